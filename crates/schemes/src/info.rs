@@ -1,0 +1,298 @@
+//! What a scheme says of itself: its parameters, profiles and properties. From here come the TOML keys, the JSON schema,
+//! `penstock schemes NAME` and the reference pages; nothing of it is written twice.
+
+use crate::units::{BitRate, Duration, Octets};
+
+/// A scheme's entry in the registry.
+#[derive(Debug, Clone, Copy)]
+pub struct Info {
+    /// The one word for the scheme, everywhere: files, TOML, command line, reference pages.
+    pub name: &'static str,
+    /// The scheme's full name.
+    pub title: &'static str,
+    /// Where it is defined.
+    pub source: &'static str,
+    /// What it does, in a sentence or two.
+    pub description: &'static str,
+    /// Every parameter, in the order in which it is shown.
+    pub parameters: &'static [Parameter],
+    /// Named sets of parameter values.
+    pub profiles: &'static [Profile],
+    /// Without signals, the rate returns to line rate by itself.
+    pub recovers_alone: bool,
+    /// A signal can raise the rate.
+    pub raises_on_signal: bool,
+    /// State is integer only, so that hardware can be held to it bit for bit.
+    pub integer_state: bool,
+}
+
+/// One parameter of a scheme.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// The standard's name in snake case, or the paper's.
+    pub name: &'static str,
+    /// What the number counts.
+    pub unit: Unit,
+    /// Value when neither profile nor scenario sets it.
+    pub default: Value,
+    /// Smallest legal value (for [`Unit::Choice`] and [`Unit::Switch`]: the default).
+    pub minimum: Value,
+    /// Largest legal value (for [`Unit::Choice`] and [`Unit::Switch`]: the default).
+    pub maximum: Value,
+    /// Standard and clause, managed object, or paper and equation.
+    pub source: &'static str,
+    /// What it does.
+    pub description: &'static str,
+}
+
+/// A named set of parameter values, the same name wherever the set is meant.
+#[derive(Debug, Clone, Copy)]
+pub struct Profile {
+    /// Such as `ieee-2010`.
+    pub name: &'static str,
+    /// Whose reading it is.
+    pub description: &'static str,
+    /// The parameters that differ from the defaults.
+    pub settings: &'static [(&'static str, Value)],
+}
+
+/// The unit of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Octets, as [`Value::Int`].
+    Octets,
+    /// A queue length in octets, as [`Value::Int`]; scenarios refuse one beyond the smallest queue that the scheme watches.
+    Threshold,
+    /// A duration in picoseconds, as [`Value::Int`].
+    Time,
+    /// Bits per second, as [`Value::Int`].
+    BitRate,
+    /// A plain whole number, as [`Value::Int`].
+    Count,
+    /// A plain number, as [`Value::Real`].
+    Ratio,
+    /// One of these words, as [`Value::Choice`].
+    Choice(&'static [&'static str]),
+    /// True or false, as [`Value::Switch`].
+    Switch,
+}
+
+/// The value of a parameter, in the base unit of its [`Unit`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value {
+    /// Octets, picoseconds, bits per second or a count.
+    Int(u64),
+    /// A ratio.
+    Real(f64),
+    /// A word.
+    Choice(&'static str),
+    /// On or off.
+    Switch(bool),
+}
+
+impl Parameter {
+    /// Whether `value` is of this parameter's kind and within its range.
+    #[must_use]
+    pub fn accepts(&self, value: Value) -> bool {
+        match (self.unit, value, self.minimum, self.maximum) {
+            (Unit::Choice(words), Value::Choice(w), ..) => words.contains(&w),
+            (Unit::Switch, Value::Switch(_), ..) => true,
+            (Unit::Ratio, Value::Real(x), Value::Real(low), Value::Real(high)) => low <= x && x <= high,
+            (
+                Unit::Octets | Unit::Threshold | Unit::Time | Unit::BitRate | Unit::Count,
+                Value::Int(x),
+                Value::Int(low),
+                Value::Int(high),
+            ) => low <= x && x <= high,
+            _ => false,
+        }
+    }
+}
+
+impl Info {
+    /// The parameter called `name`.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|p| p.name == name)
+    }
+
+    /// The profile called `name`.
+    #[must_use]
+    pub fn profile(&self, name: &str) -> Option<&'static Profile> {
+        self.profiles.iter().find(|p| p.name == name)
+    }
+}
+
+/// A Rust type that a parameter can have.
+pub trait Field: Sized {
+    /// Its unit.
+    const UNIT: Unit;
+    /// The typed value, or `None` if `value` is of another kind.
+    fn read(value: Value) -> Option<Self>;
+}
+
+impl Field for Octets {
+    const UNIT: Unit = Unit::Octets;
+    fn read(value: Value) -> Option<Self> {
+        if let Value::Int(x) = value { Some(Self(x)) } else { None }
+    }
+}
+
+/// A queue length at which a scheme acts, in octets.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Threshold(pub u64);
+
+impl Field for Threshold {
+    const UNIT: Unit = Unit::Threshold;
+    fn read(value: Value) -> Option<Self> {
+        if let Value::Int(x) = value { Some(Self(x)) } else { None }
+    }
+}
+
+impl Field for Duration {
+    const UNIT: Unit = Unit::Time;
+    fn read(value: Value) -> Option<Self> {
+        if let Value::Int(x) = value { Some(Self(x)) } else { None }
+    }
+}
+
+impl Field for BitRate {
+    const UNIT: Unit = Unit::BitRate;
+    fn read(value: Value) -> Option<Self> {
+        if let Value::Int(x) = value { Some(Self(x)) } else { None }
+    }
+}
+
+impl Field for u32 {
+    const UNIT: Unit = Unit::Count;
+    fn read(value: Value) -> Option<Self> {
+        if let Value::Int(x) = value { Self::try_from(x).ok() } else { None }
+    }
+}
+
+impl Field for f64 {
+    const UNIT: Unit = Unit::Ratio;
+    fn read(value: Value) -> Option<Self> {
+        if let Value::Real(x) = value { Some(x) } else { None }
+    }
+}
+
+impl Field for bool {
+    const UNIT: Unit = Unit::Switch;
+    fn read(value: Value) -> Option<Self> {
+        if let Value::Switch(x) = value { Some(x) } else { None }
+    }
+}
+
+/// Values as parameter declarations write them.
+pub mod values {
+    use super::Value;
+
+    /// Octets.
+    #[must_use]
+    pub const fn octets(n: u64) -> Value {
+        Value::Int(n)
+    }
+    /// Microseconds.
+    #[must_use]
+    pub const fn us(n: u64) -> Value {
+        Value::Int(n * 1_000_000)
+    }
+    /// Bits per second.
+    #[must_use]
+    pub const fn bps(n: u64) -> Value {
+        Value::Int(n)
+    }
+    /// Kilobits (1000 bits) per second.
+    #[must_use]
+    pub const fn kbps(n: u64) -> Value {
+        Value::Int(n * 1000)
+    }
+    /// Megabits per second.
+    #[must_use]
+    pub const fn mbps(n: u64) -> Value {
+        Value::Int(n * 1_000_000)
+    }
+    /// A whole number.
+    #[must_use]
+    pub const fn count(n: u64) -> Value {
+        Value::Int(n)
+    }
+    /// A number.
+    #[must_use]
+    pub const fn real(x: f64) -> Value {
+        Value::Real(x)
+    }
+    /// One of a parameter's words.
+    #[must_use]
+    pub const fn choice(word: &'static str) -> Value {
+        Value::Choice(word)
+    }
+    /// True or false.
+    #[must_use]
+    pub const fn switch(on: bool) -> Value {
+        Value::Switch(on)
+    }
+}
+
+/// Declares an enum whose variants are the words of a parameter.
+macro_rules! choice {
+    ($(#[$doc:meta])* pub enum $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name { $($(#[$vdoc])* $variant),+ }
+        impl $crate::info::Field for $name {
+            const UNIT: $crate::info::Unit = $crate::info::Unit::Choice(&[$($word),+]);
+            fn read(value: $crate::info::Value) -> Option<Self> {
+                match value {
+                    $($crate::info::Value::Choice($word) => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+pub(crate) use choice;
+
+/// Declares a scheme's typed configuration and its parameter list at once:
+/// `name: Type = default, minimum ..= maximum; "source", "description";` (words and switches have no range).
+macro_rules! parameters {
+    (@range $default:expr,) => { ($default, $default) };
+    (@range $default:expr, $min:expr, $max:expr) => { ($min, $max) };
+    ($(#[$doc:meta])* pub struct $config:ident {
+        $($name:ident : $type:ty = $default:expr $(, $min:expr => $max:expr)?; $source:literal, $text:literal;)*
+    }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct $config { $(#[doc = $text] pub $name: $type,)* }
+        impl $config {
+            /// Every parameter, in the order of the fields.
+            pub const PARAMETERS: &'static [$crate::info::Parameter] = &[$({
+                let (minimum, maximum) = $crate::info::parameters!(@range $default, $($min, $max)?);
+                $crate::info::Parameter {
+                    name: stringify!($name),
+                    unit: <$type as $crate::info::Field>::UNIT,
+                    default: $default,
+                    minimum,
+                    maximum,
+                    source: $source,
+                    description: $text,
+                }
+            },)*];
+        }
+        impl $crate::info::Configuration for $config {
+            fn from_values(values: &[$crate::info::Value]) -> Option<Self> {
+                let mut values = values.iter().copied();
+                let config = Self { $($name: $crate::info::Field::read(values.next()?)?,)* };
+                values.next().is_none().then_some(config)
+            }
+        }
+    };
+}
+pub(crate) use parameters;
+
+/// A configuration that can be made from one value per parameter.
+pub trait Configuration: Sized {
+    /// `values` in the order of the parameters; `None` if their number or kinds differ.
+    fn from_values(values: &[Value]) -> Option<Self>;
+}

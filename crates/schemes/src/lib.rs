@@ -1,0 +1,274 @@
+//! Congestion-management schemes of data-center Ethernet, as state machines without input or output.
+//!
+//! A scheme has up to three roles, each a state machine that owns no clock, socket or random generator:
+//!
+//! ```text
+//!             data frame + tag                          data frame + tag
+//!   +-----------------+        +----------------------+        +--------------------+
+//!   | ReactionPoint   | =====> | CongestionPoint      | =====> | NotificationPoint  |
+//!   | at the source,  |        | one per output queue |        | at the destination |
+//!   | a rate limiter  |        | and priority         |        |                    |
+//!   +-----------------+        +----------------------+        +--------------------+
+//!            ^                        | signal                          | signal
+//!            +------------------------+---------------------------------+
+//! ```
+//!
+//! The caller (the simulator, the Linux testbed, the co-simulation with hardware) passes time, the queue's state, the
+//! frame and random words as arguments. The state machine answers through return values, through the frame's tag, and
+//! through [`Out`].
+//!
+//! # Rules for callers and schemes
+//!
+//! 1. `now` never decreases from one call of an object to its next.
+//! 2. Nothing here fails. Illegal messages are refused where octets are parsed, illegal parameters where scenarios are read.
+//! 3. The same calls with the same random words give the same outputs; a clone goes on as the original does.
+//! 4. After every call the caller reads `next_timeout` again (and a reaction point's [`allowance`](ReactionPoint::allowance)).
+//!    A timer that was moved later may still fire at the old time: an `on_timeout` before `next_timeout` does nothing.
+//!    After an `on_timeout` in time, `next_timeout` is later than `now`, or `None`.
+//! 5. A departure at time t is reported before an arrival at t. On arrival the queue's state includes the arriving frame,
+//!    unless it was dropped; on departure it no longer includes the departing frame.
+//! 6. Memory is allocated in `new` alone.
+//!
+//! # Adding a scheme
+//!
+//! One file beside `qcn.rs` with parameters, tag, signal and roles, and one line in [`registry`]. The conformance suite
+//! (`tests/conformance.rs`) finds it there. Pieces that two schemes share live in [`parts`].
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod info;
+pub mod none;
+pub mod parts;
+pub mod qcn;
+pub mod registry;
+pub mod units;
+
+pub use info::{Configuration, Info, Parameter, Profile, Unit, Value};
+pub use registry::{SCHEMES, SchemeConfig, Visitor};
+pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};
+
+use core::fmt::Debug;
+
+/// A congestion-management scheme: what rides on data frames, what comes back, and the points that act on it.
+///
+/// Implemented by a unit type that is never made: it names the types that belong together.
+pub trait Scheme: Copy + Debug + Send + 'static {
+    /// Name, parameters, profiles, properties.
+    const INFO: Info;
+    /// Typed parameters.
+    type Config: Configuration + Clone + Debug + Send + Sync;
+    /// What each copy of a data frame carries: nothing, an ECN mark, a congestion point's identity, telemetry.
+    type Tag: Copy + Default + Debug + Send;
+    /// Every control frame of the scheme: notification, probe and its echo, acknowledgement.
+    type Signal: Copy + Debug + Send;
+    /// Watches an output queue.
+    type Cp: CongestionPoint<Self>;
+    /// Answers at the destination.
+    type Np: NotificationPoint<Self>;
+    /// Limits the source.
+    type Rp: ReactionPoint<Self>;
+
+    /// The columns that [`signal_vars`](Self::signal_vars) fills.
+    const SIGNAL_VARS: &'static [Var] = &[];
+
+    /// Length of the control frame that carries `signal`, with FCS, without preamble and gap.
+    fn octets(signal: &Self::Signal) -> u16;
+
+    /// Writes what `signal` says to `row`, one value for each of [`SIGNAL_VARS`](Self::SIGNAL_VARS).
+    fn signal_vars(_signal: &Self::Signal, _row: &mut [i64]) {}
+}
+
+/// Where a congestion point sits.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// Its identity.
+    pub cp: CpId,
+    /// Rate of the port's line.
+    pub line: BitRate,
+    /// Size of the queue; for a queue counted in frames, that number of the largest frame.
+    pub capacity: Octets,
+    /// Offset of periodic measurements, so that neighbours need not measure at the same instant.
+    pub phase: Duration,
+}
+
+/// The state of one output queue (one priority of a port) at the time of a call.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Queue {
+    /// Octets in the queue. Whether the frame in transmission counts is a parameter of the network.
+    pub len: Octets,
+    /// Frames in the queue, counted likewise.
+    pub frames: u32,
+    /// The port's rate now.
+    pub rate: BitRate,
+    /// Octets of this priority that have left the queue since the start.
+    pub sent: Octets,
+    /// The queue is stopped by priority flow control.
+    pub paused: bool,
+}
+
+/// A data frame as a scheme sees it.
+#[derive(Debug)]
+pub struct Frame<'a, T> {
+    /// Whose frame it is.
+    pub flow: FlowKey,
+    /// Length.
+    pub octets: u16,
+    /// Weight of the flow, 1 unless the scenario says otherwise.
+    pub weight: u16,
+    /// The flow ends with this frame.
+    pub last: bool,
+    /// When the reaction point released it.
+    pub sent_at: Instant,
+    /// The scheme's own field; edits travel on with this copy of the frame.
+    pub tag: &'a mut T,
+}
+
+/// What became of a frame that arrived at a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It waits in the queue.
+    Queued,
+    /// The queue was full and the frame is lost.
+    Dropped,
+}
+
+/// The addressee of a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum To {
+    /// The reaction point of this flow.
+    Source(FlowKey),
+    /// The notification points of this flow, along the way of its data.
+    Destination(FlowKey),
+}
+
+/// Which queue a signal's frame joins on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// The flow's own priority.
+    Data,
+    /// The strict priority of control frames.
+    Control,
+}
+
+/// A source of random words. Hardware takes the same words at a port.
+pub trait Draw {
+    /// The next word, uniform over all 2^32 values.
+    fn draw(&mut self) -> u32;
+}
+
+/// Where signals go: the caller's buffer.
+pub trait Out<S: Scheme> {
+    /// Sends `signal`.
+    fn send(&mut self, to: To, class: Class, signal: S::Signal);
+}
+
+/// One internal variable that probes record: a column of the results.
+#[derive(Debug, Clone, Copy)]
+pub struct Var {
+    /// Column name, ending in the unit where there is one.
+    pub name: &'static str,
+    /// What it is.
+    pub description: &'static str,
+}
+
+/// Watches one output queue and priority, in a switch or at a host's port. (802.1Qau: CP)
+pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
+    /// The columns that [`vars`](Self::vars) fills.
+    const VARS: &'static [Var] = &[];
+
+    /// A point at `place` with an empty queue.
+    fn new(config: &S::Config, place: Place) -> Self;
+
+    /// A data frame has come to the queue, or was dropped at it.
+    fn on_arrival(
+        &mut self,
+        now: Instant,
+        frame: Frame<'_, S::Tag>,
+        fate: Fate,
+        queue: &Queue,
+        draw: &mut impl Draw,
+        out: &mut impl Out<S>,
+    );
+
+    /// A data frame has left the queue. May edit the tag; cannot send.
+    fn on_departure(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _queue: &Queue) {}
+
+    /// A signal on its way to the destination leaves this port; may be edited (a rate probe's rate, for instance).
+    fn on_probe_departure(&mut self, _now: Instant, _signal: &mut S::Signal, _queue: &Queue) {}
+
+    /// When [`on_timeout`](Self::on_timeout) is due.
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    /// A timer has run out (or fires early, and then nothing happens).
+    fn on_timeout(&mut self, _now: Instant, _queue: &Queue, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
+
+    /// Writes the current value of each of [`VARS`](Self::VARS) to `row`.
+    fn vars(&self, _row: &mut [i64]) {}
+}
+
+/// Sits at a destination, one per flow: turns marks into signals, reflects probes. (RoCEv2: NP)
+pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
+    /// The point for `flow`.
+    fn new(config: &S::Config, flow: FlowKey) -> Self;
+
+    /// A data frame has arrived.
+    fn on_frame(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
+
+    /// A signal for the destination (a probe) has arrived.
+    fn on_signal(&mut self, _now: Instant, _signal: S::Signal, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
+
+    /// When [`on_timeout`](Self::on_timeout) is due.
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    /// A timer has run out (or fires early, and then nothing happens).
+    fn on_timeout(&mut self, _now: Instant, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
+}
+
+/// What a source may send now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    /// Rate at which frames may be released; zero stops the source.
+    pub rate: BitRate,
+    /// Octets that may still be released before the next signal; `None` where the scheme has no window.
+    pub window: Option<Octets>,
+}
+
+/// Limits one source: a flow, or the flows that share a rate limiter. (802.1Qau: RP)
+pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
+    /// The columns that [`vars`](Self::vars) fills.
+    const VARS: &'static [Var] = &[];
+
+    /// A point in front of a line of rate `line`, before its first flow starts.
+    fn new(config: &S::Config, line: BitRate) -> Self;
+
+    /// `flow` starts.
+    fn on_start(&mut self, _now: Instant, _flow: FlowKey, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
+
+    /// A signal has arrived.
+    fn on_signal(&mut self, now: Instant, signal: S::Signal, draw: &mut impl Draw, out: &mut impl Out<S>);
+
+    /// A frame of `octets` is released; `last` if its flow ends with it. Returns the tag that it carries.
+    fn on_send(&mut self, now: Instant, octets: u16, last: bool, draw: &mut impl Draw, out: &mut impl Out<S>)
+    -> S::Tag;
+
+    /// When [`on_timeout`](Self::on_timeout) is due.
+    fn next_timeout(&self) -> Option<Instant>;
+
+    /// A timer has run out (or fires early, and then nothing happens).
+    fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<S>);
+
+    /// What may be sent now: a rate in [minimum, line rate], or zero.
+    fn allowance(&self) -> Allowance;
+
+    /// Whether a rate limiter is installed. False before the first signal and after its release: then the rate is the line's.
+    fn limiting(&self) -> bool;
+
+    /// Writes the current value of each of [`VARS`](Self::VARS) to `row`.
+    fn vars(&self, _row: &mut [i64]) {}
+}

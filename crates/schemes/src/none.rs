@@ -1,0 +1,109 @@
+//! No control: sources send as fast as their traffic and line allow, and full queues drop.
+//!
+//! The yardstick for every other scheme, and the floor of what a simulated hop costs.
+
+use crate::info::{Info, parameters};
+use crate::units::{BitRate, FlowKey, Instant};
+use crate::{
+    Allowance, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Scheme,
+};
+
+/// The scheme without control.
+#[derive(Debug, Clone, Copy)]
+pub struct NoControl;
+
+parameters! {
+    /// Nothing to set.
+    pub struct Config {}
+}
+
+/// A signal that is never sent.
+#[derive(Debug, Clone, Copy)]
+pub enum Never {}
+
+impl Scheme for NoControl {
+    const INFO: Info = Info {
+        name: "none",
+        title: "No congestion management",
+        source: "the yardstick for the other schemes",
+        description: "Sources send at their own rate, full queues drop.",
+        parameters: Config::PARAMETERS,
+        profiles: &[],
+        recovers_alone: true,
+        raises_on_signal: false,
+        integer_state: true,
+    };
+    type Config = Config;
+    type Tag = ();
+    type Signal = Never;
+    type Cp = Cp;
+    type Np = Silent;
+    type Rp = Rp;
+
+    fn octets(signal: &Never) -> u16 {
+        match *signal {}
+    }
+}
+
+/// Sees nothing.
+#[derive(Debug, Clone)]
+pub struct Cp;
+
+impl CongestionPoint<NoControl> for Cp {
+    fn new(_: &Config, _: Place) -> Self {
+        Self
+    }
+
+    fn on_arrival(
+        &mut self,
+        _: Instant,
+        _: Frame<'_, ()>,
+        _: Fate,
+        _: &Queue,
+        _: &mut impl Draw,
+        _: &mut impl Out<NoControl>,
+    ) {
+    }
+}
+
+/// The notification point of schemes whose destinations stay silent.
+#[derive(Debug, Clone)]
+pub struct Silent;
+
+impl<S: Scheme> NotificationPoint<S> for Silent {
+    fn new(_: &S::Config, _: FlowKey) -> Self {
+        Self
+    }
+}
+
+/// Allows the line rate.
+#[derive(Debug, Clone)]
+pub struct Rp {
+    line: BitRate,
+}
+
+impl ReactionPoint<NoControl> for Rp {
+    fn new(_: &Config, line: BitRate) -> Self {
+        Self { line }
+    }
+
+    fn on_signal(&mut self, _: Instant, signal: Never, _: &mut impl Draw, _: &mut impl Out<NoControl>) {
+        match signal {}
+    }
+
+    fn on_send(&mut self, _: Instant, _: u16, _: bool, _: &mut impl Draw, _: &mut impl Out<NoControl>) {}
+
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    fn on_timeout(&mut self, _: Instant, _: &mut impl Draw, _: &mut impl Out<NoControl>) {}
+
+    fn allowance(&self) -> Allowance {
+        Allowance { rate: self.line, window: None }
+    }
+
+    fn limiting(&self) -> bool {
+        false
+    }
+}

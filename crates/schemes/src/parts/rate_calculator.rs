@@ -1,0 +1,580 @@
+//! QCN's rate calculator: what feedback takes from a rate and what cycles give back. (Paper 002, section 2; 802.1Qau RP)
+//!
+//! ```text
+//!               signal                       either counter      both counters
+//!   (line rate) ------> FAST RECOVERY -----> past its 5 cycles: ----> past them:
+//!                       CR = (CR+TR)/2       ACTIVE INCREASE      HYPER-ACTIVE INCREASE
+//!                         ^                  TR += R_AI           TR += i R_HAI
+//!                         |                  CR = (CR+TR)/2       CR = (CR+TR)/2
+//!                         +------- signal: TR = CR, CR -= CR Gd |Fb| -------+
+//! ```
+//!
+//! A *cycle* ends when the byte counter has counted `rpg_byte_reset` octets, or when the timer has run `rpg_time_reset`.
+//!
+//! Rates are whole bits per second. Rounding: a decrease rounds the new rate down, an increase rounds the mean of current
+//! and target rate down, a target rate reduction rounds down, and half a cycle is rounded down.
+
+use crate::Draw;
+use crate::info::choice;
+use crate::parts::jitter::Spread;
+use crate::parts::quantiser::QntzFb;
+use crate::units::{Duration, Instant};
+
+choice! {
+    /// What the target rate becomes when feedback decreases the rate.
+    pub enum DecreaseOrder {
+        /// The current rate before the decrease. (Paper 003, 802.1Qau; equations (2) and (3) of paper 002 read as simultaneous)
+        Simultaneous = "simultaneous",
+        /// The current rate after the decrease, as equations (2) and (3) of paper 002 stand; Fast Recovery then recovers nothing.
+        Printed = "printed",
+    }
+}
+
+choice! {
+    /// How many updates without increase of the target rate Fast Recovery has.
+    pub enum FrCycles {
+        /// `rpg_threshold`: Active Increase begins beyond it. (Papers 000 and 002)
+        Threshold = "threshold",
+        /// One less: Active Increase begins with cycle number `rpg_threshold`. (Paper 003, algorithm 1)
+        ThresholdLessOne = "threshold-less-one",
+    }
+}
+
+choice! {
+    /// When cycles are halved.
+    pub enum CycleHalving {
+        /// Each counter for itself, after its own `rpg_threshold` cycles. (Papers 000, 002, 003)
+        PerCounter = "per-counter",
+        /// Both while in Hyper-Active Increase. (A simulator's reading of the standard)
+        HaiOnly = "hai-only",
+        /// Never.
+        Never = "never",
+    }
+}
+
+choice! {
+    /// The factor i of R_HAI.
+    pub enum HaiMultiplier {
+        /// min(byte stage, time stage) − threshold. (Pan)
+        MinCount = "min-count",
+        /// min(byte stage, time stage) − threshold + 1. (The standard's form)
+        MinCountPlusOne = "min-count-plus-one",
+        /// The number of cycles that either counter ended since Hyper-Active Increase began. (Paper 002, equation (7))
+        Ordinal = "ordinal",
+        /// 1. (Papers 000 and 003)
+        One = "one",
+    }
+}
+
+choice! {
+    /// What leads from Active to Hyper-Active Increase.
+    pub enum AiHaiSequence {
+        /// The two counters: one past Fast Recovery is Active, both are Hyper-Active. (Papers 002 and 003)
+        Counters = "counters",
+        /// The faster counter alone: one cycle of Active Increase, then Hyper-Active. (Wording of paper 000, sections 2.2.2 and 2.2.3)
+        Serial = "serial",
+    }
+}
+
+choice! {
+    /// Extra Fast Recovery: when feedback keeps target rate and byte counter.
+    pub enum Efr {
+        /// If the byte counter has ended no cycle since the last signal. (Pan, 802.1Qau)
+        ByteStage = "byte-stage",
+        /// If neither counter has. (Paper 002: "CR has not increased meanwhile")
+        NeitherFired = "neither-fired",
+        /// Never. (Papers 000, 003, 004)
+        Off = "off",
+    }
+}
+
+choice! {
+    /// Target Rate Reduction: when a target rate above 10 times the current rate is divided by 8.
+    pub enum Trr {
+        /// In the first cycle of either counter, in place of an increase. (Pan, 802.1Qau)
+        FirstCycle = "first-cycle",
+        /// In any cycle. (Paper 002)
+        AnyTime = "any-time",
+        /// Never.
+        Off = "off",
+    }
+}
+
+choice! {
+    /// Which cycles are jittered.
+    pub enum JitterRp {
+        /// All but the first after a signal. (Pan)
+        Reload = "reload",
+        /// All. (Paper 002)
+        Always = "always",
+        /// None.
+        Off = "off",
+    }
+}
+
+/// The constants and readings that a rate calculator works by. The fields are QCN's parameters of the same names.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// 1/Gd.
+    pub gd_inverse: u64,
+    /// The least share of the rate that a decrease leaves, in percent (rpgMinDecFac).
+    pub rpg_min_dec_fac: u64,
+    /// Least rate, bit/s.
+    pub min_rate: u64,
+    /// Largest rate, bit/s.
+    pub max_rate: u64,
+    /// R_AI, bit/s.
+    pub r_ai: u64,
+    /// R_HAI, bit/s.
+    pub r_hai: u64,
+    /// Cycles of Fast Recovery.
+    pub threshold: u32,
+    /// Octets of a full byte-counter cycle.
+    pub byte_reset: u64,
+    /// A full timer cycle; `None` without timer.
+    pub time_reset: Option<Duration>,
+    /// Spread of cycles.
+    pub jitter: Spread,
+    /// Which cycles are jittered.
+    pub jitter_rp: JitterRp,
+    /// See [`DecreaseOrder`].
+    pub decrease_order: DecreaseOrder,
+    /// See [`FrCycles`].
+    pub fr_cycles: FrCycles,
+    /// See [`CycleHalving`].
+    pub cycle_halving: CycleHalving,
+    /// See [`HaiMultiplier`].
+    pub hai_multiplier: HaiMultiplier,
+    /// See [`AiHaiSequence`].
+    pub ai_hai_sequence: AiHaiSequence,
+    /// See [`Efr`].
+    pub efr: Efr,
+    /// See [`Trr`].
+    pub trr: Trr,
+    /// The target rate is held at the largest rate.
+    pub tr_clamp: bool,
+}
+
+/// The phase of an increase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Fast Recovery.
+    FastRecovery,
+    /// Active Increase.
+    ActiveIncrease,
+    /// Hyper-Active Increase.
+    HyperActiveIncrease,
+}
+
+/// Current rate, target rate, and the two counters that time increases.
+#[derive(Debug, Clone)]
+pub struct RateCalculator {
+    rules: Rules,
+    current_rate: u64,
+    target_rate: u64,
+    /// Octets left of the byte counter's cycle.
+    byte_count: i64,
+    byte_stage: u32,
+    time_stage: u32,
+    timer: Instant,
+    /// Cycles ended since Hyper-Active Increase began.
+    hai_cycles: u32,
+}
+
+impl RateCalculator {
+    /// At the largest rate, timer stopped.
+    #[must_use]
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            current_rate: rules.max_rate,
+            target_rate: rules.max_rate,
+            byte_count: rules.byte_reset as i64,
+            byte_stage: 0,
+            time_stage: 0,
+            timer: Instant::NEVER,
+            hai_cycles: 0,
+        }
+    }
+
+    /// Back to the largest rate, timer stopped.
+    pub fn reset(&mut self) {
+        *self = Self::new(self.rules);
+    }
+
+    /// Starts the timer's first cycle.
+    pub fn start_timer(&mut self, now: Instant, draw: &mut impl Draw) {
+        self.timer = match self.rules.time_reset {
+            Some(full) => now + Duration(self.first_cycle(full.0, draw)),
+            None => Instant::NEVER,
+        };
+    }
+
+    /// Feedback: the rate falls, both counters begin anew.
+    pub fn decrease(&mut self, now: Instant, fb: QntzFb, draw: &mut impl Draw) {
+        let r = &self.rules;
+        let keep = match r.efr {
+            Efr::ByteStage => self.byte_stage == 0,
+            Efr::NeitherFired => self.byte_stage == 0 && self.time_stage == 0,
+            Efr::Off => false,
+        };
+        let before = self.current_rate;
+        // CR (1 - Gd |Fb|), |Fb| in steps.
+        let gd_scale = r.gd_inverse * u64::from(QntzFb::PER_STEP);
+        let left = gd_scale.saturating_sub(u64::from(fb.get()));
+        let decreased = (u128::from(before) * u128::from(left) / u128::from(gd_scale)) as u64;
+        let floor = before * r.rpg_min_dec_fac / 100;
+        self.current_rate = decreased.max(floor).max(r.min_rate);
+        if !keep {
+            self.target_rate = match r.decrease_order {
+                DecreaseOrder::Simultaneous => before,
+                DecreaseOrder::Printed => self.current_rate,
+            };
+            self.byte_count = self.first_cycle(self.rules.byte_reset, draw) as i64;
+        }
+        self.byte_stage = 0;
+        self.time_stage = 0;
+        self.hai_cycles = 0;
+        self.start_timer(now, draw);
+    }
+
+    /// Counts octets that were sent; ends a byte-counter cycle when it is full.
+    #[inline]
+    pub fn count(&mut self, octets: u16, draw: &mut impl Draw) {
+        self.byte_count -= i64::from(octets);
+        if self.byte_count < 0 {
+            self.byte_stage = self.byte_stage.saturating_add(1);
+            self.increase();
+            let full = self.rules.byte_reset;
+            self.byte_count = self.next_cycle(full, self.byte_stage, draw) as i64;
+        }
+    }
+
+    /// Ends the timer's cycle if it is due.
+    pub fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw) {
+        if now < self.timer {
+            return;
+        }
+        let Some(full) = self.rules.time_reset else { return };
+        self.time_stage = self.time_stage.saturating_add(1);
+        self.increase();
+        self.timer = now + Duration(self.next_cycle(full.0, self.time_stage, draw).max(1));
+    }
+
+    /// When the timer's cycle ends.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Instant> {
+        (self.timer != Instant::NEVER).then_some(self.timer)
+    }
+
+    /// CR, bit/s.
+    #[must_use]
+    pub fn current_rate(&self) -> u64 {
+        self.current_rate
+    }
+
+    /// TR, bit/s.
+    #[must_use]
+    pub fn target_rate(&self) -> u64 {
+        self.target_rate
+    }
+
+    /// Cycles that the byte counter has ended since the last signal.
+    #[must_use]
+    pub fn byte_stage(&self) -> u32 {
+        self.byte_stage
+    }
+
+    /// Cycles that the timer has ended since the last signal.
+    #[must_use]
+    pub fn time_stage(&self) -> u32 {
+        self.time_stage
+    }
+
+    /// The phase that the counters' stages stand for.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        let last = match self.rules.fr_cycles {
+            FrCycles::Threshold => self.rules.threshold,
+            FrCycles::ThresholdLessOne => self.rules.threshold.saturating_sub(1),
+        };
+        match self.rules.ai_hai_sequence {
+            AiHaiSequence::Counters => match (self.byte_stage > last, self.time_stage > last) {
+                (false, false) => Phase::FastRecovery,
+                (true, true) => Phase::HyperActiveIncrease,
+                _ => Phase::ActiveIncrease,
+            },
+            AiHaiSequence::Serial => {
+                let ended = self.byte_stage.max(self.time_stage);
+                if ended <= last {
+                    Phase::FastRecovery
+                } else if ended == last + 1 {
+                    Phase::ActiveIncrease
+                } else {
+                    Phase::HyperActiveIncrease
+                }
+            }
+        }
+    }
+
+    fn increase(&mut self) {
+        let r = &self.rules;
+        let phase = self.phase();
+        if phase == Phase::HyperActiveIncrease {
+            self.hai_cycles = self.hai_cycles.saturating_add(1);
+        }
+        let reduce = match r.trr {
+            Trr::FirstCycle => self.byte_stage == 1 || self.time_stage == 1,
+            Trr::AnyTime => true,
+            Trr::Off => false,
+        } && self.target_rate > self.current_rate.saturating_mul(10);
+        if reduce {
+            self.target_rate /= 8;
+        } else {
+            let least = u64::from(self.byte_stage.min(self.time_stage));
+            let threshold = u64::from(r.threshold);
+            let step = match phase {
+                Phase::FastRecovery => 0,
+                Phase::ActiveIncrease => r.r_ai,
+                Phase::HyperActiveIncrease => r.r_hai.saturating_mul(match r.hai_multiplier {
+                    HaiMultiplier::MinCount => least.saturating_sub(threshold).max(1),
+                    HaiMultiplier::MinCountPlusOne => (least + 1).saturating_sub(threshold).max(1),
+                    HaiMultiplier::Ordinal => u64::from(self.hai_cycles),
+                    HaiMultiplier::One => 1,
+                }),
+            };
+            self.target_rate = self.target_rate.saturating_add(step);
+        }
+        if r.tr_clamp {
+            self.target_rate = self.target_rate.min(r.max_rate);
+        }
+        // Halves are added, so that no sum overflows.
+        let mean = self.current_rate / 2 + self.target_rate / 2 + (self.current_rate & self.target_rate & 1);
+        self.current_rate = mean.clamp(r.min_rate, r.max_rate);
+    }
+
+    /// Length of the first cycle after a signal.
+    fn first_cycle(&self, full: u64, draw: &mut impl Draw) -> u64 {
+        match self.rules.jitter_rp {
+            JitterRp::Always => self.rules.jitter.apply(full, draw.draw()),
+            JitterRp::Reload | JitterRp::Off => full,
+        }
+    }
+
+    /// Length of the cycle that begins after cycle number `stage` of its counter.
+    fn next_cycle(&self, full: u64, stage: u32, draw: &mut impl Draw) -> u64 {
+        let halved = match self.rules.cycle_halving {
+            CycleHalving::PerCounter => stage >= self.rules.threshold,
+            CycleHalving::HaiOnly => self.phase() == Phase::HyperActiveIncrease,
+            CycleHalving::Never => false,
+        };
+        let base = if halved { full / 2 } else { full };
+        match self.rules.jitter_rp {
+            JitterRp::Off => base,
+            JitterRp::Reload | JitterRp::Always => self.rules.jitter.apply(base, draw.draw()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Draws the low end of every jitter.
+    struct Low;
+    impl Draw for Low {
+        fn draw(&mut self) -> u32 {
+            0
+        }
+    }
+
+    const GBPS: u64 = 1_000_000_000;
+
+    fn rules() -> Rules {
+        Rules {
+            gd_inverse: 128,
+            rpg_min_dec_fac: 50,
+            min_rate: 5_000_000,
+            max_rate: 10 * GBPS,
+            r_ai: 5_000_000,
+            r_hai: 50_000_000,
+            threshold: 5,
+            byte_reset: 150_000,
+            time_reset: Some(Duration::from_ms(15)),
+            jitter: Spread::new(0.15),
+            jitter_rp: JitterRp::Reload,
+            decrease_order: DecreaseOrder::Simultaneous,
+            fr_cycles: FrCycles::Threshold,
+            cycle_halving: CycleHalving::PerCounter,
+            hai_multiplier: HaiMultiplier::MinCount,
+            ai_hai_sequence: AiHaiSequence::Counters,
+            efr: Efr::ByteStage,
+            trr: Trr::FirstCycle,
+            tr_clamp: false,
+        }
+    }
+
+    fn cut(rules: Rules) -> RateCalculator {
+        let mut c = RateCalculator::new(rules);
+        c.decrease(Instant::ZERO, QntzFb::from_steps(63), &mut Low);
+        c
+    }
+
+    /// Ends `byte` cycles of the byte counter and then `time` cycles of the timer.
+    fn run(c: &mut RateCalculator, byte: u32, time: u32) {
+        for _ in 0..byte {
+            c.byte_count = 0;
+            c.count(1, &mut Low);
+        }
+        for _ in 0..time {
+            c.on_timeout(c.timer, &mut Low);
+        }
+    }
+
+    /// What the target rate gains in the next cycle of the byte counter, in Mb/s.
+    fn gain(c: &mut RateCalculator) -> u64 {
+        let before = c.target_rate;
+        run(c, 1, 0);
+        (c.target_rate - before) / 1_000_000
+    }
+
+    #[test]
+    fn phases_follow_the_counters() {
+        let mut c = cut(rules());
+        run(&mut c, 5, 5);
+        assert_eq!((c.phase(), c.target_rate), (Phase::FastRecovery, 10 * GBPS));
+        run(&mut c, 1, 0);
+        assert_eq!((c.phase(), c.target_rate), (Phase::ActiveIncrease, 10 * GBPS + 5_000_000));
+        run(&mut c, 0, 1);
+        assert_eq!((c.phase(), c.target_rate), (Phase::HyperActiveIncrease, 10 * GBPS + 55_000_000), "i = 6 - 5");
+    }
+
+    #[test]
+    fn active_increase_can_begin_with_the_fifth_cycle() {
+        let mut c = cut(Rules { fr_cycles: FrCycles::ThresholdLessOne, ..rules() });
+        run(&mut c, 4, 0);
+        assert_eq!(c.target_rate, 10 * GBPS);
+        assert_eq!(gain(&mut c), 5);
+    }
+
+    #[test]
+    fn hai_multipliers() {
+        // Seven cycles of each counter (the timer's last, so two cycles in HAI), then one more of the byte counter.
+        let expected = [
+            (HaiMultiplier::MinCount, 2 * 50),        // min(8, 7) - 5
+            (HaiMultiplier::MinCountPlusOne, 3 * 50), // min(8, 7) - 5 + 1
+            (HaiMultiplier::Ordinal, 3 * 50),         // the third cycle since HAI began
+            (HaiMultiplier::One, 50),
+        ];
+        for (hai_multiplier, mbps) in expected {
+            let mut c = cut(Rules { hai_multiplier, ..rules() });
+            run(&mut c, 7, 7);
+            assert_eq!(gain(&mut c), mbps, "{hai_multiplier:?}");
+        }
+    }
+
+    #[test]
+    fn serial_phases_need_one_counter_only() {
+        let mut c =
+            cut(Rules { ai_hai_sequence: AiHaiSequence::Serial, hai_multiplier: HaiMultiplier::One, ..rules() });
+        run(&mut c, 5, 0);
+        assert_eq!([gain(&mut c), gain(&mut c), gain(&mut c)], [5, 50, 50]);
+    }
+
+    #[test]
+    fn cycles_are_halved() {
+        let length = |cycle_halving, byte, time| {
+            let mut c = cut(Rules { cycle_halving, jitter_rp: JitterRp::Off, ..rules() });
+            run(&mut c, 0, time);
+            run(&mut c, byte, 0);
+            c.byte_count
+        };
+        assert_eq!(length(CycleHalving::PerCounter, 4, 0), 150_000);
+        assert_eq!(length(CycleHalving::PerCounter, 5, 0), 75_000, "the sixth cycle is the first half one");
+        assert_eq!(length(CycleHalving::HaiOnly, 6, 0), 150_000);
+        assert_eq!(length(CycleHalving::HaiOnly, 6, 6), 75_000);
+        assert_eq!(length(CycleHalving::Never, 6, 6), 150_000);
+    }
+
+    #[test]
+    fn jitter_of_cycles() {
+        // The low end of ±15 %: 150 000 × 55 706 / 65 536, rounded down.
+        let lengths = |jitter_rp| {
+            let mut c = cut(Rules { jitter_rp, efr: Efr::Off, ..rules() });
+            let first = c.byte_count;
+            run(&mut c, 1, 0);
+            (first, c.byte_count)
+        };
+        assert_eq!(lengths(JitterRp::Reload), (150_000, 127_500));
+        assert_eq!(lengths(JitterRp::Always), (127_500, 127_500));
+        assert_eq!(lengths(JitterRp::Off), (150_000, 150_000));
+    }
+
+    #[test]
+    fn extra_fast_recovery() {
+        // A second cut after a timer cycle, but no byte-counter cycle: CR was (5078.125 + 10 000) / 2.
+        let target = |efr| {
+            let mut c = cut(Rules { efr, ..rules() });
+            run(&mut c, 0, 1);
+            c.decrease(Instant::ZERO, QntzFb::from_steps(1), &mut Low);
+            c.target_rate
+        };
+        assert_eq!(target(Efr::ByteStage), 10 * GBPS);
+        assert_eq!(target(Efr::NeitherFired), 7_539_062_500);
+        assert_eq!(target(Efr::Off), 7_539_062_500);
+        let twice = |efr| {
+            let mut c = cut(Rules { efr, ..rules() });
+            c.decrease(Instant::ZERO, QntzFb::from_steps(1), &mut Low);
+            c.target_rate
+        };
+        assert_eq!(twice(Efr::NeitherFired), 10 * GBPS);
+        assert_eq!(twice(Efr::Off), 5_078_125_000);
+    }
+
+    #[test]
+    fn target_rate_reduction() {
+        let target = |trr| {
+            let mut c = cut(Rules { trr, ..rules() });
+            (c.current_rate, c.byte_stage, c.time_stage) = (500_000_000, 1, 1);
+            run(&mut c, 1, 0); // the second cycle
+            c.target_rate
+        };
+        assert_eq!(target(Trr::FirstCycle), 1_250_000_000, "the timer's stage is 1 still");
+        assert_eq!(target(Trr::AnyTime), 1_250_000_000);
+        assert_eq!(target(Trr::Off), 10 * GBPS);
+        let mut c = cut(Rules { trr: Trr::FirstCycle, ..rules() });
+        (c.current_rate, c.byte_stage, c.time_stage) = (500_000_000, 1, 2);
+        run(&mut c, 1, 0);
+        assert_eq!(c.target_rate, 10 * GBPS, "neither counter is in its first cycle");
+    }
+
+    #[test]
+    fn order_of_decrease_and_clamp() {
+        let mut c = cut(Rules { decrease_order: DecreaseOrder::Printed, efr: Efr::Off, ..rules() });
+        assert_eq!(c.target_rate, c.current_rate);
+        run(&mut c, 1, 0);
+        assert_eq!(c.current_rate, 5_078_125_000, "Fast Recovery recovers nothing");
+        let mut c = cut(Rules { tr_clamp: true, ..rules() });
+        run(&mut c, 20, 20);
+        assert_eq!(c.target_rate, 10 * GBPS);
+    }
+
+    #[test]
+    fn rates_stay_within_their_bounds() {
+        let mut c = RateCalculator::new(Rules { gd_inverse: 64, rpg_min_dec_fac: 1, ..rules() });
+        for _ in 0..3 {
+            c.decrease(Instant::ZERO, QntzFb::from_steps(63), &mut Low);
+        }
+        assert_eq!(c.current_rate, 5_000_000, "10 Gb/s × 1/64, thrice, is below the least rate");
+        run(&mut c, 100, 100);
+        assert_eq!(c.current_rate, 10 * GBPS);
+    }
+
+    #[test]
+    fn without_timer_nothing_times_out() {
+        let mut c = cut(Rules { time_reset: None, ..rules() });
+        assert_eq!(c.next_timeout(), None);
+        c.on_timeout(Instant(u64::MAX - 1), &mut Low);
+        assert_eq!(c.time_stage, 0);
+    }
+}

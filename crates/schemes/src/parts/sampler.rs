@@ -1,0 +1,188 @@
+//! Which of the arriving frames a congestion point looks at.
+
+use crate::Draw;
+use crate::info::choice;
+use crate::parts::jitter::Spread;
+
+choice! {
+    /// How frames are sampled.
+    pub enum Sampling {
+        /// A byte counter, reloaded from a table by the last feedback value, with jitter. (Paper 002, table 1; cpSampleBase)
+        Table = "table",
+        /// Each frame with a probability that rises linearly with the feedback value. (Papers 000 and 004)
+        Probability = "probability",
+        /// Every n-th frame.
+        Count = "count",
+        /// Every frame. (Paper 000, algorithm 2)
+        EveryFrame = "every-frame",
+    }
+}
+
+choice! {
+    /// The intervals of the sampling table.
+    pub enum Table {
+        /// 150, 75, 50, 37.5, 30, 25, 21.5, 18.5 KB, scaled to the base. (Paper 002, table 1)
+        Paper = "paper",
+        /// Base / (k + 1). (802.1Qau)
+        Harmonic = "harmonic",
+    }
+}
+
+/// How to sample.
+#[derive(Debug, Clone, Copy)]
+pub struct SamplerConfig {
+    /// Which rule.
+    pub sampling: Sampling,
+    /// Interval at feedback value 0, octets.
+    pub base: u64,
+    /// Which table.
+    pub table: Table,
+    /// Spread of the intervals.
+    pub jitter: Spread,
+    /// Frames from one sample to the next, for [`Sampling::Count`].
+    pub every: u32,
+    /// Probability at feedback value 0, for [`Sampling::Probability`].
+    pub probability: f64,
+    /// Probability at feedback value 63.
+    pub probability_max: f64,
+}
+
+/// Decides for each frame whether it is sampled.
+#[derive(Debug, Clone)]
+pub struct Sampler {
+    sampling: Sampling,
+    /// Octets (frames for `Count`) until the next sample.
+    left: i64,
+    every: u32,
+    jitter: Spread,
+    intervals: [u64; 8],
+    /// A random word below this samples: probability × 2^32, at value 0 and its rise per step.
+    threshold: u64,
+    threshold_step: u64,
+}
+
+const PAPER_TABLE: [u64; 8] = [150_000, 75_000, 50_000, 37_500, 30_000, 25_000, 21_500, 18_500];
+
+impl Sampler {
+    /// A sampler whose first interval is the base, unjittered.
+    #[must_use]
+    pub fn new(config: &SamplerConfig) -> Self {
+        let intervals = core::array::from_fn(|k| match config.table {
+            Table::Paper => config.base * PAPER_TABLE[k] / 150_000,
+            Table::Harmonic => config.base / (k as u64 + 1),
+        });
+        let scale = |p: f64| (p * 4_294_967_296.0) as u64;
+        let low = scale(config.probability);
+        Self {
+            sampling: config.sampling,
+            left: match config.sampling {
+                Sampling::Count => i64::from(config.every),
+                _ => config.base as i64,
+            },
+            every: config.every,
+            jitter: config.jitter,
+            intervals,
+            threshold: low,
+            threshold_step: scale(config.probability_max).saturating_sub(low) / 63,
+        }
+    }
+
+    /// Counts a frame of `octets`; true if it is sampled. `steps` gives the feedback value that it would get.
+    #[inline]
+    pub fn sample(&mut self, octets: u16, steps: impl FnOnce() -> u8, draw: &mut impl Draw) -> bool {
+        match self.sampling {
+            Sampling::Table => {
+                self.left -= i64::from(octets);
+                self.left < 0
+            }
+            Sampling::Count => {
+                self.left -= 1;
+                self.left <= 0
+            }
+            Sampling::Probability => u64::from(draw.draw()) < self.threshold + self.threshold_step * u64::from(steps()),
+            Sampling::EveryFrame => true,
+        }
+    }
+
+    /// Sets the interval to the next sample after a sample with feedback value `steps`.
+    pub fn reload(&mut self, steps: u8, draw: &mut impl Draw) {
+        match self.sampling {
+            Sampling::Table => {
+                self.left = self.jitter.apply(self.intervals[usize::from(steps / 8)], draw.draw()) as i64
+            }
+            Sampling::Count => self.left = i64::from(self.every),
+            Sampling::Probability | Sampling::EveryFrame => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Always the same word.
+    struct Word(u32);
+    impl Draw for Word {
+        fn draw(&mut self) -> u32 {
+            self.0
+        }
+    }
+
+    fn config(sampling: Sampling) -> SamplerConfig {
+        SamplerConfig {
+            sampling,
+            base: 150_000,
+            table: Table::Paper,
+            jitter: Spread::new(0.15),
+            every: 100,
+            probability: 0.01,
+            probability_max: 0.5,
+        }
+    }
+
+    #[test]
+    fn table_samples_when_the_counter_falls_below_zero() {
+        let mut s = Sampler::new(&config(Sampling::Table));
+        let mut draw = Word(1 << 31); // the middle of the jitter
+        let sampled: Vec<_> = (1..=101).filter(|_| s.sample(1500, || 0, &mut draw)).collect();
+        assert_eq!(sampled, [101], "150 000 - 100 × 1500 = 0 is not below zero");
+        s.reload(25, &mut draw); // row 3: 37 500 octets = 25 frames
+        let sampled: Vec<_> = (1..=26).filter(|_| s.sample(1500, || 0, &mut draw)).collect();
+        assert_eq!(sampled, [26]);
+    }
+
+    #[test]
+    fn tables_scale_with_their_base() {
+        let paper = Sampler::new(&SamplerConfig { base: 15_000, ..config(Sampling::Table) });
+        assert_eq!(paper.intervals, [15_000, 7500, 5000, 3750, 3000, 2500, 2150, 1850]);
+        let harmonic = Sampler::new(&SamplerConfig { table: Table::Harmonic, ..config(Sampling::Table) });
+        assert_eq!(harmonic.intervals[6], 21_428);
+    }
+
+    #[test]
+    fn counted_samples_are_evenly_spaced() {
+        let mut s = Sampler::new(&config(Sampling::Count));
+        let mut draw = Word(0);
+        let mut at = Vec::new();
+        for i in 1..=300 {
+            if s.sample(64, || 0, &mut draw) {
+                at.push(i);
+                s.reload(63, &mut draw);
+            }
+        }
+        assert_eq!(at, [100, 200, 300]);
+    }
+
+    #[test]
+    fn probability_rises_with_the_feedback_value() {
+        let mut s = Sampler::new(&config(Sampling::Probability));
+        let word = |p: f64| Word((p * 4_294_967_296.0) as u32);
+        assert!(s.sample(1500, || 0, &mut word(0.0099)));
+        assert!(!s.sample(1500, || 0, &mut word(0.0101)));
+        assert!(s.sample(1500, || 63, &mut word(0.4999)));
+        assert!(!s.sample(1500, || 63, &mut word(0.5001)));
+    }
+
+    extern crate std;
+    use std::vec::Vec;
+}

@@ -1,0 +1,64 @@
+//! The one list of schemes, and the one place where a name becomes a type.
+
+use crate::info::{Configuration, Info, Value};
+use crate::{Scheme, none, qcn};
+
+/// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
+pub trait Visitor {
+    /// What it gives back.
+    type Output;
+    /// Does it for scheme `S` with its parameters.
+    fn visit<S: Scheme>(self, config: &S::Config) -> Self::Output;
+}
+
+macro_rules! schemes {
+    ($($variant:ident: $scheme:ty),+ $(,)?) => {
+        /// Every scheme, in the order in which they are listed.
+        pub const SCHEMES: &[Info] = &[$(<$scheme as Scheme>::INFO),+];
+
+        /// A scheme and its parameters.
+        #[derive(Debug, Clone)]
+        pub enum SchemeConfig {
+            $(#[doc = concat!("`", stringify!($scheme), "`")] $variant(<$scheme as Scheme>::Config)),+
+        }
+
+        impl SchemeConfig {
+            /// The scheme called `name` with `values`, one for each of its parameters in their order; `None` if there
+            /// is no such scheme, or if a value's kind is not its parameter's.
+            #[must_use]
+            pub fn new(name: &str, values: &[Value]) -> Option<Self> {
+                $(if name == <$scheme as Scheme>::INFO.name {
+                    return <$scheme as Scheme>::Config::from_values(values).map(Self::$variant);
+                })+
+                None
+            }
+
+            /// The scheme's entry.
+            #[must_use]
+            pub fn info(&self) -> &'static Info {
+                let name = match self { $(Self::$variant(_) => <$scheme as Scheme>::INFO.name),+ };
+                SCHEMES.iter().find(|info| info.name == name).expect("a variant stands for a listed scheme")
+            }
+
+            /// Calls `visitor` with the scheme's type.
+            pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
+                match self { $(Self::$variant(config) => visitor.visit::<$scheme>(config)),+ }
+            }
+        }
+    };
+}
+
+schemes! {
+    None: none::NoControl,
+    Qcn: qcn::Qcn,
+}
+
+impl SchemeConfig {
+    /// The scheme called `name` with every parameter at its default.
+    #[must_use]
+    pub fn with_defaults(name: &str) -> Option<Self> {
+        let info = SCHEMES.iter().find(|info| info.name == name)?;
+        let values: alloc::vec::Vec<Value> = info.parameters.iter().map(|p| p.default).collect();
+        Self::new(name, &values)
+    }
+}

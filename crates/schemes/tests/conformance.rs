@@ -1,0 +1,348 @@
+//! What every scheme of the registry must do, whatever else it does, and schemes that break one rule each.
+//!
+//! Random sequences of calls drive each role; the rules of the crate's documentation are checked after every call.
+
+mod broken;
+
+use std::fmt::Write;
+
+use penstock_schemes::*;
+use proptest::prelude::*;
+use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+
+const LINE: BitRate = BitRate(10_000_000_000);
+const FLOW: FlowKey = FlowKey(3);
+
+/// Words from a counter: the same for an original and its clone.
+#[derive(Clone)]
+struct Words(u32);
+
+impl Draw for Words {
+    fn draw(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        self.0 ^ self.0 >> 16
+    }
+}
+
+/// Everything that a role has answered, as text, and the lengths of its signals.
+#[derive(Clone, Default)]
+struct Log {
+    text: String,
+    lengths: Vec<u16>,
+}
+
+impl Log {
+    fn note(&mut self, answer: impl std::fmt::Debug) {
+        write!(self.text, "{answer:?};").expect("strings take all");
+    }
+}
+
+impl<S: Scheme> Out<S> for Log {
+    fn send(&mut self, to: To, class: Class, signal: S::Signal) {
+        self.note((to, class, signal));
+        self.lengths.push(S::octets(&signal));
+    }
+}
+
+/// Keeps the signals for sources.
+struct Signals<S: Scheme>(Vec<S::Signal>);
+
+impl<S: Scheme> Out<S> for Signals<S> {
+    fn send(&mut self, to: To, _: Class, signal: S::Signal) {
+        if matches!(to, To::Source(_)) {
+            self.0.push(signal);
+        }
+    }
+}
+
+/// One call of a role.
+#[derive(Clone, Copy, Debug)]
+enum Call {
+    /// A frame of so many octets comes to the queue; or is sent.
+    Frame(u16),
+    /// A frame is refused by the full queue; or a signal comes.
+    Refused(u16),
+    /// A frame leaves the queue; or a signal comes.
+    Leaves,
+    /// So many ns pass.
+    Wait(u32),
+    /// The timer fires when it is due.
+    Timeout,
+    /// The timer fires although it is not due.
+    Early,
+}
+
+fn calls() -> impl Strategy<Value = Vec<Call>> {
+    let call = prop_oneof![
+        6 => (64u16..9000).prop_map(Call::Frame),
+        1 => (64u16..9000).prop_map(Call::Refused),
+        4 => Just(Call::Leaves),
+        3 => (0u32..2_000_000).prop_map(Call::Wait),
+        2 => Just(Call::Timeout),
+        2 => Just(Call::Early),
+    ];
+    prop::collection::vec(call, 1..300)
+}
+
+fn place() -> Place {
+    Place { cp: CpId::new(0x0200_0000_0001, 2, 3), line: LINE, capacity: Octets(150_000), phase: Duration::ZERO }
+}
+
+fn frame<T>(octets: u16, tag: &mut T) -> Frame<'_, T> {
+    Frame { flow: FLOW, octets, weight: 1, last: false, sent_at: Instant::ZERO, tag }
+}
+
+fn check(ok: bool, rule: &str) -> Result<(), TestCaseError> {
+    prop_assert!(ok, "{}", rule);
+    Ok(())
+}
+
+/// A congestion point under a sequence of calls.
+fn drive_cp<S: Scheme>(cp: &mut S::Cp, calls: &[Call], words: &mut Words, log: &mut Log) -> Result<(), TestCaseError> {
+    let mut now = Instant(1);
+    let mut waiting = std::collections::VecDeque::<u16>::new();
+    for &call in calls {
+        let state = |waiting: &std::collections::VecDeque<u16>| Queue {
+            len: Octets(waiting.iter().map(|&octets| u64::from(octets)).sum()),
+            frames: waiting.len() as u32,
+            rate: LINE,
+            ..Queue::default()
+        };
+        let mut tag = S::Tag::default();
+        match call {
+            Call::Frame(octets) => {
+                waiting.push_back(octets);
+                cp.on_arrival(now, frame(octets, &mut tag), Fate::Queued, &state(&waiting), words, log);
+            }
+            Call::Refused(octets) => {
+                cp.on_arrival(now, frame(octets, &mut tag), Fate::Dropped, &state(&waiting), words, log);
+            }
+            Call::Leaves => {
+                if let Some(octets) = waiting.pop_front() {
+                    cp.on_departure(now, frame(octets, &mut tag), &state(&waiting));
+                }
+            }
+            Call::Wait(ns) => now += Duration(u64::from(ns) * 1000),
+            Call::Timeout => {
+                if let Some(at) = cp.next_timeout() {
+                    now = now.max(at);
+                    cp.on_timeout(now, &state(&waiting), words, log);
+                    check(cp.next_timeout().is_none_or(|next| next > now), "after a timeout the next one lies ahead")?;
+                }
+            }
+            Call::Early => {
+                if cp.next_timeout().is_none_or(|at| at > now) {
+                    let before = (format!("{cp:?}"), log.text.len());
+                    cp.on_timeout(now, &state(&waiting), words, log);
+                    check((format!("{cp:?}"), log.text.len()) == before, "an early timeout does nothing")?;
+                }
+            }
+        }
+        let mut row = vec![i64::MIN; S::Cp::VARS.len()];
+        cp.vars(&mut row);
+        check(!row.contains(&i64::MIN), "every variable of VARS is written")?;
+        log.note((tag, cp.next_timeout(), row));
+    }
+    Ok(())
+}
+
+/// A reaction point under a sequence of calls; the signals are those that the scheme's own congestion point sends.
+fn drive_rp<S: Scheme>(
+    rp: &mut S::Rp,
+    calls: &[Call],
+    (signals, least): (&[S::Signal], u64),
+    words: &mut Words,
+    log: &mut Log,
+) -> Result<(), TestCaseError> {
+    let (mut now, mut signals) = (Instant(1), signals.iter().cycle());
+    rp.on_start(now, FLOW, words, log);
+    for &call in calls {
+        match call {
+            Call::Frame(octets) => {
+                let tag = rp.on_send(now, octets, false, words, log);
+                log.note(tag);
+            }
+            Call::Refused(_) | Call::Leaves => {
+                if let Some(&signal) = signals.next() {
+                    let before = rp.allowance().rate;
+                    rp.on_signal(now, signal, words, log);
+                    let lowered = rp.allowance().rate <= before;
+                    check(lowered || S::INFO.raises_on_signal, "a signal raises the rate only in schemes that say so")?;
+                }
+            }
+            Call::Wait(ns) => {
+                now += Duration(u64::from(ns) * 1000);
+                if rp.next_timeout().is_some_and(|at| at <= now) {
+                    rp.on_timeout(now, words, log);
+                }
+            }
+            Call::Timeout => {
+                if let Some(at) = rp.next_timeout() {
+                    now = now.max(at);
+                    rp.on_timeout(now, words, log);
+                    check(rp.next_timeout().is_none_or(|next| next > now), "after a timeout the next one lies ahead")?;
+                }
+            }
+            Call::Early => {
+                if rp.next_timeout().is_none_or(|at| at > now) {
+                    let before = (format!("{rp:?}"), log.text.len());
+                    rp.on_timeout(now, words, log);
+                    check((format!("{rp:?}"), log.text.len()) == before, "an early timeout does nothing")?;
+                }
+            }
+        }
+        let rate = rp.allowance().rate;
+        check(rate.0 == 0 || (least..=LINE.0).contains(&rate.0), "the allowed rate is zero or within [minimum, line]")?;
+        check(rp.limiting() || rate == LINE, "without a limiter the rate is the line's")?;
+        let mut row = vec![i64::MIN; S::Rp::VARS.len()];
+        rp.vars(&mut row);
+        check(!row.contains(&i64::MIN), "every variable of VARS is written")?;
+        log.note((rp.allowance(), rp.next_timeout(), row));
+    }
+    Ok(())
+}
+
+/// Left alone and sending, the rate returns to the line's.
+fn recovers<S: Scheme>(rp: &mut S::Rp, words: &mut Words) -> Result<(), TestCaseError> {
+    let (mut now, mut log) = (Instant(1 << 50), Log::default());
+    for _ in 0..4_000_000 {
+        if rp.allowance().rate == LINE {
+            return Ok(());
+        }
+        now += Duration::from_us(100);
+        if rp.next_timeout().is_some_and(|at| at <= now) {
+            rp.on_timeout(now, words, &mut log);
+        }
+        for _ in 0..16 {
+            rp.on_send(now, 9000, false, words, &mut log);
+        }
+    }
+    check(false, "a scheme that recovers alone returns to the line rate")
+}
+
+/// Signals of a congestion point whose queue fills to 150 KB and empties, again and again.
+fn typical_signals<S: Scheme>(config: &S::Config) -> Vec<S::Signal> {
+    let (mut cp, mut words, mut out) = (S::Cp::new(config, place()), Words(1), Signals::<S>(Vec::new()));
+    for i in 0..20_000u64 {
+        let len = (i * 1500) % 150_000;
+        let queue = Queue { len: Octets(len), frames: (len / 1500) as u32, rate: LINE, ..Queue::default() };
+        let mut tag = S::Tag::default();
+        cp.on_arrival(Instant(i * 1_200_000), frame(1500, &mut tag), Fate::Queued, &queue, &mut words, &mut out);
+    }
+    out.0
+}
+
+/// The least rate that the configuration allows, seen from outside: what a thousand signals lead to.
+fn least_rate<S: Scheme>(config: &S::Config, signals: &[S::Signal]) -> u64 {
+    let (mut rp, mut words, mut log) = (S::Rp::new(config, LINE), Words(1), Log::default());
+    for &signal in signals.iter().cycle().take(1000) {
+        rp.on_signal(Instant(1), signal, &mut words, &mut log);
+    }
+    rp.allowance().rate.0.min(LINE.0)
+}
+
+/// The rules for one scheme and one configuration: `Err` names the first that is broken.
+fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
+    documented(&S::INFO)?;
+    let signals = typical_signals::<S>(config);
+    let given = (&signals[..], least_rate::<S>(config, &signals));
+    let runs = Runs { cases: 48, failure_persistence: None, ..Runs::default() };
+    let mut runner = TestRunner::new_with_rng(runs, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let run = |(first, then, seed): (Vec<Call>, Vec<Call>, u32)| {
+        let (mut words, mut log) = (Words(seed), Log::default());
+        let (mut cp, mut rp) = (S::Cp::new(config, place()), S::Rp::new(config, LINE));
+        drive_cp::<S>(&mut cp, &first, &mut words, &mut log)?;
+        drive_rp::<S>(&mut rp, &first, given, &mut words, &mut log)?;
+        // Clone and replay: the copy goes on exactly as the original does.
+        let (mut cp2, mut rp2, mut words2, mut log2) = (cp.clone(), rp.clone(), words.clone(), log.clone());
+        drive_cp::<S>(&mut cp, &then, &mut words, &mut log)?;
+        drive_rp::<S>(&mut rp, &then, given, &mut words, &mut log)?;
+        drive_cp::<S>(&mut cp2, &then, &mut words2, &mut log2)?;
+        drive_rp::<S>(&mut rp2, &then, given, &mut words2, &mut log2)?;
+        check(log.text == log2.text, "the same calls give the same answers")?;
+        check(log.lengths.iter().all(|octets| (64..=1522).contains(octets)), "a signal fits an Ethernet frame")?;
+        if S::INFO.recovers_alone { recovers::<S>(&mut rp, &mut words) } else { Ok(()) }
+    };
+    runner.run(&(calls(), calls(), any::<u32>()), run).map_err(|e| e.to_string())
+}
+
+fn documented(info: &Info) -> Result<(), String> {
+    let plain = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-')
+    };
+    let rule = |ok: bool, rule: &str| if ok { Ok(()) } else { Err(format!("{}: {rule}", info.name)) };
+    rule(plain(info.name), "the name is in small letters")?;
+    rule(![info.title, info.source, info.description].contains(&""), "title, source and description are given")?;
+    for (i, p) in info.parameters.iter().enumerate() {
+        rule(plain(p.name), "names of parameters are in small letters")?;
+        rule(!p.source.is_empty() && p.description.ends_with('.'), "a parameter has a source and a sentence")?;
+        rule([p.default, p.minimum, p.maximum].iter().all(|&v| p.accepts(v)), "defaults are in their ranges")?;
+        rule(info.parameters[..i].iter().all(|other| other.name != p.name), "a parameter is declared once")?;
+    }
+    for (name, value) in info.profiles.iter().flat_map(|profile| profile.settings) {
+        rule(info.parameter(name).is_some_and(|p| p.accepts(*value)), "profiles set parameters to legal values")?;
+    }
+    Ok(())
+}
+
+struct Conformance;
+
+impl Visitor for Conformance {
+    type Output = Result<(), String>;
+    fn visit<S: Scheme>(self, config: &S::Config) -> Self::Output {
+        conforms::<S>(config)
+    }
+}
+
+/// Each scheme at its defaults and under each of its profiles.
+fn configurations() -> impl Iterator<Item = (String, SchemeConfig)> {
+    SCHEMES.iter().flat_map(|info| {
+        let profiles = info.profiles.iter().map(|p| (p.name, p.settings));
+        profiles.chain([("defaults", &[][..])]).map(move |(name, settings)| {
+            let value = |p: &Parameter| settings.iter().find(|s| s.0 == p.name).map_or(p.default, |s| s.1);
+            let values: Vec<_> = info.parameters.iter().map(value).collect();
+            let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
+            (format!("{} {name}", info.name), config)
+        })
+    })
+}
+
+#[test]
+fn every_scheme_conforms() {
+    for (name, config) in configurations() {
+        if let Err(broken) = config.visit(Conformance) {
+            panic!("{name}: {broken}");
+        }
+    }
+}
+
+#[test]
+fn names_are_unique() {
+    for (i, info) in SCHEMES.iter().enumerate() {
+        assert!(SCHEMES[..i].iter().all(|other| other.name != info.name), "{} is registered twice", info.name);
+        assert!(SchemeConfig::with_defaults(info.name).is_some_and(|c| c.info().name == info.name));
+    }
+    assert!(SchemeConfig::with_defaults("qcm").is_none());
+    assert!(SchemeConfig::new("qcn", &[]).is_none(), "a value for each parameter is needed");
+}
+
+#[test]
+fn a_broken_scheme_is_found_out() {
+    use broken::{Broken, Config};
+    assert_eq!(conforms::<Broken<0>>(&Config), Ok(()), "the scheme that breaks nothing");
+    let found = [
+        (conforms::<Broken<1>>(&Config), "within [minimum, line]"),
+        (conforms::<Broken<2>>(&Config), "raises the rate only"),
+        (conforms::<Broken<3>>(&Config), "early timeout does nothing"),
+        (conforms::<Broken<4>>(&Config), "same calls give the same answers"),
+        (conforms::<Broken<5>>(&Config), "next one lies ahead"),
+        (conforms::<Broken<6>>(&Config), "returns to the line rate"),
+        (conforms::<Broken<7>>(&Config), "every variable of VARS is written"),
+        (conforms::<Broken<8>>(&Config), "has a source and a sentence"),
+        (conforms::<Broken<9>>(&Config), "fits an Ethernet frame"),
+    ];
+    for (i, (result, rule)) in found.iter().enumerate() {
+        let message = result.as_ref().expect_err("each breaks a rule");
+        assert!(message.contains(rule), "rule {}: {message}", i + 1);
+    }
+}
