@@ -1,0 +1,78 @@
+//! The kinds of events, packed into 32 bits: four for the kind, the rest for an index.
+
+/// What happens, and to which entity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The frame in this slot reaches the far end of the line that it is on.
+    Deliver(u32),
+    /// This limiter may release a frame.
+    Release(u32),
+    /// The line of this host port is free for the next limiter in turn.
+    NicFree(u32),
+    /// The timer of this limiter's reaction point.
+    RpTimer(u32),
+    /// The timer of this congestion point.
+    CpTimer(u32),
+    /// The timer of this notification point.
+    NpTimer(u32),
+    /// This flow starts.
+    Start(u32),
+    /// This flow stops.
+    Stop(u32),
+    /// This entry of the list of changes is due.
+    Change(u32),
+    /// A signal outside of the network (its frame's slot) reaches its source or destinations.
+    Ideal(u32),
+    /// The probe samples.
+    Sample,
+}
+
+const INDEX_BITS: u32 = 28;
+
+/// The largest number of entities of a kind.
+pub(crate) const MAX_INDEX: usize = (1 << INDEX_BITS) - 1;
+
+impl Event {
+    #[inline(always)]
+    pub(crate) fn pack(self) -> u32 {
+        let (kind, index) = match self {
+            Self::Deliver(i) => (0, i),
+            Self::Release(i) => (1, i),
+            Self::NicFree(i) => (2, i),
+            Self::RpTimer(i) => (3, i),
+            Self::CpTimer(i) => (4, i),
+            Self::NpTimer(i) => (5, i),
+            Self::Start(i) => (6, i),
+            Self::Stop(i) => (7, i),
+            Self::Change(i) => (8, i),
+            Self::Ideal(i) => (9, i),
+            Self::Sample => (10, 0),
+        };
+        kind << INDEX_BITS | index
+    }
+
+    /// The frame's slot, if this is a delivery.
+    #[inline(always)]
+    pub(crate) fn delivery(what: u32) -> Option<u32> {
+        (what <= MAX_INDEX as u32).then_some(what)
+    }
+
+    #[inline(always)]
+    pub(crate) fn unpack(what: u32) -> Self {
+        let i = what & MAX_INDEX as u32;
+        match what >> INDEX_BITS {
+            0 => Self::Deliver(i),
+            1 => Self::Release(i),
+            2 => Self::NicFree(i),
+            3 => Self::RpTimer(i),
+            4 => Self::CpTimer(i),
+            5 => Self::NpTimer(i),
+            6 => Self::Start(i),
+            7 => Self::Stop(i),
+            8 => Self::Change(i),
+            9 => Self::Ideal(i),
+            10 => Self::Sample,
+            kind => unreachable!("no event of kind {kind}"),
+        }
+    }
+}

@@ -1,0 +1,677 @@
+//! Ports, their queues and lines, and the frames in them.
+//!
+//! A port is settled lazily: whoever touches it at time t first lets all departures up to t happen, in order, each at its
+//! own time. Between two touches nothing arrives, so what departs is determined. Thus a frame costs one event per link,
+//! its delivery at the far end, and a departure at t always precedes an arrival at t.
+
+use penstock_schemes::{
+    BitRate, CongestionPoint, Duration, Fate, FlowKey, Frame, Instant, Octets, Out, Place, Queue, Scheme,
+    units::PS_PER_S,
+};
+
+use crate::agenda::{Agenda, Lane, NO_LANE, RELEASES};
+use crate::event::Event;
+use crate::frame::{Chain, Frames, NONE, Payload};
+use crate::network::{Capacity, Network, Port, PortId, QueueId};
+use crate::random::{Owner, Stream};
+
+/// Time-weighted statistics of a queue's length, in integers: octets, picoseconds and their products.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LengthStatistics {
+    since: u64,
+    pub(crate) area: u128,
+    pub(crate) area_squared: u128,
+    pub(crate) empty: u64,
+    pub(crate) min: u64,
+    pub(crate) max: u64,
+}
+
+impl LengthStatistics {
+    fn new(now: u64, len: u64) -> Self {
+        Self { since: now, area: 0, area_squared: 0, empty: 0, min: len, max: len }
+    }
+
+    /// The length was `len` since the last call, and changes at `now`.
+    #[inline(always)]
+    fn pass(&mut self, now: u64, len: u64) {
+        let time = now - self.since;
+        self.since = now;
+        if len == 0 {
+            self.empty += time;
+        } else {
+            self.area += u128::from(len) * u128::from(time);
+            self.area_squared += u128::from(len * len) * u128::from(time);
+        }
+    }
+}
+
+/// One queue of a port.
+#[derive(Debug, Clone)]
+pub(crate) struct QueueState {
+    pub(crate) waiting: Chain,
+    /// Octets and frames that count as queued.
+    pub(crate) len: u64,
+    pub(crate) frames: u32,
+    max_frames: u32,
+    max_len: u64,
+    /// Index into `Fabric::cps`, or [`NONE`].
+    pub(crate) cp: u32,
+    sent_octets: u64,
+    pub(crate) arrived: u64,
+    pub(crate) dropped: u64,
+    pub(crate) departed: u64,
+    pub(crate) feedback: u64,
+    pub(crate) statistics: LengthStatistics,
+}
+
+/// One port.
+#[derive(Debug, Clone)]
+pub(crate) struct PortState {
+    /// One queue per priority in use, and last the control queue.
+    pub(crate) queues: Box<[QueueState]>,
+    /// End of the transmission in progress, or of the last one.
+    pub(crate) busy_until: u64,
+    /// A bit for each queue in which a frame waits for transmission; higher queues go first.
+    pub(crate) ready: u32,
+    /// Class of the frame in transmission, if it still counts as queued there; else [`NONE`].
+    in_service: u32,
+    /// The frame whose transmission started last.
+    in_service_frame: u32,
+    in_service_octets: u16,
+    pub(crate) up: bool,
+    pub(crate) arbiter: bool,
+    latency: u64,
+    rate: u64,
+    /// A transmission that was in progress when the rate changed goes on at its own rate: that rate, and its end.
+    older: (u64, u64),
+    pub(crate) overhead: u32,
+    in_service_counts: bool,
+    /// The lane of deliveries over lines of this kind.
+    lane: Lane,
+    /// Octets (with overhead) whose serialisation was computed last: picoseconds, and remainder in 1/rate picoseconds.
+    known_octets: u32,
+    known_time: u64,
+    known_remainder: u64,
+    remainder: u64,
+    /// Bits put on the line, wire overhead included, the transmission in progress counted whole.
+    bits: u64,
+    scheduled: u128,
+    rate_since: u64,
+    /// Values of the above when measuring began.
+    pub(crate) bits_before: u64,
+    pub(crate) scheduled_before: u64,
+    pub(crate) hops: u64,
+    pub(crate) lost: u64,
+}
+
+/// Where congestion points' signals go until the engine routes them.
+pub(crate) type Outbox<S> = Vec<(penstock_schemes::To, penstock_schemes::Class, <S as Scheme>::Signal)>;
+
+/// [`Out`] onto an [`Outbox`].
+pub(crate) struct Sender<'a, S: Scheme>(pub(crate) &'a mut Outbox<S>);
+
+impl<S: Scheme> Out<S> for Sender<'_, S> {
+    fn send(&mut self, to: penstock_schemes::To, class: penstock_schemes::Class, signal: S::Signal) {
+        self.0.push((to, class, signal));
+    }
+}
+
+/// A congestion point with what belongs to it.
+#[derive(Debug, Clone)]
+pub(crate) struct CpState<S: Scheme> {
+    pub(crate) cp: S::Cp,
+    stream: Stream,
+    queue: u32,
+    /// Time of the earliest timer event under way.
+    armed: u64,
+}
+
+/// All ports with their queues, lines, congestion points and frames, and the agenda of events.
+#[derive(Debug)]
+pub(crate) struct Fabric<S: Scheme> {
+    pub(crate) now: u64,
+    pub(crate) agenda: Agenda,
+    pub(crate) ports: Vec<PortState>,
+    pub(crate) cps: Vec<CpState<S>>,
+    pub(crate) frames: Frames<S>,
+    pub(crate) per_port: u32,
+    pub(crate) overhead: u32,
+    facts: Vec<FlowFacts>,
+}
+
+/// What ports need to know of a flow.
+#[derive(Debug, Clone, Copy)]
+struct FlowFacts {
+    weight: u16,
+    class: u8,
+}
+
+impl<S: Scheme> Fabric<S> {
+    pub(crate) fn new(network: &Network, config: &S::Config, seed: u64, agenda: Agenda) -> Self {
+        let per_port = network.queues_per_port();
+        let largest = network.flows.iter().map(|f| f.frame).max().unwrap_or(0);
+        let common = common_lines(network);
+        let mut ports = Vec::new();
+        let mut cps = Vec::new();
+        for (index, port) in network.ports.iter().enumerate() {
+            let (max_len, max_frames) = match port.capacity {
+                Capacity::Octets(o) => (o.0, u32::MAX),
+                Capacity::Frames(n) => (u64::MAX, n),
+                Capacity::Arbiter => (u64::MAX, u32::MAX),
+            };
+            let capacity = match port.capacity {
+                Capacity::Frames(n) => u64::from(n) * u64::from(largest),
+                Capacity::Octets(_) | Capacity::Arbiter => max_len,
+            };
+            let mut queues = Vec::with_capacity(per_port);
+            for &priority in &network.priorities {
+                let mut cp = NONE;
+                if port.congestion_points {
+                    let place = Place {
+                        cp: network.cp_id(PortId(index as u32), priority),
+                        line: port.rate,
+                        capacity: Octets(capacity),
+                        phase: Duration::ZERO,
+                    };
+                    let queue = index * per_port + queues.len();
+                    cp = cps.len() as u32;
+                    cps.push(CpState {
+                        cp: S::Cp::new(config, place),
+                        stream: Stream::new(seed, Owner::CongestionPoint, queue),
+                        queue: queue as u32,
+                        armed: u64::MAX,
+                    });
+                }
+                queues.push(QueueState::new(max_len, max_frames, cp));
+            }
+            queues.push(QueueState::new(network.control_capacity.0, u32::MAX, NONE));
+            let lane = common.iter().position(|&kind| kind == (port.rate, port.latency)).map_or(NO_LANE, |i| i as Lane);
+            ports.push(PortState::new(network, port, lane, queues.into_boxed_slice()));
+        }
+        let mut fabric = Self {
+            now: 0,
+            agenda,
+            ports,
+            cps,
+            frames: Frames::new(),
+            per_port: per_port as u32,
+            overhead: u32::from(network.wire_overhead),
+            facts: network
+                .flows
+                .iter()
+                .map(|f| FlowFacts { weight: f.weight, class: network.class(f.priority) as u8 })
+                .collect(),
+        };
+        for cp in 0..fabric.cps.len() {
+            fabric.arm_cp(cp);
+        }
+        fabric
+    }
+
+    /// The class of control frames: the last queue of each port.
+    pub(crate) fn control_class(&self) -> u8 {
+        (self.per_port - 1) as u8
+    }
+
+    /// The class of a flow's data.
+    pub(crate) fn class_of(&self, flow: u32) -> u8 {
+        self.facts[flow as usize].class
+    }
+
+    /// A queue, by its number in the network.
+    pub(crate) fn queue(&self, queue: u32) -> &QueueState {
+        &self.ports[(queue / self.per_port) as usize].queues[(queue % self.per_port) as usize]
+    }
+
+    /// Whether a frame could start on `port` at once. The port must be settled.
+    #[inline]
+    pub(crate) fn idle(&self, port: u32) -> bool {
+        self.ports[port as usize].free(self.now)
+    }
+
+    /// Lets every departure up to now happen.
+    #[inline]
+    pub(crate) fn settle(&mut self, port: u32) {
+        let (p, mut around) = self.at(port);
+        around.settle(p);
+    }
+
+    /// A port, and what its frames touch.
+    #[inline(always)]
+    pub(crate) fn at(&mut self, port: u32) -> (&mut PortState, Around<'_, S>) {
+        let around = Around {
+            now: self.now,
+            frames: &mut self.frames,
+            agenda: &mut self.agenda,
+            cps: &mut self.cps,
+            facts: &self.facts,
+        };
+        (&mut self.ports[port as usize], around)
+    }
+
+    /// Puts a frame into the queue of its class at `port`; false (and the frame is gone) if the queue is full.
+    #[inline(always)]
+    pub(crate) fn enqueue(&mut self, port: u32, index: u32, class: u8, octets: u16, out: &mut Outbox<S>) -> bool {
+        let (p, mut around) = self.at(port);
+        around.settle(p);
+        around.enqueue(p, index, class, octets, out)
+    }
+
+    /// A frame has crossed the line of `port`.
+    #[inline(always)]
+    pub(crate) fn cross(&mut self, port: u32) {
+        let (p, mut around) = self.at(port);
+        p.hops += 1;
+        // Before the frame moves on: its departure may edit its tag. And the next transmission may be due.
+        around.settle(p);
+    }
+
+    /// The timer of a congestion point.
+    pub(crate) fn cp_timeout(&mut self, cp: u32, out: &mut Outbox<S>) -> Option<QueueId> {
+        let state = &mut self.cps[cp as usize];
+        if state.armed != self.now {
+            return None;
+        }
+        state.armed = u64::MAX;
+        let queue = state.queue;
+        let port = queue / self.per_port;
+        self.settle(port);
+        let p = &self.ports[port as usize];
+        let seen = p.queues[(queue % self.per_port) as usize].seen(p.rate);
+        let state = &mut self.cps[cp as usize];
+        state.cp.on_timeout(Instant(self.now), &seen, &mut state.stream, &mut Sender(out));
+        state.arm(&mut self.agenda, cp);
+        Some(QueueId(queue))
+    }
+
+    fn arm_cp(&mut self, cp: usize) {
+        self.cps[cp].arm(&mut self.agenda, cp as u32);
+    }
+
+    /// The line's rate changes from the next frame on.
+    pub(crate) fn set_rate(&mut self, port: u32, rate: BitRate) {
+        let (p, mut around) = self.at(port);
+        around.settle(p);
+        p.pass_rate(around.now);
+        if p.older.1 != p.busy_until {
+            p.older = (p.rate, p.busy_until);
+        }
+        p.rate = rate.0;
+        p.known_octets = 0;
+        p.remainder = 0;
+    }
+
+    /// The line breaks: `lost` frames were on it.
+    pub(crate) fn set_down(&mut self, port: u32, lost: u64) {
+        let (p, mut around) = self.at(port);
+        around.settle(p);
+        p.up = false;
+        if p.busy_until > around.now {
+            // The transmission in progress ends here.
+            p.bits -= p.unsent_bits(around.now);
+            p.busy_until = around.now;
+        }
+        around.settle(p);
+        p.lost += lost;
+    }
+
+    /// The line is whole again.
+    pub(crate) fn set_up(&mut self, port: u32) {
+        let (p, mut around) = self.at(port);
+        p.up = true;
+        p.busy_until = p.busy_until.max(around.now);
+        around.settle(p);
+    }
+
+    /// Brings every port and every statistic to the present.
+    pub(crate) fn settle_all(&mut self) {
+        for port in 0..self.ports.len() as u32 {
+            self.settle(port);
+        }
+    }
+
+    /// Lets time-weighted sums reach the present. Ports must be settled.
+    pub(crate) fn pass_all(&mut self) {
+        let now = self.now;
+        for p in &mut self.ports {
+            p.pass_rate(now);
+        }
+        for q in self.ports.iter_mut().flat_map(|p| &mut p.queues) {
+            q.statistics.pass(now, q.len);
+        }
+    }
+
+    /// Statistics begin anew.
+    pub(crate) fn restart_statistics(&mut self) {
+        self.settle_all();
+        self.pass_all();
+        let now = self.now;
+        for p in &mut self.ports {
+            p.bits_before = p.sent_bits(now);
+            p.scheduled_before = p.scheduled_bits(now);
+        }
+        for q in self.ports.iter_mut().flat_map(|p| &mut p.queues) {
+            q.statistics = LengthStatistics::new(now, q.len);
+        }
+    }
+}
+
+/// Everything that the frames of a port touch besides the port itself, borrowed once for a whole hop.
+pub(crate) struct Around<'a, S: Scheme> {
+    now: u64,
+    pub(crate) frames: &'a mut Frames<S>,
+    pub(crate) agenda: &'a mut Agenda,
+    cps: &'a mut [CpState<S>],
+    facts: &'a [FlowFacts],
+}
+
+impl<S: Scheme> Around<'_, S> {
+    /// The same by value: what is never lent as a whole stays in registers.
+    #[inline(always)]
+    fn reborrow(&mut self) -> Around<'_, S> {
+        Around { now: self.now, frames: self.frames, agenda: self.agenda, cps: self.cps, facts: self.facts }
+    }
+
+    /// Lets every departure up to now happen.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, p: &mut PortState) {
+        if p.busy_until <= self.now {
+            if p.in_service != NONE {
+                self.end_service(p);
+            }
+            if p.ready != 0 && p.up {
+                self.reborrow().start_waiting(p);
+            }
+        }
+    }
+
+    /// The frame in transmission, which counted as queued until now, has left.
+    #[inline(always)]
+    fn end_service(&mut self, p: &mut PortState) {
+        let class = std::mem::replace(&mut p.in_service, NONE);
+        self.depart(p, class, p.busy_until);
+    }
+
+    /// Frames wait and the line is free: transmissions start one after the other until one lasts beyond now.
+    #[inline(never)]
+    fn start_waiting(mut self, p: &mut PortState) {
+        loop {
+            let class = 31 - p.ready.leading_zeros();
+            let q = &mut p.queues[class as usize];
+            let index = q.waiting.pop(self.frames);
+            if q.waiting.is_empty() {
+                p.ready &= !(1 << class);
+            }
+            let octets = self.frames.get(index).octets;
+            self.start(p, class, index, octets, p.busy_until);
+            if p.busy_until > self.now {
+                break;
+            }
+            if p.in_service != NONE {
+                self.end_service(p);
+            }
+            if p.ready == 0 {
+                break;
+            }
+        }
+    }
+
+    /// The transmission of a frame starts at `at`.
+    #[inline(always)]
+    fn start(&mut self, p: &mut PortState, class: u32, index: u32, octets: u16, at: u64) {
+        let wire_octets = u32::from(octets) + p.overhead;
+        let finish = at + p.serialise(wire_octets);
+        p.busy_until = finish;
+        p.bits += u64::from(wire_octets) * 8;
+        let delivery = finish + p.latency;
+        self.frames.get_mut(index).at = delivery;
+        self.agenda.push(p.lane, delivery, Event::Deliver(index).pack());
+        p.in_service_octets = octets;
+        p.in_service_frame = index;
+        if p.in_service_counts {
+            p.in_service = class;
+        } else {
+            self.depart(p, class, at);
+        }
+    }
+
+    /// See [`Fabric::enqueue`]; the port is settled.
+    #[inline(always)]
+    pub(crate) fn enqueue(
+        &mut self,
+        p: &mut PortState,
+        index: u32,
+        class: u8,
+        octets: u16,
+        out: &mut Outbox<S>,
+    ) -> bool {
+        let class = u32::from(class);
+        let rate = p.rate;
+        let q = &mut p.queues[class as usize];
+        q.arrived += 1;
+        let len = q.len + u64::from(octets);
+        let fits = len <= q.max_len && q.frames < q.max_frames;
+        if fits {
+            q.statistics.pass(self.now, q.len);
+            if len > q.statistics.max {
+                q.statistics.max = len;
+            }
+            q.len = len;
+            q.frames += 1;
+        } else {
+            q.dropped += 1;
+        }
+        let (cp, seen) = (q.cp, q.seen(rate));
+        if let Some(state) = self.cps.get_mut(cp as usize)
+            && let Some(slot) = self.frames.peek_mut(index)
+            && let Payload::Data(tag) = &mut slot.payload
+        {
+            let frame = Frame {
+                flow: FlowKey(slot.flow),
+                octets: slot.octets,
+                weight: self.facts.get(slot.flow as usize).map_or(1, |f| f.weight),
+                last: slot.last,
+                sent_at: Instant(slot.sent_at),
+                tag,
+            };
+            let fate = if fits { Fate::Queued } else { Fate::Dropped };
+            state.cp.on_arrival(Instant(self.now), frame, fate, &seen, &mut state.stream, &mut Sender(out));
+            state.arm(self.agenda, cp);
+        }
+        if !fits {
+            self.frames.remove(index);
+            return false;
+        }
+        if p.busy_until <= self.now && p.up {
+            self.start(p, class, index, octets, self.now);
+        } else {
+            let slot = self.frames.get_mut(index);
+            slot.next = NONE;
+            slot.at = 0;
+            p.queues[class as usize].waiting.push(self.frames, index);
+            p.ready |= 1 << class;
+        }
+        true
+    }
+
+    /// The frame in transmission no longer counts as queued.
+    #[inline(always)]
+    fn depart(&mut self, p: &mut PortState, class: u32, at: u64) {
+        let rate = p.rate;
+        let octets = u64::from(p.in_service_octets);
+        let q = &mut p.queues[class as usize];
+        q.statistics.pass(at, q.len);
+        q.len -= octets;
+        q.frames -= 1;
+        q.sent_octets += octets;
+        q.departed += 1;
+        if q.len < q.statistics.min {
+            q.statistics.min = q.len;
+        }
+        let Some(slot) = self.frames.peek_mut(p.in_service_frame) else { return };
+        match &mut slot.payload {
+            Payload::Data(tag) => {
+                let (cp, seen) = (q.cp, q.seen(rate));
+                let Some(state) = self.cps.get_mut(cp as usize) else { return };
+                let frame = Frame {
+                    flow: FlowKey(slot.flow),
+                    octets: slot.octets,
+                    weight: self.facts.get(slot.flow as usize).map_or(1, |f| f.weight),
+                    last: slot.last,
+                    sent_at: Instant(slot.sent_at),
+                    tag,
+                };
+                state.cp.on_departure(Instant(at), frame, &seen);
+                state.arm(self.agenda, cp);
+            }
+            Payload::Down(signal) => {
+                // A probe is shown to the congestion point of the data that it stands for.
+                let Some(facts) = self.facts.get(slot.flow as usize) else { return };
+                let Some(q) = p.queues.get(usize::from(facts.class)) else { return };
+                let Some(state) = self.cps.get_mut(q.cp as usize) else { return };
+                state.cp.on_probe_departure(Instant(at), signal, &q.seen(rate));
+                state.arm(self.agenda, q.cp);
+            }
+            Payload::Up { .. } => {}
+        }
+    }
+}
+
+impl QueueState {
+    fn new(max_len: u64, max_frames: u32, cp: u32) -> Self {
+        Self {
+            waiting: Chain::EMPTY,
+            len: 0,
+            frames: 0,
+            max_frames,
+            max_len,
+            cp,
+            sent_octets: 0,
+            arrived: 0,
+            dropped: 0,
+            departed: 0,
+            feedback: 0,
+            statistics: LengthStatistics::new(0, 0),
+        }
+    }
+
+    /// The queue as a congestion point sees it.
+    #[inline(always)]
+    fn seen(&self, rate: u64) -> Queue {
+        Queue {
+            len: Octets(self.len),
+            frames: self.frames,
+            rate: BitRate(rate),
+            sent: Octets(self.sent_octets),
+            paused: false,
+        }
+    }
+}
+
+/// The kinds of lines, rate and latency, that most ports have, most common first: one for each lane of deliveries.
+fn common_lines(network: &Network) -> Vec<(BitRate, Duration)> {
+    let mut kinds = std::collections::BTreeMap::new();
+    for port in &network.ports {
+        *kinds.entry((port.rate, port.latency)).or_insert(0) += 1;
+    }
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by_key(|&(_, ports)| std::cmp::Reverse(ports));
+    kinds.into_iter().map(|(kind, _)| kind).take(usize::from(RELEASES)).collect()
+}
+
+impl PortState {
+    fn new(network: &Network, port: &Port, lane: Lane, queues: Box<[QueueState]>) -> Self {
+        Self {
+            queues,
+            busy_until: 0,
+            ready: 0,
+            in_service: NONE,
+            in_service_frame: NONE,
+            in_service_octets: 0,
+            up: true,
+            arbiter: port.capacity == Capacity::Arbiter,
+            latency: port.latency.0,
+            rate: port.rate.0,
+            older: (port.rate.0, 0),
+            overhead: u32::from(network.wire_overhead),
+            // A port without queue has nothing queued, not even the frame in transmission.
+            in_service_counts: network.in_service_counts && port.capacity != Capacity::Arbiter,
+            lane,
+            known_octets: 0,
+            known_time: 0,
+            known_remainder: 0,
+            remainder: 0,
+            bits: 0,
+            scheduled: 0,
+            rate_since: 0,
+            bits_before: 0,
+            scheduled_before: 0,
+            hops: 0,
+            lost: 0,
+        }
+    }
+
+    /// Whether a frame could start at once. The port must be settled.
+    #[inline(always)]
+    pub(crate) fn free(&self, now: u64) -> bool {
+        self.busy_until <= now && self.ready == 0 && self.up
+    }
+
+    /// Time to send `octets`; remainders are carried, so that back-to-back frames keep the line's rate exactly.
+    #[inline(always)]
+    fn serialise(&mut self, octets: u32) -> u64 {
+        if octets != self.known_octets {
+            let (time, remainder) = BitRate(self.rate).serialisation(u64::from(octets));
+            (self.known_octets, self.known_time, self.known_remainder) = (octets, time.0, remainder);
+        }
+        if self.known_remainder == 0 {
+            return self.known_time;
+        }
+        self.remainder += self.known_remainder;
+        if self.remainder >= self.rate {
+            self.remainder -= self.rate;
+            self.known_time + 1
+        } else {
+            self.known_time
+        }
+    }
+
+    fn unsent_bits(&self, now: u64) -> u64 {
+        let time = self.busy_until.saturating_sub(now);
+        let rate = if self.busy_until == self.older.1 { self.older.0 } else { self.rate };
+        (u128::from(time) * u128::from(rate)).div_ceil(u128::from(PS_PER_S)) as u64
+    }
+
+    /// Bits put on the line up to `now`. The port must be settled.
+    pub(crate) fn sent_bits(&self, now: u64) -> u64 {
+        self.bits - self.unsent_bits(now)
+    }
+
+    /// Bits that the scheduled rate could have carried up to `now`.
+    pub(crate) fn scheduled_bits(&self, now: u64) -> u64 {
+        let area = self.scheduled + u128::from(now - self.rate_since) * u128::from(self.rate);
+        (area / u128::from(PS_PER_S)) as u64
+    }
+
+    /// The frame in transmission counts as queued in the queue of this class.
+    pub(crate) fn serves(&self, class: usize) -> bool {
+        self.in_service == class as u32
+    }
+
+    fn pass_rate(&mut self, now: u64) {
+        self.scheduled += u128::from(now - self.rate_since) * u128::from(self.rate);
+        self.rate_since = now;
+    }
+}
+
+impl<S: Scheme> CpState<S> {
+    #[inline]
+    fn arm(&mut self, agenda: &mut Agenda, index: u32) {
+        if let Some(Instant(at)) = self.cp.next_timeout()
+            && at < self.armed
+        {
+            self.armed = at;
+            agenda.push(NO_LANE, at, Event::CpTimer(index).pack());
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Packet-level simulation of congestion management: the event engine, hosts, switches, links and queues.
+//!
+//! A [`network::Network`] says what there is, a scheme from `penstock_schemes` says how congestion is managed, a
+//! [`probe::Probe`] watches, and [`Sim`] runs. There is no file, clock or thread here: the same network, scheme and seed
+//! give the same bits on every machine.
+//!
+//! - [`network`]: nodes, ports, routes, flows, as plain data
+//! - [`probe`]: what observers see
+//! - [`outcome`]: what a run comes to
+//! - `engine`: the event loop; `fabric`: ports and queues; `source`: generators and limiters; `agenda`: the event queue
+//!
+//! Two choices give the engine its speed. A frame costs one event per link, because ports settle their departures lazily
+//! (`fabric`). And everything is in arenas under indices: a frame is written once, at its source, and then only relinked.
+#![forbid(unsafe_code)]
+
+mod agenda;
+mod engine;
+mod event;
+mod fabric;
+mod frame;
+pub mod network;
+pub mod outcome;
+pub mod probe;
+mod random;
+mod report;
+mod source;
+
+pub use engine::Sim;
+pub use network::Network;
+pub use outcome::Outcome;
+pub use probe::{NoProbe, Probe, View};

@@ -1,0 +1,297 @@
+//! What is simulated: nodes, ports, routes, flows and what happens to them, as plain data under typed indices.
+//!
+//! The scenario crate builds a [`Network`] and vouches for it; the engine takes it as true and panics on nonsense.
+//!
+//! A *port* is one direction of a link: an output queue per priority and the line behind it. A flow's route is a tree of
+//! *hops* (a chain for unicast). The same tree carries data and probes down to the destinations and signals back up:
+//!
+//! ```text
+//!  host h0                sw0                    sw1                  host h6
+//!    port p0 ============> port p1 =============> port p2 ==========>  delivered
+//!    hop 0 (root)          hop 1                  hop 2 (leaf)
+//!         <===back of hop 0      <===back of hop 1      <===back of hop 2
+//! ```
+
+use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets};
+
+macro_rules! index {
+    ($(#[$doc:meta] $name:ident),+) => { $(
+        #[$doc]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub struct $name(pub u32);
+        impl $name {
+            /// As an index into its list.
+            #[must_use]
+            pub const fn index(self) -> usize { self.0 as usize }
+        }
+    )+ };
+}
+index!(
+    /// Index into [`Network::nodes`].
+    NodeId,
+    /// Index into [`Network::ports`].
+    PortId,
+    /// Index into [`Network::hops`].
+    HopId,
+    /// Index into [`Network::flows`].
+    FlowId,
+    /// Index into [`Network::reaction_points`].
+    RpId,
+    /// One queue of a port: see [`Network::queue`].
+    QueueId
+);
+
+/// Everything that a run is made of, but for the scheme, the seed and the duration.
+#[derive(Debug, Clone)]
+pub struct Network {
+    /// Hosts and switches.
+    pub nodes: Vec<Node>,
+    /// Output ports.
+    pub ports: Vec<Port>,
+    /// The priorities (0 to 7) that data flows use, ascending, each once. A higher priority is served first.
+    pub priorities: Vec<u8>,
+    /// The hops of all routes.
+    pub hops: Vec<Hop>,
+    /// Traffic.
+    pub flows: Vec<Flow>,
+    /// Rate limiters, in front of one host port each.
+    pub reaction_points: Vec<ReactionPointSpec>,
+    /// What happens to links, in order of time.
+    pub changes: Vec<Change>,
+    /// Octets that every frame occupies on the line beyond its own length (preamble, gap: 24 with FCS, or 0). All rates
+    /// count them.
+    pub wire_overhead: u16,
+    /// The frame in transmission counts as queued.
+    pub in_service_counts: bool,
+    /// Size of the control queue of each port.
+    pub control_capacity: Octets,
+    /// How signals travel.
+    pub feedback: Feedback,
+}
+
+/// A host or a switch.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// What it is.
+    pub kind: NodeKind,
+    /// Its MAC address (48 bits), unique.
+    pub station: u64,
+}
+
+/// What a node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Sources and destinations of flows.
+    Host,
+    /// Forwards.
+    Switch,
+}
+
+/// An output port and the line from it to `peer`.
+#[derive(Debug, Clone)]
+pub struct Port {
+    /// Where the port is.
+    pub node: NodeId,
+    /// Where its line leads.
+    pub peer: NodeId,
+    /// The port's number at its node, for the identity of its congestion points.
+    pub number: u16,
+    /// Rate of the line at the start. Never zero.
+    pub rate: BitRate,
+    /// From the end of a frame's transmission until the peer acts on it: propagation, and the delay of the peer.
+    pub latency: Duration,
+    /// Size of each of its data queues.
+    pub capacity: Capacity,
+    /// Whether its queues have congestion points.
+    pub congestion_points: bool,
+}
+
+/// The size of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capacity {
+    /// So many octets.
+    Octets(Octets),
+    /// So many frames.
+    Frames(u32),
+    /// A host port without queue: reaction points take turns (round robin), each waits until the line is free.
+    Arbiter,
+}
+
+/// One link of a route.
+#[derive(Debug, Clone, Copy)]
+pub struct Hop {
+    /// The port whose queue a frame joins here.
+    pub port: PortId,
+    /// The port of the opposite direction, at the far end.
+    pub back: PortId,
+    /// The hop before; `None` at the source.
+    pub parent: Option<HopId>,
+    /// The hops after, `first_child .. first_child + children`. None of them: the far end is a destination.
+    pub first_child: HopId,
+    /// How many hops follow.
+    pub children: u16,
+}
+
+/// A flow of data frames.
+#[derive(Debug, Clone)]
+pub struct Flow {
+    /// Its first hop.
+    pub root: HopId,
+    /// One of [`Network::priorities`].
+    pub priority: u8,
+    /// Length of its frames, with FCS, without wire overhead.
+    pub frame: u16,
+    /// Weight for schemes that have weights.
+    pub weight: u16,
+    /// When it begins.
+    pub start: Instant,
+    /// When it ends at the latest.
+    pub stop: Option<Instant>,
+    /// Octets to send in all; the last frame may be shorter.
+    pub size: Option<Octets>,
+    /// How frames come about.
+    pub traffic: Traffic,
+    /// What happens to frames above the allowed rate.
+    pub excess: Excess,
+    /// Its rate limiter; `None` for traffic that nothing controls.
+    pub reaction_point: Option<RpId>,
+}
+
+/// How a flow's frames come about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Traffic {
+    /// At even distances, at this rate.
+    Constant(BitRate),
+    /// There is always one more.
+    Greedy,
+    /// At random, with exponential distances, at this mean rate.
+    Poisson(BitRate),
+    /// In turns of `on` at `rate`, then `off` without a frame.
+    OnOff {
+        /// Rate while on.
+        rate: BitRate,
+        /// Length of a turn of sending, or its mean.
+        on: Duration,
+        /// Length of a turn of silence, or its mean.
+        off: Duration,
+        /// Lengths are exponentially distributed.
+        random: bool,
+    },
+}
+
+/// What a source does with frames that come faster than its limiter lets go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Excess {
+    /// The generator waits: nothing is lost, the offered load shrinks.
+    Hold,
+    /// Frames wait in a source queue of so many octets; what does not fit is discarded at the source.
+    Queue(Octets),
+    /// Frames that cannot go at once are discarded at the source (one may wait for its turn).
+    Discard,
+}
+
+/// A rate limiter in a host.
+#[derive(Debug, Clone)]
+pub struct ReactionPointSpec {
+    /// The host port that it feeds.
+    pub port: PortId,
+    /// How it turns a rate into times of release.
+    pub pacer: Pacer,
+}
+
+/// How a rate limiter turns a rate into times of release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pacer {
+    /// The next frame leaves when the last one would have ended at the allowed rate.
+    Ideal,
+    /// Tokens come every `interval`, as many octets as the rate (rounded down to `granularity`) gives; a frame leaves
+    /// when the bucket holds its length. (Paper 002, section 3.2)
+    TokenBucket {
+        /// The most octets that the bucket holds.
+        depth: Octets,
+        /// Time between refills.
+        interval: Duration,
+        /// Step of the rate.
+        granularity: BitRate,
+    },
+}
+
+/// Something that happens to a port.
+#[derive(Debug, Clone, Copy)]
+pub struct Change {
+    /// When.
+    pub at: Instant,
+    /// To which port.
+    pub port: PortId,
+    /// What.
+    pub event: PortEvent,
+}
+
+/// What can happen to a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PortEvent {
+    /// The line's rate changes, from the next frame on. Never zero.
+    Rate(BitRate),
+    /// The line breaks: what is on it is lost, its queues wait.
+    Down,
+    /// The line is whole again.
+    Up,
+}
+
+/// How signals travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feedback {
+    /// As real frames against the direction of the data.
+    InBand,
+    /// At an ideal fixed delay, outside of the network.
+    Ideal(Duration),
+}
+
+impl Network {
+    /// The queue of `priority` (one of [`Self::priorities`]) at `port`. Queues are numbered port by port, the control
+    /// queue last.
+    ///
+    /// # Panics
+    /// If no flow uses `priority`.
+    #[must_use]
+    pub fn queue(&self, port: PortId, priority: u8) -> QueueId {
+        let class = self.class(priority);
+        QueueId(port.0 * self.queues_per_port() as u32 + class as u32)
+    }
+
+    /// The port and the priority of a data queue; `None` for a control queue.
+    #[must_use]
+    pub fn place(&self, queue: QueueId) -> Option<(PortId, u8)> {
+        let per_port = self.queues_per_port();
+        let priority = *self.priorities.get(queue.index() % per_port)?;
+        Some((PortId((queue.index() / per_port) as u32), priority))
+    }
+
+    /// How many queues a port has: one per priority and the control queue.
+    #[must_use]
+    pub fn queues_per_port(&self) -> usize {
+        self.priorities.len() + 1
+    }
+
+    /// The identity of the congestion point of `priority` at `port`.
+    #[must_use]
+    pub fn cp_id(&self, port: PortId, priority: u8) -> CpId {
+        let p = &self.ports[port.index()];
+        CpId::new(self.nodes[p.node.index()].station, p.number, priority)
+    }
+
+    /// The hops of a flow's route, parents before children.
+    pub fn route(&self, flow: FlowId) -> impl Iterator<Item = HopId> + '_ {
+        let mut waiting = vec![self.flows[flow.index()].root];
+        core::iter::from_fn(move || {
+            let hop = waiting.pop()?;
+            let h = &self.hops[hop.index()];
+            waiting.extend((0..u32::from(h.children)).rev().map(|i| HopId(h.first_child.0 + i)));
+            Some(hop)
+        })
+    }
+
+    pub(crate) fn class(&self, priority: u8) -> usize {
+        self.priorities.iter().position(|&p| p == priority).expect("priority of a flow is listed in `priorities`")
+    }
+}

@@ -1,0 +1,127 @@
+//! What a run has come to: counts, time-weighted statistics, and the conservation of frames.
+//!
+//! Counts cover the whole run. Means, deviations, extremes, throughput and utilisation cover the time from
+//! [`Sim::start_measuring`](crate::Sim::start_measuring) (the end of the warm-up) to the end.
+
+use penstock_schemes::{Duration, Instant};
+
+/// The result of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// Sums over the network.
+    pub totals: Totals,
+    /// Every queue, under [`QueueId`](crate::network::QueueId).
+    pub queues: Vec<QueueOutcome>,
+    /// Every flow.
+    pub flows: Vec<FlowOutcome>,
+    /// Every node (zeros for switches).
+    pub hosts: Vec<HostOutcome>,
+    /// Time measured.
+    pub measured: Duration,
+}
+
+/// Sums over the network and the whole run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Data frames that generators made.
+    pub frames_offered: u64,
+    /// Of them, discarded at their source before they reached the network, or still waiting at their source at the end.
+    pub frames_discarded_at_source: u64,
+    /// Data frames that reaction points released into the network.
+    pub frames_sent: u64,
+    /// Copies made at the branches of multicast trees, beyond the first of each frame.
+    pub copies_made: u64,
+    /// Data frames and copies that reached a destination.
+    pub frames_delivered: u64,
+    /// Data frames and copies dropped at full queues.
+    pub frames_dropped: u64,
+    /// Data frames and copies lost on broken links.
+    pub frames_lost_on_link: u64,
+    /// Data frames and copies in queues and on lines at the end.
+    pub frames_in_flight: u64,
+    /// Signals that reached sources (of controlled flows).
+    pub feedback_frames: u64,
+    /// Signals sent by congestion points and notification points.
+    pub signals_sent: u64,
+    /// Signals (probes) that reached destinations.
+    pub probes_delivered: u64,
+    /// Signals dropped at full control queues or lost on broken links.
+    pub signals_lost: u64,
+    /// Signals under way at the end.
+    pub signals_in_flight: u64,
+    /// Signals that reached a source without reaction point and were discarded there.
+    pub signals_discarded: u64,
+    /// Frames, data or control, that crossed a link.
+    pub packet_hops: u64,
+    /// Events that the engine handled.
+    pub events: u64,
+}
+
+/// A queue's result.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct QueueOutcome {
+    /// Time-weighted mean of the length, octets.
+    pub mean_octets: f64,
+    /// Time-weighted standard deviation of the length, octets.
+    pub std_octets: f64,
+    /// Smallest length, octets.
+    pub min_octets: u64,
+    /// Largest length, octets.
+    pub max_octets: u64,
+    /// Share of the time without an octet in the queue.
+    pub empty_fraction: f64,
+    /// Line bits of the *port* (all its queues, wire overhead included) over what its scheduled rate could have carried.
+    pub utilization: f64,
+    /// Frames that came to the queue, over the whole run.
+    pub frames_arrived: u64,
+    /// Of them dropped, over the whole run.
+    pub frames_dropped: u64,
+    /// Signals that its congestion point sent, over the whole run.
+    pub feedback_frames: u64,
+}
+
+/// A flow's result.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct FlowOutcome {
+    /// Delivered bits (wire overhead included) over the measured time, bit/s; with several destinations their mean.
+    pub throughput_bps: f64,
+    /// Time-weighted mean of the allowed rate while the flow was active, bit/s.
+    pub mean_rate_bps: f64,
+    /// Time-weighted standard deviation of the allowed rate while the flow was active, bit/s.
+    pub std_rate_bps: f64,
+    /// Frames that its generator made.
+    pub frames_offered: u64,
+    /// Frames released into the network.
+    pub frames_sent: u64,
+    /// Frames and copies delivered.
+    pub frames_delivered: u64,
+    /// Frames and copies dropped at full queues.
+    pub frames_dropped: u64,
+    /// Frames and copies lost on broken links.
+    pub frames_lost: u64,
+    /// Copies made at branches.
+    pub copies_made: u64,
+    /// Signals that its source received.
+    pub feedback_received: u64,
+    /// When the last frame of a finite flow was delivered, if all of them were.
+    pub completed: Option<Instant>,
+}
+
+/// A host's result.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct HostOutcome {
+    /// Time-weighted mean number of installed rate limiters.
+    pub rate_limiters_mean: f64,
+    /// Largest number of installed rate limiters.
+    pub rate_limiters_max: u32,
+}
+
+/// Mean and standard deviation of a quantity from its integrals over `time` picoseconds.
+pub(crate) fn moments(time: u64, area: u128, area_squared: u128) -> (f64, f64) {
+    if time == 0 {
+        return (0.0, 0.0);
+    }
+    let mean = area as f64 / time as f64;
+    let variance = area_squared as f64 / time as f64 - mean * mean;
+    (mean, variance.max(0.0).sqrt())
+}

@@ -1,0 +1,170 @@
+//! The end of a run: the check of conservation, and the [`Outcome`].
+
+use penstock_schemes::{Duration, Scheme};
+
+use crate::engine::State;
+use crate::fabric::{PortState, QueueState};
+use crate::frame::Payload;
+use crate::outcome::{FlowOutcome, HostOutcome, Outcome, QueueOutcome, moments};
+
+impl<S: Scheme> State<S> {
+    /// Brings everything to the present, checks conservation, sums up. Ports are settled; `on_lines` counts the frames on
+    /// the line of each.
+    pub(crate) fn sum_up(&mut self, on_lines: &[u64]) -> Outcome {
+        self.fabric.pass_all();
+        self.pass_rates();
+        let now = self.fabric.now;
+        for flow in self.flows.iter_mut().filter(|f| f.started) {
+            // What is made at the very end belongs to a time after it, as any other event at the end.
+            flow.generator.advance(now.saturating_sub(1));
+        }
+        let inside = self.frames_inside();
+        self.add_up(&inside);
+        self.check_conservation(&inside, on_lines);
+        let measured = now - self.measuring_since;
+        Outcome {
+            totals: self.totals,
+            queues: self.queue_outcomes(measured),
+            flows: self.flow_outcomes(measured),
+            hosts: self.host_outcomes(measured),
+            measured: Duration(measured),
+        }
+    }
+
+    /// Data frames of each flow in queues and on lines, and the number of signals there.
+    fn frames_inside(&self) -> (Vec<u64>, u64) {
+        let (mut data, mut signals) = (vec![0; self.flows.len()], 0);
+        for (_, slot) in self.fabric.frames.iter() {
+            match slot.payload {
+                Payload::Data(_) => data[slot.flow as usize] += 1,
+                Payload::Down(_) | Payload::Up { .. } => signals += 1,
+            }
+        }
+        (data, signals)
+    }
+
+    fn add_up(&mut self, inside: &(Vec<u64>, u64)) {
+        let t = &mut self.totals;
+        for flow in &self.flows {
+            t.frames_offered += flow.generator.offered;
+            t.frames_sent += flow.sent;
+            t.frames_delivered += flow.delivered;
+            t.frames_dropped += flow.dropped;
+            t.frames_lost_on_link += flow.lost;
+        }
+        t.frames_discarded_at_source = t.frames_offered - t.frames_sent;
+        t.packet_hops = self.fabric.ports.iter().map(|p| p.hops).sum();
+        t.frames_in_flight = inside.0.iter().sum();
+        t.signals_in_flight = inside.1;
+    }
+
+    /// Nothing appears from nowhere and nothing vanishes: at each queue, on each line, for each flow, for signals.
+    fn check_conservation(&self, inside: &(Vec<u64>, u64), on_lines: &[u64]) {
+        let fabric = &self.fabric;
+        for (index, p) in fabric.ports.iter().enumerate() {
+            for (class, q) in p.queues.iter().enumerate() {
+                let waiting = q.waiting.iter(&fabric.frames).count() as u64;
+                let counted = u64::from(q.frames);
+                assert!(
+                    counted == waiting + u64::from(p.serves(class)) && q.arrived == q.dropped + q.departed + counted,
+                    "queue {class} of port {index}: {} frames arrived, {} dropped, {} departed, {counted} counted, {waiting} wait",
+                    q.arrived,
+                    q.dropped,
+                    q.departed,
+                );
+            }
+            let serving = (0..p.queues.len()).filter(|&class| p.serves(class)).count() as u64;
+            let started = p.queues.iter().map(|q| q.departed).sum::<u64>() + serving;
+            let on_line = on_lines[index];
+            assert!(
+                started == p.hops + p.lost + on_line,
+                "line of port {index}: {started} frames started, {} delivered, {} lost, {on_line} on the line",
+                p.hops,
+                p.lost,
+            );
+        }
+        for (index, f) in self.flows.iter().enumerate() {
+            let inside = inside.0[index];
+            assert!(
+                f.sent + f.copies == f.delivered + f.dropped + f.lost + inside,
+                "flow {index}: {} frames sent, {} copies, {} delivered, {} dropped, {} lost on links, {inside} inside",
+                f.sent,
+                f.copies,
+                f.delivered,
+                f.dropped,
+                f.lost,
+            );
+        }
+        let t = &self.totals;
+        assert!(
+            t.signals_sent
+                == t.feedback_frames + t.signals_discarded + t.probes_delivered + t.signals_lost + t.signals_in_flight,
+            "signals: {t:?}"
+        );
+        let placed = fabric.ports.iter().flat_map(|p| &p.queues).map(|q| q.waiting.iter(&fabric.frames).count() as u64);
+        let (waiting, on_line) = (placed.sum::<u64>(), on_lines.iter().sum::<u64>());
+        assert!(
+            waiting + on_line + self.ideal_in_flight == t.frames_in_flight + t.signals_in_flight,
+            "{waiting} frames wait, {on_line} are on lines, {} outside; {} data frames and {} signals are under way",
+            self.ideal_in_flight,
+            t.frames_in_flight,
+            t.signals_in_flight,
+        );
+    }
+
+    fn queue_outcomes(&self, measured: u64) -> Vec<QueueOutcome> {
+        let fabric = &self.fabric;
+        let outcome = |p: &PortState, q: &QueueState| {
+            let s = &q.statistics;
+            let (mean_octets, std_octets) = moments(measured, s.area, s.area_squared);
+            let scheduled = p.scheduled_bits(fabric.now) - p.scheduled_before;
+            let sent = p.sent_bits(fabric.now) - p.bits_before;
+            QueueOutcome {
+                mean_octets,
+                std_octets,
+                min_octets: s.min,
+                max_octets: s.max,
+                empty_fraction: ratio(s.empty, measured),
+                utilization: ratio(sent, scheduled),
+                frames_arrived: q.arrived,
+                frames_dropped: q.dropped,
+                feedback_frames: q.feedback,
+            }
+        };
+        fabric.ports.iter().flat_map(|p| p.queues.iter().map(move |q| outcome(p, q))).collect()
+    }
+
+    fn flow_outcomes(&self, measured: u64) -> Vec<FlowOutcome> {
+        let outcome = |f: &crate::source::FlowState| {
+            let bits = (f.delivered_octets - f.delivered_before) as f64 * 8.0 / f64::from(f.destinations);
+            let seconds = Duration(measured).as_seconds();
+            let (mean_rate_bps, std_rate_bps) = f.rate_moments();
+            FlowOutcome {
+                throughput_bps: if measured == 0 { 0.0 } else { bits / seconds },
+                mean_rate_bps,
+                std_rate_bps,
+                frames_offered: f.generator.offered,
+                frames_sent: f.sent,
+                frames_delivered: f.delivered,
+                frames_dropped: f.dropped,
+                frames_lost: f.lost,
+                copies_made: f.copies,
+                feedback_received: f.signals,
+                completed: f.completed,
+            }
+        };
+        self.flows.iter().map(outcome).collect()
+    }
+
+    fn host_outcomes(&self, measured: u64) -> Vec<HostOutcome> {
+        let outcome = |h: &crate::source::HostState| HostOutcome {
+            rate_limiters_mean: moments(measured, h.area, 0).0,
+            rate_limiters_max: h.most,
+        };
+        self.hosts.iter().map(outcome).collect()
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

@@ -1,0 +1,535 @@
+//! Hosts: generators that make frames, and limiters that let them go.
+
+use penstock_schemes::{BitRate, Duration, FlowKey, Instant, ReactionPoint, Scheme, units::PS_PER_S};
+
+use crate::frame::NONE;
+use crate::network::{Excess, Flow, Network, Pacer, Traffic};
+use crate::random::{Owner, Stream};
+
+const NEVER: u64 = u64::MAX;
+
+/// Makes the frames of one flow. It is advanced lazily: whoever asks at time t first learns of all frames up to t.
+#[derive(Debug, Clone)]
+pub(crate) struct Generator {
+    traffic: Traffic,
+    /// Frames are made when they are taken: greedy traffic, and traffic that waits (`Excess::Hold`).
+    on_demand: bool,
+    /// Frames that may wait at the source otherwise.
+    room: u64,
+    pub(crate) backlog: u64,
+    pub(crate) offered: u64,
+    /// Frames still to be made; `u64::MAX` for a flow without size.
+    left: u64,
+    frame: u16,
+    last_octets: u16,
+    stop: u64,
+    /// When the next frame is made; for greedy traffic the flow's start.
+    next: u64,
+    /// Even distance of frames, and its remainder in 1/rate picoseconds.
+    gap: (u64, u64),
+    remainder: u64,
+    rate: u64,
+    /// End of the present turn of sending, for on-off traffic.
+    on_until: u64,
+    stream: Stream,
+}
+
+impl Generator {
+    fn new(flow: &Flow, overhead: u16, seed: u64, index: usize) -> Self {
+        let rate = match flow.traffic {
+            Traffic::Constant(rate) | Traffic::Poisson(rate) | Traffic::OnOff { rate, .. } => rate,
+            Traffic::Greedy => BitRate(1),
+        };
+        let (gap, remainder) = rate.serialisation(u64::from(flow.frame) + u64::from(overhead));
+        let (left, last_octets) = match flow.size {
+            None => (u64::MAX, flow.frame),
+            Some(size) => {
+                let frames = size.0.div_ceil(u64::from(flow.frame)).max(1);
+                let rest = size.0 - (frames - 1) * u64::from(flow.frame);
+                (frames, (rest as u16).max(64).min(flow.frame))
+            }
+        };
+        let room = match flow.excess {
+            Excess::Hold | Excess::Discard => 1,
+            Excess::Queue(size) => (size.0 / u64::from(flow.frame)).max(1),
+        };
+        let mut generator = Self {
+            traffic: flow.traffic,
+            on_demand: flow.excess == Excess::Hold || flow.traffic == Traffic::Greedy,
+            room,
+            backlog: 0,
+            offered: 0,
+            left,
+            frame: flow.frame,
+            last_octets,
+            stop: flow.stop.map_or(NEVER, |t| t.0),
+            next: flow.start.0,
+            gap: (gap.0, remainder),
+            remainder: 0,
+            rate: rate.0,
+            on_until: 0,
+            stream: Stream::new(seed, Owner::Generator, index),
+        };
+        match flow.traffic {
+            // A Poisson source is silent for a while first; even distances and turns begin with a frame.
+            Traffic::Poisson(_) => generator.next += generator.stream.exponential(gap.0),
+            Traffic::OnOff { on, random, .. } => generator.on_until = flow.start.0 + generator.turn(on, random),
+            Traffic::Constant(_) | Traffic::Greedy => {}
+        }
+        generator
+    }
+
+    /// Learns of all frames made up to `now`, where frames are made whether or not they can go.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, now: u64) {
+        if !self.on_demand {
+            self.make_until(now);
+        }
+    }
+
+    fn make_until(&mut self, now: u64) {
+        while self.next <= now && self.left > 0 && self.next < self.stop {
+            self.offered += 1;
+            if self.left != u64::MAX {
+                self.left -= 1;
+            }
+            self.backlog = (self.backlog + 1).min(self.room);
+            self.next = self.following(self.next);
+        }
+        if now >= self.stop {
+            self.backlog = 0;
+        }
+    }
+
+    /// When a frame is there, seen from `now`: now or later, or never.
+    #[inline(always)]
+    pub(crate) fn when(&mut self, now: u64) -> u64 {
+        self.advance(now);
+        if self.backlog > 0 {
+            return now;
+        }
+        let at = self.next.max(now);
+        if self.left > 0 && at < self.stop { at } else { NEVER }
+    }
+
+    /// Takes one frame at `now`: its octets, and whether it is the flow's last. There must be one.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, now: u64) -> (u16, bool) {
+        if self.on_demand {
+            self.offered += 1;
+            if self.left != u64::MAX {
+                self.left -= 1;
+            }
+            self.next = self.following(now);
+        } else {
+            self.make_until(now);
+            self.backlog -= 1;
+        }
+        let last = self.left == 0 && self.backlog == 0;
+        (if last { self.last_octets } else { self.frame }, last)
+    }
+
+    /// When the frame after one made at `at` is made.
+    #[inline(always)]
+    fn following(&mut self, at: u64) -> u64 {
+        match self.traffic {
+            Traffic::Greedy => at,
+            Traffic::Constant(_) => at + self.even_gap(),
+            Traffic::Poisson(_) => at + self.stream.exponential(self.gap.0),
+            Traffic::OnOff { on, off, random, .. } => self.following_in_turn(at, on, off, random),
+        }
+    }
+
+    #[inline(never)]
+    fn following_in_turn(&mut self, at: u64, on: Duration, off: Duration, random: bool) -> u64 {
+        let mut next = at + self.even_gap();
+        while next >= self.on_until {
+            // A turn of sending begins when the silence ends, whether or not it lasts for a frame.
+            next = self.on_until + self.turn(off, random);
+            self.on_until = next + self.turn(on, random);
+        }
+        next
+    }
+
+    fn even_gap(&mut self) -> u64 {
+        self.remainder += self.gap.1;
+        if self.remainder >= self.rate {
+            self.remainder -= self.rate;
+            self.gap.0 + 1
+        } else {
+            self.gap.0
+        }
+    }
+
+    fn turn(&mut self, mean: Duration, random: bool) -> u64 {
+        if random { self.stream.exponential(mean.0) } else { mean.0.max(1) }
+    }
+}
+
+/// When a limiter may release its next frame.
+#[derive(Debug, Clone)]
+enum PacerState {
+    Ideal {
+        /// When the last frame ends at the allowed rate.
+        next: u64,
+        /// Bits × ps/s still owed when the rate is zero.
+        owed: u128,
+        /// Wire octets whose time was computed last at the present rate.
+        known: (u32, u64, u64),
+        remainder: u64,
+    },
+    TokenBucket {
+        depth: u64,
+        interval: u64,
+        granularity: u64,
+        /// Tokens in 1/65 536 octets.
+        tokens: u64,
+        per_tick: u64,
+        ticks: u64,
+    },
+}
+
+/// Tokens are counted in 1/65 536 octets.
+const TOKEN: u64 = 1 << 16;
+
+impl PacerState {
+    fn new(pacer: Pacer, rate: u64) -> Self {
+        match pacer {
+            Pacer::Ideal => Self::Ideal { next: 0, owed: 0, known: (0, 0, 0), remainder: 0 },
+            Pacer::TokenBucket { depth, interval, granularity } => Self::TokenBucket {
+                depth: depth.0 * TOKEN,
+                interval: interval.0,
+                granularity: granularity.0,
+                tokens: depth.0 * TOKEN,
+                per_tick: tokens_per_tick(rate, granularity.0, interval.0),
+                ticks: 0,
+            },
+        }
+    }
+
+    /// When a frame of `octets` (with overhead) may go, seen from `now`.
+    #[inline(always)]
+    fn ready(&mut self, now: u64, octets: u32) -> u64 {
+        if let Self::Ideal { next, .. } = *self { next } else { self.tokens_for(now, octets) }
+    }
+
+    /// When the bucket holds `octets`.
+    fn tokens_for(&mut self, now: u64, octets: u32) -> u64 {
+        self.advance(now);
+        match *self {
+            Self::Ideal { next, .. } => next,
+            Self::TokenBucket { depth, interval, tokens, per_tick, ticks, .. } => {
+                let missing = (u64::from(octets) * TOKEN).saturating_sub(tokens);
+                if missing == 0 {
+                    now
+                } else if per_tick == 0 || u64::from(octets) * TOKEN > depth {
+                    NEVER
+                } else {
+                    ((ticks + missing.div_ceil(per_tick)) * interval).max(now)
+                }
+            }
+        }
+    }
+
+    /// Tokens of all ticks up to `now` come in.
+    fn advance(&mut self, now: u64) {
+        if let Self::TokenBucket { depth, interval, tokens, per_tick, ticks, .. } = self {
+            let tick = now / *interval;
+            *tokens = tokens.saturating_add(per_tick.saturating_mul(tick - *ticks)).min(*depth);
+            *ticks = tick;
+        }
+    }
+
+    /// A frame of `octets` (with overhead) goes at `now`.
+    #[inline(always)]
+    fn spend(&mut self, now: u64, octets: u32, rate: u64) {
+        match self {
+            Self::Ideal { next, known, remainder, .. } => {
+                if known.0 != octets {
+                    let (time, rest) = BitRate(rate).serialisation(u64::from(octets));
+                    *known = (octets, time.0, rest);
+                    *remainder = 0;
+                }
+                *remainder += known.2;
+                let carry = u64::from(*remainder >= rate);
+                *remainder -= carry * rate;
+                *next = now + known.1 + carry;
+            }
+            Self::TokenBucket { .. } => self.take_tokens(now, octets),
+        }
+    }
+
+    fn take_tokens(&mut self, now: u64, octets: u32) {
+        self.advance(now);
+        if let Self::TokenBucket { tokens, .. } = self {
+            *tokens -= u64::from(octets) * TOKEN;
+        }
+    }
+
+    /// The rate changes from `old` to `new` at `now`: what is left of the present gap is stretched or shrunk.
+    fn change(&mut self, now: u64, old: u64, new: u64) {
+        self.advance(now);
+        match self {
+            Self::Ideal { next, owed, known, .. } => {
+                known.0 = 0;
+                let left = match (*next, old) {
+                    (NEVER, _) => *owed,
+                    (at, _) => u128::from(at.saturating_sub(now)) * u128::from(old),
+                };
+                if new == 0 {
+                    (*next, *owed) = (NEVER, left);
+                } else {
+                    *next = now.saturating_add(left.div_ceil(u128::from(new)).try_into().unwrap_or(NEVER));
+                }
+            }
+            Self::TokenBucket { interval, granularity, per_tick, .. } => {
+                *per_tick = tokens_per_tick(new, *granularity, *interval);
+            }
+        }
+    }
+}
+
+fn tokens_per_tick(rate: u64, granularity: u64, interval: u64) -> u64 {
+    let rate = u128::from(rate / granularity * granularity);
+    (rate * u128::from(interval) * u128::from(TOKEN) / (8 * u128::from(PS_PER_S))) as u64
+}
+
+/// A rate limiter: a reaction point (or none, for traffic that nothing controls), a pacer, and the flows behind it.
+#[derive(Debug, Clone)]
+pub(crate) struct Limiter<S: Scheme> {
+    pub(crate) rp: Option<S::Rp>,
+    pub(crate) stream: Stream,
+    pub(crate) port: u32,
+    pub(crate) host: u32,
+    pacer: PacerState,
+    /// The allowed rate.
+    pub(crate) rate: u64,
+    /// Octets that the window still allows.
+    pub(crate) window: u64,
+    pub(crate) limiting: bool,
+    pub(crate) flows: Vec<u32>,
+    /// The flow whose turn it is, as an index into `flows`.
+    turn: usize,
+    /// Time of the release event that counts; others are stale.
+    pub(crate) wake: u64,
+    /// In turn for its port.
+    pub(crate) waiting: bool,
+    /// Time of the earliest timer event under way.
+    pub(crate) armed: u64,
+}
+
+impl<S: Scheme> Limiter<S> {
+    pub(crate) fn new(rp: Option<S::Rp>, stream: Stream, port: u32, host: u32, line: BitRate, pacer: Pacer) -> Self {
+        let rate = rp.as_ref().map_or(line, |rp| rp.allowance().rate).0;
+        Self {
+            limiting: rp.as_ref().is_some_and(ReactionPoint::limiting),
+            window: rp.as_ref().map_or(NEVER, |rp| rp.allowance().window.map_or(NEVER, |w| w.0)),
+            rp,
+            stream,
+            port,
+            host,
+            pacer: PacerState::new(pacer, rate),
+            rate,
+            flows: Vec::new(),
+            turn: 0,
+            wake: NEVER,
+            waiting: false,
+            armed: NEVER,
+        }
+    }
+
+    /// When the next frame may go as far as traffic, pacer and window are concerned; its flow is the one in turn.
+    pub(crate) fn next_release(&mut self, now: u64, flows: &mut [FlowState], overhead: u32) -> u64 {
+        if self.flows.len() > 1 {
+            self.select(now, flows);
+        }
+        self.next_release_of(&mut flows[self.flow_in_turn() as usize], now, overhead)
+    }
+
+    /// The same for a frame of `flow`.
+    #[inline(always)]
+    pub(crate) fn next_release_of(&mut self, flow: &mut FlowState, now: u64, overhead: u32) -> u64 {
+        let available = flow.when(now);
+        let octets = u32::from(flow.frame) + overhead;
+        if self.window < u64::from(octets) || available == NEVER {
+            return NEVER;
+        }
+        self.pacer.ready(now, octets).max(available)
+    }
+
+    /// The flow that [`next_release`](Self::next_release) spoke of.
+    #[inline(always)]
+    pub(crate) fn flow_in_turn(&self) -> u32 {
+        self.flows[self.turn]
+    }
+
+    /// Gives the turn to the first flow that has a frame now, or else to the one that has one first.
+    fn select(&mut self, now: u64, flows: &mut [FlowState]) {
+        let n = self.flows.len();
+        let (mut best, mut at) = (self.turn, NEVER);
+        for i in 0..n {
+            let place = if self.turn + i < n { self.turn + i } else { self.turn + i - n };
+            let available = flows[self.flows[place] as usize].when(now);
+            if available < at {
+                (best, at) = (place, available);
+                if at <= now {
+                    break;
+                }
+            }
+        }
+        self.turn = best;
+    }
+
+    /// A frame of `octets` (with overhead) goes at `now`; the next turn is the next flow's.
+    #[inline(always)]
+    pub(crate) fn spend(&mut self, now: u64, octets: u32) {
+        self.pacer.spend(now, octets, self.rate);
+        self.turn += 1;
+        if self.turn >= self.flows.len() {
+            self.turn = 0;
+        }
+    }
+
+    pub(crate) fn set_rate(&mut self, now: u64, rate: u64) {
+        self.pacer.change(now, self.rate, rate);
+        self.rate = rate;
+    }
+}
+
+/// A flow during a run.
+#[derive(Debug, Clone)]
+pub(crate) struct FlowState {
+    pub(crate) generator: Generator,
+    pub(crate) root: u32,
+    pub(crate) limiter: u32,
+    pub(crate) class: u8,
+    pub(crate) frame: u16,
+    pub(crate) started: bool,
+    pub(crate) stopped: bool,
+    /// Deliveries that complete it.
+    pub(crate) expected: u64,
+    pub(crate) destinations: u32,
+    pub(crate) completed: Option<Instant>,
+    pub(crate) sent: u64,
+    pub(crate) sent_octets: u64,
+    pub(crate) delivered: u64,
+    /// With overhead, over all destinations.
+    pub(crate) delivered_octets: u64,
+    pub(crate) dropped: u64,
+    pub(crate) lost: u64,
+    pub(crate) copies: u64,
+    pub(crate) signals: u64,
+    /// `delivered_octets` when measuring began.
+    pub(crate) delivered_before: u64,
+    rate_since: u64,
+    rate_time: u64,
+    rate_area: u128,
+    rate_area_squared: u128,
+}
+
+impl FlowState {
+    pub(crate) fn new(network: &Network, index: usize, limiter: u32, destinations: u32, seed: u64) -> Self {
+        let flow = &network.flows[index];
+        let generator = Generator::new(flow, network.wire_overhead, seed, index);
+        let expected = if generator.left == u64::MAX { u64::MAX } else { generator.left * u64::from(destinations) };
+        Self {
+            generator,
+            root: flow.root.0,
+            limiter,
+            class: network.class(flow.priority) as u8,
+            frame: flow.frame,
+            started: false,
+            stopped: false,
+            expected,
+            destinations,
+            completed: None,
+            sent: 0,
+            sent_octets: 0,
+            delivered: 0,
+            delivered_octets: 0,
+            dropped: 0,
+            lost: 0,
+            copies: 0,
+            signals: 0,
+            delivered_before: 0,
+            rate_since: 0,
+            rate_time: 0,
+            rate_area: 0,
+            rate_area_squared: 0,
+        }
+    }
+
+    /// When it has a frame, seen from `now`: now or later, or never.
+    #[inline(always)]
+    fn when(&mut self, now: u64) -> u64 {
+        if self.started { self.generator.when(now) } else { NEVER }
+    }
+
+    /// The identity that schemes see.
+    pub(crate) fn key(index: u32) -> FlowKey {
+        FlowKey(index)
+    }
+
+    /// Whether the allowed rate counts: from the start to the stop, or to the last frame's release.
+    pub(crate) fn active(&self) -> bool {
+        self.started && !self.stopped
+    }
+
+    /// The allowed rate was `rate` since the last call.
+    pub(crate) fn pass_rate(&mut self, now: u64, rate: u64) {
+        let time = u128::from(now - self.rate_since);
+        self.rate_since = now;
+        if self.active() {
+            self.rate_time += time as u64;
+            self.rate_area += u128::from(rate) * time;
+            self.rate_area_squared += u128::from(rate) * u128::from(rate) * time;
+        }
+    }
+
+    pub(crate) fn restart_statistics(&mut self) {
+        (self.rate_time, self.rate_area, self.rate_area_squared) = (0, 0, 0);
+        self.delivered_before = self.delivered_octets;
+    }
+
+    /// Time-weighted mean and standard deviation of the allowed rate, bit/s.
+    pub(crate) fn rate_moments(&self) -> (f64, f64) {
+        crate::outcome::moments(self.rate_time, self.rate_area, self.rate_area_squared)
+    }
+}
+
+/// Installed rate limiters of a host over time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct HostState {
+    pub(crate) limiters: u32,
+    pub(crate) most: u32,
+    since: u64,
+    pub(crate) area: u128,
+}
+
+impl HostState {
+    pub(crate) fn pass(&mut self, now: u64) {
+        self.area += u128::from(self.limiters) * u128::from(now - self.since);
+        self.since = now;
+    }
+
+    pub(crate) fn change(&mut self, now: u64, limiting: bool) {
+        self.pass(now);
+        if limiting {
+            self.limiters += 1;
+            self.most = self.most.max(self.limiters);
+        } else {
+            self.limiters -= 1;
+        }
+    }
+
+    pub(crate) fn restart_statistics(&mut self) {
+        self.area = 0;
+        self.most = self.limiters;
+    }
+}
+
+/// The stream of a limiter; index [`NONE`] would be nobody's.
+pub(crate) fn limiter_stream(seed: u64, index: usize) -> Stream {
+    debug_assert!(index < NONE as usize);
+    Stream::new(seed, Owner::ReactionPoint, index)
+}
