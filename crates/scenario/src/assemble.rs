@@ -1,0 +1,450 @@
+//! From the record of a whole scenario to a plan: parameters, network, changes, what is recorded, what is fair.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use penstock_schemes::{BitRate, Duration, Info, Instant, Octets, SCHEMES, SchemeConfig, Unit};
+use penstock_sim::network::{
+    Capacity, Change, Feedback, Flow, Hop, HopId, Network, Node, NodeId, NodeKind, Pacer, Port, PortEvent, PortId,
+    QueueId, ReactionPointSpec, RpId,
+};
+
+use crate::error::suggest;
+use crate::keys::{Record, Value};
+use crate::read::{self, fault};
+use crate::topology::{self, Fabric, capacity};
+use crate::traffic::{self, FlowSpec};
+use crate::tree::{Node as Tree, Origin};
+use crate::units::{self, Dimension};
+use crate::{Choice, Plan, ScenarioError, fair, plan, sections, write};
+
+/// The most samples of a run.
+const MAX_SAMPLES: u64 = 10_000_000;
+/// The most numbers of the reference allocation: flows times periods.
+const MAX_SHARES: usize = 20_000_000;
+/// MAC address of the node before the first: locally administered.
+const STATION: u64 = 0x0200_0000_0000;
+
+/// Lays out the run that `record` describes.
+pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) -> Result<Plan, ScenarioError> {
+    if record.text("name").is_some_and(|name| name.contains(['/', '\\']) || name.starts_with('.')) {
+        return Err(fault(
+            &record,
+            "name",
+            file,
+            "a name that results are filed under has no slash and no dot in front",
+        ));
+    }
+    record.fill("name", Value::Text(name.to_owned()));
+    let duration = Duration(record.number("duration"));
+    let warmup = Duration(record.number("warmup"));
+    if warmup >= duration {
+        return Err(fault(&record, "warmup", file, "nothing is left to measure: the warm-up lasts as long as the run"));
+    }
+    if let Some(seed) = choice.seed {
+        if i64::try_from(seed).is_err() {
+            return Err(chosen(file, "seed", format!("{seed} is above the maximum of {}", i64::MAX), None));
+        }
+        record.replace("seed", Value::Count(seed));
+    }
+    let (scheme, profile) = scheme(&mut record, choice, file)?;
+
+    let topology = record.table("topology").expect("a scenario has a topology").clone();
+    let fabric = topology::build(&topology, file)?;
+    if record.tables("flow").is_empty() {
+        return Err(fault(&record, "flow", file, "there is no flow"));
+    }
+    let flows = traffic::flows(record.tables_mut("flow"), &fabric, duration, file)?;
+    let network = network(&record, &fabric, &flows, duration, file)?;
+    check_frames(&record, &topology, &network, file)?;
+    check_thresholds(&record, scheme.info(), &network, &fabric, file)?;
+    let shares = fair::boundaries(&network, duration).len() * network.flows.len();
+    if shares > MAX_SHARES {
+        let message = format!(
+            "flows and links change so often that the fair shares are {shares} numbers; {MAX_SHARES} are the most"
+        );
+        return Err(fault(&record, "flow", file, message));
+    }
+    let recorded = recorded(&mut record, &fabric, &network, duration, file)?;
+
+    Ok(Plan {
+        name: record.text("name").expect("filled").to_owned(),
+        question: record.text("question").expect("required").to_owned(),
+        scheme,
+        profile,
+        seed: record.number("seed"),
+        duration,
+        warmup,
+        node_names: fabric.nodes.iter().map(|n| n.name.clone()).collect(),
+        port_names: (0..fabric.ports.len()).map(|p| fabric.port_name(p)).collect(),
+        flow_names: flows.iter().map(|f| f.name.clone()).collect(),
+        flow_ends: flows.iter().map(|f| (f.source, vec![f.destination])).collect(),
+        record: recorded,
+        fair: fair::periods(&network, duration),
+        network,
+        resolved: write::document(&record),
+    })
+}
+
+/// The scheme that runs and its parameters; the record then holds their values.
+fn scheme(record: &mut Record, choice: &Choice, file: &str) -> Result<(SchemeConfig, Option<String>), ScenarioError> {
+    if let Some(name) = &choice.scheme {
+        let Some(info) = SCHEMES.iter().find(|info| info.name == name) else {
+            let hint = suggest(name, SCHEMES.iter().map(|info| info.name));
+            return Err(chosen(file, "scheme", format!("unknown scheme \"{name}\""), hint));
+        };
+        record.replace("scheme", Value::Word(info.name));
+    }
+    let name = record.text("scheme").expect("required").to_owned();
+    let info = SCHEMES.iter().find(|info| info.name == name).expect("the scheme is one of the words");
+    let schemes = record.table_mut("schemes").expect("schemes have a default");
+    if schemes.table(info.name).is_none() {
+        let path = schemes.key_path(info.name);
+        let mut defaults = read::record(sections::scheme(info.name), &Tree::declared("{}"), &path, file)?;
+        defaults.origin = Origin::Default;
+        schemes.fill(info.name, Value::Table(defaults));
+    }
+    for info in SCHEMES {
+        if let Some(table) = schemes.table_mut(info.name) {
+            let wanted = if info.name == name { choice.profile.as_deref() } else { None };
+            apply_profile(info, table, wanted, file)?;
+        }
+    }
+    let table = schemes.table(info.name).expect("filled");
+    let values: Vec<penstock_schemes::Value> = info
+        .parameters
+        .iter()
+        .map(|p| match table.entry(p.name).expect("parameters have defaults").value {
+            Value::Quantity(_, x) | Value::Count(x) => penstock_schemes::Value::Int(x),
+            Value::Real(x) => penstock_schemes::Value::Real(x),
+            Value::Word(word) => penstock_schemes::Value::Choice(word),
+            Value::Switch(x) => penstock_schemes::Value::Switch(x),
+            ref other => unreachable!("a parameter cannot be {other:?}"),
+        })
+        .collect();
+    let profile = (!info.profiles.is_empty()).then(|| table.text("profile").map(str::to_owned)).flatten();
+    let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
+    Ok((config, profile))
+}
+
+/// Gives the parameters that the table does not set the values of its profile, or of the one wanted instead.
+fn apply_profile(info: &Info, table: &mut Record, wanted: Option<&str>, file: &str) -> Result<(), ScenarioError> {
+    if let Some(name) = wanted {
+        let Some(profile) = info.profile(name) else {
+            let hint = match info.profiles {
+                [] => Some(format!("{} has no profiles", info.name)),
+                profiles => suggest(name, profiles.iter().map(|p| p.name)),
+            };
+            return Err(chosen(file, "profile", format!("{} has no profile \"{name}\"", info.name), hint));
+        };
+        table.replace("profile", Value::Word(profile.name));
+    }
+    if info.profiles.is_empty() {
+        return Ok(());
+    }
+    let Some(profile) = table.text("profile").and_then(|name| info.profile(name)) else { return Ok(()) };
+    for (name, value) in profile.settings {
+        let parameter = info.parameter(name).expect("a profile sets parameters of its scheme");
+        if table.entry(name).is_some_and(|e| e.origin == Origin::Default) {
+            table.replace(name, sections::parameter_value(parameter, *value));
+        }
+    }
+    Ok(())
+}
+
+/// An error in what was chosen for the run, outside of the file.
+fn chosen(file: &str, what: &str, message: String, hint: Option<String>) -> ScenarioError {
+    let message = format!("{message}, as given by --{what}");
+    ScenarioError { file: file.to_owned(), line: None, key: Some(what.to_owned()), message, hint }
+}
+
+fn network(
+    record: &Record,
+    fabric: &Fabric,
+    flows: &[FlowSpec],
+    duration: Duration,
+    file: &str,
+) -> Result<Network, ScenarioError> {
+    let settings = record.table("network").expect("network has defaults");
+    let hosts = record.table("hosts").expect("hosts have defaults");
+    let node = |(i, n): (usize, &topology::FabricNode)| Node { kind: n.kind, station: STATION + 1 + i as u64 };
+    let mut network = Network {
+        nodes: fabric.nodes.iter().enumerate().map(node).collect(),
+        ports: ports(settings, hosts, fabric, file)?,
+        priorities: flows.iter().map(|f| f.priority).collect::<BTreeSet<u8>>().into_iter().collect(),
+        hops: Vec::new(),
+        flows: Vec::new(),
+        reaction_points: Vec::new(),
+        changes: Vec::new(),
+        wire_overhead: settings.number("wire_overhead") as u16,
+        in_service_counts: settings.switch("in_service_counts"),
+        control_capacity: Octets(settings.number("control_buffer")),
+        feedback: match settings.table("feedback") {
+            Some(ideal) => Feedback::Ideal(Duration(ideal.number("ideal"))),
+            None => Feedback::InBand,
+        },
+    };
+    let pacer = pacer(hosts);
+    let shared = hosts.text("reaction_points") == Some("per-host");
+    let mut limiters: BTreeMap<(usize, u8), RpId> = BTreeMap::new();
+    for spec in flows {
+        let root = add_hops(&mut network.hops, &spec.route);
+        let next = RpId(network.reaction_points.len() as u32);
+        let place = (spec.route[0], spec.priority);
+        let reaction_point = spec.controlled.then(|| match limiters.get(&place) {
+            Some(limiter) if shared => *limiter,
+            _ => {
+                network.reaction_points.push(ReactionPointSpec { port: PortId(place.0 as u32), pacer });
+                limiters.insert(place, next);
+                next
+            }
+        });
+        network.flows.push(Flow {
+            root,
+            priority: spec.priority,
+            frame: spec.frame,
+            weight: spec.weight,
+            start: spec.start,
+            stop: spec.stop,
+            size: spec.size,
+            traffic: spec.traffic,
+            excess: spec.excess,
+            reaction_point,
+        });
+    }
+    for change in record.tables("change") {
+        add_change(change, &mut network, fabric, duration, file)?;
+    }
+    network.changes.sort_by_key(|change| change.at);
+    Ok(network)
+}
+
+fn ports(settings: &Record, hosts: &Record, fabric: &Fabric, file: &str) -> Result<Vec<Port>, ScenarioError> {
+    let queue = capacity(hosts, "queue").unwrap_or(Capacity::Arbiter);
+    let listed = settings.list("congestion_points");
+    let everywhere = settings.text("congestion_points") == Some("everywhere");
+    let mut chosen = BTreeSet::new();
+    for name in listed.unwrap_or(&[]) {
+        let port = fabric.port(name).ok_or_else(|| ScenarioError {
+            hint: fabric.suggest_port(name),
+            ..fault(settings, "congestion_points", file, format!("there is no port \"{name}\""))
+        })?;
+        if !chosen.insert(port) {
+            return Err(fault(settings, "congestion_points", file, format!("the port \"{name}\" is listed twice")));
+        }
+    }
+    let node_delay = settings.number("node_delay");
+    let delayed = settings.text("node_delay_at").unwrap_or_default();
+    let host_delay = settings.number("host_delay");
+    let mut ports = Vec::with_capacity(fabric.ports.len());
+    for (i, p) in fabric.ports.iter().enumerate() {
+        let (own_host, peer_host) = (fabric.is_host(p.node), fabric.is_host(p.peer));
+        let takes = delayed == "all" || (delayed == "hosts") == peer_host;
+        let delay = fabric.nodes[p.peer].delay.unwrap_or(if takes { node_delay } else { 0 });
+        let latency = p.delay.saturating_add(delay).saturating_add(if peer_host { host_delay } else { 0 });
+        let congestion_points = if listed.is_some() { chosen.contains(&i) } else { everywhere || !own_host };
+        let capacity = if own_host { queue } else { p.buffer };
+        if congestion_points && capacity == Capacity::Arbiter {
+            let message = format!("\"{}\" has no queue to watch", fabric.port_name(i));
+            let hint = Some("give hosts a queue: hosts.queue = \"150 KB\"".to_owned());
+            return Err(ScenarioError { hint, ..fault(settings, "congestion_points", file, message) });
+        }
+        ports.push(Port {
+            node: NodeId(p.node as u32),
+            peer: NodeId(p.peer as u32),
+            number: p.number,
+            rate: BitRate(p.rate),
+            latency: Duration(latency),
+            capacity,
+            congestion_points,
+        });
+    }
+    Ok(ports)
+}
+
+fn pacer(hosts: &Record) -> Pacer {
+    match hosts.table("pacer").and_then(|choice| choice.table("token_bucket")) {
+        None => Pacer::Ideal,
+        Some(bucket) => Pacer::TokenBucket {
+            depth: Octets(bucket.number("depth")),
+            interval: Duration(bucket.number("interval")),
+            granularity: BitRate(bucket.number("granularity")),
+        },
+    }
+}
+
+/// Appends a chain of hops over `route`; returns the first.
+fn add_hops(hops: &mut Vec<Hop>, route: &[usize]) -> HopId {
+    let first = hops.len() as u32;
+    for (i, port) in route.iter().enumerate() {
+        let id = first + i as u32;
+        hops.push(Hop {
+            port: PortId(*port as u32),
+            // The two directions of a link differ in the last bit.
+            back: PortId((*port ^ 1) as u32),
+            parent: (i > 0).then(|| HopId(id - 1)),
+            first_child: HopId(id + 1),
+            children: u16::from(i + 1 < route.len()),
+        });
+    }
+    HopId(first)
+}
+
+fn add_change(
+    change: &Record,
+    network: &mut Network,
+    fabric: &Fabric,
+    duration: Duration,
+    file: &str,
+) -> Result<(), ScenarioError> {
+    let at = Instant(change.number("at"));
+    if at.0 >= duration.0 {
+        return Err(fault(change, "at", file, "a change at or after the end of the run"));
+    }
+    let event = match (change.get("rate"), change.text("state")) {
+        (Some(rate), None) => PortEvent::Rate(BitRate(rate)),
+        (None, Some("down")) => PortEvent::Down,
+        (None, Some(_)) => PortEvent::Up,
+        (Some(_), Some(_)) => return Err(fault(change, "state", file, "a change has a rate or a state, not both")),
+        (None, None) => {
+            return Err(fault(change, "rate", file, "a change has a rate, or a state (\"down\" or \"up\")"));
+        }
+    };
+    let link = change.text("link").expect("required");
+    let names = match link.split_once("--") {
+        Some((a, b)) => vec![format!("{a}->{b}"), format!("{b}->{a}")],
+        None => vec![link.to_owned()],
+    };
+    for name in names {
+        let port = fabric.port(&name).ok_or_else(|| ScenarioError {
+            hint: fabric.suggest_port(&name),
+            ..fault(change, "link", file, format!("there is no link \"{link}\""))
+        })?;
+        match event {
+            PortEvent::Rate(rate) if at == Instant::ZERO => network.ports[port].rate = rate,
+            _ => network.changes.push(Change { at, port: PortId(port as u32), event }),
+        }
+    }
+    Ok(())
+}
+
+/// Refuses queues and buckets into which the largest frame does not fit.
+fn check_frames(record: &Record, topology: &Record, network: &Network, file: &str) -> Result<(), ScenarioError> {
+    let largest = largest_frame(network);
+    let check = |table: &Record| match capacity(table, "buffer") {
+        Some(Capacity::Octets(size)) if size.0 < largest => {
+            Err(fault(table, "buffer", file, format!("{size} hold no frame of {largest} octets")))
+        }
+        _ => Ok(()),
+    };
+    for (_, entry) in &topology.entries {
+        let Some(Value::Table(table)) = entry.as_ref().map(|e| &e.value) else { continue };
+        check(table)?;
+        if table.entries.iter().any(|(key, _)| *key == "link") {
+            table.tables("link").iter().filter(|link| link.entry("buffer").is_some()).try_for_each(check)?;
+        }
+    }
+    let hosts = record.table("hosts").expect("hosts have defaults");
+    if let Some(Capacity::Octets(size)) = capacity(hosts, "queue")
+        && size.0 < largest
+    {
+        return Err(fault(hosts, "queue", file, format!("{size} hold no frame of {largest} octets")));
+    }
+    let on_wire = largest + u64::from(network.wire_overhead);
+    if let Pacer::TokenBucket { depth, .. } = pacer(hosts)
+        && depth.0 < on_wire
+    {
+        let message = format!("the bucket of {depth} never holds a frame of {on_wire} octets (wire overhead included)");
+        return Err(fault(hosts, "pacer", file, message));
+    }
+    Ok(())
+}
+
+/// Refuses a threshold that no queue length can reach.
+fn check_thresholds(
+    record: &Record,
+    info: &Info,
+    network: &Network,
+    fabric: &Fabric,
+    file: &str,
+) -> Result<(), ScenarioError> {
+    let watched = network.ports.iter().enumerate().filter(|(_, p)| p.congestion_points);
+    let size = |capacity| match capacity {
+        Capacity::Octets(octets) => octets.0,
+        Capacity::Frames(n) => u64::from(n) * largest_frame(network),
+        Capacity::Arbiter => u64::MAX,
+    };
+    let Some((smallest, port)) = watched.map(|(i, p)| (size(p.capacity), i)).min() else { return Ok(()) };
+    let table = record.table("schemes").and_then(|s| s.table(info.name)).expect("the scheme's table is filled");
+    for parameter in info.parameters.iter().filter(|p| p.unit == Unit::Threshold) {
+        let threshold = table.number(parameter.name);
+        if threshold > smallest {
+            let text = |x| units::format(Dimension::Size, x);
+            let message = format!("{} is beyond the buffer of {}", text(threshold), text(smallest));
+            let hint = Some(format!("the queue of {} is the smallest with a congestion point", fabric.port_name(port)));
+            return Err(ScenarioError { hint, ..fault(table, parameter.name, file, message) });
+        }
+    }
+    Ok(())
+}
+
+/// Length of the largest frame of any flow, octets.
+fn largest_frame(network: &Network) -> u64 {
+    network.flows.iter().map(|f| u64::from(f.frame)).max().unwrap_or(0)
+}
+
+/// What is recorded. The record then holds the interval.
+fn recorded(
+    record: &mut Record,
+    fabric: &Fabric,
+    network: &Network,
+    duration: Duration,
+    file: &str,
+) -> Result<plan::Record, ScenarioError> {
+    let settings = record.table_mut("record").expect("record has defaults");
+    settings.fill("interval", Value::Quantity(Dimension::Time, (duration.0 / 1000).max(1)));
+    let interval = Duration(settings.number("interval"));
+    if interval > duration {
+        return Err(fault(settings, "interval", file, "no sample would fall into the run"));
+    }
+    if duration.0 / interval.0 > MAX_SAMPLES {
+        let message = format!("{} samples; {MAX_SAMPLES} are the most", duration.0 / interval.0);
+        return Err(fault(settings, "interval", file, message));
+    }
+    let mut used = BTreeSet::new();
+    for (i, flow) in network.flows.iter().enumerate() {
+        let route = network.route(penstock_sim::network::FlowId(i as u32));
+        used.extend(route.map(|hop| (network.hops[hop.index()].port, flow.priority)));
+    }
+    let all = |port: PortId| network.priorities.iter().map(move |priority| (port, *priority));
+    let ports = (0..network.ports.len()).map(|i| PortId(i as u32));
+    let places: Vec<(PortId, u8)> = match settings.list("queues") {
+        None if settings.text("queues") == Some("switches") => ports
+            .filter(|p| network.nodes[network.ports[p.index()].node.index()].kind == NodeKind::Switch)
+            .flat_map(all)
+            .collect(),
+        // A host's port without a queue has nothing to show.
+        None => {
+            used.into_iter().filter(|(port, _)| network.ports[port.index()].capacity != Capacity::Arbiter).collect()
+        }
+        Some(names) => {
+            let mut places = Vec::new();
+            for name in names {
+                let port = fabric.port(name).ok_or_else(|| ScenarioError {
+                    hint: fabric.suggest_port(name),
+                    ..fault(settings, "queues", file, format!("there is no port \"{name}\""))
+                })?;
+                let before = places.len();
+                places.extend(all(PortId(port as u32)).filter(|place| used.contains(place)));
+                if places.len() == before {
+                    places.extend(all(PortId(port as u32)));
+                }
+                if places[..before].contains(&places[before]) {
+                    return Err(fault(settings, "queues", file, format!("the port \"{name}\" is listed twice")));
+                }
+            }
+            places
+        }
+    };
+    let queues: Vec<QueueId> = places.into_iter().map(|(port, priority)| network.queue(port, priority)).collect();
+    Ok(plan::Record { interval, queues, signals: settings.switch("signals"), arrivals: settings.switch("arrivals") })
+}

@@ -1,0 +1,33 @@
+//! Scenario files: TOML in, a typed and validated [`Plan`] out.
+//!
+//! A scenario is one experiment: a scheme, a topology, traffic, what happens to links, what is recorded. Its keys are
+//! declared once, in `sections.rs`; the reader, the resolved scenario, the [`schema()`] and the [`reference()`] all
+//! come from there. Who holds a [`Plan`] need not check anything again.
+//!
+//! ```text
+//! text --tree.rs--> values with line numbers --read.rs--> records --topology, routing, traffic, assemble--> Plan
+//!                                              ^                                                  fair.rs --^
+//!                                     sections.rs, units.rs
+//! ```
+
+mod assemble;
+mod error;
+mod fair;
+mod keys;
+mod names;
+pub mod plan;
+mod read;
+mod routing;
+mod scenario;
+mod schema;
+mod sections;
+mod topology;
+mod traffic;
+mod tree;
+pub mod units;
+mod write;
+
+pub use error::ScenarioError;
+pub use plan::{FairPeriod, Plan, Record};
+pub use scenario::{Choice, Scenario};
+pub use schema::{reference, schema};

@@ -1,0 +1,72 @@
+//! Names, and ranges of them: `"h0..h7"` stands for h0, h1, … h7.
+
+/// The most flows that a scenario can have, and the most names that a range can stand for.
+pub(crate) const MAX_FLOWS: usize = 100_000;
+
+/// The names that `text` stands for: itself, or those of a range.
+pub(crate) fn expand(text: &str) -> Result<Vec<String>, String> {
+    let Some((first, last)) = text.split_once("..") else {
+        check(text)?;
+        return Ok(vec![text.to_owned()]);
+    };
+    let (Some((prefix, low)), Some((other, high))) = (numbered(first), numbered(last)) else {
+        return Err(format!("\"{text}\" is not a range of numbered names such as \"h0..h7\""));
+    };
+    check(first)?;
+    check(last)?;
+    if prefix != other {
+        return Err(format!("the range \"{text}\" begins with {prefix} and ends with {other}"));
+    }
+    if low > high {
+        return Err(format!("the range \"{text}\" runs backwards"));
+    }
+    if high - low >= MAX_FLOWS as u64 {
+        return Err(format!("the range \"{text}\" has {} names; {MAX_FLOWS} are the most", high - low + 1));
+    }
+    Ok((low..=high).map(|i| format!("{prefix}{i}")).collect())
+}
+
+/// All names of a list of names and ranges.
+pub(crate) fn expand_all(texts: &[String]) -> Result<Vec<String>, String> {
+    let mut names = Vec::new();
+    for text in texts {
+        names.extend(expand(text)?);
+        if names.len() > MAX_FLOWS {
+            return Err(format!("more than {MAX_FLOWS} names"));
+        }
+    }
+    Ok(names)
+}
+
+/// A name is letters, digits, `_` and `-`, and begins with a letter: ports are called `node->node`.
+fn check(name: &str) -> Result<(), String> {
+    let good = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    let begins = name.starts_with(char::is_alphabetic);
+    if begins && name.chars().all(good) && !name.contains("--") && !name.ends_with('-') && name.len() <= 64 {
+        Ok(())
+    } else {
+        Err(format!("\"{name}\" is not a name: letters, digits, _ and single -, a letter first, at most 64 octets"))
+    }
+}
+
+/// The letters and the number of a name such as `h12`; the number is written without leading zeros.
+fn numbered(name: &str) -> Option<(&str, u64)> {
+    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = &name[prefix.len()..];
+    let plain = digits == "0" || !digits.starts_with('0');
+    (plain && !digits.is_empty() && digits.len() <= 12).then(|| (prefix, digits.parse().expect("at most 12 digits")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_counts_its_ends() {
+        assert_eq!(expand("h9..h11").unwrap(), ["h9", "h10", "h11"]);
+        assert_eq!(expand("leaf3").unwrap(), ["leaf3"]);
+        for bad in ["", "h3..h1", "h1..g3", "h..h3", "a b", "h0..h999999999", "9", "h0->h1", "h00..h01", "a--b"] {
+            assert!(expand(bad).is_err(), "{bad}");
+        }
+    }
+}

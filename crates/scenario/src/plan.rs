@@ -1,0 +1,73 @@
+//! A scenario that has been read, checked and laid out: all that a run needs.
+
+use std::ops::Range;
+
+use penstock_schemes::{Duration, Instant, SchemeConfig};
+use penstock_sim::network::{Network, PortId, QueueId};
+
+/// A valid run. Made by [`Scenario::plan`](crate::Scenario::plan) alone, so that who holds one need not check it again.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Name of the scenario: its file's stem, unless the file says otherwise.
+    pub name: String,
+    /// The question that it answers, in a line.
+    pub question: String,
+    /// The scheme and its parameters.
+    pub scheme: SchemeConfig,
+    /// The profile that the parameters started from.
+    pub profile: Option<String>,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Simulated time.
+    pub duration: Duration,
+    /// Time before statistics begin.
+    pub warmup: Duration,
+    /// What is simulated.
+    pub network: Network,
+    /// Names of nodes, under their indices.
+    pub node_names: Vec<String>,
+    /// Names of ports, `node->peer`, under their indices.
+    pub port_names: Vec<String>,
+    /// Names of flows, under their indices.
+    pub flow_names: Vec<String>,
+    /// For each flow its source (a node's index) and its destinations.
+    pub flow_ends: Vec<(usize, Vec<usize>)>,
+    /// What is recorded.
+    pub record: Record,
+    /// The reference allocation.
+    pub fair: Vec<FairPeriod>,
+    /// The scenario with every default written out, as TOML; reading it gives this plan again.
+    pub resolved: String,
+}
+
+/// What is recorded during a run.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// Distance of the samples.
+    pub interval: Duration,
+    /// The data queues that are sampled and reported, in order of their names' appearance.
+    pub queues: Vec<QueueId>,
+    /// Record every signal that reaches a source.
+    pub signals: bool,
+    /// Record every arrival of a data frame at the sampled queues.
+    pub arrivals: bool,
+}
+
+/// The reference allocation while nothing changes: no flow starts or stops, no link changes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FairPeriod {
+    /// From when till when.
+    pub time: Range<Instant>,
+    /// Max-min fair rate of each flow, bit/s with wire overhead; zero for a flow that is not active.
+    pub max_min_bps: Vec<f64>,
+    /// Proportionally fair rate of each flow, bit/s with wire overhead; zero for a flow that is not active.
+    pub proportional_bps: Vec<f64>,
+}
+
+impl Plan {
+    /// Name of a data queue's port, such as `sw0->h6`.
+    #[must_use]
+    pub fn port_name(&self, port: PortId) -> &str {
+        &self.port_names[port.index()]
+    }
+}

@@ -1,0 +1,188 @@
+//! The reader: a tree and a declaration in, a record out, or an error with its place and what would be right.
+
+use crate::ScenarioError;
+use crate::error::suggest;
+use crate::keys::{Entry, Fallback, Key, Kind, Record, Section, Value};
+use crate::tree::{Data, Node, Origin};
+use crate::units::{self, Dimension};
+
+/// Reads the table `node` at `path` by `section`.
+pub(crate) fn record(section: &Section, node: &Node, path: &str, file: &str) -> Result<Record, ScenarioError> {
+    let at = Place { file, path, origin: node.origin };
+    let Data::Table(given) = &node.data else {
+        return Err(at.error(format!("expected a table, found {}", node.data.noun()), None));
+    };
+    for (name, entry) in given {
+        if !section.keys.iter().any(|key| key.name == name) {
+            let place = join(path, name);
+            let at = Place { file, path: &place, origin: entry.origin };
+            return Err(at.error("unknown key".into(), suggest(name, section.keys.iter().map(|key| key.name))));
+        }
+    }
+    let mut entries = Vec::with_capacity(section.keys.len());
+    for key in &section.keys {
+        let place = join(path, key.name);
+        let entry = match given.iter().find(|(name, _)| name == key.name) {
+            Some((_, node)) => Some(read_entry(&key.kind, node, &place, file)?),
+            None => fallback(key, &place, node.origin, file)?,
+        };
+        entries.push((key.name, entry));
+    }
+    Ok(Record { path: path.to_owned(), origin: node.origin, inline: false, entries })
+}
+
+/// An error about `key` of `record`, at the place where the key was written.
+pub(crate) fn fault(record: &Record, key: &str, file: &str, message: impl Into<String>) -> ScenarioError {
+    let origin = record.entry(key).map_or(record.origin, |e| e.origin);
+    let origin = if origin == Origin::Default { record.origin } else { origin };
+    Place { file, path: &record.key_path(key), origin }.error(message.into(), None)
+}
+
+fn fallback(key: &Key, path: &str, table: Origin, file: &str) -> Result<Option<Entry>, ScenarioError> {
+    match &key.fallback {
+        Fallback::Value(text) => read_entry(&key.kind, &Node::declared(text), path, file).map(Some),
+        Fallback::None(_) => Ok(None),
+        Fallback::Required => {
+            let at = Place { file, path, origin: table };
+            Err(at.error("missing".into(), Some(format!("expected {}", key.kind.expects()))))
+        }
+    }
+}
+
+fn read_entry(kind: &Kind, node: &Node, path: &str, file: &str) -> Result<Entry, ScenarioError> {
+    let at = Place { file, path, origin: node.origin };
+    Ok(Entry { origin: node.origin, value: value(kind, node, at)? })
+}
+
+fn value(kind: &Kind, node: &Node, at: Place<'_>) -> Result<Value, ScenarioError> {
+    let wrong = || Err(at.error(format!("expected {}, found {}", kind.expects(), node.data.noun()), None));
+    match (kind, &node.data) {
+        (Kind::Quantity(dimension, low, high), Data::Text(text)) => quantity(*dimension, *low, *high, text, at),
+        (Kind::Quantity(dimension, ..), Data::Integer(_) | Data::Real(_)) => {
+            let hint = format!("write a number and a unit, as in \"{}\"", dimension.example());
+            Err(at.error(format!("{} has no unit", node.data.noun()), Some(hint)))
+        }
+        (Kind::Capacity, Data::Text(text)) => match units::parse_frames(text) {
+            Some(0) => Err(at.error("a queue holds at least one frame".into(), None)),
+            Some(frames) => Ok(Value::Frames(frames)),
+            None => quantity(Dimension::Size, 1, u64::MAX, text, at),
+        },
+        (Kind::Capacity, Data::Integer(_) | Data::Real(_)) => {
+            let hint = "write a number and a unit, as in \"150 KB\" or \"100 frames\"".to_owned();
+            Err(at.error(format!("{} has no unit", node.data.noun()), Some(hint)))
+        }
+        (Kind::Count(low, high), Data::Integer(x)) => match u64::try_from(*x) {
+            Ok(x) if (*low..=*high).contains(&x) => Ok(Value::Count(x)),
+            _ => wrong(),
+        },
+        (Kind::Real(low, high), Data::Integer(_) | Data::Real(_)) => {
+            let x = if let Data::Integer(x) = node.data { x as f64 } else { real(&node.data) };
+            if *low <= x && x <= *high { Ok(Value::Real(x)) } else { wrong() }
+        }
+        (Kind::Switch, Data::Switch(x)) => Ok(Value::Switch(*x)),
+        (Kind::Text, Data::Text(text)) => {
+            if text.trim().is_empty() || text.contains(char::is_control) {
+                return Err(at.error("expected one line of text".into(), None));
+            }
+            Ok(Value::Text(text.clone()))
+        }
+        (Kind::Word(words), Data::Text(text)) => match words.iter().find(|word| *word == text) {
+            Some(word) => Ok(Value::Word(word)),
+            None => Err(at.error(
+                format!("\"{text}\" is not known here, expected {}", kind.expects()),
+                suggest(text, words.iter().copied()).filter(|hint| hint.starts_with("did")),
+            )),
+        },
+        (Kind::Names, Data::Text(text)) => Ok(Value::List(vec![text.clone()])),
+        (Kind::Names | Kind::List, Data::List(items)) => {
+            if items.is_empty() {
+                return Err(at.error("an empty list".into(), Some(format!("expected {}", kind.expects()))));
+            }
+            let names = items.iter().map(|item| match &item.data {
+                Data::Text(text) => Ok(text.clone()),
+                other => {
+                    let at = Place { origin: item.origin, ..at };
+                    Err(at.error(format!("expected a name, found {}", other.noun()), None))
+                }
+            });
+            Ok(Value::List(names.collect::<Result<_, _>>()?))
+        }
+        (Kind::Table(section), Data::Table(_)) => Ok(Value::Table(record(section, node, at.path, at.file)?)),
+        (Kind::Tables(section), Data::List(items)) => {
+            let read = |(i, item): (usize, &Node)| record(section, item, &format!("{}.{i}", at.path), at.file);
+            Ok(Value::Tables(items.iter().enumerate().map(read).collect::<Result<_, _>>()?))
+        }
+        (Kind::Either(kinds), data) => match either(kinds, data) {
+            Some(kind) => value(kind, node, at).map(|value| match value {
+                Value::Table(record) => Value::Table(Record { inline: true, ..record }),
+                other => other,
+            }),
+            None => wrong(),
+        },
+        _ => wrong(),
+    }
+}
+
+/// The alternative whose form fits the value best.
+fn either<'a>(kinds: &'a [Kind], data: &Data) -> Option<&'a Kind> {
+    let word_fits = |kind: &&Kind| match (kind, data) {
+        (Kind::Word(words), Data::Text(text)) => words.contains(&text.as_str()),
+        _ => false,
+    };
+    let form_fits = |kind: &&Kind| match data {
+        Data::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
+            matches!(kind, Kind::Quantity(..) | Kind::Capacity)
+        }
+        Data::Text(_) => matches!(kind, Kind::Word(_) | Kind::Text | Kind::Names),
+        Data::Integer(_) | Data::Real(_) => matches!(kind, Kind::Quantity(..) | Kind::Capacity),
+        Data::List(_) => matches!(kind, Kind::List | Kind::Names),
+        Data::Table(_) => matches!(kind, Kind::Table(_)),
+        Data::Switch(_) | Data::Date => false,
+    };
+    kinds.iter().find(word_fits).or_else(|| kinds.iter().find(form_fits))
+}
+
+fn quantity(d: Dimension, low: u64, high: u64, text: &str, at: Place<'_>) -> Result<Value, ScenarioError> {
+    let x = units::parse(d, text).map_err(|message| at.error(message, None))?;
+    if x == 0 && low > 0 {
+        return Err(at.error(format!("\"{text}\" is zero; this {} must be more", d.noun()), None));
+    }
+    if x < low {
+        return Err(at.error(format!("\"{text}\" is below the minimum of {}", units::format(d, low)), None));
+    }
+    if x > high {
+        return Err(at.error(format!("\"{text}\" is above the maximum of {}", units::format(d, high)), None));
+    }
+    Ok(Value::Quantity(d, x))
+}
+
+fn real(data: &Data) -> f64 {
+    if let Data::Real(x) = data { *x } else { f64::NAN }
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// Where a value was written.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) path: &'a str,
+    pub(crate) origin: Origin,
+}
+
+impl Place<'_> {
+    pub(crate) fn error(self, mut message: String, hint: Option<String>) -> ScenarioError {
+        if self.origin == Origin::Set {
+            message.push_str(", as given by --set");
+        }
+        ScenarioError {
+            file: self.file.to_owned(),
+            line: if let Origin::Line(line) = self.origin { Some(line) } else { None },
+            key: (!self.path.is_empty()).then(|| self.path.to_owned()),
+            message,
+            hint,
+        }
+    }
+}

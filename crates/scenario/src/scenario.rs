@@ -1,0 +1,196 @@
+//! A scenario as its file says it: loaded, changed by `--set`, saved, and laid out as a plan.
+
+use std::fs;
+use std::path::Path;
+
+use toml_edit::{DocumentMut, Item, Table, Value};
+
+use crate::assemble;
+use crate::sections::SCENARIO;
+use crate::tree::{Data, Node, Origin};
+use crate::{Plan, ScenarioError, read};
+
+/// The largest file that is read, in octets.
+const MAX_FILE: u64 = 4_000_000;
+
+/// A scenario file. Its keys are checked when it becomes a [`Plan`].
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    file: String,
+    name: String,
+    document: DocumentMut,
+    tree: Node,
+}
+
+/// What is chosen for a run beyond what the file says.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// The scheme that runs, instead of the file's.
+    pub scheme: Option<String>,
+    /// The profile that the scheme's parameters start from, instead of the file's.
+    pub profile: Option<String>,
+    /// The seed, instead of the file's.
+    pub seed: Option<u64>,
+}
+
+impl Scenario {
+    /// Reads a file. The scenario's name is the file's without `.toml`.
+    ///
+    /// # Errors
+    /// If there is no such file, if it is a folder, larger than 4 MB, not UTF-8, empty, or not TOML.
+    pub fn load(path: &Path) -> Result<Self, ScenarioError> {
+        let file = path.display().to_string();
+        let fault = |message: String| ScenarioError { file: file.clone(), line: None, key: None, message, hint: None };
+        let data = fs::metadata(path).map_err(|e| fault(format!("cannot be read: {e}")))?;
+        if data.is_dir() {
+            let hint = Some("name one of the .toml files in it".into());
+            return Err(ScenarioError { hint, ..fault("is a folder, not a scenario file".into()) });
+        }
+        if !data.is_file() {
+            return Err(fault("is not a regular file".into()));
+        }
+        if data.len() > MAX_FILE {
+            return Err(fault(format!("has {} octets; a scenario has at most 4 MB", data.len())));
+        }
+        let octets = fs::read(path).map_err(|e| fault(format!("cannot be read: {e}")))?;
+        let text = String::from_utf8(octets).map_err(|e| fault(format!("is not UTF-8 text: {e}")))?;
+        let name = path.file_stem().map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
+        Self::parse(&text, &file, &name)
+    }
+
+    /// Reads a text. `origin` stands for the file in messages; `name` is the scenario's unless the text says otherwise.
+    ///
+    /// # Errors
+    /// If the text is longer than 4 MB, empty, or not TOML.
+    pub fn parse(text: &str, origin: &str, name: &str) -> Result<Self, ScenarioError> {
+        let fault = |message: String| ScenarioError { file: origin.into(), line: None, key: None, message, hint: None };
+        if text.len() as u64 > MAX_FILE {
+            return Err(fault(format!("has {} octets; a scenario has at most 4 MB", text.len())));
+        }
+        let tree = Node::parse(text, origin)?;
+        if matches!(&tree.data, Data::Table(entries) if entries.is_empty()) {
+            return Err(fault("is empty".into()));
+        }
+        let document = text.parse().map_err(|_| fault("not TOML".into()))?;
+        Ok(Self { file: origin.into(), name: name.into(), document, tree })
+    }
+
+    /// Sets the value at a dotted path such as `schemes.qcn.q_eq` or `flow.0.rate`, with the tables that are missing on
+    /// the way. `value` is TOML, or text that needs no quotes.
+    ///
+    /// # Errors
+    /// If the path leads through something that is no table, or past the end of a list. Whether the key exists and its
+    /// value is right is seen by [`plan`](Self::plan).
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
+        let path: Vec<&str> = key.split('.').collect();
+        let fault = |message: &str| ScenarioError {
+            file: self.file.clone(),
+            line: None,
+            key: Some(key.into()),
+            message: format!("{message}, as given by --set"),
+            hint: None,
+        };
+        if path.iter().any(|part| part.trim().is_empty()) {
+            return Err(fault("a part of the key is empty"));
+        }
+        let mut changed = self.document.clone();
+        let place = reach(changed.as_item_mut(), &path).map_err(|message| fault(&message))?;
+        let value: Value = value.trim().parse().unwrap_or_else(|_| Value::from(value.trim()));
+        if let (Some(old), mut new) = (place.as_value(), value.clone()) {
+            // The comment behind the old value stays where it is.
+            *new.decor_mut() = old.decor().clone();
+            *place = Item::Value(new);
+        } else {
+            *place = toml_edit::value(value);
+        }
+        let mut tree = Node::parse(&changed.to_string(), &self.file)?;
+        tree.graft(&self.tree);
+        // What `graft` found no older origin for stands under a table that was made for this key.
+        let made = (0..path.len()).find(|n| self.tree.at(&path[..=*n]).is_none()).unwrap_or(path.len() - 1);
+        tree.at_mut(&path[..=made]).expect("the key has just been set").mark(Origin::Set);
+        self.document = changed;
+        self.tree = tree;
+        Ok(())
+    }
+
+    /// The file as it was read, with what was set since.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        self.document.to_string()
+    }
+
+    /// Name of the scenario.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.text("name").unwrap_or(&self.name)
+    }
+
+    /// The question that it answers; empty if the file has none.
+    #[must_use]
+    pub fn question(&self) -> &str {
+        self.text("question").unwrap_or_default()
+    }
+
+    /// The scheme that runs unless another is chosen; empty if the file names none.
+    #[must_use]
+    pub fn scheme(&self) -> &str {
+        self.text("scheme").unwrap_or_default()
+    }
+
+    /// The schemes that the file has settings for.
+    #[must_use]
+    pub fn schemes(&self) -> Vec<&str> {
+        match self.tree.at(&["schemes"]).map(|node| &node.data) {
+            Some(Data::Table(entries)) => entries.iter().map(|(name, _)| name.as_str()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Checks everything and lays the run out.
+    ///
+    /// # Errors
+    /// For the first thing that is wrong: where it stands, what it is, what would be right.
+    pub fn plan(&self, choice: &Choice) -> Result<Plan, ScenarioError> {
+        let record = read::record(&SCENARIO, &self.tree, "", &self.file)?;
+        assemble::plan(record, &self.name, choice, &self.file)
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        match &self.tree.at(&[key])?.data {
+            Data::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// The place of a path in a document; tables that are missing are made.
+fn reach<'a>(item: &'a mut Item, path: &[&str]) -> Result<&'a mut Item, String> {
+    let mut place = item;
+    for (i, part) in path.iter().enumerate() {
+        if place.is_none() {
+            let mut table = Table::new();
+            table.set_implicit(i + 1 < path.len());
+            *place = Item::Table(table);
+        }
+        if let Item::Value(Value::Array(_)) = place {
+            return Err(format!("{} is a list within a line: set the whole of it", path[..i].join(".")));
+        }
+        if let Item::ArrayOfTables(tables) = place {
+            let count = tables.len();
+            let table = part.parse::<usize>().ok().and_then(|n| tables.get_mut(n));
+            let table = table.ok_or_else(|| {
+                let list = path[..i].join(".");
+                format!("there is no {list}.{part}; there are {list}.0 to {list}.{}", count.saturating_sub(1))
+            })?;
+            let rest = &path[i + 1..];
+            let (first, rest) = rest.split_first().ok_or("set one key of the table, not the table")?;
+            return reach(table.entry(first).or_insert(Item::None), rest);
+        }
+        let table = place.as_table_like_mut().ok_or_else(|| format!("{} is not a table", path[..i].join(".")))?;
+        place = table.entry(part).or_insert(Item::None);
+    }
+    match place {
+        Item::Table(_) | Item::ArrayOfTables(_) => Err("is a table: set one key of it".into()),
+        _ => Ok(place),
+    }
+}

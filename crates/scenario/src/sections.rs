@@ -1,0 +1,438 @@
+//! Every key that a scenario can have: name, kind, default and meaning, each said once.
+
+use std::sync::LazyLock;
+
+use penstock_schemes::{Info, Parameter, SCHEMES, Unit};
+
+use crate::keys::{Fallback, Key, Kind, Section, Value};
+use crate::units::Dimension::{Rate, Size, Time};
+use crate::write;
+
+/// The whole scenario.
+pub(crate) static SCENARIO: LazyLock<Section> = LazyLock::new(scenario);
+
+/// The longest run: 200 days, below 2^64 ps.
+const LONGEST: u64 = 200 * 24 * 3600 * 1_000_000_000_000;
+/// The fastest line: 100 Tb/s.
+const FASTEST: u64 = 100_000_000_000_000;
+/// Beyond this, TOML has no whole numbers.
+const LARGEST_COUNT: u64 = i64::MAX as u64;
+
+/// The words of a topology's `routing`.
+pub(crate) const ROUTING: &[&str] = &["ecmp", "d-mod-k"];
+
+const BUFFER: &str = "Size of each output queue of a switch, per priority.";
+const LINK_RATE: &str = "Rate of every link.";
+const LINK_DELAY: &str = "Propagation delay of every link, one way.";
+const ROUTES: &str = "Which of several shortest paths (by hops) a flow takes: \"ecmp\" by a hash of the flow's and the \
+    switch's names, the same in every run; \"d-mod-k\" by the number of the destination (at the i-th choice from the \
+    source, up-port floor(d / k^i) mod k), so that a shift permutation never puts two flows on one link.";
+
+fn scenario() -> Section {
+    section(
+        "A scenario: one file, one experiment.",
+        vec![
+            optional("name", Kind::Text, "the file's name without .toml", "Name of the scenario."),
+            required("question", Kind::Text, "The question that the scenario answers, in one line."),
+            required("duration", time(1), "Simulated time."),
+            key("warmup", time(0), "0 s", "Statistics begin here; they cover the time from here to the end."),
+            key(
+                "seed",
+                Kind::Count(0, LARGEST_COUNT),
+                "1",
+                "Seed of all random numbers. Same scenario and seed, same bytes.",
+            ),
+            required("scheme", scheme_words(), "Which scheme runs, unless --scheme says otherwise."),
+            key("schemes", Kind::Table(schemes()), "{}", ""),
+            required("topology", Kind::Table(topology()), ""),
+            key("network", Kind::Table(network()), "{}", ""),
+            key("hosts", Kind::Table(hosts()), "{}", ""),
+            required("flow", Kind::Tables(flow()), ""),
+            key("change", Kind::Tables(change()), "[]", ""),
+            key("record", Kind::Table(record()), "{}", ""),
+        ],
+    )
+}
+
+/// The table of one scheme.
+///
+/// # Panics
+/// If there is no such scheme.
+pub(crate) fn scheme(name: &str) -> &'static Section {
+    let inner = |section: &'static Section, name: &str| {
+        let kind = section.keys.iter().find(|key| key.name == name).map(|key| &key.kind);
+        if let Some(Kind::Table(section)) = kind { section } else { panic!("[{name}] is a table") }
+    };
+    inner(inner(&SCENARIO, "schemes"), name)
+}
+
+fn schemes() -> Section {
+    let tables = SCHEMES
+        .iter()
+        .map(|info| optional(info.name, Kind::Table(settings(info)), "every parameter at its default", ""));
+    section("Settings of the schemes. A scheme without a table runs at its defaults.", tables.collect())
+}
+
+fn settings(info: &Info) -> Section {
+    let mut keys = Vec::new();
+    if !info.profiles.is_empty() {
+        let names: Vec<&'static str> = info.profiles.iter().map(|p| p.name).collect();
+        let doc = "A named set of values to start from; single keys go before it.";
+        keys.push(optional("profile", Kind::Word(Vec::leak(names)), "no profile", doc));
+    }
+    keys.extend(info.parameters.iter().map(|p| Key {
+        name: p.name,
+        kind: parameter_kind(p),
+        fallback: Fallback::Value(write::value(&parameter_value(p, p.default)).expect("a parameter is not a table")),
+        doc: format!("{} Source: {}", p.description, p.source),
+    }));
+    section(info.title, keys)
+}
+
+/// A scheme's value as a scenario's value.
+pub(crate) fn parameter_value(p: &Parameter, value: penstock_schemes::Value) -> Value {
+    use penstock_schemes::Value as Given;
+    match (value, p.unit) {
+        (Given::Int(x), Unit::Octets | Unit::Threshold) => Value::Quantity(Size, x),
+        (Given::Int(x), Unit::Time) => Value::Quantity(Time, x),
+        (Given::Int(x), Unit::BitRate) => Value::Quantity(Rate, x),
+        (Given::Int(x), _) => Value::Count(x),
+        (Given::Real(x), _) => Value::Real(x),
+        (Given::Choice(word), _) => Value::Word(word),
+        (Given::Switch(x), _) => Value::Switch(x),
+    }
+}
+
+fn parameter_kind(p: &Parameter) -> Kind {
+    use penstock_schemes::Value as Given;
+    let whole = |v: Given| if let Given::Int(x) = v { x } else { 0 };
+    let real = |v: Given| if let Given::Real(x) = v { x } else { 0.0 };
+    match p.unit {
+        Unit::Octets | Unit::Threshold => Kind::Quantity(Size, whole(p.minimum), whole(p.maximum)),
+        Unit::Time => Kind::Quantity(Time, whole(p.minimum), whole(p.maximum)),
+        Unit::BitRate => Kind::Quantity(Rate, whole(p.minimum), whole(p.maximum)),
+        Unit::Count => Kind::Count(whole(p.minimum), whole(p.maximum)),
+        Unit::Ratio => Kind::Real(real(p.minimum), real(p.maximum)),
+        Unit::Choice(words) => Kind::Word(words),
+        Unit::Switch => Kind::Switch,
+    }
+}
+
+fn topology() -> Section {
+    let kinds =
+        [("star", star()), ("dumbbell", dumbbell()), ("parking-lot", parking_lot()), ("leaf-spine", leaf_spine())];
+    let kinds = kinds.into_iter().chain([("fat-tree", fat_tree()), ("graph", graph())]);
+    let keys = kinds.map(|(name, keys)| optional(name, Kind::Table(keys), "another topology", "")).collect();
+    section("Nodes and links: exactly one of the tables below. A port is called after its ends, `sw0->h8`.", keys)
+}
+
+fn star() -> Section {
+    section(
+        "Hosts h0, h1, … around one switch, sw0.",
+        vec![
+            required("hosts", Kind::Count(2, 8192), "Number of hosts."),
+            required("link_rate", rate(), LINK_RATE),
+            key("link_delay", time(0), "0 s", LINK_DELAY),
+            required("buffer", Kind::Capacity, BUFFER),
+        ],
+    )
+}
+
+fn dumbbell() -> Section {
+    section(
+        "Sources h0, h1, … at switch sw0, receivers (numbered on) at switch sw1, one link between the switches.",
+        vec![
+            required("sources", Kind::Count(1, 4096), "Number of hosts at sw0."),
+            key("receivers", Kind::Count(1, 4096), "1", "Number of hosts at sw1."),
+            required("link_rate", rate(), "Rate of the links of the hosts."),
+            required("bottleneck_rate", rate(), "Rate of the link between the switches."),
+            key("link_delay", time(0), "0 s", "Propagation delay of the links of the hosts, one way."),
+            key("bottleneck_delay", time(0), "0 s", "Propagation delay of the link between the switches, one way."),
+            required("buffer", Kind::Capacity, BUFFER),
+        ],
+    )
+}
+
+fn parking_lot() -> Section {
+    section(
+        "A row of switches sw0, sw1, … with hosts at each: h0 and the next ones at sw0, then those of sw1, and so on.",
+        vec![
+            required("switches", Kind::Count(2, 1024), "Number of switches."),
+            key("hosts_per_switch", Kind::Count(1, 1024), "2", "Number of hosts at each switch."),
+            required("link_rate", rate(), "Rate of the links of the hosts."),
+            required("trunk_rate", rate(), "Rate of the links between switches."),
+            key("link_delay", time(0), "0 s", "Propagation delay of the links of the hosts, one way."),
+            key("trunk_delay", time(0), "0 s", "Propagation delay of the links between switches, one way."),
+            required("buffer", Kind::Capacity, BUFFER),
+        ],
+    )
+}
+
+fn leaf_spine() -> Section {
+    section(
+        "Switches leaf0, leaf1, …, each with a link to every one of spine0, spine1, …; hosts h0, h1, … leaf by leaf.",
+        vec![
+            required("leaves", Kind::Count(1, 1024), "Number of leaf switches."),
+            required("spines", Kind::Count(1, 1024), "Number of spine switches."),
+            required("hosts_per_leaf", Kind::Count(1, 1024), "Number of hosts at each leaf."),
+            required("host_rate", rate(), "Rate of the links between hosts and leaves."),
+            required("fabric_rate", rate(), "Rate of the links between leaves and spines."),
+            key("link_delay", time(0), "0 s", LINK_DELAY),
+            required("buffer", Kind::Capacity, BUFFER),
+            key("routing", Kind::Word(ROUTING), "ecmp", ROUTES),
+        ],
+    )
+}
+
+fn fat_tree() -> Section {
+    section(
+        "The k-ary fat tree: k pods of k/2 edge and k/2 aggregation switches (edge0, agg0, …, pod by pod), (k/2)² core \
+         switches (core0, …), k³/4 hosts (h0, …, edge by edge).",
+        vec![
+            required("k", Kind::Count(2, 32), "Ports of a switch; even."),
+            required("link_rate", rate(), LINK_RATE),
+            key("link_delay", time(0), "0 s", LINK_DELAY),
+            required("buffer", Kind::Capacity, BUFFER),
+            key("routing", Kind::Word(ROUTING), "ecmp", ROUTES),
+        ],
+    )
+}
+
+fn graph() -> Section {
+    let link = section(
+        "A link between two nodes, both ways.",
+        vec![
+            required("ends", Kind::List, "The two nodes that it joins."),
+            required("rate", rate(), "Its rate, each way."),
+            key("delay", time(0), "0 s", "Its propagation delay, one way."),
+            optional(
+                "buffer",
+                Kind::Capacity,
+                "the graph's buffer",
+                "Size of the output queues of switches at its ends.",
+            ),
+        ],
+    );
+    let node = section(
+        "What is special about a node.",
+        vec![
+            required("name", Kind::Text, "The node's name."),
+            required("delay", time(0), "Time that a frame takes through this node, instead of network.node_delay."),
+        ],
+    );
+    section(
+        "Nodes and links as listed.",
+        vec![
+            required("hosts", Kind::Names, "The hosts: a range such as \"h0..h7\", or a list of names and ranges."),
+            required("switches", Kind::Names, "The switches, likewise."),
+            required("buffer", Kind::Capacity, BUFFER),
+            key("routing", Kind::Word(ROUTING), "ecmp", ROUTES),
+            required("link", Kind::Tables(link), ""),
+            key("node", Kind::Tables(node), "[]", ""),
+        ],
+    )
+}
+
+fn network() -> Section {
+    let ideal =
+        section("", vec![required("ideal", time(0), "The fixed delay from the point that sends to the source.")]);
+    section(
+        "How links count and nodes delay.",
+        vec![
+            key(
+                "wire_overhead",
+                size(0, 1000),
+                "0 octets",
+                "What each frame occupies on the line beyond its own length. Frames count with their FCS: preamble and \
+                 gap are 20 octets more. All rates include it.",
+            ),
+            key("in_service_counts", Kind::Switch, "true", "Whether the frame in transmission counts as queued."),
+            key("control_buffer", size(64, 1 << 40), "64 KB", "Size of the queue of control frames at each port."),
+            key(
+                "feedback",
+                Kind::Either(vec![Kind::Word(&["in-band"]), Kind::Table(ideal)]),
+                "in-band",
+                "How signals travel: as real frames on the reversed path, or at an ideal fixed delay, as in \
+                 { ideal = \"10 us\" }.",
+            ),
+            key("node_delay", time(0), "0 s", "Time that a frame takes from the input of a node to its output queue."),
+            key("node_delay_at", Kind::Word(&["switches", "hosts", "all"]), "switches", "Which nodes take node_delay."),
+            key(
+                "host_delay",
+                time(0),
+                "0 s",
+                "Time that a host takes to act on a frame that has arrived, beyond node_delay.",
+            ),
+            key(
+                "congestion_points",
+                Kind::Either(vec![Kind::Word(&["switches", "everywhere"]), Kind::List]),
+                "switches",
+                "Which ports have congestion points: those of switches, all, or the ports listed.",
+            ),
+        ],
+    )
+}
+
+fn hosts() -> Section {
+    let bucket = section(
+        "",
+        vec![
+            required("depth", size(1, 1 << 40), "The most octets that the bucket holds; at least a frame."),
+            required("interval", time(1), "Time between refills."),
+            required("granularity", rate(), "Step of the rate; a rate is rounded down to a multiple."),
+        ],
+    );
+    let token_bucket = section("", vec![required("token_bucket", Kind::Table(bucket), "A token bucket.")]);
+    section(
+        "How hosts send.",
+        vec![
+            key(
+                "pacer",
+                Kind::Either(vec![Kind::Word(&["ideal"]), Kind::Table(token_bucket)]),
+                "ideal",
+                "How a rate becomes times of release: \"ideal\" (a frame leaves when the last one would have ended at \
+                 the allowed rate), or { token_bucket = { depth = \"3 KB\", interval = \"16 us\", \
+                 granularity = \"0.5 Mbps\" } }.",
+            ),
+            key(
+                "queue",
+                Kind::Either(vec![Kind::Word(&["arbiter"]), Kind::Capacity]),
+                "arbiter",
+                "The queue at a host's port: \"arbiter\" (none: rate limiters take turns, each waits until \
+                 the line is free), or a size.",
+            ),
+            key(
+                "reaction_points",
+                Kind::Word(&["per-flow", "per-host"]),
+                "per-flow",
+                "What shares a rate limiter: nothing, or the flows of one host, first link and priority.",
+            ),
+        ],
+    )
+}
+
+fn flow() -> Section {
+    let queue = section(
+        "",
+        vec![required("queue", size(1, 1 << 40), "Octets that may wait at the source; more is discarded.")],
+    );
+    section(
+        "Traffic. A table stands for one flow, or for several: from many to one, from one to many, or pairwise.",
+        vec![
+            optional(
+                "name",
+                Kind::Text,
+                "f0, f1, … in the order of the file",
+                "Name of the flow. For several: a range such as \"a0..a7\", or a name that gets numbers.",
+            ),
+            required("from", Kind::Names, "The sending hosts: a name, a range such as \"h0..h7\", or a list of these."),
+            required("to", Kind::Names, "The receiving hosts, likewise."),
+            key(
+                "traffic",
+                Kind::Word(&["greedy", "constant", "poisson", "on-off"]),
+                "greedy",
+                "How frames come about: there is always one more; at even distances; at random with exponential \
+                 distances; in turns of sending at even distances and of silence.",
+            ),
+            optional(
+                "rate",
+                rate(),
+                "greedy flows have none",
+                "Rate of the frames (of on-off: while on), wire overhead included.",
+            ),
+            optional("on", time(1), "only for on-off", "Length of a turn of sending, or its mean."),
+            optional("off", time(0), "only for on-off", "Length of a turn of silence, or its mean."),
+            key("random", Kind::Switch, "false", "Lengths of turns are exponentially distributed (on-off)."),
+            optional("size", size(1, 1 << 50), "no end", "Octets to send in all; the last frame may be shorter."),
+            key("frame", size(64, 16_384), "1500 octets", "Length of a frame, with FCS, without wire overhead."),
+            key("start", time(0), "0 s", "When the flow begins."),
+            optional("stop", time(1), "the end of the run", "When the flow ends at the latest."),
+            key("stagger", time(0), "0 s", "Each flow of the table begins so much later than the one before it."),
+            key(
+                "excess",
+                Kind::Either(vec![Kind::Word(&["hold", "discard"]), Kind::Table(queue)]),
+                "hold",
+                "What becomes of frames above the allowed rate: the generator waits; they are discarded at the source; \
+                 or they wait in a source queue, as in { queue = \"64 KB\" }.",
+            ),
+            key("controlled", Kind::Switch, "true", "Whether the scheme limits the flow."),
+            key("priority", Kind::Count(0, 7), "0", "Priority of its frames, 0 to 7; higher is served first."),
+            key("weight", Kind::Count(1, 65_535), "1", "Weight, for schemes that know weights."),
+            optional(
+                "path",
+                Kind::List,
+                "a shortest path",
+                "The nodes from source to destination (for a single flow).",
+            ),
+        ],
+    )
+}
+
+fn change() -> Section {
+    section(
+        "Something that happens to a link. At \"0 s\", a rate is the rate that the port starts with.",
+        vec![
+            required("link", Kind::Text, "One direction, as in \"sw0->h8\", or both, as in \"sw0--h8\"."),
+            required("at", time(0), "When."),
+            optional("rate", rate(), "not a change of rate", "The rate from then on."),
+            optional(
+                "state",
+                Kind::Word(&["down", "up"]),
+                "not a change of state",
+                "The link breaks, or is whole again.",
+            ),
+        ],
+    )
+}
+
+fn record() -> Section {
+    section(
+        "What is recorded.",
+        vec![
+            optional("interval", time(1), "duration / 1000", "Distance of the samples."),
+            key(
+                "queues",
+                Kind::Either(vec![Kind::Word(&["used", "switches"]), Kind::List]),
+                "used",
+                "Which queues: those that a flow crosses, all of switches, or those of the ports listed.",
+            ),
+            key("signals", Kind::Switch, "true", "Record every signal that reaches a source."),
+            key("arrivals", Kind::Switch, "false", "Record every arrival of a data frame at these queues."),
+        ],
+    )
+}
+
+fn scheme_words() -> Kind {
+    Kind::Word(Vec::leak(SCHEMES.iter().map(|info| info.name).collect()))
+}
+
+fn time(minimum: u64) -> Kind {
+    Kind::Quantity(Time, minimum, LONGEST)
+}
+
+fn rate() -> Kind {
+    Kind::Quantity(Rate, 1, FASTEST)
+}
+
+fn size(minimum: u64, maximum: u64) -> Kind {
+    Kind::Quantity(Size, minimum, maximum)
+}
+
+fn section(doc: &str, keys: Vec<Key>) -> Section {
+    Section { doc: doc.to_owned(), keys }
+}
+
+fn required(name: &'static str, kind: Kind, doc: &str) -> Key {
+    Key { name, kind, fallback: Fallback::Required, doc: doc.to_owned() }
+}
+
+fn optional(name: &'static str, kind: Kind, otherwise: &'static str, doc: &str) -> Key {
+    Key { name, kind, fallback: Fallback::None(otherwise), doc: doc.to_owned() }
+}
+
+/// A key with a default: words and quantities without their quotes, anything else as in TOML.
+fn key(name: &'static str, kind: Kind, default: &str, doc: &str) -> Key {
+    let plain = matches!(kind, Kind::Quantity(..) | Kind::Word(_) | Kind::Either(_));
+    let default = if plain { format!("\"{default}\"") } else { default.to_owned() };
+    Key { name, kind, fallback: Fallback::Value(default), doc: doc.to_owned() }
+}

@@ -1,0 +1,237 @@
+//! Flows: from `[[flow]]` tables, each for one flow or many, to single flows with their routes.
+
+use std::collections::BTreeSet;
+
+use penstock_schemes::{BitRate, Duration, Instant, Octets};
+use penstock_sim::network::{Excess, Traffic};
+
+use crate::ScenarioError;
+use crate::keys::{Record, Value};
+use crate::names::{self, MAX_FLOWS};
+use crate::read::fault;
+use crate::routing::{self, Wanted};
+use crate::topology::Fabric;
+
+/// One flow with its route.
+#[derive(Debug)]
+pub(crate) struct FlowSpec {
+    pub(crate) name: String,
+    pub(crate) source: usize,
+    pub(crate) destination: usize,
+    /// The ports that it crosses.
+    pub(crate) route: Vec<usize>,
+    pub(crate) traffic: Traffic,
+    pub(crate) size: Option<Octets>,
+    pub(crate) frame: u16,
+    pub(crate) start: Instant,
+    pub(crate) stop: Option<Instant>,
+    pub(crate) excess: Excess,
+    pub(crate) controlled: bool,
+    pub(crate) priority: u8,
+    pub(crate) weight: u16,
+}
+
+/// All flows of the scenario. Tables without a name get one.
+pub(crate) fn flows(
+    tables: &mut [Record],
+    fabric: &Fabric,
+    duration: Duration,
+    file: &str,
+) -> Result<Vec<FlowSpec>, ScenarioError> {
+    let mut flows: Vec<FlowSpec> = Vec::new();
+    let mut names = BTreeSet::new();
+    for table in tables.iter_mut() {
+        let pairs = ends(table, fabric, file)?;
+        if flows.len() + pairs.len() > MAX_FLOWS {
+            return Err(fault(table, "from", file, format!("more than {MAX_FLOWS} flows")));
+        }
+        let own = flow_names(table, pairs.len(), flows.len(), file)?;
+        let model = model(table, duration, file)?;
+        let stagger = table.number("stagger");
+        for (i, (name, (source, destination))) in own.into_iter().zip(pairs).enumerate() {
+            if !names.insert(name.clone()) {
+                return Err(fault(table, "name", file, format!("the name \"{name}\" is used twice")));
+            }
+            let start = model.start + Duration(stagger.saturating_mul(i as u64));
+            check_times(table, start, &model, duration, file)?;
+            flows.push(FlowSpec { name, source, destination, start, ..model.one() });
+        }
+    }
+    route(tables, &mut flows, fabric, file)?;
+    Ok(flows)
+}
+
+impl FlowSpec {
+    /// Another flow of the same table.
+    fn one(&self) -> Self {
+        Self { name: String::new(), route: Vec::new(), ..*self }
+    }
+}
+
+/// Source and destination of each flow of a table.
+fn ends(table: &Record, fabric: &Fabric, file: &str) -> Result<Vec<(usize, usize)>, ScenarioError> {
+    let side = |key: &str| -> Result<Vec<usize>, ScenarioError> {
+        let names =
+            names::expand_all(table.list(key).expect("a flow has ends")).map_err(|m| fault(table, key, file, m))?;
+        let host = |name: &String| {
+            fabric.host(name).map_err(|(message, hint)| ScenarioError { hint, ..fault(table, key, file, message) })
+        };
+        names.iter().map(host).collect()
+    };
+    let (from, to) = (side("from")?, side("to")?);
+    let pairs: Vec<(usize, usize)> = match (from.len(), to.len()) {
+        (_, 1) => from.iter().map(|f| (*f, to[0])).collect(),
+        (1, _) => to.iter().map(|t| (from[0], *t)).collect(),
+        (m, n) if m == n => from.into_iter().zip(to).collect(),
+        (m, n) => {
+            let message = format!("{m} sources and {n} destinations; they go in pairs, or one side has a single name");
+            return Err(fault(table, "to", file, message));
+        }
+    };
+    match pairs.iter().find(|(from, to)| from == to) {
+        Some((host, _)) => {
+            let message = format!("\"{}\" would send to itself", fabric.nodes[*host].name);
+            Err(fault(table, "to", file, message))
+        }
+        None => Ok(pairs),
+    }
+}
+
+/// Names of the flows of a table, the first of which is number `first` in the file.
+fn flow_names(table: &mut Record, count: usize, first: usize, file: &str) -> Result<Vec<String>, ScenarioError> {
+    let range = |prefix: &str, first: usize| match count {
+        1 => format!("{prefix}{first}"),
+        _ => format!("{prefix}{first}..{prefix}{}", first + count - 1),
+    };
+    let text = match table.text("name") {
+        None => range("f", first),
+        Some(name) if count > 1 && !name.contains("..") => range(name, 0),
+        Some(name) => name.to_owned(),
+    };
+    let names = names::expand(&text).map_err(|m| fault(table, "name", file, m))?;
+    if names.len() != count {
+        return Err(fault(table, "name", file, format!("{} names for {count} flows", names.len())));
+    }
+    if table.text("name").is_some_and(|name| name != text) {
+        // Written out in the resolved scenario; where the key was written matters no more.
+        table.replace("name", Value::Text(text));
+    } else {
+        table.fill("name", Value::Text(text));
+    }
+    Ok(names)
+}
+
+/// What the flows of a table have in common.
+fn model(table: &Record, duration: Duration, file: &str) -> Result<FlowSpec, ScenarioError> {
+    let traffic = traffic(table, file)?;
+    let frame = table.number("frame");
+    let excess = match table.entry("excess").map(|e| &e.value) {
+        Some(Value::Table(queue)) => Excess::Queue(Octets(queue.number("queue"))),
+        _ if table.text("excess") == Some("discard") => Excess::Discard,
+        _ => Excess::Hold,
+    };
+    if let Excess::Queue(octets) = excess
+        && octets.0 < frame
+    {
+        let message = format!("the source queue of {octets} is smaller than a frame of {frame} octets");
+        return Err(fault(table, "excess", file, message));
+    }
+    let model = FlowSpec {
+        name: String::new(),
+        source: 0,
+        destination: 0,
+        route: Vec::new(),
+        traffic,
+        size: table.get("size").map(Octets),
+        frame: frame as u16,
+        start: Instant(table.number("start")),
+        stop: table.get("stop").map(Instant),
+        excess,
+        controlled: table.switch("controlled"),
+        priority: table.number("priority") as u8,
+        weight: table.number("weight") as u16,
+    };
+    check_times(table, model.start, &model, duration, file)?;
+    Ok(model)
+}
+
+fn traffic(table: &Record, file: &str) -> Result<Traffic, ScenarioError> {
+    let word = table.text("traffic").unwrap_or_default();
+    let (needed, refused): (&[&str], &[&str]) = match word {
+        "greedy" => (&[], &["rate", "on", "off"]),
+        "on-off" => (&["rate", "on", "off"], &[]),
+        _ => (&["rate"], &["on", "off"]),
+    };
+    if let Some(key) = needed.iter().find(|key| table.get(key).is_none()) {
+        return Err(fault(table, key, file, format!("missing; traffic = \"{word}\" needs it")));
+    }
+    if let Some(key) = refused.iter().find(|key| table.get(key).is_some()) {
+        return Err(fault(table, key, file, format!("traffic = \"{word}\" has no such key")));
+    }
+    if word != "on-off" && table.switch("random") {
+        return Err(fault(table, "random", file, format!("traffic = \"{word}\" has no turns that could be random")));
+    }
+    Ok(match word {
+        "greedy" => Traffic::Greedy,
+        "constant" => Traffic::Constant(BitRate(table.number("rate"))),
+        "poisson" => Traffic::Poisson(BitRate(table.number("rate"))),
+        _ => Traffic::OnOff {
+            rate: BitRate(table.number("rate")),
+            on: Duration(table.number("on")),
+            off: Duration(table.number("off")),
+            random: table.switch("random"),
+        },
+    })
+}
+
+fn check_times(
+    table: &Record,
+    start: Instant,
+    model: &FlowSpec,
+    duration: Duration,
+    file: &str,
+) -> Result<(), ScenarioError> {
+    let key = if start == model.start { "start" } else { "stagger" };
+    if start.0 >= duration.0 {
+        let message = "a flow would start at or after the end of the run";
+        return Err(fault(table, key, file, message));
+    }
+    if model.stop.is_some_and(|stop| stop <= start) {
+        return Err(fault(table, "stop", file, "a flow would stop before it starts"));
+    }
+    Ok(())
+}
+
+/// Finds the routes of all flows, or takes those listed.
+fn route(tables: &[Record], flows: &mut [FlowSpec], fabric: &Fabric, file: &str) -> Result<(), ScenarioError> {
+    let wanted: Vec<Wanted<'_>> =
+        flows.iter().map(|f| Wanted { flow: &f.name, source: f.source, destination: f.destination }).collect();
+    let found = routing::routes(fabric, &wanted);
+    let mut routes = found.into_iter();
+    let mut rest = flows;
+    for table in tables {
+        let count = names::expand(table.text("name").expect("a flow has a name")).expect("names were read").len();
+        let (own, later) = rest.split_at_mut(count);
+        rest = later;
+        if let (Some(path), [_, _, ..]) = (table.list("path"), &*own) {
+            let message = format!("a path of {} nodes for {count} flows; it belongs to a single flow", path.len());
+            return Err(fault(table, "path", file, message));
+        }
+        for flow in own {
+            let shortest = routes.next().expect("a route for each flow");
+            let (from, to) = (&fabric.nodes[flow.source].name, &fabric.nodes[flow.destination].name);
+            flow.route = match table.list("path") {
+                Some(path) => {
+                    if path.first() != Some(from) || path.last() != Some(to) {
+                        let message = format!("the path must lead from \"{from}\" to \"{to}\"");
+                        return Err(fault(table, "path", file, message));
+                    }
+                    routing::listed(fabric, path).map_err(|m| fault(table, "path", file, m))?
+                }
+                None => shortest
+                    .ok_or_else(|| fault(table, "to", file, format!("\"{to}\" cannot be reached from \"{from}\"")))?,
+            };
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,365 @@
+//! Everything that a scenario can get wrong is refused with file, line, key and what would be right.
+
+use std::path::Path;
+
+use penstock_scenario::{Choice, Scenario, ScenarioError};
+
+const GOOD: &str = r#"question = "Does it work?"
+duration = "1 s"
+scheme = "qcn"
+[schemes.qcn]
+q_eq = "33 KB"
+[topology.star]
+hosts = 4
+link_rate = "10 Gbps"
+buffer = "150 KB"
+[[flow]]
+from = "h0..h2"
+to = "h3"
+"#;
+
+fn outcome(text: &str) -> Result<(), ScenarioError> {
+    Scenario::parse(text, "x.toml", "x")?.plan(&Choice::default()).map(|_| ())
+}
+
+/// The message about `GOOD` with `old` replaced by `new`.
+fn refused(old: &str, new: &str) -> String {
+    assert!(GOOD.contains(old), "{old}");
+    outcome(&GOOD.replacen(old, new, 1)).expect_err(new).to_string()
+}
+
+#[test]
+fn the_good_one_is_good() {
+    outcome(GOOD).unwrap();
+}
+
+#[test]
+fn each_mistake_is_named_with_its_place() {
+    for (old, new, expected) in [
+        // Keys and words.
+        ("q_eq =", "q_eqq =", "x.toml:5: schemes.qcn.q_eqq: unknown key (did you mean \"q_eq\"?)"),
+        ("duration =", "duratoin =", "x.toml:2: duratoin: unknown key (did you mean \"duration\"?)"),
+        ("scheme = \"qcn\"", "scheme = \"qnc\"", "x.toml:3: scheme: \"qnc\" is not known here"),
+        ("[schemes.qcn]", "[schemes.qncc]", "x.toml:4: schemes.qncc: unknown key (did you mean \"qcn\"?)"),
+        ("q_eq = \"33 KB\"", "profile = \"pan-10\"", "(did you mean \"pan-10g\"?)"),
+        ("[topology.star]", "[topology.ster]", "x.toml:6: topology.ster: unknown key (did you mean \"star\"?)"),
+        ("to = \"h3\"", "to = \"h3\"\ntraffic = \"gready\"", "(did you mean \"greedy\"?)"),
+        // Kinds and units.
+        ("\"1 s\"", "15", "x.toml:2: duration: the number 15 has no unit (write a number and a unit, as in \"15 ms\")"),
+        ("\"1 s\"", "\"15\"", "x.toml:2: duration: \"15\" has no unit: write a number and a unit, as in \"15 ms\""),
+        ("\"1 s\"", "\"15 parsec\"", "x.toml:2: duration: \"parsec\" is not a unit of time; known are s, ms, us"),
+        ("\"1 s\"", "\"10 Gbps\"", "is a rate, not a time as in \"15 ms\""),
+        ("\"1 s\"", "\"0 s\"", "\"0 s\" is zero; this time must be more"),
+        ("\"1 s\"", "[]", "expected a time with its unit, as in \"15 ms\", found a list"),
+        ("\"10 Gbps\"", "\"0 Gbps\"", "x.toml:8: topology.star.link_rate: \"0 Gbps\" is zero; this rate must be more"),
+        ("\"10 Gbps\"", "\"-1 Gbps\"", "\"-1 Gbps\" is negative"),
+        ("\"150 KB\"", "\"0 frames\"", "a queue holds at least one frame"),
+        ("\"150 KB\"", "150", "x.toml:9: topology.star.buffer: the number 150 has no unit"),
+        ("hosts = 4", "hosts = 4.5", "expected a whole number from 2 to 8192, found the number 4.5"),
+        ("hosts = 4", "hosts = \"four\"", "expected a whole number from 2 to 8192, found \"four\""),
+        ("question = \"Does it work?\"", "question = \" \"", "x.toml:1: question: expected one line of text"),
+        ("question = \"Does it work?\"", "seed = 3", "x.toml:1: question: missing"),
+        (
+            "scheme =",
+            "seed = \"lucky\"\nscheme =",
+            "x.toml:3: seed: expected a whole number of at least 0, found \"lucky\"",
+        ),
+        ("scheme =", "seed = -1\nscheme =", "seed: expected a whole number of at least 0, found the number -1"),
+        ("scheme =", "name = \"../x\"\nscheme =", "x.toml:3: name: a name that results are filed under has no slash"),
+        // Time.
+        ("scheme =", "warmup = \"1 s\"\nscheme =", "x.toml:3: warmup: nothing is left to measure"),
+        ("[schemes.qcn]", "[record]\ninterval = \"0 s\"\n[schemes.qcn]", "x.toml:5: record.interval: \"0 s\" is zero"),
+        ("[schemes.qcn]", "[record]\ninterval = \"2 s\"\n[schemes.qcn]", "no sample would fall into the run"),
+        (
+            "[schemes.qcn]",
+            "[record]\ninterval = \"1 ps\"\n[schemes.qcn]",
+            "1000000000000 samples; 10000000 are the most",
+        ),
+        (
+            "to = \"h3\"",
+            "to = \"h3\"\nstart = \"0.5 s\"\nstop = \"0.4 s\"",
+            "x.toml:14: flow.0.stop: a flow would stop before it starts",
+        ),
+        ("to = \"h3\"", "to = \"h3\"\nstart = \"1 s\"", "a flow would start at or after the end of the run"),
+        (
+            "to = \"h3\"",
+            "to = \"h3\"\nstagger = \"0.5 s\"",
+            "flow.0.stagger: a flow would start at or after the end of the run",
+        ),
+        // Thresholds and sizes.
+        (
+            "\"33 KB\"",
+            "\"151 KB\"",
+            "x.toml:5: schemes.qcn.q_eq: 151 KB is beyond the buffer of 150 KB (the queue of sw0->h0 is",
+        ),
+        ("\"150 KB\"", "\"20 frames\"", "33 KB is beyond the buffer of 30 KB"),
+        ("\"150 KB\"", "\"1499 octets\"", "x.toml:9: topology.star.buffer: 1499 octets hold no frame of 1500 octets"),
+        ("to = \"h3\"", "to = \"h3\"\nexcess = { queue = \"1 KB\" }", "is smaller than a frame of 1500 octets"),
+        ("to = \"h3\"", "to = \"h3\"\nframe = \"63 octets\"", "\"63 octets\" is below the minimum of 64 octets"),
+        ("to = \"h3\"", "to = \"h3\"\nframe = \"20 KB\"", "\"20 KB\" is above the maximum of 16 KiB"),
+        (
+            "[schemes.qcn]",
+            "[hosts]\nqueue = \"1 KB\"\n[schemes.qcn]",
+            "x.toml:5: hosts.queue: 1000 octets hold no frame",
+        ),
+        (
+            "[schemes.qcn]",
+            "[hosts]\npacer = { token_bucket = { depth = \"1 KB\", interval = \"16 us\", granularity = \"1 Mbps\" } }\n[schemes.qcn]",
+            "x.toml:5: hosts.pacer: the bucket of 1000 octets never holds a frame of 1500 octets",
+        ),
+        // Flows.
+        ("to = \"h3\"", "to = \"h4\"", "x.toml:12: flow.0.to: there is no host \"h4\" (hosts are h0 to h3)"),
+        ("to = \"h3\"", "to = \"sw0\"", "\"sw0\" is a switch; flows run between hosts"),
+        ("to = \"h3\"", "to = \"h2\"", "\"h2\" would send to itself"),
+        ("to = \"h3\"", "to = [\"h3\", \"h0\"]", "3 sources and 2 destinations; they go in pairs"),
+        ("to = \"h3\"", "to = []", "an empty list"),
+        (
+            "to = \"h3\"",
+            "to = 3",
+            "expected a name, a range such as \"h0..h7\", or a list of these, found the number 3",
+        ),
+        ("\"h0..h2\"", "\"h2..h0\"", "the range \"h2..h0\" runs backwards"),
+        ("\"h0..h2\"", "\"h0..h999999\"", "the range \"h0..h999999\" has 1000000 names; 100000 are the most"),
+        (
+            "to = \"h3\"",
+            "to = \"h3\"\nname = \"a\"\n[[flow]]\nname = \"a1\"\nfrom = \"h0\"\nto = \"h1\"",
+            "x.toml:15: flow.1.name: the name \"a1\" is used twice",
+        ),
+        ("to = \"h3\"", "to = \"h3\"\nname = \"a0..a1\"", "2 names for 3 flows"),
+        ("to = \"h3\"", "to = \"h3\"\ntraffic = \"constant\"", "flow.0.rate: missing; traffic = \"constant\" needs it"),
+        ("to = \"h3\"", "to = \"h3\"\nrate = \"1 Gbps\"", "flow.0.rate: traffic = \"greedy\" has no such key"),
+        (
+            "to = \"h3\"",
+            "to = \"h3\"\ntraffic = \"on-off\"\nrate = \"1 Gbps\"",
+            "flow.0.on: missing; traffic = \"on-off\" needs it",
+        ),
+        ("to = \"h3\"", "to = \"h3\"\nrandom = true", "has no turns that could be random"),
+        ("to = \"h3\"", "to = \"h3\"\npath = [\"h0\", \"sw0\", \"h3\"]", "a path of 3 nodes for 3 flows"),
+        ("from = \"h0..h2\"", "path = [\"h0\", \"h3\"]\nfrom = \"h0\"", "\"h0\" and \"h3\" are not joined"),
+        ("from = \"h0..h2\"", "path = [\"h0\", \"h1\", \"h3\"]\nfrom = \"h0\"", "the host \"h1\" does not forward"),
+        ("from = \"h0..h2\"", "path = [\"h0\", \"sw0\"]\nfrom = \"h0\"", "the path must lead from \"h0\" to \"h3\""),
+        ("from = \"h0..h2\"", "path = [\"h0\", \"sw9\", \"h3\"]\nfrom = \"h0\"", "there is no node \"sw9\""),
+        ("[[flow]]\nfrom = \"h0..h2\"\nto = \"h3\"", "[record]", "flow: missing"),
+        // Topologies.
+        (
+            "[[flow]]",
+            "[topology.dumbbell]\nsources = 1\nlink_rate = \"1 Gbps\"\nbottleneck_rate = \"1 Gbps\"\nbuffer = \"150 KB\"\n[[flow]]",
+            "x.toml:10: topology.dumbbell: a second topology; there is [topology.star] already",
+        ),
+        (
+            "[topology.star]\nhosts = 4\nlink_rate = \"10 Gbps\"\nbuffer = \"150 KB\"",
+            "[topology]",
+            "x.toml:6: topology: no topology (expected exactly one of star, dumbbell",
+        ),
+        ("hosts = 4", "hosts = 100000", "expected a whole number from 2 to 8192"),
+        // Links.
+        (
+            "[[flow]]",
+            "[[change]]\nlink = \"sw0->h8\"\nat = \"0.1 s\"\nstate = \"down\"\n[[flow]]",
+            "x.toml:11: change.0.link: there is no link \"sw0->h8\" (did you mean \"sw0->h0\"?)",
+        ),
+        (
+            "[[flow]]",
+            "[[change]]\nlink = \"sw0->h3\"\nat = \"1 s\"\nstate = \"down\"\n[[flow]]",
+            "x.toml:12: change.0.at: a change at or after the end",
+        ),
+        (
+            "[[flow]]",
+            "[[change]]\nlink = \"sw0->h3\"\nat = \"0.5 s\"\n[[flow]]",
+            "x.toml:10: change.0.rate: a change has a rate, or a state",
+        ),
+        (
+            "[[flow]]",
+            "[[change]]\nlink = \"sw0->h3\"\nat = \"0.5 s\"\nrate = \"1 Gbps\"\nstate = \"up\"\n[[flow]]",
+            "a rate or a state, not both",
+        ),
+        (
+            "[[flow]]",
+            "[[change]]\nlink = \"sw0->h3\"\nat = \"0.5 s\"\nrate = \"0 Gbps\"\n[[flow]]",
+            "is zero; this rate must be more",
+        ),
+        (
+            "[[flow]]",
+            "[network]\ncongestion_points = \"everywhere\"\n[[flow]]",
+            "has no queue to watch (give hosts a queue",
+        ),
+        (
+            "[[flow]]",
+            "[network]\ncongestion_points = [\"sw0->h9\"]\n[[flow]]",
+            "there is no port \"sw0->h9\" (did you mean",
+        ),
+        (
+            "[[flow]]",
+            "[record]\nqueues = [\"sw->h3\"]\n[[flow]]",
+            "there is no port \"sw->h3\" (did you mean \"sw0->h3\"?)",
+        ),
+        ("[[flow]]", "[network]\nfeedback = \"in-bend\"\n[[flow]]", "(did you mean \"in-band\"?)"),
+        (
+            "[[flow]]",
+            "[network]\nfeedback = { ideal = \"10\" }\n[[flow]]",
+            "x.toml:11: network.feedback.ideal: \"10\" has no unit",
+        ),
+    ] {
+        let message = refused(old, new);
+        assert!(message.contains(expected), "{new}\n gives {message}\n not {expected}");
+        assert!(message.starts_with("x.toml:"), "{message}");
+    }
+}
+
+#[test]
+fn a_graph_is_checked_too() {
+    let graph = |change: (&str, &str)| {
+        let text = r#"question = "?"
+duration = "1 s"
+scheme = "none"
+[topology.graph]
+hosts = "a0..a2"
+switches = ["s"]
+buffer = "100 frames"
+[[topology.graph.link]]
+ends = ["a0", "s"]
+rate = "1 Gbps"
+[[topology.graph.link]]
+ends = ["a1", "s"]
+rate = "1 Gbps"
+[[flow]]
+from = "a0"
+to = "a1"
+"#;
+        assert!(text.contains(change.0));
+        outcome(&text.replacen(change.0, change.1, 1))
+    };
+    graph(("", "")).unwrap();
+    for (old, new, expected) in [
+        ("to = \"a1\"", "to = \"a2\"", "x.toml:16: flow.0.to: \"a2\" cannot be reached from \"a0\""),
+        ("[\"s\"]", "[\"s\", \"a1\"]", "x.toml:6: topology.graph.switches: the name \"a1\" is used twice"),
+        ("[\"s\"]", "[\"s->t\"]", "\"s->t\" is not a name"),
+        (
+            "[\"a1\", \"s\"]",
+            "[\"a0\", \"s\"]",
+            "x.toml:12: topology.graph.link.1.ends: \"a0\" and \"s\" are joined twice",
+        ),
+        ("[\"a1\", \"s\"]", "[\"s\", \"s\"]", "both ends are \"s\""),
+        ("[\"a1\", \"s\"]", "[\"a1\"]", "a link has two ends, found 1"),
+        ("[\"a1\", \"s\"]", "[\"a1\", \"s1\"]", "there is no node \"s1\""),
+        ("[[flow]]", "[[topology.graph.node]]\nname = \"t\"\ndelay = \"1 us\"\n[[flow]]", "there is no node \"t\""),
+    ] {
+        let message = graph((old, new)).expect_err(new).to_string();
+        assert!(message.contains(expected), "{message}\n not {expected}");
+    }
+}
+
+#[test]
+fn sizes_that_would_take_too_long_are_refused_at_once() {
+    let text = GOOD.replace(
+        "[topology.star]\nhosts = 4\nlink_rate",
+        "[topology.leaf-spine]\nleaves = 1024\nspines = 1024\nhosts_per_leaf = 1024\nfabric_rate = \"1 Gbps\"\nhost_rate",
+    );
+    let message = outcome(&text).unwrap_err().to_string();
+    assert!(message.contains("1050624 nodes; 10000 are the most"), "{message}");
+    let text = GOOD.replace("[topology.star]\nhosts = 4\nlink_rate", "[topology.fat-tree]\nk = 5\nlink_rate");
+    let message = outcome(&text).unwrap_err().to_string();
+    assert!(message.contains("topology.fat-tree.k: a fat tree needs an even number of ports, found 5"), "{message}");
+}
+
+#[test]
+fn text_that_is_no_scenario_is_refused() {
+    for (text, expected) in [
+        ("", "x.toml: is empty"),
+        ("# nothing\n\n", "x.toml: is empty"),
+        ("a = = 1", "x.toml:1: not TOML"),
+        ("a = 1\n\nb = [", "x.toml:3: not TOML"),
+        ("a = 1\na = 2", "x.toml:2: not TOML: duplicate key"),
+        ("a.b.c", "x.toml:1: not TOML"),
+    ] {
+        let message = outcome(text).unwrap_err().to_string();
+        assert!(message.starts_with(expected), "{message}");
+    }
+    let long = format!("question = \"{}\"", "x".repeat(4_000_001));
+    assert!(outcome(&long).unwrap_err().to_string().contains("at most 4 MB"));
+}
+
+#[test]
+fn files_that_are_no_scenarios_are_refused() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let load = |name: &str, octets: Option<&[u8]>| {
+        let path = folder.join(name);
+        if let Some(octets) = octets {
+            std::fs::write(&path, octets).unwrap();
+        }
+        Scenario::load(&path).unwrap_err().to_string()
+    };
+    assert!(load("absent.toml", None).contains("absent.toml: cannot be read: No such file"));
+    assert!(load("", None).contains("is a folder, not a scenario file"));
+    assert!(
+        load("large.toml", Some(&vec![b'#'; 4_000_001])).contains("has 4000001 octets; a scenario has at most 4 MB")
+    );
+    assert!(load("latin.toml", Some(b"question = \"\xe9\"")).contains("is not UTF-8 text"));
+    assert!(load("empty.toml", Some(b"")).contains("empty.toml: is empty"));
+    assert!(Scenario::load(Path::new("/dev/null")).unwrap_err().to_string().contains("is not a regular file"));
+}
+
+#[test]
+fn what_is_set_from_outside_is_named_as_such() {
+    let with = |key: &str, value: &str| {
+        let mut scenario = Scenario::parse(GOOD, "x.toml", "x").unwrap();
+        scenario.set(key, value)?;
+        scenario.plan(&Choice::default()).map(|plan| (plan, scenario))
+    };
+    let (plan, scenario) = with("schemes.qcn.q_eq", "40 KB").unwrap();
+    assert!(plan.resolved.contains("q_eq = \"40 KB\""));
+    assert_eq!(scenario.to_toml(), GOOD.replace("33 KB", "40 KB"));
+    assert_eq!(with("flow.0.stop", "0.5 s").unwrap().0.network.flows[2].stop.unwrap().as_seconds(), 0.5);
+    assert_eq!(with("network.feedback", "{ ideal = \"10 us\" }").unwrap().0.fair.len(), 1);
+    assert_eq!(with("seed", "7").unwrap().0.seed, 7);
+    for (key, value, expected) in [
+        (
+            "schemes.qcn.q_eqq",
+            "1 KB",
+            "x.toml: schemes.qcn.q_eqq: unknown key, as given by --set (did you mean \"q_eq\"?)",
+        ),
+        (
+            "schemes.qcn.q_eq",
+            "1 MB",
+            "x.toml: schemes.qcn.q_eq: 1 MB is beyond the buffer of 150 KB, as given by --set",
+        ),
+        ("record.interval", "0 s", "\"0 s\" is zero; this time must be more, as given by --set"),
+        ("seed", "x", "found \"x\", as given by --set"),
+        ("flow.1.stop", "1 s", "there is no flow.1; there are flow.0 to flow.0, as given by --set"),
+        ("duration.x", "1", "duration is not a table, as given by --set"),
+        ("flow.0", "1", "set one key of the table, not the table, as given by --set"),
+        ("topology", "1", "is a table: set one key of it, as given by --set"),
+        ("a..b", "1", "a part of the key is empty, as given by --set"),
+        ("new.table", "1", "x.toml: new: unknown key, as given by --set"),
+    ] {
+        let message = with(key, value).unwrap_err().to_string();
+        assert!(message.contains(expected), "{key}: {message}");
+    }
+    // Lines below a key that was set are still those of the file.
+    let mut scenario = Scenario::parse(&GOOD.replace("to = ", "tu = "), "x.toml", "x").unwrap();
+    scenario.set("record.signals", "false").unwrap();
+    assert!(
+        scenario.plan(&Choice::default()).unwrap_err().to_string().starts_with("x.toml:12: flow.0.tu: unknown key")
+    );
+}
+
+#[test]
+fn what_is_chosen_for_a_run_is_checked() {
+    let with = |choice: Choice| Scenario::parse(GOOD, "x.toml", "x").unwrap().plan(&choice);
+    let scheme = |name: &str| Choice { scheme: Some(name.into()), ..Choice::default() };
+    let profile = |name: &str| Choice { profile: Some(name.into()), ..Choice::default() };
+    let message = with(scheme("qnc")).unwrap_err().to_string();
+    assert_eq!(message, "x.toml: scheme: unknown scheme \"qnc\", as given by --scheme (did you mean \"qcn\"?)");
+    let message = with(profile("pan10g")).unwrap_err().to_string();
+    assert!(
+        message.contains("qcn has no profile \"pan10g\", as given by --profile (did you mean \"pan-10g\"?)"),
+        "{message}"
+    );
+    let message = with(Choice { seed: Some(u64::MAX), ..Choice::default() }).unwrap_err().to_string();
+    assert!(message.contains("above the maximum"), "{message}");
+
+    let plan = with(Choice { seed: Some(9), ..profile("paper-netfpga") }).unwrap();
+    assert_eq!((plan.seed, plan.profile.as_deref()), (9, Some("paper-netfpga")));
+    assert!(plan.resolved.contains("q_eq = \"33 KB\""), "single keys go before the profile");
+    assert_eq!(with(scheme("none")).unwrap().scheme.info().name, "none");
+}

@@ -1,0 +1,136 @@
+//! Every file in `scenarios/`: it plans, and its resolved form says the same again.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use penstock_scenario::{Choice, Plan, Scenario};
+use penstock_schemes::BitRate;
+use penstock_sim::network::{FlowId, PortId};
+use proptest::prelude::*;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+fn files() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "toml") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn plan(name: &str) -> Plan {
+    Scenario::load(&folder().join(name)).and_then(|s| s.plan(&Choice::default())).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn every_file_plans_and_its_resolved_form_says_the_same() {
+    assert!(files().len() >= 11);
+    for path in files() {
+        let plan = Scenario::load(&path).and_then(|s| s.plan(&Choice::default())).unwrap_or_else(|e| panic!("{e}"));
+        let again = Scenario::parse(&plan.resolved, "resolved", "other")
+            .and_then(|s| s.plan(&Choice::default()))
+            .unwrap_or_else(|e| panic!("{}: {e}\n{}", path.display(), plan.resolved));
+        assert_eq!(plan.resolved, again.resolved, "{}", path.display());
+        assert_eq!(format!("{plan:?}"), format!("{again:?}"), "{}", path.display());
+    }
+}
+
+#[test]
+fn the_resolved_form_writes_every_default() {
+    insta::assert_snapshot!(plan("netfpga/eight-sources-100us.toml").resolved);
+}
+
+#[test]
+fn the_netfpga_experiment_has_its_fair_shares() {
+    let plan = plan("netfpga/eight-sources-100us.toml");
+    let shares: Vec<(f64, f64, f64)> =
+        plan.fair.iter().map(|p| (p.time.start.as_seconds(), p.time.end.as_seconds(), p.max_min_bps[3])).collect();
+    assert_eq!(shares, [(0.0, 2.3, 118.75e6), (2.3, 6.0, 25e6), (6.0, 10.0, 118.75e6)]);
+    let port = plan.port_names.iter().position(|n| n == "sw0->h8").unwrap();
+    assert_eq!(plan.network.ports[port].rate, BitRate::from_mbps(950));
+    assert_eq!(plan.record.queues, [plan.network.queue(PortId(port as u32), 0)]);
+}
+
+#[test]
+fn no_link_of_the_fat_tree_carries_two_flows() {
+    let plan = plan("bench/fat-tree-k8.toml");
+    assert_eq!(plan.network.flows.len(), 128);
+    let mut load: BTreeMap<PortId, usize> = BTreeMap::new();
+    for flow in 0..128 {
+        let route: Vec<_> = plan.network.route(FlowId(flow)).collect();
+        assert_eq!(route.len(), 6, "each flow goes over the core");
+        for hop in route {
+            *load.entry(plan.network.hops[hop.index()].port).or_default() += 1;
+        }
+    }
+    assert!(load.values().all(|flows| *flows == 1));
+    let last = plan.fair.last().unwrap();
+    assert!(last.max_min_bps.iter().all(|rate| *rate == 99e9));
+}
+
+#[test]
+fn the_dumbbell_is_loaded_to_99_percent() {
+    let plan = plan("bench/dumbbell-16.toml");
+    let sum: f64 = plan.fair.last().unwrap().max_min_bps.iter().sum();
+    assert_eq!(sum, 9.9e9);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Whatever happens to a file, the answer is a plan or an error, and the error says where.
+    #[test]
+    fn a_damaged_file_never_panics(
+        which in 0..1000_usize,
+        edits in prop::collection::vec((0..10_000_usize, 0..4_u8, "[-a-z0-9\"\\[\\]={}., >\n]{0,6}"), 1..4),
+    ) {
+        let files = files();
+        let mut text: Vec<char> = std::fs::read_to_string(&files[which % files.len()]).unwrap().chars().collect();
+        for (at, what, new) in edits {
+            let at = at % text.len();
+            let end = match what {
+                0 => at,
+                1 => (at + 1).min(text.len()),
+                2 => (at + 12).min(text.len()),
+                _ => (at + 80).min(text.len()),
+            };
+            text.splice(at..end, new.chars());
+            if text.is_empty() {
+                text.push('\n');
+            }
+        }
+        let text: String = text.into_iter().collect();
+        if let Err(e) = Scenario::parse(&text, "damaged.toml", "damaged").and_then(|s| s.plan(&Choice::default())) {
+            prop_assert!(e.to_string().starts_with("damaged.toml"));
+            prop_assert!(!e.message.is_empty());
+        }
+    }
+
+    /// Whatever is set, the answer is a plan or an error, and what was set stays set.
+    #[test]
+    fn setting_never_panics(
+        key in prop::collection::vec("flow|0|1|network|feedback|ideal|topology|star|hosts|pacer|token_bucket|depth|record|\\PC{0,4}", 1..5),
+        then in prop::collection::vec("flow|0|1|network|feedback|ideal|topology|star|hosts|pacer|token_bucket|depth|record|\\PC{0,4}", 1..5),
+        value in "1|\"h0\"|\\{ ideal = \"1 us\" \\}|\\[\\]|\\[1, 2\\]|\\[\\{ a = 1 \\}\\]|true|1979-05-27|\\PC{0,6}",
+    ) {
+        let mut scenario = Scenario::load(&folder().join("baseline/ten-gig.toml")).unwrap();
+        for path in [key.join("."), then.join("."), key.join(".")] {
+            if scenario.set(&path, &value).is_ok() {
+                let _ = scenario.plan(&Choice::default());
+                let again = Scenario::parse(&scenario.to_toml(), "again", "ten-gig").unwrap();
+                prop_assert_eq!(again.plan(&Choice::default()).is_ok(), scenario.plan(&Choice::default()).is_ok());
+            }
+        }
+    }
+}

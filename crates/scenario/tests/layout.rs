@@ -1,0 +1,218 @@
+//! What a plan is made of: names, routes, delays, limiters, changes, fair shares.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use penstock_scenario::{Choice, Plan, Scenario};
+use penstock_schemes::{BitRate, Duration, Instant, Octets};
+use penstock_sim::network::{Capacity, Excess, Feedback, FlowId, Pacer, PortEvent, PortId, Traffic};
+
+fn plan(body: &str) -> Plan {
+    let text = format!("question = \"?\"\nduration = \"1 s\"\nscheme = \"none\"\n{body}");
+    Scenario::parse(&text, "x.toml", "x").and_then(|s| s.plan(&Choice::default())).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The nodes that a flow passes.
+fn way(plan: &Plan, flow: u32) -> Vec<&str> {
+    let ports: Vec<PortId> = plan.network.route(FlowId(flow)).map(|hop| plan.network.hops[hop.index()].port).collect();
+    let first = plan.network.ports[ports[0].index()].node;
+    let rest = ports.iter().map(|p| plan.network.ports[p.index()].peer);
+    std::iter::once(first).chain(rest).map(|node| plan.node_names[node.index()].as_str()).collect()
+}
+
+fn port<'a>(plan: &'a Plan, name: &str) -> &'a penstock_sim::network::Port {
+    &plan.network.ports[plan.port_names.iter().position(|n| n == name).unwrap()]
+}
+
+const LEAF_SPINE: &str = r#"
+[topology.leaf-spine]
+leaves = 4
+spines = 2
+hosts_per_leaf = 2
+host_rate = "10 Gbps"
+fabric_rate = "40 Gbps"
+link_delay = "1 us"
+buffer = "100 frames"
+"#;
+
+#[test]
+fn every_topology_has_its_nodes_and_ways() {
+    let dumbbell = "[topology.dumbbell]\nsources = 2\nreceivers = 2\nlink_rate = \"10 Gbps\"\n\
+        bottleneck_rate = \"5 Gbps\"\nbuffer = \"150 KB\"\n[[flow]]\nfrom = \"h0..h1\"\nto = \"h2..h3\"";
+    assert_eq!(way(&plan(dumbbell), 1), ["h1", "sw0", "sw1", "h3"]);
+
+    let row = "[topology.parking-lot]\nswitches = 3\nlink_rate = \"10 Gbps\"\ntrunk_rate = \"10 Gbps\"\n\
+        buffer = \"150 KB\"\n[[flow]]\nfrom = \"h1\"\nto = \"h4\"";
+    assert_eq!(way(&plan(row), 0), ["h1", "sw0", "sw1", "sw2", "h4"]);
+
+    let tree = "[topology.fat-tree]\nk = 4\nlink_rate = \"10 Gbps\"\nbuffer = \"150 KB\"\nrouting = \"d-mod-k\"\n\
+        [[flow]]\nfrom = \"h0\"\nto = [\"h1\", \"h2\", \"h7\", \"h15\"]";
+    let tree = plan(tree);
+    assert_eq!(tree.network.nodes.len(), 16 + 8 + 8 + 4);
+    assert_eq!(tree.network.ports.len(), 2 * (16 + 16 + 16));
+    assert_eq!(way(&tree, 0), ["h0", "edge0", "h1"]);
+    // h2: edge0 goes up by 2 mod 2 = 0; the aggregation switch of the same pod has one way down.
+    assert_eq!(way(&tree, 1), ["h0", "edge0", "agg0", "edge1", "h2"]);
+    // h7: up by 7 mod 2 = 1, then by 3 mod 2 = 1: core 1 * 2 + 1.
+    assert_eq!(way(&tree, 2), ["h0", "edge0", "agg1", "core3", "agg3", "edge3", "h7"]);
+    assert_eq!(way(&tree, 3), ["h0", "edge0", "agg1", "core3", "agg7", "edge7", "h15"]);
+}
+
+#[test]
+fn equal_paths_are_spread_or_chosen() {
+    let flows = "[[flow]]\nfrom = \"h0\"\nto = \"h7\"\n".repeat(32);
+    let ecmp = plan(&format!("{LEAF_SPINE}{flows}"));
+    let spines: Vec<String> = (0..32).map(|f| way(&ecmp, f)[2].to_owned()).collect();
+    let on_first = spines.iter().filter(|s| *s == "spine0").count();
+    assert!((8..=24).contains(&on_first), "{on_first} of 32 flows go over spine0");
+    let again = plan(&format!("{LEAF_SPINE}{flows}"));
+    assert_eq!(spines, (0..32).map(|f| way(&again, f)[2].to_owned()).collect::<Vec<_>>());
+
+    let listed = format!(
+        "{LEAF_SPINE}[[flow]]\nfrom = \"h0\"\nto = \"h7\"\npath = [\"h0\", \"leaf0\", \"spine1\", \"leaf2\", \"spine0\", \
+         \"leaf3\", \"h7\"]"
+    );
+    assert_eq!(way(&plan(&listed), 0), ["h0", "leaf0", "spine1", "leaf2", "spine0", "leaf3", "h7"]);
+}
+
+#[test]
+fn signals_have_a_way_back() {
+    let plan = plan(&format!("{LEAF_SPINE}[[flow]]\nfrom = \"h0..h5\"\nto = \"h7\""));
+    for hop in &plan.network.hops {
+        let (there, back) = (&plan.network.ports[hop.port.index()], &plan.network.ports[hop.back.index()]);
+        assert_eq!((there.node, there.peer), (back.peer, back.node));
+    }
+    let stations: BTreeSet<u64> = plan.network.nodes.iter().map(|n| n.station).collect();
+    assert_eq!(stations.len(), plan.network.nodes.len());
+    assert_eq!(plan.network.nodes[0].station, 0x0200_0000_0001);
+    let mut numbers: BTreeMap<u32, Vec<u16>> = BTreeMap::new();
+    for port in &plan.network.ports {
+        numbers.entry(port.node.0).or_default().push(port.number);
+    }
+    for list in numbers.values() {
+        assert_eq!(*list, (0..list.len() as u16).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn delays_add_up() {
+    let at = |which: &str| {
+        plan(&format!(
+            "{LEAF_SPINE}[network]\nnode_delay = \"0.5 us\"\nnode_delay_at = \"{which}\"\nhost_delay = \"100 ns\"\n\
+             [[flow]]\nfrom = \"h0\"\nto = \"h7\""
+        ))
+    };
+    for (which, to_switch, to_host) in [("switches", 1500, 1100), ("hosts", 1000, 1600), ("all", 1500, 1600)] {
+        let plan = at(which);
+        assert_eq!(port(&plan, "h0->leaf0").latency, Duration(to_switch * 1000), "{which}");
+        assert_eq!(port(&plan, "leaf0->h0").latency, Duration(to_host * 1000), "{which}");
+    }
+    let graph = "[topology.graph]\nhosts = \"a..\"\n";
+    assert!(Scenario::parse(graph, "x", "x").unwrap().plan(&Choice::default()).is_err());
+    let plan = plan(
+        "[topology.graph]\nhosts = [\"a\", \"b\"]\nswitches = \"s0..s1\"\nbuffer = \"100 frames\"\n\
+         link = [{ ends = [\"a\", \"s0\"], rate = \"1 Gbps\" }, { ends = [\"s0\", \"s1\"], rate = \"2 Gbps\", \
+         delay = \"3 us\", buffer = \"9 KB\" }, { ends = [\"s1\", \"b\"], rate = \"1 Gbps\" }]\n\
+         node = [{ name = \"s1\", delay = \"2 us\" }]\n[[flow]]\nfrom = \"a\"\nto = \"b\"",
+    );
+    assert_eq!(port(&plan, "s0->s1").latency, Duration::from_us(5));
+    assert_eq!(port(&plan, "s1->s0").latency, Duration::from_us(3));
+    assert_eq!(port(&plan, "s0->s1").capacity, Capacity::Octets(Octets(9000)));
+    assert_eq!(port(&plan, "s0->a").capacity, Capacity::Frames(100));
+    assert_eq!(port(&plan, "a->s0").capacity, Capacity::Arbiter);
+    assert_eq!(way(&plan, 0), ["a", "s0", "s1", "b"]);
+}
+
+#[test]
+fn a_table_of_many_flows_is_read_as_written() {
+    let plan = plan(&format!(
+        "{LEAF_SPINE}[hosts]\nqueue = \"64 KiB\"\nreaction_points = \"per-host\"\n\
+         pacer = {{ token_bucket = {{ depth = \"3 KB\", interval = \"16 us\", granularity = \"0.5 Mbps\" }} }}\n\
+         [network]\nfeedback = {{ ideal = \"10 us\" }}\nwire_overhead = \"20 octets\"\ncongestion_points = \"everywhere\"\n\
+         [[flow]]\nfrom = \"h0..h1\"\nto = \"h6..h7\"\nstagger = \"1 us\"\nsize = \"1 MB\"\nname = \"a\"\n\
+         [[flow]]\nfrom = \"h0\"\nto = [\"h2\", \"h3\"]\ntraffic = \"poisson\"\nrate = \"1 Gbps\"\nexcess = \"discard\"\n\
+         [[flow]]\nfrom = \"h0\"\nto = \"h4\"\ntraffic = \"on-off\"\nrate = \"4 Gbps\"\non = \"1 ms\"\noff = \"3 ms\"\n\
+         random = true\npriority = 5\ncontrolled = false\nexcess = {{ queue = \"9 KB\" }}\nstop = \"0.5 s\"\nweight = 3"
+    ));
+    let network = &plan.network;
+    assert_eq!(plan.flow_names, ["a0", "a1", "f2", "f3", "f4"]);
+    assert_eq!(plan.flow_ends[3], (0, vec![3]));
+    assert_eq!(network.priorities, [0, 5]);
+    assert_eq!(network.flows[1].start, Instant(1_000_000));
+    assert_eq!(network.flows[1].size, Some(Octets(1_000_000)));
+    assert_eq!(network.flows[2].traffic, Traffic::Poisson(BitRate::from_gbps(1)));
+    assert_eq!(network.flows[2].excess, Excess::Discard);
+    assert_eq!(network.flows[4].excess, Excess::Queue(Octets(9000)));
+    assert_eq!((network.flows[4].weight, network.flows[4].priority), (3, 5));
+    let random = Traffic::OnOff {
+        rate: BitRate::from_gbps(4),
+        on: Duration::from_ms(1),
+        off: Duration::from_ms(3),
+        random: true,
+    };
+    assert_eq!(network.flows[4].traffic, random);
+    // h0 has one limiter for a0, f2 and f3; h1 one for a1; nothing controls f4.
+    let limiters: Vec<Option<u32>> = network.flows.iter().map(|f| f.reaction_point.map(|rp| rp.0)).collect();
+    assert_eq!(limiters, [Some(0), Some(1), Some(0), Some(0), None]);
+    assert!(matches!(network.reaction_points[0].pacer, Pacer::TokenBucket { depth: Octets(3000), .. }));
+    assert_eq!(network.feedback, Feedback::Ideal(Duration::from_us(10)));
+    assert_eq!(network.wire_overhead, 20);
+    assert!(network.ports.iter().all(|p| p.congestion_points));
+    // The host's port is recorded because it has a queue, under both priorities that cross it.
+    let names: Vec<(String, u8)> = plan
+        .record
+        .queues
+        .iter()
+        .map(|q| network.place(*q).unwrap())
+        .map(|(port, priority)| (plan.port_name(port).to_owned(), priority))
+        .collect();
+    assert_eq!(names[0], ("h0->leaf0".to_owned(), 0));
+    assert_eq!(names[1], ("h0->leaf0".to_owned(), 5));
+}
+
+#[test]
+fn fair_shares_follow_flows_links_and_background() {
+    let plan = plan(
+        "[topology.star]\nhosts = 4\nlink_rate = \"10 Gbps\"\nbuffer = \"150 KB\"\n\
+         [[flow]]\nfrom = \"h0..h1\"\nto = \"h3\"\n\
+         [[flow]]\nfrom = \"h2\"\nto = \"h3\"\ntraffic = \"constant\"\nrate = \"4 Gbps\"\nstart = \"0.2 s\"\nstop = \"0.6 s\"\n\
+         controlled = false\n\
+         [[change]]\nlink = \"sw0--h3\"\nat = \"0.4 s\"\nrate = \"5 Gbps\"\n\
+         [[change]]\nlink = \"sw0->h3\"\nat = \"0.8 s\"\nstate = \"down\"\n\
+         [[change]]\nlink = \"sw0->h3\"\nat = \"0.9 s\"\nstate = \"up\"",
+    );
+    let periods: Vec<(f64, Vec<f64>)> = plan
+        .fair
+        .iter()
+        .map(|p| (p.time.start.as_seconds(), p.max_min_bps.iter().map(|x| x / 1e9).collect()))
+        .collect();
+    let expected = [
+        (0.0, [5.0, 5.0, 0.0]),
+        (0.2, [3.0, 3.0, 4.0]),
+        (0.4, [0.5, 0.5, 4.0]),
+        (0.6, [2.5, 2.5, 0.0]),
+        (0.8, [0.0, 0.0, 0.0]),
+        (0.9, [2.5, 2.5, 0.0]),
+    ];
+    assert_eq!(periods, expected.map(|(t, rates)| (t, rates.to_vec())));
+    assert_eq!(plan.fair.last().unwrap().time.end, Instant(1_000_000_000_000));
+    let events: Vec<PortEvent> = plan.network.changes.iter().map(|c| c.event).collect();
+    let slow = PortEvent::Rate(BitRate::from_gbps(5));
+    assert_eq!(events, [slow, slow, PortEvent::Down, PortEvent::Up]);
+    for period in &plan.fair {
+        for (a, b) in period.max_min_bps.iter().zip(&period.proportional_bps) {
+            assert!((a - b).abs() <= 1e-6 * a, "with one bottleneck both notions agree");
+        }
+    }
+}
+
+#[test]
+fn a_parking_lot_tells_max_min_from_proportional() {
+    let plan = plan(
+        "[topology.parking-lot]\nswitches = 4\nhosts_per_switch = 3\nlink_rate = \"10 Gbps\"\ntrunk_rate = \"10 Gbps\"\n\
+         buffer = \"150 KB\"\n[[flow]]\nfrom = [\"h0\", \"h1\", \"h3\", \"h6\"]\nto = [\"h9\", \"h4\", \"h7\", \"h10\"]",
+    );
+    assert_eq!(plan.fair[0].max_min_bps, [5e9; 4]);
+    for (found, expected) in plan.fair[0].proportional_bps.iter().zip([2.5e9, 7.5e9, 7.5e9, 7.5e9]) {
+        assert!((found - expected).abs() < 1e4, "{found} is not {expected}");
+    }
+}
