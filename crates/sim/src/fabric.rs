@@ -1,108 +1,17 @@
-//! Ports, their queues and lines, and the frames in them.
+//! All ports together, and how frames move through them.
 //!
 //! A port is settled lazily: whoever touches it at time t first lets all departures up to t happen, in order, each at its
 //! own time. Between two touches nothing arrives, so what departs is determined. Thus a frame costs one event per link,
 //! its delivery at the far end, and a departure at t always precedes an arrival at t.
 
-use penstock_schemes::{
-    BitRate, CongestionPoint, Duration, Fate, FlowKey, Frame, Instant, Octets, Out, Place, Queue, Scheme,
-    units::PS_PER_S,
-};
+use penstock_schemes::{BitRate, CongestionPoint, Duration, Fate, FlowKey, Frame, Instant, Octets, Out, Place, Scheme};
 
 use crate::agenda::{Agenda, Lane, NO_LANE, RELEASES};
 use crate::event::Event;
-use crate::frame::{Chain, Frames, NONE, Payload};
-use crate::network::{Capacity, Network, Port, PortId, QueueId};
+use crate::frame::{Frames, NONE, Payload};
+use crate::network::{Capacity, Network, PortId, QueueId};
+use crate::port::{LengthStatistics, PortState, QueueState};
 use crate::random::{Owner, Stream};
-
-/// Time-weighted statistics of a queue's length, in integers: octets, picoseconds and their products.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LengthStatistics {
-    since: u64,
-    pub(crate) area: u128,
-    pub(crate) area_squared: u128,
-    pub(crate) empty: u64,
-    pub(crate) min: u64,
-    pub(crate) max: u64,
-}
-
-impl LengthStatistics {
-    fn new(now: u64, len: u64) -> Self {
-        Self { since: now, area: 0, area_squared: 0, empty: 0, min: len, max: len }
-    }
-
-    /// The length was `len` since the last call, and changes at `now`.
-    #[inline(always)]
-    fn pass(&mut self, now: u64, len: u64) {
-        let time = now - self.since;
-        self.since = now;
-        if len == 0 {
-            self.empty += time;
-        } else {
-            self.area += u128::from(len) * u128::from(time);
-            self.area_squared += u128::from(len * len) * u128::from(time);
-        }
-    }
-}
-
-/// One queue of a port.
-#[derive(Debug, Clone)]
-pub(crate) struct QueueState {
-    pub(crate) waiting: Chain,
-    /// Octets and frames that count as queued.
-    pub(crate) len: u64,
-    pub(crate) frames: u32,
-    max_frames: u32,
-    max_len: u64,
-    /// Index into `Fabric::cps`, or [`NONE`].
-    pub(crate) cp: u32,
-    sent_octets: u64,
-    pub(crate) arrived: u64,
-    pub(crate) dropped: u64,
-    pub(crate) departed: u64,
-    pub(crate) feedback: u64,
-    pub(crate) statistics: LengthStatistics,
-}
-
-/// One port.
-#[derive(Debug, Clone)]
-pub(crate) struct PortState {
-    /// One queue per priority in use, and last the control queue.
-    pub(crate) queues: Box<[QueueState]>,
-    /// End of the transmission in progress, or of the last one.
-    pub(crate) busy_until: u64,
-    /// A bit for each queue in which a frame waits for transmission; higher queues go first.
-    pub(crate) ready: u32,
-    /// Class of the frame in transmission, if it still counts as queued there; else [`NONE`].
-    in_service: u32,
-    /// The frame whose transmission started last.
-    in_service_frame: u32,
-    in_service_octets: u16,
-    pub(crate) up: bool,
-    pub(crate) arbiter: bool,
-    latency: u64,
-    rate: u64,
-    /// A transmission that was in progress when the rate changed goes on at its own rate: that rate, and its end.
-    older: (u64, u64),
-    pub(crate) overhead: u32,
-    in_service_counts: bool,
-    /// The lane of deliveries over lines of this kind.
-    lane: Lane,
-    /// Octets (with overhead) whose serialisation was computed last: picoseconds, and remainder in 1/rate picoseconds.
-    known_octets: u32,
-    known_time: u64,
-    known_remainder: u64,
-    remainder: u64,
-    /// Bits put on the line, wire overhead included, the transmission in progress counted whole.
-    bits: u64,
-    scheduled: u128,
-    rate_since: u64,
-    /// Values of the above when measuring began.
-    pub(crate) bits_before: u64,
-    pub(crate) scheduled_before: u64,
-    pub(crate) hops: u64,
-    pub(crate) lost: u64,
-}
 
 /// Where congestion points' signals go until the engine routes them.
 pub(crate) type Outbox<S> = Vec<(penstock_schemes::To, penstock_schemes::Class, <S as Scheme>::Signal)>;
@@ -122,6 +31,8 @@ pub(crate) struct CpState<S: Scheme> {
     pub(crate) cp: S::Cp,
     stream: Stream,
     queue: u32,
+    /// Signals that it has sent.
+    pub(crate) signals: u64,
     /// Time of the earliest timer event under way.
     armed: u64,
 }
@@ -155,9 +66,9 @@ impl<S: Scheme> Fabric<S> {
         let mut cps = Vec::new();
         for (index, port) in network.ports.iter().enumerate() {
             let (max_len, max_frames) = match port.capacity {
-                Capacity::Octets(o) => (o.0, u32::MAX),
-                Capacity::Frames(n) => (u64::MAX, n),
-                Capacity::Arbiter => (u64::MAX, u32::MAX),
+                Capacity::Octets(o) => (o.0, 0),
+                Capacity::Frames(n) => (0, n),
+                Capacity::Arbiter => (u64::MAX, 0),
             };
             let capacity = match port.capacity {
                 Capacity::Frames(n) => u64::from(n) * u64::from(largest),
@@ -179,12 +90,13 @@ impl<S: Scheme> Fabric<S> {
                         cp: S::Cp::new(config, place),
                         stream: Stream::new(seed, Owner::CongestionPoint, queue),
                         queue: queue as u32,
+                        signals: 0,
                         armed: u64::MAX,
                     });
                 }
                 queues.push(QueueState::new(max_len, max_frames, cp));
             }
-            queues.push(QueueState::new(network.control_capacity.0, u32::MAX, NONE));
+            queues.push(QueueState::new(network.control_capacity.0, 0, NONE));
             let lane = common.iter().position(|&kind| kind == (port.rate, port.latency)).map_or(NO_LANE, |i| i as Lane);
             ports.push(PortState::new(network, port, lane, queues.into_boxed_slice()));
         }
@@ -305,22 +217,28 @@ impl<S: Scheme> Fabric<S> {
     pub(crate) fn set_down(&mut self, port: u32, lost: u64) {
         let (p, mut around) = self.at(port);
         around.settle(p);
-        p.up = false;
+        p.lost += lost;
+        if !std::mem::replace(&mut p.up, false) {
+            return;
+        }
+        // The transmission in progress ends here.
         if p.busy_until > around.now {
-            // The transmission in progress ends here.
             p.bits -= p.unsent_bits(around.now);
             p.busy_until = around.now;
         }
-        around.settle(p);
-        p.lost += lost;
+        if p.in_service != NONE {
+            around.end_service(p);
+        }
+        p.busy_until = u64::MAX;
     }
 
     /// The line is whole again.
     pub(crate) fn set_up(&mut self, port: u32) {
         let (p, mut around) = self.at(port);
-        p.up = true;
-        p.busy_until = p.busy_until.max(around.now);
-        around.settle(p);
+        if !std::mem::replace(&mut p.up, true) {
+            p.busy_until = around.now;
+            around.settle(p);
+        }
     }
 
     /// Brings every port and every statistic to the present.
@@ -361,8 +279,8 @@ pub(crate) struct Around<'a, S: Scheme> {
     now: u64,
     pub(crate) frames: &'a mut Frames<S>,
     pub(crate) agenda: &'a mut Agenda,
-    cps: &'a mut [CpState<S>],
-    facts: &'a [FlowFacts],
+    cps: &'a mut Vec<CpState<S>>,
+    facts: &'a Vec<FlowFacts>,
 }
 
 impl<S: Scheme> Around<'_, S> {
@@ -379,7 +297,7 @@ impl<S: Scheme> Around<'_, S> {
             if p.in_service != NONE {
                 self.end_service(p);
             }
-            if p.ready != 0 && p.up {
+            if p.ready != 0 {
                 self.reborrow().start_waiting(p);
             }
         }
@@ -416,16 +334,10 @@ impl<S: Scheme> Around<'_, S> {
         }
     }
 
-    /// The transmission of a frame starts at `at`.
+    /// The transmission of a queued frame starts at `at`.
     #[inline(always)]
     fn start(&mut self, p: &mut PortState, class: u32, index: u32, octets: u16, at: u64) {
-        let wire_octets = u32::from(octets) + p.overhead;
-        let finish = at + p.serialise(wire_octets);
-        p.busy_until = finish;
-        p.bits += u64::from(wire_octets) * 8;
-        let delivery = finish + p.latency;
-        self.frames.get_mut(index).at = delivery;
-        self.agenda.push(p.lane, delivery, Event::Deliver(index).pack());
+        self.transmit(p, index, octets, at);
         p.in_service_octets = octets;
         p.in_service_frame = index;
         if p.in_service_counts {
@@ -433,6 +345,18 @@ impl<S: Scheme> Around<'_, S> {
         } else {
             self.depart(p, class, at);
         }
+    }
+
+    /// The line is taken from `at` on.
+    #[inline(always)]
+    fn transmit(&mut self, p: &mut PortState, index: u32, octets: u16, at: u64) {
+        let wire_octets = u32::from(octets) + p.overhead;
+        let finish = at + p.serialise(wire_octets);
+        p.busy_until = finish;
+        p.bits += u64::from(wire_octets) * 8;
+        let delivery = finish + p.latency;
+        self.frames.get_mut(index).at = delivery;
+        self.agenda.push(p.lane, delivery, Event::Deliver(index).pack());
     }
 
     /// See [`Fabric::enqueue`]; the port is settled.
@@ -450,14 +374,13 @@ impl<S: Scheme> Around<'_, S> {
         let q = &mut p.queues[class as usize];
         q.arrived += 1;
         let len = q.len + u64::from(octets);
-        let fits = len <= q.max_len && q.frames < q.max_frames;
+        let fits = len <= q.max_len || q.has_room_for_a_frame();
         if fits {
             q.statistics.pass(self.now, q.len);
             if len > q.statistics.max {
                 q.statistics.max = len;
             }
             q.len = len;
-            q.frames += 1;
         } else {
             q.dropped += 1;
         }
@@ -482,7 +405,7 @@ impl<S: Scheme> Around<'_, S> {
             self.frames.remove(index);
             return false;
         }
-        if p.busy_until <= self.now && p.up {
+        if p.busy_until <= self.now {
             self.start(p, class, index, octets, self.now);
         } else {
             let slot = self.frames.get_mut(index);
@@ -494,6 +417,16 @@ impl<S: Scheme> Around<'_, S> {
         true
     }
 
+    /// A frame goes straight onto the free line of a port without queue.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, p: &mut PortState, index: u32, class: u8, octets: u16) {
+        let q = &mut p.queues[usize::from(class)];
+        q.arrived += 1;
+        q.departed += 1;
+        q.sent_octets += u64::from(octets);
+        self.transmit(p, index, octets, self.now);
+    }
+
     /// The frame in transmission no longer counts as queued.
     #[inline(always)]
     fn depart(&mut self, p: &mut PortState, class: u32, at: u64) {
@@ -502,7 +435,6 @@ impl<S: Scheme> Around<'_, S> {
         let q = &mut p.queues[class as usize];
         q.statistics.pass(at, q.len);
         q.len -= octets;
-        q.frames -= 1;
         q.sent_octets += octets;
         q.departed += 1;
         if q.len < q.statistics.min {
@@ -537,37 +469,6 @@ impl<S: Scheme> Around<'_, S> {
     }
 }
 
-impl QueueState {
-    fn new(max_len: u64, max_frames: u32, cp: u32) -> Self {
-        Self {
-            waiting: Chain::EMPTY,
-            len: 0,
-            frames: 0,
-            max_frames,
-            max_len,
-            cp,
-            sent_octets: 0,
-            arrived: 0,
-            dropped: 0,
-            departed: 0,
-            feedback: 0,
-            statistics: LengthStatistics::new(0, 0),
-        }
-    }
-
-    /// The queue as a congestion point sees it.
-    #[inline(always)]
-    fn seen(&self, rate: u64) -> Queue {
-        Queue {
-            len: Octets(self.len),
-            frames: self.frames,
-            rate: BitRate(rate),
-            sent: Octets(self.sent_octets),
-            paused: false,
-        }
-    }
-}
-
 /// The kinds of lines, rate and latency, that most ports have, most common first: one for each lane of deliveries.
 fn common_lines(network: &Network) -> Vec<(BitRate, Duration)> {
     let mut kinds = std::collections::BTreeMap::new();
@@ -577,91 +478,6 @@ fn common_lines(network: &Network) -> Vec<(BitRate, Duration)> {
     let mut kinds: Vec<_> = kinds.into_iter().collect();
     kinds.sort_by_key(|&(_, ports)| std::cmp::Reverse(ports));
     kinds.into_iter().map(|(kind, _)| kind).take(usize::from(RELEASES)).collect()
-}
-
-impl PortState {
-    fn new(network: &Network, port: &Port, lane: Lane, queues: Box<[QueueState]>) -> Self {
-        Self {
-            queues,
-            busy_until: 0,
-            ready: 0,
-            in_service: NONE,
-            in_service_frame: NONE,
-            in_service_octets: 0,
-            up: true,
-            arbiter: port.capacity == Capacity::Arbiter,
-            latency: port.latency.0,
-            rate: port.rate.0,
-            older: (port.rate.0, 0),
-            overhead: u32::from(network.wire_overhead),
-            // A port without queue has nothing queued, not even the frame in transmission.
-            in_service_counts: network.in_service_counts && port.capacity != Capacity::Arbiter,
-            lane,
-            known_octets: 0,
-            known_time: 0,
-            known_remainder: 0,
-            remainder: 0,
-            bits: 0,
-            scheduled: 0,
-            rate_since: 0,
-            bits_before: 0,
-            scheduled_before: 0,
-            hops: 0,
-            lost: 0,
-        }
-    }
-
-    /// Whether a frame could start at once. The port must be settled.
-    #[inline(always)]
-    pub(crate) fn free(&self, now: u64) -> bool {
-        self.busy_until <= now && self.ready == 0 && self.up
-    }
-
-    /// Time to send `octets`; remainders are carried, so that back-to-back frames keep the line's rate exactly.
-    #[inline(always)]
-    fn serialise(&mut self, octets: u32) -> u64 {
-        if octets != self.known_octets {
-            let (time, remainder) = BitRate(self.rate).serialisation(u64::from(octets));
-            (self.known_octets, self.known_time, self.known_remainder) = (octets, time.0, remainder);
-        }
-        if self.known_remainder == 0 {
-            return self.known_time;
-        }
-        self.remainder += self.known_remainder;
-        if self.remainder >= self.rate {
-            self.remainder -= self.rate;
-            self.known_time + 1
-        } else {
-            self.known_time
-        }
-    }
-
-    fn unsent_bits(&self, now: u64) -> u64 {
-        let time = self.busy_until.saturating_sub(now);
-        let rate = if self.busy_until == self.older.1 { self.older.0 } else { self.rate };
-        (u128::from(time) * u128::from(rate)).div_ceil(u128::from(PS_PER_S)) as u64
-    }
-
-    /// Bits put on the line up to `now`. The port must be settled.
-    pub(crate) fn sent_bits(&self, now: u64) -> u64 {
-        self.bits - self.unsent_bits(now)
-    }
-
-    /// Bits that the scheduled rate could have carried up to `now`.
-    pub(crate) fn scheduled_bits(&self, now: u64) -> u64 {
-        let area = self.scheduled + u128::from(now - self.rate_since) * u128::from(self.rate);
-        (area / u128::from(PS_PER_S)) as u64
-    }
-
-    /// The frame in transmission counts as queued in the queue of this class.
-    pub(crate) fn serves(&self, class: usize) -> bool {
-        self.in_service == class as u32
-    }
-
-    fn pass_rate(&mut self, now: u64) {
-        self.scheduled += u128::from(now - self.rate_since) * u128::from(self.rate);
-        self.rate_since = now;
-    }
 }
 
 impl<S: Scheme> CpState<S> {

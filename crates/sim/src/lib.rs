@@ -7,7 +7,9 @@
 //! - [`network`]: nodes, ports, routes, flows, as plain data
 //! - [`probe`]: what observers see
 //! - [`outcome`]: what a run comes to
-//! - `engine`: the event loop; `fabric`: ports and queues; `source`: generators and limiters; `agenda`: the event queue
+//! - `engine`: the event loop; `agenda`: the event queue
+//! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
+//! - `source`: generators and limiters; `host`: what releases and limits frames
 //!
 //! Two choices give the engine its speed. A frame costs one event per link, because ports settle their departures lazily
 //! (`fabric`). And everything is in arenas under indices: a frame is written once, at its source, and then only relinked.
@@ -18,8 +20,11 @@ mod engine;
 mod event;
 mod fabric;
 mod frame;
+mod host;
+mod journey;
 pub mod network;
 pub mod outcome;
+mod port;
 pub mod probe;
 mod random;
 mod report;

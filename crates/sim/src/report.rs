@@ -3,9 +3,9 @@
 use penstock_schemes::{Duration, Scheme};
 
 use crate::engine::State;
-use crate::fabric::{PortState, QueueState};
 use crate::frame::Payload;
 use crate::outcome::{FlowOutcome, HostOutcome, Outcome, QueueOutcome, moments};
+use crate::port::{PortState, QueueState};
 
 impl<S: Scheme> State<S> {
     /// Brings everything to the present, checks conservation, sums up. Ports are settled; `on_lines` counts the frames on
@@ -64,10 +64,10 @@ impl<S: Scheme> State<S> {
         for (index, p) in fabric.ports.iter().enumerate() {
             for (class, q) in p.queues.iter().enumerate() {
                 let waiting = q.waiting.iter(&fabric.frames).count() as u64;
-                let counted = u64::from(q.frames);
+                let counted = u64::from(q.frames());
                 assert!(
-                    counted == waiting + u64::from(p.serves(class)) && q.arrived == q.dropped + q.departed + counted,
-                    "queue {class} of port {index}: {} frames arrived, {} dropped, {} departed, {counted} counted, {waiting} wait",
+                    counted == waiting + u64::from(p.serves(class)),
+                    "queue {class} of port {index}: {} frames arrived, {} were dropped, {} departed, {waiting} wait",
                     q.arrived,
                     q.dropped,
                     q.departed,
@@ -128,7 +128,7 @@ impl<S: Scheme> State<S> {
                 utilization: ratio(sent, scheduled),
                 frames_arrived: q.arrived,
                 frames_dropped: q.dropped,
-                feedback_frames: q.feedback,
+                feedback_frames: fabric.cps.get(q.cp as usize).map_or(0, |cp| cp.signals),
             }
         };
         fabric.ports.iter().flat_map(|p| p.queues.iter().map(move |q| outcome(p, q))).collect()

@@ -184,7 +184,7 @@ fn limiters_of_one_port_take_turns() {
     for flow in &outcome.flows {
         assert!((flow.throughput_bps / 250e6 - 1.0).abs() < 0.005, "{flow:?}");
     }
-    assert_eq!(outcome.queues[b.network.queue(b.port(0, 5), 0).index()].max_octets, 1500);
+    assert_eq!(outcome.queues[b.network.queue(b.port(0, 5), 0).index()].max_octets, 0);
 }
 
 #[test]
@@ -479,7 +479,10 @@ proptest! {
             t.frames_delivered + t.frames_dropped + t.frames_lost_on_link + t.frames_in_flight
         );
         for (index, q) in whole.queues.iter().enumerate() {
-            prop_assert!(q.utilization <= 1.0 + 1e-9, "port of queue {} carries {} of its rate", index, q.utilization);
+            // A frame that is on its way when the rate falls keeps its own rate: up to 3024 octets more for each change.
+            let changes = network.changes.iter().filter(|c| c.port.index() == index / network.queues_per_port()).count();
+            let late = changes as f64 * 3024.0 * 8.0 / (123_456_789.0 * 5e-3);
+            prop_assert!(q.utilization <= 1.0 + 1e-9 + late, "queue {}'s port carries {} of its rate", index, q.utilization);
             prop_assert!((0.0..=1.0).contains(&q.empty_fraction));
             prop_assert!(q.min_octets as f64 <= q.mean_octets + 1e-6 && q.mean_octets <= q.max_octets as f64 + 1e-6);
         }

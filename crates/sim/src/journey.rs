@@ -1,0 +1,285 @@
+//! Frames and signals on their ways: down the tree to destinations, up the tree to sources.
+
+use penstock_schemes::{Class, FlowKey, Frame, Instant, NotificationPoint, Octets, ReactionPoint, Scheme, To};
+
+use crate::agenda::NO_LANE;
+use crate::engine::{LEAF, LOST, NEVER, NpState, Sim, State};
+use crate::event::Event;
+use crate::fabric::Sender;
+use crate::frame::{NONE, Payload, Slot};
+use crate::network::{Feedback, FlowId, HopId, QueueId};
+use crate::probe::{Probe, SignalSeen};
+use crate::source::FlowState;
+
+impl<S: Scheme, P: Probe<S>> Sim<S, P> {
+    /// A frame has reached the far end of a line.
+    #[inline(always)]
+    pub(crate) fn deliver(&mut self, index: u32) {
+        let slot = self.state.fabric.frames.get_mut(index);
+        let step = self.steps[slot.hop as usize];
+        let data = match slot.payload {
+            Payload::Data(_) => true,
+            Payload::Down(_) => false,
+            Payload::Up { .. } => return self.ascend(index),
+        };
+        if step.next < LOST {
+            slot.hop = step.next;
+            let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
+            self.state.fabric.cross(step.port);
+            self.forward(index, step.next, flow, class, octets, data);
+        } else if step.next == LOST {
+            // Its slot was kept for this event.
+            self.state.fabric.frames.remove(index);
+        } else {
+            self.state.fabric.cross(step.port);
+            if step.next == LEAF { self.arrive(index) } else { self.branch(index) }
+        }
+    }
+
+    /// The frame joins the queue of hop `next`, which is its hop already.
+    #[inline(always)]
+    pub(crate) fn forward(&mut self, index: u32, next: u32, flow: u32, class: u8, octets: u16, data: bool) {
+        let port = self.steps[next as usize].port;
+        let queued = self.state.fabric.enqueue(port, index, class, octets, &mut self.outbox);
+        if !queued {
+            self.count_drop(flow, data);
+        }
+        if !self.outbox.is_empty() || (P::ARRIVALS && data) {
+            self.seen_at_queue(port, class, flow, queued);
+        }
+    }
+
+    /// A congestion point has seen a frame: its signals go out, and the probe may look on.
+    #[cold]
+    pub(crate) fn seen_at_queue(&mut self, port: u32, class: u8, flow: u32, queued: bool) {
+        let queue = port * self.state.fabric.per_port + u32::from(class);
+        self.route_from_cp(queue);
+        if P::ARRIVALS && class != self.state.fabric.control_class() {
+            let len = Octets(self.state.fabric.queue(queue).len);
+            let now = Instant(self.state.fabric.now);
+            self.probe.arrival(now, QueueId(queue), FlowId(flow), len, !queued);
+        }
+    }
+
+    /// A copy for each branch.
+    #[cold]
+    pub(crate) fn branch(&mut self, index: u32) {
+        let slot = self.state.fabric.frames.get(index).clone();
+        let hop = &self.hops[slot.hop as usize];
+        let (first, n) = (hop.first_child.0, u32::from(hop.children));
+        let extra = u64::from(n) - 1;
+        if matches!(slot.payload, Payload::Data(_)) {
+            self.state.totals.copies_made += extra;
+            self.state.flows[slot.flow as usize].copies += extra;
+        } else {
+            self.state.totals.signals_sent += extra;
+        }
+        for i in 0..n {
+            let copy = if i == 0 { index } else { self.state.fabric.frames.insert(slot.clone()) };
+            let next = first + i;
+            self.state.fabric.frames.get_mut(copy).hop = next;
+            let data = matches!(slot.payload, Payload::Data(_));
+            self.forward(copy, next, slot.flow, slot.class, slot.octets, data);
+        }
+    }
+
+    /// A frame has reached a destination.
+    #[inline(always)]
+    pub(crate) fn arrive(&mut self, index: u32) {
+        let State { fabric, flows, totals, .. } = &mut self.state;
+        let now = fabric.now;
+        let slot = fabric.frames.get_mut(index);
+        let np = self.np_of_hop[slot.hop as usize];
+        let state = &mut self.nps[np as usize];
+        match &mut slot.payload {
+            Payload::Data(tag) => {
+                let flow = &mut flows[slot.flow as usize];
+                flow.delivered += 1;
+                flow.delivered_octets += u64::from(slot.octets) + u64::from(fabric.overhead);
+                if flow.delivered == flow.expected {
+                    flow.completed = Some(Instant(now));
+                }
+                let frame = Frame {
+                    flow: FlowState::key(slot.flow),
+                    octets: slot.octets,
+                    weight: 1,
+                    last: slot.last,
+                    sent_at: Instant(slot.sent_at),
+                    tag,
+                };
+                state.np.on_frame(Instant(now), frame, &mut state.stream, &mut Sender(&mut self.outbox));
+            }
+            Payload::Down(signal) => {
+                let signal = *signal;
+                totals.probes_delivered += 1;
+                state.np.on_signal(Instant(now), signal, &mut state.stream, &mut Sender(&mut self.outbox));
+            }
+            Payload::Up { .. } => unreachable!("signals for sources go up the tree"),
+        }
+        fabric.frames.remove(index);
+        state.arm(&mut fabric.agenda, np);
+        if !self.outbox.is_empty() {
+            self.route_from_np(np);
+        }
+    }
+
+    /// A signal for the source has crossed one link upwards.
+    pub(crate) fn ascend(&mut self, index: u32) {
+        let Some(hop) = self.hops.get(self.state.fabric.frames.get(index).hop as usize) else {
+            // Lost on a broken link; its slot was kept for this event.
+            self.state.fabric.frames.remove(index);
+            return;
+        };
+        let (port, parent) = (hop.back.0, hop.parent);
+        self.state.fabric.cross(port);
+        match parent {
+            Some(parent) => self.climb(index, parent),
+            None => self.signal_arrives(index),
+        }
+    }
+
+    /// The signal joins the control queue towards the source over hop `hop`.
+    pub(crate) fn climb(&mut self, index: u32, hop: HopId) {
+        let slot = self.state.fabric.frames.get_mut(index);
+        slot.hop = hop.0;
+        let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
+        let port = self.hops[hop.index()].back.0;
+        if !self.state.fabric.enqueue(port, index, class, octets, &mut self.outbox) {
+            self.count_drop(flow, false);
+        }
+    }
+
+    pub(crate) fn count_drop(&mut self, flow: u32, data: bool) {
+        if data {
+            self.state.flows[flow as usize].dropped += 1;
+        } else {
+            self.state.totals.signals_lost += 1;
+        }
+    }
+
+    /// Sends what a congestion point has put into the outbox.
+    #[cold]
+    pub(crate) fn route_from_cp(&mut self, queue: u32) {
+        let port = queue / self.state.fabric.per_port;
+        let cp = self.state.fabric.queue(queue).cp;
+        if let Some(state) = self.state.fabric.cps.get_mut(cp as usize) {
+            state.signals += self.outbox.len() as u64;
+        }
+        for (to, priority, signal) in std::mem::take(&mut self.outbox) {
+            let (To::Source(FlowKey(flow)) | To::Destination(FlowKey(flow))) = to;
+            let hop = self.hop_at(flow, port);
+            match to {
+                To::Source(_) => {
+                    let parent = self.hops[hop.index()].parent;
+                    self.send_up(flow, parent, priority, signal, queue);
+                }
+                To::Destination(_) => self.send_down(flow, hop, priority, signal),
+            }
+        }
+    }
+
+    /// The hop of `flow` that leaves by `port`.
+    pub(crate) fn hop_at(&self, flow: u32, port: u32) -> HopId {
+        let mut waiting = vec![HopId(self.state.flows[flow as usize].root)];
+        while let Some(hop) = waiting.pop() {
+            let h = &self.hops[hop.index()];
+            if h.port.0 == port {
+                return hop;
+            }
+            waiting.extend((0..u32::from(h.children)).map(|i| HopId(h.first_child.0 + i)));
+        }
+        panic!("a congestion point at port {port} signals flow {flow}, which does not pass there");
+    }
+
+    /// A signal for the source of `flow` leaves a station; `hop` is the link that it takes first, upwards (`None`: it is
+    /// at the source already).
+    pub(crate) fn send_up(&mut self, flow: u32, hop: Option<HopId>, class: Class, signal: S::Signal, origin: u32) {
+        let start = hop.map_or(NONE, |h| h.0);
+        let index = self.signal_frame(flow, start, class, Payload::Up { signal, origin });
+        match (self.feedback, hop) {
+            (Feedback::Ideal(delay), _) => {
+                self.state.ideal_in_flight += 1;
+                let at = self.state.fabric.now + delay.0;
+                self.state.fabric.agenda.push(NO_LANE, at, Event::Ideal(index).pack());
+            }
+            (Feedback::InBand, None) => self.signal_arrives(index),
+            (Feedback::InBand, Some(hop)) => self.climb(index, hop),
+        }
+    }
+
+    /// A signal for the destinations of `flow` leaves a station by `hop`. Probes are frames even where feedback is ideal:
+    /// switches read and edit them on their way.
+    pub(crate) fn send_down(&mut self, flow: u32, hop: HopId, class: Class, signal: S::Signal) {
+        let index = self.signal_frame(flow, hop.0, class, Payload::Down(signal));
+        let port = self.hops[hop.index()].port.0;
+        let slot = self.state.fabric.frames.get(index);
+        let (class, octets) = (slot.class, slot.octets);
+        if !self.state.fabric.enqueue(port, index, class, octets, &mut self.outbox) {
+            self.count_drop(flow, false);
+        }
+    }
+
+    pub(crate) fn signal_frame(&mut self, flow: u32, hop: u32, class: Class, payload: Payload<S>) -> u32 {
+        let (Payload::Up { signal, .. } | Payload::Down(signal)) = &payload else {
+            unreachable!("data frames come from limiters")
+        };
+        let octets = S::octets(signal);
+        let fabric = &mut self.state.fabric;
+        let class = match class {
+            Class::Data => fabric.class_of(flow),
+            Class::Control => fabric.control_class(),
+        };
+        self.state.totals.signals_sent += 1;
+        let sent_at = fabric.now;
+        fabric.frames.insert(Slot { next: NONE, flow, hop, octets, class, last: false, sent_at, at: 0, payload })
+    }
+
+    pub(crate) fn ideal_arrival(&mut self, index: u32) {
+        self.state.ideal_in_flight -= 1;
+        self.signal_arrives(index);
+    }
+
+    /// A signal has reached its source.
+    pub(crate) fn signal_arrives(&mut self, index: u32) {
+        let slot = self.state.fabric.frames.get(index);
+        let Payload::Up { signal, origin } = slot.payload else { unreachable!("only signals for sources end here") };
+        let flow = slot.flow;
+        self.state.fabric.frames.remove(index);
+        let now = Instant(self.state.fabric.now);
+        let limiter_index = self.state.flows[flow as usize].limiter;
+        let limiter = &mut self.state.limiters[limiter_index as usize];
+        let Some(rp) = &mut limiter.rp else {
+            self.state.totals.signals_discarded += 1;
+            return;
+        };
+        rp.on_signal(now, signal, &mut limiter.stream, &mut Sender(&mut self.outbox));
+        let rate = rp.allowance().rate;
+        self.state.flows[flow as usize].signals += 1;
+        self.state.totals.feedback_frames += 1;
+        let origin = (origin != NONE).then_some(QueueId(origin));
+        self.probe.signal(now, &SignalSeen { flow: FlowId(flow), origin, signal: &signal, rate });
+        self.after_rp(limiter_index);
+    }
+
+    /// Sends what a notification point has put into the outbox.
+    #[cold]
+    pub(crate) fn route_from_np(&mut self, np: u32) {
+        let NpState { flow, leaf, .. } = self.nps[np as usize];
+        for (to, class, signal) in std::mem::take(&mut self.outbox) {
+            let To::Source(FlowKey(to)) = to else { panic!("a notification point signals sources only") };
+            assert_eq!(to, flow, "a notification point signals the source of its own flow");
+            self.send_up(flow, Some(HopId(leaf)), class, signal, NONE);
+        }
+    }
+
+    pub(crate) fn np_timeout(&mut self, np: u32) {
+        let state = &mut self.nps[np as usize];
+        if state.armed == self.state.fabric.now {
+            state.armed = NEVER;
+            let now = Instant(self.state.fabric.now);
+            state.np.on_timeout(now, &mut state.stream, &mut Sender(&mut self.outbox));
+            state.arm(&mut self.state.fabric.agenda, np);
+            self.route_from_np(np);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! A port and its queues: what they hold, and how long a frame takes.
+
+use penstock_schemes::{BitRate, Octets, Queue, units::PS_PER_S};
+
+use crate::agenda::Lane;
+use crate::frame::{Chain, NONE};
+use crate::network::{Capacity, Network, Port};
+
+/// Time-weighted statistics of a queue's length, in integers: octets, picoseconds and their products.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LengthStatistics {
+    since: u64,
+    pub(crate) area: u128,
+    pub(crate) area_squared: u128,
+    pub(crate) empty: u64,
+    pub(crate) min: u64,
+    pub(crate) max: u64,
+}
+
+impl LengthStatistics {
+    pub(crate) fn new(now: u64, len: u64) -> Self {
+        Self { since: now, area: 0, area_squared: 0, empty: 0, min: len, max: len }
+    }
+
+    /// The length was `len` since the last call, and changes at `now`.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, now: u64, len: u64) {
+        let time = now - self.since;
+        self.since = now;
+        if len == 0 {
+            self.empty += time;
+        } else {
+            self.area += u128::from(len) * u128::from(time);
+            self.area_squared += u128::from(len * len) * u128::from(time);
+        }
+    }
+}
+
+/// One queue of a port: 128 octets, two lines of the processor's cache.
+#[derive(Debug, Clone)]
+pub(crate) struct QueueState {
+    pub(crate) waiting: Chain,
+    /// Octets that count as queued.
+    pub(crate) len: u64,
+    /// The most octets; 0 for a queue that is counted in frames.
+    pub(crate) max_len: u64,
+    /// The most frames, for a queue that is counted in frames; else 0.
+    pub(crate) max_frames: u32,
+    /// Index into `Fabric::cps`, or [`NONE`].
+    pub(crate) cp: u32,
+    pub(crate) sent_octets: u64,
+    pub(crate) arrived: u64,
+    pub(crate) dropped: u64,
+    pub(crate) departed: u64,
+    pub(crate) statistics: LengthStatistics,
+}
+
+/// One port.
+#[derive(Debug, Clone)]
+pub(crate) struct PortState {
+    /// One queue per priority in use, and last the control queue.
+    pub(crate) queues: Box<[QueueState]>,
+    /// End of the transmission in progress, or of the last one; never while the line is broken.
+    pub(crate) busy_until: u64,
+    /// A bit for each queue in which a frame waits for transmission; higher queues go first.
+    pub(crate) ready: u32,
+    /// Class of the frame in transmission, if it still counts as queued there; else [`NONE`].
+    pub(crate) in_service: u32,
+    /// The frame whose transmission started last.
+    pub(crate) in_service_frame: u32,
+    pub(crate) in_service_octets: u16,
+    pub(crate) up: bool,
+    pub(crate) arbiter: bool,
+    pub(crate) latency: u64,
+    pub(crate) rate: u64,
+    /// A transmission that was in progress when the rate changed goes on at its own rate: that rate, and its end.
+    pub(crate) older: (u64, u64),
+    pub(crate) overhead: u32,
+    pub(crate) in_service_counts: bool,
+    /// The lane of deliveries over lines of this kind.
+    pub(crate) lane: Lane,
+    /// Octets (with overhead) whose serialisation was computed last: picoseconds, and remainder in 1/rate picoseconds.
+    pub(crate) known_octets: u32,
+    known_time: u64,
+    known_remainder: u64,
+    pub(crate) remainder: u64,
+    /// Bits put on the line, wire overhead included, the transmission in progress counted whole.
+    pub(crate) bits: u64,
+    pub(crate) scheduled: u128,
+    pub(crate) rate_since: u64,
+    /// Values of the above when measuring began.
+    pub(crate) bits_before: u64,
+    pub(crate) scheduled_before: u64,
+    pub(crate) hops: u64,
+    pub(crate) lost: u64,
+}
+
+impl QueueState {
+    pub(crate) fn new(max_len: u64, max_frames: u32, cp: u32) -> Self {
+        Self {
+            waiting: Chain::EMPTY,
+            len: 0,
+            max_len,
+            max_frames,
+            cp,
+            sent_octets: 0,
+            arrived: 0,
+            dropped: 0,
+            departed: 0,
+            statistics: LengthStatistics::new(0, 0),
+        }
+    }
+
+    /// Whether one more frame fits into a queue that is counted in frames. (It has been counted as arrived already.)
+    #[cold]
+    pub(crate) fn has_room_for_a_frame(&self) -> bool {
+        self.frames() <= self.max_frames
+    }
+
+    /// Frames that count as queued.
+    pub(crate) fn frames(&self) -> u32 {
+        (self.arrived - self.dropped - self.departed) as u32
+    }
+
+    /// The queue as a congestion point sees it.
+    #[inline(always)]
+    pub(crate) fn seen(&self, rate: u64) -> Queue {
+        Queue {
+            len: Octets(self.len),
+            frames: self.frames(),
+            rate: BitRate(rate),
+            sent: Octets(self.sent_octets),
+            paused: false,
+        }
+    }
+}
+
+impl PortState {
+    pub(crate) fn new(network: &Network, port: &Port, lane: Lane, queues: Box<[QueueState]>) -> Self {
+        Self {
+            queues,
+            busy_until: 0,
+            ready: 0,
+            in_service: NONE,
+            in_service_frame: NONE,
+            in_service_octets: 0,
+            up: true,
+            arbiter: port.capacity == Capacity::Arbiter,
+            latency: port.latency.0,
+            rate: port.rate.0,
+            older: (port.rate.0, 0),
+            overhead: u32::from(network.wire_overhead),
+            in_service_counts: network.in_service_counts,
+            lane,
+            known_octets: 0,
+            known_time: 0,
+            known_remainder: 0,
+            remainder: 0,
+            bits: 0,
+            scheduled: 0,
+            rate_since: 0,
+            bits_before: 0,
+            scheduled_before: 0,
+            hops: 0,
+            lost: 0,
+        }
+    }
+
+    /// Whether a frame could start at once. The port must be settled.
+    #[inline(always)]
+    pub(crate) fn free(&self, now: u64) -> bool {
+        self.busy_until <= now && self.ready == 0
+    }
+
+    /// Time to send `octets`; remainders are carried, so that back-to-back frames keep the line's rate exactly.
+    #[inline(always)]
+    pub(crate) fn serialise(&mut self, octets: u32) -> u64 {
+        if octets != self.known_octets {
+            let (time, remainder) = BitRate(self.rate).serialisation(u64::from(octets));
+            (self.known_octets, self.known_time, self.known_remainder) = (octets, time.0, remainder);
+        }
+        if self.known_remainder == 0 {
+            return self.known_time;
+        }
+        self.remainder += self.known_remainder;
+        if self.remainder >= self.rate {
+            self.remainder -= self.rate;
+            self.known_time + 1
+        } else {
+            self.known_time
+        }
+    }
+
+    /// Bits of the transmission in progress that are still to come.
+    pub(crate) fn unsent_bits(&self, now: u64) -> u64 {
+        if self.busy_until == u64::MAX {
+            return 0;
+        }
+        let time = self.busy_until.saturating_sub(now);
+        let rate = if self.busy_until == self.older.1 { self.older.0 } else { self.rate };
+        (u128::from(time) * u128::from(rate)).div_ceil(u128::from(PS_PER_S)) as u64
+    }
+
+    /// Bits put on the line up to `now`. The port must be settled.
+    pub(crate) fn sent_bits(&self, now: u64) -> u64 {
+        self.bits - self.unsent_bits(now)
+    }
+
+    /// Bits that the scheduled rate could have carried up to `now`.
+    pub(crate) fn scheduled_bits(&self, now: u64) -> u64 {
+        let area = self.scheduled + u128::from(now - self.rate_since) * u128::from(self.rate);
+        (area / u128::from(PS_PER_S)) as u64
+    }
+
+    /// The frame in transmission counts as queued in the queue of this class.
+    pub(crate) fn serves(&self, class: usize) -> bool {
+        self.in_service == class as u32
+    }
+
+    pub(crate) fn pass_rate(&mut self, now: u64) {
+        self.scheduled += u128::from(now - self.rate_since) * u128::from(self.rate);
+        self.rate_since = now;
+    }
+}
