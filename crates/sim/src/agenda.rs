@@ -97,7 +97,7 @@ impl Agenda {
 }
 
 /// How many events a lane holds at the most; the calendar takes what is more.
-const LANE_SIZE: usize = 1 << 14;
+const LANE_SIZE: usize = 1 << 13;
 
 /// A queue of events in a ring. The place behind the last event holds [`NEVER`].
 #[derive(Debug)]

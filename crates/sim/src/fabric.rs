@@ -205,8 +205,8 @@ impl<S: Scheme> Fabric<S> {
         let (p, mut around) = self.at(port);
         around.settle(p);
         p.pass_rate(around.now);
-        if p.older.1 != p.busy_until {
-            p.older = (p.rate, p.busy_until);
+        if p.ledger.older.1 != p.busy_until {
+            p.ledger.older = (p.rate, p.busy_until);
         }
         p.rate = rate.0;
         p.known_octets = 0;
@@ -217,13 +217,13 @@ impl<S: Scheme> Fabric<S> {
     pub(crate) fn set_down(&mut self, port: u32, lost: u64) {
         let (p, mut around) = self.at(port);
         around.settle(p);
-        p.lost += lost;
+        p.ledger.lost += lost;
         if !std::mem::replace(&mut p.up, false) {
             return;
         }
         // The transmission in progress ends here.
         if p.busy_until > around.now {
-            p.bits -= p.unsent_bits(around.now);
+            p.ledger.cut_bits += p.unsent_bits(around.now);
             p.busy_until = around.now;
         }
         if p.in_service != NONE {
@@ -265,8 +265,8 @@ impl<S: Scheme> Fabric<S> {
         self.pass_all();
         let now = self.now;
         for p in &mut self.ports {
-            p.bits_before = p.sent_bits(now);
-            p.scheduled_before = p.scheduled_bits(now);
+            p.ledger.bits_before = p.sent_bits(now);
+            p.ledger.scheduled_before = p.scheduled_bits(now);
         }
         for q in self.ports.iter_mut().flat_map(|p| &mut p.queues) {
             q.statistics = LengthStatistics::new(now, q.len);
@@ -353,7 +353,7 @@ impl<S: Scheme> Around<'_, S> {
         let wire_octets = u32::from(octets) + p.overhead;
         let finish = at + p.serialise(wire_octets);
         p.busy_until = finish;
-        p.bits += u64::from(wire_octets) * 8;
+        p.octets += u64::from(wire_octets);
         let delivery = finish + p.latency;
         self.frames.get_mut(index).at = delivery;
         self.agenda.push(p.lane, delivery, Event::Deliver(index).pack());
@@ -372,9 +372,9 @@ impl<S: Scheme> Around<'_, S> {
         let class = u32::from(class);
         let rate = p.rate;
         let q = &mut p.queues[class as usize];
-        q.arrived += 1;
         let len = q.len + u64::from(octets);
         let fits = len <= q.max_len || q.has_room_for_a_frame();
+        q.arrived += 1;
         if fits {
             q.statistics.pass(self.now, q.len);
             if len > q.statistics.max {
@@ -433,7 +433,7 @@ impl<S: Scheme> Around<'_, S> {
         let rate = p.rate;
         let octets = u64::from(p.in_service_octets);
         let q = &mut p.queues[class as usize];
-        q.statistics.pass(at, q.len);
+        q.statistics.pass_filled(at, q.len);
         q.len -= octets;
         q.sent_octets += octets;
         q.departed += 1;

@@ -25,14 +25,21 @@ impl LengthStatistics {
     /// The length was `len` since the last call, and changes at `now`.
     #[inline(always)]
     pub(crate) fn pass(&mut self, now: u64, len: u64) {
+        if len == 0 {
+            self.empty += now - self.since;
+            self.since = now;
+        } else {
+            self.pass_filled(now, len);
+        }
+    }
+
+    /// The same for a queue that was not empty.
+    #[inline(always)]
+    pub(crate) fn pass_filled(&mut self, now: u64, len: u64) {
         let time = now - self.since;
         self.since = now;
-        if len == 0 {
-            self.empty += time;
-        } else {
-            self.area += u128::from(len) * u128::from(time);
-            self.area_squared += u128::from(len * len) * u128::from(time);
-        }
+        self.area += u128::from(len) * u128::from(time);
+        self.area_squared += u128::from(len * len) * u128::from(time);
     }
 }
 
@@ -73,8 +80,6 @@ pub(crate) struct PortState {
     pub(crate) arbiter: bool,
     pub(crate) latency: u64,
     pub(crate) rate: u64,
-    /// A transmission that was in progress when the rate changed goes on at its own rate: that rate, and its end.
-    pub(crate) older: (u64, u64),
     pub(crate) overhead: u32,
     pub(crate) in_service_counts: bool,
     /// The lane of deliveries over lines of this kind.
@@ -84,15 +89,28 @@ pub(crate) struct PortState {
     known_time: u64,
     known_remainder: u64,
     pub(crate) remainder: u64,
-    /// Bits put on the line, wire overhead included, the transmission in progress counted whole.
-    pub(crate) bits: u64,
-    pub(crate) scheduled: u128,
-    pub(crate) rate_since: u64,
-    /// Values of the above when measuring began.
+    /// Octets put on the line, wire overhead included, the transmission in progress counted whole.
+    pub(crate) octets: u64,
+    pub(crate) hops: u64,
+    /// What no frame touches, apart from what every frame does.
+    pub(crate) ledger: Box<Ledger>,
+}
+
+/// The rarely needed part of a port's accounts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ledger {
+    /// A transmission that was in progress when the rate changed goes on at its own rate: that rate, and its end.
+    pub(crate) older: (u64, u64),
+    /// Bits of frames that broken lines cut off.
+    pub(crate) cut_bits: u64,
+    /// Frames lost on the line.
+    pub(crate) lost: u64,
+    /// Integral of the scheduled rate up to `rate_since`, bit/s × ps.
+    scheduled: u128,
+    rate_since: u64,
+    /// Bits sent and scheduled when measuring began.
     pub(crate) bits_before: u64,
     pub(crate) scheduled_before: u64,
-    pub(crate) hops: u64,
-    pub(crate) lost: u64,
 }
 
 impl QueueState {
@@ -111,10 +129,10 @@ impl QueueState {
         }
     }
 
-    /// Whether one more frame fits into a queue that is counted in frames. (It has been counted as arrived already.)
+    /// Whether one more frame fits into a queue that is counted in frames.
     #[cold]
     pub(crate) fn has_room_for_a_frame(&self) -> bool {
-        self.frames() <= self.max_frames
+        self.frames() < self.max_frames
     }
 
     /// Frames that count as queued.
@@ -148,7 +166,6 @@ impl PortState {
             arbiter: port.capacity == Capacity::Arbiter,
             latency: port.latency.0,
             rate: port.rate.0,
-            older: (port.rate.0, 0),
             overhead: u32::from(network.wire_overhead),
             in_service_counts: network.in_service_counts,
             lane,
@@ -156,13 +173,9 @@ impl PortState {
             known_time: 0,
             known_remainder: 0,
             remainder: 0,
-            bits: 0,
-            scheduled: 0,
-            rate_since: 0,
-            bits_before: 0,
-            scheduled_before: 0,
+            octets: 0,
             hops: 0,
-            lost: 0,
+            ledger: Box::default(),
         }
     }
 
@@ -197,18 +210,19 @@ impl PortState {
             return 0;
         }
         let time = self.busy_until.saturating_sub(now);
-        let rate = if self.busy_until == self.older.1 { self.older.0 } else { self.rate };
+        let (older_rate, end) = self.ledger.older;
+        let rate = if self.busy_until == end { older_rate } else { self.rate };
         (u128::from(time) * u128::from(rate)).div_ceil(u128::from(PS_PER_S)) as u64
     }
 
     /// Bits put on the line up to `now`. The port must be settled.
     pub(crate) fn sent_bits(&self, now: u64) -> u64 {
-        self.bits - self.unsent_bits(now)
+        self.octets * 8 - self.ledger.cut_bits - self.unsent_bits(now)
     }
 
     /// Bits that the scheduled rate could have carried up to `now`.
     pub(crate) fn scheduled_bits(&self, now: u64) -> u64 {
-        let area = self.scheduled + u128::from(now - self.rate_since) * u128::from(self.rate);
+        let area = self.ledger.scheduled + u128::from(now - self.ledger.rate_since) * u128::from(self.rate);
         (area / u128::from(PS_PER_S)) as u64
     }
 
@@ -218,7 +232,7 @@ impl PortState {
     }
 
     pub(crate) fn pass_rate(&mut self, now: u64) {
-        self.scheduled += u128::from(now - self.rate_since) * u128::from(self.rate);
-        self.rate_since = now;
+        self.ledger.scheduled += u128::from(now - self.ledger.rate_since) * u128::from(self.rate);
+        self.ledger.rate_since = now;
     }
 }

@@ -77,10 +77,10 @@ impl<S: Scheme> State<S> {
             let started = p.queues.iter().map(|q| q.departed).sum::<u64>() + serving;
             let on_line = on_lines[index];
             assert!(
-                started == p.hops + p.lost + on_line,
+                started == p.hops + p.ledger.lost + on_line,
                 "line of port {index}: {started} frames started, {} delivered, {} lost, {on_line} on the line",
                 p.hops,
-                p.lost,
+                p.ledger.lost,
             );
         }
         for (index, f) in self.flows.iter().enumerate() {
@@ -117,8 +117,8 @@ impl<S: Scheme> State<S> {
         let outcome = |p: &PortState, q: &QueueState| {
             let s = &q.statistics;
             let (mean_octets, std_octets) = moments(measured, s.area, s.area_squared);
-            let scheduled = p.scheduled_bits(fabric.now) - p.scheduled_before;
-            let sent = p.sent_bits(fabric.now) - p.bits_before;
+            let scheduled = p.scheduled_bits(fabric.now) - p.ledger.scheduled_before;
+            let sent = p.sent_bits(fabric.now) - p.ledger.bits_before;
             QueueOutcome {
                 mean_octets,
                 std_octets,
