@@ -1,0 +1,159 @@
+//! What there is, as JSON: schemes, tables, and the keys of a scenario.
+
+use std::collections::BTreeMap;
+
+use penstock_runner::TABLES;
+use penstock_schemes::info::{Info, Parameter, Profile};
+use penstock_schemes::{SCHEMES, Unit, Value};
+use pyo3::prelude::*;
+use serde::Serialize;
+
+/// Every scheme with its parameters and profiles, as JSON.
+#[pyfunction]
+pub(crate) fn schemes() -> String {
+    to_json(&SCHEMES.iter().map(SchemeEntry::new).collect::<Vec<_>>())
+}
+
+/// Every table of a result with its columns, as JSON.
+#[pyfunction]
+pub(crate) fn tables() -> String {
+    let column = |c: &penstock_runner::Column| ColumnEntry { name: c.name, unit: c.unit, description: c.description };
+    let table = |info: &penstock_runner::TableInfo| TableEntry {
+        name: info.name,
+        description: info.description,
+        columns: info.columns.iter().map(column).collect(),
+    };
+    to_json(&TABLES.iter().map(table).collect::<Vec<_>>())
+}
+
+/// The JSON schema of a scenario file.
+#[pyfunction]
+pub(crate) fn schema() -> String {
+    penstock_scenario::schema().to_string()
+}
+
+/// Every key of a scenario file, as JSON.
+#[pyfunction]
+pub(crate) fn reference() -> String {
+    penstock_scenario::reference().to_string()
+}
+
+/// `value` as JSON text, its keys in the order of their declaration.
+pub(crate) fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("what Python is told has text keys only")
+}
+
+#[derive(Serialize)]
+struct TableEntry {
+    name: &'static str,
+    description: &'static str,
+    columns: Vec<ColumnEntry>,
+}
+
+#[derive(Serialize)]
+struct ColumnEntry {
+    name: &'static str,
+    unit: &'static str,
+    description: &'static str,
+}
+
+#[derive(Serialize)]
+struct SchemeEntry {
+    name: &'static str,
+    title: &'static str,
+    source: &'static str,
+    parameters: Vec<ParameterEntry>,
+    description: &'static str,
+    profiles: Vec<ProfileEntry>,
+    recovers_alone: bool,
+    raises_on_signal: bool,
+    integer_state: bool,
+}
+
+#[derive(Serialize)]
+struct ParameterEntry {
+    name: &'static str,
+    unit: String,
+    default: serde_json::Value,
+    minimum: Option<serde_json::Value>,
+    maximum: Option<serde_json::Value>,
+    source: &'static str,
+    description: &'static str,
+}
+
+#[derive(Serialize)]
+struct ProfileEntry {
+    name: &'static str,
+    description: &'static str,
+    settings: BTreeMap<&'static str, serde_json::Value>,
+}
+
+impl SchemeEntry {
+    fn new(info: &Info) -> Self {
+        Self {
+            name: info.name,
+            title: info.title,
+            source: info.source,
+            parameters: info.parameters.iter().map(ParameterEntry::new).collect(),
+            description: info.description,
+            profiles: info.profiles.iter().map(|profile| ProfileEntry::new(info, profile)).collect(),
+            recovers_alone: info.recovers_alone,
+            raises_on_signal: info.raises_on_signal,
+            integer_state: info.integer_state,
+        }
+    }
+}
+
+impl ParameterEntry {
+    fn new(p: &Parameter) -> Self {
+        // Words and switches have no range.
+        let ranged = !matches!(p.unit, Unit::Choice(_) | Unit::Switch);
+        Self {
+            name: p.name,
+            unit: unit(p.unit),
+            default: value(p.unit, p.default),
+            minimum: ranged.then(|| value(p.unit, p.minimum)),
+            maximum: ranged.then(|| value(p.unit, p.maximum)),
+            source: p.source,
+            description: p.description,
+        }
+    }
+}
+
+impl ProfileEntry {
+    fn new(info: &Info, profile: &Profile) -> Self {
+        let setting = |&(name, v): &(&'static str, Value)| {
+            let unit = info.parameter(name).expect("a profile sets parameters of its scheme").unit;
+            (name, value(unit, v))
+        };
+        Self {
+            name: profile.name,
+            description: profile.description,
+            settings: profile.settings.iter().map(setting).collect(),
+        }
+    }
+}
+
+/// The unit in which [`value`] gives a number; for words, the words.
+fn unit(unit: Unit) -> String {
+    match unit {
+        Unit::Octets | Unit::Threshold => "octets".to_owned(),
+        Unit::Time => "s".to_owned(),
+        Unit::BitRate => "bit/s".to_owned(),
+        Unit::Count => "count".to_owned(),
+        Unit::Ratio => "ratio".to_owned(),
+        Unit::Switch => "true or false".to_owned(),
+        Unit::Choice(words) => words.join(" | "),
+    }
+}
+
+fn value(unit: Unit, value: Value) -> serde_json::Value {
+    match value {
+        // Picoseconds, as seconds.
+        Value::Int(ps) if unit == Unit::Time => penstock_schemes::Duration(ps).as_seconds().into(),
+        Value::Int(n) => n.into(),
+        Value::Real(x) => x.into(),
+        Value::Choice(word) => word.into(),
+        Value::Switch(on) => on.into(),
+    }
+}

@@ -1,0 +1,33 @@
+//! `penstock._core`, the native module of the Python package: scenarios, runs and results, without Python's lock while a
+//! run goes on.
+//!
+//! Nested data crosses the border as JSON text, tables as Arrow through the PyCapsule interface. The Python package turns
+//! both into its public API; `_core.pyi` beside it is the module's reference.
+
+use pyo3::prelude::*;
+
+mod catalogue;
+mod errors;
+mod result;
+mod scenario;
+mod table;
+
+/// Scenarios, runs and results.
+#[pymodule(gil_used = false)]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::catalogue::{reference, schema, schemes, tables};
+    #[pymodule_export]
+    use super::errors::{OutputError, PenstockError, ScenarioError};
+    #[pymodule_export]
+    use super::result::PyRun;
+    #[pymodule_export]
+    use super::scenario::PyScenario;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,79 @@
+//! `Result`: what a run leaves.
+
+use std::path::PathBuf;
+
+use penstock_runner::{Run, Table};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+
+use crate::errors::output_error;
+use crate::table::to_arro3;
+
+/// The result of a run.
+#[pyclass(name = "Result", module = "penstock._core", frozen)]
+pub(crate) struct PyRun(pub(crate) Run);
+
+#[pymethods]
+impl PyRun {
+    /// Opens a results folder.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| penstock_runner::open(&path)).map(Self).map_err(|error| output_error(&error))
+    }
+
+    /// The summary, as JSON.
+    fn summary_json(&self) -> String {
+        self.0.summary.to_json()
+    }
+
+    /// The resolved scenario, as TOML.
+    #[getter]
+    fn scenario_toml(&self) -> &str {
+        &self.0.scenario
+    }
+
+    /// Whether the run was stopped before its end.
+    #[getter]
+    fn interrupted(&self) -> bool {
+        self.0.summary.interrupted_at_s.is_some()
+    }
+
+    /// The simulated time at which it was stopped, s.
+    #[getter]
+    fn interrupted_at_s(&self) -> Option<f64> {
+        self.0.summary.interrupted_at_s
+    }
+
+    /// The results folder.
+    #[getter]
+    fn path(&self) -> Option<String> {
+        self.0.path.as_ref().map(|path| path.to_string_lossy().into_owned())
+    }
+
+    /// Names of the recorded tables.
+    #[getter]
+    fn tables(&self) -> Vec<&'static str> {
+        self.0.tables().map(Table::name).collect()
+    }
+
+    /// A hash of all columns and of the summary without its `run` object, in hexadecimal.
+    fn fingerprint(&self, py: Python<'_>) -> PyResult<String> {
+        let hash = py.detach(|| penstock_runner::fingerprint(&self.0)).map_err(|error| output_error(&error))?;
+        Ok(hash.to_string())
+    }
+
+    /// A table, as an `arro3.core.Table`.
+    fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let there = self.tables();
+        let table = Table::named(name)
+            .filter(|table| self.0.tables().any(|t| t == *table))
+            .ok_or_else(|| PyKeyError::new_err(format!("no table {name:?}; there are {}", there.join(", "))))?;
+        let records = py.detach(|| self.0.table(table)).map_err(|error| output_error(&error))?;
+        to_arro3(py, records)
+    }
+
+    fn __repr__(&self) -> String {
+        let summary = &self.0.summary;
+        format!("<Result of {}, scheme {}, seed {}>", summary.scenario, summary.scheme, summary.seed)
+    }
+}

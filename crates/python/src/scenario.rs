@@ -1,0 +1,229 @@
+//! `Scenario`: reading, changing, describing and running scenarios.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use penstock_runner::{Options, Progress};
+use penstock_scenario::{Choice, Plan, Scenario};
+use penstock_sim::network::NodeKind;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use serde::Serialize;
+
+use crate::catalogue::to_json;
+use crate::errors::{output_error, scenario_error};
+use crate::result::PyRun;
+
+/// A scenario file.
+#[pyclass(name = "Scenario", module = "penstock._core")]
+pub(crate) struct PyScenario(Scenario);
+
+#[pymethods]
+impl PyScenario {
+    /// Reads a file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        Scenario::load(&path).map(Self).map_err(|error| scenario_error(py, &error))
+    }
+
+    /// Reads text. `origin` stands for the file in messages.
+    #[staticmethod]
+    #[pyo3(signature = (text, origin = "<string>", name = "scenario"))]
+    fn parse(py: Python<'_>, text: &str, origin: &str, name: &str) -> PyResult<Self> {
+        Scenario::parse(text, origin, name).map(Self).map_err(|error| scenario_error(py, &error))
+    }
+
+    /// Sets the key with the dotted path `key`.
+    fn set(&mut self, py: Python<'_>, key: &str, value: &str) -> PyResult<()> {
+        self.0.set(key, value).map_err(|error| scenario_error(py, &error))
+    }
+
+    /// The scenario's name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// The question that it answers.
+    #[getter]
+    fn question(&self) -> &str {
+        self.0.question()
+    }
+
+    /// The scheme that runs unless another is chosen.
+    #[getter]
+    fn scheme(&self) -> &str {
+        self.0.scheme()
+    }
+
+    /// The schemes that the scenario has settings for.
+    #[getter]
+    fn schemes(&self) -> Vec<String> {
+        self.0.schemes().into_iter().map(str::to_owned).collect()
+    }
+
+    /// The scenario as it was read, with what was set.
+    fn toml(&self) -> String {
+        self.0.to_toml()
+    }
+
+    /// The scenario with every default written out, as TOML.
+    #[pyo3(signature = (scheme = None, profile = None, seed = None))]
+    fn resolved(
+        &self,
+        py: Python<'_>,
+        scheme: Option<String>,
+        profile: Option<String>,
+        seed: Option<u64>,
+    ) -> PyResult<String> {
+        Ok(self.plan(py, scheme, profile, seed)?.resolved)
+    }
+
+    /// What would run, as JSON.
+    #[pyo3(signature = (scheme = None, profile = None, seed = None))]
+    fn describe(
+        &self,
+        py: Python<'_>,
+        scheme: Option<String>,
+        profile: Option<String>,
+        seed: Option<u64>,
+    ) -> PyResult<String> {
+        Ok(to_json(&Description::new(&self.plan(py, scheme, profile, seed)?)))
+    }
+
+    /// Runs the scenario.
+    #[pyo3(signature = (scheme = None, profile = None, seed = None, out = None, force = false, progress = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        scheme: Option<String>,
+        profile: Option<String>,
+        seed: Option<u64>,
+        out: Option<PathBuf>,
+        force: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<PyRun> {
+        let plan = self.plan(py, scheme, profile, seed)?;
+        let options = Options { out, force, slice: None };
+        let mut failure = None;
+        let mut observer = |at: &Progress| {
+            let told = Python::attach(|py| report(py, progress.as_ref(), at));
+            match told {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        };
+        let run = py.detach(|| penstock_runner::run(&plan, &options, &mut observer));
+        match failure {
+            // Ctrl-C ends the run, not the program: the result says where it was stopped.
+            Some(error) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
+            _ => run.map(PyRun).map_err(|error| output_error(&error)),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Scenario {}>", self.0.name())
+    }
+}
+
+impl PyScenario {
+    fn plan(
+        &self,
+        py: Python<'_>,
+        scheme: Option<String>,
+        profile: Option<String>,
+        seed: Option<u64>,
+    ) -> PyResult<Plan> {
+        self.0.plan(&Choice { scheme, profile, seed }).map_err(|error| scenario_error(py, &error))
+    }
+}
+
+/// Lets Python handle its signals, and tells the caller's function how far the run is.
+fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, at: &Progress) -> PyResult<()> {
+    py.check_signals()?;
+    if let Some(progress) = progress {
+        let wall_s = at.wall.as_secs_f64();
+        progress.call1(py, (at.now.as_seconds(), at.duration.as_seconds(), at.events, wall_s))?;
+    }
+    Ok(())
+}
+
+/// What a plan would run.
+#[derive(Serialize)]
+struct Description<'p> {
+    name: &'p str,
+    question: &'p str,
+    scheme: &'static str,
+    profile: Option<&'p str>,
+    seed: u64,
+    duration_s: f64,
+    warmup_s: f64,
+    interval_s: f64,
+    nodes: Vec<NodeEntry<'p>>,
+    queues: Vec<&'p str>,
+    flows: Vec<FlowEntry<'p>>,
+    fair: Vec<FairEntry<'p>>,
+}
+
+#[derive(Serialize)]
+struct NodeEntry<'p> {
+    name: &'p str,
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+struct FlowEntry<'p> {
+    name: &'p str,
+    source: &'p str,
+    destinations: Vec<&'p str>,
+}
+
+#[derive(Serialize)]
+struct FairEntry<'p> {
+    start_s: f64,
+    stop_s: f64,
+    max_min_bps: &'p [f64],
+    proportional_bps: &'p [f64],
+}
+
+impl<'p> Description<'p> {
+    fn new(plan: &'p Plan) -> Self {
+        let node = |index: usize| plan.node_names[index].as_str();
+        let places = plan.record.queues.iter().filter_map(|&queue| plan.network.place(queue));
+        let nodes = plan.network.nodes.iter().zip(&plan.node_names).map(|(node, name)| NodeEntry {
+            name,
+            kind: match node.kind {
+                NodeKind::Host => "host",
+                NodeKind::Switch => "switch",
+            },
+        });
+        let flows = plan.flow_names.iter().zip(&plan.flow_ends).map(|(name, (source, destinations))| FlowEntry {
+            name,
+            source: node(*source),
+            destinations: destinations.iter().map(|&d| node(d)).collect(),
+        });
+        let fair = plan.fair.iter().map(|period| FairEntry {
+            start_s: period.time.start.as_seconds(),
+            stop_s: period.time.end.as_seconds(),
+            max_min_bps: &period.max_min_bps,
+            proportional_bps: &period.proportional_bps,
+        });
+        Self {
+            name: &plan.name,
+            question: &plan.question,
+            scheme: plan.scheme.info().name,
+            profile: plan.profile.as_deref(),
+            seed: plan.seed,
+            duration_s: plan.duration.as_seconds(),
+            warmup_s: plan.warmup.as_seconds(),
+            interval_s: plan.record.interval.as_seconds(),
+            nodes: nodes.collect(),
+            queues: places.map(|(port, _)| plan.port_name(port)).collect(),
+            flows: flows.collect(),
+            fair: fair.collect(),
+        }
+    }
+}

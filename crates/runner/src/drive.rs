@@ -1,0 +1,154 @@
+//! Drives the engine through a plan, in slices, and puts the result together.
+#![allow(clippy::disallowed_types, reason = "how long a run takes and when to report is a matter of the wall clock")]
+
+use std::ops::ControlFlow;
+use std::time::{Duration as WallDuration, Instant as WallInstant};
+
+use penstock_scenario::Plan;
+use penstock_schemes::{Duration, Instant, Scheme, Visitor};
+use penstock_sim::Sim;
+
+use crate::folder::{self, Folder};
+use crate::recorder::Recorder;
+use crate::rows::flow_table;
+use crate::sink::Sink;
+use crate::summary::{Course, Summary, proportional_bps};
+use crate::tables::Table;
+use crate::{Options, Progress, Run, RunError, Store};
+
+/// Called between slices.
+type Observer<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
+
+/// Between two reports to the observer.
+const REPORT: WallDuration = WallDuration::from_millis(100);
+/// A slice that takes less is too short: the next one is doubled.
+const SHORT: WallDuration = WallDuration::from_millis(10);
+/// A slice that takes more is too long: the next one is halved.
+const LONG: WallDuration = WallDuration::from_millis(40);
+
+pub(crate) fn run(plan: &Plan, options: &Options, observer: Observer<'_>) -> Result<Run, RunError> {
+    // The folder first: a name that is taken is to be known before the work, not after it.
+    let folder = options.out.as_deref().map(|path| Folder::create(path, options.force)).transpose()?;
+    plan.scheme.visit(Job { plan, folder, clock: Clock::new(plan, options, observer) })
+}
+
+/// A run, waiting for its scheme's type.
+struct Job<'a> {
+    plan: &'a Plan,
+    folder: Option<Folder>,
+    clock: Clock<'a>,
+}
+
+impl Visitor for Job<'_> {
+    type Output = Result<Run, RunError>;
+
+    fn visit<S: Scheme>(self, config: &S::Config) -> Self::Output {
+        if self.plan.record.arrivals { self.run::<S, true>(config) } else { self.run::<S, false>(config) }
+    }
+}
+
+impl Job<'_> {
+    fn run<S: Scheme, const ARRIVALS: bool>(mut self, config: &S::Config) -> Result<Run, RunError> {
+        let plan = self.plan;
+        let recorder = match &self.folder {
+            Some(folder) => Recorder::<ARRIVALS>::in_folder::<S>(plan, folder)?,
+            None => Recorder::<ARRIVALS>::in_memory::<S>(plan),
+        };
+        let mut sim = Sim::<S, _>::new(&plan.network, config, plan.seed, recorder);
+        let warmed_up = self.clock.advance(&mut sim, Instant::ZERO + plan.warmup);
+        sim.start_measuring();
+        let ended = match warmed_up {
+            ControlFlow::Continue(()) => self.clock.advance(&mut sim, Instant::ZERO + plan.duration),
+            stopped => stopped,
+        };
+        let course = Course { end: sim.now(), interrupted: ended.is_break(), wall_s: self.clock.wall().as_secs_f64() };
+        let (outcome, recorder) = sim.finish();
+        let recorded = recorder.finish()?;
+        let summary = Summary::new(plan, &outcome, &recorded.settling, &course);
+
+        let schema = Table::Flows.schema::<S>();
+        let mut flows = match &self.folder {
+            Some(folder) => Sink::file(folder.file(&Table::Flows.file_name()), schema.clone())?,
+            None => Sink::memory(schema.clone()),
+        };
+        flows.write(flow_table(schema, &summary.flows, &proportional_bps(plan, &course)))?;
+        let flows = flows.close()?.map(|records| (Table::Flows, records));
+
+        let Some(folder) = self.folder else {
+            let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).collect();
+            tables.sort_by_key(|&(table, _)| table);
+            let tables = tables.into_iter().map(|(table, records)| (table, Store::Memory(records))).collect();
+            return Ok(Run { summary, scenario: plan.resolved.clone(), path: None, tables });
+        };
+        folder.write(folder::SCENARIO, &plan.resolved)?;
+        folder.write(folder::SUMMARY, &summary.to_json())?;
+        crate::open(&folder.publish()?)
+    }
+}
+
+/// Cuts the run into slices, short enough for smooth progress and quick stops, and reports between them.
+struct Clock<'a> {
+    observer: Observer<'a>,
+    duration: Duration,
+    started: WallInstant,
+    reported: WallInstant,
+    slice: Duration,
+    /// Slices keep their length, and each is reported.
+    fixed: bool,
+}
+
+impl<'a> Clock<'a> {
+    fn new(plan: &Plan, options: &Options, observer: Observer<'a>) -> Self {
+        let now = WallInstant::now();
+        // How fast the engine is on this network shows soon; a first slice that is far too short costs nothing.
+        let slice = options.slice.unwrap_or(Duration(plan.duration.0 >> 20));
+        let slice = Duration(slice.0.max(1));
+        Self { observer, duration: plan.duration, started: now, reported: now, slice, fixed: options.slice.is_some() }
+    }
+
+    /// Lets `sim` run until `end`, or until the observer breaks off or a record cannot be written.
+    fn advance<S: Scheme, const ARRIVALS: bool>(
+        &mut self,
+        sim: &mut Sim<S, Recorder<'_, ARRIVALS>>,
+        end: Instant,
+    ) -> ControlFlow<()> {
+        while sim.now() < end {
+            let slice_started = WallInstant::now();
+            sim.run_until((sim.now() + self.slice).min(end));
+            if sim.probe().has_failed() {
+                return ControlFlow::Break(());
+            }
+            let now = WallInstant::now();
+            if !self.fixed {
+                self.slice = adapted(self.slice, now - slice_started);
+            }
+            let whole = sim.now().since(Instant::ZERO) >= self.duration;
+            if self.fixed || whole || now - self.reported >= REPORT {
+                self.reported = now;
+                let wall = now - self.started;
+                let progress = Progress { now: sim.now(), duration: self.duration, events: sim.events(), wall };
+                let flow = (self.observer)(&progress);
+                // A whole run cannot be stopped any more.
+                if !whole {
+                    flow?;
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn wall(&self) -> WallDuration {
+        self.started.elapsed()
+    }
+}
+
+/// The length of the next slice, after one of `slice` took `wall`.
+fn adapted(slice: Duration, wall: WallDuration) -> Duration {
+    if wall < SHORT {
+        Duration(slice.0.saturating_mul(2))
+    } else if wall > LONG {
+        Duration((slice.0 / 2).max(1))
+    } else {
+        slice
+    }
+}

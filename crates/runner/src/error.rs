@@ -1,0 +1,62 @@
+//! What can go wrong around a run. The run itself cannot fail: a [`Plan`](penstock_scenario::Plan) is valid.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A results folder that could not be written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The folder of the results is there already, and nobody said that it may be replaced.
+    #[error("{}: exists already; choose another folder, or let it be replaced (`--force`)", .path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// What is to be replaced, or read, is no results folder.
+    #[error("{}: holds no results of Penstock ({missing} is missing)", .path.display())]
+    NoResults {
+        /// The folder.
+        path: PathBuf,
+        /// The file that a results folder has and this one lacks.
+        missing: &'static str,
+    },
+    /// The operating system refused.
+    #[error("{}: cannot {action}: {source}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A Parquet file could not be written or read.
+    #[error("{}: {reason}", .path.display())]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// A `summary.json` is not what Penstock writes.
+    #[error("{}: not a summary of Penstock: {source}", .path.display())]
+    Summary {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        source: serde_json::Error,
+    },
+}
+
+impl RunError {
+    pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, action, source }
+    }
+
+    pub(crate) fn table<E: std::fmt::Display>(path: &Path) -> impl FnOnce(E) -> Self {
+        let path = path.to_owned();
+        move |reason| Self::Table { path, reason: reason.to_string() }
+    }
+}

@@ -1,0 +1,136 @@
+//! Runs plans: simulates, records, sums up, and keeps the result in memory or in a results folder.
+//!
+//! ```text
+//!   Plan --run--> Sim<S, Recorder> ---blocks of rows---> Parquet files, or memory
+//!                        |                                      |
+//!                        +--- Outcome ---> Summary ---------> Run  <--open-- results folder
+//! ```
+//!
+//! A results folder holds `scenario.toml` (resolved: every default written out), `summary.json`, and one Parquet file a
+//! [`Table`]. The same plan gives the same bytes in all of them, but for the summary's `run` object.
+
+mod drive;
+mod error;
+mod fair;
+mod fingerprint;
+mod folder;
+mod recorder;
+mod rows;
+mod settling;
+mod sink;
+pub mod summary;
+mod tables;
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use arrow_schema::SchemaRef;
+use penstock_scenario::Plan;
+use penstock_schemes::{Duration, Instant};
+
+pub use error::RunError;
+pub use fingerprint::{Fingerprint, fingerprint};
+pub use recorder::Recorder;
+pub use sink::Records;
+pub use summary::Summary;
+pub use tables::{Column, TABLES, Table, TableInfo};
+
+/// How a plan is run. None of it changes the result.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The results folder. Without one, records stay in memory.
+    pub out: Option<PathBuf>,
+    /// An older results folder of that name may be replaced; it is, once the new one is whole.
+    pub force: bool,
+    /// Simulated time from one call of the observer to the next; `None` for calls about ten times a second.
+    pub slice: Option<Duration>,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: Instant,
+    /// Simulated time of the whole run.
+    pub duration: Duration,
+    /// Events handled.
+    pub events: u64,
+    /// Time on the wall clock.
+    pub wall: std::time::Duration,
+}
+
+/// The result of a run.
+#[derive(Debug)]
+pub struct Run {
+    /// The run in numbers.
+    pub summary: Summary,
+    /// The resolved scenario, as TOML.
+    pub scenario: String,
+    /// The results folder, if there is one.
+    pub path: Option<PathBuf>,
+    tables: Vec<(Table, Store)>,
+}
+
+/// Where a table is.
+#[derive(Debug)]
+enum Store {
+    Memory(Records),
+    File(PathBuf),
+}
+
+impl Run {
+    /// The tables that there are.
+    pub fn tables(&self) -> impl Iterator<Item = Table> {
+        self.tables.iter().map(|&(table, _)| table)
+    }
+
+    /// The rows of a table; an empty table without columns, if the run has not recorded it.
+    ///
+    /// # Errors
+    /// If its file cannot be read.
+    pub fn table(&self, table: Table) -> Result<Records, RunError> {
+        match self.tables.iter().find(|&&(t, _)| t == table) {
+            Some((_, Store::Memory(records))) => Ok(records.clone()),
+            Some((_, Store::File(path))) => sink::read(path),
+            None => Ok(Records { schema: SchemaRef::new(arrow_schema::Schema::empty()), batches: Vec::new() }),
+        }
+    }
+}
+
+/// Runs `plan`. `observer` is told how far the run is and may break it off: then what was recorded is kept, and the
+/// summary says where it ended.
+///
+/// # Errors
+/// If the results folder exists, or cannot be written: then there is none under that name, or still the older one.
+pub fn run(
+    plan: &Plan,
+    options: &Options,
+    observer: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Run, RunError> {
+    drive::run(plan, options, observer)
+}
+
+/// Opens a results folder. Its tables are read when they are asked for.
+///
+/// # Errors
+/// If there is none, or if it is not whole.
+pub fn open(path: &Path) -> Result<Run, RunError> {
+    if let Some(missing) = folder::lacks(path) {
+        return Err(RunError::NoResults { path: path.to_owned(), missing });
+    }
+    let read = |name: &str| {
+        let file = path.join(name);
+        fs::read_to_string(&file).map_err(RunError::io(&file, "read"))
+    };
+    let summary = serde_json::from_str(&read(folder::SUMMARY)?)
+        .map_err(|source| RunError::Summary { path: path.join(folder::SUMMARY), source })?;
+    let scenario = read(folder::SCENARIO)?;
+    let tables = TABLES
+        .iter()
+        .map(|info| (info.table, path.join(info.table.file_name())))
+        .filter(|(_, file)| file.is_file())
+        .map(|(table, file)| (table, Store::File(file)))
+        .collect();
+    Ok(Run { summary, scenario, path: Some(path.to_owned()), tables })
+}

@@ -1,0 +1,301 @@
+//! The probe that fills the tables, for every scheme.
+//!
+//! Rows leave in blocks, so that what is held in memory does not grow with simulated time when there is a results folder.
+
+use penstock_scenario::Plan;
+use penstock_schemes::{CongestionPoint, Duration, Instant, Octets, ReactionPoint, Scheme};
+use penstock_sim::network::{FlowId, QueueId};
+use penstock_sim::probe::{Probe, QueueNow, SignalSeen, View};
+
+use crate::RunError;
+use crate::fair::FairNow;
+use crate::folder::Folder;
+use crate::rows::{ArrivalRows, NameColumn, QueueRows, RateRows, Rows, SignalRows, TableWriter, VarColumns};
+use crate::settling::Settling;
+use crate::sink::{Records, Sink};
+use crate::tables::Table;
+
+/// Records a run. With `ARRIVALS` it also records every arrival of a data frame, which costs time at every hop.
+#[derive(Debug)]
+pub struct Recorder<'p, const ARRIVALS: bool> {
+    plan: &'p Plan,
+    fair: FairNow<'p>,
+    settling: Vec<Settling>,
+    queues: TableWriter<QueueRows>,
+    rates: TableWriter<RateRows>,
+    signals: Option<TableWriter<SignalRows>>,
+    arrivals: Option<TableWriter<ArrivalRows>>,
+    recorded: RecordedQueues,
+    /// When the last sample was taken, and what it saw of each recorded queue and of each flow's deliveries.
+    last: (Instant, Vec<QueueNow>, Vec<Octets>),
+    failure: Option<RunError>,
+}
+
+/// What a recorder leaves.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    /// Tables that are held in memory; none if they went to files.
+    pub(crate) tables: Vec<(Table, Records)>,
+    /// Settling time of each flow.
+    pub(crate) settling: Vec<Option<Duration>>,
+}
+
+impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
+    /// A recorder for `plan` under scheme `S`, which must be the plan's, that keeps its records in memory.
+    ///
+    /// # Panics
+    /// Never: memory takes every table.
+    #[must_use]
+    pub fn in_memory<S: Scheme>(plan: &'p Plan) -> Self {
+        Self::new::<S>(plan, |table| Ok(Sink::memory(table.schema::<S>()))).expect("memory takes every table")
+    }
+
+    /// A recorder that writes to `folder`.
+    pub(crate) fn in_folder<S: Scheme>(plan: &'p Plan, folder: &Folder) -> Result<Self, RunError> {
+        Self::new::<S>(plan, |table| Sink::file(folder.file(&table.file_name()), table.schema::<S>()))
+    }
+
+    fn new<S: Scheme>(plan: &'p Plan, sink: impl Fn(Table) -> Result<Sink, RunError>) -> Result<Self, RunError> {
+        let recorded = RecordedQueues::new(plan);
+        let flows = || NameColumn::new(plan.flow_names.iter().map(String::as_str));
+        let ports = || NameColumn::new(plan.port_names.iter().map(String::as_str));
+        let queue_rows =
+            QueueRows { queue: recorded.names(plan), vars: VarColumns::new(S::Cp::VARS.len()), ..QueueRows::default() };
+        let rate_rows = RateRows { flow: flows(), vars: VarColumns::new(S::Rp::VARS.len()), ..RateRows::default() };
+        let signal_rows = SignalRows {
+            flow: flows(),
+            queue: ports(),
+            vars: VarColumns::new(S::SIGNAL_VARS.len()),
+            ..SignalRows::default()
+        };
+        let arrival_rows = ArrivalRows { queue: recorded.names(plan), flow: flows(), ..ArrivalRows::default() };
+        let nothing = QueueNow { len: Octets(0), frames: 0, line_bits: 0, scheduled_bits: 0, dropped: 0 };
+        Ok(Self {
+            plan,
+            fair: FairNow::new(&plan.fair),
+            settling: (0..plan.flow_names.len()).map(|flow| Settling::new(plan, FlowId(flow as u32))).collect(),
+            queues: open::<S, _>(Table::Queues, queue_rows, &sink)?,
+            rates: open::<S, _>(Table::Rates, rate_rows, &sink)?,
+            signals: plan.record.signals.then(|| open::<S, _>(Table::Signals, signal_rows, &sink)).transpose()?,
+            arrivals: ARRIVALS.then(|| open::<S, _>(Table::Arrivals, arrival_rows, &sink)).transpose()?,
+            last: (Instant::ZERO, vec![nothing; recorded.places.len()], vec![Octets(0); plan.flow_names.len()]),
+            recorded,
+            failure: None,
+        })
+    }
+
+    /// Whether a record could not be written. Nothing is recorded after that.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Ends the tables.
+    pub(crate) fn finish(self) -> Result<Recorded, RunError> {
+        if let Some(error) = self.failure {
+            return Err(error);
+        }
+        let ended = [
+            (Table::Queues, self.queues.close()?),
+            (Table::Rates, self.rates.close()?),
+            (Table::Signals, self.signals.map(TableWriter::close).transpose()?.flatten()),
+            (Table::Arrivals, self.arrivals.map(TableWriter::close).transpose()?.flatten()),
+        ];
+        Ok(Recorded {
+            tables: ended.into_iter().filter_map(|(table, records)| Some((table, records?))).collect(),
+            settling: self.settling.iter().map(Settling::time).collect(),
+        })
+    }
+
+    fn sample_queues<S: Scheme>(&mut self, now: Instant, view: &impl View<S>) -> Result<(), RunError> {
+        for (i, &queue) in self.plan.record.queues.iter().enumerate() {
+            let state = view.queue(queue);
+            let before = std::mem::replace(&mut self.last.1[i], state);
+            let could = state.scheduled_bits - before.scheduled_bits;
+            let did = state.line_bits - before.line_bits;
+            let (name, priority) = self.recorded.places[i];
+            self.queues.write(|rows| {
+                rows.time_s.append_value(now.as_seconds());
+                rows.queue.push(name);
+                rows.priority.append_value(priority);
+                rows.queue_octets.append_value(state.len.0);
+                rows.queue_frames.append_value(state.frames);
+                rows.utilization.append_value(if could == 0 { 0.0 } else { did as f64 / could as f64 });
+                rows.frames_dropped.append_value(state.dropped - before.dropped);
+                rows.vars.push(view.cp(queue).map(|cp| |row: &mut [i64]| cp.vars(row)));
+            })?;
+        }
+        Ok(())
+    }
+
+    fn sample_flows<S: Scheme>(&mut self, now: Instant, view: &impl View<S>) -> Result<(), RunError> {
+        let interval = now.since(self.last.0);
+        let period = self.fair.at(now);
+        for i in 0..self.settling.len() {
+            let flow = FlowId(i as u32);
+            let state = view.flow(flow);
+            let before = std::mem::replace(&mut self.last.2[i], state.delivered);
+            let bits = (state.delivered.0 - before.0) * 8;
+            let share_bps = period.max_min_bps[i];
+            self.settling[i].sample(now, &state, period.time.start, share_bps);
+            self.rates.write(|rows| {
+                rows.time_s.append_value(now.as_seconds());
+                rows.flow.push(i);
+                rows.rate_bps.append_value(state.allowed.0);
+                let rate = if interval == Duration::ZERO { 0.0 } else { bits as f64 / interval.as_seconds() };
+                rows.throughput_bps.append_value(rate);
+                rows.fair_rate_bps.append_value(share_bps);
+                rows.vars.push(view.rp(flow).map(|rp| |row: &mut [i64]| rp.vars(row)));
+            })?;
+        }
+        Ok(())
+    }
+
+    fn write_signal<S: Scheme>(&mut self, now: Instant, seen: &SignalSeen<'_, S>) -> Result<(), RunError> {
+        let Some(table) = &mut self.signals else { return Ok(()) };
+        let origin = seen.origin.and_then(|queue| self.plan.network.place(queue)).map(|(port, _)| port.index());
+        table.write(|rows| {
+            rows.time_s.append_value(now.as_seconds());
+            rows.flow.push(seen.flow.index());
+            rows.queue.push_option(origin);
+            rows.rate_bps.append_value(seen.rate.0);
+            rows.vars.push(Some(|row: &mut [i64]| S::signal_vars(seen.signal, row)));
+        })
+    }
+
+    /// Keeps the first failure. The engine knows no errors, so it waits here until the run's driver asks.
+    fn unless_failed(&mut self, record: impl FnOnce(&mut Self) -> Result<(), RunError>) {
+        if self.failure.is_none() {
+            self.failure = record(self).err();
+        }
+    }
+}
+
+impl<S: Scheme, const ARRIVALS: bool> Probe<S> for Recorder<'_, ARRIVALS> {
+    const ARRIVALS: bool = ARRIVALS;
+
+    fn interval(&self) -> Option<Duration> {
+        Some(self.plan.record.interval)
+    }
+
+    fn sample(&mut self, now: Instant, view: &impl View<S>) {
+        self.unless_failed(|recorder| {
+            recorder.sample_queues(now, view)?;
+            recorder.sample_flows(now, view)?;
+            recorder.last.0 = now;
+            Ok(())
+        });
+    }
+
+    fn signal(&mut self, now: Instant, seen: &SignalSeen<'_, S>) {
+        self.unless_failed(|recorder| recorder.write_signal(now, seen));
+    }
+
+    fn arrival(&mut self, now: Instant, queue: QueueId, flow: FlowId, len: Octets, dropped: bool) {
+        self.unless_failed(|recorder| {
+            let (Some(table), Some((name, priority))) = (&mut recorder.arrivals, recorder.recorded.find(queue)) else {
+                return Ok(());
+            };
+            table.write(|rows| {
+                rows.time_s.append_value(now.as_seconds());
+                rows.queue.push(name);
+                rows.priority.append_value(priority);
+                rows.flow.push(flow.index());
+                rows.queue_octets.append_value(len.0);
+                rows.dropped.append_value(dropped);
+            })
+        });
+    }
+}
+
+fn open<S: Scheme, R: Rows>(
+    table: Table,
+    rows: R,
+    sink: impl Fn(Table) -> Result<Sink, RunError>,
+) -> Result<TableWriter<R>, RunError> {
+    Ok(TableWriter::new(table.schema::<S>(), rows, sink(table)?))
+}
+
+/// The queues that are recorded.
+#[derive(Debug)]
+struct RecordedQueues {
+    /// Their ports, each once, in order of appearance: several queues of a port share its name.
+    ports: Vec<usize>,
+    /// For each queue its port's place in `ports`, and its priority.
+    places: Vec<(usize, u8)>,
+    /// For each queue of the network, its place in `places` if it is recorded.
+    index: Vec<Option<u32>>,
+}
+
+impl RecordedQueues {
+    fn new(plan: &Plan) -> Self {
+        let network = &plan.network;
+        let mut ports = Vec::new();
+        let mut index = vec![None; network.ports.len() * network.queues_per_port()];
+        let mut place = |(i, &queue): (usize, &QueueId)| {
+            index[queue.index()] = Some(i as u32);
+            let (port, priority) = network.place(queue).expect("only data queues are recorded");
+            let name = ports.iter().position(|&p| p == port.index()).unwrap_or_else(|| {
+                ports.push(port.index());
+                ports.len() - 1
+            });
+            (name, priority)
+        };
+        let places = plan.record.queues.iter().enumerate().map(&mut place).collect();
+        Self { ports, places, index }
+    }
+
+    fn names(&self, plan: &Plan) -> NameColumn {
+        NameColumn::new(self.ports.iter().map(|&port| plan.port_names[port].as_str()))
+    }
+
+    fn find(&self, queue: QueueId) -> Option<(usize, u8)> {
+        self.index[queue.index()].map(|i| self.places[i as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use penstock_scenario::{Choice, Scenario};
+    use penstock_schemes::{SchemeConfig, qcn::Qcn};
+    use penstock_sim::Sim;
+
+    use super::*;
+    use crate::rows::ROWS_PER_BLOCK;
+    use crate::sink::ROWS_PER_GROUP;
+
+    /// Some 400 000 frames a second come to one queue, and each is recorded.
+    const BUSY: &str = r#"
+        question = "How many rows are held?"
+        duration = "1 s"
+        scheme = "qcn"
+        [topology.star]
+        hosts = 2
+        link_rate = "5 Gbps"
+        buffer = "150 KB"
+        [[flow]]
+        from = "h0"
+        to = "h1"
+        [record]
+        arrivals = true
+    "#;
+
+    #[test]
+    fn what_is_held_in_memory_does_not_grow_with_simulated_time() {
+        let plan = Scenario::parse(BUSY, "busy.toml", "busy").unwrap().plan(&Choice::default()).unwrap();
+        let SchemeConfig::Qcn(config) = &plan.scheme else { panic!("not QCN") };
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::create(&root.path().join("out"), false).unwrap();
+        let recorder = Recorder::<true>::in_folder::<Qcn>(&plan, &folder).unwrap();
+        let mut sim = Sim::<Qcn, _>::new(&plan.network, config, plan.seed, recorder);
+        let mut most = 0;
+        for ms in (0..=1000).step_by(10) {
+            sim.run_until(Instant(ms * 1_000_000_000));
+            let arrivals = sim.probe().arrivals.as_ref().expect("arrivals are recorded");
+            most = most.max(arrivals.rows_held());
+        }
+        let (outcome, recorder) = sim.finish();
+        assert!(outcome.totals.frames_sent as usize > 2 * (ROWS_PER_GROUP + ROWS_PER_BLOCK));
+        assert!(most <= ROWS_PER_GROUP + ROWS_PER_BLOCK, "{most} rows held");
+        assert!(recorder.finish().unwrap().tables.is_empty(), "a table stayed in memory");
+    }
+}

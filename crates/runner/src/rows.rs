@@ -1,0 +1,246 @@
+//! Rows of the tables, collected column by column, and the writer that passes them on in blocks.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    ArrayBuilder as _, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, ListBuilder, StringBuilder,
+    UInt8Builder, UInt32Builder, UInt64Builder,
+};
+use arrow_array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::SchemaRef;
+
+use crate::RunError;
+use crate::sink::{Records, Sink};
+use crate::summary::FlowSummary;
+
+/// Rows of a block.
+pub(crate) const ROWS_PER_BLOCK: usize = 1 << 14;
+
+/// A table under way: rows come in one by one and leave in blocks.
+#[derive(Debug)]
+pub(crate) struct TableWriter<R> {
+    schema: SchemaRef,
+    rows: R,
+    sink: Sink,
+}
+
+impl<R: Rows> TableWriter<R> {
+    pub(crate) fn new(schema: SchemaRef, rows: R, sink: Sink) -> Self {
+        Self { schema, rows, sink }
+    }
+
+    /// Adds rows.
+    pub(crate) fn write(&mut self, add: impl FnOnce(&mut R)) -> Result<(), RunError> {
+        add(&mut self.rows);
+        if self.rows.len() < ROWS_PER_BLOCK { Ok(()) } else { self.flush() }
+    }
+
+    /// Ends the table. Gives the rows back if they are in memory.
+    pub(crate) fn close(mut self) -> Result<Option<Records>, RunError> {
+        if self.rows.len() > 0 {
+            self.flush()?;
+        }
+        self.sink.close()
+    }
+
+    /// Rows that are held in memory.
+    #[cfg(test)]
+    pub(crate) fn rows_held(&self) -> usize {
+        self.rows.len() + self.sink.rows_held()
+    }
+
+    fn flush(&mut self) -> Result<(), RunError> {
+        let columns = self.rows.take();
+        self.sink.write(RecordBatch::try_new(self.schema.clone(), columns).expect("rows have the table's columns"))
+    }
+}
+
+/// Rows of one table.
+pub(crate) trait Rows {
+    /// How many there are.
+    fn len(&self) -> usize;
+    /// Takes them all, as columns in the table's order.
+    fn take(&mut self) -> Vec<ArrayRef>;
+}
+
+/// One or more columns under way.
+trait Columns {
+    /// Moves the values out as arrays and starts anew.
+    fn take(&mut self, out: &mut Vec<ArrayRef>);
+}
+
+/// A column of names out of a list that all rows share.
+#[derive(Debug)]
+pub(crate) struct NameColumn {
+    names: ArrayRef,
+    keys: Int32Builder,
+}
+
+impl NameColumn {
+    pub(crate) fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { names: Arc::new(StringArray::from_iter_values(names)), keys: Int32Builder::new() }
+    }
+
+    pub(crate) fn push(&mut self, index: usize) {
+        self.keys.append_value(index as i32);
+    }
+
+    pub(crate) fn push_option(&mut self, index: Option<usize>) {
+        self.keys.append_option(index.map(|index| index as i32));
+    }
+}
+
+impl Default for NameColumn {
+    fn default() -> Self {
+        Self::new([])
+    }
+}
+
+impl Columns for NameColumn {
+    fn take(&mut self, out: &mut Vec<ArrayRef>) {
+        out.push(Arc::new(DictionaryArray::new(self.keys.finish(), self.names.clone())));
+    }
+}
+
+/// The columns of a scheme's own variables.
+#[derive(Debug, Default)]
+pub(crate) struct VarColumns {
+    columns: Vec<Int64Builder>,
+    row: Vec<i64>,
+}
+
+impl VarColumns {
+    pub(crate) fn new(count: usize) -> Self {
+        Self { columns: (0..count).map(|_| Int64Builder::new()).collect(), row: vec![0; count] }
+    }
+
+    /// Adds the values that `fill` writes; nulls if there is nobody to write them.
+    pub(crate) fn push(&mut self, fill: Option<impl FnOnce(&mut [i64])>) {
+        if let Some(fill) = fill {
+            fill(&mut self.row);
+            for (column, &value) in self.columns.iter_mut().zip(&self.row) {
+                column.append_value(value);
+            }
+        } else {
+            for column in &mut self.columns {
+                column.append_null();
+            }
+        }
+    }
+}
+
+impl Columns for VarColumns {
+    fn take(&mut self, out: &mut Vec<ArrayRef>) {
+        out.extend(self.columns.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
+    }
+}
+
+macro_rules! builders {
+    ($($builder:ty),+) => { $(
+        impl Columns for $builder {
+            fn take(&mut self, out: &mut Vec<ArrayRef>) {
+                out.push(Arc::new(self.finish()));
+            }
+        }
+    )+ };
+}
+builders!(Float64Builder, UInt64Builder, UInt32Builder, UInt8Builder, BooleanBuilder);
+
+/// Declares the rows of a table, columns in the table's order.
+macro_rules! rows {
+    ($(#[$doc:meta])* $name:ident { $($field:ident: $column:ty),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Default)]
+        pub(crate) struct $name { $(pub(crate) $field: $column),+ }
+
+        impl Rows for $name {
+            fn len(&self) -> usize {
+                self.time_s.len()
+            }
+
+            fn take(&mut self) -> Vec<ArrayRef> {
+                let mut columns = Vec::new();
+                $(Columns::take(&mut self.$field, &mut columns);)+
+                columns
+            }
+        }
+    };
+}
+
+rows! {
+    /// Rows of `queues`.
+    QueueRows {
+        time_s: Float64Builder,
+        queue: NameColumn,
+        priority: UInt8Builder,
+        queue_octets: UInt64Builder,
+        queue_frames: UInt32Builder,
+        utilization: Float64Builder,
+        frames_dropped: UInt64Builder,
+        vars: VarColumns,
+    }
+}
+
+rows! {
+    /// Rows of `rates`.
+    RateRows {
+        time_s: Float64Builder,
+        flow: NameColumn,
+        rate_bps: UInt64Builder,
+        throughput_bps: Float64Builder,
+        fair_rate_bps: Float64Builder,
+        vars: VarColumns,
+    }
+}
+
+rows! {
+    /// Rows of `signals`.
+    SignalRows {
+        time_s: Float64Builder,
+        flow: NameColumn,
+        queue: NameColumn,
+        rate_bps: UInt64Builder,
+        vars: VarColumns,
+    }
+}
+
+rows! {
+    /// Rows of `arrivals`.
+    ArrivalRows {
+        time_s: Float64Builder,
+        queue: NameColumn,
+        priority: UInt8Builder,
+        flow: NameColumn,
+        queue_octets: UInt64Builder,
+        dropped: BooleanBuilder,
+    }
+}
+
+/// The table `flows`: the summary's flows and their proportionally fair shares.
+pub(crate) fn flow_table(schema: SchemaRef, flows: &[FlowSummary], proportional_bps: &[f64]) -> RecordBatch {
+    let reals = |value: fn(&FlowSummary) -> f64| Arc::new(Float64Array::from_iter_values(flows.iter().map(value)));
+    let times = |value: fn(&FlowSummary) -> Option<f64>| Arc::new(flows.iter().map(value).collect::<Float64Array>());
+    let counts = |value: fn(&FlowSummary) -> u64| Arc::new(UInt64Array::from_iter_values(flows.iter().map(value)));
+    let texts = |value: fn(&FlowSummary) -> &str| Arc::new(StringArray::from_iter_values(flows.iter().map(value)));
+    let mut destinations = ListBuilder::new(StringBuilder::new());
+    for flow in flows {
+        destinations.append_value(flow.destinations.iter().map(Some));
+    }
+    let columns: Vec<ArrayRef> = vec![
+        texts(|f| &f.name),
+        texts(|f| &f.source),
+        Arc::new(destinations.finish()),
+        reals(|f| f.throughput_bps),
+        reals(|f| f.fair_rate_bps),
+        reals(|f| f.mean_rate_bps),
+        reals(|f| f.std_rate_bps),
+        counts(|f| f.frames_sent),
+        counts(|f| f.frames_delivered),
+        counts(|f| f.frames_dropped),
+        counts(|f| f.feedback_received),
+        times(|f| f.settling_time_s),
+        times(|f| f.completion_time_s),
+        Arc::new(Float64Array::from_iter_values(proportional_bps.iter().copied())),
+    ];
+    RecordBatch::try_new(schema, columns).expect("a flow's result has the table's columns")
+}

@@ -1,0 +1,89 @@
+//! Where full blocks of rows go: into a Parquet file, or into memory where there is no folder.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+
+use crate::RunError;
+
+/// Rows of a row group: what a Parquet writer holds in memory at most.
+pub(crate) const ROWS_PER_GROUP: usize = 1 << 17;
+
+/// The rows of one table.
+#[derive(Debug, Clone)]
+pub struct Records {
+    /// Columns, with their units and descriptions as field metadata.
+    pub schema: SchemaRef,
+    /// Rows, in order.
+    pub batches: Vec<RecordBatch>,
+}
+
+/// Takes blocks of one table.
+#[derive(Debug)]
+pub(crate) enum Sink {
+    Memory(Records),
+    // Boxed: a writer is some hundreds of octets, and tables are moved about.
+    File { path: PathBuf, writer: Box<ArrowWriter<File>> },
+}
+
+impl Sink {
+    pub(crate) fn memory(schema: SchemaRef) -> Self {
+        Self::Memory(Records { schema, batches: Vec::new() })
+    }
+
+    pub(crate) fn file(path: PathBuf, schema: SchemaRef) -> Result<Self, RunError> {
+        let file = File::create_new(&path).map_err(RunError::io(&path, "make the file"))?;
+        let properties = WriterProperties::builder()
+            .set_created_by(concat!("Penstock ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_compression(Compression::SNAPPY)
+            .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
+            .build();
+        let writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(RunError::table(&path))?;
+        Ok(Self::File { path, writer: Box::new(writer) })
+    }
+
+    pub(crate) fn write(&mut self, batch: RecordBatch) -> Result<(), RunError> {
+        match self {
+            Self::Memory(records) => records.batches.push(batch),
+            Self::File { path, writer } => writer.write(&batch).map_err(RunError::table(path))?,
+        }
+        Ok(())
+    }
+
+    /// Ends the table. Gives the rows back if they are in memory.
+    pub(crate) fn close(self) -> Result<Option<Records>, RunError> {
+        match self {
+            Self::Memory(records) => Ok(Some(records)),
+            Self::File { path, writer } => {
+                let file = writer.into_inner().map_err(RunError::table(&path))?;
+                file.sync_all().map_err(RunError::io(&path, "write"))?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Rows that are held in memory.
+    #[cfg(test)]
+    pub(crate) fn rows_held(&self) -> usize {
+        match self {
+            Self::Memory(records) => records.batches.iter().map(RecordBatch::num_rows).sum(),
+            Self::File { writer, .. } => writer.in_progress_rows(),
+        }
+    }
+}
+
+/// Reads a table back.
+pub(crate) fn read(path: &Path) -> Result<Records, RunError> {
+    let file = File::open(path).map_err(RunError::io(path, "open"))?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(RunError::table(path))?;
+    let schema = builder.schema().clone();
+    let reader = builder.with_batch_size(ROWS_PER_GROUP).build().map_err(RunError::table(path))?;
+    let batches = reader.collect::<Result<Vec<_>, _>>().map_err(RunError::table(path))?;
+    Ok(Records { schema, batches })
+}

@@ -1,0 +1,284 @@
+//! The tables of a result: which there are, their columns with units, and the Arrow schema that follows.
+//!
+//! Declared once: the recorder fills these columns, Parquet files carry their units and descriptions as field metadata,
+//! and the reference pages are generated from [`TABLES`].
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
+use penstock_schemes::{CongestionPoint, ReactionPoint, Scheme, Var};
+
+/// A table of a result. Its name is the stem of its Parquet file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Table {
+    /// Sampled queues.
+    Queues,
+    /// Sampled flows.
+    Rates,
+    /// Signals on their arrival at sources.
+    Signals,
+    /// One row a flow: its result.
+    Flows,
+    /// Arrivals of data frames at the sampled queues.
+    Arrivals,
+}
+
+/// What a table holds.
+#[derive(Debug, Clone, Copy)]
+pub struct TableInfo {
+    /// Which one.
+    pub table: Table,
+    /// Its name.
+    pub name: &'static str,
+    /// What a row is.
+    pub description: &'static str,
+    /// Its columns, but for those of the scheme.
+    pub columns: &'static [Column],
+}
+
+/// A column that every scheme has.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// Its name, ending in the unit where there is one.
+    pub name: &'static str,
+    /// The unit; empty for names and plain numbers.
+    pub unit: &'static str,
+    /// What it holds.
+    pub description: &'static str,
+    kind: Kind,
+    nullable: bool,
+}
+
+/// The type of a column.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    F64,
+    U64,
+    U32,
+    U8,
+    Bool,
+    /// One of a list of names that all rows share.
+    Name,
+    Text,
+    Texts,
+}
+
+impl Kind {
+    fn data_type(self) -> DataType {
+        match self {
+            Self::F64 => DataType::Float64,
+            Self::U64 => DataType::UInt64,
+            Self::U32 => DataType::UInt32,
+            Self::U8 => DataType::UInt8,
+            Self::Bool => DataType::Boolean,
+            // Signed keys: not every reader of Arrow takes unsigned ones.
+            Self::Name => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+            Self::Text => DataType::Utf8,
+            Self::Texts => DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true))),
+        }
+    }
+}
+
+const fn column(name: &'static str, kind: Kind, unit: &'static str, description: &'static str) -> Column {
+    Column { name, unit, description, kind, nullable: false }
+}
+
+const fn optional(name: &'static str, kind: Kind, unit: &'static str, description: &'static str) -> Column {
+    Column { name, unit, description, kind, nullable: true }
+}
+
+const TIME: Column = column("time_s", Kind::F64, "s", "Simulated time since the start of the run.");
+
+/// Every table, in the order in which they are listed.
+pub const TABLES: &[TableInfo] = &[
+    TableInfo {
+        table: Table::Queues,
+        name: "queues",
+        description: "The state of each recorded queue, one row per sample. Columns `cp_…` are the variables of its \
+                      congestion point.",
+        columns: &[
+            TIME,
+            column("queue", Kind::Name, "", "The queue's port, `node->peer`."),
+            column("priority", Kind::U8, "", "The queue's priority, 0 to 7; a higher one is served first."),
+            column("queue_octets", Kind::U64, "octets", "Octets in the queue."),
+            column("queue_frames", Kind::U32, "frames", "Frames in the queue."),
+            column(
+                "utilization",
+                Kind::F64,
+                "",
+                "Share of the port's scheduled rate that was used since the last sample, by all its queues, wire \
+                 overhead included; 0 where the line could carry nothing.",
+            ),
+            column("frames_dropped", Kind::U64, "frames", "Data frames dropped at the queue since the last sample."),
+        ],
+    },
+    TableInfo {
+        table: Table::Rates,
+        name: "rates",
+        description: "The state of each flow, one row per sample. Columns `rp_…` are the variables of its reaction \
+                      point.",
+        columns: &[
+            TIME,
+            column("flow", Kind::Name, "", "The flow."),
+            column(
+                "rate_bps",
+                Kind::U64,
+                "bit/s",
+                "The rate that the flow may send at; the line's where nothing limits it, 0 before its start and after \
+                 its end.",
+            ),
+            column(
+                "throughput_bps",
+                Kind::F64,
+                "bit/s",
+                "Delivered since the last sample, wire overhead included; the mean over the destinations.",
+            ),
+            column("fair_rate_bps", Kind::F64, "bit/s", "The flow's max-min fair share now."),
+        ],
+    },
+    TableInfo {
+        table: Table::Signals,
+        name: "signals",
+        description: "Signals on their arrival at the reaction point of a flow, one row each. The last columns are \
+                      the fields of the scheme's signal.",
+        columns: &[
+            TIME,
+            column("flow", Kind::Name, "", "The flow whose source it reached."),
+            optional("queue", Kind::Name, "", "The port whose congestion point sent it; null if a destination did."),
+            column("rate_bps", Kind::U64, "bit/s", "The rate that the flow may send at after it."),
+        ],
+    },
+    TableInfo {
+        table: Table::Flows,
+        name: "flows",
+        description: "The result of each flow, one row each: the flow's object of `summary.json` and its \
+                      proportionally fair share.",
+        columns: &[
+            column("name", Kind::Text, "", "The flow."),
+            column("source", Kind::Text, "", "The host that sends."),
+            column("destinations", Kind::Texts, "", "The hosts that receive."),
+            column(
+                "throughput_bps",
+                Kind::F64,
+                "bit/s",
+                "Delivered over the measured time, wire overhead included; the mean over the destinations.",
+            ),
+            column("fair_rate_bps", Kind::F64, "bit/s", "Time-weighted max-min fair share over the measured time."),
+            column("mean_rate_bps", Kind::F64, "bit/s", "Time-weighted mean of the allowed rate."),
+            column("std_rate_bps", Kind::F64, "bit/s", "Time-weighted standard deviation of the allowed rate."),
+            column("frames_sent", Kind::U64, "frames", "Frames released into the network."),
+            column("frames_delivered", Kind::U64, "frames", "Frames and copies that reached a destination."),
+            column("frames_dropped", Kind::U64, "frames", "Frames and copies dropped at full queues."),
+            column("feedback_received", Kind::U64, "frames", "Signals that the source received."),
+            optional(
+                "settling_time_s",
+                Kind::F64,
+                "s",
+                "Time from the flow's last change of fair share until its allowed rate stays within 5 % of it.",
+            ),
+            optional("completion_time_s", Kind::F64, "s", "Time from start to delivery of a finite flow's last frame."),
+            column(
+                "proportional_rate_bps",
+                Kind::F64,
+                "bit/s",
+                "Time-weighted proportionally fair share over the measured time.",
+            ),
+        ],
+    },
+    TableInfo {
+        table: Table::Arrivals,
+        name: "arrivals",
+        description: "Arrivals of data frames at the recorded queues, one row each, where the scenario asks for them.",
+        columns: &[
+            TIME,
+            column("queue", Kind::Name, "", "The queue's port, `node->peer`."),
+            column("priority", Kind::U8, "", "The queue's priority."),
+            column("flow", Kind::Name, "", "Whose frame it is."),
+            column("queue_octets", Kind::U64, "octets", "Octets in the queue after the arrival."),
+            column("dropped", Kind::Bool, "", "The queue was full and the frame is lost."),
+        ],
+    },
+];
+
+impl Table {
+    /// What it holds.
+    #[must_use]
+    pub fn info(self) -> &'static TableInfo {
+        TABLES.iter().find(|info| info.table == self).expect("every table is listed in TABLES")
+    }
+
+    /// Its name, the stem of its Parquet file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// Its Parquet file in a results folder.
+    #[must_use]
+    pub fn file_name(self) -> String {
+        format!("{}.parquet", self.name())
+    }
+
+    /// The table called `name`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        TABLES.iter().find(|info| info.name == name).map(|info| info.table)
+    }
+
+    /// Its columns under scheme `S`.
+    pub(crate) fn schema<S: Scheme>(self) -> SchemaRef {
+        let (prefix, vars): (&str, &[Var]) = match self {
+            Self::Queues => ("cp_", S::Cp::VARS),
+            Self::Rates => ("rp_", S::Rp::VARS),
+            Self::Signals => ("", S::SIGNAL_VARS),
+            Self::Flows | Self::Arrivals => ("", &[]),
+        };
+        let common =
+            self.info().columns.iter().map(|c| {
+                Field::new(c.name, c.kind.data_type(), c.nullable).with_metadata(describe(c.unit, c.description))
+            });
+        // A queue or a flow may lack the point whose variables these are.
+        let own = vars.iter().map(|var| {
+            let metadata = describe("", var.description);
+            Field::new(format!("{prefix}{}", var.name), DataType::Int64, true).with_metadata(metadata)
+        });
+        Arc::new(Schema::new(common.chain(own).collect::<Vec<_>>()))
+    }
+}
+
+fn describe(unit: &str, description: &str) -> Metadata {
+    [("unit", unit), ("description", description)]
+        .into_iter()
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(key, text)| (key.to_owned(), text.to_owned()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_ends_in_its_unit() {
+        for info in TABLES {
+            for column in info.columns {
+                let suffix = match column.unit {
+                    "" | "frames" => continue,
+                    "bit/s" => "_bps",
+                    "octets" => "_octets",
+                    "s" => "_s",
+                    other => panic!("{}.{}: no suffix for {other}", info.name, column.name),
+                };
+                assert!(column.name.ends_with(suffix), "{}.{} does not end in {suffix}", info.name, column.name);
+            }
+        }
+    }
+
+    #[test]
+    fn names_lead_back_to_tables() {
+        for info in TABLES {
+            assert_eq!(Table::named(info.name), Some(info.table));
+        }
+        assert_eq!(Table::named("queue"), None);
+    }
+}

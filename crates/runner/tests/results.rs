@@ -1,0 +1,224 @@
+//! What a result says: the same bytes each time, sums that agree, and a run that was stopped.
+
+mod common;
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::thread;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
+use common::{into, run, star};
+use penstock_runner::{Options, Records, Run, Table, fingerprint};
+use penstock_scenario::Plan;
+use penstock_schemes::Duration;
+
+#[test]
+fn the_same_plan_gives_the_same_result() {
+    let plan = star(&[("record.arrivals", "true")]);
+    let print = |options: &Options| fingerprint(&run(&plan, options).unwrap()).unwrap();
+    let first = print(&Options::default());
+    assert_eq!(print(&Options::default()), first, "twice in one process");
+    for slice in [Duration::from_us(7), Duration::from_ms(1), Duration::from_ms(1000)] {
+        assert_eq!(print(&Options { slice: Some(slice), ..Options::default() }), first, "slices of {slice:?}");
+    }
+    thread::scope(|scope| {
+        let others: Vec<_> = (0..3).map(|_| scope.spawn(|| print(&Options::default()))).collect();
+        for other in others {
+            assert_eq!(other.join().unwrap(), first, "side by side");
+        }
+    });
+    assert_ne!(fingerprint(&run(&star(&[("seed", "8")]), &Options::default()).unwrap()).unwrap(), first);
+}
+
+#[test]
+fn a_folder_says_what_memory_says_in_the_same_bytes_each_time() {
+    let root = tempfile::tempdir().unwrap();
+    let plan = star(&[("record.arrivals", "true")]);
+    let memory = run(&plan, &Options::default()).unwrap();
+    let [first, second] = ["first", "second"].map(|name| run(&plan, &into(root.path().join(name))).unwrap());
+    assert_eq!(fingerprint(&first).unwrap(), fingerprint(&memory).unwrap());
+
+    let opened = penstock_runner::open(&root.path().join("first")).unwrap();
+    assert_eq!(opened.summary, first.summary);
+    assert_eq!(opened.scenario, plan.resolved);
+    assert!(opened.tables().eq(memory.tables()));
+    for table in memory.tables() {
+        let (kept, read) = (memory.table(table).unwrap(), opened.table(table).unwrap());
+        assert_eq!(read.schema, kept.schema, "{}: names, types, units and descriptions", table.name());
+        assert_eq!(rows(&read), rows(&kept));
+    }
+
+    let bytes = |run: &Run, name: &str| fs::read(run.path.as_ref().unwrap().join(name)).unwrap();
+    for table in memory.tables() {
+        let file = table.file_name();
+        assert_eq!(bytes(&first, &file), bytes(&second, &file), "{file}");
+    }
+    assert_eq!(bytes(&first, "scenario.toml"), bytes(&second, "scenario.toml"));
+}
+
+#[test]
+fn the_columns_of_the_scheme_come_last_and_carry_their_meaning() {
+    let result = run(&star(&[]), &Options::default()).unwrap();
+    let queues = result.table(Table::Queues).unwrap().schema;
+    assert_eq!(queues.field(3).name(), "queue_octets");
+    assert_eq!(queues.field(3).metadata()["unit"], "octets");
+    assert!(queues.field_with_name("cp_fb").unwrap().metadata().contains_key("description"));
+    assert!(result.table(Table::Signals).unwrap().schema.field_with_name("q_off_octets").is_ok());
+}
+
+#[test]
+fn sums_agree() {
+    let plan = star(&[("topology.star.buffer", "40 KB")]);
+    let result = run(&plan, &Options::default()).unwrap();
+    let summary = &result.summary;
+    let t = &summary.totals;
+    assert!(t.frames_dropped > 0 && t.feedback_frames > 0, "the experiment is to drop and to signal: {t:?}");
+    assert_eq!(t.frames_offered, t.frames_sent + t.frames_discarded_at_source);
+    assert_eq!(
+        t.frames_sent + t.copies_made,
+        t.frames_delivered + t.frames_dropped + t.frames_lost_on_link + t.frames_in_flight
+    );
+    let flows = |count: fn(&penstock_runner::summary::FlowSummary) -> u64| summary.flows.iter().map(count).sum::<u64>();
+    assert_eq!(flows(|f| f.frames_sent), t.frames_sent);
+    assert_eq!(flows(|f| f.frames_delivered), t.frames_delivered);
+    assert_eq!(flows(|f| f.frames_dropped), t.frames_dropped);
+    assert_eq!(flows(|f| f.feedback_received), t.feedback_frames);
+    assert_eq!(summary.queues.iter().map(|q| q.frames_dropped).sum::<u64>(), t.frames_dropped);
+    assert!((summary.loss_rate - t.frames_dropped as f64 / t.frames_sent as f64).abs() < 1e-15);
+    assert!((summary.feedback_rate - t.feedback_frames as f64 / t.frames_sent as f64).abs() < 1e-15);
+
+    // Tables and summary are two views of one run.
+    let queues = result.table(Table::Queues).unwrap();
+    assert_eq!(counts(&queues, "frames_dropped").iter().sum::<u64>(), t.frames_dropped);
+    assert_eq!(
+        result.table(Table::Signals).unwrap().batches.iter().map(|b| b.num_rows() as u64).sum::<u64>(),
+        t.feedback_frames
+    );
+    // The samples are 1 ms apart, from 0 s to 200 ms, and there is no warm-up: the mean of the 200 intervals is the whole.
+    let rates = result.table(Table::Rates).unwrap();
+    let time = reals(&rates, "time_s");
+    assert_eq!((time[0], time[time.len() - 1], time.len()), (0.0, 0.2, 201 * 3));
+    let throughput = reals(&rates, "throughput_bps");
+    for (i, flow) in summary.flows.iter().enumerate() {
+        let mean = throughput[i..].iter().step_by(3).sum::<f64>() / 200.0;
+        assert!((mean - flow.throughput_bps).abs() < 1e-6 * flow.throughput_bps, "{}: {mean}", flow.name);
+    }
+    // Full, but for the first interval: the frames come 20 us late. A frame that is on the line when its rate falls, 12 000
+    // bits at most, is sent to its end at the old rate: beyond the schedule.
+    let (time, busy) = (reals(&queues, "time_s"), reals(&queues, "utilization"));
+    for (time, busy) in time.iter().zip(&busy).skip(2) {
+        let most = if (0.1005..0.1015).contains(time) { 1.0 + 12_000.0 / 500_000.0 } else { 1.0 };
+        assert!((0.9..=most).contains(busy), "{busy} at {time} s");
+    }
+}
+
+#[test]
+fn fair_shares_and_completion_are_those_of_the_flows() {
+    // Without control, and with room for all: 3 MB and 24 octets or less of overhead a frame at 1 Gb/s need some 24 ms
+    // alone; from 10 ms on the flow shares with two others.
+    let result = run(&star(&[("scheme", "none"), ("topology.star.buffer", "40 MB")]), &Options::default()).unwrap();
+    let flow = &result.summary.flows[0];
+    let alone_s = 0.024;
+    let completion_s = flow.completion_time_s.unwrap();
+    assert!((alone_s..0.2).contains(&completion_s), "{completion_s}");
+    assert_eq!(flow.frames_delivered, 2000);
+    assert_eq!(result.summary.flows[1].completion_time_s, None);
+    let rates = result.table(Table::Rates).unwrap();
+    let fair = reals(&rates, "fair_rate_bps");
+    // Row 3 t + i is flow i at t ms.
+    assert_eq!(fair[..3], [1e9, 0.0, 0.0]);
+    assert!((fair[3 * 50 + 1] - 1e9 / 3.0).abs() < 1.0, "{}", fair[3 * 50 + 1]);
+    assert!((fair[3 * 150 + 1] - 0.5e9 / 3.0).abs() < 1.0, "{}", fair[3 * 150 + 1]);
+    // 10 ms at 0, 90 ms at 1/3 and 100 ms at 1/6 of 1 Gb/s.
+    let mean = (90.0 / 3.0 + 100.0 / 6.0) / 200.0 * 1e9;
+    assert!((result.summary.flows[1].fair_rate_bps - mean).abs() < 1.0);
+}
+
+#[test]
+fn arrivals_are_recorded_on_request_and_signals_unless_told_otherwise() {
+    let plain = run(&star(&[("record.signals", "false")]), &Options::default()).unwrap();
+    assert!(plain.tables().eq([Table::Queues, Table::Rates, Table::Flows]));
+    assert_eq!(plain.table(Table::Arrivals).unwrap().schema.fields().len(), 0);
+
+    let plan = star(&[("record.arrivals", "true"), ("topology.star.buffer", "40 KB")]);
+    let result = run(&plan, &Options::default()).unwrap();
+    let arrivals = result.table(Table::Arrivals).unwrap();
+    let dropped: usize =
+        arrivals.batches.iter().map(|b| b.column_by_name("dropped").unwrap().as_boolean().true_count()).sum();
+    assert_eq!(dropped as u64, result.summary.totals.frames_dropped);
+    assert!(counts(&arrivals, "queue_octets").iter().all(|&octets| octets <= 40_000));
+}
+
+#[test]
+fn a_stopped_run_keeps_what_was_recorded_and_says_so() {
+    let root = tempfile::tempdir().unwrap();
+    let out = root.path().join("stopped");
+    run_until_call(&star(&[]), 50, Some(out.clone()));
+    let stopped = penstock_runner::open(&out).unwrap();
+    assert_eq!(stopped.summary.interrupted_at_s, Some(0.05));
+    assert_eq!(stopped.summary.duration_s, 0.2);
+    let time = reals(&stopped.table(Table::Rates).unwrap(), "time_s");
+    assert_eq!(time.last(), Some(&0.05));
+
+    // It is the beginning of the whole run.
+    let whole = reals(&run(&star(&[]), &Options::default()).unwrap().table(Table::Rates).unwrap(), "throughput_bps");
+    assert_eq!(reals(&stopped.table(Table::Rates).unwrap(), "throughput_bps"), whole[..time.len()]);
+}
+
+#[test]
+fn a_run_that_is_stopped_in_its_warm_up_has_measured_nothing() {
+    let stopped = run_until_call(&star(&[("warmup", "100 ms")]), 20, None);
+    assert_eq!(stopped.summary.interrupted_at_s, Some(0.02));
+    assert!(stopped.summary.flows.iter().all(|f| f.throughput_bps == 0.0 && f.fair_rate_bps == 0.0));
+    assert!(!stopped.summary.to_json().contains("NaN"));
+    assert_eq!(serde_json::from_str::<penstock_runner::Summary>(&stopped.summary.to_json()).unwrap(), stopped.summary);
+}
+
+#[test]
+fn a_whole_run_is_not_stopped_at_its_end() {
+    let whole = run_until_call(&star(&[]), 200, None);
+    assert_eq!(whole.summary.interrupted_at_s, None);
+}
+
+/// Runs `plan` until the observer has been called `calls` times, 1 ms of simulated time apart.
+fn run_until_call(plan: &Plan, calls: u32, out: Option<PathBuf>) -> Run {
+    let options = Options { out, slice: Some(Duration::from_ms(1)), ..Options::default() };
+    let mut left = calls;
+    penstock_runner::run(plan, &options, &mut |_| {
+        left -= 1;
+        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+    .unwrap()
+}
+
+fn column<'a>(records: &'a Records, name: &'a str) -> impl Iterator<Item = &'a arrow_array::ArrayRef> {
+    records.batches.iter().map(move |batch| batch.column_by_name(name).unwrap())
+}
+
+fn reals(records: &Records, name: &str) -> Vec<f64> {
+    column(records, name).flat_map(|c| c.as_primitive::<Float64Type>().values().to_vec()).collect()
+}
+
+fn counts(records: &Records, name: &str) -> Vec<u64> {
+    column(records, name).flat_map(|c| c.as_primitive::<UInt64Type>().values().to_vec()).collect()
+}
+
+/// Every row as text, names spelled out: lists of names need not have the same order.
+fn rows(records: &Records) -> Vec<String> {
+    let cell = |column: &arrow_array::ArrayRef, row: usize| match column.as_dictionary_opt::<Int32Type>() {
+        Some(names) => names
+            .keys()
+            .iter()
+            .nth(row)
+            .flatten()
+            .map(|key| names.values().as_string::<i32>().value(key as usize).to_owned())
+            .unwrap_or_default(),
+        None => format!("{:?}", column.slice(row, 1)),
+    };
+    let rows = |batch: &arrow_array::RecordBatch| -> Vec<String> {
+        (0..batch.num_rows()).step_by(97).map(|row| batch.columns().iter().map(|c| cell(c, row)).collect()).collect()
+    };
+    records.batches.iter().flat_map(rows).collect()
+}

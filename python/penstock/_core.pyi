@@ -1,0 +1,196 @@
+"""The native module: scenarios, runs and results.
+
+Nested data is JSON text here; the package ``penstock`` makes Python objects of it.
+"""
+
+from collections.abc import Callable
+from os import PathLike
+from typing import final
+
+from arro3.core import Table
+
+__version__: str
+
+class PenstockError(Exception):
+    """An error that Penstock tells of."""
+
+class ScenarioError(PenstockError):
+    """A scenario that cannot be run."""
+
+    file: str
+    """The file, or what stands for it."""
+    line: int | None
+    """The line, counted from 1."""
+    key: str | None
+    """The key, as a dotted path."""
+    message: str
+    """What is wrong."""
+    hint: str | None
+    """What would be right."""
+
+class OutputError(PenstockError):
+    """A results folder that cannot be written or read."""
+
+def schemes() -> str:
+    """Every scheme, as a JSON list.
+
+    Each has name, title, source, description, parameters (each with name, unit, default, minimum, maximum, source,
+    description), profiles (each with name, description, settings), recovers_alone, raises_on_signal, integer_state.
+    Numbers are in the parameter's unit: "octets", "s", "bit/s", "count" or "ratio". The unit of a word is the list of
+    words, "a | b"; that of a switch "true or false"; neither has a minimum or a maximum.
+    """
+
+def schema() -> str:
+    """The JSON schema of a scenario file."""
+
+def reference() -> str:
+    """Every key of a scenario file, as a JSON list."""
+
+def tables() -> str:
+    """Every table of a result, as a JSON list.
+
+    Each has name, description and columns (each with name, unit, description). The columns of a scheme's own variables
+    are not among them.
+    """
+
+@final
+class Scenario:
+    """A scenario file."""
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Scenario:
+        """Read a file.
+
+        Raises:
+            ScenarioError: there is none, or it is not TOML.
+        """
+
+    @staticmethod
+    def parse(text: str, origin: str = "<string>", name: str = "scenario") -> Scenario:
+        """Read text; ``origin`` stands for the file in messages.
+
+        Raises:
+            ScenarioError: the text is not TOML.
+        """
+
+    def set(self, key: str, value: str) -> None:
+        """Set the key with the dotted path ``key``, such as ``flow.0.rate``; ``value`` is TOML or bare text.
+
+        Raises:
+            ScenarioError: the path leads nowhere.
+        """
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+
+    @property
+    def question(self) -> str:
+        """The question that it answers."""
+
+    @property
+    def scheme(self) -> str:
+        """The scheme that runs unless another is chosen."""
+
+    @property
+    def schemes(self) -> list[str]:
+        """The schemes that the scenario has settings for."""
+
+    def toml(self) -> str:
+        """Give the scenario as it was read, with what was set."""
+
+    def resolved(self, scheme: str | None = None, profile: str | None = None, seed: int | None = None) -> str:
+        """Give the scenario with every default written out, as TOML.
+
+        Raises:
+            ScenarioError: the scenario cannot be run.
+        """
+
+    def describe(self, scheme: str | None = None, profile: str | None = None, seed: int | None = None) -> str:
+        """Give what would run, as a JSON object.
+
+        It has name, question, scheme, profile, seed, duration_s, warmup_s, interval_s, nodes (each with name and kind),
+        queues (names), flows (each with name, source, destinations), and fair (each with start_s, stop_s, max_min_bps,
+        proportional_bps).
+
+        Raises:
+            ScenarioError: the scenario cannot be run.
+        """
+
+    def run(
+        self,
+        scheme: str | None = None,
+        profile: str | None = None,
+        seed: int | None = None,
+        out: str | PathLike[str] | None = None,
+        force: bool = False,
+        progress: Callable[[float, float, int, float], object] | None = None,
+    ) -> Result:
+        """Run the scenario, without Python's lock.
+
+        Ctrl-C stops the run: what was recorded until then is the result, and ``Result.interrupted`` is true.
+
+        Args:
+            scheme: runs instead of the scenario's.
+            profile: where the scheme's parameters start from.
+            seed: instead of the scenario's.
+            out: the results folder. Without it, tables stay in memory.
+            force: an older results folder of that name is replaced, once the new one is whole.
+            progress: called about ten times a second with the simulated time (s), the duration (s), the events
+                so far, and the time on the wall clock (s). It may raise KeyboardInterrupt to stop the run as Ctrl-C
+                does; any other exception stops the run and is raised here.
+
+        Raises:
+            ScenarioError: the scenario cannot be run.
+            OutputError: the folder exists, or cannot be written.
+        """
+
+@final
+class Result:
+    """The result of a run."""
+
+    @staticmethod
+    def open(path: str | PathLike[str]) -> Result:
+        """Open a results folder.
+
+        Raises:
+            OutputError: there is none, or it is not whole.
+        """
+
+    def summary_json(self) -> str:
+        """Give the run in numbers, the object of ``summary.json``."""
+
+    @property
+    def scenario_toml(self) -> str:
+        """The scenario with every default written out."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the run was stopped before its end."""
+
+    @property
+    def interrupted_at_s(self) -> float | None:
+        """The simulated time at which it was stopped, s."""
+
+    @property
+    def path(self) -> str | None:
+        """The results folder."""
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the recorded tables."""
+
+    def table(self, name: str) -> Table:
+        """Give a table; from memory without a copy.
+
+        Raises:
+            KeyError: it was not recorded.
+            OutputError: its file cannot be read.
+        """
+
+    def fingerprint(self) -> str:
+        """Give a hash of all columns and of the summary without its ``run`` object.
+
+        Raises:
+            OutputError: a table's file cannot be read.
+        """
