@@ -1,0 +1,145 @@
+//! Runs a program on a workload and takes the time.
+
+use std::path::Path;
+
+use penstock_runner::Recorder;
+use penstock_scenario::{Choice, Plan, Scenario};
+use penstock_schemes::{Instant, Scheme, Visitor};
+use penstock_sim::Sim;
+use penstock_sim::probe::{NoProbe, Probe};
+
+use crate::minimal;
+use crate::stats::Repeated;
+use crate::workload::{Program, Workload};
+
+/// One run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Measured {
+    /// Frames, data or control, that crossed a link.
+    pub hops: u64,
+    /// Events handled.
+    pub events: u64,
+    /// Time that the run took, with the building of the network, in nanoseconds.
+    pub wall_ns: u64,
+}
+
+/// The times of one program over several runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times {
+    pub ns_per_hop: Repeated,
+    pub events_per_s: f64,
+    /// Time over that of the minimal program in the same turn, where there is one.
+    pub ratio: Option<Repeated>,
+}
+
+/// Runs `program` once, for `duration` (scenario notation) or as long as the scenario says.
+///
+/// # Errors
+/// If the scenario cannot be read or refuses the scheme or the duration.
+pub(crate) fn run(
+    workload: &Workload,
+    program: &Program,
+    root: &Path,
+    duration: Option<&str>,
+) -> Result<Measured, String> {
+    let plan = plan(workload, program, root, duration)?;
+    once(workload, program, &plan)
+}
+
+/// Runs all programs of `workload` in turns, `repeats` times, and checks that they forward the same frames.
+///
+/// # Errors
+/// If the scenario cannot be read, or if the programs disagree.
+pub(crate) fn interleaved(workload: &Workload, root: &Path, repeats: u32) -> Result<Vec<Times>, String> {
+    let programs: Vec<Program> = workload.programs().into_iter().map(|(program, _)| program).collect();
+    let plans: Vec<Plan> = programs.iter().map(|p| plan(workload, p, root, None)).collect::<Result<_, _>>()?;
+    let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); programs.len()];
+    for _ in 0..repeats {
+        for ((program, plan), runs) in programs.iter().zip(&plans).zip(&mut runs) {
+            runs.push(once(workload, program, plan)?);
+        }
+    }
+    if workload.minimal.is_some() {
+        same_frames(workload, &plans[0], runs[0][0].hops, runs[1][0].hops)?;
+    }
+    let nanoseconds = |m: &Measured| m.wall_ns as f64 / m.hops as f64;
+    Ok(runs
+        .iter()
+        .map(|own| Times {
+            ns_per_hop: Repeated::of(own.iter().map(nanoseconds).collect()),
+            events_per_s: Repeated::of(own.iter().map(|m| m.events as f64 * 1e9 / m.wall_ns as f64).collect()).median,
+            ratio: workload.minimal.map(|_| {
+                Repeated::of(own.iter().zip(&runs[0]).map(|(m, least)| nanoseconds(m) / nanoseconds(least)).collect())
+            }),
+        })
+        .collect())
+}
+
+/// The programs count a hop at different moments of a frame's crossing, so they may differ by the frames under way.
+fn same_frames(workload: &Workload, plan: &Plan, minimal: u64, engine: u64) -> Result<(), String> {
+    let under_way = plan.network.hops.len() as u64 * 16;
+    if minimal.abs_diff(engine) > under_way {
+        return Err(format!("{}: the minimal program counts {minimal} hops, the engine {engine}", workload.name));
+    }
+    Ok(())
+}
+
+fn plan(workload: &Workload, program: &Program, root: &Path, duration: Option<&str>) -> Result<Plan, String> {
+    let scheme = match program {
+        Program::Minimal => "none",
+        Program::Engine { scheme, .. } => scheme,
+    };
+    let choice = Choice { scheme: Some(scheme.to_owned()), ..Choice::default() };
+    let mut scenario = Scenario::load(&workload.path(root)).map_err(|e| e.to_string())?;
+    if let Some(duration) = duration {
+        // The distance of the samples stays that of the whole run, or a shorter run would sample more often.
+        let interval = scenario.plan(&choice).map_err(|e| e.to_string())?.record.interval;
+        scenario.set("record.interval", &format!("{} ps", interval.0)).map_err(|e| e.to_string())?;
+        scenario.set("duration", duration).map_err(|e| e.to_string())?;
+    }
+    scenario.plan(&choice).map_err(|e| e.to_string())
+}
+
+#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
+fn once(workload: &Workload, program: &Program, plan: &Plan) -> Result<Measured, String> {
+    let begin = std::time::Instant::now();
+    let (hops, events) = match program {
+        Program::Minimal => {
+            let queue = workload.minimal.ok_or_else(|| format!("{} has no minimal program", workload.name))?;
+            let done = minimal::forward(&plan.network, queue, plan.duration.0);
+            (done.hops, done.events)
+        }
+        Program::Engine { probe, .. } => plan.scheme.visit(Engine { plan, probe: *probe }),
+    };
+    let wall_ns = u64::try_from(begin.elapsed().as_nanos()).expect("a bench ends within 584 years");
+    Ok(Measured { hops, events, wall_ns })
+}
+
+/// Runs the engine; gives packet hops and events.
+struct Engine<'a> {
+    plan: &'a Plan,
+    probe: bool,
+}
+
+impl Visitor for Engine<'_> {
+    type Output = (u64, u64);
+
+    fn visit<S: Scheme>(self, config: &S::Config) -> Self::Output {
+        if self.probe {
+            self.run::<S, _>(config, Recorder::<false>::in_memory::<S>(self.plan))
+        } else {
+            self.run::<S, _>(config, NoProbe)
+        }
+    }
+}
+
+impl Engine<'_> {
+    fn run<S: Scheme, P: Probe<S>>(&self, config: &S::Config, probe: P) -> (u64, u64) {
+        let mut sim = Sim::<S, P>::new(&self.plan.network, config, self.plan.seed, probe);
+        sim.run_until(Instant::ZERO + self.plan.warmup);
+        sim.start_measuring();
+        sim.run_until(Instant::ZERO + self.plan.duration);
+        let (outcome, _) = sim.finish();
+        (outcome.totals.packet_hops, outcome.totals.events)
+    }
+}

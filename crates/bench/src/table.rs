@@ -1,0 +1,97 @@
+//! The table that a person reads.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::callgrind;
+use crate::measure::Times;
+use crate::stats::Repeated;
+use crate::workload::{Ceiling, Program, Workload};
+
+/// One program on one workload.
+#[derive(Debug)]
+pub(crate) struct Row {
+    program: Program,
+    ceiling: Option<Ceiling>,
+    instructions_per_hop: Option<f64>,
+    ns_per_hop: Repeated,
+    events_per_s: f64,
+    /// Time over that of the minimal program.
+    time_ratio: Option<Repeated>,
+}
+
+/// Prints what the columns mean.
+pub(crate) fn print_head(repeats: u32) {
+    println!(
+        "Cost of a packet hop: median of {repeats} interleaved runs ± half their range; instructions by callgrind."
+    );
+    println!("Minimal is the smallest program that forwards the same frames, one event a hop and nothing else.");
+    println!();
+    println!("{:13}{:>17}  {:14}{:>13}{:>14}   time / minimal", "", "instructions/hop", "", "ns/hop", "Mevents/s");
+}
+
+/// The rows of `workload`. Instructions are counted if `root`, the root of the repository, is given.
+///
+/// # Errors
+/// If counting fails.
+pub(crate) fn rows(workload: &'static Workload, times: &[Times], root: Option<&Path>) -> Result<Vec<Row>, String> {
+    println!("{}  {}", workload.name, workload.title);
+    let mut rows = Vec::new();
+    for ((program, ceiling), time) in workload.programs().into_iter().zip(times) {
+        let instructions_per_hop =
+            root.map(|root| callgrind::instructions_per_hop(workload, &program, root)).transpose()?;
+        rows.push(Row {
+            program,
+            ceiling,
+            instructions_per_hop,
+            ns_per_hop: time.ns_per_hop,
+            events_per_s: time.events_per_s,
+            time_ratio: time.ratio,
+        });
+    }
+    Ok(rows)
+}
+
+impl Row {
+    /// Whether its count of instructions is over the ceiling.
+    pub(crate) fn over(&self) -> bool {
+        matches!((self.instructions_per_hop, self.ceiling), (Some(count), Some(ceiling)) if count > ceiling.instructions)
+    }
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.instructions_per_hop.map_or("-".to_owned(), |n| format!("{n:.0}"));
+        let count_verdict = verdict(self.instructions_per_hop, self.ceiling.map(|c| c.instructions));
+        let time = format!("{:.1} ± {:.0} %", self.ns_per_hop.median, 100.0 * self.ns_per_hop.spread);
+        let events = self.events_per_s / 1e6;
+        write!(f, "  {:<11}{count:>17}  {count_verdict:<14}{time:>13}{events:>14.1}", self.program)?;
+        match (self.time_ratio, self.ceiling.and_then(|c| c.time_ratio)) {
+            (Some(ratio), ceiling @ Some(_)) => {
+                let verdict = verdict(Some(ratio.median), ceiling);
+                write!(f, "   {:.2} ± {:.0} %  {verdict}", ratio.median, 100.0 * ratio.spread)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// "pass (≤ 350)" or "OVER (≤ 350)", nothing where there is no ceiling or no number.
+fn verdict(value: Option<f64>, ceiling: Option<f64>) -> String {
+    match (value, ceiling) {
+        (Some(value), Some(ceiling)) => format!("{} (≤ {ceiling})", if value <= ceiling { "pass" } else { "OVER" }),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts() {
+        assert_eq!(verdict(Some(350.0), Some(350.0)), "pass (≤ 350)");
+        assert_eq!(verdict(Some(2.6), Some(2.5)), "OVER (≤ 2.5)");
+        assert_eq!(verdict(None, Some(2.5)), "");
+    }
+}

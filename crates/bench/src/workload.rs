@@ -1,0 +1,126 @@
+//! What is measured: three workloads, the programs that run each, and the most that each may cost.
+
+use std::path::Path;
+
+use crate::minimal::EventQueue;
+
+/// A scenario of `scenarios/bench/` and what its runs may cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Workload {
+    /// Its short name.
+    pub name: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// Its file, from the root of the repository.
+    pub file: &'static str,
+    /// The event queue of the minimal program; `None` where the scheme decides which frames are sent, so that no program
+    /// without it forwards the same ones.
+    pub minimal: Option<EventQueue>,
+    /// Two lengths of a run under callgrind, in scenario notation; the difference of their counts leaves out the start.
+    pub counted: [&'static str; 2],
+    /// Ceilings of the engine without scheme and probe, where they apply.
+    pub none: Option<Ceiling>,
+    /// Ceilings of the engine with QCN and the sampling probe.
+    pub qcn: Ceiling,
+}
+
+/// The most that a run may cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ceiling {
+    /// Instructions a packet hop.
+    pub instructions: f64,
+    /// Time over that of the minimal program, where there is one.
+    pub time_ratio: Option<f64>,
+}
+
+/// All workloads.
+pub(crate) const WORKLOADS: [Workload; 3] = [
+    Workload {
+        name: "W1",
+        title: "16 sources share 99 % of a 10 Gb/s bottleneck",
+        file: "scenarios/bench/dumbbell-16.toml",
+        minimal: Some(EventQueue::Heap),
+        counted: ["50 ms", "150 ms"],
+        none: Some(Ceiling { instructions: 350.0, time_ratio: Some(2.5) }),
+        qcn: Ceiling { instructions: 500.0, time_ratio: Some(3.5) },
+    },
+    Workload {
+        name: "W2",
+        title: "128 hosts of a fat tree, each at 99 % of 100 Gb/s",
+        file: "scenarios/bench/fat-tree-k8.toml",
+        minimal: Some(EventQueue::Wheel),
+        counted: ["50 us", "150 us"],
+        none: Some(Ceiling { instructions: 260.0, time_ratio: Some(2.5) }),
+        qcn: Ceiling { instructions: 400.0, time_ratio: Some(3.5) },
+    },
+    Workload {
+        name: "W3",
+        title: "16 greedy sources into one 10 Gb/s port",
+        file: "scenarios/bench/incast-16.toml",
+        minimal: None,
+        counted: ["100 ms", "200 ms"],
+        none: None,
+        qcn: Ceiling { instructions: 700.0, time_ratio: None },
+    },
+];
+
+/// What runs a workload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// The smallest program that forwards the same frames.
+    Minimal,
+    /// Penstock's engine.
+    Engine {
+        /// Name of the scheme.
+        scheme: String,
+        /// With the runner's recorder, sampling; otherwise nobody watches.
+        probe: bool,
+    },
+}
+
+impl Workload {
+    /// The workload called `name`.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        WORKLOADS.iter().find(|w| w.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The programs that are compared, the yardstick first, each with its ceiling.
+    pub(crate) fn programs(&self) -> Vec<(Program, Option<Ceiling>)> {
+        let engine = |scheme: &str, probe| Program::Engine { scheme: scheme.to_owned(), probe };
+        let mut programs = Vec::new();
+        if self.minimal.is_some() {
+            programs.push((Program::Minimal, None));
+        }
+        if let Some(ceiling) = self.none {
+            programs.push((engine("none", false), Some(ceiling)));
+        }
+        programs.push((engine("qcn", true), Some(self.qcn)));
+        programs
+    }
+
+    /// Where its file is, if `root` is the root of the repository.
+    pub(crate) fn path(&self, root: &Path) -> std::path::PathBuf {
+        root.join(self.file)
+    }
+}
+
+impl Program {
+    /// The arguments of `penstock-bench run WORKLOAD` that choose it.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let (scheme, probe) = match self {
+            Self::Minimal => ("minimal", false),
+            Self::Engine { scheme, probe } => (scheme.as_str(), *probe),
+        };
+        ["--scheme", scheme, "--probe", if probe { "on" } else { "off" }].map(str::to_owned).to_vec()
+    }
+}
+
+impl std::fmt::Display for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Minimal => f.pad("minimal"),
+            Self::Engine { scheme, probe: false } => f.pad(scheme),
+            Self::Engine { scheme, probe: true } => f.pad(&format!("{scheme} + probe")),
+        }
+    }
+}
