@@ -1,0 +1,5 @@
+"""``python -m penstock`` is the command line."""
+
+from penstock.cli import main
+
+main()

@@ -1,0 +1,72 @@
+"""What Penstock knows: its schemes with their parameters, and the keys of a scenario file."""
+
+import json
+from typing import Any, TypedDict, cast
+
+from penstock import _core
+
+
+class Parameter(TypedDict):
+    """One parameter of a scheme; ``default``, ``minimum`` and ``maximum`` are in its ``unit``.
+
+    A choice lists its words as its unit; it and a switch have no range (``None``).
+    """
+
+    name: str
+    unit: str
+    default: Any
+    minimum: Any
+    maximum: Any
+    source: str
+    description: str
+
+
+class Profile(TypedDict):
+    """A named set of parameter values."""
+
+    name: str
+    description: str
+    settings: dict[str, Any]
+
+
+class Scheme(TypedDict):
+    """A congestion-management scheme."""
+
+    name: str
+    title: str
+    source: str
+    description: str
+    parameters: list[Parameter]
+    profiles: list[Profile]
+    recovers_alone: bool
+    raises_on_signal: bool
+    integer_state: bool
+
+
+class Key(TypedDict):
+    """One key of a scenario file; ``default`` is as a file would have it, or says in words what a lack means."""
+
+    section: str
+    section_description: str
+    key: str
+    unit: str
+    default: str | None
+    required: bool
+    minimum: Any
+    maximum: Any
+    description: str
+
+
+def schemes() -> list[Scheme]:
+    """Return every scheme, in the order of the registry."""
+    return cast(list[Scheme], json.loads(_core.schemes()))
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of a scenario file, for editors and other tools."""
+    return cast(dict[str, Any], json.loads(_core.schema()))
+
+
+def keys() -> list[Key]:
+    """Return the documentation of every key of a scenario file."""
+    return cast(list[Key], json.loads(_core.reference()))

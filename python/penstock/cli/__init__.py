@@ -1,0 +1,140 @@
+"""The command line.
+
+Each command is a thin layer over the Python API. What is heavy (the engine, NumPy, matplotlib, rich) is imported inside
+the commands, so that `penstock --help` answers at once.
+
+Exit status: 0 done; 1 the machine failed (a full disk); 2 the input is wrong, and nothing was written; 130 interrupted.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.cli.failure import Commands
+
+app = typer.Typer(
+    name="penstock",
+    cls=Commands,
+    help="A workbench for congestion management in data-center Ethernet.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    # Help in plain text: rich's needs a Markdown reader, and that alone takes as long as everything else together.
+    rich_markup_mode=None,
+)
+
+# TOML has no larger whole numbers.
+_LARGEST_SEED = 2**63 - 1
+
+_SCENARIO = typer.Argument(
+    metavar="SCENARIO", help="A scenario file, or its name below ./scenarios, such as netfpga/one-source-100us."
+)
+_JSON = typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")
+_SET = typer.Option(
+    metavar="KEY=VALUE", help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable."
+)
+_FORCE = typer.Option("--force", help="Replace the output folder if it exists.")
+_QUIET = typer.Option("--quiet", "-q", help="No progress and no table; messages of errors alone.")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from penstock import __version__
+
+        typer.echo(f"penstock {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def penstock(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """A workbench for congestion management in data-center Ethernet."""
+
+
+@app.command(short_help="Run a scenario with one scheme.")
+def run(
+    scenario: Annotated[str, _SCENARIO],
+    scheme: Annotated[str | None, typer.Option(metavar="NAME", help="The scheme to run.")] = None,
+    profile: Annotated[str | None, typer.Option(metavar="NAME", help="The scheme's named settings.")] = None,
+    sets: Annotated[list[str] | None, typer.Option("--set", metavar=_SET.metavar, help=_SET.help)] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=_LARGEST_SEED, metavar="N", help="Seed of all random streams.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The results folder.  [default: results/SCENARIO-SCHEME-seedN]"),
+    ] = None,
+    force: Annotated[bool, _FORCE] = False,
+    json: Annotated[bool, _JSON] = False,
+    quiet: Annotated[bool, _QUIET] = False,
+    no_figures: Annotated[bool, typer.Option("--no-figures", help="Write no figures.")] = False,
+) -> None:
+    """Run a scenario: print its summary, write its records and figures into a folder."""
+    from penstock.cli.run import Request, run_one
+
+    request = Request(scenario=scenario, sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet)
+    run_one(request, scheme=scheme, seed=seed, figures=not no_figures)
+
+
+@app.command(short_help="Run a scenario with several schemes.")
+def compare(
+    scenario: Annotated[str, _SCENARIO],
+    schemes: Annotated[str, typer.Option(metavar="A,B,…", help="The schemes to compare, comma between them.")],
+    seeds: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Runs a scheme, with as many seeds from the scenario's on.")
+    ] = 1,
+    profile: Annotated[str | None, typer.Option(metavar="NAME", help="The schemes' named settings.")] = None,
+    sets: Annotated[list[str] | None, typer.Option("--set", metavar=_SET.metavar, help=_SET.help)] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The output folder.  [default: results/SCENARIO-compare]")
+    ] = None,
+    force: Annotated[bool, _FORCE] = False,
+    json: Annotated[bool, _JSON] = False,
+    quiet: Annotated[bool, _QUIET] = False,
+) -> None:
+    """Run a scenario with several schemes on all cores: one table and one figure, side by side."""
+    from penstock.cli.compare import run_all
+    from penstock.cli.run import Request
+
+    request = Request(scenario=scenario, sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet)
+    run_all(request, schemes=[name.strip() for name in schemes.split(",")], seeds=seeds)
+
+
+@app.command("schemes", short_help="List the schemes, or one with its parameters.")
+def list_schemes(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="One scheme, with its parameters and profiles.")
+    ] = None,
+    json: Annotated[bool, _JSON] = False,
+) -> None:
+    """List the schemes, or one scheme's parameters and profiles."""
+    from penstock.cli.listing import show_schemes
+
+    show_schemes(name, json=json)
+
+
+@app.command("scenarios", short_help="List scenario files and their questions.")
+def list_scenarios(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to look.")] = Path("scenarios"),
+    json: Annotated[bool, _JSON] = False,
+) -> None:
+    """List the scenario files in a folder and below, with the question that each answers."""
+    from penstock.cli.listing import show_scenarios
+
+    show_scenarios(folder, json=json)
+
+
+@app.command("schema", short_help="Explain the keys of a scenario file.")
+def show_schema(json: Annotated[bool, _JSON] = False) -> None:
+    """Explain the keys of a scenario file; with --json, print their JSON schema."""
+    from penstock.cli.listing import show_keys
+
+    show_keys(json=json)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,146 @@
+"""`penstock schemes`, `scenarios` and `schema`: what there is."""
+
+import json as jsonlib
+from difflib import get_close_matches
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.markup import escape
+
+from penstock import ScenarioError
+from penstock.catalogue import Parameter, Scheme, keys, schema, schemes
+from penstock.cli.failure import InputError
+from penstock.cli.locate import names
+from penstock.cli.report import add_row, console, listing
+from penstock.scenario import Scenario
+from penstock.text import bit_rate, duration, octets
+
+_WRITERS = {"octets": octets, "s": duration, "bit/s": bit_rate}
+_SCHEME_KEYS = ("name", "title", "source", "parameters")
+_PARAMETER_KEYS = ("name", "unit", "default", "minimum", "maximum", "source", "description")
+
+
+def show_schemes(name: str | None, *, json: bool) -> None:
+    """Print the schemes, or the parameters and profiles of one."""
+    known = schemes()
+    if name is not None:
+        chosen = [scheme for scheme in known if scheme["name"] == name]
+        if not chosen:
+            words = [scheme["name"] for scheme in known]
+            near = get_close_matches(name, words, n=1, cutoff=0.3)
+            hint = f"did you mean {near[0]}?" if near else f"the schemes are {', '.join(words)}"
+            raise InputError(f"{name}: no such scheme", hint)
+        known = chosen
+    if json:
+        typer.echo(jsonlib.dumps([_contract(scheme) for scheme in known], indent=2))
+    elif name is None:
+        table = listing("scheme", "title", "source", "parameters", "profiles")
+        for scheme in known:
+            profiles = ", ".join(profile["name"] for profile in scheme["profiles"]) or "-"
+            add_row(table, scheme["name"], scheme["title"], scheme["source"], str(len(scheme["parameters"])), profiles)
+        console().print(table)
+    else:
+        _print_scheme(known[0])
+
+
+def show_scenarios(folder: Path, *, json: bool) -> None:
+    """Print the scenario files in ``folder`` and below, with their questions."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder", "name one, or go where ./scenarios is")
+    entries = [_entry(folder, name) for name in names(folder)]
+    if json:
+        typer.echo(jsonlib.dumps(entries, indent=2))
+        return
+    table = listing("scenario", "question", "scheme")
+    for entry in entries:
+        if entry["error"] is None:
+            add_row(table, entry["name"], entry["question"], entry["scheme"])
+        else:
+            add_row(table, entry["name"], f"not readable: {entry['error']}", "-")
+    console().print(table)
+
+
+def show_keys(*, json: bool) -> None:
+    """Print the keys of a scenario file for people, or their JSON schema."""
+    if json:
+        typer.echo(jsonlib.dumps(schema(), indent=2))
+        return
+    out = console()
+    for section, group in groupby(keys(), key=lambda key: key["section"]):
+        entries = list(group)
+        out.print(f"\n[bold]{escape(section) or 'scenario'}[/bold]  {escape(entries[0]['section_description'])}")
+        table = listing("key", "value", "default", "what it is")
+        for key in entries:
+            default = "required" if key["required"] else key["default"] or "-"
+            add_row(table, key["key"], key["unit"], default, key["description"])
+        out.print(table)
+
+
+def _contract(scheme: Scheme) -> dict[str, Any]:
+    """Return the part of a scheme's entry that other tools build on."""
+    entry: dict[str, Any] = {key: scheme[key] for key in _SCHEME_KEYS}  # type: ignore[literal-required]
+    entry["parameters"] = [
+        {key: parameter[key] for key in _PARAMETER_KEYS}  # type: ignore[literal-required]
+        for parameter in scheme["parameters"]
+    ]
+    return entry
+
+
+def _entry(folder: Path, name: str) -> dict[str, str | None]:
+    path = folder / f"{name}.toml"
+    entry: dict[str, str | None] = {
+        "name": name,
+        "path": path.as_posix(),
+        "question": None,
+        "scheme": None,
+        "error": None,
+    }
+    try:
+        scenario = Scenario.load(path)
+        entry["question"], entry["scheme"] = scenario.question, scenario.scheme
+    except ScenarioError as error:
+        entry["error"] = error.message
+    return entry
+
+
+def _print_scheme(scheme: Scheme) -> None:
+    out = console()
+    out.print(f"[bold]{scheme['name']}[/bold]  {escape(scheme['title'])}  ({escape(scheme['source'])})")
+    out.print(escape(scheme["description"]))
+    if scheme["parameters"]:
+        table = listing("parameter", "default", "range", "source", "what it does", title="parameters")
+        for parameter in scheme["parameters"]:
+            add_row(
+                table,
+                parameter["name"],
+                _value(parameter["default"], parameter["unit"]),
+                _range(parameter),
+                parameter["source"],
+                parameter["description"],
+            )
+        out.print(table)
+    if scheme["profiles"]:
+        units = {parameter["name"]: parameter["unit"] for parameter in scheme["parameters"]}
+        table = listing("profile", "what it is", "settings", title="profiles")
+        for profile in scheme["profiles"]:
+            settings = ", ".join(f"{key} = {_value(value, units[key])}" for key, value in profile["settings"].items())
+            add_row(table, profile["name"], profile["description"], settings or "the defaults")
+        out.print(table)
+
+
+def _range(parameter: Parameter) -> str:
+    if parameter["minimum"] is None:
+        # The unit of a choice lists its words.
+        return parameter["unit"]
+    low, high = (_value(parameter[end], parameter["unit"]) for end in ("minimum", "maximum"))
+    return f"{low} to {high}"
+
+
+def _value(value: Any, unit: str) -> str:
+    """Write a value, given in the base unit, as a person would."""
+    write = _WRITERS.get(unit)
+    if write is not None:
+        return write(value)
+    return value if isinstance(value, str) else jsonlib.dumps(value)

@@ -1,0 +1,54 @@
+"""From what a person types to a scenario and to a folder for its results."""
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from penstock.cli.failure import InputError
+from penstock.scenario import Scenario
+
+SCENARIOS = Path("scenarios")
+RESULTS = Path("results")
+
+
+def find(name: str, sets: list[str]) -> Scenario:
+    """Read the scenario that ``name`` means, a path or a name below ./scenarios, and apply each ``KEY=VALUE``."""
+    scenario = Scenario.load(_path(name))
+    for assignment in sets:
+        key, equals, value = assignment.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f"--set {assignment}: no KEY=VALUE", "for instance --set duration='1 s'")
+        scenario.set(key.strip(), value.strip())
+    return scenario
+
+
+def names(folder: Path) -> list[str]:
+    """Return the names of the scenario files in ``folder`` and below, sorted."""
+    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.toml"))
+
+
+def refuse_existing(folder: Path, *, force: bool, mark: str) -> None:
+    """Raise InputError if ``folder`` is there and may not be replaced.
+
+    Even with ``force`` only an empty folder or one of the same kind is replaced: ``mark`` is the file that it holds.
+    """
+    if not folder.exists():
+        return
+    if not force:
+        raise InputError(f"{folder}: exists already", "replace it with --force, or name another with --out")
+    if not folder.is_dir() or (any(folder.iterdir()) and not (folder / mark).exists()):
+        raise InputError(f"{folder}: holds no results ({mark} is missing), so it stays", "name another with --out")
+
+
+def _path(name: str) -> Path:
+    path = Path(name)
+    if path.exists():
+        return path
+    below = SCENARIOS / name
+    for candidate in (below, below.with_name(f"{below.name}.toml")):
+        if candidate.is_file():
+            return candidate
+    # The last part of a name alone is what people remember.
+    known = {word: full for full in names(SCENARIOS) for word in (full, full.rpartition("/")[2])}
+    near = get_close_matches(name, known, n=1, cutoff=0.4)
+    hint = f"did you mean {known[near[0]]}?" if near else "`penstock scenarios` lists those below ./scenarios"
+    raise InputError(f"{name}: no such file, and no scenario of that name below ./{SCENARIOS}", hint)

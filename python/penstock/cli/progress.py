@@ -1,0 +1,79 @@
+"""Progress on standard error, for runs that take longer than a second."""
+
+import sys
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from penstock.scenario import Progress as Callback
+from penstock.text import duration, events
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+
+_SILENT_S = 1.0
+"""Wall time before the first bar, s: what is over in a blink needs no bar."""
+
+
+class Progress:
+    """A bar for each run: simulated time, events per second, time left. Without a terminal it stays silent."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._shown = not quiet and sys.stderr.isatty()
+        self._bars: Bars | None = None
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+
+    def stop(self) -> None:
+        """End every run that reports here; each keeps what it recorded."""
+        self._stopped = True
+
+    def task(self, label: str) -> Callback:
+        """Return what a run calls to show its progress under ``label``; any thread may call it."""
+        row = None
+
+        def update(simulated_s: float, duration_s: float, events_so_far: int, wall_s: float) -> None:
+            nonlocal row
+            if self._stopped:
+                raise KeyboardInterrupt
+            if not self._shown or wall_s < _SILENT_S:
+                return
+            left_s = wall_s * (duration_s - simulated_s) / simulated_s if simulated_s else 0.0
+            simulated = f"{duration(simulated_s)} of {duration(duration_s)}"
+            speed = f"{events(events_so_far / wall_s)} events/s"
+            left = f"{duration(round(left_s))} left"
+            with self._lock:
+                bars = self._start()
+                if row is None:
+                    row = bars.add_task(label, total=duration_s, simulated=simulated, speed=speed, left=left)
+                bars.update(row, completed=simulated_s, simulated=simulated, speed=speed, left=left)
+
+        return update
+
+    def _start(self) -> "Bars":
+        if self._bars is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, TextColumn
+            from rich.progress import Progress as Bars
+
+            self._bars = Bars(
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=30),
+                TextColumn("{task.percentage:3.0f} %"),
+                TextColumn("{task.fields[simulated]}"),
+                TextColumn("{task.fields[speed]}"),
+                TextColumn("{task.fields[left]}"),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bars.start()
+        return self._bars

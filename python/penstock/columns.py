@@ -1,0 +1,44 @@
+"""Arrow columns as NumPy arrays, without a copy where the column holds numbers."""
+
+from typing import TYPE_CHECKING, Any
+
+import nanoarrow
+import numpy as np
+from arro3.core import dictionary_dictionary
+
+if TYPE_CHECKING:
+    from arro3.core import Array
+    from numpy.typing import NDArray
+
+# In an array of numbers, Arrow's buffer 0 says which values are missing and buffer 1 holds the values.
+_VALUES = 1
+
+_NUMBERS = frozenset(
+    {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double"},
+)
+
+
+def to_numpy(column: "Array") -> "NDArray[Any]":
+    """Return numbers as a read-only view of the column's memory, anything else as an array of Python objects."""
+    view = nanoarrow.c_array(column).view()
+    if view.dictionary is None and view.storage_type in _NUMBERS and view.null_count == 0:
+        return _values(view)
+    return np.array(column.to_pylist(), dtype=object)
+
+
+def codes(column: "Array") -> tuple["NDArray[Any]", list[str]]:
+    """Return a column of text as a whole number per row, and the text that each number stands for, sorted."""
+    view = nanoarrow.c_array(column).view()
+    if view.dictionary is None:
+        words, numbers = np.unique(np.array(column.to_pylist(), dtype=str), return_inverse=True)
+    else:
+        # Joined chunks keep a dictionary each, so that a word may have several keys.
+        entries = np.array(dictionary_dictionary(column).to_pylist(), dtype=str)
+        words, number_of_key = np.unique(entries, return_inverse=True)
+        numbers = number_of_key[_values(view)]
+    return numbers, [str(word) for word in words]
+
+
+def _values(view: Any) -> "NDArray[Any]":
+    values: NDArray[Any] = np.asarray(view.buffer(_VALUES))
+    return values[view.offset : view.offset + len(view)]

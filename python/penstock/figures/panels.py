@@ -1,0 +1,145 @@
+"""One panel each: queue length, utilisation, rates. A panel draws into axes that it is given."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.ticker import FuncFormatter, PercentFormatter
+
+from penstock.figures.series import FlowSeries, QueueSeries, envelope, means
+from penstock.figures.style import CROWD, DROP, FLOW_COLOURS, QUEUE_COLOURS, REFERENCE
+from penstock.text import count
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+_HEADROOM = 1.06
+"""Top of an axis over the highest value on it."""
+
+_FLOWS_APART = len(FLOW_COLOURS)
+"""Up to so many flows have a colour each; more are drawn as a crowd with its median."""
+
+
+def draw_queues(
+    axes: "Axes", series: list[QueueSeries], equilibrium_octets: float | None, highest_octets: float
+) -> None:
+    """Draw the length of queues, the length that the scheme aims at, and a mark where frames were dropped.
+
+    ``highest_octets`` is the top of the axis, which several panels may share.
+    """
+    scale, unit = (1e6, "MB") if highest_octets >= 2e6 else (1e3, "KB") if highest_octets >= 2e3 else (1.0, "octets")
+    for s, colour in zip(series, QUEUE_COLOURS, strict=False):
+        time, length = envelope(s.time_s, s.octets)
+        axes.plot(time, length / scale, color=colour, label=s.name, linewidth=0.9)
+    if equilibrium_octets is not None:
+        label = rf"$Q_\mathrm{{eq}}$ = {equilibrium_octets / scale:g} {unit}"
+        axes.axhline(equilibrium_octets / scale, color=REFERENCE, linewidth=1.0, linestyle=(0, (5, 3)), label=label)
+    drops = np.unique(np.concatenate([s.time_s[s.dropped > 0] for s in series] or [np.empty(0)]))
+    if len(drops):
+        frames = sum(int(s.dropped.sum()) for s in series)
+        axes.plot(
+            drops,
+            np.full(len(drops), 1.02),
+            "|",
+            color=DROP,
+            markersize=7,
+            transform=axes.get_xaxis_transform(),
+            clip_on=False,
+            label=f"drops ({count(frames)} frames)",
+        )
+    axes.set_ylabel(f"queue length ({unit})")
+    axes.set_ylim(0, _HEADROOM * highest_octets / scale or None)
+    _legend(axes)
+
+
+def draw_utilization(axes: "Axes", series: list[QueueSeries]) -> None:
+    """Draw how much of its scheduled rate each queue's link carries."""
+    for s, colour in zip(series, QUEUE_COLOURS, strict=False):
+        time, utilization = means(s.time_s, s.utilization)
+        axes.plot(time, utilization, color=colour, label=s.name, linewidth=1.2)
+    axes.set_ylabel("link utilisation")
+    axes.set_ylim(0, 1.06)
+    axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
+    if len(series) > 1:
+        _legend(axes)
+
+
+def draw_rates(axes: "Axes", series: list[FlowSeries], highest_bps: float) -> None:
+    """Draw what each flow delivers, and its max-min fair share, dashed.
+
+    ``highest_bps`` is the top of the axis, which several panels may share.
+    """
+    lines = [thinned(s) for s in series]
+    scale, unit = (1e9, "Gb/s") if highest_bps >= 2e9 else (1e6, "Mb/s") if highest_bps >= 2e6 else (1e3, "kb/s")
+    if len(series) <= _FLOWS_APART:
+        for s, (time, rate), colour in zip(series, lines, FLOW_COLOURS, strict=False):
+            axes.plot(time, rate / scale, color=colour, label=s.name, linewidth=1.0)
+    else:
+        _draw_crowd(axes, lines, scale)
+    for i, (time, fair) in enumerate(_distinct_shares(series)):
+        axes.step(
+            time,
+            fair / scale,
+            where="pre",
+            color=REFERENCE,
+            linestyle=(0, (4, 2.5)),
+            linewidth=1.2,
+            label="max-min fair share" if i == 0 else None,
+        )
+    axes.set_ylabel(f"delivered rate ({unit})")
+    axes.set_ylim(0, _HEADROOM * highest_bps / scale or None)
+    _legend(axes)
+
+
+def top_octets(series: list[QueueSeries], equilibrium_octets: float | None) -> float:
+    """Return how high the axis of a queue panel must reach, octets."""
+    return max([float(s.octets.max()) for s in series if len(s.octets)] + [equilibrium_octets or 0.0])
+
+
+def top_bps(series: list[FlowSeries]) -> float:
+    """Return how high the axis of a rate panel must reach, bit/s.
+
+    A share that lasts for a moment, while a flow is the first to start, may leave the panel: it would flatten the rest.
+    """
+    active = [s for s in series if len(s.time_s)]
+    return max([float(max(thinned(s)[1].max(), np.quantile(s.fair_bps, 0.98))) for s in active], default=0.0)
+
+
+def thinned(series: FlowSeries) -> tuple["NDArray[Any]", "NDArray[Any]"]:
+    """Return the delivered rate as it is drawn: times in s, rates in bit/s."""
+    return means(series.time_s, series.throughput_bps)
+
+
+def time_axis(axes: "Axes", duration_s: float) -> None:
+    """Label the time axis, in the unit that suits the length of the run."""
+    factor, unit = (1, "s") if duration_s >= 1 else (1e3, "ms") if duration_s >= 1e-3 else (1e6, "µs")
+    axes.set_xlim(0, duration_s)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * factor:g}"))
+    axes.set_xlabel(f"time ({unit})")
+
+
+def _draw_crowd(axes: "Axes", lines: list[tuple["NDArray[Any]", "NDArray[Any]"]], scale: float) -> None:
+    segments = [np.column_stack((time, rate / scale)) for time, rate in lines if len(time)]
+    # So many lines are one picture in an SVG: as paths they would weigh megabytes.
+    crowd = LineCollection(segments, colors=CROWD, linewidths=0.6, alpha=max(0.15, 8 / len(lines)), rasterized=True)
+    axes.plot([], [], color=CROWD, linewidth=0.8, label=f"each of {len(lines)} flows")
+    axes.add_collection(crowd)
+    shortest = min(len(time) for time, _ in lines)
+    if shortest:
+        median = np.median([rate[:shortest] for _, rate in lines], axis=0)
+        axes.plot(lines[0][0][:shortest], median / scale, color="#EE6677", linewidth=1.6, label="median")
+    axes.autoscale_view()
+
+
+def _distinct_shares(series: list[FlowSeries]) -> list[tuple["NDArray[Any]", "NDArray[Any]"]]:
+    distinct: dict[bytes, tuple[NDArray[Any], NDArray[Any]]] = {}
+    for s in series:
+        # Shares that agree to a kb/s are drawn once; a flow that is not active has none.
+        key = np.round(s.fair_bps / 1000).tobytes()
+        distinct.setdefault(key, (s.time_s, np.where(s.fair_bps > 0, s.fair_bps, np.nan)))
+    return list(distinct.values())
+
+
+def _legend(axes: "Axes") -> None:
+    axes.legend(loc="upper left", bbox_to_anchor=(1.005, 1.03), borderaxespad=0, handlelength=1.6)

@@ -1,0 +1,132 @@
+"""What figures draw, taken out of a result's tables and thinned to what a page can show."""
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from penstock.columns import codes
+from penstock.text import parse_octets
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from penstock.result import Result
+    from penstock.summary import QueueSummary
+
+QUEUES_SHOWN = 4
+"""The most queues in one panel: more lines than this hide one another."""
+
+_NOTABLE = 0.05
+"""A queue whose mean is below this part of the longest one's, without a drop or signal, is not worth a line."""
+
+
+@dataclass(frozen=True)
+class QueueSeries:
+    """Samples of one queue."""
+
+    name: str
+    time_s: "NDArray[np.float64]"
+    octets: "NDArray[Any]"
+    utilization: "NDArray[np.float64]"
+    dropped: "NDArray[Any]"
+
+
+@dataclass(frozen=True)
+class FlowSeries:
+    """Samples of one flow."""
+
+    name: str
+    time_s: "NDArray[np.float64]"
+    throughput_bps: "NDArray[np.float64]"
+    fair_bps: "NDArray[np.float64]"
+
+
+def notable_queues(queues: Iterable["QueueSummary"], most: int = QUEUES_SHOWN) -> list["QueueSummary"]:
+    """Choose the queues to draw: those that drop, signal or fill, the longest first, at most ``most``, at least one."""
+    ranked = sorted(queues, key=lambda q: (-q["frames_dropped"], -q["mean_octets"], -q["utilization"], q["name"]))
+    if not ranked:
+        return []
+    least = _NOTABLE * max(q["mean_octets"] for q in queues)
+    chosen = [q for q in ranked if q["frames_dropped"] or q["feedback_frames"] or q["mean_octets"] > least]
+    return (chosen or ranked[:1])[:most]
+
+
+def queue_series(result: "Result", chosen: list["QueueSummary"]) -> list[QueueSeries]:
+    """Return the samples of the chosen queues."""
+    several_priorities = len({q["priority"] for q in result.summary["queues"]}) > 1
+    numbers, words = codes(result.queues.column("queue").chunk(0))
+    priority = result.column("queues", "priority")
+    time_s, octets, utilization, dropped = (
+        result.column("queues", name) for name in ("time_s", "queue_octets", "utilization", "frames_dropped")
+    )
+    series = []
+    for queue in chosen:
+        if queue["name"] in words:
+            rows = np.flatnonzero((numbers == words.index(queue["name"])) & (priority == queue["priority"]))
+            name = f"{queue['name']} priority {queue['priority']}" if several_priorities else queue["name"]
+            series.append(QueueSeries(name, time_s[rows], octets[rows], utilization[rows], dropped[rows]))
+    return series
+
+
+def flow_series(result: "Result") -> list[FlowSeries]:
+    """Return the samples of every flow of a result, in the order of its summary."""
+    numbers, words = codes(result.rates.column("flow").chunk(0))
+    time_s, throughput_bps, fair_bps = (
+        result.column("rates", name) for name in ("time_s", "throughput_bps", "fair_rate_bps")
+    )
+    # One pass over the table serves all flows: a stable sort keeps each flow's samples in order of time.
+    order = np.argsort(numbers, kind="stable")
+    bounds = np.searchsorted(numbers[order], np.arange(len(words) + 1))
+    rows_of = {word: order[bounds[i] : bounds[i + 1]] for i, word in enumerate(words)}
+    series = []
+    for flow in result.summary["flows"]:
+        rows = rows_of.get(flow["name"])
+        if rows is not None:
+            series.append(FlowSeries(flow["name"], time_s[rows], throughput_bps[rows], fair_bps[rows]))
+    return series
+
+
+def question(result: "Result") -> str:
+    """Return the question of the scenario that ran, or its name if it asks none."""
+    document = tomllib.loads(result.scenario_toml)
+    return str(document.get("question") or result.summary["scenario"])
+
+
+def equilibrium_octets(result: "Result") -> float | None:
+    """Return the length at which the scheme tries to hold a queue, octets; ``None`` for a scheme without ``q_eq``."""
+    document = tomllib.loads(result.scenario_toml)
+    text = document.get("schemes", {}).get(result.summary["scheme"], {}).get("q_eq")
+    return None if text is None else parse_octets(text)
+
+
+def envelope(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = 1000) -> tuple["NDArray[Any]", "NDArray[Any]"]:
+    """Thin a line to at most four points a bin: its first, lowest, highest and last.
+
+    Drawn over as many pixels as there are bins, it looks as the whole line does; no peak is lost.
+    """
+    if len(x) <= 4 * bins:
+        return x, y
+    edges = np.linspace(0, len(x), bins + 1).astype(int)
+    kept = np.empty((bins, 4), dtype=int)
+    for i, (start, stop) in enumerate(pairwise(edges)):
+        part = y[start:stop]
+        kept[i] = start, start + int(part.argmin()), start + int(part.argmax()), stop - 1
+    rows = np.unique(kept)
+    return x[rows], y[rows]
+
+
+def means(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = 250) -> tuple["NDArray[Any]", "NDArray[Any]"]:
+    """Thin a line of interval averages to their means over at most ``bins`` longer intervals.
+
+    A sample describes the interval before it, so that each mean stands at the end of its bin.
+    """
+    if len(x) <= bins:
+        return x, y
+    size = -(-len(x) // bins)
+    starts = np.arange(0, len(x), size)
+    stops = np.append(starts[1:], len(x))
+    return x[stops - 1], np.add.reduceat(y, starts) / (stops - starts)

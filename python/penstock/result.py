@@ -1,0 +1,146 @@
+"""The result of a run: numbers, Arrow tables, figures."""
+
+import json
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from penstock import _core
+from penstock.columns import to_numpy
+from penstock.summary import Summary
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+
+class Result:
+    """What a run recorded.
+
+    The tables are Arrow tables that pandas, polars, pyarrow and NumPy read without a copy:
+
+        >>> result.column("queues", "queue_octets")  # NumPy, a view of the table's memory
+        >>> polars.DataFrame(result.queues)
+        >>> pyarrow.table(result.queues)
+        >>> pyarrow.table(result.queues).to_pandas(split_blocks=True)
+
+    (``result.queues["queue_octets"].to_numpy()`` and ``pandas.DataFrame.from_arrow`` work as well, with a copy.)
+
+    Made by :meth:`Scenario.run` and :meth:`open`.
+    """
+
+    def __init__(self, core: _core.Result) -> None:
+        self._core = core
+        self._tables: dict[str, Table] = {}
+
+    @classmethod
+    def open(cls, folder: str | PathLike[str]) -> Self:
+        """Read the results folder of an earlier run.
+
+        Raises:
+            OutputError: the folder is not there, or holds no results.
+        """
+        return cls(_core.Result.open(str(folder)))
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The result in numbers: the object of ``summary.json``."""
+        return cast(Summary, json.loads(self._core.summary_json()))
+
+    @property
+    def summary_json(self) -> str:
+        """The text of ``summary.json``."""
+        return self._core.summary_json()
+
+    @property
+    def scenario_toml(self) -> str:
+        """The scenario that ran, every default written out."""
+        return self._core.scenario_toml
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the run was ended early."""
+        return self._core.interrupted
+
+    @property
+    def interrupted_at_s(self) -> float | None:
+        """Simulated time at which the run was ended early, s."""
+        return self._core.interrupted_at_s
+
+    @property
+    def path(self) -> Path | None:
+        """The results folder; ``None`` for a result in memory."""
+        return None if self._core.path is None else Path(self._core.path)
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables that were recorded."""
+        return self._core.tables
+
+    @property
+    def queues(self) -> "Table":
+        """Samples of queues: length, utilisation, drops, variables of the congestion points (``cp_…``)."""
+        return self._table("queues")
+
+    @property
+    def rates(self) -> "Table":
+        """Samples of flows: allowed rate, throughput, fair rate, variables of the reaction points (``rp_…``)."""
+        return self._table("rates")
+
+    @property
+    def signals(self) -> "Table":
+        """Every signal that reached a source."""
+        return self._table("signals")
+
+    @property
+    def flows(self) -> "Table":
+        """One row a flow: the flows of the summary, and their proportionally fair rate."""
+        return self._table("flows")
+
+    @property
+    def arrivals(self) -> "Table":
+        """Every arrival of a data frame at a queue, where the scenario sets ``record.arrivals``."""
+        return self._table("arrivals")
+
+    def column(self, table: str, column: str) -> "NDArray[Any]":
+        """Return a column as a NumPy array.
+
+        A column of numbers is a read-only view of the table's memory, not a copy; text becomes an array of ``str``
+        (``None`` where there is no value).
+
+        Raises:
+            PenstockError: the table was not recorded, or has no such column.
+        """
+        data = self._table(table)
+        if column not in data.column_names:
+            raise _core.PenstockError(
+                f"table {table!r} has no column {column!r}; its columns are {', '.join(data.column_names)}"
+            )
+        return to_numpy(data.column(column).chunk(0))
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """Draw queue length, link utilisation and the rate of each flow, over time.
+
+        With ``path`` the figure is also written there; the suffix (``.png``, ``.svg``, ``.pdf``) says how.
+        """
+        from penstock.figures import overview, save
+
+        figure = overview(self)
+        if path is not None:
+            save(figure, Path(path))
+        return figure
+
+    def _table(self, name: str) -> "Table":
+        if name not in self._tables:
+            if name not in self._core.tables:
+                hint = "; set record.arrivals = true in the scenario" if name == "arrivals" else ""
+                raise _core.PenstockError(f"no table {name!r} was recorded{hint}")
+            # One chunk, so that each column is one piece of memory for NumPy to look at.
+            self._tables[name] = self._core.table(name).combine_chunks()
+        return self._tables[name]
+
+    def __repr__(self) -> str:
+        summary = self.summary
+        return f"<Result of {summary['scenario']!r} with {summary['scheme']!r}, seed {summary['seed']}>"

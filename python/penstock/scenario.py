@@ -1,0 +1,223 @@
+"""Scenarios: read from TOML, or built from keyword arguments and saved as TOML; both are the same thing."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self, TypedDict, cast
+
+import tomli_w
+
+from penstock import _core
+from penstock.result import Result
+
+Progress = Callable[[float, float, int, float], None]
+"""Called at most about ten times a second with simulated time (s), duration (s), events so far, and wall time (s)."""
+
+Table = Mapping[str, Any]
+"""A TOML table: text with unit for quantities, numbers for counts, tables for tables."""
+
+
+class Node(TypedDict):
+    """A node; ``kind`` is ``host`` or ``switch``."""
+
+    name: str
+    kind: str
+
+
+class FlowDescription(TypedDict):
+    """A flow by name, with the nodes at its ends."""
+
+    name: str
+    source: str
+    destinations: list[str]
+
+
+class FairPeriod(TypedDict):
+    """The reference allocation while nothing changes, one rate per flow, bit/s with wire overhead."""
+
+    start_s: float
+    stop_s: float
+    max_min_bps: list[float]
+    proportional_bps: list[float]
+
+
+class Description(TypedDict):
+    """A scenario laid out: what would run."""
+
+    name: str
+    question: str
+    scheme: str
+    profile: str | None
+    seed: int
+    duration_s: float
+    warmup_s: float
+    interval_s: float
+    nodes: list[Node]
+    queues: list[str]
+    flows: list[FlowDescription]
+    fair: list[FairPeriod]
+
+
+class Scenario:
+    """One experiment: a network, its flows, and the schemes to try on it.
+
+    Built from the keys of a scenario file as keyword arguments; quantities are text with a unit:
+
+        >>> Scenario(
+        ...     question="What do two senders do to one port?",
+        ...     duration="100 ms",
+        ...     scheme="qcn",
+        ...     topology={"star": {"hosts": 3, "link_rate": "10 Gbps", "link_delay": "1 us", "buffer": "150 KB"}},
+        ...     flow=[{"from": "h0..h1", "to": "h2"}],
+        ... )
+
+    Raises:
+        ScenarioError: a key or value is not legal; its ``key``, ``message`` and ``hint`` say which and what would be.
+    """
+
+    def __init__(
+        self,
+        *,
+        question: str,
+        duration: str,
+        scheme: str,
+        topology: Table,
+        flow: Sequence[Table],
+        name: str | None = None,
+        warmup: str | None = None,
+        seed: int | None = None,
+        schemes: Mapping[str, Table] | None = None,
+        network: Table | None = None,
+        hosts: Table | None = None,
+        change: Sequence[Table] | None = None,
+        record: Table | None = None,
+    ) -> None:
+        document = {
+            "name": name,
+            "question": question,
+            "duration": duration,
+            "warmup": warmup,
+            "seed": seed,
+            "scheme": scheme,
+            "schemes": schemes,
+            "topology": topology,
+            "network": network,
+            "hosts": hosts,
+            "flow": flow,
+            "change": change,
+            "record": record,
+        }
+        text = tomli_w.dumps({key: value for key, value in document.items() if value is not None})
+        self._core = _core.Scenario.parse(text, "<keywords>")
+
+    @classmethod
+    def _wrap(cls, core: _core.Scenario) -> Self:
+        scenario = cls.__new__(cls)
+        scenario._core = core
+        return scenario
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a scenario file.
+
+        Raises:
+            ScenarioError: the file cannot be read, is not TOML, or has an unknown key.
+        """
+        return cls._wrap(_core.Scenario.load(str(path)))
+
+    @classmethod
+    def from_toml(cls, text: str, *, origin: str = "<string>", name: str = "scenario") -> Self:
+        """Read a scenario from TOML text; ``origin`` stands for the file in messages.
+
+        Raises:
+            ScenarioError: the text is not TOML, or has an unknown key.
+        """
+        return cls._wrap(_core.Scenario.parse(text, origin, name))
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario: the stem of its file."""
+        return self._core.name
+
+    @property
+    def question(self) -> str:
+        """The question that the scenario answers, in a line."""
+        return self._core.question
+
+    @property
+    def scheme(self) -> str:
+        """The scheme that runs unless another is asked for."""
+        return self._core.scheme
+
+    @property
+    def schemes(self) -> list[str]:
+        """The schemes for which the scenario has settings."""
+        return self._core.schemes
+
+    def set(self, key: str, value: str | int | float | bool) -> Self:
+        """Set one key by its dotted path, such as ``schemes.qcn.q_eq`` or ``flow.0.rate``, and return the scenario.
+
+        Quantities are text with a unit, such as ``"33 KB"``.
+
+        Raises:
+            ScenarioError: there is no such key.
+        """
+        self._core.set(key, value if isinstance(value, str) else json.dumps(value))
+        return self
+
+    def to_toml(self) -> str:
+        """Return the scenario as TOML, with what was set."""
+        return self._core.toml()
+
+    def resolved(self, *, scheme: str | None = None, profile: str | None = None, seed: int | None = None) -> str:
+        """Return the scenario as TOML with every default written out.
+
+        Raises:
+            ScenarioError: a value is not legal.
+        """
+        return self._core.resolved(scheme, profile, seed)
+
+    def describe(
+        self, *, scheme: str | None = None, profile: str | None = None, seed: int | None = None
+    ) -> Description:
+        """Lay the scenario out without running it: nodes, queues, flows and their fair shares.
+
+        Raises:
+            ScenarioError: a value is not legal.
+        """
+        return cast(Description, json.loads(self._core.describe(scheme, profile, seed)))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the scenario to a file as TOML.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        Path(path).write_text(self.to_toml(), encoding="utf-8")
+
+    def run(
+        self,
+        *,
+        scheme: str | None = None,
+        profile: str | None = None,
+        seed: int | None = None,
+        out: str | PathLike[str] | None = None,
+        force: bool = False,
+        progress: Progress | None = None,
+    ) -> Result:
+        """Run the scenario and return what it recorded. Other Python threads go on meanwhile.
+
+        The same scenario and seed give the same result. With ``out`` the records go to a folder of that name as they
+        fill, otherwise they stay in memory. An interrupt (Ctrl-C) ends the run early and keeps what was recorded; see
+        :attr:`Result.interrupted`.
+
+        Raises:
+            ScenarioError: a value is not legal; nothing is written.
+            OutputError: the folder exists and ``force`` is not set, or cannot be written.
+        """
+        folder = None if out is None else str(out)
+        return Result(self._core.run(scheme, profile, seed, folder, force, progress))
+
+    def __repr__(self) -> str:
+        return f"<Scenario {self.name!r}: {self.question!r}>"

@@ -1,0 +1,95 @@
+"""The summary of a run, as ``summary.json`` and ``penstock run --json`` hold it.
+
+Counts cover the whole run; means, deviations, extremes, throughput and utilisation cover the time after the warm-up and
+are time-weighted, not sampled.
+"""
+
+from typing import NotRequired, TypedDict
+
+
+class Totals(TypedDict):
+    """Sums over the network and the whole run."""
+
+    frames_offered: int
+    frames_discarded_at_source: int
+    frames_sent: int
+    copies_made: int
+    frames_delivered: int
+    frames_dropped: int
+    frames_lost_on_link: int
+    frames_in_flight: int
+    feedback_frames: int
+    packet_hops: int
+    events: int
+
+
+class QueueSummary(TypedDict):
+    """One queue: a port and a priority."""
+
+    name: str
+    priority: int
+    mean_octets: float
+    std_octets: float
+    min_octets: int
+    max_octets: int
+    empty_fraction: float
+    utilization: float
+    frames_dropped: int
+    feedback_frames: int
+    paused_s: float
+    pause_frames: int
+
+
+class FlowSummary(TypedDict):
+    """One flow."""
+
+    name: str
+    source: str
+    destinations: list[str]
+    throughput_bps: float
+    fair_rate_bps: float
+    mean_rate_bps: float
+    std_rate_bps: float
+    frames_sent: int
+    frames_delivered: int
+    frames_dropped: int
+    feedback_received: int
+    settling_time_s: float | None
+    completion_time_s: float | None
+
+
+class HostSummary(TypedDict):
+    """One host."""
+
+    name: str
+    rate_limiters_mean: float
+    rate_limiters_max: int
+
+
+class RunSummary(TypedDict):
+    """How the run went on this machine; the only part that the same seed does not repeat."""
+
+    wall_s: float
+    events_per_s: float
+    ns_per_packet_hop: float
+    version: str
+
+
+class Summary(TypedDict):
+    """The result of a run in numbers."""
+
+    scenario: str
+    scheme: str
+    profile: str | None
+    seed: int
+    duration_s: float
+    warmup_s: float
+    interrupted_at_s: NotRequired[float]
+    totals: Totals
+    loss_rate: float
+    feedback_rate: float
+    jain_index: float
+    queues: list[QueueSummary]
+    flows: list[FlowSummary]
+    hosts: list[HostSummary]
+    run: RunSummary

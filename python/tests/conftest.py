@@ -1,0 +1,93 @@
+"""What several tests share: a small scenario, and the command line as a process of its own."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from penstock import Result, Scenario
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The repository: its scenarios are below."""
+
+SMALL = """\
+question = "Do two senders share one port?"
+duration = "20 ms"
+scheme = "qcn"
+
+[schemes.qcn]
+q_eq = "33 KB"
+
+[topology.star]
+hosts = 3
+link_rate = "1 Gbps"
+link_delay = "1 us"
+buffer = "60 KB"
+
+[[flow]]
+from = "h0..h1"
+to = "h2"
+"""
+"""Two greedy senders to one port: 2 Gb/s meet 1 Gb/s, so that frames queue, signals flow and, at first, frames drop."""
+
+ENDLESS = ["--set", "duration=100000 s", "--set", "record.interval=100 ms"]
+"""Options that make the small scenario run for hours."""
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Return a file with the small scenario."""
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+def interrupt(arguments: list[str], out: Path, by: signal.Signals = signal.SIGINT) -> tuple[int, str, str]:
+    """Start the command line, end it when it is at work on ``out`` (by Ctrl-C), and return its status and its words."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "penstock", *arguments, "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        # It is at work when its unfinished folder is there, beside the final name.
+        deadline = time.monotonic() + 60
+        while not any(out.parent.glob("*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        assert not out.exists()
+        process.send_signal(by)
+        stdout, stderr = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    return process.returncode, stdout, stderr
+
+
+@pytest.fixture(scope="session")
+def result() -> Result:
+    """Return the small scenario's result, in memory."""
+    return Scenario.from_toml(SMALL, name="small").run(seed=1)
+
+
+@pytest.fixture
+def penstock(tmp_path: Path) -> Command:
+    """Return a function that runs the command line in an empty folder."""
+
+    def command(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "penstock", *map(str, arguments)],
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return command

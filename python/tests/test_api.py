@@ -1,0 +1,201 @@
+"""The Python API: scenarios from text and from keywords, results as tables and figures."""
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import SMALL, Command
+
+import penstock
+from penstock import OutputError, PenstockError, Result, Scenario, ScenarioError
+
+KEYWORDS: dict[str, Any] = {
+    "question": "Do two senders share one port?",
+    "duration": "20 ms",
+    "scheme": "qcn",
+    "schemes": {"qcn": {"q_eq": "33 KB"}},
+    "topology": {"star": {"hosts": 3, "link_rate": "1 Gbps", "link_delay": "1 us", "buffer": "60 KB"}},
+    "flow": [{"from": "h0..h1", "to": "h2"}],
+}
+
+
+def content(result: Result) -> dict[str, Any]:
+    """Return everything that the same seed repeats: the summary but for ``run``, and every column of every table."""
+    summary = json.loads(result.summary_json)
+    del summary["run"]
+    columns = {
+        f"{name}.{column}": result.column(name, column).tolist()
+        for name in result.tables
+        for column in pa.table(getattr(result, name)).column_names
+    }
+    return {"summary": summary, **columns}
+
+
+def test_keywords_toml_and_file_are_the_same_scenario(tmp_path: Path, result: Result) -> None:
+    built = Scenario(name="small", **KEYWORDS)
+    built.save(tmp_path / "saved.toml")
+    loaded = Scenario.load(tmp_path / "saved.toml")
+    assert (built.name, built.question, built.scheme, built.schemes) == ("small", KEYWORDS["question"], "qcn", ["qcn"])
+    assert content(built.run()) == content(loaded.run()) == content(result)
+
+
+def test_resolved_scenario_is_itself(result: Result) -> None:
+    text = result.scenario_toml
+    again = Scenario.from_toml(text, name="small")
+    assert again.resolved() == text
+    assert content(again.run()) == content(result)
+
+
+def test_same_seed_same_content_through_python_and_command_line(
+    penstock: Command, small: Path, tmp_path: Path, result: Result
+) -> None:
+    assert penstock("run", small, "--out", tmp_path / "out", "--no-figures", "--quiet").returncode == 0
+    assert content(Result.open(tmp_path / "out")) == content(result)
+
+
+def test_other_seed_other_content(result: Result) -> None:
+    assert (
+        content(Scenario.from_toml(SMALL, name="small").run(seed=2))["signals.time_s"]
+        != content(result)["signals.time_s"]
+    )
+
+
+def test_set_takes_text_and_numbers() -> None:
+    scenario = Scenario.from_toml(SMALL).set("duration", "5 ms").set("flow.0.weight", 3).set("record.arrivals", True)
+    assert scenario.describe()["duration_s"] == 0.005
+    assert "weight = 3" in scenario.to_toml()
+    arrivals = scenario.run()
+    assert arrivals.arrivals.num_rows > 0
+
+
+def test_describe(result: Result) -> None:
+    plan = Scenario.from_toml(SMALL).describe(scheme="none", seed=9)
+    assert (plan["scheme"], plan["seed"], plan["interval_s"]) == ("none", 9, 2e-5)
+    assert plan["flows"][1] == {"name": "f1", "source": "h1", "destinations": ["h2"]}
+    assert "sw0->h2" in plan["queues"]
+    # Two greedy flows share 1 Gb/s for the whole run.
+    assert plan["fair"] == [
+        {"start_s": 0.0, "stop_s": 0.02, "max_min_bps": [5e8, 5e8], "proportional_bps": [pytest.approx(5e8)] * 2}
+    ]
+    assert [flow["fair_rate_bps"] for flow in result.summary["flows"]] == [5e8, 5e8]
+
+
+def test_errors_say_where(tmp_path: Path, small: Path) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_toml(SMALL.replace("link_rate", "link_rat"), origin="mine.toml").run()
+    error = caught.value
+    assert (error.file, error.line) == ("mine.toml", 10)
+    assert error.key is not None
+    assert "link_rat" in error.key
+    assert error.hint is not None
+    assert "link_rate" in error.hint
+    with pytest.raises(ScenarioError):
+        Scenario.load(tmp_path / "nowhere.toml")
+    with pytest.raises(TypeError):
+        Scenario(**KEYWORDS | {"flows": []})  # a misspelt keyword
+    with pytest.raises(ScenarioError):
+        Scenario(**KEYWORDS | {"duration": "20"}).run()
+    out = tmp_path / "out"
+    Scenario.load(small).run(out=out)
+    with pytest.raises(OutputError):
+        Scenario.load(small).run(out=out)
+    assert Scenario.load(small).run(out=out, force=True).path == out
+    with pytest.raises(OutputError):
+        Result.open(tmp_path / "nowhere")
+    assert issubclass(ScenarioError, PenstockError)
+    assert issubclass(OutputError, PenstockError)
+
+
+def test_tables_and_columns(result: Result) -> None:
+    assert result.tables == ["queues", "rates", "signals", "flows"]
+    assert result.queues.column_names[:7] == [
+        "time_s",
+        "queue",
+        "priority",
+        "queue_octets",
+        "queue_frames",
+        "utilization",
+        "frames_dropped",
+    ]
+    assert result.rates.column_names[:5] == ["time_s", "flow", "rate_bps", "throughput_bps", "fair_rate_bps"]
+    assert result.signals.column_names[:4] == ["time_s", "flow", "queue", "rate_bps"]
+    assert result.column("flows", "name").tolist() == ["f0", "f1"]
+    assert result.signals.num_rows == result.summary["totals"]["feedback_frames"]
+    dropped = int(result.column("queues", "frames_dropped").sum())
+    assert dropped == result.summary["totals"]["frames_dropped"] > 0
+    with pytest.raises(PenstockError, match=r"record\.arrivals"):
+        _ = result.arrivals
+    with pytest.raises(PenstockError, match="queue_octets"):
+        result.column("queues", "octets")
+
+
+def address(array: "np.ndarray[Any, Any]") -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+@pytest.mark.parametrize(
+    ("table", "column"), [("queues", "time_s"), ("queues", "queue_octets"), ("rates", "throughput_bps")]
+)
+def test_no_reader_copies(result: Result, table: str, column: str) -> None:
+    arrow = getattr(result, table)
+    view = result.column(table, column)
+    assert not view.flags.writeable
+    # pyarrow tells where the memory of a column is; every other reader must look at the same place.
+    there = pa.table(arrow)[column].chunk(0).buffers()[1].address
+    assert address(view) == there
+    assert address(pl.DataFrame(arrow)[column].to_numpy()) == there
+    assert address(pa.table(arrow).to_pandas(split_blocks=True)[column].to_numpy()) == there
+    frame: Any = pd.DataFrame
+    assert frame.from_arrow(arrow)[column].tolist() == view.tolist()
+    assert view.tolist() == pa.table(arrow)[column].to_pylist()
+
+
+def test_view_outlives_result() -> None:
+    view = Scenario.from_toml(SMALL).run().column("queues", "time_s")
+    assert view[-1] == pytest.approx(0.02)
+    assert (np.diff(view) >= 0).all()
+
+
+def test_progress_and_other_threads_go_on() -> None:
+    scenario = Scenario.from_toml(SMALL).set("duration", "20 s")
+    ticks, over = 0, threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not over.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    seen: list[tuple[float, float, int, float]] = []
+    other = threading.Thread(target=tick)
+    other.start()
+    start = time.perf_counter()
+    scenario.run()
+    wall_s = time.perf_counter() - start
+    over.set()
+    other.join()
+    # A run that kept Python's lock would let the other thread tick a few times at most.
+    assert ticks > wall_s / 0.001 / 10
+
+    scenario.run(progress=lambda *report: seen.append(report))
+    simulated_s = [report[0] for report in seen]
+    assert simulated_s == sorted(simulated_s)
+    assert {report[1] for report in seen} == {20.0}
+    assert len(seen) <= 10 * seen[-1][3] + 2
+
+
+def test_catalogue() -> None:
+    qcn = next(scheme for scheme in penstock.schemes() if scheme["name"] == "qcn")
+    assert qcn["integer_state"]
+    assert "paper-netfpga" in {profile["name"] for profile in qcn["profiles"]}
+    assert penstock.schema()["type"] == "object"
+    assert set(penstock.__all__) <= set(dir(penstock))
+    with pytest.raises(AttributeError):
+        _ = penstock.nothing_of_that_name

@@ -1,0 +1,262 @@
+"""`penstock run`: what it prints, what it writes, and how it ends."""
+
+import io
+import json
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ENDLESS, SMALL, Command, interrupt
+from rich.console import Console
+
+from penstock import Result, Scenario
+from penstock.cli.report import print_queues
+
+# The object of `run --json` is a contract that other tools build on: these are its keys and types, written out.
+NUMBER = (int, float)
+OPTIONAL = (int, float, type(None))
+TOP = {
+    "scenario": str,
+    "scheme": str,
+    "profile": (str, type(None)),
+    "seed": int,
+    "duration_s": NUMBER,
+    "warmup_s": NUMBER,
+    "totals": dict,
+    "loss_rate": NUMBER,
+    "feedback_rate": NUMBER,
+    "jain_index": NUMBER,
+    "queues": list,
+    "flows": list,
+    "hosts": list,
+    "run": dict,
+}
+TOTALS = dict.fromkeys(
+    (
+        "frames_offered",
+        "frames_discarded_at_source",
+        "frames_sent",
+        "copies_made",
+        "frames_delivered",
+        "frames_dropped",
+        "frames_lost_on_link",
+        "frames_in_flight",
+        "feedback_frames",
+        "packet_hops",
+        "events",
+    ),
+    int,
+)
+QUEUE = {
+    "name": str,
+    "priority": int,
+    "mean_octets": NUMBER,
+    "std_octets": NUMBER,
+    "min_octets": int,
+    "max_octets": int,
+    "empty_fraction": NUMBER,
+    "utilization": NUMBER,
+    "frames_dropped": int,
+    "feedback_frames": int,
+    "paused_s": NUMBER,
+    "pause_frames": int,
+}
+FLOW = {
+    "name": str,
+    "source": str,
+    "destinations": list,
+    "throughput_bps": NUMBER,
+    "fair_rate_bps": NUMBER,
+    "mean_rate_bps": NUMBER,
+    "std_rate_bps": NUMBER,
+    "frames_sent": int,
+    "frames_delivered": int,
+    "frames_dropped": int,
+    "feedback_received": int,
+    "settling_time_s": OPTIONAL,
+    "completion_time_s": OPTIONAL,
+}
+HOST = {"name": str, "rate_limiters_mean": NUMBER, "rate_limiters_max": int}
+RUN = {"wall_s": NUMBER, "events_per_s": NUMBER, "ns_per_packet_hop": NUMBER, "version": str}
+
+
+def assert_shape(document: dict[str, Any], shape: dict[str, Any]) -> None:
+    assert list(document) == list(shape)
+    for key, kind in shape.items():
+        assert isinstance(document[key], kind), key
+        assert not isinstance(document[key], bool), key
+
+
+def test_json_is_the_contract_and_nothing_else(penstock: Command, small: Path) -> None:
+    done = penstock("run", small, "--json", "--no-figures")
+    assert done.returncode == 0
+    summary = json.loads(done.stdout)
+    assert_shape(summary, TOP)
+    assert_shape(summary["totals"], TOTALS)
+    for part, shape in (("queues", QUEUE), ("flows", FLOW), ("hosts", HOST)):
+        assert summary[part]
+        for entry in summary[part]:
+            assert_shape(entry, shape)
+    assert_shape(summary["run"], RUN)
+    assert (summary["scenario"], summary["scheme"], summary["seed"]) == ("small", "qcn", 1)
+    assert [flow["name"] for flow in summary["flows"]] == ["f0", "f1"]
+    assert [flow["destinations"] for flow in summary["flows"]] == [["h2"], ["h2"]]
+    assert summary["duration_s"] == 0.02
+
+
+def test_counts_balance(penstock: Command, small: Path) -> None:
+    summary = json.loads(penstock("run", small, "--json", "--no-figures").stdout)
+    totals = summary["totals"]
+    inside = totals["frames_delivered"] + totals["frames_dropped"] + totals["frames_lost_on_link"]
+    assert totals["frames_sent"] + totals["copies_made"] == inside + totals["frames_in_flight"]
+    assert summary["loss_rate"] == totals["frames_dropped"] / totals["frames_sent"]
+    assert summary["feedback_rate"] == totals["feedback_frames"] / totals["frames_sent"]
+
+
+def test_folder_holds_records_and_figures(penstock: Command, small: Path, tmp_path: Path) -> None:
+    assert penstock("run", small).returncode == 0
+    folder = tmp_path / "results" / "small-qcn-seed1"
+    figures = {f"{name}.{kind}" for name in ("overview", "queue", "utilization", "rates") for kind in ("png", "svg")}
+    tables = {f"{name}.parquet" for name in ("queues", "rates", "signals", "flows")}
+    assert {path.name for path in folder.iterdir()} == figures | tables | {"scenario.toml", "summary.json"}
+    # What was resolved runs again to the same result.
+    again = json.loads(
+        penstock("run", folder / "scenario.toml", "--json", "--out", tmp_path / "again", "--no-figures").stdout
+    )
+    first = json.loads((folder / "summary.json").read_text())
+    for summary in (first, again):
+        del summary["run"]
+    assert first == again | {"scenario": "small"}
+
+
+def test_people_get_a_table(penstock: Command, small: Path) -> None:
+    done = penstock("run", small)
+    assert done.returncode == 0
+    for part in ("Do two senders share one port?", "sw0->h2", "f0", "f1", "Mb/s", "Jain", "results/small-qcn-seed1"):
+        assert part in done.stdout
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+    assert "more columns" not in done.stdout
+
+
+def test_narrow_terminal_keeps_numbers_whole(small: Path) -> None:
+    out = Console(width=40, record=True, file=io.StringIO())
+    print_queues(out, Scenario.load(small).run().summary["queues"])
+    text = out.export_text()
+    assert "more columns need a wider terminal" in text
+    assert "…" not in text
+    assert max(len(line) for line in text.splitlines()) <= 40
+
+
+def test_quiet_says_nothing(penstock: Command, small: Path, tmp_path: Path) -> None:
+    done = penstock("run", small, "--quiet", "--no-figures", "--out", tmp_path / "out")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert not list((tmp_path / "out").glob("*.png"))
+
+
+def test_options_reach_the_run(penstock: Command, small: Path) -> None:
+    done = penstock(
+        "run",
+        small,
+        "--scheme",
+        "none",
+        "--seed",
+        "7",
+        "--set",
+        "duration=5 ms",
+        "--set",
+        "flow.0.stop=4 ms",
+        "--json",
+        "--no-figures",
+    )
+    summary = json.loads(done.stdout)
+    assert (summary["scheme"], summary["seed"], summary["duration_s"]) == ("none", 7, 0.005)
+    assert summary["totals"]["feedback_frames"] == 0
+
+
+def test_profile_is_named_in_the_summary(penstock: Command, small: Path) -> None:
+    summary = json.loads(penstock("run", small, "--profile", "ieee-2010", "--json", "--no-figures").stdout)
+    assert summary["profile"] == "ieee-2010"
+
+
+def test_existing_folder_is_kept_unless_forced(penstock: Command, small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("mine")
+    done = penstock("run", small, "--out", out)
+    assert done.returncode == 2
+    assert "exists already" in done.stderr
+    assert "--force" in done.stderr
+    # Not even --force removes what is no result of Penstock.
+    assert penstock("run", small, "--out", out, "--force").returncode == 2
+    assert [path.name for path in out.iterdir()] == ["mine.txt"]
+    (out / "mine.txt").unlink()
+    for scheme in ("qcn", "none"):
+        assert penstock("run", small, "--out", out, "--force", "--scheme", scheme, "--no-figures").returncode == 0
+        assert json.loads((out / "summary.json").read_text())["scheme"] == scheme
+
+
+def test_name_below_scenarios(penstock: Command, tmp_path: Path) -> None:
+    (tmp_path / "scenarios" / "two").mkdir(parents=True)
+    (tmp_path / "scenarios" / "two" / "senders.toml").write_text(SMALL)
+    assert penstock("run", "two/senders", "--quiet", "--no-figures").returncode == 0
+    assert (tmp_path / "results" / "senders-qcn-seed1").is_dir()
+    done = penstock("run", "two/sender")
+    assert done.returncode == 2
+    assert "did you mean two/senders?" in done.stderr
+
+
+def test_unwritable_folder_is_the_machines_failure(penstock: Command, small: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = penstock("run", small, "--out", tmp_path / "file" / "below")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_full_disk_leaves_no_half_of_a_result(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results" / "out"
+    done = subprocess.run(
+        [sys.executable, "-m", "penstock", "run", str(small), "--out", str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+        # No file may grow beyond 4 KiB: writing fails as it does on a full disk.
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+    assert list(out.parent.iterdir()) == []
+
+
+def test_killed_run_leaves_nothing_under_its_name(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results" / "out"
+    status, _, _ = interrupt(["run", str(small), *ENDLESS], out, signal.SIGKILL)
+    assert status == -signal.SIGKILL
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("json_wanted", [False, True])
+def test_interrupt_keeps_what_was_recorded(small: Path, tmp_path: Path, json_wanted: bool) -> None:
+    out = tmp_path / "results" / "long"
+    options = [*ENDLESS, "--no-figures", *(["--json"] if json_wanted else [])]
+    status, stdout, stderr = interrupt(["run", str(small), *options], out)
+    assert status == 130
+    assert "interrupted at" in stderr
+    assert str(out) in stderr
+    assert [path.name for path in out.parent.iterdir()] == ["long"]
+    kept = Result.open(out)
+    assert kept.interrupted
+    assert kept.interrupted_at_s is not None
+    assert kept.interrupted_at_s > 0
+    time_s = kept.column("queues", "time_s")
+    assert 0 < time_s.max() <= kept.interrupted_at_s
+    if json_wanted:
+        assert json.loads(stdout)["interrupted_at_s"] == kept.interrupted_at_s
+    else:
+        assert "sw0->h2" in stdout

@@ -1,0 +1,144 @@
+"""Figures: what is drawn, how it is thinned, and that the same result gives the same file."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from arro3.core import Table
+from conftest import SMALL
+from matplotlib.image import imread
+
+from penstock import Result, Scenario
+from penstock.columns import codes
+from penstock.figures import comparison, write_all
+from penstock.figures.series import envelope, equilibrium_octets, flow_series, means, notable_queues, queue_series
+from penstock.summary import QueueSummary
+from penstock.text import count
+
+
+def queue(name: str, mean_octets: float, *, frames_dropped: int = 0) -> QueueSummary:
+    return {
+        "name": name,
+        "priority": 0,
+        "mean_octets": mean_octets,
+        "std_octets": 0.0,
+        "min_octets": 0,
+        "max_octets": 0,
+        "empty_fraction": 0.0,
+        "utilization": 0.5,
+        "frames_dropped": frames_dropped,
+        "feedback_frames": 0,
+        "paused_s": 0.0,
+        "pause_frames": 0,
+    }
+
+
+def test_files_are_there_and_not_blank(result: Result, tmp_path: Path) -> None:
+    written = write_all(result, tmp_path)
+    assert {path.name for path in written} == {path.name for path in tmp_path.iterdir()}
+    assert len(written) == 8
+    for path in written:
+        if path.suffix == ".png":
+            pixels = imread(path)[..., :3]
+            # Ink of several colours, on paper that is mostly white.
+            assert (pixels.min(axis=2) < 0.5).mean() > 0.005
+            assert (pixels.min(axis=2) == 1).mean() > 0.5
+            assert (np.ptp(pixels, axis=2) > 0.2).sum() > 100
+
+
+def test_same_result_same_bytes(result: Result, tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        write_all(result, tmp_path / folder)
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
+
+
+def test_plot_draws_queue_utilisation_and_rates(result: Result, tmp_path: Path) -> None:
+    figure = result.plot(tmp_path / "figure.svg")
+    queue_panel, utilization_panel, rate_panel = figure.axes
+    assert "queue length (KB)" in queue_panel.get_ylabel()
+    assert "utilisation" in utilization_panel.get_ylabel()
+    assert "Mb/s" in rate_panel.get_ylabel()
+    assert rate_panel.get_xlabel() == "time (ms)"
+    assert figure.get_suptitle() == "Do two senders share one port?"
+    legend = queue_panel.get_legend()
+    assert legend is not None
+    words = [text.get_text() for text in legend.get_texts()]
+    assert words[0] == "sw0->h2"
+    assert "33 KB" in words[1]
+    assert words[2] == f"drops ({count(result.summary['totals']['frames_dropped'])} frames)"
+    assert (tmp_path / "figure.svg").read_text().startswith("<?xml")
+    assert equilibrium_octets(result) == 33_000
+
+
+def test_comparison_has_common_scales(result: Result) -> None:
+    other = Scenario.from_toml(result.scenario_toml).run(scheme="none")
+    figure = comparison([result, other])
+    upper_left, upper_right, lower_left, lower_right = figure.axes
+    assert upper_left.get_ylim() == upper_right.get_ylim()
+    assert lower_left.get_ylim() == lower_right.get_ylim()
+    for axes in figure.axes:
+        # Nothing but the marks of drops, which stand above the panel, leaves it.
+        top = max(np.max(np.asarray(line.get_ydata())) for line in axes.lines if line.get_marker() != "|")
+        assert top <= axes.get_ylim()[1]
+
+
+def test_words_have_one_number_in_all_chunks() -> None:
+    chunks = [pa.array(words).dictionary_encode() for words in (["b", "a", "b"], ["c", "b"])]
+    joined = Table.from_arrow(pa.table({"word": pa.chunked_array(chunks)})).combine_chunks()
+    plain = Table.from_arrow(pa.table({"word": ["b", "a", "b", "c", "b"]}))
+    for table in (joined, plain):
+        numbers, words = codes(table.column("word").chunk(0))
+        assert numbers.tolist() == [1, 0, 1, 2, 1]
+        assert words == ["a", "b", "c"]
+
+
+def test_large_table_is_drawn_whole() -> None:
+    # 1001 samples of 36 queues leave the recorder in more than one block.
+    scenario = Scenario.from_toml(
+        SMALL.replace("hosts = 3", "hosts = 37").replace("h0..h1", "h0..h35").replace('"h2"', '"h36"')
+    )
+    result = scenario.set("duration", "2 ms").set("record.queues", "switches").run()
+    for series in queue_series(result, result.summary["queues"]):
+        assert len(series.time_s) == 1001
+    for flow in flow_series(result):
+        assert len(flow.time_s) == 1001
+
+
+def test_unwritable_figure_leaves_nothing(result: Result, tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="nowhere"):
+        result.plot(tmp_path / "nowhere" / "figure.png")
+    with pytest.raises(ValueError, match="docx"):
+        result.plot(tmp_path / "figure.docx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_envelope_keeps_every_peak() -> None:
+    x = np.arange(100_000.0)
+    y = np.zeros(100_000)
+    y[31_415], y[77_777] = 9.0, -9.0
+    thin_x, thin_y = envelope(x, y, bins=100)
+    assert len(thin_x) <= 400
+    assert (thin_y.max(), thin_x[thin_y.argmax()]) == (9.0, 31_415.0)
+    assert (thin_y.min(), thin_x[thin_y.argmin()]) == (-9.0, 77_777.0)
+    assert (thin_x[0], thin_x[-1]) == (0.0, 99_999.0)
+    assert (np.diff(thin_x) > 0).all()
+    short_x, short_y = envelope(x[:300], y[:300], bins=100)
+    assert (len(short_x), len(short_y)) == (300, 300)
+
+
+def test_means_stand_at_the_end_of_their_bins() -> None:
+    x, y = means(np.arange(1.0, 8.0), np.array([1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0]), bins=4)
+    assert x.tolist() == [2.0, 4.0, 6.0, 7.0]
+    assert y.tolist() == [2.0, 6.0, 10.0, 13.0]
+
+
+def test_queues_worth_drawing() -> None:
+    quiet = [queue(f"h{i}->sw0", 100.0) for i in range(20)]
+    assert [q["name"] for q in notable_queues([*quiet, queue("sw0->h20", 33_000.0)])] == ["sw0->h20"]
+    dropping = [queue(f"sw{i}->h", 10.0 * i, frames_dropped=i) for i in range(9)]
+    assert [q["name"] for q in notable_queues(dropping)] == ["sw8->h", "sw7->h", "sw6->h", "sw5->h"]
+    assert [q["name"] for q in notable_queues([queue("a", 0.0), queue("b", 0.0)])] == ["a"]
+    assert notable_queues([]) == []
