@@ -1,0 +1,91 @@
+# Penstock: `make demo` shows it, `make test` tests it, `make help` lists the rest. Each target installs what it needs:
+# Python packages into .venv, all else that is made into .build, target and results.
+
+PYTHON ?= python3
+# rustup's folder may not be on the path of a shell that was open while it was installed.
+export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
+# Caches of pip and matplotlib stay inside the checkout.
+export XDG_CACHE_HOME := $(CURDIR)/.build/cache
+export MPLCONFIGDIR := $(CURDIR)/.build/cache/matplotlib
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYTHON
+
+BIN := .venv/bin
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+DEMO := scenarios/netfpga/eight-sources-100us.toml
+BENCH_TARGET := .build/bench
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test verify bench docs lint test-rust test-python check-build check-test clean
+
+help:
+	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
+	@echo 'make test     lint, format, types, Rust and Python tests, documentation'
+	@echo 'make verify   what takes longer: the tests, property tests with many more cases, the bench held to its ceilings'
+	@echo 'make bench    instructions and time of a packet hop'
+	@echo 'make docs     the documentation, into site/'
+	@echo 'make lint     lint, format and type checks alone'
+	@echo 'make clean    remove everything that was made'
+
+demo: .venv/.extension
+	$(BIN)/penstock run $(DEMO) --out results/demo --force
+
+# The quick checks come first; `make -j test` runs what does not depend on one another at the same time.
+test: lint test-rust docs test-python
+	@echo 'make test: all passed'
+
+lint: .venv/.dev check-test
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/python tools/check_invariants.py
+	$(BIN)/python -m ruff check python tools
+	$(BIN)/python -m ruff format --check python tools
+	$(BIN)/python -m mypy python/penstock python/tests tools
+
+test-rust: check-test
+	cargo test --locked
+
+test-python: .venv/.extension .venv/.dev
+	$(BIN)/python -m pytest -q
+
+docs: .venv/.extension .venv/.dev
+	$(BIN)/python tools/generate_docs.py .build
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file .build/mkdocs.yml
+
+verify: test
+	PROPTEST_CASES=4096 cargo test --locked
+	$(MAKE) bench BENCH_OPTIONS=--check
+
+# Callgrind knows no instructions newer than x86-64-v2's, hence a build of its own.
+bench: check-build
+	@tools/check.sh bench
+	RUSTFLAGS='-C target-cpu=x86-64-v2' cargo build --locked --release -p penstock-bench --target-dir $(BENCH_TARGET)
+	$(BENCH_TARGET)/release/penstock-bench $(BENCH_OPTIONS)
+
+check-build:
+	@tools/check.sh
+
+check-test:
+	@tools/check.sh test
+
+# Stamps say that a step is done. They lie in .venv, so that whoever removes it starts anew.
+.venv/.made: | check-build
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/.run: requirements/run.txt .venv/.made
+	$(BIN)/python -m pip install --quiet -r requirements/run.txt
+	@touch $@
+
+.venv/.dev: requirements/dev.txt .venv/.run
+	$(BIN)/python -m pip install --quiet -r requirements/dev.txt
+	@touch $@
+
+.venv/.extension: $(RUST_SOURCES) pyproject.toml .venv/.run
+	VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 $(BIN)/python -m maturin develop --release --locked
+	@touch $@
+
+clean:
+	rm -rf .venv .build target results site .mypy_cache .pytest_cache
+	find python -name '*.so' -exec rm {} +
+	find . -name .ruff_cache -prune -exec rm -rf {} +

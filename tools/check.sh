@@ -1,0 +1,74 @@
+#!/bin/sh
+# Checks that the machine has what Penstock is built with, and says (or, where it may, does) what mends a lack.
+#
+#   tools/check.sh           what the build needs: Rust, Python with venv, a C compiler
+#   tools/check.sh test      and what the tests need: rustfmt, clippy
+#   tools/check.sh bench     and what the bench needs: valgrind
+#
+# Debian packages are installed if this runs as root, otherwise the command is printed. Nothing is installed that is there.
+set -eu
+cd "$(dirname "$0")/.."
+python=${PYTHON:-python3}
+lacks=0
+
+# lack WHAT COMMAND: says what is missing and the one command that mends it.
+lack() {
+    lacks=1
+    printf 'penstock: %s.\n  mend it with:  %s\n' "$1" "$2" >&2
+}
+
+# need_package PACKAGE WHAT TEST...: installs a Debian package if TEST fails and we may.
+need_package() {
+    package=$1 what=$2
+    shift 2
+    if "$@" >/dev/null 2>&1; then return; fi
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        printf 'penstock: %s; installing %s\n' "$what" "$package" >&2
+        if { apt-get install -y --no-install-recommends "$package" ||
+             { apt-get update && apt-get install -y --no-install-recommends "$package"; }; } >&2 && "$@" >/dev/null 2>&1; then
+            return
+        fi
+    fi
+    lack "$what" "sudo apt-get install $package"
+}
+
+compiles() {
+    folder=$(mktemp -d)
+    printf '#include <stdio.h>\nint main(void) { return puts("") < 0; }\n' >"$folder/t.c"
+    cc -o "$folder/t" "$folder/t.c"
+    status=$?
+    rm -rf "$folder"
+    return $status
+}
+
+# The oldest Rust that builds Penstock stands in Cargo.toml and nowhere else.
+msrv=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+if ! command -v cargo >/dev/null; then
+    lack "cargo is not there (Rust $msrv or later is needed; Debian 12's own is older)" \
+        "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh"
+elif found=$(cargo --version | cut -d' ' -f2 | cut -d- -f1) &&
+     [ "$(printf '%s\n%s\n' "$msrv" "$found" | sort -V | head -n1)" != "$msrv" ]; then
+    lack "cargo is $found, $msrv or later is needed" "rustup update stable && rustup default stable"
+elif [ "${1:-build}" = test ]; then
+    for component in fmt clippy; do
+        if cargo "$component" --version >/dev/null 2>&1; then continue; fi
+        package=$component
+        if [ "$component" = fmt ]; then package=rustfmt; fi
+        printf 'penstock: installing the Rust component %s\n' "$package" >&2
+        rustup component add "$package" >&2 || lack "$package is not there" "rustup component add $package"
+    done
+fi
+
+need_package python3 "$python is not there" command -v "$python"
+if command -v "$python" >/dev/null; then
+    if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+        need_package python3-venv "$python cannot make virtual environments" "$python" -c 'import ensurepip, venv'
+    else
+        lack "$python is older than 3.11" "make PYTHON=python3.11 ${MAKECMDGOALS:-demo}"
+    fi
+fi
+need_package build-essential "there is no working C compiler (cc)" compiles
+if [ "${1:-build}" = bench ]; then
+    need_package valgrind "valgrind is not there" command -v valgrind
+fi
+exit $lacks

@@ -1,0 +1,93 @@
+"""Checks the invariants of ARCHITECTURE.md that neither the compiler nor a test sees. Standard library only."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Which packages of ours a package may depend on: arrows point one way only.
+MAY_DEPEND_ON = {
+    "penstock-schemes": set(),
+    "penstock-sim": {"penstock-schemes"},
+    "penstock-scenario": {"penstock-schemes", "penstock-sim"},
+    "penstock-runner": {"penstock-schemes", "penstock-sim", "penstock-scenario"},
+    "penstock-python": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},
+    "penstock-bench": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},
+}
+# What a package's sources must not name, and why.
+MUST_NOT_NAME = {
+    "schemes": (r"\bstd::|extern crate std\b", "the schemes are built without the standard library"),
+    "sim": (r"\bstd::(fs|io|net|env|process|thread|time)\b", "the simulator knows no file, clock or thread"),
+    "scenario": (r"\bstd::(net|process|thread|time)\b", "a scenario file alone decides what is planned"),
+}
+LINES_MAX = 600
+SOURCE_SUFFIXES = {".rs", ".py", ".pyi"}
+
+
+def main() -> int:
+    """Prints every breach; the exit status says whether there is one."""
+    breaches = [*dependencies(), *no_std(), *forbidden_names(), *long_files()]
+    for breach in breaches:
+        print(f"invariant: {breach}", file=sys.stderr)
+    return 1 if breaches else 0
+
+
+def dependencies() -> list[str]:
+    """Dependencies among our packages that point the wrong way."""
+    command = ["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]
+    metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
+    breaches = []
+    for package in metadata["packages"]:
+        name = package["name"]
+        allowed = MAY_DEPEND_ON.get(name)
+        if allowed is None:
+            breaches.append(f"{name} is not in tools/check_invariants.py: say there what it may depend on")
+            continue
+        used = {d["name"] for d in package["dependencies"] if d["kind"] is None}
+        if name == "penstock-schemes" and used:
+            breaches.append(f"{name} depends on {', '.join(sorted(used))}, but it may depend on nothing")
+        ours = {dependency for dependency in used if dependency.startswith("penstock-")}
+        breaches += [f"{name} must not depend on {wrong}" for wrong in sorted(ours - allowed)]
+    return breaches
+
+
+def no_std() -> list[str]:
+    """The core declares that it needs neither the standard library nor unsafe code."""
+    text = (ROOT / "crates/schemes/src/lib.rs").read_text()
+    wanted = ["#![no_std]", "#![forbid(unsafe_code)]"]
+    return [f"crates/schemes/src/lib.rs lacks {attribute}" for attribute in wanted if attribute not in text]
+
+
+def forbidden_names() -> list[str]:
+    """Lines that name what their package must not use. Comments may; so may what stands below `#[cfg(test)]`."""
+    breaches = []
+    for package, (pattern, reason) in MUST_NOT_NAME.items():
+        for path in sorted((ROOT / "crates" / package / "src").rglob("*.rs")):
+            if path.name == "tests.rs":
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), start=1):
+                if line.strip() == "#[cfg(test)]":
+                    break
+                if re.search(pattern, line.split("//")[0]):
+                    breaches.append(f"{path.relative_to(ROOT)}:{number}: {reason}: {line.strip()}")
+    return breaches
+
+
+def long_files() -> list[str]:
+    """Source files that no longer fit in a head. Unit tests at the foot of a Rust file do not count."""
+    breaches = []
+    for folder in ("crates", "python", "tools"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix not in SOURCE_SUFFIXES or not path.is_file():
+                continue
+            lines = path.read_text().partition("\n#[cfg(test)]\n")[0].count("\n")
+            if lines > LINES_MAX:
+                breaches.append(f"{path.relative_to(ROOT)} has {lines} lines, more than {LINES_MAX}: make it two files")
+    return breaches
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+"""Makes the documentation's source: a copy of docs/ with what comes from the program itself.
+
+    python tools/generate_docs.py .build
+
+writes .build/docs, where lines such as `{{ commands }}` are replaced, a page is added for each scheme and the figures
+are drawn, and .build/mkdocs.yml, which is mkdocs.yml with each folder of its navigation replaced by the pages in it.
+Every whole scenario in the pages is read on the way: one that Penstock refuses fails the build.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import penstock
+import yaml
+from penstock import _core
+from penstock.cli import app
+
+ROOT = Path(__file__).resolve().parent.parent
+FIGURES = {
+    "eight-sources": "scenarios/netfpga/eight-sources-100us.toml",
+    "one-source": "scenarios/netfpga/one-source-100us.toml",
+}
+# A run whose result has every table.
+SPECIMEN = """
+question = "Which columns are there?"
+duration = "1 ms"
+scheme = "{scheme}"
+schemes = {{ {settings} }}
+topology.star = {{ hosts = 3, link_rate = "10 Gbps", buffer = "150 KB" }}
+flow = [{{ from = "h0..h1", to = "h2" }}]
+record = {{ arrivals = true }}
+"""
+
+
+def main(build: Path) -> None:
+    """Writes everything below `build`."""
+    docs = build / "docs"
+    shutil.rmtree(docs, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", docs)
+
+    schemes = json.loads(_core.schemes())
+    keys = json.loads(_core.reference())
+    specimens = {s["name"]: penstock.Scenario.from_toml(specimen(s["name"])).run() for s in schemes}
+    generated = {
+        "commands": commands(),
+        "scenario": scenario_keys(keys),
+        "tables": tables(specimens),
+        "summary": f"```json\n{json.dumps(specimens['qcn'].summary, indent=1)}\n```",
+    }
+    for page in sorted(docs.rglob("*.md")):
+        text = page.read_text()
+        read_scenarios(text)
+        page.write_text(re.sub(r"^{{ (\w+) }}$", lambda match: generated[match[1]], text, flags=re.MULTILINE))
+    for scheme in schemes:
+        write(docs / f"reference/schemes/{scheme['name']}.md", scheme_page(scheme, keys))
+    for name, scenario in FIGURES.items():
+        draw(scenario, docs / f"images/{name}.svg")
+
+    config = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+    config |= {"docs_dir": "docs", "site_dir": str(ROOT / "site")}
+    config["nav"] = [expand(entry, docs) for entry in config["nav"]]
+    write(build / "mkdocs.yml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+
+
+def write(path: Path, text: str) -> None:
+    """Writes a file and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def expand(entry: Any, docs: Path) -> Any:
+    """An entry of the navigation with each folder (`…/`) replaced by the pages in it, sorted."""
+    if isinstance(entry, dict):
+        return {title: expand(inner, docs) for title, inner in entry.items()}
+    if isinstance(entry, list):
+        return [expand(inner, docs) for inner in entry]
+    if entry.endswith("/"):
+        return [str(page.relative_to(docs)) for page in sorted((docs / entry).glob("*.md"))]
+    return entry
+
+
+def read_scenarios(page: str) -> None:
+    """Reads every TOML block that is a whole scenario; the exception of one that is refused ends the build."""
+    for block in re.findall(r"^```toml\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
+        if block.startswith("question"):
+            _core.Scenario.parse(block).resolved()
+
+
+def draw(scenario: str, target: Path) -> None:
+    """Runs a scenario and draws the overview of its result."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    penstock.Scenario.load(ROOT / scenario).run().plot(target)
+
+
+def commands() -> str:
+    """The help of every command, as the command prints it."""
+    names = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
+    return "\n\n".join(
+        f"## {' '.join(['penstock', *arguments])}\n\n```text\n{help_of(arguments)}\n```"
+        for arguments in ([], *([name] for name in names))
+    )
+
+
+def help_of(arguments: list[str]) -> str:
+    """What `penstock ARGUMENTS --help` prints."""
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    command = [str(Path(sys.executable).with_name("penstock")), *arguments, "--help"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    return "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
+
+
+def scenario_keys(reference: list[dict[str, Any]]) -> str:
+    """Every key of a scenario file, section by section; the schemes' parameters have pages of their own."""
+    sections: dict[str, list[dict[str, Any]]] = {}
+    for key in reference:
+        if not key["section"].startswith("schemes"):
+            sections.setdefault(key["section"], []).append(key)
+    parts = []
+    for section, keys in sections.items():
+        parts += [f"## `[{section}]`" if section else "## At the top", keys[0]["section_description"]]
+        rows = []
+        for key in keys:
+            default = "*required*" if key["required"] else code(key["default"])
+            rows.append([code(key["key"]), key["unit"], default, key["description"]])
+        parts.append(table(["Key", "Value", "Default", "Meaning"], rows))
+    return "\n\n".join(part for part in parts if part)
+
+
+def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]]) -> str:
+    """A scheme's parameters and profiles."""
+    traits = {
+        "recovers_alone": "Without signals, the rate returns to line rate by itself",
+        "raises_on_signal": "A signal can raise the rate",
+        "integer_state": "State is integer only, so that hardware can be held to it bit for bit",
+    }
+    name = scheme["name"]
+    parts = [
+        f"# {scheme['title']}",
+        scheme["description"],
+        f"Name: `{name}`. Source: {scheme['source'].rstrip('.')}.",
+        table(["Property", ""], ([text, "yes" if scheme[key] else "no"] for key, text in traits.items())),
+        "## Parameters",
+    ]
+    keys = {key["key"]: key for key in reference if key["section"] == f"schemes.{name}"}
+    rows = []
+    for p in scheme["parameters"]:
+        key = keys[p["name"]]
+        span = "" if key["minimum"] is None else f"{code(key['minimum'])} to {code(key['maximum'])}"
+        rows.append([code(p["name"]), key["unit"], code(key["default"]), span, p["description"], p["source"]])
+    if rows:
+        parts.append(f"Keys of `[schemes.{name}]`. Where sources disagree, each reading is an option.")
+        parts.append(table(["Parameter", "Value", "Default", "Range", "Meaning", "Source"], rows))
+    else:
+        parts.append("None.")
+    for profile in scheme["profiles"]:
+        text = specimen(name, f"{name}.profile = '{profile['name']}'")
+        values = tomllib.loads(_core.Scenario.parse(text).resolved())["schemes"][name]
+        parts += [f"## Profile `{profile['name']}`", profile["description"], "What differs from the defaults:"]
+        parts.append(table(["Parameter", "Value"], ([code(key), code(values[key])] for key in profile["settings"])))
+    return "\n\n".join(parts) + "\n"
+
+
+def specimen(scheme: str, settings: str = "") -> str:
+    """A short scenario."""
+    return SPECIMEN.format(scheme=scheme, settings=settings)
+
+
+def tables(specimens: dict[str, penstock.Result]) -> str:
+    """The columns of each table, those of each scheme included."""
+    head = ["Column", "Type", "Unit", "Meaning"]
+    parts = []
+    for about in json.loads(_core.tables()):
+        name, common = about["name"], {column["name"] for column in about["columns"]}
+        everywhere = [row for column, row in columns(specimens["none"], name).items() if column in common]
+        parts += [f"## `{name}`", about["description"], table(head, everywhere)]
+        for scheme, result in specimens.items():
+            own = [row for column, row in columns(result, name).items() if column not in common]
+            if own:
+                parts += [f"With `{scheme}` also:", table(head, own)]
+    return "\n\n".join(parts)
+
+
+def columns(result: penstock.Result, name: str) -> dict[str, list[str]]:
+    """For each column of a table of `result`, its row of the reference."""
+    schema = getattr(result, name).schema
+    rows = {}
+    for column in schema.names:
+        field = schema.field(column)
+        about = field.metadata_str
+        kind = str(field.type).removeprefix("arro3.core.DataType<").strip(">\n")
+        rows[column] = [code(column), kind, about.get("unit", ""), about.get("description", "")]
+    return rows
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *cells])
+
+
+def code(value: Any) -> str:
+    """A value as code; nothing for None."""
+    return "" if value is None else f"`{value}`"
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
