@@ -45,6 +45,7 @@ impl LengthStatistics {
 
 /// One queue of a port: 128 octets, two lines of the processor's cache.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub(crate) struct QueueState {
     pub(crate) waiting: Chain,
     /// Octets that count as queued.
@@ -62,8 +63,9 @@ pub(crate) struct QueueState {
     pub(crate) statistics: LengthStatistics,
 }
 
-/// One port.
+/// One port: 128 octets too.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub(crate) struct PortState {
     /// One queue per priority in use, and last the control queue.
     pub(crate) queues: Box<[QueueState]>,
@@ -234,5 +236,17 @@ impl PortState {
     pub(crate) fn pass_rate(&mut self, now: u64) {
         self.ledger.scheduled += u128::from(now - self.ledger.rate_since) * u128::from(self.rate);
         self.ledger.rate_since = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hop touches two ports and two queues; a field more than fits would cost it another line of the cache each.
+    #[test]
+    fn ports_and_queues_fill_two_cache_lines() {
+        assert_eq!((size_of::<PortState>(), align_of::<PortState>()), (128, 64));
+        assert_eq!((size_of::<QueueState>(), align_of::<QueueState>()), (128, 64));
     }
 }
