@@ -279,6 +279,22 @@ fn generators_keep_their_mean_rates() {
     assert!((rate(turns(true)) / 75e6 - 1.0).abs() < 0.15, "600 turns: some 3 %");
 }
 
+/// Poisson arrivals at 80 % of a line that serves each frame in 12 us: M/D/1. The mean number in the system is
+/// 0.8 + 0.8² / (2 × 0.2) = 2.4 frames; the system is empty 20 % of the time.
+#[test]
+fn a_poisson_source_makes_the_textbook_queue() {
+    let mut b = Builder::new(2, 1);
+    b.link(0, 2, BitRate(1_000_000_000_000), US, ROOMY);
+    b.link(1, 2, GBPS, US, ROOMY);
+    let flow = b.flow(&[0, 2, 1]);
+    (flow.traffic, flow.excess) = (Traffic::Poisson(BitRate(800_000_000)), Excess::Queue(ROOMY));
+    let (port, outcome) = (b.port(2, 1), without_control(&b.network, us(20_000_000)));
+    let q = &outcome.queues[b.network.queue(port, 0).index()];
+    assert!((q.mean_octets / (2.4 * 1500.0) - 1.0).abs() < 0.03, "{q:?}");
+    assert!((q.empty_fraction - 0.2).abs() < 0.004, "{q:?}");
+    assert!((q.utilization - 0.8).abs() < 0.004, "{q:?}");
+}
+
 #[test]
 fn flows_start_and_stop() {
     let mut b = star(1, GBPS, US, ROOMY);
