@@ -5,6 +5,7 @@ Nested data is JSON text here; the package ``penstock`` makes Python objects of 
 
 from collections.abc import Callable
 from os import PathLike
+from pathlib import Path
 from typing import final
 
 from arro3.core import Table
@@ -45,6 +46,13 @@ def schema() -> str:
 
 def reference() -> str:
     """Every key of a scenario file, as a JSON list."""
+
+def parse_octets(text: str) -> int:
+    """Read a size as a scenario holds it, such as "33 KB", in octets.
+
+    Raises:
+        ValueError: the text is no size.
+    """
 
 def tables() -> str:
     """Every table of a result, as a JSON list.
@@ -137,8 +145,9 @@ class Scenario:
             out: the results folder. Without it, tables stay in memory.
             force: an older results folder of that name is replaced, once the new one is whole.
             progress: called about ten times a second with the simulated time (s), the duration (s), the events
-                so far, and the time on the wall clock (s). It may raise KeyboardInterrupt to stop the run as Ctrl-C
-                does; any other exception stops the run and is raised here.
+                so far, and the time on the wall clock (s). It may set keys of the scenario, for later runs. It may
+                raise KeyboardInterrupt to stop the run as Ctrl-C does; any other exception stops the run and is raised
+                here.
 
         Raises:
             ScenarioError: the scenario cannot be run.
@@ -173,7 +182,7 @@ class Result:
         """The simulated time at which it was stopped, s."""
 
     @property
-    def path(self) -> str | None:
+    def path(self) -> Path | None:
         """The results folder."""
 
     @property

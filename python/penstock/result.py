@@ -42,7 +42,7 @@ class Result:
         Raises:
             OutputError: the folder is not there, or holds no results.
         """
-        return cls(_core.Result.open(str(folder)))
+        return cls(_core.Result.open(folder))
 
     @cached_property
     def summary(self) -> Summary:
@@ -72,7 +72,7 @@ class Result:
     @property
     def path(self) -> Path | None:
         """The results folder; ``None`` for a result in memory."""
-        return None if self._core.path is None else Path(self._core.path)
+        return self._core.path
 
     @property
     def tables(self) -> list[str]:
@@ -119,6 +119,14 @@ class Result:
                 f"table {table!r} has no column {column!r}; its columns are {', '.join(data.column_names)}"
             )
         return to_numpy(data.column(column).chunk(0))
+
+    def fingerprint(self) -> str:
+        """Return a hash of all columns and of the summary without its ``run`` object: the same for the same results.
+
+        Raises:
+            OutputError: a table's file cannot be read.
+        """
+        return self._core.fingerprint()
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
         """Draw queue length, link utilisation and the rate of each flow, over time.

@@ -11,7 +11,7 @@ import tomli_w
 from penstock import _core
 from penstock.result import Result
 
-Progress = Callable[[float, float, int, float], None]
+Progress = Callable[[float, float, int, float], object]
 """Called at most about ten times a second with simulated time (s), duration (s), events so far, and wall time (s)."""
 
 Table = Mapping[str, Any]
@@ -72,8 +72,8 @@ class Scenario:
         ...     flow=[{"from": "h0..h1", "to": "h2"}],
         ... )
 
-    Raises:
-        ScenarioError: a key or value is not legal; its ``key``, ``message`` and ``hint`` say which and what would be.
+    Keys and values are checked when the scenario is laid out, by :meth:`describe`, :meth:`resolved` and :meth:`run`:
+    one that is not legal raises a ScenarioError, whose ``key``, ``message`` and ``hint`` say which, and what would be.
     """
 
     def __init__(
@@ -122,16 +122,16 @@ class Scenario:
         """Read a scenario file.
 
         Raises:
-            ScenarioError: the file cannot be read, is not TOML, or has an unknown key.
+            ScenarioError: the file cannot be read, or is not TOML.
         """
-        return cls._wrap(_core.Scenario.load(str(path)))
+        return cls._wrap(_core.Scenario.load(path))
 
     @classmethod
     def from_toml(cls, text: str, *, origin: str = "<string>", name: str = "scenario") -> Self:
         """Read a scenario from TOML text; ``origin`` stands for the file in messages.
 
         Raises:
-            ScenarioError: the text is not TOML, or has an unknown key.
+            ScenarioError: the text is not TOML.
         """
         return cls._wrap(_core.Scenario.parse(text, origin, name))
 
@@ -161,7 +161,7 @@ class Scenario:
         Quantities are text with a unit, such as ``"33 KB"``.
 
         Raises:
-            ScenarioError: there is no such key.
+            ScenarioError: the path leads through something that is no table, or past the end of a list.
         """
         self._core.set(key, value if isinstance(value, str) else json.dumps(value))
         return self
@@ -215,9 +215,9 @@ class Scenario:
         Raises:
             ScenarioError: a value is not legal; nothing is written.
             OutputError: the folder exists and ``force`` is not set, or cannot be written.
+            Exception: what ``progress`` raises; but KeyboardInterrupt ends the run as Ctrl-C does.
         """
-        folder = None if out is None else str(out)
-        return Result(self._core.run(scheme, profile, seed, folder, force, progress))
+        return Result(self._core.run(scheme, profile, seed, out, force, progress))
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name!r}: {self.question!r}>"

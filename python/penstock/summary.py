@@ -70,7 +70,7 @@ class RunSummary(TypedDict):
     """How the run went on this machine; the only part that the same seed does not repeat."""
 
     wall_s: float
-    events_per_s: float
+    events_per_s: int
     ns_per_packet_hop: float
     version: str
 

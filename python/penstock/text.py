@@ -1,19 +1,5 @@
 """Quantities as people read them: three digits and a unit, powers of 1000 as everywhere in Penstock."""
 
-import re
-
-_OCTETS = {
-    "octets": 1,
-    "octet": 1,
-    "B": 1,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
-}
-
 
 def octets(count: float) -> str:
     """Write a number of octets, such as ``33.1 KB``."""
@@ -50,17 +36,10 @@ def duration(seconds: float) -> str:
         hours, minutes = divmod(minutes, 60)
         return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
-        if seconds * factor >= 1:
+        # What rounds to 1000 of a unit is 1 of the next.
+        if seconds * factor >= 0.9995:
             return f"{_three_digits(seconds * factor)} {unit}"
     return f"{_three_digits(seconds * 1e9)} ns" if seconds else "0 s"
-
-
-def parse_octets(text: str) -> float:
-    """Read a size as a resolved scenario holds it, such as ``33 KB``; the inverse of its writer."""
-    match = re.fullmatch(r"\s*([0-9_.eE+-]+)\s*([A-Za-z]+)\s*", text)
-    if match is None or match[2] not in _OCTETS:
-        raise ValueError(f"{text!r} is not a number of octets")
-    return float(match[1]) * _OCTETS[match[2]]
 
 
 def _scaled(value: float, units: tuple[str, ...]) -> str:

@@ -11,10 +11,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from conftest import SMALL, Command
+from conftest import ROOT, SMALL, Command
 
 import penstock
 from penstock import OutputError, PenstockError, Result, Scenario, ScenarioError
+from penstock.catalogue import Key, Parameter, Profile, Scheme, keys
+from penstock.scenario import Description, FairPeriod, FlowDescription, Node
+from penstock.summary import FlowSummary, HostSummary, QueueSummary, RunSummary, Summary, Totals
 
 KEYWORDS: dict[str, Any] = {
     "question": "Do two senders share one port?",
@@ -58,6 +61,12 @@ def test_same_seed_same_content_through_python_and_command_line(
 ) -> None:
     assert penstock("run", small, "--out", tmp_path / "out", "--no-figures", "--quiet").returncode == 0
     assert content(Result.open(tmp_path / "out")) == content(result)
+
+
+def test_fingerprint_is_the_committed_one() -> None:
+    committed = (ROOT / "crates/runner/tests/fingerprints.txt").read_text()
+    result = Scenario.load(ROOT / "scenarios/netfpga/one-source-100us.toml").run()
+    assert f"netfpga/one-source-100us {result.fingerprint()}\n" in committed
 
 
 def test_other_seed_other_content(result: Result) -> None:
@@ -111,6 +120,55 @@ def test_errors_say_where(tmp_path: Path, small: Path) -> None:
         Result.open(tmp_path / "nowhere")
     assert issubclass(ScenarioError, PenstockError)
     assert issubclass(OutputError, PenstockError)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, 2**64, 2**200])
+def test_seed_out_of_range_is_an_error_of_the_scenario(seed: int) -> None:
+    with pytest.raises(ScenarioError, match=str(seed)) as caught:
+        Scenario.from_toml(SMALL).describe(seed=seed)
+    assert caught.value.key == "seed"
+
+
+def test_paths_are_whatever_stands_for_a_path(small: Path, tmp_path: Path) -> None:
+    class Somewhere:
+        def __init__(self, path: Path) -> None:
+            self.path = path
+
+        def __fspath__(self) -> str:
+            return str(self.path)
+
+    out = Scenario.load(Somewhere(small)).run(out=Somewhere(tmp_path / "out")).path
+    assert out == tmp_path / "out"
+    assert Result.open(Somewhere(tmp_path / "out")).path == out
+
+
+def test_keys_can_be_set_while_a_run_goes_on() -> None:
+    scenario = Scenario.from_toml(SMALL).set("duration", "1 s")
+    result = scenario.run(progress=lambda *_: scenario.set("duration", "2 s"))
+    assert result.summary["duration_s"] == 1
+    assert scenario.describe()["duration_s"] == 2
+
+
+def test_types_have_the_keys_that_there_are(result: Result) -> None:
+    plan, summary = Scenario.from_toml(SMALL).describe(), result.summary
+    scheme = next(scheme for scheme in penstock.schemes() if scheme["name"] == "qcn")
+    for kind, value in (
+        (Description, plan),
+        (Node, plan["nodes"][0]),
+        (FlowDescription, plan["flows"][0]),
+        (FairPeriod, plan["fair"][0]),
+        (Totals, summary["totals"]),
+        (QueueSummary, summary["queues"][0]),
+        (FlowSummary, summary["flows"][0]),
+        (HostSummary, summary["hosts"][0]),
+        (RunSummary, summary["run"]),
+        (Scheme, scheme),
+        (Parameter, scheme["parameters"][0]),
+        (Profile, scheme["profiles"][0]),
+        (Key, keys()[0]),
+    ):
+        assert set(value) == set(kind.__annotations__), kind
+    assert set(summary) == Summary.__required_keys__
 
 
 def test_tables_and_columns(result: Result) -> None:
@@ -197,5 +255,6 @@ def test_catalogue() -> None:
     assert "paper-netfpga" in {profile["name"] for profile in qcn["profiles"]}
     assert penstock.schema()["type"] == "object"
     assert set(penstock.__all__) <= set(dir(penstock))
+    assert all(hasattr(penstock, name) for name in penstock.__all__)
     with pytest.raises(AttributeError):
         _ = penstock.nothing_of_that_name

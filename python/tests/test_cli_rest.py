@@ -42,6 +42,9 @@ def test_compare_json(penstock: Command, small: Path, tmp_path: Path) -> None:
     assert 0.4 < none["loss_rate"]["mean"] < 0.5
     assert document["schemes"][0]["loss_rate"]["mean"] < none["loss_rate"]["mean"]
 
+    # Two flows, two seeds; none of them ends.
+    assert none["completion_time_s"] == {"mean": None, "std": None, "flows": 0, "of_flows": 4}
+
     folder = tmp_path / "results" / "small-compare"
     assert json.loads((folder / "compare.json").read_text()) == document
     runs = {"qcn-seed1", "qcn-seed2", "none-seed1", "none-seed2"}

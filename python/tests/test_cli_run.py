@@ -94,6 +94,8 @@ def assert_shape(document: dict[str, Any], shape: dict[str, Any]) -> None:
 def test_json_is_the_contract_and_nothing_else(penstock: Command, small: Path) -> None:
     done = penstock("run", small, "--json", "--no-figures")
     assert done.returncode == 0
+    assert done.stdout.endswith("}\n")
+    assert not done.stdout.endswith("\n\n")
     summary = json.loads(done.stdout)
     assert_shape(summary, TOP)
     assert_shape(summary["totals"], TOTALS)
@@ -211,8 +213,8 @@ def test_name_below_scenarios(penstock: Command, tmp_path: Path) -> None:
 
 
 def test_unwritable_folder_is_the_machines_failure(penstock: Command, small: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    done = penstock("run", small, "--out", tmp_path / "file" / "below")
+    # No file system has names so long.
+    done = penstock("run", small, "--out", tmp_path / ("x" * 300))
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
     assert "Traceback" not in done.stderr
@@ -234,11 +236,15 @@ def test_full_disk_leaves_no_half_of_a_result(small: Path, tmp_path: Path) -> No
     assert list(out.parent.iterdir()) == []
 
 
-def test_killed_run_leaves_nothing_under_its_name(small: Path, tmp_path: Path) -> None:
+def test_killed_run_leaves_nothing_under_its_name(penstock: Command, small: Path, tmp_path: Path) -> None:
     out = tmp_path / "results" / "out"
     status, _, _ = interrupt(["run", str(small), *ENDLESS], out, signal.SIGKILL)
     assert status == -signal.SIGKILL
     assert not out.exists()
+    # The next run of that name removes what the killed one left under a hidden one.
+    assert len(list(out.parent.iterdir())) == 1
+    assert penstock("run", small, "--out", out, "--no-figures").returncode == 0
+    assert [path.name for path in out.parent.iterdir()] == ["out"]
 
 
 @pytest.mark.parametrize("json_wanted", [False, True])

@@ -12,7 +12,17 @@ from matplotlib.image import imread
 from penstock import Result, Scenario
 from penstock.columns import codes
 from penstock.figures import comparison, write_all
-from penstock.figures.series import envelope, equilibrium_octets, flow_series, means, notable_queues, queue_series
+from penstock.figures.panels import thinned
+from penstock.figures.series import (
+    FlowSeries,
+    envelope,
+    equilibrium_octets,
+    fair_shares,
+    flow_series,
+    means,
+    notable_queues,
+    queue_series,
+)
 from penstock.summary import QueueSummary
 from penstock.text import count
 
@@ -67,8 +77,9 @@ def test_plot_draws_queue_utilisation_and_rates(result: Result, tmp_path: Path) 
     assert legend is not None
     words = [text.get_text() for text in legend.get_texts()]
     assert words[0] == "sw0->h2"
-    assert "33 KB" in words[1]
-    assert words[2] == f"drops ({count(result.summary['totals']['frames_dropped'])} frames)"
+    assert "33 KB" in words[2]
+    assert words[1::2] == ["maximum", "frames dropped"]
+    assert f"{count(result.summary['totals']['frames_dropped'])} frames dropped (loss" in queue_panel.get_title("left")
     assert (tmp_path / "figure.svg").read_text().startswith("<?xml")
     assert equilibrium_octets(result) == 33_000
 
@@ -81,8 +92,49 @@ def test_comparison_has_common_scales(result: Result) -> None:
     assert lower_left.get_ylim() == lower_right.get_ylim()
     for axes in figure.axes:
         # Nothing but the marks of drops, which stand above the panel, leaves it.
-        top = max(np.max(np.asarray(line.get_ydata())) for line in axes.lines if line.get_marker() != "|")
-        assert top <= axes.get_ylim()[1]
+        lines = [np.asarray(line.get_ydata()) for line in axes.lines if line.get_marker() != "|"]
+        assert max(line.max() for line in lines if len(line)) <= axes.get_ylim()[1]
+    # One legend a row, and it has the words of all panels of the row.
+    assert [axes.get_legend() is None for axes in figure.axes] == [True, False, True, False]
+    legend = upper_right.get_legend()
+    assert legend is not None
+    assert "33 KB" in "".join(text.get_text() for text in legend.get_texts())
+
+
+def test_maximum_is_that_of_each_run(result: Result) -> None:
+    other = Scenario.from_toml(result.scenario_toml).set("schemes.qcn.q_eq", "10 KB").set("duration", "1 ms").run()
+    longest = result.summary["queues"]
+    for run in (result, other):
+        (series,) = queue_series(run, notable_queues(longest, 1))
+        of_run = {q["name"]: q["max_octets"] for q in run.summary["queues"]}
+        assert series.max_octets == of_run["sw0->h2"] >= series.octets.max()
+
+
+def test_line_of_a_flow_ends_with_it() -> None:
+    scenario = Scenario.from_toml(SMALL.replace('from = "h0..h1"', 'from = "h0..h1"\nsize = "300 KB"'))
+    assert max(flow.completed_s for flow in flow_series(scenario.run(scheme="none"))) == np.inf, "one loses frames"
+    result = scenario.set("topology.star.buffer", "1 MB").run(scheme="none")
+    for flow, summary in zip(flow_series(result), result.summary["flows"], strict=True):
+        assert summary["completion_time_s"] is not None
+        # Samples are 20 us apart.
+        assert 0 <= flow.completed_s - summary["completion_time_s"] <= 2e-5
+        time, rate = thinned(flow)
+        assert flow.completed_s - 8e-5 < time[-1] <= flow.completed_s
+        assert rate[-1] > 0
+
+
+def test_fair_shares_are_drawn_once() -> None:
+    def flow(*fair_bps: float, completed_s: float = np.inf) -> FlowSeries:
+        samples = np.array(fair_bps)
+        return FlowSeries("f", np.arange(float(len(samples))), samples, samples, completed_s)
+
+    # A sample tells of the interval that it ends. Shares of less than a kb/s apart are the same.
+    early, late = flow(8e6, 8e6, 4e6, 4e6, 4e6), flow(0, 0, 4e6 + 1, 4e6, 0)
+    assert fair_shares([early, late]) == [(0, 1, 8e6), (1, 4, 4e6)]
+    assert fair_shares([late]) == [(1, 3, 4e6)]
+    assert fair_shares([flow(8e6, 8e6, 8e6, 8e6, completed_s=2)]) == [(0, 2, 8e6)]
+    assert fair_shares([flow(0, 1e6, 0, 1e6)]) == [(0, 1, 1e6), (2, 3, 1e6)]
+    assert fair_shares([]) == []
 
 
 def test_words_have_one_number_in_all_chunks() -> None:
@@ -133,6 +185,9 @@ def test_means_stand_at_the_end_of_their_bins() -> None:
     x, y = means(np.arange(1.0, 8.0), np.array([1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0]), bins=4)
     assert x.tolist() == [2.0, 4.0, 6.0, 7.0]
     assert y.tolist() == [2.0, 6.0, 10.0, 13.0]
+    # The first sample of a run has no interval before it.
+    x, y = means(np.arange(5.0), np.array([0.0, 1.0, 3.0, 5.0, 7.0]), bins=2)
+    assert (x.tolist(), y.tolist()) == ([2.0, 4.0], [2.0, 6.0])
 
 
 def test_queues_worth_drawing() -> None:

@@ -42,13 +42,17 @@ enum Command {
     Run { root: PathBuf, workload: String, program: Program, duration: Option<String> },
 }
 
+/// Turns unless the command line says otherwise: enough for a median within a few per cent on a machine that does other
+/// things as well.
+const REPEATS: u32 = 101;
+
 const USAGE: &str = "usage: penstock-bench [--root DIR] [--repeats N] [--no-instructions] [--check] | \
                      penstock-bench [--root DIR] run W1|W2|W3 [--scheme minimal|NAME] [--probe on|off] [--duration TIME]";
 
 impl Command {
     fn parse(arguments: Vec<String>) -> Result<Self, String> {
         let mut root = PathBuf::from(".");
-        let (mut repeats, mut instructions, mut check) = (5, true, false);
+        let (mut repeats, mut instructions, mut check) = (REPEATS, true, false);
         let (mut workload, mut scheme, mut probe, mut duration) = (None, "none".to_owned(), false, None);
         let mut rest = arguments.into_iter();
         while let Some(argument) = rest.next() {
@@ -95,6 +99,7 @@ impl Command {
                 table::print_head(repeats);
                 let mut over = false;
                 for workload in &WORKLOADS {
+                    println!("{}  {}", workload.name, workload.title);
                     let times = measure::interleaved(workload, &root, repeats)?;
                     for row in table::rows(workload, &times, instructions.then_some(root.as_path()))? {
                         println!("{row}");

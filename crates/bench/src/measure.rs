@@ -46,17 +46,20 @@ pub(crate) fn run(
     once(workload, program, &plan)
 }
 
-/// Runs all programs of `workload` in turns, `repeats` times, and checks that they forward the same frames.
+/// Runs all programs of `workload` in turns, `repeats` times, and checks that they forward the same frames. Every other turn
+/// goes backwards, so that a machine that grows slower or faster favours none.
 ///
 /// # Errors
 /// If the scenario cannot be read, or if the programs disagree.
 pub(crate) fn interleaved(workload: &Workload, root: &Path, repeats: u32) -> Result<Vec<Times>, String> {
     let programs: Vec<Program> = workload.programs().into_iter().map(|(program, _)| program).collect();
-    let plans: Vec<Plan> = programs.iter().map(|p| plan(workload, p, root, None)).collect::<Result<_, _>>()?;
+    let plans: Vec<Plan> =
+        programs.iter().map(|p| plan(workload, p, root, Some(workload.timed))).collect::<Result<_, _>>()?;
     let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); programs.len()];
-    for _ in 0..repeats {
-        for ((program, plan), runs) in programs.iter().zip(&plans).zip(&mut runs) {
-            runs.push(once(workload, program, plan)?);
+    for turn in 0..repeats {
+        for i in 0..programs.len() {
+            let i = if turn % 2 == 0 { i } else { programs.len() - 1 - i };
+            runs[i].push(once(workload, &programs[i], &plans[i])?);
         }
     }
     if workload.minimal.is_some() {
@@ -109,19 +112,19 @@ fn once(workload: &Workload, program: &Program, plan: &Plan) -> Result<Measured,
             let done = minimal::forward(&plan.network, queue, plan.duration.0);
             (done.hops, done.events)
         }
-        Program::Engine { probe, .. } => plan.scheme.visit(Engine { plan, probe: *probe }),
+        Program::Engine { probe, .. } => plan.scheme.visit(EngineRun { plan, probe: *probe }),
     };
     let wall_ns = u64::try_from(begin.elapsed().as_nanos()).expect("a bench ends within 584 years");
     Ok(Measured { hops, events, wall_ns })
 }
 
-/// Runs the engine; gives packet hops and events.
-struct Engine<'a> {
+/// A run of the engine, waiting for its scheme's type; gives packet hops and events.
+struct EngineRun<'a> {
     plan: &'a Plan,
     probe: bool,
 }
 
-impl Visitor for Engine<'_> {
+impl Visitor for EngineRun<'_> {
     type Output = (u64, u64);
 
     fn visit<S: Scheme>(self, config: &S::Config) -> Self::Output {
@@ -133,7 +136,7 @@ impl Visitor for Engine<'_> {
     }
 }
 
-impl Engine<'_> {
+impl EngineRun<'_> {
     fn run<S: Scheme, P: Probe<S>>(&self, config: &S::Config, probe: P) -> (u64, u64) {
         let mut sim = Sim::<S, P>::new(&self.plan.network, config, self.plan.seed, probe);
         sim.run_until(Instant::ZERO + self.plan.warmup);

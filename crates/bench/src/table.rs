@@ -22,9 +22,8 @@ pub(crate) struct Row {
 
 /// Prints what the columns mean.
 pub(crate) fn print_head(repeats: u32) {
-    println!(
-        "Cost of a packet hop: median of {repeats} interleaved runs ± half their range; instructions by callgrind."
-    );
+    println!("Cost of a packet hop: median of {repeats} interleaved runs ± half its 95 % confidence interval;");
+    println!("instructions by callgrind, which repeat.");
     println!("Minimal is the smallest program that forwards the same frames, one event a hop and nothing else.");
     println!();
     println!("{:13}{:>17}  {:14}{:>13}{:>14}   time / minimal", "", "instructions/hop", "", "ns/hop", "Mevents/s");
@@ -35,7 +34,6 @@ pub(crate) fn print_head(repeats: u32) {
 /// # Errors
 /// If counting fails.
 pub(crate) fn rows(workload: &'static Workload, times: &[Times], root: Option<&Path>) -> Result<Vec<Row>, String> {
-    println!("{}  {}", workload.name, workload.title);
     let mut rows = Vec::new();
     for ((program, ceiling), time) in workload.programs().into_iter().zip(times) {
         let instructions_per_hop =

@@ -16,6 +16,9 @@ pub(crate) struct Workload {
     /// The event queue of the minimal program; `None` where the scheme decides which frames are sent, so that no program
     /// without it forwards the same ones.
     pub minimal: Option<EventQueue>,
+    /// Length of a run that is timed, in scenario notation: some millions of packet hops, a fraction of a second. Many short
+    /// turns tell more than a few long ones, since what else the machine does changes from second to second.
+    pub timed: &'static str,
     /// Two lengths of a run under callgrind, in scenario notation; the difference of their counts leaves out the start.
     pub counted: [&'static str; 2],
     /// Ceilings of the engine without scheme and probe, where they apply.
@@ -40,6 +43,7 @@ pub(crate) const WORKLOADS: [Workload; 3] = [
         title: "16 sources share 99 % of a 10 Gb/s bottleneck",
         file: "scenarios/bench/dumbbell-16.toml",
         minimal: Some(EventQueue::Heap),
+        timed: "2 s",
         counted: ["50 ms", "150 ms"],
         none: Some(Ceiling { instructions: 350.0, time_ratio: Some(2.5) }),
         qcn: Ceiling { instructions: 500.0, time_ratio: Some(3.5) },
@@ -49,6 +53,7 @@ pub(crate) const WORKLOADS: [Workload; 3] = [
         title: "128 hosts of a fat tree, each at 99 % of 100 Gb/s",
         file: "scenarios/bench/fat-tree-k8.toml",
         minimal: Some(EventQueue::Wheel),
+        timed: "1 ms",
         counted: ["50 us", "150 us"],
         none: Some(Ceiling { instructions: 260.0, time_ratio: Some(2.5) }),
         qcn: Ceiling { instructions: 400.0, time_ratio: Some(3.5) },
@@ -58,6 +63,7 @@ pub(crate) const WORKLOADS: [Workload; 3] = [
         title: "16 greedy sources into one 10 Gb/s port",
         file: "scenarios/bench/incast-16.toml",
         minimal: None,
+        timed: "2 s",
         counted: ["100 ms", "200 ms"],
         none: None,
         qcn: Ceiling { instructions: 700.0, time_ratio: None },

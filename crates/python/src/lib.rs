@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use super::result::PyRun;
     #[pymodule_export]
-    use super::scenario::PyScenario;
+    use super::scenario::{PyScenario, parse_octets};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,8 +1,8 @@
 //! `Result`: what a run leaves.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use penstock_runner::{Run, Table};
+use penstock_runner::{Run, RunError, Table};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
@@ -46,8 +46,8 @@ impl PyRun {
 
     /// The results folder.
     #[getter]
-    fn path(&self) -> Option<String> {
-        self.0.path.as_ref().map(|path| path.to_string_lossy().into_owned())
+    fn path(&self) -> Option<&Path> {
+        self.0.path.as_deref()
     }
 
     /// Names of the recorded tables.
@@ -64,11 +64,11 @@ impl PyRun {
 
     /// A table, as an `arro3.core.Table`.
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let there = self.tables();
-        let table = Table::named(name)
-            .filter(|table| self.0.tables().any(|t| t == *table))
-            .ok_or_else(|| PyKeyError::new_err(format!("no table {name:?}; there are {}", there.join(", "))))?;
-        let records = py.detach(|| self.0.table(table)).map_err(|error| output_error(&error))?;
+        let table = Table::named(name).ok_or_else(|| PyKeyError::new_err(format!("no table is called {name:?}")))?;
+        let records = py.detach(|| self.0.table(table)).map_err(|error| match error {
+            RunError::NotRecorded { .. } => PyKeyError::new_err(error.to_string()),
+            other => output_error(&other),
+        })?;
         to_arro3(py, records)
     }
 

@@ -4,9 +4,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use penstock_runner::{Options, Progress};
-use penstock_scenario::{Choice, Plan, Scenario};
+use penstock_scenario::units::{self, Dimension};
+use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use penstock_sim::network::NodeKind;
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::Borrowed;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 
@@ -74,7 +76,7 @@ impl PyScenario {
         py: Python<'_>,
         scheme: Option<String>,
         profile: Option<String>,
-        seed: Option<u64>,
+        seed: Option<Seed>,
     ) -> PyResult<String> {
         Ok(self.plan(py, scheme, profile, seed)?.resolved)
     }
@@ -86,7 +88,7 @@ impl PyScenario {
         py: Python<'_>,
         scheme: Option<String>,
         profile: Option<String>,
-        seed: Option<u64>,
+        seed: Option<Seed>,
     ) -> PyResult<String> {
         Ok(to_json(&Description::new(&self.plan(py, scheme, profile, seed)?)))
     }
@@ -94,16 +96,17 @@ impl PyScenario {
     /// Runs the scenario.
     #[pyo3(signature = (scheme = None, profile = None, seed = None, out = None, force = false, progress = None))]
     fn run(
-        &self,
+        slf: &Bound<'_, Self>,
         py: Python<'_>,
         scheme: Option<String>,
         profile: Option<String>,
-        seed: Option<u64>,
+        seed: Option<Seed>,
         out: Option<PathBuf>,
         force: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyRun> {
-        let plan = self.plan(py, scheme, profile, seed)?;
+        // The scenario is borrowed no longer than this: others may set its keys while the plan runs.
+        let plan = slf.borrow().plan(py, scheme, profile, seed)?;
         let options = Options { out, force, slice: None };
         let mut failure = None;
         let mut observer = |at: &Progress| {
@@ -135,10 +138,37 @@ impl PyScenario {
         py: Python<'_>,
         scheme: Option<String>,
         profile: Option<String>,
-        seed: Option<u64>,
+        seed: Option<Seed>,
     ) -> PyResult<Plan> {
-        self.0.plan(&Choice { scheme, profile, seed }).map_err(|error| scenario_error(py, &error))
+        let choice = Choice { scheme, profile, seed: seed.map(|Seed(seed)| seed) };
+        // The fair shares of a large network take a while.
+        py.detach(|| self.0.plan(&choice)).map_err(|error| scenario_error(py, &error))
     }
+}
+
+/// A seed. A number that is none is an error of the scenario, not one of conversion.
+struct Seed(u64);
+
+impl<'py> FromPyObject<'_, 'py> for Seed {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        object.extract::<u64>().map(Self).map_err(|error| {
+            let py = object.py();
+            if !error.is_instance_of::<PyOverflowError>(py) {
+                return error;
+            }
+            let message = format!("{} is not a whole number from 0 to {}", object.as_any(), i64::MAX);
+            let (file, key) = ("<arguments>".to_owned(), Some("seed".to_owned()));
+            scenario_error(py, &ScenarioError { file, line: None, key, message, hint: None })
+        })
+    }
+}
+
+/// A size as a scenario holds it, such as "33 KB", in octets.
+#[pyfunction]
+pub(crate) fn parse_octets(text: &str) -> PyResult<u64> {
+    units::parse(Dimension::Size, text).map_err(PyValueError::new_err)
 }
 
 /// Lets Python handle its signals, and tells the caller's function how far the run is.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum RunError {
     /// The folder of the results is there already, and nobody said that it may be replaced.
-    #[error("{}: exists already; choose another folder, or let it be replaced (`--force`)", .path.display())]
+    #[error("{}: exists already; choose another folder, or have it replaced (force)", .path.display())]
     Exists {
         /// The folder.
         path: PathBuf,
@@ -20,6 +20,12 @@ pub enum RunError {
         path: PathBuf,
         /// The file that a results folder has and this one lacks.
         missing: &'static str,
+    },
+    /// A table was asked for that the run has not recorded.
+    #[error("the table {table} was not recorded")]
+    NotRecorded {
+        /// Its name.
+        table: &'static str,
     },
     /// The operating system refused.
     #[error("{}: cannot {action}: {source}", .path.display())]

@@ -1,11 +1,12 @@
 //! The results folder: whole under its final name, or not there at all.
 //!
-//! Everything is written to a hidden sibling, flushed to the disk and renamed at the end. A killed process leaves the
-//! sibling behind, never a half-written folder under the final name; a failed run removes it.
+//! Everything is written to a hidden sibling, flushed to the disk and renamed at the end. A failed run removes it. A killed
+//! process leaves it behind, never a half-written folder under the final name; the next run to that name removes it.
 
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::RunError;
 
@@ -41,6 +42,7 @@ impl Folder {
         }
         let parent = target.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
         fs::create_dir_all(&parent).map_err(RunError::io(&parent, "make the folder"))?;
+        remove_leftovers(&target, &parent);
         let partial = sibling(&target, "partial");
         fs::create_dir(&partial).map_err(RunError::io(&partial, "make the folder"))?;
         Ok(Self { partial, target, replace })
@@ -75,7 +77,8 @@ impl Folder {
                 let _ = fs::rename(&old, &self.target);
                 return Err(error);
             }
-            fs::remove_dir_all(&old).map_err(RunError::io(&old, "remove the replaced folder"))?;
+            // The new results are in place. What cannot be removed stays under its hidden name and misleads nobody.
+            let _ = fs::remove_dir_all(&old);
         } else {
             return Err(RunError::Exists { path: self.target.clone() });
         }
@@ -106,11 +109,36 @@ fn refuse_foreign(target: &Path) -> Result<(), RunError> {
 
 /// A hidden name beside `target` on the same file system, this process's own.
 fn sibling(target: &Path, purpose: &str) -> PathBuf {
-    use std::sync::atomic::{AtomicU32, Ordering};
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    target.with_file_name(format!("{}{}-{count}", hidden_prefix(target, purpose), std::process::id()))
+}
+
+/// What hidden names beside `target` begin with; the number of a process follows. It means something on one machine only,
+/// so the name of the machine comes before it.
+fn hidden_prefix(target: &Path, purpose: &str) -> String {
     let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    target.with_file_name(format!(".{name}.{purpose}-{}-{count}", std::process::id()))
+    let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!(".{name}.{purpose}-{}-", machine.trim())
+}
+
+/// Removes what processes of this machine that are no more have left beside `target`. A replaced folder that one of them
+/// put aside goes only if there is something under the final name: it may be all that is left of the results.
+fn remove_leftovers(target: &Path, parent: &Path) {
+    // Who runs is seen in /proc; where there is none, nothing is known to be dead.
+    let is_dead = |process: u32| Path::new("/proc/self").exists() && !Path::new(&format!("/proc/{process}")).exists();
+    let purposes: &[&str] = if target.exists() { &["partial", "old"] } else { &["partial"] };
+    let prefixes: Vec<String> = purposes.iter().map(|purpose| hidden_prefix(target, purpose)).collect();
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let rest = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
+        let process = rest.and_then(|rest| rest.split_once('-')).and_then(|(process, _)| process.parse().ok());
+        if process.is_some_and(is_dead) {
+            // What cannot be removed stands in nobody's way.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 #[cfg(test)]
@@ -139,6 +167,34 @@ mod tests {
         assert_eq!(folder.publish().unwrap(), target);
         assert_eq!(names(&target), [SCENARIO, SUMMARY]);
         assert_eq!(names(&root.path().join("deep")), ["er"]);
+    }
+
+    #[test]
+    fn leftovers_of_dead_processes_of_this_machine_are_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let target = root.path().join("out");
+        let leave = |name: String| {
+            fs::create_dir(root.path().join(&name)).unwrap();
+            name
+        };
+        // No process has the number 2^32 - 1: Linux counts to 2^22 at most.
+        let [partial, old] = ["partial", "old"].map(|purpose| hidden_prefix(&target, purpose));
+        leave(format!("{partial}{}-0", u32::MAX));
+        let put_aside = leave(format!("{old}{}-0", u32::MAX));
+        let alive = leave(format!("{partial}1-0"));
+        let elsewhere = leave(format!(".out.partial-not-{}-0", &partial[".out.partial-".len()..]));
+        let of_another_name = leave(format!("{}{}-0", hidden_prefix(&root.path().join("other"), "partial"), u32::MAX));
+
+        let folder = Folder::create(&target, false).unwrap();
+        results(&folder, "one");
+        folder.publish().unwrap();
+        let mut expected = vec![put_aside, alive, elsewhere, of_another_name, "out".to_owned()];
+        expected.sort();
+        assert_eq!(names(root.path()), expected);
+
+        drop(Folder::create(&target, true).unwrap());
+        expected.retain(|name| !name.starts_with(&old));
+        assert_eq!(names(root.path()), expected, "the replaced folder is not needed any more");
     }
 
     #[test]

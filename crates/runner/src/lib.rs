@@ -25,7 +25,6 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use arrow_schema::SchemaRef;
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant};
 
@@ -85,15 +84,15 @@ impl Run {
         self.tables.iter().map(|&(table, _)| table)
     }
 
-    /// The rows of a table; an empty table without columns, if the run has not recorded it.
+    /// The rows of a table.
     ///
     /// # Errors
-    /// If its file cannot be read.
+    /// If the run has not recorded it, or if its file cannot be read.
     pub fn table(&self, table: Table) -> Result<Records, RunError> {
         match self.tables.iter().find(|&&(t, _)| t == table) {
             Some((_, Store::Memory(records))) => Ok(records.clone()),
             Some((_, Store::File(path))) => sink::read(path),
-            None => Ok(Records { schema: SchemaRef::new(arrow_schema::Schema::empty()), batches: Vec::new() }),
+            None => Err(RunError::NotRecorded { table: table.name() }),
         }
     }
 }

@@ -26,9 +26,18 @@ pub struct Recorder<'p, const ARRIVALS: bool> {
     signals: Option<TableWriter<SignalRows>>,
     arrivals: Option<TableWriter<ArrivalRows>>,
     recorded: RecordedQueues,
-    /// When the last sample was taken, and what it saw of each recorded queue and of each flow's deliveries.
-    last: (Instant, Vec<QueueNow>, Vec<Octets>),
+    last: LastSample,
     failure: Option<RunError>,
+}
+
+/// The last sample: columns of what happened since are differences from it.
+#[derive(Debug)]
+struct LastSample {
+    at: Instant,
+    /// The state of each recorded queue.
+    queues: Vec<QueueNow>,
+    /// What each flow had delivered.
+    delivered: Vec<Octets>,
 }
 
 /// What a recorder leaves.
@@ -78,7 +87,11 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
             rates: open::<S, _>(Table::Rates, rate_rows, &sink)?,
             signals: plan.record.signals.then(|| open::<S, _>(Table::Signals, signal_rows, &sink)).transpose()?,
             arrivals: ARRIVALS.then(|| open::<S, _>(Table::Arrivals, arrival_rows, &sink)).transpose()?,
-            last: (Instant::ZERO, vec![nothing; recorded.places.len()], vec![Octets(0); plan.flow_names.len()]),
+            last: LastSample {
+                at: Instant::ZERO,
+                queues: vec![nothing; recorded.places.len()],
+                delivered: vec![Octets(0); plan.flow_names.len()],
+            },
             recorded,
             failure: None,
         })
@@ -109,7 +122,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
     fn sample_queues<S: Scheme>(&mut self, now: Instant, view: &impl View<S>) -> Result<(), RunError> {
         for (i, &queue) in self.plan.record.queues.iter().enumerate() {
             let state = view.queue(queue);
-            let before = std::mem::replace(&mut self.last.1[i], state);
+            let before = std::mem::replace(&mut self.last.queues[i], state);
             let could = state.scheduled_bits - before.scheduled_bits;
             let did = state.line_bits - before.line_bits;
             let (name, priority) = self.recorded.places[i];
@@ -128,12 +141,12 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
     }
 
     fn sample_flows<S: Scheme>(&mut self, now: Instant, view: &impl View<S>) -> Result<(), RunError> {
-        let interval = now.since(self.last.0);
+        let interval = now.since(self.last.at);
         let period = self.fair.at(now);
         for i in 0..self.settling.len() {
             let flow = FlowId(i as u32);
             let state = view.flow(flow);
-            let before = std::mem::replace(&mut self.last.2[i], state.delivered);
+            let before = std::mem::replace(&mut self.last.delivered[i], state.delivered);
             let bits = (state.delivered.0 - before.0) * 8;
             let share_bps = period.max_min_bps[i];
             self.settling[i].sample(now, &state, period.time.start, share_bps);
@@ -181,7 +194,7 @@ impl<S: Scheme, const ARRIVALS: bool> Probe<S> for Recorder<'_, ARRIVALS> {
         self.unless_failed(|recorder| {
             recorder.sample_queues(now, view)?;
             recorder.sample_flows(now, view)?;
-            recorder.last.0 = now;
+            recorder.last.at = now;
             Ok(())
         });
     }

@@ -69,8 +69,12 @@ impl Settling {
 
     /// Takes the sample of `now`: the flow's state, and its max-min fair share in the period that began at `since`.
     pub(crate) fn sample(&mut self, now: Instant, flow: &FlowNow, since: Instant, share_bps: f64) {
-        let over = share_bps == 0.0 || self.total.is_some_and(|total| flow.sent >= total);
-        if over {
+        if share_bps == 0.0 {
+            // The verdict stands. A share that comes back later, of whatever size, is a new one.
+            self.share_bps = 0.0;
+            return;
+        }
+        if self.total.is_some_and(|total| flow.sent >= total) {
             return;
         }
         if (share_bps - self.share_bps).abs() > SAME_SHARE * self.share_bps {
@@ -168,6 +172,18 @@ mod tests {
         follow(&mut s, 220, &[500; 10], 220, 500.0 * (1.0 + 1e-9));
         follow(&mut s, 230, &[0; 100], 230, 0.0);
         assert_eq!(time_s(&s), Some(118.0 - 99.0));
+    }
+
+    #[test]
+    fn a_share_that_comes_back_is_a_new_one() {
+        // The link is down from 100 s to 110 s. After that the rate is right from sample 120 on: a window with k samples
+        // of 2000 has the mean 1000 + 20 k, within 5 % (50) from k = 2 on, in the window that begins with sample 118.
+        let mut s = Settling::of(None);
+        follow(&mut s, 0, &[1000; 100], 0, 1000.0);
+        follow(&mut s, 100, &[1000; 10], 100, 0.0);
+        assert_eq!(time_s(&s), Some(0.0));
+        follow(&mut s, 110, &[&[2000; 10][..], &[1000; 100][..]].concat(), 110, 1000.0);
+        assert_eq!(time_s(&s), Some(118.0 - 110.0));
     }
 
     #[test]

@@ -87,6 +87,9 @@ const fn optional(name: &'static str, kind: Kind, unit: &'static str, descriptio
     Column { name, unit, description, kind, nullable: true }
 }
 
+/// The type of a scheme's variable.
+const VAR: DataType = DataType::Int64;
+
 const TIME: Column = column("time_s", Kind::F64, "s", "Simulated time since the start of the run.");
 
 /// Every table, in the order in which they are listed.
@@ -240,10 +243,16 @@ impl Table {
         // A queue or a flow may lack the point whose variables these are.
         let own = vars.iter().map(|var| {
             let metadata = describe("", var.description);
-            Field::new(format!("{prefix}{}", var.name), DataType::Int64, true).with_metadata(metadata)
+            Field::new(format!("{prefix}{}", var.name), VAR, true).with_metadata(metadata)
         });
         Arc::new(Schema::new(common.chain(own).collect::<Vec<_>>()))
     }
+}
+
+/// Whether a column of some table has this type, those of the schemes included.
+pub(crate) fn is_column_type(data_type: &DataType) -> bool {
+    let mut columns = TABLES.iter().flat_map(|info| info.columns);
+    *data_type == VAR || columns.any(|column| column.kind.data_type() == *data_type)
 }
 
 fn describe(unit: &str, description: &str) -> Metadata {

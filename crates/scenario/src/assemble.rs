@@ -27,18 +27,17 @@ const STATION: u64 = 0x0200_0000_0000;
 /// Lays out the run that `record` describes.
 pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) -> Result<Plan, ScenarioError> {
     if record.text("name").is_some_and(|name| name.contains(['/', '\\']) || name.starts_with('.')) {
-        return Err(fault(
-            &record,
-            "name",
-            file,
-            "a name that results are filed under has no slash and no dot in front",
-        ));
+        let message = "a name that results are filed under has no slash and no dot in front";
+        return Err(fault(&record, "name", file, message).with_hint(format!("for instance \"{name}\"")));
     }
     record.fill("name", Value::Text(name.to_owned()));
     let duration = Duration(record.number("duration"));
     let warmup = Duration(record.number("warmup"));
     if warmup >= duration {
-        return Err(fault(&record, "warmup", file, "nothing is left to measure: the warm-up lasts as long as the run"));
+        let message = "nothing is left to measure: the warm-up lasts as long as the run";
+        return Err(
+            fault(&record, "warmup", file, message).with_hint(format!("the run ends at {}", units::time(duration.0)))
+        );
     }
     if let Some(seed) = choice.seed {
         if i64::try_from(seed).is_err() {
@@ -51,7 +50,8 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) 
     let topology = record.table("topology").expect("a scenario has a topology").clone();
     let fabric = topology::build(&topology, file)?;
     if record.tables("flow").is_empty() {
-        return Err(fault(&record, "flow", file, "there is no flow"));
+        let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\"";
+        return Err(fault(&record, "flow", file, "there is no flow").with_hint(hint));
     }
     let flows = traffic::flows(record.tables_mut("flow"), &fabric, duration, file)?;
     let network = network(&record, &fabric, &flows, duration, file)?;
@@ -229,7 +229,8 @@ fn ports(settings: &Record, hosts: &Record, fabric: &Fabric, file: &str) -> Resu
             ..fault(settings, "congestion_points", file, format!("there is no port \"{name}\""))
         })?;
         if !chosen.insert(port) {
-            return Err(fault(settings, "congestion_points", file, format!("the port \"{name}\" is listed twice")));
+            let message = format!("the port \"{name}\" is listed twice");
+            return Err(fault(settings, "congestion_points", file, message).with_hint("list each port once"));
         }
     }
     let node_delay = settings.number("node_delay");
@@ -245,8 +246,8 @@ fn ports(settings: &Record, hosts: &Record, fabric: &Fabric, file: &str) -> Resu
         let capacity = if own_host { queue } else { p.buffer };
         if congestion_points && capacity == Capacity::Arbiter {
             let message = format!("\"{}\" has no queue to watch", fabric.port_name(i));
-            let hint = Some("give hosts a queue: hosts.queue = \"150 KB\"".to_owned());
-            return Err(ScenarioError { hint, ..fault(settings, "congestion_points", file, message) });
+            let hint = "give hosts a queue: hosts.queue = \"150 KB\"";
+            return Err(fault(settings, "congestion_points", file, message).with_hint(hint));
         }
         ports.push(Port {
             node: NodeId(p.node as u32),
@@ -298,13 +299,19 @@ fn add_change(
 ) -> Result<(), ScenarioError> {
     let at = Instant(change.number("at"));
     if at.0 >= duration.0 {
-        return Err(fault(change, "at", file, "a change at or after the end of the run"));
+        let message = "a change at or after the end of the run";
+        return Err(
+            fault(change, "at", file, message).with_hint(format!("the run ends at {}", units::time(duration.0)))
+        );
     }
     let event = match (change.get("rate"), change.text("state")) {
         (Some(rate), None) => PortEvent::Rate(BitRate(rate)),
         (None, Some("down")) => PortEvent::Down,
         (None, Some(_)) => PortEvent::Up,
-        (Some(_), Some(_)) => return Err(fault(change, "state", file, "a change has a rate or a state, not both")),
+        (Some(_), Some(_)) => {
+            let hint = "for both, write two changes at the same time";
+            return Err(fault(change, "state", file, "a change has a rate or a state, not both").with_hint(hint));
+        }
         (None, None) => {
             return Err(fault(change, "rate", file, "a change has a rate, or a state (\"down\" or \"up\")"));
         }
@@ -330,10 +337,12 @@ fn add_change(
 /// Refuses queues and buckets into which the largest frame does not fit.
 fn check_frames(record: &Record, topology: &Record, network: &Network, file: &str) -> Result<(), ScenarioError> {
     let largest = largest_frame(network);
+    let too_small = |table: &Record, key: &str, size: Octets| {
+        let message = format!("{size} hold no frame of {largest} octets");
+        fault(table, key, file, message).with_hint(format!("at least {}", units::size(largest)))
+    };
     let check = |table: &Record| match capacity(table, "buffer") {
-        Some(Capacity::Octets(size)) if size.0 < largest => {
-            Err(fault(table, "buffer", file, format!("{size} hold no frame of {largest} octets")))
-        }
+        Some(Capacity::Octets(size)) if size.0 < largest => Err(too_small(table, "buffer", size)),
         _ => Ok(()),
     };
     for (_, entry) in &topology.entries {
@@ -347,14 +356,16 @@ fn check_frames(record: &Record, topology: &Record, network: &Network, file: &st
     if let Some(Capacity::Octets(size)) = capacity(hosts, "queue")
         && size.0 < largest
     {
-        return Err(fault(hosts, "queue", file, format!("{size} hold no frame of {largest} octets")));
+        return Err(too_small(hosts, "queue", size));
     }
     let on_wire = largest + u64::from(network.wire_overhead);
     if let Pacer::TokenBucket { depth, .. } = pacer(hosts)
         && depth.0 < on_wire
     {
         let message = format!("the bucket of {depth} never holds a frame of {on_wire} octets (wire overhead included)");
-        return Err(fault(hosts, "pacer", file, message));
+        return Err(
+            fault(hosts, "pacer", file, message).with_hint(format!("a depth of at least {}", units::size(on_wire)))
+        );
     }
     Ok(())
 }
@@ -378,10 +389,9 @@ fn check_thresholds(
     for parameter in info.parameters.iter().filter(|p| p.unit == Unit::Threshold) {
         let threshold = table.number(parameter.name);
         if threshold > smallest {
-            let text = |x| units::format(Dimension::Size, x);
-            let message = format!("{} is beyond the buffer of {}", text(threshold), text(smallest));
-            let hint = Some(format!("the queue of {} is the smallest with a congestion point", fabric.port_name(port)));
-            return Err(ScenarioError { hint, ..fault(table, parameter.name, file, message) });
+            let message = format!("{} is beyond the buffer of {}", units::size(threshold), units::size(smallest));
+            let hint = format!("the queue of {} is the smallest with a congestion point", fabric.port_name(port));
+            return Err(fault(table, parameter.name, file, message).with_hint(hint));
         }
     }
     Ok(())
@@ -404,7 +414,10 @@ fn recorded(
     settings.fill("interval", Value::Quantity(Dimension::Time, (duration.0 / 1000).max(1)));
     let interval = Duration(settings.number("interval"));
     if interval > duration {
-        return Err(fault(settings, "interval", file, "no sample would fall into the run"));
+        let message = "no sample would fall into the run";
+        return Err(
+            fault(settings, "interval", file, message).with_hint(format!("at most {}", units::time(duration.0)))
+        );
     }
     if duration.0 / interval.0 > MAX_SAMPLES {
         let message = format!("{} samples; {MAX_SAMPLES} are the most", duration.0 / interval.0);
@@ -439,7 +452,8 @@ fn recorded(
                     places.extend(all(PortId(port as u32)));
                 }
                 if places[..before].contains(&places[before]) {
-                    return Err(fault(settings, "queues", file, format!("the port \"{name}\" is listed twice")));
+                    let message = format!("the port \"{name}\" is listed twice");
+                    return Err(fault(settings, "queues", file, message).with_hint("list each port once"));
                 }
             }
             places

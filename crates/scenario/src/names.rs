@@ -15,10 +15,11 @@ pub(crate) fn expand(text: &str) -> Result<Vec<String>, String> {
     check(first)?;
     check(last)?;
     if prefix != other {
-        return Err(format!("the range \"{text}\" begins with {prefix} and ends with {other}"));
+        let message = format!("the range \"{text}\" begins with {prefix} and ends with {other}");
+        return Err(format!("{message}; both ends have the same letters, as in \"h0..h7\""));
     }
     if low > high {
-        return Err(format!("the range \"{text}\" runs backwards"));
+        return Err(format!("the range \"{text}\" runs backwards; write \"{last}..{first}\""));
     }
     if high - low >= MAX_FLOWS as u64 {
         return Err(format!("the range \"{text}\" has {} names; {MAX_FLOWS} are the most", high - low + 1));

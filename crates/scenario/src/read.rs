@@ -43,7 +43,9 @@ fn fallback(key: &Key, path: &str, table: Origin, file: &str) -> Result<Option<E
         Fallback::Value(text) => read_entry(&key.kind, &Node::declared(text), path, file).map(Some),
         Fallback::None(_) => Ok(None),
         Fallback::Required => {
-            let at = Place { file, path, origin: table };
+            // What is missing was not given, also if the table around it was.
+            let origin = if table == Origin::Set { Origin::Default } else { table };
+            let at = Place { file, path, origin };
             Err(at.error("missing".into(), Some(format!("expected {}", key.kind.expects()))))
         }
     }
@@ -112,6 +114,9 @@ fn value(kind: &Kind, node: &Node, at: Place<'_>) -> Result<Value, ScenarioError
             let read = |(i, item): (usize, &Node)| record(section, item, &format!("{}.{i}", at.path), at.file);
             Ok(Value::Tables(items.iter().enumerate().map(read).collect::<Result<_, _>>()?))
         }
+        (Kind::Tables(_), Data::Table(_)) => {
+            Err(at.error("expected a list of tables, found a table".into(), Some(format!("write [[{}]]", at.path))))
+        }
         (Kind::Either(kinds), data) => match either(kinds, data) {
             Some(kind) => value(kind, node, at).map(|value| match value {
                 Value::Table(record) => Value::Table(Record { inline: true, ..record }),
@@ -143,7 +148,11 @@ fn either<'a>(kinds: &'a [Kind], data: &Data) -> Option<&'a Kind> {
 }
 
 fn quantity(d: Dimension, low: u64, high: u64, text: &str, at: Place<'_>) -> Result<Value, ScenarioError> {
-    let x = units::parse(d, text).map_err(|message| at.error(message, None))?;
+    let most = || format!("at most {}", units::format(d, high));
+    let x = units::parse(d, text).map_err(|message| {
+        let hint = message.ends_with("too large").then(most);
+        at.error(message, hint)
+    })?;
     if x == 0 && low > 0 {
         return Err(at.error(format!("\"{text}\" is zero; this {} must be more", d.noun()), None));
     }

@@ -45,7 +45,11 @@ pub(crate) fn listed(fabric: &Fabric, names: &[String]) -> Result<Vec<usize>, St
                 return Err(format!("there is no node \"{end}\""));
             }
         }
-        ports.push(fabric.port(&name).ok_or_else(|| format!("\"{}\" and \"{}\" are not joined", pair[0], pair[1]))?);
+        ports.push(fabric.port(&name).ok_or_else(|| {
+            let node = fabric.node(&pair[0]).expect("it has just been found");
+            let peers = fabric.nodes[node].ports.iter().map(|port| fabric.ports[*port].peer);
+            format!("\"{}\" and \"{}\" are not joined; links of {0} lead to {}", pair[0], pair[1], list(fabric, peers))
+        })?);
     }
     let mut sorted = ports.clone();
     sorted.sort_unstable();
@@ -53,6 +57,25 @@ pub(crate) fn listed(fabric: &Fabric, names: &[String]) -> Result<Vec<usize>, St
         return Err("it crosses a link twice".into());
     }
     Ok(ports)
+}
+
+/// Which hosts a host can reach, in words.
+pub(crate) fn within_reach(fabric: &Fabric, source: usize) -> String {
+    // Links run both ways, so the way to a node is the way from it.
+    let distance = distances_to(fabric, source);
+    let hosts = (0..distance.len()).filter(|n| *n != source && distance[*n] != u32::MAX && fabric.is_host(*n));
+    format!("hosts do not forward; links and switches lead from there to {}", list(fabric, hosts))
+}
+
+/// The names of nodes; of many, the first few.
+fn list(fabric: &Fabric, nodes: impl Iterator<Item = usize>) -> String {
+    const SHOWN: usize = 8;
+    let names: Vec<&str> = nodes.map(|node| fabric.nodes[node].name.as_str()).collect();
+    match names.len() {
+        0 => "nowhere".into(),
+        n if n > SHOWN => format!("{} and {} more", names[..SHOWN].join(", "), n - SHOWN),
+        _ => names.join(", "),
+    }
 }
 
 /// Hops from each node to `destination`; `u32::MAX` where there is no way.

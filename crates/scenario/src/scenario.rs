@@ -43,17 +43,17 @@ impl Scenario {
         let fault = |message: String| ScenarioError { file: file.clone(), line: None, key: None, message, hint: None };
         let data = fs::metadata(path).map_err(|e| fault(format!("cannot be read: {e}")))?;
         if data.is_dir() {
-            let hint = Some("name one of the .toml files in it".into());
-            return Err(ScenarioError { hint, ..fault("is a folder, not a scenario file".into()) });
+            return Err(fault("is a folder, not a scenario file".into()).with_hint("name one of the .toml files in it"));
         }
         if !data.is_file() {
-            return Err(fault("is not a regular file".into()));
+            return Err(fault("is not a regular file".into()).with_hint("name a .toml file"));
         }
         if data.len() > MAX_FILE {
             return Err(fault(format!("has {} octets; a scenario has at most 4 MB", data.len())));
         }
         let octets = fs::read(path).map_err(|e| fault(format!("cannot be read: {e}")))?;
-        let text = String::from_utf8(octets).map_err(|e| fault(format!("is not UTF-8 text: {e}")))?;
+        let text = String::from_utf8(octets)
+            .map_err(|e| fault(format!("is not UTF-8 text: {e}")).with_hint("save it as UTF-8, as TOML asks for"))?;
         let name = path.file_stem().map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
         Self::parse(&text, &file, &name)
     }
@@ -69,7 +69,8 @@ impl Scenario {
         }
         let tree = Node::parse(text, origin)?;
         if matches!(&tree.data, Data::Table(entries) if entries.is_empty()) {
-            return Err(fault("is empty".into()));
+            let hint = "a scenario has question, duration, scheme, a [topology.…] and at least one [[flow]]";
+            return Err(fault("is empty".into()).with_hint(hint));
         }
         let document = text.parse().map_err(|_| fault("not TOML".into()))?;
         Ok(Self { file: origin.into(), name: name.into(), document, tree })
@@ -91,7 +92,7 @@ impl Scenario {
             hint: None,
         };
         if path.iter().any(|part| part.trim().is_empty()) {
-            return Err(fault("a part of the key is empty"));
+            return Err(fault("a part of the key is empty").with_hint("for instance schemes.qcn.q_eq, or flow.0.rate"));
         }
         let mut changed = self.document.clone();
         let place = reach(changed.as_item_mut(), &path).map_err(|message| fault(&message))?;

@@ -68,7 +68,7 @@ pub(crate) fn build(topology: &Record, file: &str) -> Result<Fabric, ScenarioErr
         [] => return Err(missing(topology, file, format!("exactly one of {}", known.join(", ")))),
         [_, second, ..] => {
             let message = format!("a second topology; there is [topology.{}] already", given[0]);
-            return Err(fault(topology, second, file, message));
+            return Err(fault(topology, second, file, message).with_hint("keep one of them"));
         }
     };
     let record = topology.table(one).expect("a topology is a table");
@@ -145,19 +145,21 @@ impl Fabric {
     }
 
     /// The host called `name`, or why there is none, and a hint.
-    pub(crate) fn host(&self, name: &str) -> Result<usize, (String, Option<String>)> {
+    pub(crate) fn host(&self, name: &str) -> Result<usize, (String, String)> {
         match self.node(name) {
             Some(node) if self.is_host(node) => Ok(node),
-            Some(_) => Err((format!("\"{name}\" is a switch; flows run between hosts"), None)),
-            None => {
-                let hosts: Vec<&str> =
-                    self.nodes.iter().filter(|n| n.kind == NodeKind::Host).map(|n| n.name.as_str()).collect();
-                let hint = match hosts[..] {
-                    [first, .., last] => format!("hosts are {first} to {last}"),
-                    _ => format!("hosts are {}", hosts.join(", ")),
-                };
-                Err((format!("there is no host \"{name}\""), Some(hint)))
-            }
+            Some(_) => Err((format!("\"{name}\" is a switch; flows run between hosts"), self.hosts())),
+            None => Err((format!("there is no host \"{name}\""), self.hosts())),
+        }
+    }
+
+    /// Which hosts there are.
+    fn hosts(&self) -> String {
+        let hosts: Vec<&str> =
+            self.nodes.iter().filter(|n| n.kind == NodeKind::Host).map(|n| n.name.as_str()).collect();
+        match hosts[..] {
+            [first, .., last] => format!("hosts are {first} to {last}"),
+            _ => format!("hosts are {}", hosts.join(", ")),
         }
     }
 
@@ -297,7 +299,8 @@ impl Fabric {
             }
             for name in names {
                 if self.add_named(kind, name.clone()).is_none() {
-                    return Err(fault(record, key, file, format!("the name \"{name}\" is used twice")));
+                    let message = format!("the name \"{name}\" is used twice");
+                    return Err(fault(record, key, file, message).with_hint("each node has a name of its own"));
                 }
             }
         }
@@ -315,18 +318,22 @@ impl Fabric {
             };
             let (from, to) = (find(self, link, "ends", a)?, find(self, link, "ends", b)?);
             if from == to {
-                return Err(fault(link, "ends", file, format!("both ends are \"{a}\"")));
+                let hint = "a link joins two different nodes";
+                return Err(fault(link, "ends", file, format!("both ends are \"{a}\"")).with_hint(hint));
             }
             let buffer = capacity(link, "buffer").unwrap_or(buffer);
             if !self.link(from, to, Line { rate: link.number("rate"), delay: link.number("delay"), buffer }) {
-                return Err(fault(link, "ends", file, format!("\"{a}\" and \"{b}\" are joined twice")));
+                let message = format!("\"{a}\" and \"{b}\" are joined twice");
+                let hint = "one link between two nodes; it runs both ways";
+                return Err(fault(link, "ends", file, message).with_hint(hint));
             }
         }
         for node in record.tables("node") {
             let name = node.text("name").expect("a node has a name");
             let index = find(self, node, "name", name)?;
             if self.nodes[index].delay.replace(node.number("delay")).is_some() {
-                return Err(fault(node, "name", file, format!("the node \"{name}\" is listed twice")));
+                let message = format!("the node \"{name}\" is listed twice");
+                return Err(fault(node, "name", file, message).with_hint("list each node once"));
             }
         }
         Ok(())

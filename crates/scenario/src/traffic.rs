@@ -11,6 +11,7 @@ use crate::names::{self, MAX_FLOWS};
 use crate::read::fault;
 use crate::routing::{self, Wanted};
 use crate::topology::Fabric;
+use crate::units;
 
 /// One flow with its route.
 #[derive(Debug)]
@@ -50,7 +51,8 @@ pub(crate) fn flows(
         let stagger = table.number("stagger");
         for (i, (name, (source, destination))) in own.into_iter().zip(pairs).enumerate() {
             if !names.insert(name.clone()) {
-                return Err(fault(table, "name", file, format!("the name \"{name}\" is used twice")));
+                let message = format!("the name \"{name}\" is used twice");
+                return Err(fault(table, "name", file, message).with_hint("each flow has a name of its own"));
             }
             let start = model.start + Duration(stagger.saturating_mul(i as u64));
             check_times(table, start, &model, duration, file)?;
@@ -74,7 +76,7 @@ fn ends(table: &Record, fabric: &Fabric, file: &str) -> Result<Vec<(usize, usize
         let names =
             names::expand_all(table.list(key).expect("a flow has ends")).map_err(|m| fault(table, key, file, m))?;
         let host = |name: &String| {
-            fabric.host(name).map_err(|(message, hint)| ScenarioError { hint, ..fault(table, key, file, message) })
+            fabric.host(name).map_err(|(message, hint)| fault(table, key, file, message).with_hint(hint))
         };
         names.iter().map(host).collect()
     };
@@ -90,8 +92,9 @@ fn ends(table: &Record, fabric: &Fabric, file: &str) -> Result<Vec<(usize, usize
     };
     match pairs.iter().find(|(from, to)| from == to) {
         Some((host, _)) => {
-            let message = format!("\"{}\" would send to itself", fabric.nodes[*host].name);
-            Err(fault(table, "to", file, message))
+            let name = &fabric.nodes[*host].name;
+            let hint = format!("take \"{name}\" out of from, or send to another host");
+            Err(fault(table, "to", file, format!("\"{name}\" would send to itself")).with_hint(hint))
         }
         None => Ok(pairs),
     }
@@ -110,7 +113,9 @@ fn flow_names(table: &mut Record, count: usize, first: usize, file: &str) -> Res
     };
     let names = names::expand(&text).map_err(|m| fault(table, "name", file, m))?;
     if names.len() != count {
-        return Err(fault(table, "name", file, format!("{} names for {count} flows", names.len())));
+        let message = format!("{} names for {count} flows", names.len());
+        let hint = "as many names as flows, or a single name, which gets numbers";
+        return Err(fault(table, "name", file, message).with_hint(hint));
     }
     if table.text("name").is_some_and(|name| name != text) {
         // Written out in the resolved scenario; where the key was written matters no more.
@@ -134,7 +139,7 @@ fn model(table: &Record, duration: Duration, file: &str) -> Result<FlowSpec, Sce
         && octets.0 < frame
     {
         let message = format!("the source queue of {octets} is smaller than a frame of {frame} octets");
-        return Err(fault(table, "excess", file, message));
+        return Err(fault(table, "excess", file, message).with_hint(format!("at least {frame} octets")));
     }
     let model = FlowSpec {
         name: String::new(),
@@ -163,13 +168,16 @@ fn traffic(table: &Record, file: &str) -> Result<Traffic, ScenarioError> {
         _ => (&["rate"], &["on", "off"]),
     };
     if let Some(key) = needed.iter().find(|key| table.get(key).is_none()) {
-        return Err(fault(table, key, file, format!("missing; traffic = \"{word}\" needs it")));
+        let hint = format!("for instance {key} = \"{}\"", if *key == "rate" { "1 Gbps" } else { "1 ms" });
+        return Err(fault(table, key, file, format!("missing; traffic = \"{word}\" needs it")).with_hint(hint));
     }
     if let Some(key) = refused.iter().find(|key| table.get(key).is_some()) {
-        return Err(fault(table, key, file, format!("traffic = \"{word}\" has no such key")));
+        let hint = if *key == "rate" { "\"constant\", \"poisson\" and \"on-off\" have" } else { "\"on-off\" has" };
+        return Err(fault(table, key, file, format!("traffic = \"{word}\" has no such key")).with_hint(hint));
     }
     if word != "on-off" && table.switch("random") {
-        return Err(fault(table, "random", file, format!("traffic = \"{word}\" has no turns that could be random")));
+        let message = format!("traffic = \"{word}\" has no turns that could be random");
+        return Err(fault(table, "random", file, message).with_hint("\"on-off\" has"));
     }
     Ok(match word {
         "greedy" => Traffic::Greedy,
@@ -194,10 +202,19 @@ fn check_times(
     let key = if start == model.start { "start" } else { "stagger" };
     if start.0 >= duration.0 {
         let message = "a flow would start at or after the end of the run";
-        return Err(fault(table, key, file, message));
+        let hint = match key {
+            "start" => format!("the run ends at {}", units::time(duration.0)),
+            _ => format!(
+                "the run ends at {}, the last flow would start at {}",
+                units::time(duration.0),
+                units::time(start.0)
+            ),
+        };
+        return Err(fault(table, key, file, message).with_hint(hint));
     }
     if model.stop.is_some_and(|stop| stop <= start) {
-        return Err(fault(table, "stop", file, "a flow would stop before it starts"));
+        let hint = format!("it starts at {}; stop must be later", units::time(start.0));
+        return Err(fault(table, "stop", file, "a flow would stop before it starts").with_hint(hint));
     }
     Ok(())
 }
@@ -228,8 +245,10 @@ fn route(tables: &[Record], flows: &mut [FlowSpec], fabric: &Fabric, file: &str)
                     }
                     routing::listed(fabric, path).map_err(|m| fault(table, "path", file, m))?
                 }
-                None => shortest
-                    .ok_or_else(|| fault(table, "to", file, format!("\"{to}\" cannot be reached from \"{from}\"")))?,
+                None => shortest.ok_or_else(|| {
+                    let message = format!("\"{to}\" cannot be reached from \"{from}\"");
+                    fault(table, "to", file, message).with_hint(routing::within_reach(fabric, flow.source))
+                })?,
             };
         }
     }

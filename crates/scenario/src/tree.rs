@@ -53,12 +53,19 @@ impl Node {
     /// The tree of a whole document.
     pub(crate) fn parse(text: &str, file: &str) -> Result<Self, ScenarioError> {
         let lines = Lines::of(text);
-        let document = Document::parse(text).map_err(|e| ScenarioError {
-            file: file.into(),
-            line: e.span().map(|span| lines.at(span.start)),
-            key: None,
-            message: format!("not TOML: {}", e.message().replace('\n', ", ")),
-            hint: None,
+        let document = Document::parse(text).map_err(|e| {
+            let hint = match e.message() {
+                "integer number overflowed" => "whole numbers end at 9223372036854775807",
+                "duplicate key" => "a key stands once in its table, a [table] once in the file; a list is [[flow]]",
+                _ => "a line is key = \"value\", [table] or [[list]]; numbers with a unit stand in quotes",
+            };
+            ScenarioError {
+                file: file.into(),
+                line: e.span().map(|span| lines.at(span.start)),
+                key: None,
+                message: format!("not TOML: {}", e.message().replace('\n', ", ")),
+                hint: Some(hint.into()),
+            }
         })?;
         Ok(Self { origin: Origin::Line(1), data: table(document.as_table(), &lines, 1) })
     }

@@ -14,6 +14,9 @@ pub enum Dimension {
     Rate,
 }
 
+/// The most digits of a number, the point counted: times the largest unit they stay below 2^128.
+const MAX_DIGITS: usize = 24;
+
 /// Name of a unit and how many base units it has. The first name of a value is the one that is written.
 type Names = &'static [(&'static str, u64)];
 
@@ -110,9 +113,15 @@ pub fn parse(dimension: Dimension, text: &str) -> Result<u64, String> {
     if unit.is_empty() {
         return Err(format!("\"{text}\" has no unit: {}", write()));
     }
+    if unit.starts_with(['e', 'E']) && unit[1..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+')) {
+        return Err(format!("\"{text}\" has an exponent: write the number in full, or with a larger unit"));
+    }
     let Some(&(_, factor)) = dimension.units().iter().find(|(name, _)| *name == unit) else {
         return Err(unknown_unit(dimension, text, unit));
     };
+    if number.len() > MAX_DIGITS {
+        return Err(format!("\"{text}\" has too many digits; {MAX_DIGITS} are the most"));
+    }
     let Some((mantissa, decimals)) = decimal(number) else {
         return Err(format!("\"{number}\" is not a number: {}", write()));
     };
@@ -136,6 +145,16 @@ pub fn format(dimension: Dimension, value: u64) -> String {
     format!("{} {name}", value / factor)
 }
 
+/// A time in picoseconds, as one writes it.
+pub(crate) fn time(picoseconds: u64) -> String {
+    format(Dimension::Time, picoseconds)
+}
+
+/// A size in octets, as one writes it.
+pub(crate) fn size(octets: u64) -> String {
+    format(Dimension::Size, octets)
+}
+
 /// Reads a number of frames, as in `"100 frames"`; `None` if the text is not of that form.
 #[must_use]
 pub fn parse_frames(text: &str) -> Option<u32> {
@@ -154,8 +173,7 @@ fn decimal(number: &str) -> Option<(u128, u32)> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
     let right = digits(whole) && digits(fraction) && !whole.is_empty() && !number.ends_with('.');
-    // 24 digits times the largest unit stay below 2^128.
-    if !right || whole.len() + fraction.len() > 24 {
+    if !right {
         return None;
     }
     let mantissa = format!("{whole}{fraction}").parse().ok()?;
@@ -216,7 +234,10 @@ mod tests {
             (Time, "soon", "is not a time"),
             (Time, "1..2 s", "is not a number"),
             (Time, "1. s", "is not a number"),
-            (Time, "1e3 s", "not a unit of time"),
+            (Time, "1e3 s", "has an exponent: write the number in full"),
+            (Time, "1 e", "\"e\" is not a unit of time"),
+            (Rate, "9999999999999999999999999 bps", "has too many digits; 24 are the most"),
+            (Rate, "999999999999999999999999 Tbps", "too large"),
             (Time, "99999999999 s", "too large"),
             (Rate, "1 GHz", "not a unit of rate; known are Tbps, Gbps"),
             (Rate, "", "is not a rate"),

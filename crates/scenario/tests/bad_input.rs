@@ -48,6 +48,7 @@ fn each_mistake_is_named_with_its_place() {
         ("\"1 s\"", "15", "x.toml:2: duration: the number 15 has no unit (write a number and a unit, as in \"15 ms\")"),
         ("\"1 s\"", "\"15\"", "x.toml:2: duration: \"15\" has no unit: write a number and a unit, as in \"15 ms\""),
         ("\"1 s\"", "\"15 parsec\"", "x.toml:2: duration: \"parsec\" is not a unit of time; known are s, ms, us"),
+        ("\"1 s\"", "\"300000000 s\"", "\"300000000 s\" is too large (at most 17280000 s)"),
         ("\"1 s\"", "\"10 Gbps\"", "is a rate, not a time as in \"15 ms\""),
         ("\"1 s\"", "\"0 s\"", "\"0 s\" is zero; this time must be more"),
         ("\"1 s\"", "[]", "expected a time with its unit, as in \"15 ms\", found a list"),
@@ -78,13 +79,13 @@ fn each_mistake_is_named_with_its_place() {
         (
             "to = \"h3\"",
             "to = \"h3\"\nstart = \"0.5 s\"\nstop = \"0.4 s\"",
-            "x.toml:14: flow.0.stop: a flow would stop before it starts",
+            "x.toml:14: flow.0.stop: a flow would stop before it starts (it starts at 500 ms; stop must be later)",
         ),
         ("to = \"h3\"", "to = \"h3\"\nstart = \"1 s\"", "a flow would start at or after the end of the run"),
         (
             "to = \"h3\"",
             "to = \"h3\"\nstagger = \"0.5 s\"",
-            "flow.0.stagger: a flow would start at or after the end of the run",
+            "flow.0.stagger: a flow would start at or after the end of the run (the run ends at 1 s, the last flow",
         ),
         // Thresholds and sizes.
         (
@@ -109,8 +110,9 @@ fn each_mistake_is_named_with_its_place() {
         ),
         // Flows.
         ("to = \"h3\"", "to = \"h4\"", "x.toml:12: flow.0.to: there is no host \"h4\" (hosts are h0 to h3)"),
-        ("to = \"h3\"", "to = \"sw0\"", "\"sw0\" is a switch; flows run between hosts"),
-        ("to = \"h3\"", "to = \"h2\"", "\"h2\" would send to itself"),
+        ("to = \"h3\"", "to = \"sw0\"", "\"sw0\" is a switch; flows run between hosts (hosts are h0 to h3)"),
+        ("to = \"h3\"", "to = \"h2\"", "\"h2\" would send to itself (take \"h2\" out of from"),
+        ("[[flow]]", "[flow]", "x.toml:10: flow: expected a list of tables, found a table (write [[flow]])"),
         ("to = \"h3\"", "to = [\"h3\", \"h0\"]", "3 sources and 2 destinations; they go in pairs"),
         ("to = \"h3\"", "to = []", "an empty list"),
         (
@@ -135,7 +137,11 @@ fn each_mistake_is_named_with_its_place() {
         ),
         ("to = \"h3\"", "to = \"h3\"\nrandom = true", "has no turns that could be random"),
         ("to = \"h3\"", "to = \"h3\"\npath = [\"h0\", \"sw0\", \"h3\"]", "a path of 3 nodes for 3 flows"),
-        ("from = \"h0..h2\"", "path = [\"h0\", \"h3\"]\nfrom = \"h0\"", "\"h0\" and \"h3\" are not joined"),
+        (
+            "from = \"h0..h2\"",
+            "path = [\"h0\", \"h3\"]\nfrom = \"h0\"",
+            "\"h0\" and \"h3\" are not joined; links of h0 lead to sw0",
+        ),
         ("from = \"h0..h2\"", "path = [\"h0\", \"h1\", \"h3\"]\nfrom = \"h0\"", "the host \"h1\" does not forward"),
         ("from = \"h0..h2\"", "path = [\"h0\", \"sw0\"]\nfrom = \"h0\"", "the path must lead from \"h0\" to \"h3\""),
         ("from = \"h0..h2\"", "path = [\"h0\", \"sw9\", \"h3\"]\nfrom = \"h0\"", "there is no node \"sw9\""),
@@ -231,7 +237,12 @@ to = "a1"
     };
     graph(("", "")).unwrap();
     for (old, new, expected) in [
-        ("to = \"a1\"", "to = \"a2\"", "x.toml:16: flow.0.to: \"a2\" cannot be reached from \"a0\""),
+        (
+            "to = \"a1\"",
+            "to = \"a2\"",
+            "x.toml:16: flow.0.to: \"a2\" cannot be reached from \"a0\" (hosts do not forward",
+        ),
+        ("[\"a1\", \"s\"]", "[\"a1\", \"a2\"]", "links and switches lead from there to nowhere)"),
         ("[\"s\"]", "[\"s\", \"a1\"]", "x.toml:6: topology.graph.switches: the name \"a1\" is used twice"),
         ("[\"s\"]", "[\"s->t\"]", "\"s->t\" is not a name"),
         (
@@ -271,9 +282,12 @@ fn text_that_is_no_scenario_is_refused() {
         ("a = 1\n\nb = [", "x.toml:3: not TOML"),
         ("a = 1\na = 2", "x.toml:2: not TOML: duplicate key"),
         ("a.b.c", "x.toml:1: not TOML"),
+        ("duration = 10 s", "x.toml:1: not TOML: string values must be quoted"),
+        ("hosts = 99999999999999999999", "x.toml:1: not TOML: integer number overflowed (whole numbers end at"),
     ] {
-        let message = outcome(text).unwrap_err().to_string();
-        assert!(message.starts_with(expected), "{message}");
+        let error = outcome(text).unwrap_err();
+        assert!(error.to_string().starts_with(expected), "{error}");
+        assert!(error.hint.is_some(), "{error}");
     }
     let long = format!("question = \"{}\"", "x".repeat(4_000_001));
     assert!(outcome(&long).unwrap_err().to_string().contains("at most 4 MB"));
@@ -331,6 +345,7 @@ fn what_is_set_from_outside_is_named_as_such() {
         ("topology", "1", "is a table: set one key of it, as given by --set"),
         ("a..b", "1", "a part of the key is empty, as given by --set"),
         ("new.table", "1", "x.toml: new: unknown key, as given by --set"),
+        ("network.feedback", "{}", "x.toml: network.feedback.ideal: missing (expected a time"),
     ] {
         let message = with(key, value).unwrap_err().to_string();
         assert!(message.contains(expected), "{key}: {message}");

@@ -30,8 +30,8 @@ _SCENARIO = typer.Argument(
     metavar="SCENARIO", help="A scenario file, or its name below ./scenarios, such as netfpga/one-source-100us."
 )
 _JSON = typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")
-_SET = typer.Option(
-    metavar="KEY=VALUE", help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable."
+_SETS = typer.Option(
+    "--set", metavar="KEY=VALUE", help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable."
 )
 _FORCE = typer.Option("--force", help="Replace the output folder if it exists.")
 _QUIET = typer.Option("--quiet", "-q", help="No progress and no table; messages of errors alone.")
@@ -59,7 +59,7 @@ def run(
     scenario: Annotated[str, _SCENARIO],
     scheme: Annotated[str | None, typer.Option(metavar="NAME", help="The scheme to run.")] = None,
     profile: Annotated[str | None, typer.Option(metavar="NAME", help="The scheme's named settings.")] = None,
-    sets: Annotated[list[str] | None, typer.Option("--set", metavar=_SET.metavar, help=_SET.help)] = None,
+    sets: Annotated[list[str] | None, _SETS] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, max=_LARGEST_SEED, metavar="N", help="Seed of all random streams.")
     ] = None,
@@ -87,7 +87,7 @@ def compare(
         int, typer.Option(min=1, metavar="N", help="Runs a scheme, with as many seeds from the scenario's on.")
     ] = 1,
     profile: Annotated[str | None, typer.Option(metavar="NAME", help="The schemes' named settings.")] = None,
-    sets: Annotated[list[str] | None, typer.Option("--set", metavar=_SET.metavar, help=_SET.help)] = None,
+    sets: Annotated[list[str] | None, _SETS] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The output folder.  [default: results/SCENARIO-compare]")
     ] = None,

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
 from penstock.cli.failure import INTERRUPTED, InputError, say
-from penstock.cli.locate import RESULTS, find, refuse_existing
+from penstock.cli.locate import RESULTS, find, refuse
 from penstock.cli.progress import Progress
 from penstock.cli.run import Request
 from penstock.result import Result
@@ -37,14 +37,15 @@ class Job:
 def run_all(request: Request, *, schemes: list[str], seeds: int) -> None:
     """Run every scheme with every seed, write the folder, print one table."""
     if len(set(schemes)) != len(schemes):
-        raise InputError(f"--schemes {','.join(schemes)}: a scheme is named twice")
+        raise InputError(f"--schemes {','.join(schemes)}: a scheme is named twice", "name each once")
     scenario = find(request.scenario, request.sets)
     # Laying out every scheme's plan finds what is wrong with any before the first runs.
     plans = [scenario.describe(scheme=scheme, profile=request.profile) for scheme in schemes]
     first_seed = plans[0]["seed"]
+    scenario.describe(scheme=schemes[0], profile=request.profile, seed=first_seed + seeds - 1)
     jobs = [Job(scheme, seed) for scheme in schemes for seed in range(first_seed, first_seed + seeds)]
     folder = request.out or RESULTS / f"{scenario.name}-compare"
-    refuse_existing(folder, force=request.force, mark="compare.json")
+    refuse(folder, force=request.force, mark="compare.json")
 
     # The folder gets its name when all of it is there.
     partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
@@ -64,7 +65,8 @@ def run_all(request: Request, *, schemes: list[str], seeds: int) -> None:
         from penstock.cli.report import print_comparison
 
         print_comparison(document, folder)
-    if any(result.interrupted for result in results):
+    # An interrupt that falls between two runs stops neither, but those that have not begun are missing.
+    if len(results) < len(jobs) or any(result.interrupted for result in results):
         say(f"interrupted; what was recorded until then is in {folder}")
         raise typer.Exit(INTERRUPTED)
 
@@ -134,7 +136,6 @@ def _busiest(summaries: list[Summary]) -> str | None:
 
 def _aggregate(scheme: str, queue: str | None, summaries: list[Summary]) -> dict[str, Any]:
     queues = [_longest(summary, queue) for summary in summaries]
-    flows = [flow for summary in summaries for flow in summary["flows"]]
     return {
         "scheme": scheme,
         "profile": summaries[0]["profile"] if summaries else None,
@@ -147,8 +148,19 @@ def _aggregate(scheme: str, queue: str | None, summaries: list[Summary]) -> dict
         "queue_max_octets": _spread(q["max_octets"] for q in queues if q),
         "utilization": _spread(q["utilization"] for q in queues if q),
         "throughput_bps": _spread(sum(flow["throughput_bps"] for flow in summary["flows"]) for summary in summaries),
-        "settling_time_s": _spread(f["settling_time_s"] for f in flows if f["settling_time_s"] is not None),
-        "completion_time_s": _spread(f["completion_time_s"] for f in flows if f["completion_time_s"] is not None),
+        "settling_time_s": _over_flows(summaries, "settling_time_s"),
+        "completion_time_s": _over_flows(summaries, "completion_time_s"),
+    }
+
+
+def _over_flows(summaries: list[Summary], key: Literal["settling_time_s", "completion_time_s"]) -> dict[str, Any]:
+    """Return the spread of the runs' means over the flows that have the time, and of all flows how many have it."""
+    runs = [[flow[key] for flow in summary["flows"]] for summary in summaries]
+    known = [[time for time in run if time is not None] for run in runs]
+    return {
+        **_spread(fmean(times) for times in known if times),
+        "flows": sum(len(times) for times in known),
+        "of_flows": sum(len(run) for run in runs),
     }
 
 

@@ -76,6 +76,9 @@ def print_comparison(document: dict[str, Any], folder: Path) -> None:
     table = _numbers(
         "scheme", "loss", "queue mean", "queue σ", "utilisation", "throughput", "Jain", "feedback", "settled"
     )
+    finite = any(entry["completion_time_s"]["flows"] for entry in document["schemes"])
+    if finite:
+        table.add_column("completed", justify="right")
     for entry in document["schemes"]:
         add_row(
             table,
@@ -87,7 +90,8 @@ def print_comparison(document: dict[str, Any], folder: Path) -> None:
             _spread(entry["throughput_bps"], bit_rate),
             _spread(entry["jain_index"], lambda x: f"{x:.3f}"),
             _spread(entry["feedback_rate"], share),
-            _spread(entry["settling_time_s"], duration),
+            _over_flows(entry["settling_time_s"]),
+            *([_over_flows(entry["completion_time_s"])] if finite else []),
         )
     print_fitting(out, table)
     out.print()
@@ -202,8 +206,16 @@ def _time(seconds: float | None) -> str:
     return "-" if seconds is None else duration(seconds)
 
 
-def _spread(value: dict[str, float | None], text: Any) -> str:
+def _spread(value: dict[str, Any], text: Any) -> str:
     mean, deviation = value["mean"], value["std"]
     if mean is None:
         return "-"
     return text(mean) if deviation is None else f"{text(mean)}\n± {text(deviation)}"
+
+
+def _over_flows(value: dict[str, Any]) -> str:
+    """Write a mean over flows, and how many of them have the time if not all do."""
+    lines = [_spread(value, duration)] if value["flows"] else []
+    if value["flows"] < value["of_flows"]:
+        lines.append(f"{count(value['flows'])} of {count(value['of_flows'])} flows")
+    return "\n".join(lines) or "-"

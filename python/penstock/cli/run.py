@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from penstock.cli.failure import INTERRUPTED, say
-from penstock.cli.locate import RESULTS, find, refuse_existing
+from penstock.cli.locate import RESULTS, find, refuse
 from penstock.cli.progress import Progress
 from penstock.result import Result
 from penstock.text import duration
@@ -31,7 +31,7 @@ def run_one(request: Request, *, scheme: str | None, seed: int | None, figures: 
     # Laying the scenario out finds what is wrong with it before anything is written.
     plan = scenario.describe(scheme=scheme, profile=request.profile, seed=seed)
     folder = request.out or RESULTS / f"{plan['name']}-{plan['scheme']}-seed{plan['seed']}"
-    refuse_existing(folder, force=request.force, mark="scenario.toml")
+    refuse(folder, force=request.force, mark="scenario.toml")
 
     with Progress(quiet=request.quiet) as progress:
         result = scenario.run(
@@ -45,7 +45,7 @@ def run_one(request: Request, *, scheme: str | None, seed: int | None, figures: 
     drawn = _draw(result, folder) if figures else []
 
     if request.json:
-        typer.echo(result.summary_json)
+        typer.echo(result.summary_json, nl=False)
     elif not request.quiet:
         from penstock.cli.report import print_run
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from penstock.figures.panels import draw_queues, draw_rates, draw_utilization, time_axis, top_bps, top_octets
+from penstock.figures.panels import (
+    draw_queues,
+    draw_rates,
+    draw_utilization,
+    legend,
+    time_axis,
+    top_bps,
+    top_octets,
+)
 from penstock.figures.series import (
     equilibrium_octets,
     flow_series,
@@ -16,6 +24,7 @@ from penstock.figures.series import (
     queue_series,
 )
 from penstock.figures.style import save, styled
+from penstock.text import count, share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +58,7 @@ def comparison(results: Sequence["Result"]) -> Figure:
     highest_octets = max(top_octets(series, point) for series, point in zip(queues, set_points, strict=True))
     highest_bps = max(top_bps(series) for series in flows)
     with styled():
-        figure = Figure(figsize=(max(_WIDTH, 5.6 * len(results)), 5.6), layout="constrained")
+        figure = Figure(figsize=(max(_WIDTH, 2 + 4.6 * len(results)), 5.6), layout="constrained")
         panels = figure.subplots(2, len(results), sharex=True, sharey="row", squeeze=False)
         for column, result in enumerate(results):
             upper, lower = panels[:, column]
@@ -60,6 +69,9 @@ def comparison(results: Sequence["Result"]) -> Figure:
             if column > 0:
                 upper.set_ylabel("")
                 lower.set_ylabel("")
+        # One legend a row serves all: the same name has the same colour.
+        for row in panels:
+            legend(row[-1], row[:-1])
         _finish(figure, question(results[0]))
     return figure
 
@@ -99,6 +111,7 @@ def _page(result: "Result", panels: Sequence[Panel]) -> Figure:
         axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for draw, panel in zip(panels, axes, strict=True):
             draw(panel)
+            legend(panel)
         time_axis(axes[-1], _shown_s(result))
         axes[0].set_title(_subtitle(result), **_SUBTITLE)
         figure.align_ylabels()
@@ -127,10 +140,12 @@ def _longest_of_each(results: Sequence["Result"]) -> list["QueueSummary"]:
 
 def _subtitle(result: "Result") -> str:
     summary = result.summary
+    dropped = summary["totals"]["frames_dropped"]
     parts = [
         summary["scheme"],
         f"profile {summary['profile']}" if summary["profile"] else "",
         f"seed {summary['seed']}",
+        f"{count(dropped)} frames dropped (loss {share(summary['loss_rate'])})" if dropped else "no frame dropped",
     ]
     if result.interrupted:
         parts.append("interrupted")

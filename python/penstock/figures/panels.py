@@ -1,16 +1,17 @@
 """One panel each: queue length, utilisation, rates. A panel draws into axes that it is given."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-from penstock.figures.series import FlowSeries, QueueSeries, envelope, means
+from penstock.figures.series import FlowSeries, QueueSeries, envelope, fair_shares, means
 from penstock.figures.style import CROWD, DROP, FLOW_COLOURS, QUEUE_COLOURS, REFERENCE
-from penstock.text import count
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -24,7 +25,7 @@ _FLOWS_APART = len(FLOW_COLOURS)
 def draw_queues(
     axes: "Axes", series: list[QueueSeries], equilibrium_octets: float | None, highest_octets: float
 ) -> None:
-    """Draw the length of queues, the length that the scheme aims at, and a mark where frames were dropped.
+    """Draw the length of queues, their maximum, the length that the scheme aims at, and marks where frames were lost.
 
     ``highest_octets`` is the top of the axis, which several panels may share.
     """
@@ -32,12 +33,16 @@ def draw_queues(
     for s, colour in zip(series, QUEUE_COLOURS, strict=False):
         time, length = envelope(s.time_s, s.octets)
         axes.plot(time, length / scale, color=colour, label=s.name, linewidth=0.9)
+        # Samples miss peaks that are over before the next.
+        known_s = s.warmup_s, max(s.warmup_s, *s.time_s[-1:])
+        maximum = [s.max_octets / scale] * 2
+        label = "maximum" if s is series[0] else None
+        axes.plot(known_s, maximum, color=colour, linewidth=0.9, linestyle=(0, (1, 2)), alpha=0.8, label=label)
     if equilibrium_octets is not None:
         label = rf"$Q_\mathrm{{eq}}$ = {equilibrium_octets / scale:g} {unit}"
         axes.axhline(equilibrium_octets / scale, color=REFERENCE, linewidth=1.0, linestyle=(0, (5, 3)), label=label)
     drops = np.unique(np.concatenate([s.time_s[s.dropped > 0] for s in series] or [np.empty(0)]))
     if len(drops):
-        frames = sum(int(s.dropped.sum()) for s in series)
         axes.plot(
             drops,
             np.full(len(drops), 1.02),
@@ -46,11 +51,10 @@ def draw_queues(
             markersize=7,
             transform=axes.get_xaxis_transform(),
             clip_on=False,
-            label=f"drops ({count(frames)} frames)",
+            label="frames dropped",
         )
     axes.set_ylabel(f"queue length ({unit})")
     axes.set_ylim(0, _HEADROOM * highest_octets / scale or None)
-    _legend(axes)
 
 
 def draw_utilization(axes: "Axes", series: list[QueueSeries]) -> None:
@@ -61,8 +65,6 @@ def draw_utilization(axes: "Axes", series: list[QueueSeries]) -> None:
     axes.set_ylabel("link utilisation")
     axes.set_ylim(0, 1.06)
     axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
-    if len(series) > 1:
-        _legend(axes)
 
 
 def draw_rates(axes: "Axes", series: list[FlowSeries], highest_bps: float) -> None:
@@ -77,24 +79,25 @@ def draw_rates(axes: "Axes", series: list[FlowSeries], highest_bps: float) -> No
             axes.plot(time, rate / scale, color=colour, label=s.name, linewidth=1.0)
     else:
         _draw_crowd(axes, lines, scale)
-    for i, (time, fair) in enumerate(_distinct_shares(series)):
-        axes.step(
-            time,
-            fair / scale,
-            where="pre",
-            color=REFERENCE,
-            linestyle=(0, (4, 2.5)),
-            linewidth=1.2,
-            label="max-min fair share" if i == 0 else None,
-        )
+    starts, stops, shares = np.array(fair_shares(series)).reshape(-1, 3).T
+    axes.hlines(
+        shares / scale,
+        starts,
+        stops,
+        color=REFERENCE,
+        linestyle=(0, (4, 2.5)),
+        linewidth=1.2,
+        zorder=3,
+        label="max-min fair share",
+    )
     axes.set_ylabel(f"delivered rate ({unit})")
     axes.set_ylim(0, _HEADROOM * highest_bps / scale or None)
-    _legend(axes)
 
 
 def top_octets(series: list[QueueSeries], equilibrium_octets: float | None) -> float:
     """Return how high the axis of a queue panel must reach, octets."""
-    return max([float(s.octets.max()) for s in series if len(s.octets)] + [equilibrium_octets or 0.0])
+    longest = [float(max(s.octets.max(), s.max_octets)) for s in series if len(s.octets)]
+    return max([*longest, equilibrium_octets or 0.0])
 
 
 def top_bps(series: list[FlowSeries]) -> float:
@@ -107,8 +110,15 @@ def top_bps(series: list[FlowSeries]) -> float:
 
 
 def thinned(series: FlowSeries) -> tuple["NDArray[Any]", "NDArray[Any]"]:
-    """Return the delivered rate as it is drawn: times in s, rates in bit/s."""
-    return means(series.time_s, series.throughput_bps)
+    """Return the delivered rate as it is drawn: times in s, rates in bit/s.
+
+    The line of a flow ends with the last mean over which it lasted: what is over is not slow.
+    """
+    time, rate = means(series.time_s, series.throughput_bps)
+    lasted = int(np.searchsorted(time, series.completed_s, side="right"))
+    if not rate[:lasted].any():
+        lasted += 1
+    return time[:lasted], rate[:lasted]
 
 
 def time_axis(axes: "Axes", duration_s: float) -> None:
@@ -125,21 +135,22 @@ def _draw_crowd(axes: "Axes", lines: list[tuple["NDArray[Any]", "NDArray[Any]"]]
     crowd = LineCollection(segments, colors=CROWD, linewidths=0.6, alpha=max(0.15, 8 / len(lines)), rasterized=True)
     axes.plot([], [], color=CROWD, linewidth=0.8, label=f"each of {len(lines)} flows")
     axes.add_collection(crowd)
-    shortest = min(len(time) for time, _ in lines)
-    if shortest:
-        median = np.median([rate[:shortest] for _, rate in lines], axis=0)
-        axes.plot(lines[0][0][:shortest], median / scale, color="#EE6677", linewidth=1.6, label="median")
+    # The median is that of the flows that still last.
+    times, longest = max((time for time, _ in lines), key=len), max(len(time) for time, _ in lines)
+    rates = np.full((len(lines), longest), np.nan)
+    for row, (_, rate) in zip(rates, lines, strict=True):
+        row[: len(rate)] = rate
+    if longest:
+        axes.plot(times, np.nanmedian(rates, axis=0) / scale, color="#EE6677", linewidth=1.6, label="median")
     axes.autoscale_view()
 
 
-def _distinct_shares(series: list[FlowSeries]) -> list[tuple["NDArray[Any]", "NDArray[Any]"]]:
-    distinct: dict[bytes, tuple[NDArray[Any], NDArray[Any]]] = {}
-    for s in series:
-        # Shares that agree to a kb/s are drawn once; a flow that is not active has none.
-        key = np.round(s.fair_bps / 1000).tobytes()
-        distinct.setdefault(key, (s.time_s, np.where(s.fair_bps > 0, s.fair_bps, np.nan)))
-    return list(distinct.values())
-
-
-def _legend(axes: "Axes") -> None:
-    axes.legend(loc="upper left", bbox_to_anchor=(1.005, 1.03), borderaxespad=0, handlelength=1.6)
+def legend(axes: "Axes", also: Iterable["Axes"] = ()) -> None:
+    """Explain the lines of a panel on its right, and those that only the panels ``also`` beside it have."""
+    words: dict[str, Artist] = {}
+    for panel in (axes, *also):
+        for artist, word in zip(*panel.get_legend_handles_labels(), strict=True):
+            words.setdefault(word, artist)
+    axes.legend(
+        words.values(), words.keys(), loc="upper left", bbox_to_anchor=(1.005, 1.03), borderaxespad=0, handlelength=1.6
+    )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from penstock import _core
 from penstock.columns import codes
-from penstock.text import parse_octets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +33,9 @@ class QueueSeries:
     octets: "NDArray[Any]"
     utilization: "NDArray[np.float64]"
     dropped: "NDArray[Any]"
+    warmup_s: float
+    max_octets: int
+    """The longest that it was after the warm-up, between samples too."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class FlowSeries:
     time_s: "NDArray[np.float64]"
     throughput_bps: "NDArray[np.float64]"
     fair_bps: "NDArray[np.float64]"
+    completed_s: float
+    """The sample with its last delivery, s; infinite if it did not complete."""
 
 
 def notable_queues(queues: Iterable["QueueSummary"], most: int = QUEUES_SHOWN) -> list["QueueSummary"]:
@@ -63,12 +68,15 @@ def queue_series(result: "Result", chosen: list["QueueSummary"]) -> list[QueueSe
     time_s, octets, utilization, dropped = (
         result.column("queues", name) for name in ("time_s", "queue_octets", "utilization", "frames_dropped")
     )
+    longest = {(q["name"], q["priority"]): q["max_octets"] for q in result.summary["queues"]}
     series = []
     for queue in chosen:
         if queue["name"] in words:
             rows = np.flatnonzero((numbers == words.index(queue["name"])) & (priority == queue["priority"]))
             name = f"{queue['name']} priority {queue['priority']}" if several_priorities else queue["name"]
-            series.append(QueueSeries(name, time_s[rows], octets[rows], utilization[rows], dropped[rows]))
+            columns = time_s[rows], octets[rows], utilization[rows], dropped[rows]
+            maximum = longest[queue["name"], queue["priority"]]
+            series.append(QueueSeries(name, *columns, result.summary["warmup_s"], maximum))
     return series
 
 
@@ -86,8 +94,35 @@ def flow_series(result: "Result") -> list[FlowSeries]:
     for flow in result.summary["flows"]:
         rows = rows_of.get(flow["name"])
         if rows is not None:
-            series.append(FlowSeries(flow["name"], time_s[rows], throughput_bps[rows], fair_bps[rows]))
+            delivering = rows[throughput_bps[rows] > 0]
+            over = flow["completion_time_s"] is not None and len(delivering)
+            completed_s = float(time_s[delivering[-1]]) if over else np.inf
+            series.append(FlowSeries(flow["name"], time_s[rows], throughput_bps[rows], fair_bps[rows], completed_s))
     return series
+
+
+def fair_shares(series: list[FlowSeries]) -> list[tuple[float, float, float]]:
+    """Return the fair shares of all flows, each level once: from when (s), until when (s), and how much (bit/s)."""
+    spans: dict[float, list[tuple[float, float]]] = {}
+    for s in series:
+        # Shares that agree to a kb/s are one; a flow that is not active has none. A sample tells of the time before it.
+        levels = np.round(s.fair_bps[1:] / 1000) * 1000
+        edges = np.flatnonzero(np.diff(levels)) + 1
+        for start, stop in zip([0, *edges], [*edges, len(levels)], strict=True):
+            if stop > start and levels[start] > 0 and s.time_s[start] < s.completed_s:
+                span = float(s.time_s[start]), min(float(s.time_s[stop]), s.completed_s)
+                spans.setdefault(float(levels[start]), []).append(span)
+    shares = []
+    for level, parts in spans.items():
+        parts.sort()
+        start, stop = parts[0]
+        for next_start, next_stop in parts[1:]:
+            if next_start > stop:
+                shares.append((start, stop, level))
+                start = next_start
+            stop = max(stop, next_stop)
+        shares.append((start, stop, level))
+    return sorted(shares)
 
 
 def question(result: "Result") -> str:
@@ -100,7 +135,7 @@ def equilibrium_octets(result: "Result") -> float | None:
     """Return the length at which the scheme tries to hold a queue, octets; ``None`` for a scheme without ``q_eq``."""
     document = tomllib.loads(result.scenario_toml)
     text = document.get("schemes", {}).get(result.summary["scheme"], {}).get("q_eq")
-    return None if text is None else parse_octets(text)
+    return None if text is None else _core.parse_octets(text)
 
 
 def envelope(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = 1000) -> tuple["NDArray[Any]", "NDArray[Any]"]:
@@ -122,8 +157,11 @@ def envelope(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = 1000) -> tuple["N
 def means(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = 250) -> tuple["NDArray[Any]", "NDArray[Any]"]:
     """Thin a line of interval averages to their means over at most ``bins`` longer intervals.
 
-    A sample describes the interval before it, so that each mean stands at the end of its bin.
+    A sample describes the interval before it, so that each mean stands at the end of its bin, and the sample at the
+    beginning of a run, which has no interval, is left out.
     """
+    if len(x) and x[0] == 0:
+        x, y = x[1:], y[1:]
     if len(x) <= bins:
         return x, y
     size = -(-len(x) // bins)
