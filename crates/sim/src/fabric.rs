@@ -4,7 +4,7 @@
 //! own time. Between two touches nothing arrives, so what departs is determined. Thus a frame costs one event per link,
 //! its delivery at the far end, and a departure at t always precedes an arrival at t.
 
-use penstock_schemes::{BitRate, CongestionPoint, Duration, Fate, FlowKey, Frame, Instant, Octets, Out, Place, Scheme};
+use penstock_schemes::{BitRate, CongestionPoint, Duration, Fate, Instant, Octets, Out, Place, Scheme};
 
 use crate::agenda::{Agenda, Lane, NO_LANE, RELEASES};
 use crate::event::Event;
@@ -123,6 +123,11 @@ impl<S: Scheme> Fabric<S> {
     /// The class of control frames: the last queue of each port.
     pub(crate) fn control_class(&self) -> u8 {
         (self.per_port - 1) as u8
+    }
+
+    /// The weight of a flow.
+    pub(crate) fn weight_of(&self, flow: u32) -> u16 {
+        weight_of(&self.facts, flow)
     }
 
     /// The class of a flow's data.
@@ -387,16 +392,8 @@ impl<S: Scheme> Around<'_, S> {
         let (cp, seen) = (q.cp, q.seen(rate));
         if let Some(state) = self.cps.get_mut(cp as usize)
             && let Some(slot) = self.frames.peek_mut(index)
-            && let Payload::Data(tag) = &mut slot.payload
+            && let Some(frame) = slot.data(weight_of(self.facts, slot.flow))
         {
-            let frame = Frame {
-                flow: FlowKey(slot.flow),
-                octets: slot.octets,
-                weight: self.facts.get(slot.flow as usize).map_or(1, |f| f.weight),
-                last: slot.last,
-                sent_at: Instant(slot.sent_at),
-                tag,
-            };
             let fate = if fits { Fate::Queued } else { Fate::Dropped };
             state.cp.on_arrival(Instant(self.now), frame, fate, &seen, &mut state.stream, &mut Sender(out));
             state.arm(self.agenda, cp);
@@ -441,32 +438,27 @@ impl<S: Scheme> Around<'_, S> {
             q.statistics.min = q.len;
         }
         let Some(slot) = self.frames.peek_mut(p.in_service_frame) else { return };
-        match &mut slot.payload {
-            Payload::Data(tag) => {
-                let (cp, seen) = (q.cp, q.seen(rate));
-                let Some(state) = self.cps.get_mut(cp as usize) else { return };
-                let frame = Frame {
-                    flow: FlowKey(slot.flow),
-                    octets: slot.octets,
-                    weight: self.facts.get(slot.flow as usize).map_or(1, |f| f.weight),
-                    last: slot.last,
-                    sent_at: Instant(slot.sent_at),
-                    tag,
-                };
-                state.cp.on_departure(Instant(at), frame, &seen);
-                state.arm(self.agenda, cp);
-            }
-            Payload::Down(signal) => {
-                // A probe is shown to the congestion point of the data that it stands for.
-                let Some(facts) = self.facts.get(slot.flow as usize) else { return };
-                let Some(q) = p.queues.get(usize::from(facts.class)) else { return };
-                let Some(state) = self.cps.get_mut(q.cp as usize) else { return };
-                state.cp.on_probe_departure(Instant(at), signal, &q.seen(rate));
-                state.arm(self.agenda, q.cp);
-            }
-            Payload::Up { .. } => {}
+        let weight = weight_of(self.facts, slot.flow);
+        let (cp, seen) = (q.cp, q.seen(rate));
+        if let Some(frame) = slot.data(weight) {
+            let Some(state) = self.cps.get_mut(cp as usize) else { return };
+            state.cp.on_departure(Instant(at), frame, &seen);
+            state.arm(self.agenda, cp);
+        } else if let Payload::Down(signal) = &mut slot.payload {
+            // A probe is shown to the congestion point of the data that it stands for.
+            let Some(facts) = self.facts.get(slot.flow as usize) else { return };
+            let Some(q) = p.queues.get(usize::from(facts.class)) else { return };
+            let Some(state) = self.cps.get_mut(q.cp as usize) else { return };
+            state.cp.on_probe_departure(Instant(at), signal, &q.seen(rate));
+            state.arm(self.agenda, q.cp);
         }
     }
+}
+
+/// A flow's weight, looked up so that the compiler may leave it out for schemes without weights.
+#[inline(always)]
+fn weight_of(facts: &[FlowFacts], flow: u32) -> u16 {
+    facts.get(flow as usize).map_or(1, |f| f.weight)
 }
 
 /// The kinds of lines, rate and latency, that most ports have, most common first: one for each lane of deliveries.

@@ -1,6 +1,6 @@
 //! The arena of frames. A frame stays in its slot from source to destination; a queue is a chain through slots.
 
-use penstock_schemes::Scheme;
+use penstock_schemes::{FlowKey, Frame, Instant, Scheme};
 
 /// No frame, no entity.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -36,6 +36,22 @@ pub(crate) struct Slot<S: Scheme> {
     /// While on a line: when it reaches the far end. Else 0.
     pub(crate) at: u64,
     pub(crate) payload: Payload<S>,
+}
+
+impl<S: Scheme> Slot<S> {
+    /// The data frame as a scheme sees it; `None` for a signal.
+    #[inline(always)]
+    pub(crate) fn data(&mut self, weight: u16) -> Option<Frame<'_, S::Tag>> {
+        let Payload::Data(tag) = &mut self.payload else { return None };
+        Some(Frame {
+            flow: FlowKey(self.flow),
+            octets: self.octets,
+            weight,
+            last: self.last,
+            sent_at: Instant(self.sent_at),
+            tag,
+        })
+    }
 }
 
 /// All frames in the network.

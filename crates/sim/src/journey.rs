@@ -1,6 +1,6 @@
 //! Frames and signals on their ways: down the tree to destinations, up the tree to sources.
 
-use penstock_schemes::{Class, FlowKey, Frame, Instant, NotificationPoint, Octets, ReactionPoint, Scheme, To};
+use penstock_schemes::{Class, FlowKey, Instant, NotificationPoint, Octets, ReactionPoint, Scheme, To};
 
 use crate::agenda::NO_LANE;
 use crate::engine::{LEAF, LOST, NEVER, NpState, Sim, State};
@@ -9,7 +9,6 @@ use crate::fabric::Sender;
 use crate::frame::{NONE, Payload, Slot};
 use crate::network::{Feedback, FlowId, HopId, QueueId};
 use crate::probe::{Probe, SignalSeen};
-use crate::source::FlowState;
 
 impl<S: Scheme, P: Probe<S>> Sim<S, P> {
     /// A frame has reached the far end of a line.
@@ -88,33 +87,25 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
     pub(crate) fn arrive(&mut self, index: u32) {
         let State { fabric, flows, totals, .. } = &mut self.state;
         let now = fabric.now;
-        let slot = fabric.frames.get_mut(index);
-        let np = self.np_of_hop[slot.hop as usize];
+        let (flow_index, hop) = {
+            let slot = fabric.frames.get(index);
+            (slot.flow, slot.hop)
+        };
+        let weight = fabric.weight_of(flow_index);
+        let np = self.np_of_hop[hop as usize];
         let state = &mut self.nps[np as usize];
-        match &mut slot.payload {
-            Payload::Data(tag) => {
-                let flow = &mut flows[slot.flow as usize];
-                flow.delivered += 1;
-                flow.delivered_octets += u64::from(slot.octets) + u64::from(fabric.overhead);
-                if flow.delivered == flow.expected {
-                    flow.completed = Some(Instant(now));
-                }
-                let frame = Frame {
-                    flow: FlowState::key(slot.flow),
-                    octets: slot.octets,
-                    weight: 1,
-                    last: slot.last,
-                    sent_at: Instant(slot.sent_at),
-                    tag,
-                };
-                state.np.on_frame(Instant(now), frame, &mut state.stream, &mut Sender(&mut self.outbox));
+        let slot = fabric.frames.get_mut(index);
+        if let Some(frame) = slot.data(weight) {
+            let flow = &mut flows[flow_index as usize];
+            flow.delivered += 1;
+            flow.delivered_octets += u64::from(frame.octets) + u64::from(fabric.overhead);
+            if flow.delivered == flow.expected {
+                flow.completed = Some(Instant(now));
             }
-            Payload::Down(signal) => {
-                let signal = *signal;
-                totals.probes_delivered += 1;
-                state.np.on_signal(Instant(now), signal, &mut state.stream, &mut Sender(&mut self.outbox));
-            }
-            Payload::Up { .. } => unreachable!("signals for sources go up the tree"),
+            state.np.on_frame(Instant(now), frame, &mut state.stream, &mut Sender(&mut self.outbox));
+        } else if let Payload::Down(signal) = slot.payload {
+            totals.probes_delivered += 1;
+            state.np.on_signal(Instant(now), signal, &mut state.stream, &mut Sender(&mut self.outbox));
         }
         fabric.frames.remove(index);
         state.arm(&mut fabric.agenda, np);
