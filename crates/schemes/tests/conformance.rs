@@ -205,7 +205,7 @@ fn drive_rp<S: Scheme>(
 /// Left alone and sending, the rate returns to the line's.
 fn recovers<S: Scheme>(rp: &mut S::Rp, words: &mut Words) -> Result<(), TestCaseError> {
     let (mut now, mut log) = (Instant(1 << 50), Log::default());
-    for _ in 0..4_000_000 {
+    for _ in 0..200_000 {
         if rp.allowance().rate == LINE {
             return Ok(());
         }
@@ -246,7 +246,7 @@ fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
     documented(&S::INFO)?;
     let signals = typical_signals::<S>(config);
     let given = (&signals[..], least_rate::<S>(config, &signals));
-    let runs = Runs { cases: 48, failure_persistence: None, ..Runs::default() };
+    let runs = Runs { cases: 48, max_shrink_iters: 64, failure_persistence: None, ..Runs::default() };
     let mut runner = TestRunner::new_with_rng(runs, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let run = |(first, then, seed): (Vec<Call>, Vec<Call>, u32)| {
         let (mut words, mut log) = (Words(seed), Log::default());
