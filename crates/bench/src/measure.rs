@@ -4,7 +4,7 @@ use std::path::Path;
 
 use penstock_runner::Recorder;
 use penstock_scenario::{Choice, Plan, Scenario};
-use penstock_schemes::{Instant, Scheme, Visitor};
+use penstock_schemes::{Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::Sim;
 use penstock_sim::probe::{NoProbe, Probe};
 
@@ -112,7 +112,7 @@ fn once(workload: &Workload, program: &Program, plan: &Plan) -> Result<Measured,
             let done = minimal::forward(&plan.network, queue, plan.duration.0);
             (done.hops, done.events)
         }
-        Program::Engine { probe, .. } => plan.scheme.visit(EngineRun { plan, probe: *probe }),
+        Program::Engine { probe, .. } => SchemeConfig::visit(&plan.configs(), EngineRun { plan, probe: *probe }),
     };
     let wall_ns = u64::try_from(begin.elapsed().as_nanos()).expect("a bench ends within 584 years");
     Ok(Measured { hops, events, wall_ns })
@@ -127,18 +127,18 @@ struct EngineRun<'a> {
 impl Visitor for EngineRun<'_> {
     type Output = (u64, u64);
 
-    fn visit<S: Scheme>(self, config: &S::Config) -> Self::Output {
+    fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
         if self.probe {
-            self.run::<S, _>(config, Recorder::<false>::in_memory::<S>(self.plan))
+            self.run::<S, _>(configs, Recorder::<false>::in_memory::<S>(self.plan))
         } else {
-            self.run::<S, _>(config, NoProbe)
+            self.run::<S, _>(configs, NoProbe)
         }
     }
 }
 
 impl EngineRun<'_> {
-    fn run<S: Scheme, P: Probe<S>>(&self, config: &S::Config, probe: P) -> (u64, u64) {
-        let mut sim = Sim::<S, P>::new(&self.plan.network, config, self.plan.seed, probe);
+    fn run<S: Scheme, P: Probe<S>>(&self, configs: &[S::Config], probe: P) -> (u64, u64) {
+        let mut sim = Sim::<S, P>::new(&self.plan.network, configs, self.plan.seed, probe);
         sim.run_until(Instant::ZERO + self.plan.warmup);
         sim.start_measuring();
         sim.run_until(Instant::ZERO + self.plan.duration);

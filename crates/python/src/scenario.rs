@@ -244,8 +244,8 @@ impl<'p> Description<'p> {
         Self {
             name: &plan.name,
             question: &plan.question,
-            scheme: plan.scheme.info().name,
-            profile: plan.profile.as_deref(),
+            scheme: plan.scheme(),
+            profile: plan.profile(),
             seed: plan.seed,
             duration_s: plan.duration.as_seconds(),
             warmup_s: plan.warmup.as_seconds(),

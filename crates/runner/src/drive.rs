@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration as WallDuration, Instant as WallInstant};
 
 use penstock_scenario::Plan;
-use penstock_schemes::{Duration, Instant, Scheme, Visitor};
+use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::Sim;
 
 use crate::folder::{self, Folder};
@@ -29,7 +29,7 @@ const LONG: WallDuration = WallDuration::from_millis(40);
 pub(crate) fn run(plan: &Plan, options: &Options, observer: Observer<'_>) -> Result<Run, RunError> {
     // The folder first: a name that is taken is to be known before the work, not after it.
     let folder = options.out.as_deref().map(|path| Folder::create(path, options.force)).transpose()?;
-    plan.scheme.visit(Job { plan, folder, clock: Clock::new(plan, options, observer) })
+    SchemeConfig::visit(&plan.configs(), Job { plan, folder, clock: Clock::new(plan, options, observer) })
 }
 
 /// A run, waiting for its scheme's type.
@@ -42,19 +42,19 @@ struct Job<'a> {
 impl Visitor for Job<'_> {
     type Output = Result<Run, RunError>;
 
-    fn visit<S: Scheme>(self, config: &S::Config) -> Self::Output {
-        if self.plan.record.arrivals { self.run::<S, true>(config) } else { self.run::<S, false>(config) }
+    fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
+        if self.plan.record.arrivals { self.run::<S, true>(configs) } else { self.run::<S, false>(configs) }
     }
 }
 
 impl Job<'_> {
-    fn run<S: Scheme, const ARRIVALS: bool>(mut self, config: &S::Config) -> Result<Run, RunError> {
+    fn run<S: Scheme, const ARRIVALS: bool>(mut self, configs: &[S::Config]) -> Result<Run, RunError> {
         let plan = self.plan;
         let recorder = match &self.folder {
             Some(folder) => Recorder::<ARRIVALS>::in_folder::<S>(plan, folder)?,
             None => Recorder::<ARRIVALS>::in_memory::<S>(plan),
         };
-        let mut sim = Sim::<S, _>::new(&plan.network, config, plan.seed, recorder);
+        let mut sim = Sim::<S, _>::new(&plan.network, configs, plan.seed, recorder);
         let warmed_up = self.clock.advance(&mut sim, Instant::ZERO + plan.warmup);
         sim.start_measuring();
         let ended = match warmed_up {

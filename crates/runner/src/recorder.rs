@@ -295,11 +295,11 @@ mod tests {
     #[test]
     fn what_is_held_in_memory_does_not_grow_with_simulated_time() {
         let plan = Scenario::parse(BUSY, "busy.toml", "busy").unwrap().plan(&Choice::default()).unwrap();
-        let SchemeConfig::Qcn(config) = &plan.scheme else { panic!("not QCN") };
+        let SchemeConfig::Qcn(config) = &plan.schemes[0].config else { panic!("not QCN") };
         let root = tempfile::tempdir().unwrap();
         let folder = Folder::create(&root.path().join("out"), false).unwrap();
         let recorder = Recorder::<true>::in_folder::<Qcn>(&plan, &folder).unwrap();
-        let mut sim = Sim::<Qcn, _>::new(&plan.network, config, plan.seed, recorder);
+        let mut sim = Sim::<Qcn, _>::new(&plan.network, std::slice::from_ref(config), plan.seed, recorder);
         let mut most = 0;
         for ms in (0..=1000).step_by(10) {
             sim.run_until(Instant(ms * 1_000_000_000));

@@ -185,8 +185,8 @@ impl Summary {
             plan.network.flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.reaction_point.is_some());
         Self {
             scenario: plan.name.clone(),
-            scheme: plan.scheme.info().name.to_owned(),
-            profile: plan.profile.clone(),
+            scheme: plan.scheme().to_owned(),
+            profile: plan.profile().map(str::to_owned),
             seed: plan.seed,
             duration_s: plan.duration.as_seconds(),
             warmup_s: plan.warmup.as_seconds(),
@@ -252,9 +252,8 @@ fn queues(plan: &Plan, outcome: &Outcome) -> Vec<QueueSummary> {
             utilization: queue.utilization,
             frames_dropped: queue.frames_dropped,
             feedback_frames: queue.feedback_frames,
-            // No queue is ever paused: the engine has no priority flow control.
-            paused_s: 0.0,
-            pause_frames: 0,
+            paused_s: queue.paused.as_seconds(),
+            pause_frames: queue.pause_frames,
         }
     };
     plan.record.queues.iter().map(summary).collect()

@@ -10,6 +10,7 @@ use penstock_sim::network::{
 
 use crate::error::suggest;
 use crate::keys::{Record, Value};
+use crate::plan::Assigned;
 use crate::read::{self, fault};
 use crate::topology::{self, Fabric, capacity};
 use crate::traffic::{self, FlowSpec};
@@ -64,13 +65,15 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) 
         );
         return Err(fault(&record, "flow", file, message));
     }
+    let assign = |&priority: &u8| Assigned { priority, config: scheme.clone(), profile: profile.clone() };
+    let assigned = network.priorities.iter().map(assign).collect();
     let recorded = recorded(&mut record, &fabric, &network, duration, file)?;
 
     Ok(Plan {
         name: record.text("name").expect("filled").to_owned(),
         question: record.text("question").expect("required").to_owned(),
-        scheme,
-        profile,
+        lossless: false,
+        schemes: assigned,
         seed: record.number("seed"),
         duration,
         warmup,
@@ -178,6 +181,7 @@ fn network(
         wire_overhead: settings.number("wire_overhead") as u16,
         in_service_counts: settings.switch("in_service_counts"),
         control_capacity: Octets(settings.number("control_buffer")),
+        pfc: None,
         feedback: match settings.table("feedback") {
             Some(ideal) => Feedback::Ideal(Duration(ideal.number("ideal"))),
             None => Feedback::InBand,
@@ -193,7 +197,11 @@ fn network(
         let reaction_point = spec.controlled.then(|| match limiters.get(&place) {
             Some(limiter) if shared => *limiter,
             _ => {
-                network.reaction_points.push(ReactionPointSpec { port: PortId(place.0 as u32), pacer });
+                network.reaction_points.push(ReactionPointSpec {
+                    port: PortId(place.0 as u32),
+                    priority: spec.priority,
+                    pacer,
+                });
                 limiters.insert(place, next);
                 next
             }

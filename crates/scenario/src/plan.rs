@@ -12,16 +12,16 @@ pub struct Plan {
     pub name: String,
     /// The question that it answers, in a line.
     pub question: String,
-    /// The scheme and its parameters.
-    pub scheme: SchemeConfig,
-    /// The profile that the parameters started from.
-    pub profile: Option<String>,
+    /// The scheme of each of the network's priorities, in their order.
+    pub schemes: Vec<Assigned>,
     /// Seed of all random streams.
     pub seed: u64,
     /// Simulated time.
     pub duration: Duration,
     /// Time before statistics begin.
     pub warmup: Duration,
+    /// The run claims that the network loses no data frame, and fails if it does.
+    pub lossless: bool,
     /// What is simulated.
     pub network: Network,
     /// Names of nodes, under their indices.
@@ -38,6 +38,17 @@ pub struct Plan {
     pub fair: Vec<FairPeriod>,
     /// The scenario with every default written out, as TOML; reading it gives this plan again.
     pub resolved: String,
+}
+
+/// The scheme of a priority.
+#[derive(Debug, Clone)]
+pub struct Assigned {
+    /// One of [`Network::priorities`].
+    pub priority: u8,
+    /// The scheme and its parameters.
+    pub config: SchemeConfig,
+    /// The profile that the parameters started from.
+    pub profile: Option<String>,
 }
 
 /// What is recorded during a run.
@@ -65,6 +76,27 @@ pub struct FairPeriod {
 }
 
 impl Plan {
+    /// The configurations of the priorities, as the engine takes them.
+    #[must_use]
+    pub fn configs(&self) -> Vec<SchemeConfig> {
+        self.schemes.iter().map(|assigned| assigned.config.clone()).collect()
+    }
+
+    /// Name of the scheme of all priorities, or `mixed` where they differ.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        let mut names = self.schemes.iter().map(|assigned| assigned.config.info().name);
+        let first = names.next().unwrap_or("none");
+        if names.all(|name| name == first) { first } else { "mixed" }
+    }
+
+    /// The profile, where all priorities have the same.
+    #[must_use]
+    pub fn profile(&self) -> Option<&str> {
+        let first = self.schemes.first()?.profile.as_deref();
+        first.filter(|_| self.schemes.iter().all(|assigned| assigned.profile.as_deref() == first))
+    }
+
     /// Name of a data queue's port, such as `sw0->h6`.
     #[must_use]
     pub fn port_name(&self, port: PortId) -> &str {

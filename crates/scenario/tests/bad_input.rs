@@ -374,7 +374,7 @@ fn what_is_chosen_for_a_run_is_checked() {
     assert!(message.contains("above the maximum"), "{message}");
 
     let plan = with(Choice { seed: Some(9), ..profile("paper-netfpga") }).unwrap();
-    assert_eq!((plan.seed, plan.profile.as_deref()), (9, Some("paper-netfpga")));
+    assert_eq!((plan.seed, plan.profile()), (9, Some("paper-netfpga")));
     assert!(plan.resolved.contains("q_eq = \"33 KB\""), "single keys go before the profile");
-    assert_eq!(with(scheme("none")).unwrap().scheme.info().name, "none");
+    assert_eq!(with(scheme("none")).unwrap().scheme(), "none");
 }

@@ -239,6 +239,17 @@ pub struct Allowance {
     pub window: Option<Octets>,
 }
 
+/// A data frame that a reaction point lets go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Release {
+    /// Whose frame it is.
+    pub flow: FlowKey,
+    /// Length.
+    pub octets: u16,
+    /// The flow ends with this frame.
+    pub last: bool,
+}
+
 /// Limits one source: a flow, or the flows that share a rate limiter. (802.1Qau: RP)
 pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
     /// The columns that [`vars`](Self::vars) fills.
@@ -253,9 +264,8 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
     /// A signal has arrived.
     fn on_signal(&mut self, now: Instant, signal: S::Signal, draw: &mut impl Draw, out: &mut impl Out<S>);
 
-    /// A frame of `octets` is released; `last` if its flow ends with it. Returns the tag that it carries.
-    fn on_send(&mut self, now: Instant, octets: u16, last: bool, draw: &mut impl Draw, out: &mut impl Out<S>)
-    -> S::Tag;
+    /// A frame is released. Returns the tag that it carries.
+    fn on_send(&mut self, now: Instant, frame: Release, draw: &mut impl Draw, out: &mut impl Out<S>) -> S::Tag;
 
     /// When [`on_timeout`](Self::on_timeout) is due.
     fn next_timeout(&self) -> Option<Instant>;
@@ -265,6 +275,13 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
 
     /// What may be sent now: a rate in [minimum, line rate], or zero.
     fn allowance(&self) -> Allowance;
+
+    /// When the next frame of `flow` may go as far as its own regulator is concerned: `now`, or earlier, if there is
+    /// none. Asked where several flows share a reaction point that keeps more than one regulator; the rate of
+    /// [`allowance`](Self::allowance) holds for all of them together.
+    fn admits(&self, now: Instant, _flow: FlowKey) -> Instant {
+        now
+    }
 
     /// Whether a rate limiter is installed. False before the first signal and after its release: then the rate is the line's.
     fn limiting(&self) -> bool;

@@ -5,7 +5,7 @@
 use crate::info::{Info, parameters};
 use crate::units::{BitRate, FlowKey, Instant};
 use crate::{
-    Allowance, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Scheme,
+    Allowance, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release, Scheme,
 };
 
 /// The scheme without control.
@@ -91,7 +91,7 @@ impl ReactionPoint<NoControl> for Rp {
         match signal {}
     }
 
-    fn on_send(&mut self, _: Instant, _: u16, _: bool, _: &mut impl Draw, _: &mut impl Out<NoControl>) {}
+    fn on_send(&mut self, _: Instant, _: Release, _: &mut impl Draw, _: &mut impl Out<NoControl>) {}
 
     fn next_timeout(&self) -> Option<Instant> {
         None

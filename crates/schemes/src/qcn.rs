@@ -26,7 +26,9 @@ use crate::parts::rate_calculator::{
 };
 use crate::parts::sampler::{Sampler, SamplerConfig, Sampling, Table};
 use crate::units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};
-use crate::{Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Scheme, To, Var};
+use crate::{
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, To, Var,
+};
 
 /// Quantized Congestion Notification.
 #[derive(Debug, Clone, Copy)]
@@ -422,7 +424,7 @@ impl ReactionPoint<Qcn> for Rp {
     }
 
     #[inline]
-    fn on_send(&mut self, now: Instant, octets: u16, _last: bool, draw: &mut impl Draw, _out: &mut impl Out<Qcn>) {
+    fn on_send(&mut self, now: Instant, frame: Release, draw: &mut impl Draw, _out: &mut impl Out<Qcn>) {
         if !self.installed {
             return;
         }
@@ -431,7 +433,7 @@ impl ReactionPoint<Qcn> for Rp {
             return;
         }
         self.touch(now);
-        self.calculator.count(octets, draw);
+        self.calculator.count(frame.octets, draw);
     }
 
     fn next_timeout(&self) -> Option<Instant> {
@@ -505,6 +507,7 @@ mod tests {
     }
 
     const AT: Instant = Instant(1_000_000);
+    const FRAME: Release = Release { flow: FlowKey(0), octets: 1500, last: false };
 
     fn rp(config: &Config, line: BitRate) -> Rp {
         let mut rp = Rp::new(config, line);
@@ -522,7 +525,7 @@ mod tests {
         for _ in 0..n {
             let stage = rp.byte_stage();
             while rp.byte_stage() == stage {
-                rp.on_send(AT, 1500, false, &mut Middle, &mut Sent::default());
+                rp.on_send(AT, FRAME, &mut Middle, &mut Sent::default());
             }
         }
     }
@@ -555,7 +558,7 @@ mod tests {
     fn golden_vector_2_extra_fast_recovery() {
         let mut rp = rp(&config("pan-10g", &[]), BitRate::from_gbps(10));
         notify(&mut rp, 63);
-        rp.on_send(AT, 1500, false, &mut Middle, &mut Sent::default());
+        rp.on_send(AT, FRAME, &mut Middle, &mut Sent::default());
         notify(&mut rp, 20);
         assert_eq!(rates(&rp), (10_000_000_000, 4_284_667_968));
         assert!(alloc::format!("{:?}", rp.calculator).contains("byte_count: 148500"), "the byte counter is untouched");
@@ -603,7 +606,7 @@ mod tests {
         cycles(&mut rp, 6); // five of Fast Recovery, one of Active Increase: past the line rate
         assert_eq!(rates(&rp).1, line.0);
         assert!(rp.limiting(), "it is released when a frame is sent");
-        rp.on_send(AT, 1500, false, &mut Middle, &mut Sent::default());
+        rp.on_send(AT, FRAME, &mut Middle, &mut Sent::default());
         assert!(!rp.limiting());
         assert_eq!(rp.next_timeout(), None);
     }

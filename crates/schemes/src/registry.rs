@@ -7,8 +7,8 @@ use crate::{Scheme, none, qcn};
 pub trait Visitor {
     /// What it gives back.
     type Output;
-    /// Does it for scheme `S` with its parameters.
-    fn visit<S: Scheme>(self, config: &S::Config) -> Self::Output;
+    /// Does it for scheme `S`, with its parameters for each priority.
+    fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output;
 }
 
 macro_rules! schemes {
@@ -40,9 +40,19 @@ macro_rules! schemes {
                 SCHEMES.iter().find(|info| info.name == name).expect("a variant stands for a listed scheme")
             }
 
-            /// Calls `visitor` with the scheme's type.
-            pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
-                match self { $(Self::$variant(config) => visitor.visit::<$scheme>(config)),+ }
+            /// Calls `visitor` with the type of the scheme that `configs` have in common.
+            ///
+            /// # Panics
+            /// If they are of several schemes, or none.
+            pub fn visit<V: Visitor>(configs: &[Self], visitor: V) -> V::Output {
+                $(
+                    let own = configs.iter().map_while(|c| if let Self::$variant(c) = c { Some(c.clone()) } else { None });
+                    let own: alloc::vec::Vec<_> = own.collect();
+                    if !configs.is_empty() && own.len() == configs.len() {
+                        return visitor.visit::<$scheme>(&own);
+                    }
+                )+
+                panic!("schemes of {} priorities have no common type", configs.len())
             }
         }
     };

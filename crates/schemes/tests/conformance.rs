@@ -159,7 +159,7 @@ fn drive_rp<S: Scheme>(
     for &call in calls {
         match call {
             Call::Frame(octets) => {
-                let tag = rp.on_send(now, octets, false, words, log);
+                let tag = rp.on_send(now, Release { flow: FLOW, octets, last: false }, words, log);
                 log.note(tag);
             }
             Call::Refused(_) | Call::Leaves => {
@@ -214,7 +214,7 @@ fn recovers<S: Scheme>(rp: &mut S::Rp, words: &mut Words) -> Result<(), TestCase
             rp.on_timeout(now, words, &mut log);
         }
         for _ in 0..16 {
-            rp.on_send(now, 9000, false, words, &mut log);
+            rp.on_send(now, Release { flow: FLOW, octets: 9000, last: false }, words, &mut log);
         }
     }
     check(false, "a scheme that recovers alone returns to the line rate")
@@ -289,8 +289,8 @@ struct Conformance;
 
 impl Visitor for Conformance {
     type Output = Result<(), String>;
-    fn visit<S: Scheme>(self, config: &S::Config) -> Self::Output {
-        conforms::<S>(config)
+    fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
+        conforms::<S>(&configs[0])
     }
 }
 
@@ -310,7 +310,7 @@ fn configurations() -> impl Iterator<Item = (String, SchemeConfig)> {
 #[test]
 fn every_scheme_conforms() {
     for (name, config) in configurations() {
-        if let Err(broken) = config.visit(Conformance) {
+        if let Err(broken) = SchemeConfig::visit(&[config], Conformance) {
             panic!("{name}: {broken}");
         }
     }

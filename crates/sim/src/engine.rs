@@ -66,7 +66,7 @@ pub(crate) struct State<S: Scheme> {
 /// A simulation of scheme `S`, watched by `P`.
 ///
 /// ```text
-///   Sim::new(network, config, seed, probe)      everything at rest, time zero
+///   Sim::new(network, configs, seed, probe)     everything at rest, time zero
 ///      .run_until(warm_up) .start_measuring()   statistics begin anew
 ///      .run_until(end)                          in as many steps as the caller likes: they change nothing
 ///      .finish()                                conservation is checked, the Outcome made
@@ -92,20 +92,22 @@ pub struct Sim<S: Scheme, P: Probe<S>> {
 }
 
 impl<S: Scheme, P: Probe<S>> Sim<S, P> {
-    /// Lays out a run. Random streams derive from `seed`.
+    /// Lays out a run. `configs` are the scheme's parameters for each of the network's priorities. Random streams derive
+    /// from `seed`.
     ///
     /// # Panics
-    /// If `network` is not what its documentation says, or has more than 2^28 entities of a kind.
-    pub fn new(network: &Network, config: &S::Config, seed: u64, probe: P) -> Self {
+    /// If `network` is not what its documentation says, if there is not one configuration a priority, or if there are more than 2^28 entities of a kind.
+    pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
         assert!(
             network.ports.len().max(network.flows.len()).max(network.hops.len()) < MAX_INDEX,
             "a network has at most {MAX_INDEX} ports, flows and hops"
         );
-        let mut fabric = Fabric::new(network, config, seed, agenda_for(network));
+        assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
+        let mut fabric = Fabric::new(network, configs, seed, agenda_for(network));
         let mut limiters: Vec<Limiter<S>> = Vec::new();
         for (index, spec) in network.reaction_points.iter().enumerate() {
             let port = &network.ports[spec.port.index()];
-            let rp = S::Rp::new(config, port.rate);
+            let rp = S::Rp::new(&configs[network.class(spec.priority)], port.rate);
             limiters.push(Limiter::new(
                 Some(rp),
                 limiter_stream(seed, index),
@@ -124,7 +126,7 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
             for leaf in leaves {
                 np_of_hop[leaf.index()] = nps.len() as u32;
                 nps.push(NpState {
-                    np: S::Np::new(config, FlowState::key(index as u32)),
+                    np: S::Np::new(&configs[network.class(flow.priority)], FlowState::key(index as u32)),
                     stream: Stream::new(seed, Owner::NotificationPoint, nps.len()),
                     flow: index as u32,
                     leaf: leaf.0,

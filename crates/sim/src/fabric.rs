@@ -58,7 +58,7 @@ struct FlowFacts {
 }
 
 impl<S: Scheme> Fabric<S> {
-    pub(crate) fn new(network: &Network, config: &S::Config, seed: u64, agenda: Agenda) -> Self {
+    pub(crate) fn new(network: &Network, configs: &[S::Config], seed: u64, agenda: Agenda) -> Self {
         let per_port = network.queues_per_port();
         let largest = network.flows.iter().map(|f| f.frame).max().unwrap_or(0);
         let common = common_lines(network);
@@ -75,7 +75,7 @@ impl<S: Scheme> Fabric<S> {
                 Capacity::Octets(_) | Capacity::Arbiter => max_len,
             };
             let mut queues = Vec::with_capacity(per_port);
-            for &priority in &network.priorities {
+            for (&priority, config) in network.priorities.iter().zip(configs) {
                 let mut cp = NONE;
                 if port.congestion_points {
                     let place = Place {

@@ -1,6 +1,6 @@
 //! Hosts: limiters release frames, reaction points set their rates, limiters of one port take turns.
 
-use penstock_schemes::{FlowKey, Instant, ReactionPoint, Scheme, To};
+use penstock_schemes::{FlowKey, Instant, ReactionPoint, Release, Scheme, To};
 
 use crate::agenda::{Agenda, NO_LANE, RELEASES};
 use crate::engine::{NEVER, Sim, State};
@@ -150,7 +150,8 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
         }
         limiter.spend(now, wire_octets);
         let tag = limiter.rp.as_mut().map_or_else(S::Tag::default, |rp| {
-            rp.on_send(Instant(now), octets, last, &mut limiter.stream, &mut Sender(&mut self.outbox))
+            let frame = Release { flow: FlowState::key(flow_index), octets, last };
+            rp.on_send(Instant(now), frame, &mut limiter.stream, &mut Sender(&mut self.outbox))
         });
         let class = flow.class;
         let payload = Payload::Data(tag);

@@ -67,6 +67,37 @@ pub struct Network {
     pub control_capacity: Octets,
     /// How signals travel.
     pub feedback: Feedback,
+    /// Priority flow control, where there is any.
+    pub pfc: Option<Pfc>,
+}
+
+/// Priority flow control (802.1Qbb): who is about to run out of room stops its neighbour, priority by priority.
+///
+/// A switch counts, for each port by which frames come in and each lossless priority, the octets that it holds. From XOFF
+/// on it sends pause frames against the direction of the data, at XON a resume frame. What arrives beyond the ingress
+/// buffer is dropped; output queues of lossless priorities have no limit of their own.
+#[derive(Debug, Clone)]
+pub struct Pfc {
+    /// The lossless priorities, each one of [`Network::priorities`].
+    pub priorities: Vec<u8>,
+    /// For each port, the ingress buffer at the far end of its line, one for each lossless priority; `None` where the far
+    /// end sends no pause frames (a host, or a port without PFC).
+    pub ingress: Vec<Option<Ingress>>,
+    /// How long a pause frame stops a queue: in quanta of 512 bit times of the stopped port. Refreshed at half of it.
+    pub quanta: u16,
+    /// From the arrival of a pause frame until the port starts no more frames of that priority.
+    pub response: Duration,
+}
+
+/// An ingress buffer of one priority.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ingress {
+    /// The most octets that it holds. The part above `xoff` is the head-room.
+    pub buffer: Octets,
+    /// From so many octets on the neighbour is stopped.
+    pub xoff: Octets,
+    /// At so many octets or less it may go on.
+    pub xon: Octets,
 }
 
 /// A host or a switch.
@@ -195,6 +226,8 @@ pub enum Excess {
 pub struct ReactionPointSpec {
     /// The host port that it feeds.
     pub port: PortId,
+    /// The priority of its flows.
+    pub priority: u8,
     /// How it turns a rate into times of release.
     pub pacer: Pacer,
 }

@@ -51,6 +51,8 @@ pub struct Totals {
     pub signals_in_flight: u64,
     /// Signals that reached a source without reaction point and were discarded there.
     pub signals_discarded: u64,
+    /// Frames of priority flow control, pause and resume.
+    pub pause_frames: u64,
     /// Frames, data or control, that crossed a link.
     pub packet_hops: u64,
     /// Events that the engine handled.
@@ -78,6 +80,10 @@ pub struct QueueOutcome {
     pub frames_dropped: u64,
     /// Signals that its congestion point sent, over the whole run.
     pub feedback_frames: u64,
+    /// How long priority flow control stopped it, over the whole run.
+    pub paused: Duration,
+    /// Pause frames (XOFF and its refreshes) that stopped it, over the whole run.
+    pub pause_frames: u64,
 }
 
 /// A flow's result.

@@ -129,6 +129,8 @@ impl<S: Scheme> State<S> {
                 frames_arrived: q.arrived,
                 frames_dropped: q.dropped,
                 feedback_frames: fabric.cps.get(q.cp as usize).map_or(0, |cp| cp.signals),
+                paused: Duration::ZERO,
+                pause_frames: 0,
             }
         };
         fabric.ports.iter().flat_map(|p| p.queues.iter().map(move |q| outcome(p, q))).collect()

@@ -111,7 +111,7 @@ impl<const RULE: u8> ReactionPoint<Broken<RULE>> for Rp<RULE> {
         }
     }
 
-    fn on_send(&mut self, _: Instant, _: u16, _: bool, _: &mut impl Draw, _: &mut impl Out<Broken<RULE>>) {
+    fn on_send(&mut self, _: Instant, _: Release, _: &mut impl Draw, _: &mut impl Out<Broken<RULE>>) {
         self.sends += 1;
     }
 
