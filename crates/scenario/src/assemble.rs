@@ -197,11 +197,7 @@ fn network(
         let reaction_point = spec.controlled.then(|| match limiters.get(&place) {
             Some(limiter) if shared => *limiter,
             _ => {
-                network.reaction_points.push(ReactionPointSpec {
-                    port: PortId(place.0 as u32),
-                    priority: spec.priority,
-                    pacer,
-                });
+                network.reaction_points.push(ReactionPointSpec { port: PortId(place.0 as u32), pacer });
                 limiters.insert(place, next);
                 next
             }

@@ -6,7 +6,7 @@ use crate::agenda::{Agenda, NO_LANE};
 use crate::event::{Event, MAX_INDEX};
 use crate::fabric::{Fabric, Outbox};
 use crate::frame::{GONE, NONE, Payload, Slot};
-use crate::network::{Feedback, FlowId, Hop, Network, NodeKind, Pacer, PortEvent, QueueId, Traffic};
+use crate::network::{Feedback, FlowId, Hop, Network, NodeKind, Pacer, PortEvent, QueueId, RpId, Traffic};
 use crate::outcome::Totals;
 use crate::probe::{FlowNow, Probe, QueueNow, View};
 use crate::random::{Owner, Stream};
@@ -107,7 +107,8 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
         let mut limiters: Vec<Limiter<S>> = Vec::new();
         for (index, spec) in network.reaction_points.iter().enumerate() {
             let port = &network.ports[spec.port.index()];
-            let rp = S::Rp::new(&configs[network.class(spec.priority)], port.rate);
+            let flow = network.flows.iter().find(|f| f.reaction_point == Some(RpId(index as u32)));
+            let rp = S::Rp::new(&configs[flow.map_or(0, |f| network.class(f.priority))], port.rate);
             limiters.push(Limiter::new(
                 Some(rp),
                 limiter_stream(seed, index),

@@ -221,13 +221,11 @@ pub enum Excess {
     Discard,
 }
 
-/// A rate limiter in a host.
+/// A rate limiter in a host. Its flows share a priority.
 #[derive(Debug, Clone)]
 pub struct ReactionPointSpec {
     /// The host port that it feeds.
     pub port: PortId,
-    /// The priority of its flows.
-    pub priority: u8,
     /// How it turns a rate into times of release.
     pub pacer: Pacer,
 }

@@ -73,7 +73,7 @@ impl Builder {
         }
         let rp = RpId(self.network.reaction_points.len() as u32);
         let port = self.network.hops[first as usize].port;
-        self.network.reaction_points.push(ReactionPointSpec { port, priority: 0, pacer: Pacer::Ideal });
+        self.network.reaction_points.push(ReactionPointSpec { port, pacer: Pacer::Ideal });
         self.network.flows.push(Flow {
             root: HopId(first),
             priority: 0,
