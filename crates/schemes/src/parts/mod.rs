@@ -1,6 +1,9 @@
 //! Pieces that schemes are composed of. Each is a small state machine with integer state.
 
 pub mod jitter;
+pub mod notification;
 pub mod quantiser;
 pub mod rate_calculator;
+pub mod rate_limiter;
 pub mod sampler;
+pub mod sampling_cp;

@@ -32,6 +32,12 @@ impl QntzFb {
         Self(n as u16 * Self::PER_STEP)
     }
 
+    /// `n` units of 1/256 step, in whole steps if the value travels in six bits; rounded down.
+    #[must_use]
+    pub const fn from_units(n: u16, six_bits: bool) -> Self {
+        if six_bits { Self(n - n % Self::PER_STEP) } else { Self(n) }
+    }
+
     /// Whole steps, 0 to 63.
     #[must_use]
     pub const fn steps(self) -> u8 {
