@@ -38,10 +38,16 @@
 
 extern crate alloc;
 
+pub mod af_qcn;
+pub mod fqcn;
 pub mod info;
 pub mod none;
 pub mod parts;
 pub mod qcn;
+pub mod qcn_adaptive;
+pub mod qcn_bs;
+pub mod qcn_bs_adaptive;
+pub mod qcn_multicast;
 pub mod registry;
 pub mod units;
 

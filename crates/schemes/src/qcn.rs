@@ -51,6 +51,42 @@ impl RpConfig for Config {
     }
 }
 
+/// The pseudo-code's values, from which QCN and its variants start.
+pub const PAN_10G: Profile = Profile {
+    name: "pan-10g",
+    description: "R. Pan's pseudo-code at 10 Gb/s, for a buffer of 150 KB.",
+    settings: &[("q_eq", octets(33_000))],
+};
+
+/// What paper 000 has in common for QCN and its multicast variant.
+pub const PAPER_MULTICAST: Profile = Profile {
+    name: "paper-multicast",
+    description: "Paper 000 at 1 Gb/s: sampling probability rises from 1 % to 50 % with |Fb|, timer 10 ms, no EFR, no TRR.",
+    settings: &[
+        ("q_eq", octets(37_500)),
+        ("sampling", choice("probability")),
+        ("sample_probability_max", real(0.5)),
+        ("gd_inverse", count(126)),
+        ("rpg_time_reset", us(10_000)),
+        ("hai_multiplier", choice("one")),
+        ("efr", choice("off")),
+        ("trr", choice("off")),
+        ("rl_create", choice("always")),
+        ("rl_release", choice("never")),
+    ],
+};
+
+/// What paper 003 has in common for QCN and its variants.
+pub const PAPER_BOTTLENECK: Profile = Profile {
+    name: "paper-bottleneck",
+    description: "Paper 003 at 10 Gb/s: Qeq of 22 frames, Active Increase from the fifth cycle, HAI without multiplier.",
+    settings: &[
+        ("q_eq", octets(33_000)),
+        ("fr_cycles", choice("threshold-less-one")),
+        ("hai_multiplier", choice("one")),
+    ],
+};
+
 const PROFILES: &[Profile] = &[
     Profile {
         name: "ieee-2010",
@@ -64,27 +100,8 @@ const PROFILES: &[Profile] = &[
             ("rl_create", choice("any")),
         ],
     },
-    Profile {
-        name: "pan-10g",
-        description: "R. Pan's pseudo-code at 10 Gb/s, for a buffer of 150 KB.",
-        settings: &[("q_eq", octets(33_000))],
-    },
-    Profile {
-        name: "paper-multicast",
-        description: "Paper 000 at 1 Gb/s: sampling probability rises from 1 % to 50 % with |Fb|, timer 10 ms, no EFR, no TRR.",
-        settings: &[
-            ("q_eq", octets(37_500)),
-            ("sampling", choice("probability")),
-            ("sample_probability_max", real(0.5)),
-            ("gd_inverse", count(126)),
-            ("rpg_time_reset", us(10_000)),
-            ("hai_multiplier", choice("one")),
-            ("efr", choice("off")),
-            ("trr", choice("off")),
-            ("rl_create", choice("always")),
-            ("rl_release", choice("never")),
-        ],
-    },
+    PAN_10G,
+    PAPER_MULTICAST,
     Profile {
         name: "paper-netfpga",
         description: "Paper 002 at 1 Gb/s: table 2, timer 25 ms, permanent limiters of 0.5 Mb/s granularity.",
@@ -102,15 +119,7 @@ const PROFILES: &[Profile] = &[
             ("rl_release", choice("never")),
         ],
     },
-    Profile {
-        name: "paper-bottleneck",
-        description: "Paper 003 at 10 Gb/s: Qeq of 22 frames, Active Increase from the fifth cycle, HAI without multiplier.",
-        settings: &[
-            ("q_eq", octets(33_000)),
-            ("fr_cycles", choice("threshold-less-one")),
-            ("hai_multiplier", choice("one")),
-        ],
-    },
+    PAPER_BOTTLENECK,
     Profile {
         name: "paper-sliding-mode",
         description: "Paper 004 at 1 Gb/s: one frame in a hundred drawn, unquantised Fb, decrease, FR and AI alone.",
@@ -166,7 +175,9 @@ mod tests {
     use super::*;
     use crate::parts::quantiser::QntzFb;
     use crate::units::{CpId, Duration, FlowKey, Instant, Octets};
-    use crate::{Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, SchemeConfig, To};
+    use crate::{
+        Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, SchemeConfig, To,
+    };
     use alloc::vec::Vec;
 
     type Cp = <Qcn as Scheme>::Cp;

@@ -1,7 +1,7 @@
 //! The one list of schemes, and the one place where a name becomes a type.
 
 use crate::info::{Configuration, Info, Value};
-use crate::{Scheme, none, qcn};
+use crate::{Scheme, af_qcn, fqcn, none, qcn, qcn_adaptive, qcn_bs, qcn_bs_adaptive, qcn_multicast};
 
 /// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
 pub trait Visitor {
@@ -61,6 +61,12 @@ macro_rules! schemes {
 schemes! {
     None: none::NoControl,
     Qcn: qcn::Qcn,
+    QcnMulticast: qcn_multicast::QcnMulticast,
+    QcnBs: qcn_bs::QcnBs,
+    QcnAdaptive: qcn_adaptive::QcnAdaptive,
+    QcnBsAdaptive: qcn_bs_adaptive::QcnBsAdaptive,
+    AfQcn: af_qcn::AfQcn,
+    Fqcn: fqcn::Fqcn,
 }
 
 impl SchemeConfig {

@@ -1,6 +1,8 @@
 //! Pieces that schemes are composed of. Each is a small state machine with integer state.
 
+pub mod flow_table;
 pub mod jitter;
+pub mod limiter_table;
 pub mod notification;
 pub mod quantiser;
 pub mod rate_calculator;

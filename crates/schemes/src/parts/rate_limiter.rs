@@ -16,8 +16,8 @@ use crate::parts::jitter::Spread;
 use crate::parts::notification::Cnm;
 use crate::parts::quantiser::QntzFb;
 use crate::parts::rate_calculator::{
-    AiHaiSequence, ByteCycle, CycleHalving, DecreaseOrder, Efr, FrCycles, HaiMultiplier, JitterRp, RateCalculator, Rules,
-    Trr,
+    AiHaiSequence, ByteCycle, CycleHalving, DecreaseOrder, Efr, FrCycles, HaiMultiplier, JitterRp, RateCalculator,
+    Rules, Trr,
 };
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
 use crate::{Allowance, Draw, Out, ReactionPoint, Release, Scheme, Var};
