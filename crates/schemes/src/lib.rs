@@ -38,6 +38,10 @@
 
 extern crate alloc;
 
+pub mod bcn;
+pub mod e2cm;
+pub mod efecn;
+pub mod fecn;
 pub mod info;
 pub mod none;
 pub mod parts;

@@ -1,7 +1,7 @@
 //! The one list of schemes, and the one place where a name becomes a type.
 
 use crate::info::{Configuration, Info, Value};
-use crate::{Scheme, none, qcn};
+use crate::{Scheme, bcn, e2cm, efecn, fecn, none, qcn};
 
 /// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
 pub trait Visitor {
@@ -60,6 +60,10 @@ macro_rules! schemes {
 
 schemes! {
     None: none::NoControl,
+    Bcn: bcn::BackwardCongestionNotification,
+    Fecn: fecn::ForwardExplicitRate,
+    Efecn: efecn::EnhancedForwardExplicitRate,
+    E2cm: e2cm::ExtendedEcm,
     Qcn: qcn::Qcn,
 }
 

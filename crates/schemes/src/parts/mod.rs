@@ -1,6 +1,9 @@
 //! Pieces that schemes are composed of. Each is a small state machine with integer state.
 
+pub mod ecm;
+pub mod explicit_rate;
 pub mod jitter;
 pub mod quantiser;
 pub mod rate_calculator;
+pub mod regulators;
 pub mod sampler;
