@@ -39,6 +39,10 @@
 extern crate alloc;
 
 pub mod af_qcn;
+pub mod bcn;
+pub mod e2cm;
+pub mod efecn;
+pub mod fecn;
 pub mod fqcn;
 pub mod info;
 pub mod none;

@@ -1,7 +1,9 @@
 //! The one list of schemes, and the one place where a name becomes a type.
 
 use crate::info::{Configuration, Info, Value};
-use crate::{Scheme, af_qcn, fqcn, none, qcn, qcn_adaptive, qcn_bs, qcn_bs_adaptive, qcn_multicast};
+use crate::{
+    Scheme, af_qcn, bcn, e2cm, efecn, fecn, fqcn, none, qcn, qcn_adaptive, qcn_bs, qcn_bs_adaptive, qcn_multicast,
+};
 
 /// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
 pub trait Visitor {
@@ -60,6 +62,10 @@ macro_rules! schemes {
 
 schemes! {
     None: none::NoControl,
+    Bcn: bcn::BackwardCongestionNotification,
+    Fecn: fecn::ForwardExplicitRate,
+    Efecn: efecn::EnhancedForwardExplicitRate,
+    E2cm: e2cm::ExtendedEcm,
     Qcn: qcn::Qcn,
     QcnMulticast: qcn_multicast::QcnMulticast,
     QcnBs: qcn_bs::QcnBs,
