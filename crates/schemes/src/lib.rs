@@ -43,6 +43,7 @@ pub mod none;
 pub mod parts;
 pub mod qcn;
 pub mod registry;
+pub mod smcc;
 pub mod units;
 
 pub use info::{Configuration, Info, Parameter, Profile, Unit, Value};

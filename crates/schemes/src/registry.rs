@@ -1,7 +1,7 @@
 //! The one list of schemes, and the one place where a name becomes a type.
 
 use crate::info::{Configuration, Info, Value};
-use crate::{Scheme, none, qcn};
+use crate::{Scheme, none, qcn, smcc};
 
 /// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
 pub trait Visitor {
@@ -61,6 +61,7 @@ macro_rules! schemes {
 schemes! {
     None: none::NoControl,
     Qcn: qcn::Qcn,
+    Smcc: smcc::Smcc,
 }
 
 impl SchemeConfig {
