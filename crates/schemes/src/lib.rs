@@ -53,6 +53,7 @@ pub mod qcn_bs;
 pub mod qcn_bs_adaptive;
 pub mod qcn_multicast;
 pub mod registry;
+pub mod smcc;
 pub mod units;
 
 pub use info::{Configuration, Info, Parameter, Profile, Unit, Value};

@@ -3,6 +3,7 @@
 pub mod ecm;
 pub mod explicit_rate;
 pub mod flow_table;
+pub mod gain;
 pub mod jitter;
 pub mod limiter_table;
 pub mod notification;
