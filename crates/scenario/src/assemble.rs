@@ -9,9 +9,11 @@ use penstock_sim::network::{
 };
 
 use crate::error::suggest;
+use crate::groups::Groups;
 use crate::keys::{Record, Value};
 use crate::plan::Assigned;
 use crate::read::{self, fault};
+use crate::routing::Branch;
 use crate::topology::{self, Fabric, capacity};
 use crate::traffic::{self, FlowSpec};
 use crate::tree::{Node as Tree, Origin};
@@ -54,7 +56,8 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) 
         let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\"";
         return Err(fault(&record, "flow", file, "there is no flow").with_hint(hint));
     }
-    let flows = traffic::flows(record.tables_mut("flow"), &fabric, duration, file)?;
+    let groups = Groups::read(record.tables("group"), &fabric, file)?;
+    let flows = traffic::flows(record.tables_mut("flow"), &fabric, &groups, duration, file)?;
     let network = network(&record, &fabric, &flows, duration, file)?;
     check_frames(&record, &topology, &network, file)?;
     check_thresholds(&record, scheme.info(), &network, &fabric, file)?;
@@ -80,7 +83,7 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) 
         node_names: fabric.nodes.iter().map(|n| n.name.clone()).collect(),
         port_names: (0..fabric.ports.len()).map(|p| fabric.port_name(p)).collect(),
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),
-        flow_ends: flows.iter().map(|f| (f.source, vec![f.destination])).collect(),
+        flow_ends: flows.iter().map(|f| (f.source, f.destinations(&groups).to_vec())).collect(),
         record: recorded,
         fair: fair::periods(&network, duration),
         network,
@@ -193,7 +196,7 @@ fn network(
     for spec in flows {
         let root = add_hops(&mut network.hops, &spec.route);
         let next = RpId(network.reaction_points.len() as u32);
-        let place = (spec.route[0], spec.priority);
+        let place = (spec.route[0].port, spec.priority);
         let reaction_point = spec.controlled.then(|| match limiters.get(&place) {
             Some(limiter) if shared => *limiter,
             _ => {
@@ -277,21 +280,30 @@ fn pacer(hosts: &Record) -> Pacer {
     }
 }
 
-/// Appends a chain of hops over `route`; returns the first.
-fn add_hops(hops: &mut Vec<Hop>, route: &[usize]) -> HopId {
-    let first = hops.len() as u32;
-    for (i, port) in route.iter().enumerate() {
-        let id = first + i as u32;
+/// Appends the hops of `route`; returns the first.
+fn add_hops(hops: &mut Vec<Hop>, route: &[Branch]) -> HopId {
+    let first = hops.len();
+    let id = |i: usize| HopId((first + i) as u32);
+    for branch in route {
         hops.push(Hop {
-            port: PortId(*port as u32),
+            port: PortId(branch.port as u32),
             // The two directions of a link differ in the last bit.
-            back: PortId((*port ^ 1) as u32),
-            parent: (i > 0).then(|| HopId(id - 1)),
-            first_child: HopId(id + 1),
-            children: u16::from(i + 1 < route.len()),
+            back: PortId((branch.port ^ 1) as u32),
+            parent: branch.parent.map(id),
+            first_child: id(0),
+            children: 0,
         });
     }
-    HopId(first)
+    for (i, branch) in route.iter().enumerate() {
+        if let Some(parent) = branch.parent {
+            let parent = &mut hops[first + parent];
+            if parent.children == 0 {
+                parent.first_child = id(i);
+            }
+            parent.children += 1;
+        }
+    }
+    id(0)
 }
 
 fn add_change(

@@ -13,6 +13,7 @@
 mod assemble;
 mod error;
 mod fair;
+mod groups;
 mod keys;
 mod names;
 pub mod plan;
