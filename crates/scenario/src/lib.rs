@@ -21,6 +21,7 @@ mod read;
 mod routing;
 mod scenario;
 mod schema;
+mod schemes;
 mod sections;
 mod topology;
 mod traffic;

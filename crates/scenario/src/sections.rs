@@ -37,6 +37,7 @@ fn scenario() -> Section {
             ),
             required("scheme", scheme_words(), "Which scheme runs, unless --scheme says otherwise."),
             key("schemes", Kind::Table(schemes()), "{}", ""),
+            key("priority", Kind::Tables(priority()), "[]", ""),
             required("topology", Kind::Table(topology::topology()), ""),
             key("network", Kind::Table(network()), "{}", ""),
             key("hosts", Kind::Table(hosts()), "{}", ""),
@@ -65,6 +66,22 @@ fn schemes() -> Section {
         .iter()
         .map(|info| optional(info.name, Kind::Table(settings(info)), "every parameter at its default", ""));
     section("Settings of the schemes. A scheme without a table runs at its defaults.", tables.collect())
+}
+
+fn priority() -> Section {
+    section(
+        "A priority with a scheme of its own. All others run the scenario's scheme.",
+        vec![
+            required("priority", Kind::Count(0, 7), "Which one; a flow has it."),
+            required("scheme", scheme_words(), "The scheme that runs there, whatever --scheme says."),
+            optional(
+                "profile",
+                Kind::Text,
+                "the settings in [schemes.NAME]",
+                "A named set of values of that scheme, instead of its settings in [schemes.NAME].",
+            ),
+        ],
+    )
 }
 
 fn settings(info: &Info) -> Section {
