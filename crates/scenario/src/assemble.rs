@@ -15,7 +15,7 @@ use crate::routing::Branch;
 use crate::topology::{self, Fabric, capacity};
 use crate::traffic::{self, FlowSpec};
 use crate::units::{self, Dimension};
-use crate::{Choice, Plan, ScenarioError, fair, plan, schemes, write};
+use crate::{Choice, Plan, ScenarioError, fair, pfc, plan, schemes, write};
 
 /// The most samples of a run.
 const MAX_SAMPLES: u64 = 10_000_000;
@@ -55,8 +55,11 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) 
     }
     let groups = Groups::read(record.tables("group"), &fabric, file)?;
     let flows = traffic::flows(record.tables_mut("flow"), &fabric, &groups, duration, file)?;
-    let network = network(&record, &fabric, &flows, duration, file)?;
+    let mut network = network(&record, &fabric, &flows, duration, file)?;
     check_frames(&record, &topology, &network, file)?;
+    if let Some(table) = record.table_mut("pfc") {
+        network.pfc = Some(pfc::pfc(table, &network, &fabric, file)?);
+    }
     let schemes = schemes::assign(&mut record, scheme, &network, &fabric, choice, file)?;
     let shares = fair::boundaries(&network, duration).len() * network.flows.len();
     if shares > MAX_SHARES {
@@ -70,7 +73,7 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) 
     Ok(Plan {
         name: record.text("name").expect("filled").to_owned(),
         question: record.text("question").expect("required").to_owned(),
-        lossless: false,
+        lossless: record.switch("lossless"),
         schemes,
         seed: record.number("seed"),
         duration,

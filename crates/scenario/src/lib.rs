@@ -16,6 +16,7 @@ mod fair;
 mod groups;
 mod keys;
 mod names;
+mod pfc;
 pub mod plan;
 mod read;
 mod routing;

@@ -1,6 +1,7 @@
 //! Every key that a scenario can have: name, kind, default and meaning, each said once.
 
 mod flow;
+mod pfc;
 mod topology;
 
 use std::sync::LazyLock;
@@ -35,11 +36,18 @@ fn scenario() -> Section {
                 "1",
                 "Seed of all random numbers. Same scenario and seed, same bytes.",
             ),
+            key(
+                "lossless",
+                Kind::Switch,
+                "false",
+                "The scenario claims that the network loses no data frame; a run that loses one fails.",
+            ),
             required("scheme", scheme_words(), "Which scheme runs, unless --scheme says otherwise."),
             key("schemes", Kind::Table(schemes()), "{}", ""),
             key("priority", Kind::Tables(priority()), "[]", ""),
             required("topology", Kind::Table(topology::topology()), ""),
             key("network", Kind::Table(network()), "{}", ""),
+            optional("pfc", Kind::Table(pfc::pfc()), "no flow control", ""),
             key("hosts", Kind::Table(hosts()), "{}", ""),
             key("group", Kind::Tables(flow::group()), "[]", ""),
             required("flow", Kind::Tables(flow::flow()), ""),

@@ -101,7 +101,7 @@ pub fn headroom(reach: &Reach) -> Octets {
 
 impl Network {
     /// The reach of flow control over the line of `port`, for the buffer of `priority` at its far end; `None` if no flow
-    /// passes there in either direction. `response` as in [`Pfc`](crate::network::Pfc). Rates that change count as they are
+    /// of that priority passes there in either direction. `response` as in [`Pfc`](crate::network::Pfc). Rates that change count as they are
     /// worst.
     #[must_use]
     pub fn reach(&self, port: PortId, priority: u8, response: Duration) -> Option<Reach> {
@@ -134,6 +134,9 @@ impl Network {
                     largest = largest.max(LARGEST_SIGNAL);
                 }
             }
+        }
+        if largest == 0 {
+            return None;
         }
         Some(Reach {
             rate: rates(port).max()?,
