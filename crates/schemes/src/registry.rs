@@ -1,9 +1,8 @@
 //! The one list of schemes, and the one place where a name becomes a type.
 
 use crate::info::{Configuration, Info, Value};
-    Scheme, af_qcn, bcn, e2cm, efecn, fecn, fqcn, none, qcn, qcn_adaptive, qcn_bs, qcn_bs_adaptive, qcn_multicast,
 use crate::{
-use crate::{Scheme, none, qcn, smcc};
+    Scheme, af_qcn, bcn, e2cm, efecn, fecn, fqcn, none, qcn, qcn_adaptive, qcn_bs, qcn_bs_adaptive, qcn_multicast, smcc,
 };
 
 /// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
@@ -68,12 +67,12 @@ schemes! {
     Efecn: efecn::EnhancedForwardExplicitRate,
     E2cm: e2cm::ExtendedEcm,
     Qcn: qcn::Qcn,
+    QcnMulticast: qcn_multicast::QcnMulticast,
+    QcnBs: qcn_bs::QcnBs,
+    QcnAdaptive: qcn_adaptive::QcnAdaptive,
+    QcnBsAdaptive: qcn_bs_adaptive::QcnBsAdaptive,
     AfQcn: af_qcn::AfQcn,
     Fqcn: fqcn::Fqcn,
-    QcnAdaptive: qcn_adaptive::QcnAdaptive,
-    QcnBs: qcn_bs::QcnBs,
-    QcnBsAdaptive: qcn_bs_adaptive::QcnBsAdaptive,
-    QcnMulticast: qcn_multicast::QcnMulticast,
     Smcc: smcc::Smcc,
 }
 
