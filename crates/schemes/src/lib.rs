@@ -49,6 +49,8 @@ pub mod qcn_bs;
 pub mod qcn_bs_adaptive;
 pub mod qcn_multicast;
 pub mod registry;
+#[cfg(test)]
+mod testing;
 pub mod units;
 
 pub use info::{Configuration, Info, Parameter, Profile, Unit, Value};
