@@ -54,6 +54,8 @@ pub mod qcn_bs_adaptive;
 pub mod qcn_multicast;
 pub mod registry;
 pub mod smcc;
+#[cfg(test)]
+mod testing;
 pub mod units;
 
 pub use info::{Configuration, Info, Parameter, Profile, Unit, Value};
