@@ -1,7 +1,9 @@
 //! The one list of schemes, and the one place where a name becomes a type.
 
 use crate::info::{Configuration, Info, Value};
-use crate::{Scheme, bcn, e2cm, efecn, fecn, none, qcn};
+use crate::{
+    Scheme, af_qcn, bcn, e2cm, efecn, fecn, fqcn, none, qcn, qcn_adaptive, qcn_bs, qcn_bs_adaptive, qcn_multicast, smcc,
+};
 
 /// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
 pub trait Visitor {
@@ -65,6 +67,13 @@ schemes! {
     Efecn: efecn::EnhancedForwardExplicitRate,
     E2cm: e2cm::ExtendedEcm,
     Qcn: qcn::Qcn,
+    QcnMulticast: qcn_multicast::QcnMulticast,
+    QcnBs: qcn_bs::QcnBs,
+    QcnAdaptive: qcn_adaptive::QcnAdaptive,
+    QcnBsAdaptive: qcn_bs_adaptive::QcnBsAdaptive,
+    AfQcn: af_qcn::AfQcn,
+    Fqcn: fqcn::Fqcn,
+    Smcc: smcc::Smcc,
 }
 
 impl SchemeConfig {
