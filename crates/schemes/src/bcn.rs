@@ -33,12 +33,13 @@ pub struct BackwardCongestionNotification;
 
 const PROFILES: &[Profile] = &[Profile {
     name: "paper-efecn",
-    description: "Paper 001, table 2, at 10 Gb/s: BCN-MAX at 2 Qeq, over-sampling above Qsc.",
+    description: "Paper 001, table 2, at 10 Gb/s: BCN-MAX at 2 Qeq, over-sampling above Qsc, drift (its section 6).",
     settings: &[
         ("q_eq", octets(24_000)),
         ("q_sc", octets(120_000)),
         ("bcn_max", switch(true)),
         ("over_sampling", switch(true)),
+        ("drift", switch(true)),
     ],
 }];
 
@@ -151,5 +152,71 @@ impl ReactionPoint<BackwardCongestionNotification> for Rp {
 
     fn limiting(&self) -> bool {
         self.0.limiting()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{CpId, Duration, FlowKey, Octets};
+    use crate::{Configuration, SchemeConfig};
+    use alloc::vec::Vec;
+
+    struct Middle;
+    impl Draw for Middle {
+        fn draw(&mut self) -> u32 {
+            1 << 31
+        }
+    }
+
+    /// Keeps what was sent.
+    #[derive(Default)]
+    struct Sent(Vec<(To, Bcn)>);
+    impl Out<BackwardCongestionNotification> for Sent {
+        fn send(&mut self, to: To, class: Class, signal: Bcn) {
+            assert_eq!(class, Class::Control);
+            self.0.push((to, signal));
+        }
+    }
+
+    const AT: Instant = Instant(1_000_000);
+
+    /// A loop of the two points, by hand: the source is cut, tags its frames, and is raised again.
+    #[test]
+    fn a_cut_source_is_raised_by_the_point_that_cut_it() {
+        let Some(SchemeConfig::Bcn(mut config)) = SchemeConfig::with_defaults("bcn") else { panic!("it is listed") };
+        config.sample_interval = Octets(1500);
+        config.sample_jitter = 0.0;
+        let cp = CpId::new(0xaa, 3, 0);
+        let place = Place { cp, line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
+        let (mut cp_point, mut rp) = (Cp::new(&config, place), Rp::new(&config, place.line));
+        let mut pass = |rp: &mut Rp, len: u64| {
+            let mut sent = Sent::default();
+            let mut tag =
+                rp.on_send(AT, Release { flow: FlowKey(7), octets: 1500, last: false }, &mut Middle, &mut sent);
+            let frame = Frame { flow: FlowKey(7), octets: 1500, weight: 1, last: false, sent_at: AT, tag: &mut tag };
+            let queue = Queue { len: Octets(len), ..Queue::default() };
+            cp_point.on_arrival(AT, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
+            for &(to, signal) in &sent.0 {
+                assert_eq!(to, To::Source(FlowKey(7)));
+                rp.on_signal(AT, signal, &mut Middle, &mut Sent::default());
+            }
+            (sent.0.len(), rp.allowance().rate.0)
+        };
+        assert_eq!(pass(&mut rp, 0), (0, 10_000_000_000), "room, but the frame has no tag");
+        // Above 2 Qeq: BCN-MAX.
+        assert_eq!(pass(&mut rp, 60_000), (1, 5_000_000_000));
+        // q_off 0, q_delta −36 000 octets = −562 units: Fb = 1124, and 1124 × 8/15 Mb/s = 599.466 Mb/s.
+        assert_eq!(pass(&mut rp, 24_000), (1, 5_599_466_666));
+        assert_eq!(pass(&mut rp, 24_000), (0, 5_599_466_666), "Fb = 0 is not sent");
+        // q_off −375, q_delta −375: Fb = 1125, 600 Mb/s.
+        assert_eq!(pass(&mut rp, 0), (1, 6_199_466_666));
+    }
+
+    #[test]
+    fn lists_are_read_back() {
+        let values: Vec<_> = Ecm::PARAMETERS.iter().map(|p| p.default).collect();
+        assert!(Ecm::from_values(&values).is_some());
+        assert!(Ecm::from_values(&values[1..]).is_none());
     }
 }

@@ -286,3 +286,98 @@ impl ReactionPoint<ExtendedEcm> for Rp {
         row.copy_from_slice(&[ns as i64, i64::from(self.found_room)]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SchemeConfig;
+    use crate::units::{CpId, Octets};
+    use alloc::vec::Vec;
+
+    struct Middle;
+    impl Draw for Middle {
+        fn draw(&mut self) -> u32 {
+            1 << 31
+        }
+    }
+
+    /// Keeps what was sent.
+    #[derive(Debug, Default)]
+    struct Sent(Vec<(To, Message)>);
+    impl Out<ExtendedEcm> for Sent {
+        fn send(&mut self, to: To, _: Class, signal: Message) {
+            self.0.push((to, signal));
+        }
+    }
+
+    const FLOW: FlowKey = FlowKey(4);
+
+    fn us(n: u64) -> Instant {
+        Instant::ZERO + Duration::from_us(n)
+    }
+
+    fn config() -> Config {
+        let Some(SchemeConfig::E2cm(config)) = SchemeConfig::with_defaults("e2cm") else { panic!("it is listed") };
+        config
+    }
+
+    /// A source of 10 Gb/s that was cut to 5 Gb/s at 0.
+    fn cut() -> Rp {
+        let mut rp = Rp::new(&config(), BitRate::from_gbps(10));
+        rp.on_start(us(0), FLOW, &mut Middle, &mut Sent::default());
+        assert_eq!(rp.next_timeout(), None, "no limiter, no probe");
+        let most = Bcn { cp: CpId(1), q_off: 375, q_delta: 750 };
+        rp.on_signal(us(0), Message::Ecm(most), &mut Middle, &mut Sent::default());
+        rp
+    }
+
+    /// One interval: `octets` are sent, the probe goes and comes back after `round_trip` us with `q_off`. The rate in Mb/s.
+    fn round(rp: &mut Rp, octets: u64, round_trip: u64, q_off: i64) -> u64 {
+        let at = rp.next_timeout().expect("it probes");
+        rp.sent = octets;
+        let mut sent = Sent::default();
+        rp.on_timeout(at, &mut Middle, &mut sent);
+        let [(To::Destination(FLOW), Message::Probe { sent_at, q_off: None })] = sent.0[..] else {
+            panic!("one probe: {sent:?}")
+        };
+        assert_eq!(sent_at, at);
+        let echo = Message::Probe { sent_at, q_off: Some(q_off) };
+        rp.on_signal(at + Duration::from_us(round_trip), echo, &mut Middle, &mut Sent::default());
+        rp.allowance().rate.0 / 1_000_000
+    }
+
+    /// At 5 Gb/s an interval of 1 ms is 625 000 octets; half of them is use enough.
+    #[test]
+    fn recovery_quickens_while_probes_find_room() {
+        let mut rp = cut();
+        let full = 625_000;
+        assert_eq!(round(&mut rp, full, 20, -24_000), 5010);
+        assert_eq!(round(&mut rp, full, 30, -1), 5030, "10 us of queueing is still room");
+        assert_eq!(round(&mut rp, full, 31, -1), 5030, "11 us is not");
+        assert_eq!(round(&mut rp, full, 20, -1), 5040, "and the steps begin anew");
+        assert_eq!(round(&mut rp, full, 20, 0), 5040, "nor is a queue at its set point");
+        // 5.04 Gb/s allow 630 000 octets.
+        assert_eq!(round(&mut rp, 314_999, 20, -1), 5040, "who does not use its rate needs no more");
+        assert_eq!(round(&mut rp, 315_000, 20, -1), 5050);
+    }
+
+    #[test]
+    fn at_line_rate_limiter_and_probes_end() {
+        let mut rp = cut();
+        rp.step = 5_000_000_000;
+        assert_eq!(round(&mut rp, 625_000, 20, -1), 10_000);
+        assert_eq!((rp.limiting(), rp.next_timeout()), (false, None));
+    }
+
+    #[test]
+    fn probes_see_the_longest_queue_of_their_path() {
+        let mut probe = Message::Probe { sent_at: us(0), q_off: None };
+        for (id, len) in [(1, 30_000), (2, 1500)] {
+            let place =
+                Place { cp: CpId(id), line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
+            let queue = Queue { len: Octets(len), ..Queue::default() };
+            Cp::new(&config(), place).on_probe_departure(us(1), &mut probe, &queue);
+        }
+        assert_eq!(probe, Message::Probe { sent_at: us(0), q_off: Some(6000) });
+    }
+}

@@ -296,3 +296,93 @@ impl ReactionPoint<EnhancedForwardExplicitRate> for Rp {
         self.regulators.vars(row);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SchemeConfig;
+    use crate::units::{Duration, Octets};
+
+    struct Middle;
+    impl Draw for Middle {
+        fn draw(&mut self) -> u32 {
+            1 << 31
+        }
+    }
+
+    /// Keeps what was sent.
+    #[derive(Debug, Default)]
+    struct Sent(Vec<(To, Message)>);
+    impl Out<EnhancedForwardExplicitRate> for Sent {
+        fn send(&mut self, to: To, class: Class, signal: Message) {
+            assert_eq!(class, Class::Control);
+            self.0.push((to, signal));
+        }
+    }
+
+    const AT: Instant = Instant(1_000_000);
+    const ID: CpId = CpId(9);
+
+    fn config(bcn_00_rule: Bcn00Rule) -> Config {
+        let Some(SchemeConfig::Efecn(config)) = SchemeConfig::with_defaults("efecn") else { panic!("it is listed") };
+        Config { bcn_00_rule, ..config }
+    }
+
+    fn cp(rule: Bcn00Rule) -> Cp {
+        let line = BitRate::from_gbps(10);
+        Cp::new(&config(rule), Place { cp: ID, line, capacity: Octets(150_000), phase: Duration::ZERO })
+    }
+
+    /// Whom the switch tells when a frame of `flow` meets a queue of `len` octets.
+    fn arrive(cp: &mut Cp, flow: u32, len: u64, fate: Fate) -> Option<u32> {
+        let mut sent = Sent::default();
+        let queue = Queue { len: Octets(len), frames: 1, rate: BitRate::from_gbps(10), ..Queue::default() };
+        let flow = FlowKey(flow);
+        let frame = Frame { flow, octets: 1500, weight: 1, last: false, sent_at: AT, tag: &mut () };
+        cp.on_arrival(AT, frame, fate, &queue, &mut Middle, &mut sent);
+        sent.0.first().map(|&(to, message)| {
+            assert_eq!((to, message), (To::Source(flow), Message::Bcn00 { flow, cp: ID }));
+            flow.0
+        })
+    }
+
+    fn advertised(cp: &Cp) -> Option<BitRate> {
+        let mut message = Message::Probe(Probe::new(FlowKey(1)));
+        cp.clone().on_probe_departure(AT, &mut message, &Queue::default());
+        let Message::Probe(probe) = message else { panic!("a probe stays one") };
+        probe.rate
+    }
+
+    #[test]
+    fn above_qsc_sources_fall_to_rmin_and_probes_say_so() {
+        let mut cp = cp(Bcn00Rule::PerFrame);
+        assert_eq!(advertised(&cp), Some(BitRate::from_gbps(10)), "fast start");
+        assert_eq!(arrive(&mut cp, 1, 120_000, Fate::Queued), None, "at Qsc, not above");
+        assert_eq!(arrive(&mut cp, 1, 121_500, Fate::Queued), Some(1));
+        assert_eq!(advertised(&cp), Some(BitRate::from_mbps(500)), "C/20");
+        assert_eq!(arrive(&mut cp, 1, 150_000, Fate::Dropped), Some(1), "each frame is answered, lost ones too");
+        let mut rp = Rp::new(&config(Bcn00Rule::PerFrame), BitRate::from_gbps(10));
+        rp.on_start(Instant::ZERO, FlowKey(1), &mut Middle, &mut Sent::default());
+        assert!(!rp.limiting());
+        let stop = Message::Bcn00 { flow: FlowKey(1), cp: ID };
+        rp.on_signal(AT, stop, &mut Middle, &mut Sent::default());
+        assert_eq!((rp.allowance().rate, rp.limiting()), (BitRate::from_mbps(500), true));
+    }
+
+    #[test]
+    fn once_per_source_until_the_queue_is_back() {
+        let mut cp = cp(Bcn00Rule::OncePerSource);
+        let told = [(1, 130_000), (2, 130_000), (1, 131_500), (1, 120_000), (1, 121_500)]
+            .map(|(flow, len)| arrive(&mut cp, flow, len, Fate::Queued));
+        assert_eq!(told, [Some(1), Some(2), None, None, Some(1)]);
+    }
+
+    #[test]
+    fn messages_in_columns() {
+        let mut row = [7; 2];
+        EnhancedForwardExplicitRate::signal_vars(&Message::Bcn00 { flow: FlowKey(1), cp: ID }, &mut row);
+        assert_eq!(row, [1, 0]);
+        EnhancedForwardExplicitRate::signal_vars(&Message::Probe(Probe::new(FlowKey(1))), &mut row);
+        assert_eq!(row, [0, -1]);
+    }
+}

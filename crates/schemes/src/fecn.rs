@@ -203,3 +203,69 @@ impl ReactionPoint<ForwardExplicitRate> for Rp {
         self.regulators.vars(row);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SchemeConfig;
+    use crate::units::{CpId, Duration, Octets};
+    use alloc::vec::Vec;
+
+    struct Middle;
+    impl Draw for Middle {
+        fn draw(&mut self) -> u32 {
+            1 << 31
+        }
+    }
+
+    /// Keeps what was sent.
+    #[derive(Debug, Default)]
+    struct Sent(Vec<(To, Class, Probe)>);
+    impl Out<ForwardExplicitRate> for Sent {
+        fn send(&mut self, to: To, class: Class, signal: Probe) {
+            self.0.push((to, class, signal));
+        }
+    }
+
+    const FLOW: FlowKey = FlowKey(5);
+
+    /// A probe on its way: source, a switch that advertises C/N0 = 500 Mb/s on its 10 Gb/s line, another on a line of
+    /// 1 Gb/s (50 Mb/s), destination, source.
+    #[test]
+    fn a_probe_brings_back_the_least_rate() {
+        let Some(SchemeConfig::Fecn(config)) = SchemeConfig::with_defaults("fecn") else { panic!("it is listed") };
+        let (mut rp, mut np) = (Rp::new(&config, BitRate::from_gbps(10)), Np);
+        let mut sent = Sent::default();
+        rp.on_start(Instant::ZERO, FLOW, &mut Middle, &mut sent);
+        let [(To::Destination(FLOW), Class::Control, mut probe)] = sent.0[..] else { panic!("one probe: {sent:?}") };
+        assert_eq!(probe.rate, None);
+        for (gbps, id) in [(10, 1), (1, 2), (10, 3)] {
+            let place = Place {
+                cp: CpId(id),
+                line: BitRate::from_gbps(gbps),
+                capacity: Octets(150_000),
+                phase: Duration::ZERO,
+            };
+            Cp::new(&config, place).on_probe_departure(Instant(1), &mut probe, &Queue::default());
+        }
+        let mut echo = Sent::default();
+        NotificationPoint::<ForwardExplicitRate>::on_signal(&mut np, Instant(2), probe, &mut Middle, &mut echo);
+        let [(To::Source(FLOW), _, echo)] = echo.0[..] else { panic!("one echo: {echo:?}") };
+        assert_eq!(echo, Probe { flow: FLOW, rate: Some(BitRate::from_mbps(50)), cp: CpId(2) });
+        rp.on_signal(Instant(3), echo, &mut Middle, &mut Sent::default());
+        assert_eq!(rp.allowance().rate, BitRate::from_mbps(50));
+        let mut row = [0];
+        ForwardExplicitRate::signal_vars(&echo, &mut row);
+        assert_eq!(row, [50_000_000]);
+    }
+
+    #[test]
+    fn slow_and_fast_start() {
+        for (n0, mbps) in [(20, 500), (1, 10_000)] {
+            let Some(SchemeConfig::Fecn(config)) = SchemeConfig::with_defaults("fecn") else { panic!("it is listed") };
+            let mut rp = Rp::new(&Config { n0, ..config }, BitRate::from_gbps(10));
+            rp.on_start(Instant::ZERO, FLOW, &mut Middle, &mut Sent::default());
+            assert_eq!((rp.allowance().rate, rp.limiting()), (BitRate::from_mbps(mbps), true));
+        }
+    }
+}

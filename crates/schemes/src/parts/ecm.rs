@@ -349,3 +349,189 @@ impl Limiter {
         Rlt(self.cp)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::info::Configuration;
+    use alloc::vec::Vec;
+
+    /// Draws the middle of every jitter.
+    struct Middle;
+    impl Draw for Middle {
+        fn draw(&mut self) -> u32 {
+            1 << 31
+        }
+    }
+
+    const CP: CpId = CpId::new(0xaa, 1, 0);
+    const OTHER: CpId = CpId::new(0xbb, 1, 0);
+    const LINE: BitRate = BitRate::from_gbps(10);
+    const AT: Instant = Instant(1_000_000);
+
+    fn config() -> Ecm {
+        let defaults: Vec<_> = Ecm::PARAMETERS.iter().map(|p| p.default).collect();
+        Ecm::from_values(&defaults).expect("defaults are of their kinds")
+    }
+
+    fn monitor(config: &Ecm) -> Monitor {
+        Monitor::new(config, Place { cp: CP, line: LINE, capacity: Octets(150_000), phase: Duration::ZERO })
+    }
+
+    /// The message to a frame that is sampled at a queue of `len` octets.
+    fn sampled(monitor: &mut Monitor, len: u64, tag: Rlt) -> Option<(i32, i32)> {
+        let queue = Queue { len: Octets(len), ..Queue::default() };
+        monitor.counted = 1 << 40;
+        monitor.on_arrival(1500, tag, Fate::Queued, &queue, &mut Middle).map(|bcn| (bcn.q_off, bcn.q_delta))
+    }
+
+    fn bcn(cp: CpId, q_off: i32, q_delta: i32) -> Bcn {
+        Bcn { cp, q_off, q_delta }
+    }
+
+    fn limiter(config: &Ecm, messages: &[Bcn]) -> Limiter {
+        let mut limiter = Limiter::new(config, LINE);
+        for &message in messages {
+            limiter.on_message(AT, message, &mut Middle);
+        }
+        limiter
+    }
+
+    #[test]
+    fn one_frame_in_fifty_is_sampled_and_one_in_ten_above_qsc() {
+        // 75 000 / 1500 = 50, 15 000 / 1500 = 10.
+        for (len, over_sampling, every) in [(30_000, true, 50), (130_000, true, 10), (130_000, false, 50)] {
+            let mut m = monitor(&Ecm { over_sampling, ..config() });
+            let queue = Queue { len: Octets(len), ..Queue::default() };
+            let sampled: Vec<u32> = (1..=100)
+                .filter(|_| m.on_arrival(1500, Rlt(None), Fate::Queued, &queue, &mut Middle).is_some())
+                .collect();
+            let expected: Vec<u32> = (1..=100).filter(|i| i % every == 0).collect();
+            assert_eq!(sampled, expected, "{len}");
+        }
+    }
+
+    /// 24 000 octets are 375 units. 40 000 − 24 000 = 16 000 = 250 units; 40 000 − 30 000 = 10 000 = 156.25 units.
+    #[test]
+    fn fields_are_in_units_of_64_octets() {
+        let mut m = monitor(&config());
+        assert_eq!(sampled(&mut m, 30_000, Rlt(None)), Some((93, 468)), "6000 and 30 000 octets");
+        assert_eq!(sampled(&mut m, 40_000, Rlt(None)), Some((250, 156)));
+        let mut row = [0; 2];
+        m.vars(&mut row);
+        assert_eq!(row, [-(250 + 2 * 156) * 64, 40_000]);
+    }
+
+    #[test]
+    fn only_tagged_frames_are_answered_with_more() {
+        for (tag, below_only, len, sent) in [
+            (Rlt(None), false, 12_000, false),
+            (Rlt(Some(OTHER)), false, 12_000, false),
+            (Rlt(Some(CP)), false, 12_000, true),
+            (Rlt(Some(CP)), true, 12_000, true),
+            // 30 000 after 40 000: 93 − 2 × 156 < 0, so Fb > 0 although the queue is beyond Qeq.
+            (Rlt(Some(CP)), false, 30_000, true),
+            (Rlt(Some(CP)), true, 30_000, false),
+        ] {
+            let mut m = monitor(&Ecm { positive_below_q_eq: below_only, ..config() });
+            assert!(sampled(&mut m, 40_000, Rlt(None)).is_some());
+            assert_eq!(sampled(&mut m, len, tag).is_some(), sent, "{tag:?} {below_only} {len}");
+        }
+    }
+
+    #[test]
+    fn severe_congestion_each_option_alone_and_together() {
+        // Two samples at the same length: without BCN-MAX, Fb is −q_off alone.
+        let plain = |len: u64| ((len as i32 - 24_000) / 64, 0);
+        let most = (375, 750);
+        for (bcn_max, bcn_00, at_60, at_130) in [
+            (false, false, plain(60_000), plain(130_000)),
+            (true, false, most, most),
+            (false, true, plain(60_000), (0, 0)),
+            (true, true, most, (0, 0)),
+        ] {
+            let mut m = monitor(&Ecm { bcn_max, bcn_00, ..config() });
+            for (len, expected) in [(60_000, at_60), (130_000, at_130)] {
+                sampled(&mut m, len, Rlt(None));
+                assert_eq!(sampled(&mut m, len, Rlt(None)), Some(expected), "{bcn_max} {bcn_00} {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn refused_frames_count_unless_they_are_not_to() {
+        for (sample_dropped, sent) in [(true, true), (false, false)] {
+            let mut m = monitor(&Ecm { sample_dropped, ..config() });
+            let queue = Queue { len: Octets(150_000), ..Queue::default() };
+            m.counted = 1 << 40;
+            assert_eq!(m.on_arrival(1500, Rlt(None), Fate::Dropped, &queue, &mut Middle).is_some(), sent);
+        }
+    }
+
+    #[test]
+    fn gains_are_those_of_paper_001() {
+        let c = config();
+        // 10 Gb/s × (3750 − 250 − 2 × 156) / 3750 = 10 Gb/s × 3188 / 3750.
+        assert_eq!(limiter(&c, &[bcn(CP, 250, 156)]).rate(), 8_501_333_333);
+        let most = bcn(CP, 375, 750);
+        assert_eq!(limiter(&c, &[most]).rate(), 5_000_000_000, "Gd |Fb|max = 1875 / 3750");
+        assert_eq!(limiter(&c, &[bcn(CP, 2000, 2000)]).rate(), 5_000_000_000, "|Fb| is held at |Fb|max");
+        // Up: 100 units are 100 × 8/15 Mb/s, 1875 units are 1 Gb/s.
+        assert_eq!(limiter(&c, &[most, bcn(CP, -100, 0)]).rate(), 5_053_333_333);
+        assert_eq!(limiter(&c, &[most, bcn(CP, -375, -750)]).rate(), 6_000_000_000);
+        // 5000, 2500, … 19.5, 10 (not 9.8) Mb/s.
+        assert_eq!(limiter(&c, &[most; 10]).rate(), 10_000_000);
+    }
+
+    #[test]
+    fn only_the_associated_point_raises() {
+        let (cut, raise) = (bcn(CP, 375, 750), bcn(CP, -375, -750));
+        let c = config();
+        assert!(!limiter(&c, &[raise]).limiting(), "no limiter from a positive message");
+        let mut l = limiter(&c, &[cut, Bcn { cp: OTHER, ..raise }]);
+        assert_eq!((l.rate(), l.tag()), (5_000_000_000, Rlt(Some(CP))));
+        l.on_message(AT, Bcn { cp: OTHER, ..cut }, &mut Middle);
+        assert_eq!((l.rate(), l.tag()), (2_500_000_000, Rlt(Some(OTHER))), "a negative one takes over");
+        l.on_message(AT, raise, &mut Middle);
+        assert_eq!(l.rate(), 2_500_000_000);
+        for _ in 0..8 {
+            l.on_message(AT, Bcn { cp: OTHER, ..raise }, &mut Middle);
+        }
+        assert_eq!((l.rate(), l.limiting(), l.tag()), (10_000_000_000, false, Rlt(None)), "at line rate it goes");
+        assert_eq!(l.next_timeout(), None);
+    }
+
+    #[test]
+    fn bcn_00_stops_and_rmin_follows() {
+        let stop = bcn(CP, 0, 0);
+        let mut l = limiter(&config(), &[stop]);
+        assert_eq!((l.rate(), l.limiting()), (0, true));
+        // The middle of U[0, 500 us].
+        let end = AT + Duration::from_us(250);
+        assert_eq!(l.next_timeout(), Some(end));
+        l.on_message(AT, bcn(CP, -375, -750), &mut Middle);
+        l.on_message(AT, stop, &mut Middle);
+        assert_eq!((l.rate(), l.next_timeout()), (0, Some(end)), "a stopped source hears nothing");
+        l.on_timeout(end, &mut Middle);
+        assert_eq!((l.rate(), l.next_timeout()), (10_000_000, None));
+    }
+
+    #[test]
+    fn drift_goes_on_until_a_message_or_line_rate() {
+        let c = Ecm { drift: true, rd: BitRate::from_gbps(2), ..config() };
+        let mut l = limiter(&c, &[bcn(CP, 375, 750)]);
+        for expected in [7_000_000_000, 9_000_000_000, 10_000_000_000] {
+            let due = l.next_timeout().expect("it drifts");
+            l.on_timeout(due, &mut Middle);
+            assert_eq!(l.rate(), expected);
+        }
+        assert!(!l.limiting());
+        assert_eq!(l.next_timeout(), None);
+        // A message starts the interval anew; the middle of ±50 % is td itself.
+        let mut l = limiter(&c, &[bcn(CP, 375, 750)]);
+        let later = AT + Duration::from_us(900);
+        l.on_message(later, bcn(CP, -100, 0), &mut Middle);
+        assert_eq!(l.next_timeout(), Some(later + Duration::from_us(1000)));
+        assert_eq!(limiter(&config(), &[bcn(CP, 375, 750)]).next_timeout(), None, "without drift nothing is due");
+    }
+}

@@ -291,3 +291,166 @@ impl Regulators {
         self.timer = timers.min().unwrap_or(Instant::NEVER);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::info::Configuration;
+
+    struct Middle;
+    impl Draw for Middle {
+        fn draw(&mut self) -> u32 {
+            1 << 31
+        }
+    }
+
+    const GBPS: u64 = 1_000_000_000;
+    const LINE: BitRate = BitRate(10 * GBPS);
+    const A: FlowKey = FlowKey(1);
+    const B: FlowKey = FlowKey(2);
+    const X: CpId = CpId(70);
+    const Y: CpId = CpId(71);
+
+    fn config() -> ExplicitRate {
+        let defaults: Vec<_> = ExplicitRate::PARAMETERS.iter().map(|p| p.default).collect();
+        ExplicitRate::from_values(&defaults).expect("defaults are of their kinds")
+    }
+
+    fn us(n: u64) -> Instant {
+        Instant::ZERO + Duration::from_us(n)
+    }
+
+    fn probe(flow: FlowKey, rate: u64, cp: CpId) -> Probe {
+        Probe { flow, rate: Some(BitRate(rate)), cp }
+    }
+
+    fn fecn(config: &ExplicitRate, flows: &[FlowKey]) -> Regulators {
+        let mut r = Regulators::new(config, LINE, Start::Regulated(20));
+        for &flow in flows {
+            r.on_start(us(0), flow);
+        }
+        r
+    }
+
+    /// Which flows are probed until `end`, and when.
+    fn probes(r: &mut Regulators, end: Instant) -> Vec<(Instant, FlowKey)> {
+        let mut sent = Vec::new();
+        while let Some(at) = r.next_timeout().filter(|&at| at <= end) {
+            r.on_timeout(at, &mut Middle, |probe| sent.push((at, probe.flow)));
+        }
+        sent
+    }
+
+    #[test]
+    fn probes_go_out_every_millisecond_and_not_in_step() {
+        let mut r = fecn(&config(), &[A]);
+        // At once, and then at half of the spread of 10 us past each millisecond.
+        assert_eq!(probes(&mut r, us(2500)), [(us(0), A), (us(1005), A), (us(2005), A)]);
+    }
+
+    #[test]
+    fn fecn_is_regulated_from_the_first_frame() {
+        let mut r = fecn(&config(), &[]);
+        assert_eq!((r.rate(), r.limiting()), (0, true), "no flow, nothing to send");
+        r.on_start(us(0), A);
+        assert_eq!((r.rate(), r.limiting()), (500_000_000, true), "C/20");
+        r.on_probe(us(10), probe(A, 3 * GBPS, X));
+        assert_eq!(r.rate(), 3 * GBPS);
+        r.on_probe(us(20), Probe::new(A));
+        assert_eq!((r.rate(), r.limiting()), (10 * GBPS, true), "nobody limits it: the line's rate");
+    }
+
+    #[test]
+    fn silence_means_rmin() {
+        let mut r = fecn(&config(), &[A]);
+        probes(&mut r, us(0));
+        r.on_probe(us(500), probe(A, 3 * GBPS, X));
+        probes(&mut r, us(2499));
+        assert_eq!(r.rate(), 3 * GBPS);
+        probes(&mut r, us(2500));
+        assert_eq!(r.rate(), 500_000_000, "2 ms after the last answer");
+        r.on_probe(us(2600), probe(A, 100_000_000, X));
+        probes(&mut r, us(5000));
+        assert_eq!(r.rate(), 100_000_000, "silence raises nothing");
+    }
+
+    #[test]
+    fn efecn_is_free_until_a_message_limits_it() {
+        let mut r = Regulators::new(&config(), LINE, Start::Free);
+        assert_eq!((r.rate(), r.limiting()), (10 * GBPS, false));
+        r.on_start(us(0), A);
+        r.on_probe(us(10), probe(A, 10 * GBPS, X));
+        assert_eq!((r.rate(), r.limiting()), (10 * GBPS, false));
+        r.on_stop(us(20), A, X);
+        assert_eq!((r.rate(), r.limiting()), (500_000_000, true), "Rmin at once");
+        r.on_probe(us(1000), probe(A, 2 * GBPS, X));
+        assert_eq!(r.rate(), 2 * GBPS);
+        r.on_probe(us(2000), probe(A, 10 * GBPS, X));
+        assert_eq!((r.rate(), r.limiting()), (10 * GBPS, false), "at line rate the regulator goes");
+    }
+
+    #[test]
+    fn each_flow_keeps_its_own_time() {
+        let mut r = fecn(&config(), &[A, B]);
+        r.on_probe(us(0), probe(A, GBPS, X));
+        r.on_probe(us(0), probe(B, 4 * GBPS, Y));
+        assert_eq!(r.rate(), 5 * GBPS);
+        let frame = |flow| Release { flow, octets: 1500, last: false };
+        r.on_send(us(10), frame(A));
+        r.on_send(us(10), frame(B));
+        // 12 000 bits: 12 us at 1 Gb/s, 3 us at 4 Gb/s.
+        assert_eq!((r.admits(us(11), A), r.admits(us(11), B)), (us(22), us(13)));
+        // Half of the wait is left when the rate becomes a third: 6 us become 18.
+        r.on_probe(us(16), probe(A, GBPS / 3, X));
+        assert_eq!(r.admits(us(16), A).0 / 1_000_000, 34);
+        assert_eq!(r.admits(us(50), A), us(50), "what was waited for is over");
+        r.on_probe(us(50), probe(A, 9 * GBPS, X));
+        assert_eq!(r.rate(), 10 * GBPS, "together no more than the line");
+    }
+
+    #[test]
+    fn flows_of_one_bottleneck_share_a_regulator() {
+        let shared = ExplicitRate { regulators: Sharing::PerCongestionPoint, ..config() };
+        let mut r = fecn(&shared, &[A, B]);
+        let count = |r: &Regulators| {
+            let mut row = [0; 2];
+            r.vars(&mut row);
+            row
+        };
+        assert_eq!((count(&r), r.rate()), ([1, 2], 500_000_000), "one for all whose bottleneck is unknown");
+        r.on_probe(us(0), probe(A, 2 * GBPS, X));
+        assert_eq!((count(&r), r.rate()), ([2, 2], 2_500_000_000));
+        r.on_probe(us(0), probe(B, 2 * GBPS, X));
+        assert_eq!((count(&r), r.rate()), ([1, 2], 2 * GBPS));
+        // A frame of one makes the other wait: 12 000 bits at 2 Gb/s.
+        r.on_send(us(10), Release { flow: A, octets: 1500, last: false });
+        assert_eq!(r.admits(us(10), B), us(16));
+        r.on_probe(us(20), probe(B, 3 * GBPS, Y));
+        assert_eq!((count(&r), r.rate()), ([2, 2], 5 * GBPS), "its bottleneck has moved");
+    }
+
+    #[test]
+    fn a_flow_that_ends_takes_its_regulator_with_it() {
+        let mut r = fecn(&config(), &[A, B]);
+        r.on_send(us(1), Release { flow: A, octets: 64, last: true });
+        assert_eq!(r.rate(), 500_000_000);
+        r.on_probe(us(2), probe(A, GBPS, X));
+        assert_eq!(r.rate(), 500_000_000, "a late answer changes nothing");
+        assert!(probes(&mut r, us(3000)).iter().all(|&(_, flow)| flow == B));
+        // BCN(0,0) for a flow that has ended is forgotten after the time-out.
+        let mut r = Regulators::new(&config(), LINE, Start::Free);
+        r.on_stop(us(0), A, X);
+        assert_eq!((r.rate(), r.next_timeout()), (500_000_000, Some(us(2000))));
+        assert_eq!(probes(&mut r, us(2000)), []);
+        assert_eq!((r.rate(), r.limiting(), r.next_timeout()), (10 * GBPS, false, None));
+    }
+
+    #[test]
+    fn a_full_table_lends_its_last_regulator() {
+        let mut r = fecn(&ExplicitRate { flow_table: 1, ..config() }, &[A, B]);
+        assert_eq!(r.rate(), 500_000_000);
+        assert!(probes(&mut r, us(1500)).iter().all(|&(_, flow)| flow == A));
+        r.on_send(us(1600), Release { flow: B, octets: 64, last: true });
+        assert_eq!(r.rate(), 500_000_000, "it was not B's");
+    }
+}
