@@ -38,6 +38,7 @@
 
 extern crate alloc;
 
+pub mod dcqcn;
 pub mod info;
 pub mod none;
 pub mod parts;

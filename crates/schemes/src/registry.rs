@@ -1,7 +1,7 @@
 //! The one list of schemes, and the one place where a name becomes a type.
 
 use crate::info::{Configuration, Info, Value};
-use crate::{Scheme, none, qcn, smcc};
+use crate::{Scheme, dcqcn, none, qcn, smcc};
 
 /// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
 pub trait Visitor {
@@ -62,6 +62,7 @@ schemes! {
     None: none::NoControl,
     Qcn: qcn::Qcn,
     Smcc: smcc::Smcc,
+    Dcqcn: dcqcn::Dcqcn,
 }
 
 impl SchemeConfig {
