@@ -22,6 +22,7 @@ import penstock
 import yaml
 from penstock import _core
 from penstock.cli import app
+from penstock.measures import MEASURES
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = {
@@ -53,6 +54,7 @@ def main(build: Path) -> None:
         "commands": commands(),
         "scenario": scenario_keys(keys),
         "tables": tables(specimens),
+        "measures": table(["Measure", "Title", "Meaning"], ([code(m.key), m.title, m.definition] for m in MEASURES)),
         "summary": f"```json\n{json.dumps(specimens['qcn'].summary, indent=1)}\n```",
     }
     for page in sorted(docs.rglob("*.md")):

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from penstock._core import OutputError, PenstockError, ScenarioError, __version__
     from penstock.catalogue import schema, schemes
-    from penstock.result import Result
+    from penstock.result import FrameLossError, Result
     from penstock.scenario import Scenario
 
 __all__ = [
+    "FrameLossError",
     "OutputError",
     "PenstockError",
     "Result",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "FrameLossError": "penstock.result",
     "OutputError": "penstock._core",
     "PenstockError": "penstock._core",
     "Result": "penstock.result",

@@ -6,6 +6,14 @@ from typing import Any, TypedDict, cast
 from penstock import _core
 
 
+class Written(TypedDict):
+    """The values of a parameter as a scenario file would have them, such as ``33 KB``."""
+
+    default: str
+    minimum: str | None
+    maximum: str | None
+
+
 class Parameter(TypedDict):
     """One parameter of a scheme; ``default``, ``minimum`` and ``maximum`` are in its ``unit``.
 
@@ -19,14 +27,16 @@ class Parameter(TypedDict):
     maximum: Any
     source: str
     description: str
+    written: Written
 
 
 class Profile(TypedDict):
-    """A named set of parameter values."""
+    """A named set of parameter values; ``written`` gives them as a scenario file would have them."""
 
     name: str
     description: str
     settings: dict[str, Any]
+    written: dict[str, str]
 
 
 class Scheme(TypedDict):

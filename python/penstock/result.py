@@ -7,13 +7,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from penstock import _core
-from penstock.columns import to_numpy
+from penstock.columns import codes, to_numpy
 from penstock.summary import Summary
+from penstock.text import count, duration
 
 if TYPE_CHECKING:
     from arro3.core import Table
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
+
+
+class FrameLossError(_core.PenstockError):
+    """A run that claims to be lossless (``lossless = true`` in its scenario) has lost data frames.
+
+    Attributes:
+        result: what the run recorded, whole as ever.
+        message: how many frames were lost, and where first.
+        hint: what would help.
+    """
+
+    def __init__(self, result: "Result") -> None:
+        self.result = result
+        self.message = _told_loss(result)
+        self.hint = (
+            "more room above XOFF or an earlier XOFF ([pfc] headroom, xoff), priority flow control on every port "
+            "that frames cross, or no claim (lossless = false)"
+        )
+        super().__init__(f"{self.message}; {self.hint}")
 
 
 class Result:
@@ -120,6 +140,17 @@ class Result:
             )
         return to_numpy(data.column(column).chunk(0))
 
+    def check_lossless(self) -> None:
+        """Do nothing, unless the scenario claims to lose no data frame and the run has lost some.
+
+        :meth:`Scenario.run` asks this of its result; :meth:`open` does not, so that one can look at what went wrong.
+
+        Raises:
+            FrameLossError: frames were lost.
+        """
+        if self.summary.get("lossless") is False:
+            raise FrameLossError(self)
+
     def fingerprint(self) -> str:
         """Return a hash of all columns and of the summary without its ``run`` object: the same for the same results.
 
@@ -152,3 +183,37 @@ class Result:
     def __repr__(self) -> str:
         summary = self.summary
         return f"<Result of {summary['scenario']!r} with {summary['scheme']!r}, seed {summary['seed']}>"
+
+
+# How many queues the message of a loss names.
+_LOSSES_NAMED = 3
+
+
+def _told_loss(result: Result) -> str:
+    """Say how many data frames a run has lost, and where first."""
+    totals = result.summary["totals"]
+    dropped, on_links = totals["frames_dropped"], totals["frames_lost_on_link"]
+    text = f"claims to be lossless and lost {count(dropped + on_links)} of {count(totals['frames_sent'])} data frames"
+    if dropped:
+        first_s = _first_drops_s(result)
+        earliest = sorted(first_s, key=lambda name: first_s[name])
+        told = [f"{name} (by {duration(first_s[name])})" for name in earliest[:_LOSSES_NAMED]]
+        others = f" and {len(earliest) - len(told)} more" if len(earliest) > len(told) else ""
+        where = f", first at {', '.join(told)}{others}" if told else ", at queues that are not recorded (record.queues)"
+        text += f": {count(dropped)} dropped{where}"
+    if on_links:
+        text += f"{';' if dropped else ':'} {count(on_links)} lost on links that went down"
+    return text
+
+
+def _first_drops_s(result: Result) -> dict[str, float]:
+    """Return for each recorded queue that dropped frames the time of the sample that first tells of it, s."""
+    numbers, words = codes(result.queues.column("queue").chunk(0))
+    time_s, priority, dropped = (result.column("queues", name) for name in ("time_s", "priority", "frames_dropped"))
+    several_priorities = len({queue["priority"] for queue in result.summary["queues"]}) > 1
+    first_s: dict[str, float] = {}
+    # Rows are in the order of time.
+    for row in dropped.nonzero()[0]:
+        name = words[numbers[row]]
+        first_s.setdefault(f"{name} priority {priority[row]}" if several_priorities else name, float(time_s[row]))
+    return first_s

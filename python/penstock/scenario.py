@@ -215,9 +215,13 @@ class Scenario:
         Raises:
             ScenarioError: a value is not legal; nothing is written.
             OutputError: the folder exists and ``force`` is not set, or cannot be written.
+            FrameLossError: the scenario claims to be lossless and frames were lost; the records are whole, and its
+                ``result`` has them.
             Exception: what ``progress`` raises; but KeyboardInterrupt ends the run as Ctrl-C does.
         """
-        return Result(self._core.run(scheme, profile, seed, out, force, progress))
+        result = Result(self._core.run(scheme, profile, seed, out, force, progress))
+        result.check_lossless()
+        return result
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name!r}: {self.question!r}>"

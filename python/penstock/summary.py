@@ -7,6 +7,14 @@ are time-weighted, not sampled.
 from typing import NotRequired, TypedDict
 
 
+class Assigned(TypedDict):
+    """The scheme of a priority."""
+
+    priority: int
+    scheme: str
+    profile: str | None
+
+
 class Totals(TypedDict):
     """Sums over the network and the whole run."""
 
@@ -19,6 +27,10 @@ class Totals(TypedDict):
     frames_lost_on_link: int
     frames_in_flight: int
     feedback_frames: int
+    feedback_discarded: NotRequired[int]
+    """Where there are flows without congestion management: signals that their sources discarded."""
+    pause_frames: NotRequired[int]
+    """Where the network has priority flow control."""
     packet_hops: int
     events: int
 
@@ -81,10 +93,14 @@ class Summary(TypedDict):
     scenario: str
     scheme: str
     profile: str | None
+    schemes: NotRequired[list[Assigned]]
+    """Where priorities have different schemes or profiles."""
     seed: int
     duration_s: float
     warmup_s: float
     interrupted_at_s: NotRequired[float]
+    lossless: NotRequired[bool]
+    """Where the scenario claims to lose no data frame: whether that is so."""
     totals: Totals
     loss_rate: float
     feedback_rate: float

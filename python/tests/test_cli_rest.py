@@ -1,11 +1,11 @@
-"""`penstock compare`, `schemes`, `scenarios`, `schema`, and the command line as a whole."""
+"""`penstock schemes`, `scenarios`, `schema`, and the command line as a whole."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
 
-from conftest import ENDLESS, SMALL, Command, interrupt
+from conftest import SMALL, Command
 
 PARAMETER = ["name", "unit", "default", "minimum", "maximum", "source", "description"]
 
@@ -26,62 +26,6 @@ def test_version(penstock: Command) -> None:
     from penstock import __version__
 
     assert penstock("--version").stdout == f"penstock {__version__}\n"
-
-
-def test_compare_json(penstock: Command, small: Path, tmp_path: Path) -> None:
-    done = penstock("compare", small, "--schemes", "qcn,none", "--seeds", "2", "--json")
-    assert done.returncode == 0
-    document = json.loads(done.stdout)
-    assert list(document) == ["scenario", "question", "queue", "schemes", "runs"]
-    assert document["queue"] == "sw0->h2"
-    assert [(entry["scheme"], entry["seeds"]) for entry in document["schemes"]] == [("qcn", [1, 2]), ("none", [1, 2])]
-    losses = [run["loss_rate"] for run in document["runs"] if run["scheme"] == "none"]
-    none = document["schemes"][1]
-    assert none["loss_rate"]["mean"] == sum(losses) / 2
-    # Two greedy senders into one port of half their rate, without control: half is lost, but for the buffer.
-    assert 0.4 < none["loss_rate"]["mean"] < 0.5
-    assert document["schemes"][0]["loss_rate"]["mean"] < none["loss_rate"]["mean"]
-
-    # Two flows, two seeds; none of them ends.
-    assert none["completion_time_s"] == {"mean": None, "std": None, "flows": 0, "of_flows": 4}
-
-    folder = tmp_path / "results" / "small-compare"
-    assert json.loads((folder / "compare.json").read_text()) == document
-    runs = {"qcn-seed1", "qcn-seed2", "none-seed1", "none-seed2"}
-    assert {path.name for path in folder.iterdir()} == runs | {"compare.json", "compare.png", "compare.svg"}
-    assert [path.name for path in folder.parent.iterdir()] == ["small-compare"]
-
-
-def test_compare_runs_as_run_does(penstock: Command, small: Path) -> None:
-    compared = json.loads(penstock("compare", small, "--schemes", "none,qcn", "--json").stdout)["runs"][1]
-    alone = json.loads(penstock("run", small, "--json", "--no-figures").stdout)
-    del compared["run"], alone["run"]
-    assert compared == alone
-
-
-def test_compare_table_and_existing_folder(penstock: Command, small: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = penstock("compare", small, "--schemes", "qcn,none", "--out", out)
-    assert done.returncode == 0
-    assert done.stderr == ""
-    for word in ("qcn", "none", "utilisation", "sw0->h2"):
-        assert word in done.stdout
-    kept = (out / "compare.json").read_bytes()
-    assert penstock("compare", small, "--schemes", "qcn", "--out", out).returncode == 2
-    assert (out / "compare.json").read_bytes() == kept
-    assert penstock("compare", small, "--schemes", "qcn", "--out", out, "--force").returncode == 0
-    assert not (out / "none-seed1").exists()
-
-
-def test_interrupted_comparison_keeps_what_was_recorded(small: Path, tmp_path: Path) -> None:
-    out = tmp_path / "results" / "compared"
-    status, stdout, stderr = interrupt(["compare", str(small), "--schemes", "qcn,none", "--json", *ENDLESS], out)
-    assert status == 130
-    assert str(out) in stderr
-    assert [path.name for path in out.parent.iterdir()] == ["compared"]
-    runs = json.loads(stdout)["runs"]
-    assert runs
-    assert all(run["interrupted_at_s"] > 0 for run in runs)
 
 
 def test_schemes_json(penstock: Command) -> None:

@@ -142,14 +142,21 @@ def test_people_get_a_table(penstock: Command, small: Path) -> None:
         assert part in done.stdout
     assert done.stderr == ""
     assert "\x1b" not in done.stdout
-    assert "more columns" not in done.stdout
+    assert "means and counts cover the whole run" in done.stdout
+    assert done.stdout.count("sw0->h2") == 1
+    warm = penstock("run", small, "--set", "warmup=5 ms", "--out", "warm", "--no-figures").stdout
+    assert "from 5 ms on" in warm
+    assert "feedback, settling and pauses over the whole run" in warm
 
 
 def test_narrow_terminal_keeps_numbers_whole(small: Path) -> None:
     out = Console(width=40, record=True, file=io.StringIO())
     print_queues(out, Scenario.load(small).run().summary["queues"])
     text = out.export_text()
-    assert "more columns need a wider terminal" in text
+    # What does not fit comes below, with the names once more.
+    assert text.count("sw0->h2") > 1
+    for word in ("mean", "empty", "utilisation", "feedback"):
+        assert text.count(word) == 1
     assert "…" not in text
     assert max(len(line) for line in text.splitlines()) <= 40
 

@@ -1,5 +1,6 @@
 """Figures: what is drawn, how it is thinned, and that the same result gives the same file."""
 
+import copy
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from matplotlib.image import imread
 
 from penstock import Result, Scenario
 from penstock.columns import codes
-from penstock.figures import comparison, write_all
+from penstock.figures import comparison, cumulative, pauses, write_all, write_comparison
 from penstock.figures.panels import thinned
 from penstock.figures.series import (
     FlowSeries,
@@ -197,3 +198,61 @@ def test_queues_worth_drawing() -> None:
     assert [q["name"] for q in notable_queues(dropping)] == ["sw8->h", "sw7->h", "sw6->h", "sw5->h"]
     assert [q["name"] for q in notable_queues([queue("a", 0.0), queue("b", 0.0)])] == ["a"]
     assert notable_queues([]) == []
+
+
+def stopped(result: Result, shares: dict[str, float]) -> Result:
+    """Return the result as if priority flow control had stopped ports for these shares of the run."""
+    with_pauses = Result(result._core)
+    summary = copy.deepcopy(result.summary)
+    template = summary["queues"][0]
+    for port, part in shares.items():
+        summary["queues"].append(template | {"name": port, "paused_s": part * summary["duration_s"], "pause_frames": 3})
+    with_pauses.__dict__["summary"] = summary
+    return with_pauses
+
+
+def test_many_schemes_have_a_grid(result: Result) -> None:
+    labels = [f"scheme {i}" for i in range(5)]
+    figure = comparison([result] * 5, labels=labels, queue="sw0->h2")
+    # Five of a grid of three by two, two panels each.
+    assert len(figure.axes) == 10
+    assert len({axes.get_ylim() for axes in figure.axes}) == 2
+    assert [axes.get_xlabel() for axes in figure.axes].count("time (ms)") == 3
+    assert [text.get_text() for axes in figure.axes for text in axes.texts] == labels
+    assert sum(axes.get_legend() is not None for axes in figure.axes) == 2
+
+
+def test_distribution_of_the_queue_reaches_one(result: Result) -> None:
+    other = Scenario.from_toml(result.scenario_toml).run(scheme="none")
+    (axes,) = cumulative({"qcn": [result, result], "none": [other]}, "sw0->h2").axes
+    assert [line.get_label() for line in axes.lines] == ["qcn", "none"]
+    for line in axes.lines:
+        shares = np.asarray(line.get_ydata())
+        assert (shares[0], shares[-1]) == (0, 1)
+        assert (np.diff(shares) >= 0).all()
+    assert axes.get_xlabel() == "queue length (KB)"
+    # The queue without control is full from the first sample of the measured time but one on.
+    assert np.asarray(axes.lines[1].get_xdata())[-1] == 60
+
+
+def test_pauses_show_who_was_stopped_and_what_groups_deliver(result: Result, tmp_path: Path) -> None:
+    runs = {"pfc": [stopped(result, {"sw1->sw0": 0.5, "h7->sw1": 0.25})], "qcn": [result]}
+    left, right = pauses(runs).axes
+    assert [text.get_text() for text in left.get_yticklabels()] == ["sw1->sw0", "h7->sw1"]
+    assert [text.get_text() for text in left.texts] == ["50.0 %", "–", "25.0 %", "–"]
+    assert [text.get_text() for text in right.get_xticklabels()] == ["f0..f1"]
+    names = {path.name for path in write_comparison(runs, "sw0->h2", tmp_path)}
+    assert names == {f"{name}.{kind}" for name in ("compare", "cdf", "pauses") for kind in ("png", "svg")}
+    assert names == {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_name_has_one_colour_in_all_panels(result: Result) -> None:
+    text = SMALL.replace("hosts = 3", "hosts = 4").replace('"h0..h1"', '"h1..h2"').replace('to = "h2"', 'to = "h3"')
+    other = Scenario.from_toml(text.replace("Do two", "What do two")).run()
+    figure = comparison([result, other])
+    upper_left, upper_right, *_ = figure.axes
+    assert upper_left.lines[0].get_label() == "sw0->h2"
+    assert upper_right.lines[0].get_label() == "sw0->h3"
+    assert upper_left.lines[0].get_color() != upper_right.lines[0].get_color()
+    # Two questions make no title: the scenarios' names do.
+    assert figure.get_suptitle() == "small, scenario"

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use penstock_runner::TABLES;
+use penstock_scenario::units::{self, Dimension};
 use penstock_schemes::info::{Info, Parameter, Profile};
 use penstock_schemes::{SCHEMES, Unit, Value};
 use pyo3::prelude::*;
@@ -79,6 +80,15 @@ struct ParameterEntry {
     maximum: Option<serde_json::Value>,
     source: &'static str,
     description: &'static str,
+    written: Written,
+}
+
+/// The values of a parameter as a scenario file would have them, exact.
+#[derive(Serialize)]
+struct Written {
+    default: String,
+    minimum: Option<String>,
+    maximum: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -86,6 +96,8 @@ struct ProfileEntry {
     name: &'static str,
     description: &'static str,
     settings: BTreeMap<&'static str, serde_json::Value>,
+    /// The settings as a scenario file would have them.
+    written: BTreeMap<&'static str, String>,
 }
 
 impl SchemeEntry {
@@ -116,20 +128,23 @@ impl ParameterEntry {
             maximum: ranged.then(|| value(p.unit, p.maximum)),
             source: p.source,
             description: p.description,
+            written: Written {
+                default: written(p.unit, p.default),
+                minimum: ranged.then(|| written(p.unit, p.minimum)),
+                maximum: ranged.then(|| written(p.unit, p.maximum)),
+            },
         }
     }
 }
 
 impl ProfileEntry {
     fn new(info: &Info, profile: &Profile) -> Self {
-        let setting = |&(name, v): &(&'static str, Value)| {
-            let unit = info.parameter(name).expect("a profile sets parameters of its scheme").unit;
-            (name, value(unit, v))
-        };
+        let unit = |name: &str| info.parameter(name).expect("a profile sets parameters of its scheme").unit;
         Self {
             name: profile.name,
             description: profile.description,
-            settings: profile.settings.iter().map(setting).collect(),
+            settings: profile.settings.iter().map(|&(name, v)| (name, value(unit(name), v))).collect(),
+            written: profile.settings.iter().map(|&(name, v)| (name, written(unit(name), v))).collect(),
         }
     }
 }
@@ -155,5 +170,18 @@ fn value(unit: Unit, value: Value) -> serde_json::Value {
         Value::Real(x) => x.into(),
         Value::Choice(word) => word.into(),
         Value::Switch(on) => on.into(),
+    }
+}
+
+/// `value` with its unit, as a scenario file would have it, without the quotation marks.
+fn written(unit: Unit, value: Value) -> String {
+    match (value, unit) {
+        (Value::Int(octets), Unit::Octets | Unit::Threshold) => units::format(Dimension::Size, octets),
+        (Value::Int(ps), Unit::Time) => units::format(Dimension::Time, ps),
+        (Value::Int(bps), Unit::BitRate) => units::format(Dimension::Rate, bps),
+        (Value::Int(n), _) => n.to_string(),
+        (Value::Real(x), _) => format!("{x:?}"),
+        (Value::Choice(word), _) => word.to_owned(),
+        (Value::Switch(on), _) => on.to_string(),
     }
 }

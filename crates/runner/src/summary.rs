@@ -2,6 +2,7 @@
 //! names, so they are part of the interface.
 
 use penstock_scenario::Plan;
+use penstock_scenario::plan::Assigned;
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::NodeKind;
 use penstock_sim::outcome::Outcome;
@@ -14,10 +15,13 @@ use crate::fair;
 pub struct Summary {
     /// Name of the scenario.
     pub scenario: String,
-    /// Name of the scheme.
+    /// Name of the scheme; `mixed` where priorities have different ones.
     pub scheme: String,
-    /// The profile that the scheme's parameters started from.
+    /// The profile that the scheme's parameters started from, the same for all priorities.
     pub profile: Option<String>,
+    /// The scheme of each priority, where they differ.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schemes: Vec<AssignedSummary>,
     /// Seed of all random streams.
     pub seed: u64,
     /// Simulated time that was asked for, s.
@@ -27,6 +31,9 @@ pub struct Summary {
     /// Where the run was stopped, s, if it was stopped before its end. Everything below covers the time until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted_at_s: Option<f64>,
+    /// For a scenario that claims to lose no data frame, whether that is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lossless: Option<bool>,
     /// Counts over the network and the whole run.
     pub totals: TotalsSummary,
     /// Frames dropped in the network over frames sent; drops of multicast copies count each.
@@ -44,6 +51,17 @@ pub struct Summary {
     pub hosts: Vec<HostSummary>,
     /// The machine's share: differs from run to run.
     pub run: RunSummary,
+}
+
+/// The scheme of a priority.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AssignedSummary {
+    /// The priority, 0 to 7.
+    pub priority: u8,
+    /// Name of its scheme.
+    pub scheme: String,
+    /// The profile that the scheme's parameters started from.
+    pub profile: Option<String>,
 }
 
 /// Counts over the network and the whole run.
@@ -67,6 +85,13 @@ pub struct TotalsSummary {
     pub frames_in_flight: u64,
     /// Signals that reached the sources of controlled flows.
     pub feedback_frames: u64,
+    /// Signals that reached the sources of flows without congestion management and were discarded there; where there are
+    /// such flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback_discarded: Option<u64>,
+    /// Frames of priority flow control, pause and resume; where the network has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_frames: Option<u64>,
     /// Frames, data or control, that crossed a link.
     pub packet_hops: u64,
     /// Events that the engine handled.
@@ -96,9 +121,9 @@ pub struct QueueSummary {
     pub frames_dropped: u64,
     /// Signals that its congestion point sent.
     pub feedback_frames: u64,
-    /// Time that the queue was stopped by priority flow control, s.
+    /// Time that priority flow control stopped the queue, over the whole run, s.
     pub paused_s: f64,
-    /// Pause frames that the queue caused.
+    /// Pause frames that stopped it, refreshes included.
     pub pause_frames: u64,
 }
 
@@ -181,16 +206,19 @@ impl Course {
 impl Summary {
     pub(crate) fn new(plan: &Plan, outcome: &Outcome, settling: &[Option<Duration>], course: &Course) -> Self {
         let totals = &outcome.totals;
-        let controlled =
-            plan.network.flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.reaction_point.is_some());
+        let network_flows = &plan.network.flows;
+        let controlled = network_flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.reaction_point.is_some());
+        let any_uncontrolled = network_flows.iter().any(|flow| flow.reaction_point.is_none());
         Self {
             scenario: plan.name.clone(),
             scheme: plan.scheme().to_owned(),
             profile: plan.profile().map(str::to_owned),
+            schemes: schemes(plan),
             seed: plan.seed,
             duration_s: plan.duration.as_seconds(),
             warmup_s: plan.warmup.as_seconds(),
             interrupted_at_s: course.interrupted.then(|| course.end.as_seconds()),
+            lossless: plan.lossless.then_some(totals.frames_dropped + totals.frames_lost_on_link == 0),
             totals: TotalsSummary {
                 frames_offered: totals.frames_offered,
                 frames_discarded_at_source: totals.frames_discarded_at_source,
@@ -201,6 +229,8 @@ impl Summary {
                 frames_lost_on_link: totals.frames_lost_on_link,
                 frames_in_flight: totals.frames_in_flight,
                 feedback_frames: totals.feedback_frames,
+                feedback_discarded: any_uncontrolled.then_some(totals.signals_discarded),
+                pause_frames: plan.network.pfc.is_some().then_some(totals.pause_frames),
                 packet_hops: totals.packet_hops,
                 events: totals.events,
             },
@@ -235,6 +265,18 @@ impl Summary {
 pub(crate) fn proportional_bps(plan: &Plan, course: &Course) -> Vec<f64> {
     let from = course.measured_from(plan);
     fair::mean_bps(&plan.fair, from, course.end, plan.flow_names.len(), |period| &period.proportional_bps)
+}
+
+/// The scheme of each priority; nothing where all have the same, settings aside.
+fn schemes(plan: &Plan) -> Vec<AssignedSummary> {
+    let summary = |assigned: &Assigned| AssignedSummary {
+        priority: assigned.priority,
+        scheme: assigned.config.info().name.to_owned(),
+        profile: assigned.profile.clone(),
+    };
+    let all: Vec<_> = plan.schemes.iter().map(summary).collect();
+    let differ = all.windows(2).any(|pair| (&pair[0].scheme, &pair[0].profile) != (&pair[1].scheme, &pair[1].profile));
+    if differ { all } else { Vec::new() }
 }
 
 fn queues(plan: &Plan, outcome: &Outcome) -> Vec<QueueSummary> {

@@ -13,13 +13,16 @@
 mod assemble;
 mod error;
 mod fair;
+mod groups;
 mod keys;
 mod names;
+mod pfc;
 pub mod plan;
 mod read;
 mod routing;
 mod scenario;
 mod schema;
+mod schemes;
 mod sections;
 mod topology;
 mod traffic;

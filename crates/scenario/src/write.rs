@@ -18,6 +18,7 @@ pub(crate) fn value(value: &Value) -> Option<String> {
         Value::Quantity(dimension, x) => quoted(&units::format(*dimension, *x)),
         Value::Frames(n) => quoted(&format!("{n} frames")),
         Value::Count(x) => x.to_string(),
+        Value::Counts(items) => format!("[{}]", items.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
         Value::Real(x) => format!("{x:?}"),
         Value::Switch(x) => x.to_string(),
         Value::Text(text) => quoted(text),

@@ -1,7 +1,10 @@
 //! The one list of schemes, and the one place where a name becomes a type.
 
 use crate::info::{Configuration, Info, Value};
-use crate::{Scheme, dcqcn, none, qcn, smcc};
+use crate::{
+    Scheme, af_qcn, bcn, dcqcn, e2cm, efecn, fecn, fqcn, none, qcn, qcn_adaptive, qcn_bs, qcn_bs_adaptive,
+    qcn_multicast, smcc,
+};
 
 /// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
 pub trait Visitor {
@@ -60,7 +63,17 @@ macro_rules! schemes {
 
 schemes! {
     None: none::NoControl,
+    Bcn: bcn::BackwardCongestionNotification,
+    Fecn: fecn::ForwardExplicitRate,
+    Efecn: efecn::EnhancedForwardExplicitRate,
+    E2cm: e2cm::ExtendedEcm,
     Qcn: qcn::Qcn,
+    QcnMulticast: qcn_multicast::QcnMulticast,
+    QcnBs: qcn_bs::QcnBs,
+    QcnAdaptive: qcn_adaptive::QcnAdaptive,
+    QcnBsAdaptive: qcn_bs_adaptive::QcnBsAdaptive,
+    AfQcn: af_qcn::AfQcn,
+    Fqcn: fqcn::Fqcn,
     Smcc: smcc::Smcc,
     Dcqcn: dcqcn::Dcqcn,
 }

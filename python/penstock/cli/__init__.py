@@ -3,7 +3,8 @@
 Each command is a thin layer over the Python API. What is heavy (the engine, NumPy, matplotlib, rich) is imported inside
 the commands, so that `penstock --help` answers at once.
 
-Exit status: 0 done; 1 the machine failed (a full disk); 2 the input is wrong, and nothing was written; 130 interrupted.
+Exit status: 0 done; 1 the machine failed (a full disk), or a run that claims to be lossless lost frames (and its
+results are written); 2 the input is wrong, and nothing was written; 130 interrupted.
 """
 
 from pathlib import Path
@@ -75,17 +76,32 @@ def run(
     """Run a scenario: print its summary, write its records and figures into a folder."""
     from penstock.cli.run import Request, run_one
 
-    request = Request(scenario=scenario, sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet)
-    run_one(request, scheme=scheme, seed=seed, figures=not no_figures)
+    request = Request(sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet)
+    run_one(request, scenario, scheme=scheme, seed=seed, figures=not no_figures)
 
 
-@app.command(short_help="Run a scenario with several schemes.")
+@app.command(short_help="Run scenarios and schemes side by side.")
 def compare(
-    scenario: Annotated[str, _SCENARIO],
-    schemes: Annotated[str, typer.Option(metavar="A,B,…", help="The schemes to compare, comma between them.")],
+    scenarios: Annotated[
+        list[str],
+        typer.Argument(metavar="SCENARIO…", help="Scenario files, or their names below ./scenarios."),
+    ],
+    schemes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…", help="The schemes to compare, comma between them.  [default: each scenario's own]"
+        ),
+    ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Runs a scheme, with as many seeds from the scenario's on.")
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Runs of each, with as many seeds from the scenario's on; their mean and spread."
+        ),
     ] = 1,
+    queue: Annotated[
+        str | None,
+        typer.Option(metavar="NODE->NODE", help="The queue that all are judged by.  [default: the longest on average]"),
+    ] = None,
     profile: Annotated[str | None, typer.Option(metavar="NAME", help="The schemes' named settings.")] = None,
     sets: Annotated[list[str] | None, _SETS] = None,
     out: Annotated[
@@ -95,12 +111,13 @@ def compare(
     json: Annotated[bool, _JSON] = False,
     quiet: Annotated[bool, _QUIET] = False,
 ) -> None:
-    """Run a scenario with several schemes on all cores: one table and one figure, side by side."""
+    """Run scenarios with several schemes on all cores: one table and one figure, side by side."""
     from penstock.cli.compare import run_all
     from penstock.cli.run import Request
 
-    request = Request(scenario=scenario, sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet)
-    run_all(request, schemes=[name.strip() for name in schemes.split(",")], seeds=seeds)
+    request = Request(sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet)
+    names = [] if schemes is None else [name.strip() for name in schemes.split(",")]
+    run_all(request, scenarios, schemes=names, seeds=seeds, queue=queue)
 
 
 @app.command("schemes", short_help="List the schemes, or one with its parameters.")

@@ -1,50 +1,59 @@
-"""`penstock compare`: one scenario, several schemes, side by side."""
+"""`penstock compare`: scenarios and schemes side by side, over several seeds."""
 
 import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from statistics import fmean, stdev
-from typing import Any, Literal
+from typing import Any
 
 import typer
 
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, find, refuse
 from penstock.cli.progress import Progress
-from penstock.cli.run import Request
-from penstock.result import Result
-from penstock.scenario import Scenario
-from penstock.summary import QueueSummary, Summary
+from penstock.cli.run import Request, fail_on_loss
+from penstock.measures import busiest, measure, spreads
+from penstock.result import FrameLossError, Result
+from penstock.scenario import Description, Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A line of the comparison: a scenario with a scheme."""
+
+    label: str
+    folder: str
+    """What the names of its runs' folders begin with."""
+    scenario: Scenario
+    chosen: str | None
+    """The scheme instead of the scenario's own."""
+    plan: Description
 
 
 @dataclass(frozen=True)
 class Job:
     """One run of a comparison."""
 
-    scheme: str
+    entry: Entry
     seed: int
 
     @property
     def folder(self) -> str:
         """Name of its folder below the comparison's."""
-        return f"{self.scheme}-seed{self.seed}"
+        return f"{self.entry.folder}-seed{self.seed}"
 
 
-def run_all(request: Request, *, schemes: list[str], seeds: int) -> None:
-    """Run every scheme with every seed, write the folder, print one table."""
-    if len(set(schemes)) != len(schemes):
-        raise InputError(f"--schemes {','.join(schemes)}: a scheme is named twice", "name each once")
-    scenario = find(request.scenario, request.sets)
-    # Laying out every scheme's plan finds what is wrong with any before the first runs.
-    plans = [scenario.describe(scheme=scheme, profile=request.profile) for scheme in schemes]
-    first_seed = plans[0]["seed"]
-    scenario.describe(scheme=schemes[0], profile=request.profile, seed=first_seed + seeds - 1)
-    jobs = [Job(scheme, seed) for scheme in schemes for seed in range(first_seed, first_seed + seeds)]
-    folder = request.out or RESULTS / f"{scenario.name}-compare"
+def run_all(request: Request, scenarios: Sequence[str], *, schemes: list[str], seeds: int, queue: str | None) -> None:
+    """Run every scenario with every scheme and seed, write the folder, print one table."""
+    entries = _entries(request, scenarios, schemes, seeds)
+    if queue is not None:
+        _known_queue(queue, entries)
+    jobs = [Job(entry, entry.plan["seed"] + i) for entry in entries for i in range(seeds)]
+    folder = request.out or RESULTS / f"{_folder_name(entries)}-compare"
     refuse(folder, force=request.force, mark="compare.json")
 
     # The folder gets its name when all of it is there.
@@ -52,9 +61,9 @@ def run_all(request: Request, *, schemes: list[str], seeds: int) -> None:
     try:
         partial.mkdir(parents=True)
         with Progress(quiet=request.quiet) as progress:
-            results = _run_jobs(scenario, request.profile, jobs, partial, progress)
-        document = _document(scenario, jobs, results)
-        _write(document, _firsts(results), partial)
+            done, losses = _run_jobs(request.profile, jobs, partial, progress)
+        document = _document(entries, done, queue)
+        _write(document, done, partial)
         _put_in_place(partial, folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -66,38 +75,97 @@ def run_all(request: Request, *, schemes: list[str], seeds: int) -> None:
 
         print_comparison(document, folder)
     # An interrupt that falls between two runs stops neither, but those that have not begun are missing.
-    if len(results) < len(jobs) or any(result.interrupted for result in results):
+    if len(done) < len(jobs) or any(result.interrupted for result in done.values()):
         say(f"interrupted; what was recorded until then is in {folder}")
         raise typer.Exit(INTERRUPTED)
+    if losses:
+        fail_on_loss({f"{job.entry.label}, seed {job.seed}": loss for job, loss in losses.items()}, folder)
+
+
+def _entries(request: Request, scenarios: Sequence[str], schemes: list[str], seeds: int) -> list[Entry]:
+    """Lay out every line's plan, which finds what is wrong with any before the first runs."""
+    if len(set(schemes)) != len(schemes):
+        raise InputError(f"--schemes {','.join(schemes)}: a scheme is named twice", "name each once")
+    if len(scenarios) == 1 and not schemes and seeds == 1:
+        raise InputError(
+            "one run is nothing to compare", "name schemes with --schemes A,B, another scenario, or --seeds N"
+        )
+    found = [find(name, request.sets) for name in scenarios]
+    names = [scenario.name for scenario in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two scenarios are called {name}", "give one a name of its own: the key name in its file")
+    choices: list[str | None] = [*schemes] or [None]
+    entries = []
+    for scenario in found:
+        for chosen in choices:
+            plan = scenario.describe(scheme=chosen, profile=request.profile)
+            scenario.describe(scheme=chosen, profile=request.profile, seed=plan["seed"] + seeds - 1)
+            if len(found) == 1:
+                label = folder = plan["scheme"]
+            elif chosen is None:
+                label = folder = scenario.name
+            else:
+                label, folder = f"{scenario.name}: {chosen}", f"{scenario.name}-{chosen}"
+            entries.append(Entry(label, folder, scenario, chosen, plan))
+    return entries
+
+
+def _folder_name(entries: Sequence[Entry]) -> str:
+    """Name up to three scenarios, of more the first and how many others."""
+    names = list(dict.fromkeys(entry.scenario.name for entry in entries))
+    return "-".join(names) if len(names) <= 3 else f"{names[0]}-and-{len(names) - 1}-more"
+
+
+def _known_queue(queue: str, entries: Sequence[Entry]) -> None:
+    known = list(dict.fromkeys(name for entry in entries for name in entry.plan["queues"]))
+    if queue not in known:
+        near = get_close_matches(queue, known, n=1, cutoff=0.4)
+        hint = (
+            f"did you mean {near[0]}?"
+            if near
+            else "`penstock run` lists the recorded queues; record.queues chooses them"
+        )
+        raise InputError(f"--queue {queue}: no such queue is recorded", hint)
 
 
 def _run_jobs(
-    scenario: Scenario, profile: str | None, jobs: list[Job], folder: Path, progress: Progress
-) -> list[Result]:
+    profile: str | None, jobs: list[Job], folder: Path, progress: Progress
+) -> tuple[dict[Job, Result], dict[Job, FrameLossError]]:
+    """Run all jobs; return those that ran, in their order, and what those that broke their claim lost."""
     # The engine releases Python's lock, so that threads use all cores.
-    text, name = scenario.to_toml(), scenario.name
+    texts = {job.entry: job.entry.scenario.to_toml() for job in jobs}
+    losses: dict[Job, FrameLossError] = {}
+    another_is_done = progress.count("runs", len(jobs))
 
     def work(job: Job) -> Result:
-        own = Scenario.from_toml(text, name=name)
-        return own.run(
-            scheme=job.scheme,
-            profile=profile,
-            seed=job.seed,
-            out=folder / job.folder,
-            progress=progress.task(f"{job.scheme}, seed {job.seed}"),
-        )
+        own = Scenario.from_toml(texts[job.entry], name=job.entry.scenario.name)
+        try:
+            result = own.run(
+                scheme=job.entry.chosen,
+                profile=profile,
+                seed=job.seed,
+                out=folder / job.folder,
+                progress=progress.task(f"{job.entry.label}, seed {job.seed}"),
+            )
+        except FrameLossError as loss:
+            # Told when all runs are written and compared.
+            losses[job] = loss
+            result = loss.result
+        another_is_done()
+        return result
 
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        futures = [pool.submit(work, job) for job in jobs]
+        futures = {job: pool.submit(work, job) for job in jobs}
         try:
-            return [future.result() for future in futures]
+            return {job: future.result() for job, future in futures.items()}, losses
         except BaseException as error:
             # Runs that are under way end early and keep their records; those that have not begun are dropped.
             progress.stop()
             pool.shutdown(cancel_futures=True)
             if not isinstance(error, KeyboardInterrupt):
                 raise
-            return [future.result() for future in futures if not future.cancelled()]
+            return {job: future.result() for job, future in futures.items() if not future.cancelled()}, losses
 
 
 def _put_in_place(partial: Path, folder: Path) -> None:
@@ -111,83 +179,48 @@ def _put_in_place(partial: Path, folder: Path) -> None:
         partial.rename(folder)
 
 
-def _document(scenario: Scenario, jobs: list[Job], results: list[Result]) -> dict[str, Any]:
+def _document(entries: list[Entry], done: dict[Job, Result], queue: str | None) -> dict[str, Any]:
     """Return the comparison as `--json` prints it and `compare.json` holds it."""
-    summaries = [result.summary for result in results]
-    queue = _busiest(summaries)
-    schemes = list(dict.fromkeys(job.scheme for job in jobs))
+    summaries = [result.summary for result in done.values()]
+    queue = queue or busiest(summaries)
+    # Tables are read run by run and let go: all of them together may not fit into memory.
+    measured = {job: measure(Result.open(result.path), queue) for job, result in done.items() if result.path}
+    scenarios = list(dict.fromkeys((entry.scenario.name, entry.scenario.question) for entry in entries))
+    lines = []
+    for entry in entries:
+        own = [job for job in done if job.entry is entry]
+        lines.append(
+            {
+                "label": entry.label,
+                "scenario": entry.scenario.name,
+                "scheme": entry.plan["scheme"],
+                "profile": entry.plan["profile"],
+                "seeds": [job.seed for job in own],
+                **_lossless([done[job] for job in own]),
+                **spreads([measured[job] for job in own]),
+            }
+        )
     return {
-        "scenario": scenario.name,
-        "question": scenario.question,
+        "scenario": scenarios[0][0] if len(scenarios) == 1 else None,
+        "question": scenarios[0][1] if len(scenarios) == 1 else None,
         "queue": queue,
-        "schemes": [_aggregate(scheme, queue, [s for s in summaries if s["scheme"] == scheme]) for scheme in schemes],
+        "schemes": lines,
         "runs": summaries,
     }
 
 
-def _busiest(summaries: list[Summary]) -> str | None:
-    """Return the queue that every scheme is judged by: the one that is longest on average over all runs."""
-    total: dict[str, float] = {}
-    for summary in summaries:
-        for queue in summary["queues"]:
-            total[queue["name"]] = total.get(queue["name"], 0.0) + queue["mean_octets"]
-    return max(total, key=lambda name: total[name], default=None)
+def _lossless(results: list[Result]) -> dict[str, bool]:
+    """Say whether a scenario that claims to lose no frame has lost none; nothing of one that does not claim it."""
+    claims = [claim for result in results if (claim := result.summary.get("lossless")) is not None]
+    return {"lossless": all(claims)} if claims else {}
 
 
-def _aggregate(scheme: str, queue: str | None, summaries: list[Summary]) -> dict[str, Any]:
-    queues = [_longest(summary, queue) for summary in summaries]
-    return {
-        "scheme": scheme,
-        "profile": summaries[0]["profile"] if summaries else None,
-        "seeds": [summary["seed"] for summary in summaries],
-        "loss_rate": _spread(summary["loss_rate"] for summary in summaries),
-        "feedback_rate": _spread(summary["feedback_rate"] for summary in summaries),
-        "jain_index": _spread(summary["jain_index"] for summary in summaries),
-        "queue_mean_octets": _spread(q["mean_octets"] for q in queues if q),
-        "queue_std_octets": _spread(q["std_octets"] for q in queues if q),
-        "queue_max_octets": _spread(q["max_octets"] for q in queues if q),
-        "utilization": _spread(q["utilization"] for q in queues if q),
-        "throughput_bps": _spread(sum(flow["throughput_bps"] for flow in summary["flows"]) for summary in summaries),
-        "settling_time_s": _over_flows(summaries, "settling_time_s"),
-        "completion_time_s": _over_flows(summaries, "completion_time_s"),
-    }
-
-
-def _over_flows(summaries: list[Summary], key: Literal["settling_time_s", "completion_time_s"]) -> dict[str, Any]:
-    """Return the spread of the runs' means over the flows that have the time, and of all flows how many have it."""
-    runs = [[flow[key] for flow in summary["flows"]] for summary in summaries]
-    known = [[time for time in run if time is not None] for run in runs]
-    return {
-        **_spread(fmean(times) for times in known if times),
-        "flows": sum(len(times) for times in known),
-        "of_flows": sum(len(run) for run in runs),
-    }
-
-
-def _longest(summary: Summary, name: str | None) -> QueueSummary | None:
-    """Return the queue called ``name``; of its priorities, the longest on average."""
-    return max((q for q in summary["queues"] if q["name"] == name), key=lambda q: q["mean_octets"], default=None)
-
-
-def _spread(values: Iterable[float]) -> dict[str, float | None]:
-    """Return mean and sample standard deviation; none of no values, no deviation of one."""
-    known = list(values)
-    return {"mean": fmean(known) if known else None, "std": stdev(known) if len(known) > 1 else None}
-
-
-def _firsts(results: list[Result]) -> list[Result]:
-    """Return the first result of each scheme: the figure shows one seed."""
-    shown: dict[str, Result] = {}
-    for result in results:
-        shown.setdefault(result.summary["scheme"], result)
-    return list(shown.values())
-
-
-def _write(document: dict[str, Any], shown: list[Result], folder: Path) -> None:
-    from penstock.figures import comparison, save
+def _write(document: dict[str, Any], done: dict[Job, Result], folder: Path) -> None:
+    from penstock.figures import write_comparison
 
     (folder / "compare.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    if shown:
-        figure = comparison(shown)
-        for kind in ("png", "svg"):
-            save(figure, folder / f"compare.{kind}")
+    runs: dict[str, list[Result]] = {}
+    for job, result in done.items():
+        runs.setdefault(job.entry.label, []).append(result)
+    if runs:
+        write_comparison(runs, document["queue"], folder)

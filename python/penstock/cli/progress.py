@@ -2,10 +2,12 @@
 
 import sys
 import threading
+import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from penstock.scenario import Progress as Callback
+from penstock.scenario import Progress as Watcher
 from penstock.text import duration, events
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ class Progress:
         """End every run that reports here; each keeps what it recorded."""
         self._stopped = True
 
-    def task(self, label: str) -> Callback:
+    def task(self, label: str) -> Watcher:
         """Return what a run calls to show its progress under ``label``; any thread may call it."""
         row = None
 
@@ -55,7 +57,34 @@ class Progress:
                 bars = self._start()
                 if row is None:
                     row = bars.add_task(label, total=duration_s, simulated=simulated, speed=speed, left=left)
-                bars.update(row, completed=simulated_s, simulated=simulated, speed=speed, left=left)
+                # Of many runs, those that are over leave the screen to the others.
+                bars.update(
+                    row,
+                    completed=simulated_s,
+                    simulated=simulated,
+                    speed=speed,
+                    left=left,
+                    visible=simulated_s < duration_s,
+                )
+
+        return update
+
+    def count(self, label: str, total: int) -> Callable[[], None]:
+        """Return what is called when another of ``total`` runs is done; any thread may call it."""
+        row = None
+        done = 0
+        started = time.monotonic()
+
+        def update() -> None:
+            nonlocal row, done
+            with self._lock:
+                done += 1
+                if not self._shown or total < 2 or time.monotonic() - started < _SILENT_S:
+                    return
+                bars = self._start()
+                if row is None:
+                    row = bars.add_task(label, total=total, simulated="", speed="", left="")
+                bars.update(row, completed=done, simulated=f"{done} of {total} done")
 
         return update
 

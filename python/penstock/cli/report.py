@@ -1,23 +1,27 @@
 """Tables that a person reads, on standard output."""
 
 import sys
+from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from penstock.figures.series import notable_queues, question
+from penstock.measures import MEASURES, Kind, Measure
 from penstock.result import Result
 from penstock.summary import FlowSummary, QueueSummary, Summary
 from penstock.text import bit_rate, count, duration, events, octets, share
 
-_PIPE_WIDTH = 120
+_PIPE_WIDTH = 160
 """Columns where there is no terminal to ask."""
 
 _QUEUES_LISTED = 12
 _FLOWS_LISTED = 16
+_GROUPS_LISTED = 8
 
 
 def console() -> Console:
@@ -39,15 +43,25 @@ def add_row(table: Table, *cells: str | None) -> None:
 
 
 def print_fitting(out: Console, table: Table) -> None:
-    """Print a table of numbers; in a narrow terminal, without the columns on the right that do not fit."""
+    """Print a table of numbers; in a narrow terminal, with the columns that do not fit below, names repeated."""
     unbound = out.options.update_width(10_000)
-    left_out = 0
-    while len(table.columns) > 2 and out.measure(table, options=unbound).maximum > out.width:
-        table.columns.pop()
-        left_out += 1
-    out.print(table)
-    if left_out:
-        out.print(f"{left_out} more columns need a wider terminal", style="dim")
+    names, *rest = table.columns
+    while rest:
+        table.columns = [names]
+        while rest and (
+            len(table.columns) == 1 or out.measure(_with(table, rest[0]), options=unbound).maximum <= out.width
+        ):
+            table.columns.append(rest.pop(0))
+        out.print(table)
+        if rest:
+            out.print()
+
+
+def _with(table: Table, column: Column) -> Table:
+    """Return the table with one more column."""
+    wider = copy(table)
+    wider.columns = [*table.columns, column]
+    return wider
 
 
 def print_run(result: Result, folder: Path, figures: list[Path]) -> None:
@@ -58,6 +72,7 @@ def print_run(result: Result, folder: Path, figures: list[Path]) -> None:
     out.print(escape(question(result)), style="italic", soft_wrap=True)
     out.print(_balance(summary), soft_wrap=True)
     out.print()
+    out.print(_coverage(summary), style="dim", soft_wrap=True)
     print_queues(out, summary["queues"])
     _print_flows(out, summary["flows"])
     out.print(f"results in [bold]{escape(str(folder))}[/bold]", soft_wrap=True)
@@ -67,46 +82,70 @@ def print_run(result: Result, folder: Path, figures: list[Path]) -> None:
 
 
 def print_comparison(document: dict[str, Any], folder: Path) -> None:
-    """Print one line a scheme."""
+    """Print one line a scheme, or a scenario with its scheme."""
     out = console()
-    runs = max((len(entry["seeds"]) for entry in document["schemes"]), default=0)
-    out.print(f"[bold]{escape(document['scenario'])}[/bold]  {escape(document['question'])}", soft_wrap=True)
+    entries = document["schemes"]
+    names = ", ".join(dict.fromkeys(entry["scenario"] for entry in entries))
+    out.print(f"[bold]{escape(names)}[/bold]  {escape(document['question'] or '')}", soft_wrap=True)
+    runs = max((len(entry["seeds"]) for entry in entries), default=0)
     several = f", mean ± standard deviation of {runs} seeds" if runs > 1 else ""
     out.print(f"queue {document['queue']}{several}", style="dim", soft_wrap=True)
-    table = _numbers(
-        "scheme", "loss", "queue mean", "queue σ", "utilisation", "throughput", "Jain", "feedback", "settled"
-    )
-    finite = any(entry["completion_time_s"]["flows"] for entry in document["schemes"])
-    if finite:
-        table.add_column("completed", justify="right")
-    for entry in document["schemes"]:
-        add_row(
-            table,
-            entry["scheme"],
-            _spread(entry["loss_rate"], share),
-            _spread(entry["queue_mean_octets"], octets),
-            _spread(entry["queue_std_octets"], octets),
-            _spread(entry["utilization"], share),
-            _spread(entry["throughput_bps"], bit_rate),
-            _spread(entry["jain_index"], lambda x: f"{x:.3f}"),
-            _spread(entry["feedback_rate"], share),
-            _over_flows(entry["settling_time_s"]),
-            *([_over_flows(entry["completion_time_s"])] if finite else []),
-        )
+    # What no run has (pauses without priority flow control, completion of endless flows) gets no column.
+    shown = [m for m in MEASURES if m.in_table and any(entry[m.key]["mean"] is not None for entry in entries)]
+    table = _numbers("scheme" if document["scenario"] else "scenario", *(m.title for m in shown))
+    for entry in entries:
+        add_row(table, entry["label"], *(_measure(entry[m.key], m) for m in shown))
     print_fitting(out, table)
     out.print()
+    _print_groups(out, entries)
     out.print(f"results in [bold]{escape(str(folder))}[/bold]", soft_wrap=True)
-    out.print("figure: compare.png, and as .svg", soft_wrap=True)
+    figures = sorted(path.stem for path in folder.glob("*.png"))
+    if figures:
+        out.print(f"figures: {', '.join(f'{name}.png' for name in figures)}, and each as .svg", soft_wrap=True)
+
+
+def _print_groups(out: Console, entries: list[dict[str, Any]]) -> None:
+    """Print what a flow of each group delivers, where there are several groups, and few enough to read."""
+    names = list(dict.fromkeys(group["name"] for entry in entries for group in entry["groups"]))
+    if not 1 < len(names) <= _GROUPS_LISTED:
+        return
+    table = _numbers("delivered by a flow of", *names)
+    for entry in entries:
+        delivered = {group["name"]: group["throughput_bps"] for group in entry["groups"]}
+        add_row(table, entry["label"], *(_spread(delivered[n], bit_rate) if n in delivered else None for n in names))
+    print_fitting(out, table)
+    out.print()
 
 
 def _headline(summary: Summary) -> str:
-    profile = f" ({summary['profile']})" if summary["profile"] else ""
     run = summary["run"]
     return (
-        f"[bold]{escape(summary['scenario'])}[/bold]  {summary['scheme']}{profile}, seed {summary['seed']}: "
+        f"[bold]{escape(summary['scenario'])}[/bold]  {_schemes(summary)}, seed {summary['seed']}: "
         f"{duration(summary.get('interrupted_at_s', summary['duration_s']))} simulated in {duration(run['wall_s'])}, "
         f"{events(run['events_per_s'])} events/s"
     )
+
+
+def _coverage(summary: Summary) -> str:
+    """Say what time the numbers of the tables cover."""
+    if not summary["warmup_s"]:
+        return "means and counts cover the whole run"
+    return (
+        f"means, maxima, shares and rates from {duration(summary['warmup_s'])} on (the end of the warm-up); "
+        "dropped, feedback, settling and pauses over the whole run"
+    )
+
+
+def _schemes(summary: Summary) -> str:
+    """Name the scheme and its profile, or those of each priority where they differ."""
+    if "schemes" not in summary:
+        return _with_profile(summary["scheme"], summary["profile"])
+    each = (f"{_with_profile(s['scheme'], s['profile'])} at priority {s['priority']}" for s in summary["schemes"])
+    return f"{summary['scheme']}: {', '.join(each)}"
+
+
+def _with_profile(scheme: str, profile: str | None) -> str:
+    return f"{scheme} ({profile})" if profile else scheme
 
 
 def _balance(summary: Summary) -> str:
@@ -121,6 +160,12 @@ def _balance(summary: Summary) -> str:
     if totals["frames_lost_on_link"]:
         parts.append(f"lost on links {count(totals['frames_lost_on_link'])}")
     parts.append(f"feedback {count(totals['feedback_frames'])} ({share(summary['feedback_rate'])})")
+    if totals.get("feedback_discarded"):
+        parts.append(f"feedback to uncontrolled sources discarded {count(totals['feedback_discarded'])}")
+    if "pause_frames" in totals:
+        parts.append(f"pause frames {count(totals['pause_frames'])}")
+    if "lossless" in summary:
+        parts.append("lossless, as claimed" if summary["lossless"] else "not lossless, as claimed")
     parts.append(f"Jain index {summary['jain_index']:.3f}")
     return ", ".join(parts)
 
@@ -129,7 +174,11 @@ def print_queues(out: Console, queues: list[QueueSummary]) -> None:
     """Print a line a queue; of many, the notable ones."""
     listed = queues if len(queues) <= _QUEUES_LISTED else notable_queues(queues, _QUEUES_LISTED)
     several_priorities = len({queue["priority"] for queue in queues}) > 1
+    paused = any(queue["pause_frames"] for queue in queues)
     table = _numbers("queue", "mean", "σ", "max", "empty", "utilisation", "dropped", "feedback")
+    if paused:
+        table.add_column("paused", justify="right")
+        table.add_column("pauses", justify="right")
     for queue in listed:
         name = f"{queue['name']} p{queue['priority']}" if several_priorities else queue["name"]
         add_row(
@@ -142,6 +191,7 @@ def print_queues(out: Console, queues: list[QueueSummary]) -> None:
             share(queue["utilization"]),
             count(queue["frames_dropped"]),
             count(queue["feedback_frames"]),
+            *([duration(queue["paused_s"]), count(queue["pause_frames"])] if paused else []),
         )
     print_fitting(out, table)
     if len(listed) < len(queues):
@@ -206,16 +256,33 @@ def _time(seconds: float | None) -> str:
     return "-" if seconds is None else duration(seconds)
 
 
-def _spread(value: dict[str, Any], text: Any) -> str:
+def _spread(value: dict[str, Any], text: Callable[[float], str]) -> str:
     mean, deviation = value["mean"], value["std"]
     if mean is None:
         return "-"
     return text(mean) if deviation is None else f"{text(mean)}\n± {text(deviation)}"
 
 
-def _over_flows(value: dict[str, Any]) -> str:
-    """Write a mean over flows, and how many of them have the time if not all do."""
+def _measure(value: dict[str, Any], measure: Measure) -> str:
+    """Write a measure, and how many flows have it if not all do."""
+    if "flows" not in value:
+        return _spread(value, _WRITERS[measure.kind])
     lines = [_spread(value, duration)] if value["flows"] else []
     if value["flows"] < value["of_flows"]:
-        lines.append(f"{count(value['flows'])} of {count(value['of_flows'])} flows")
+        lines.append(f"{count(value['flows'])} of {count(value['of_flows'])}")
     return "\n".join(lines) or "-"
+
+
+def _counted(number: float) -> str:
+    """Write a mean of counts: whole where it is, or large."""
+    return count(round(number)) if number == round(number) or number >= 100 else f"{number:.3g}"
+
+
+_WRITERS: dict[Kind, Callable[[float], str]] = {
+    "count": _counted,
+    "octets": octets,
+    "share": share,
+    "rate": bit_rate,
+    "index": lambda x: f"{x:.3f}",
+    "time": duration,
+}

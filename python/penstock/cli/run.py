@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import typer
 
-from penstock.cli.failure import INTERRUPTED, say
+from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.locate import RESULTS, find, refuse
 from penstock.cli.progress import Progress
-from penstock.result import Result
+from penstock.result import FrameLossError, Result
 from penstock.text import duration
 
 
@@ -16,7 +17,6 @@ from penstock.text import duration
 class Request:
     """What `run` and `compare` are asked alike."""
 
-    scenario: str
     sets: list[str]
     profile: str | None
     out: Path | None
@@ -25,23 +25,28 @@ class Request:
     quiet: bool
 
 
-def run_one(request: Request, *, scheme: str | None, seed: int | None, figures: bool) -> None:
+def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None, figures: bool) -> None:
     """Run, write the folder, print the summary."""
-    scenario = find(request.scenario, request.sets)
+    scenario = find(name, request.sets)
     # Laying the scenario out finds what is wrong with it before anything is written.
     plan = scenario.describe(scheme=scheme, profile=request.profile, seed=seed)
     folder = request.out or RESULTS / f"{plan['name']}-{plan['scheme']}-seed{plan['seed']}"
     refuse(folder, force=request.force, mark="scenario.toml")
 
+    loss = None
     with Progress(quiet=request.quiet) as progress:
-        result = scenario.run(
-            scheme=scheme,
-            profile=request.profile,
-            seed=seed,
-            out=folder,
-            force=request.force,
-            progress=progress.task(plan["scheme"]),
-        )
+        try:
+            result = scenario.run(
+                scheme=scheme,
+                profile=request.profile,
+                seed=seed,
+                out=folder,
+                force=request.force,
+                progress=progress.task(plan["scheme"]),
+            )
+        except FrameLossError as error:
+            # Whoever looks for the cause needs the records and the figures.
+            loss, result = error, error.result
     drawn = _draw(result, folder) if figures else []
 
     if request.json:
@@ -54,6 +59,17 @@ def run_one(request: Request, *, scheme: str | None, seed: int | None, figures: 
         at = duration(result.interrupted_at_s or 0.0)
         say(f"interrupted at {at} of {duration(plan['duration_s'])}; what was recorded until then is in {folder}")
         raise typer.Exit(INTERRUPTED)
+    if loss is not None:
+        fail_on_loss({result.summary["scenario"]: loss}, folder)
+
+
+def fail_on_loss(losses: dict[str, FrameLossError], folder: Path) -> NoReturn:
+    """Say which runs claimed to be lossless and were not, and end with the status of a failure."""
+    for label, loss in losses.items():
+        say(f"error: {label}: {loss.message}")
+    say(f"hint: {next(iter(losses.values())).hint}")
+    say(f"the records are whole and in {folder}")
+    raise typer.Exit(FAILED)
 
 
 def _draw(result: Result, folder: Path) -> list[Path]:

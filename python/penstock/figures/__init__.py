@@ -3,7 +3,8 @@
 The same result gives the same SVG, byte for byte.
 """
 
-from penstock.figures.pages import comparison, overview, write_all
+from penstock.figures.pages import overview, write_all
+from penstock.figures.side_by_side import comparison, cumulative, pauses, write_comparison
 from penstock.figures.style import save
 
-__all__ = ["comparison", "overview", "save", "write_all"]
+__all__ = ["comparison", "cumulative", "overview", "pauses", "save", "write_all", "write_comparison"]

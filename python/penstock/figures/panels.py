@@ -1,6 +1,7 @@
 """One panel each: queue length, utilisation, rates. A panel draws into axes that it is given."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,15 +23,30 @@ _FLOWS_APART = len(FLOW_COLOURS)
 """Up to so many flows have a colour each; more are drawn as a crowd with its median."""
 
 
+Colours = Mapping[str, str]
+"""The colour of the line of each name."""
+
+
+def colours(names: Iterable[str], palette: Sequence[str]) -> Colours:
+    """Give each name a colour of the palette, in turn."""
+    return dict(zip(dict.fromkeys(names), cycle(palette), strict=False))
+
+
 def draw_queues(
-    axes: "Axes", series: list[QueueSeries], equilibrium_octets: float | None, highest_octets: float
+    axes: "Axes",
+    series: list[QueueSeries],
+    equilibrium_octets: float | None,
+    highest_octets: float,
+    colour_of: Colours | None = None,
 ) -> None:
     """Draw the length of queues, their maximum, the length that the scheme aims at, and marks where frames were lost.
 
-    ``highest_octets`` is the top of the axis, which several panels may share.
+    ``highest_octets`` is the top of the axis, which several panels may share, as they may share colours.
     """
-    scale, unit = (1e6, "MB") if highest_octets >= 2e6 else (1e3, "KB") if highest_octets >= 2e3 else (1.0, "octets")
-    for s, colour in zip(series, QUEUE_COLOURS, strict=False):
+    colour_of = colour_of or colours((s.name for s in series), QUEUE_COLOURS)
+    scale, unit = octets_scale(highest_octets)
+    for s in series:
+        colour = colour_of[s.name]
         time, length = envelope(s.time_s, s.octets)
         axes.plot(time, length / scale, color=colour, label=s.name, linewidth=0.9)
         # Samples miss peaks that are over before the next.
@@ -67,16 +83,17 @@ def draw_utilization(axes: "Axes", series: list[QueueSeries]) -> None:
     axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
 
 
-def draw_rates(axes: "Axes", series: list[FlowSeries], highest_bps: float) -> None:
+def draw_rates(axes: "Axes", series: list[FlowSeries], highest_bps: float, colour_of: Colours | None = None) -> None:
     """Draw what each flow delivers, and its max-min fair share, dashed.
 
-    ``highest_bps`` is the top of the axis, which several panels may share.
+    ``highest_bps`` is the top of the axis, which several panels may share, as they may share colours.
     """
+    colour_of = colour_of or colours((s.name for s in series), FLOW_COLOURS)
     lines = [thinned(s) for s in series]
     scale, unit = (1e9, "Gb/s") if highest_bps >= 2e9 else (1e6, "Mb/s") if highest_bps >= 2e6 else (1e3, "kb/s")
     if len(series) <= _FLOWS_APART:
-        for s, (time, rate), colour in zip(series, lines, FLOW_COLOURS, strict=False):
-            axes.plot(time, rate / scale, color=colour, label=s.name, linewidth=1.0)
+        for s, (time, rate) in zip(series, lines, strict=True):
+            axes.plot(time, rate / scale, color=colour_of[s.name], label=s.name, linewidth=1.0)
     else:
         _draw_crowd(axes, lines, scale)
     starts, stops, shares = np.array(fair_shares(series)).reshape(-1, 3).T
@@ -92,6 +109,11 @@ def draw_rates(axes: "Axes", series: list[FlowSeries], highest_bps: float) -> No
     )
     axes.set_ylabel(f"delivered rate ({unit})")
     axes.set_ylim(0, _HEADROOM * highest_bps / scale or None)
+
+
+def octets_scale(highest_octets: float) -> tuple[float, str]:
+    """Return the unit that suits an axis of so many octets: how many octets it is, and its name."""
+    return (1e6, "MB") if highest_octets >= 2e6 else (1e3, "KB") if highest_octets >= 2e3 else (1.0, "octets")
 
 
 def top_octets(series: list[QueueSeries], equilibrium_octets: float | None) -> float:

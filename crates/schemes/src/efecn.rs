@@ -1,0 +1,298 @@
+//! E-FECN, Enhanced FECN: FECN with a fast start, and BCN(0,0) under severe congestion.
+//!
+//! Sources begin at line rate without a regulator. A switch whose queue passes Qsc tells the sources of the frames that
+//! arrive to fall to Rmin at once, and advertises Rmin itself. From there on FECN's probes raise all rates together.
+//!
+//! ```text
+//!   congestion point                                 reaction point
+//!   frame arrives, q > Qsc --- BCN(0,0) -----------> regulator at Rmin = C/N0   (no stop, no random wait)
+//!     and r = Rmin                                     |
+//!   probe leaves: rate = min(rate, r) ==> reflected ==> regulator's rate = probe's rate; at line rate none
+//! ```
+//!
+//! Source: paper 001, section 4. What it shares with FECN are the same parts: see `parts::explicit_rate`, `parts::regulators`.
+
+use alloc::vec::Vec;
+
+use crate::info::values::{choice, octets};
+use crate::info::{Info, Profile, Threshold, choice, parameters};
+use crate::parts::explicit_rate::{ExplicitRate, Probe, RateAllocator};
+use crate::parts::regulators::{Regulators, Start};
+use crate::units::{BitRate, CpId, FlowKey, Instant};
+use crate::{
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
+    Scheme, To, Var,
+};
+
+/// Enhanced Forward Explicit Congestion Notification.
+#[derive(Debug, Clone, Copy)]
+pub struct EnhancedForwardExplicitRate;
+
+choice! {
+    /// How often BCN(0,0) goes to a source.
+    pub enum Bcn00Rule {
+        /// For each of its frames that arrives above Qsc.
+        PerFrame = "per-frame",
+        /// Once, until the queue is back at Qsc.
+        OncePerSource = "once-per-source",
+    }
+}
+
+parameters! {
+    /// E-FECN's parameters.
+    pub struct Config {
+        ..rates: ExplicitRate;
+        q_sc: Threshold = octets(120_000), octets(64) => octets(1_000_000_000); "paper 001 table 2, Qsc", "Severe congestion: above this queue length BCN(0,0) is sent.";
+        bcn_00_rule: Bcn00Rule = choice("per-frame"); "paper 001 section 4 does not say", "How often BCN(0,0) goes to a source: for each frame above Qsc, or once until the queue is back.";
+    }
+}
+
+const PROFILES: &[Profile] = &[Profile {
+    name: "paper-efecn",
+    description: "Paper 001, table 2, at 10 Gb/s: Qeq 24 000 and Qsc 120 000 octets, Rmin 500 Mb/s.",
+    settings: &[("q_eq", octets(24_000)), ("q_sc", octets(120_000))],
+}];
+
+/// A control frame of E-FECN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message {
+    /// A probe, or its return.
+    Probe(Probe),
+    /// BCN(0,0): the queue is beyond Qsc.
+    Bcn00 {
+        /// The flow whose frame arrived.
+        flow: FlowKey,
+        /// The congestion point.
+        cp: CpId,
+    },
+}
+
+impl Scheme for EnhancedForwardExplicitRate {
+    const INFO: Info = Info {
+        name: "efecn",
+        title: "Enhanced Forward Explicit Congestion Notification",
+        source: "paper 001 (So-In, Jain, Jiang: E-FECN), section 4",
+        description: "FECN whose sources start at line rate; a switch under severe congestion sends them back to a low rate \
+                      with BCN(0,0), and probes raise them from there.",
+        parameters: Config::PARAMETERS,
+        profiles: PROFILES,
+        recovers_alone: false,
+        raises_on_signal: true,
+        integer_state: true,
+    };
+    type Config = Config;
+    type Tag = ();
+    type Signal = Message;
+    type Cp = Cp;
+    type Np = Np;
+    type Rp = Rp;
+
+    const SIGNAL_VARS: &'static [Var] = &[
+        Var { name: "bcn_00", description: "1 for BCN(0,0), 0 for a probe that has come back" },
+        Var { name: "rate_bps", description: "rate of the probe, bit/s; -1: unlimited; 0 for BCN(0,0)" },
+    ];
+
+    fn octets(_: &Message) -> u16 {
+        Probe::OCTETS
+    }
+
+    fn signal_vars(signal: &Message, row: &mut [i64]) {
+        match signal {
+            Message::Probe(probe) => {
+                row[0] = 0;
+                probe.vars(&mut row[1..]);
+            }
+            Message::Bcn00 { .. } => row.copy_from_slice(&[1, 0]),
+        }
+    }
+}
+
+/// E-FECN's congestion point.
+#[derive(Debug, Clone)]
+pub struct Cp {
+    id: CpId,
+    allocator: RateAllocator,
+    q_sc: u64,
+    rmin: u64,
+    /// Sources that have been told since the queue passed Qsc; `None` where every frame is answered.
+    told: Option<Vec<FlowKey>>,
+}
+
+impl Cp {
+    /// Whether the source of `flow` is to be told.
+    fn tells(&mut self, flow: FlowKey) -> bool {
+        let Some(told) = &mut self.told else { return true };
+        let new = !told.contains(&flow);
+        if new && told.len() < told.capacity() {
+            told.push(flow);
+        }
+        new
+    }
+}
+
+impl CongestionPoint<EnhancedForwardExplicitRate> for Cp {
+    const VARS: &'static [Var] = RateAllocator::VARS;
+
+    fn new(config: &Config, place: Place) -> Self {
+        Self {
+            id: place.cp,
+            allocator: RateAllocator::new(&config.rates, place, 1),
+            q_sc: config.q_sc.0,
+            rmin: (place.line.0 / u64::from(config.rates.rmin_n0)).max(1),
+            told: (config.bcn_00_rule == Bcn00Rule::OncePerSource)
+                .then(|| Vec::with_capacity(config.rates.flow_table as usize)),
+        }
+    }
+
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        now: Instant,
+        frame: Frame<'_, ()>,
+        fate: Fate,
+        queue: &Queue,
+        _draw: &mut impl Draw,
+        out: &mut impl Out<EnhancedForwardExplicitRate>,
+    ) {
+        self.allocator.on_arrival(now, frame.octets, fate);
+        if queue.len.0 > self.q_sc {
+            self.allocator.reset(self.rmin);
+            if self.tells(frame.flow) {
+                out.send(To::Source(frame.flow), Class::Control, Message::Bcn00 { flow: frame.flow, cp: self.id });
+            }
+        } else if let Some(told) = &mut self.told {
+            told.clear();
+        }
+    }
+
+    #[inline]
+    fn on_departure(&mut self, now: Instant, frame: Frame<'_, ()>, queue: &Queue) {
+        self.allocator.on_departure(now, frame.octets, queue);
+    }
+
+    fn on_probe_departure(&mut self, _now: Instant, signal: &mut Message, _queue: &Queue) {
+        if let Message::Probe(probe) = signal {
+            self.allocator.edit(probe);
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.allocator.next_timeout()
+    }
+
+    fn on_timeout(
+        &mut self,
+        now: Instant,
+        queue: &Queue,
+        _draw: &mut impl Draw,
+        _out: &mut impl Out<EnhancedForwardExplicitRate>,
+    ) {
+        self.allocator.on_timeout(now, queue);
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        self.allocator.vars(row);
+    }
+}
+
+/// E-FECN's notification point: reflects probes.
+#[derive(Debug, Clone)]
+pub struct Np(FlowKey);
+
+impl NotificationPoint<EnhancedForwardExplicitRate> for Np {
+    fn new(_: &Config, flow: FlowKey) -> Self {
+        Self(flow)
+    }
+
+    fn on_signal(
+        &mut self,
+        _now: Instant,
+        signal: Message,
+        _draw: &mut impl Draw,
+        out: &mut impl Out<EnhancedForwardExplicitRate>,
+    ) {
+        out.send(To::Source(self.0), Class::Control, signal);
+    }
+}
+
+/// E-FECN's reaction point.
+#[derive(Debug, Clone)]
+pub struct Rp {
+    regulators: Regulators,
+    class: Class,
+}
+
+impl Rp {
+    fn probe(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<EnhancedForwardExplicitRate>) {
+        let class = self.class;
+        self.regulators
+            .on_timeout(now, draw, |probe| out.send(To::Destination(probe.flow), class, Message::Probe(probe)));
+    }
+}
+
+impl ReactionPoint<EnhancedForwardExplicitRate> for Rp {
+    const VARS: &'static [Var] = Regulators::VARS;
+
+    fn new(config: &Config, line: BitRate) -> Self {
+        Self { regulators: Regulators::new(&config.rates, line, Start::Free), class: config.rates.probe_class.into() }
+    }
+
+    fn on_start(
+        &mut self,
+        now: Instant,
+        flow: FlowKey,
+        draw: &mut impl Draw,
+        out: &mut impl Out<EnhancedForwardExplicitRate>,
+    ) {
+        self.regulators.on_start(now, flow);
+        self.probe(now, draw, out);
+    }
+
+    fn on_signal(
+        &mut self,
+        now: Instant,
+        signal: Message,
+        _draw: &mut impl Draw,
+        _out: &mut impl Out<EnhancedForwardExplicitRate>,
+    ) {
+        match signal {
+            Message::Probe(probe) => self.regulators.on_probe(now, probe),
+            Message::Bcn00 { flow, cp } => self.regulators.on_stop(now, flow, cp),
+        }
+    }
+
+    #[inline]
+    fn on_send(
+        &mut self,
+        now: Instant,
+        frame: Release,
+        _draw: &mut impl Draw,
+        _out: &mut impl Out<EnhancedForwardExplicitRate>,
+    ) {
+        self.regulators.on_send(now, frame);
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.regulators.next_timeout()
+    }
+
+    fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<EnhancedForwardExplicitRate>) {
+        self.probe(now, draw, out);
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance { rate: BitRate(self.regulators.rate()), window: None }
+    }
+
+    fn admits(&self, now: Instant, flow: FlowKey) -> Instant {
+        self.regulators.admits(now, flow)
+    }
+
+    fn limiting(&self) -> bool {
+        self.regulators.limiting()
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        self.regulators.vars(row);
+    }
+}

@@ -1,0 +1,289 @@
+"""Figures of a comparison: panels of every scheme on common scales, the distribution of the queue, pauses."""
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from penstock.figures.pages import SUBTITLE, WIDTH, finish, shown_s
+from penstock.figures.panels import (
+    colours,
+    draw_queues,
+    draw_rates,
+    legend,
+    octets_scale,
+    time_axis,
+    top_bps,
+    top_octets,
+)
+from penstock.figures.series import equilibrium_octets, flow_series, notable_queues, question, queue_series
+from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, save, styled
+from penstock.measures import groups, longest, measured_octets
+from penstock.result import Result
+from penstock.text import count, duration, share
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from penstock.summary import QueueSummary
+
+_MOST_COLUMNS = 4
+"""Schemes beside one another: more than so many go into several rows."""
+
+_PORTS_SHOWN = 24
+"""The most ports in a picture of pauses: those that were stopped longest."""
+
+_GROUPS_SHOWN = 12
+
+_NAME: dict[str, Any] = {"fontsize": 10.5, "fontweight": "bold"}
+
+_DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)))
+"""Lines of the second and third scheme that have the same colour."""
+
+Runs = Mapping[str, Sequence[Result]]
+"""The runs of each line of a comparison, a run a seed, under the line's label."""
+
+
+def write_comparison(runs: Runs, queue: str | None, folder: Path) -> list[Path]:
+    """Write every figure of a comparison into ``folder`` as PNG and SVG, and return the files.
+
+    Panels show the first seed of each; distributions and pauses cover all seeds.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    firsts = {label: results[0] for label, results in runs.items()}
+    figures = {"compare": comparison(list(firsts.values()), labels=list(firsts), queue=queue)}
+    if queue is not None:
+        figures["cdf"] = cumulative(runs, queue)
+    if any(q["pause_frames"] for results in runs.values() for result in results for q in result.summary["queues"]):
+        figures["pauses"] = pauses(runs)
+    written = []
+    for name, figure in figures.items():
+        for kind in ("png", "svg"):
+            path = folder / f"{name}.{kind}"
+            save(figure, path)
+            written.append(path)
+    return written
+
+
+def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None, queue: str | None = None) -> Figure:
+    """Draw schemes side by side: a queue panel above a rate panel for each, on common scales, with the same queues.
+
+    ``queue`` is the one to draw; without it, those that fill, drop or signal most.
+    """
+    names = labels or [result.summary["scheme"] for result in results]
+    every = _longest_of_each(results)
+    chosen = notable_queues([q for q in every if queue in (None, q["name"])])
+    queues = [queue_series(result, _of(result, chosen)) for result in results]
+    flows = [flow_series(result) for result in results]
+    set_points = [equilibrium_octets(result) for result in results]
+    highest_octets = max(top_octets(series, point) for series, point in zip(queues, set_points, strict=True))
+    highest_bps = max(top_bps(series) for series in flows)
+    # The same name has the same colour everywhere, so that one legend serves all.
+    queue_colours = colours((series.name for shown in queues for series in shown), QUEUE_COLOURS)
+    flow_colours = colours((series.name for shown in flows for series in shown), FLOW_COLOURS)
+    columns = min(len(results), _MOST_COLUMNS) if len(results) <= _MOST_COLUMNS else math.ceil(math.sqrt(len(results)))
+    rows = math.ceil(len(results) / columns)
+    with styled():
+        width = max(WIDTH, 2 + 4.3 * columns)
+        figure = Figure(figsize=(width, 0.6 + 4.9 * rows), layout="constrained")
+        panels = figure.subplots(2 * rows, columns, sharex=True, squeeze=False)
+        for place, (result, name) in enumerate(zip(results, names, strict=True)):
+            row, column = divmod(place, columns)
+            upper, lower = panels[2 * row, column], panels[2 * row + 1, column]
+            if place:
+                upper.sharey(panels[0, 0])
+                lower.sharey(panels[1, 0])
+            draw_queues(upper, queues[place], set_points[place], highest_octets, queue_colours)
+            draw_rates(lower, flows[place], highest_bps, flow_colours)
+            upper.set_title(_details(result), **SUBTITLE)
+            upper.annotate(name, (0, 1), xytext=(0, 25), xycoords="axes fraction", textcoords="offset points", **_NAME)
+            if column > 0:
+                for axes in (upper, lower):
+                    axes.set_ylabel("")
+                    axes.tick_params(labelleft=False)
+            # The last panel of a column has the axis of time.
+            last = place + columns >= len(results)
+            lower.tick_params(labelbottom=last)
+            if last:
+                time_axis(lower, max(shown_s(r) for r in results))
+        for place in range(len(results), rows * columns):
+            row, column = divmod(place, columns)
+            panels[2 * row, column].remove()
+            panels[2 * row + 1, column].remove()
+        drawn = [panels[2 * (i // columns) : 2 * (i // columns) + 2, i % columns] for i in range(len(results))]
+        for kind in (0, 1):
+            corner = panels[kind, columns - 1]
+            legend(corner, [pair[kind] for pair in drawn if pair[kind] is not corner])
+        finish(figure, _title(results))
+    return figure
+
+
+def cumulative(runs: Runs, queue: str) -> Figure:
+    """Draw the distribution of a queue's length: for each line, in what share of the samples it is at most so long."""
+    with styled():
+        figure = Figure(figsize=(WIDTH, 5.2), layout="constrained")
+        axes = figure.subplots()
+        samples = {label: _samples(results, queue) for label, results in runs.items()}
+        samples = {label: octets for label, octets in samples.items() if len(octets)}
+        scale, unit = octets_scale(max((float(octets[-1]) for octets in samples.values()), default=0.0))
+        for (label, octets), (colour, dashes) in zip(samples.items(), _lines(), strict=False):
+            # A step at each length that occurs.
+            lengths, counts = np.unique(octets, return_counts=True)
+            shares = np.cumsum(counts) / len(octets)
+            axes.step(
+                np.concatenate(([lengths[0]], lengths)) / scale,
+                np.concatenate(([0.0], shares)),
+                where="post",
+                color=colour,
+                linestyle=dashes,
+                label=label,
+                linewidth=1.5,
+            )
+        axes.set_xlabel(f"queue length ({unit})")
+        axes.set_ylabel("share of samples with at most this length")
+        axes.set_xlim(left=0)
+        axes.set_ylim(0, 1.01)
+        axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
+        seeds = max(len(results) for results in runs.values())
+        axes.set_title(
+            f"queue {queue}, after the warm-up" + (f", {seeds} seeds together" if seeds > 1 else ""), **SUBTITLE
+        )
+        legend(axes)
+        finish(figure, _title([results[0] for results in runs.values()]))
+    return figure
+
+
+def pauses(runs: Runs) -> Figure:
+    """Draw which ports priority flow control stopped, how long, and what each group of flows delivers.
+
+    The stopped ports are the saturation tree: from the congested port back to the hosts.
+    """
+    stopped = {label: _stopped_shares(results) for label, results in runs.items()}
+    ports = sorted({port for shares in stopped.values() for port in shares})
+    ports.sort(key=lambda port: -max(shares.get(port, 0.0) for shares in stopped.values()))
+    shown = ports[:_PORTS_SHOWN]
+    with styled():
+        height = max(5.0, 1.9 + 0.26 * len(shown))
+        figure = Figure(figsize=(max(WIDTH, 7 + 1.0 * len(runs)), height), layout="constrained")
+        left, right = figure.subplots(1, 2, width_ratios=(1, 1))
+        table = np.array([[stopped[label].get(port, 0.0) for label in runs] for port in shown])
+        # What was never stopped stays white.
+        left.imshow(
+            np.ma.masked_equal(table, 0), cmap="YlOrRd", vmin=0, vmax=max(0.01, float(table.max())), aspect="auto"
+        )
+        left.grid(visible=False)
+        for (y, x), value in np.ndenumerate(table):
+            colour = "white" if value > 0.6 * table.max() else "black"
+            left.text(x, y, share(value) if value else "–", ha="center", va="center", fontsize=8, color=colour)
+        left.set_yticks(range(len(shown)), shown)
+        left.set_xticks(range(len(runs)), [textwrap.fill(label, 12) for label in runs])
+        hidden = f" (the {len(shown)} of {len(ports)} that were stopped longest)" if len(ports) > len(shown) else ""
+        left.set_title(f"share of the run for which a port was stopped{hidden}", **SUBTITLE)
+        _draw_groups(right, runs)
+        finish(figure, _title([results[0] for results in runs.values()]))
+    return figure
+
+
+def _draw_groups(axes: "Axes", runs: Runs) -> None:
+    """Draw what a flow of each group delivers, as bars, a colour a line of the comparison."""
+    delivered = {label: _delivered_bps(results) for label, results in runs.items()}
+    names = list(dict.fromkeys(name for rates in delivered.values() for name in rates))[:_GROUPS_SHOWN]
+    highest = max((rate for rates in delivered.values() for rate in rates.values()), default=0.0)
+    scale, unit = (1e9, "Gb/s") if highest >= 2e9 else (1e6, "Mb/s") if highest >= 2e6 else (1e3, "kb/s")
+    width = 0.8 / len(runs)
+    for i, ((label, rates), (colour, _)) in enumerate(zip(delivered.items(), _lines(), strict=False)):
+        places = np.arange(len(names)) - 0.4 + (i + 0.5) * width
+        heights = [rates.get(name, 0.0) / scale for name in names]
+        bars = axes.bar(places, heights, width=0.9 * width, color=colour, label=label)
+        axes.bar_label(bars, [f"{height:.3g}" for height in heights], fontsize=8, padding=2)
+    axes.set_xticks(range(len(names)), names)
+    axes.grid(visible=False, axis="x")
+    axes.set_ylabel(f"delivered by a flow, mean of the group ({unit})")
+    axes.set_title("throughput of each group of flows", **SUBTITLE)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.005, 1.03), borderaxespad=0)
+
+
+def _stopped_shares(results: Sequence[Result]) -> dict[str, float]:
+    """Return for each port that was stopped for which share of the run, the mean of the runs."""
+    total: dict[str, float] = {}
+    for result in results:
+        of_run: dict[str, float] = {}
+        for queue in result.summary["queues"]:
+            of_run[queue["name"]] = max(of_run.get(queue["name"], 0.0), queue["paused_s"] / shown_s(result))
+        for port, value in of_run.items():
+            total[port] = total.get(port, 0.0) + value / len(results)
+    return {port: value for port, value in total.items() if value > 0}
+
+
+def _delivered_bps(results: Sequence[Result]) -> dict[str, float]:
+    """Return what a flow of each group delivers on average, bit/s, the mean of the runs."""
+    rates: dict[str, list[float]] = {}
+    for result in results:
+        throughput_bps = {flow["name"]: flow["throughput_bps"] for flow in result.summary["flows"]}
+        for group in groups(result):
+            rates.setdefault(group.name, []).append(fmean(throughput_bps[flow] for flow in group.flows))
+    return {name: fmean(values) for name, values in rates.items()}
+
+
+def _samples(results: Sequence[Result], queue: str) -> Any:
+    """Return the sampled lengths of a queue in all runs, octets, sorted."""
+    parts = []
+    for result in results:
+        chosen = longest(result.summary, queue)
+        if chosen is not None:
+            # Read anew where there is a folder: the tables of all runs may not fit into memory together.
+            own = Result.open(result.path) if result.path else result
+            parts.append(measured_octets(own, chosen))
+    return np.sort(np.concatenate(parts)) if parts else np.empty(0)
+
+
+def _lines() -> "cycle[tuple[str, Any]]":
+    """Return a colour and a dash for one line after another."""
+    return cycle([(colour, dashes) for dashes in _DASHES for colour in FLOW_COLOURS])
+
+
+def _of(result: Result, chosen: list["QueueSummary"]) -> list["QueueSummary"]:
+    """Return the chosen queues that a run has; if it has none, as in another topology, its own longest."""
+    own = {(q["name"], q["priority"]) for q in result.summary["queues"]}
+    return [q for q in chosen if (q["name"], q["priority"]) in own] or notable_queues(result.summary["queues"], 1)
+
+
+def _longest_of_each(results: Sequence[Result]) -> list["QueueSummary"]:
+    """Return each queue as it was in the run that made it longest."""
+    longest_of: dict[tuple[str, int], QueueSummary] = {}
+    for result in results:
+        for candidate in result.summary["queues"]:
+            key = candidate["name"], candidate["priority"]
+            if key not in longest_of or candidate["mean_octets"] > longest_of[key]["mean_octets"]:
+                longest_of[key] = candidate
+    return list(longest_of.values())
+
+
+def _title(results: Sequence[Result]) -> str:
+    """Return the question that all runs answer, or the names of their scenarios where they answer several."""
+    questions = dict.fromkeys(question(result) for result in results)
+    if len(questions) == 1:
+        return next(iter(questions))
+    return ", ".join(dict.fromkeys(result.summary["scenario"] for result in results))
+
+
+def _details(result: Result) -> str:
+    summary = result.summary
+    dropped = summary["totals"]["frames_dropped"]
+    parts = [
+        f"profile {summary['profile']}" if summary["profile"] else "",
+        f"seed {summary['seed']}",
+        f"{count(dropped)} dropped ({share(summary['loss_rate'])})" if dropped else "no frame dropped",
+        f"stopped {duration(stopped_s)} in all" if (stopped_s := sum(q["paused_s"] for q in summary["queues"])) else "",
+        "interrupted" if result.interrupted else "",
+    ]
+    return " · ".join(part for part in parts if part)

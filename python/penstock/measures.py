@@ -1,0 +1,290 @@
+"""The numbers by which `penstock compare` judges schemes: taken from one run each, then summed up over seeds.
+
+:data:`MEASURES` declares each once; `compare.json` has their keys, the table their titles, and the reference page their
+definitions. What a summary holds is weighted with time. Percentiles and amplitudes come from the recorded samples of
+the time after the warm-up, so that they are as fine as ``record.interval``.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+import numpy as np
+
+from penstock.columns import codes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from penstock.result import Result
+    from penstock.summary import FlowSummary, QueueSummary, Summary
+
+Kind = Literal["count", "octets", "share", "rate", "index", "time"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that a run comes to, in the unit that its key ends in; frames, or a plain number, where it has none."""
+
+    key: str
+    title: str
+    kind: Kind
+    definition: str
+    in_table: bool = True
+    """Whether the table has a column for it; the others are in `compare.json` alone."""
+
+
+MEASURES = (
+    Measure(
+        "frames_dropped",
+        "lost",
+        "count",
+        "Data frames and copies lost over the whole run: dropped at full queues, or lost on broken links.",
+    ),
+    Measure("loss_rate", "loss", "share", "Frames dropped at full queues over frames sent."),
+    Measure("queue_mean_octets", "queue mean", "octets", "Mean length of the queue, weighted with time."),
+    Measure("queue_std_octets", "σ", "octets", "Standard deviation of its length, weighted with time."),
+    Measure("queue_p50_octets", "p50", "octets", "Median of its sampled length."),
+    Measure("queue_p99_octets", "p99", "octets", "99th percentile of its sampled length."),
+    Measure("queue_max_octets", "max", "octets", "Its greatest length, between samples too.", in_table=False),
+    Measure(
+        "queue_amplitude_octets",
+        "amplitude",
+        "octets",
+        "Oscillation amplitude of the queue: half the distance between the 5th and the 95th percentile of its sampled "
+        "length. A sine of amplitude A gives 0.99 A.",
+    ),
+    Measure("empty_fraction", "empty", "share", "Share of the time without an octet in the queue."),
+    Measure("utilization", "utilisation", "share", "Share of the scheduled rate of the queue's port that was used."),
+    Measure("throughput_bps", "throughput", "rate", "What all flows together deliver, wire overhead included."),
+    Measure("jain_index", "Jain", "index", "Jain's index of the controlled flows' throughputs."),
+    Measure(
+        "rate_amplitude_bps",
+        "rate amplitude",
+        "rate",
+        "Oscillation amplitude of the rates: half the distance between the 5th and the 95th percentile of a flow's "
+        "sampled allowed rate while the flow lasts; the mean over the controlled flows.",
+    ),
+    Measure("feedback_frames", "feedback", "count", "Signals that reached the sources of controlled flows."),
+    Measure(
+        "feedback_rate", "per frame", "share", "Signals that reached sources over data frames sent.", in_table=False
+    ),
+    Measure(
+        "settling_time_s",
+        "settled",
+        "time",
+        "Median of the flows' settling times, of the flows that have settled. `flows` of `of_flows` have, all runs "
+        "together.",
+    ),
+    Measure(
+        "completion_time_s",
+        "completed",
+        "time",
+        "Mean of the flows' completion times, of the flows that have completed. `flows` of `of_flows` have, all runs "
+        "together.",
+    ),
+    Measure(
+        "paused_s",
+        "paused",
+        "time",
+        "Time that priority flow control stopped recorded queues, the sum over the queues, over the whole run.",
+    ),
+    Measure(
+        "pause_frames", "pauses", "count", "Frames of priority flow control, pause and resume, over the whole run."
+    ),
+)
+"""In the order of the table's columns."""
+
+ROWS_OF_FLOWS: tuple[Literal["settling_time_s", "completion_time_s"], ...] = ("settling_time_s", "completion_time_s")
+"""The measures that a flow may lack, so that they say how many have it."""
+
+
+class Spread(TypedDict):
+    """A measure over several runs; ``None`` where no run has it, and no deviation of a single one."""
+
+    mean: float | None
+    std: float | None
+    min: float | None
+    max: float | None
+
+
+@dataclass(frozen=True)
+class Group:
+    """The flows of one `[[flow]]` table."""
+
+    name: str
+    flows: list[str]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run in numbers."""
+
+    values: dict[str, float | None]
+    """A value for each of :data:`MEASURES`; ``None`` where the run has none."""
+    flows_with: dict[str, int]
+    """For each of :data:`ROWS_OF_FLOWS`, how many flows have it."""
+    flows: int
+    """How many flows there are."""
+    groups: dict[str, float]
+    """For each group of flows, what one of its flows delivers on average, bit/s."""
+
+
+def measure(result: "Result", queue: str | None) -> Measured:
+    """Take the measures of a run, judged by the queue of that name."""
+    summary = result.summary
+    chosen = longest(summary, queue)
+    values: dict[str, float | None] = {
+        "loss_rate": summary["loss_rate"],
+        "frames_dropped": summary["totals"]["frames_dropped"] + summary["totals"]["frames_lost_on_link"],
+        "throughput_bps": sum(flow["throughput_bps"] for flow in summary["flows"]),
+        "jain_index": summary["jain_index"],
+        "rate_amplitude_bps": _rate_amplitude_bps(result),
+        "feedback_frames": summary["totals"]["feedback_frames"],
+        "feedback_rate": summary["feedback_rate"],
+    }
+    if chosen:
+        values |= {
+            "queue_mean_octets": chosen["mean_octets"],
+            "queue_std_octets": chosen["std_octets"],
+            "queue_max_octets": chosen["max_octets"],
+            "empty_fraction": chosen["empty_fraction"],
+            "utilization": chosen["utilization"],
+        }
+        samples = measured_octets(result, chosen)
+        if len(samples):
+            p5, p50, p95, p99 = (float(x) for x in np.percentile(samples, (5, 50, 95, 99)))
+            values |= {
+                "queue_p50_octets": p50,
+                "queue_p99_octets": p99,
+                "queue_amplitude_octets": (p95 - p5) / 2,
+            }
+    if "pause_frames" in summary["totals"]:
+        values["pause_frames"] = summary["totals"]["pause_frames"]
+        values["paused_s"] = sum(q["paused_s"] for q in summary["queues"])
+    known = {key: [time for flow in summary["flows"] if (time := flow[key]) is not None] for key in ROWS_OF_FLOWS}
+    if known["settling_time_s"]:
+        values["settling_time_s"] = median(known["settling_time_s"])
+    if known["completion_time_s"]:
+        values["completion_time_s"] = fmean(known["completion_time_s"])
+    throughput_bps = {flow["name"]: flow["throughput_bps"] for flow in summary["flows"]}
+    return Measured(
+        values={m.key: values.get(m.key) for m in MEASURES},
+        flows_with={key: len(times) for key, times in known.items()},
+        flows=len(summary["flows"]),
+        groups={group.name: fmean(throughput_bps[flow] for flow in group.flows) for group in groups(result)},
+    )
+
+
+def busiest(summaries: Iterable["Summary"]) -> str | None:
+    """Return the queue by which runs are judged: the one that is longest on average over all of them."""
+    total: dict[str, float] = {}
+    for summary in summaries:
+        for queue in summary["queues"]:
+            total[queue["name"]] = total.get(queue["name"], 0.0) + queue["mean_octets"]
+    return max(total, key=lambda name: total[name], default=None)
+
+
+def longest(summary: "Summary", name: str | None) -> "QueueSummary | None":
+    """Return the queue of a run called ``name``; of its priorities, the longest on average."""
+    return max((q for q in summary["queues"] if q["name"] == name), key=lambda q: q["mean_octets"], default=None)
+
+
+def measured_octets(result: "Result", queue: "QueueSummary") -> "NDArray[Any]":
+    """Return the samples of a queue's length after the warm-up, octets."""
+    numbers, words = codes(result.queues.column("queue").chunk(0))
+    if queue["name"] not in words:
+        return np.empty(0)
+    rows = (
+        (numbers == words.index(queue["name"]))
+        & (result.column("queues", "priority") == queue["priority"])
+        & (result.column("queues", "time_s") >= result.summary["warmup_s"])
+    )
+    samples: NDArray[Any] = result.column("queues", "queue_octets")[rows]
+    return samples
+
+
+def groups(result: "Result") -> list[Group]:
+    """Return the flows of a result in groups: those of one ``[[flow]]`` table, under the table's name."""
+    names = [flow["name"] for flow in result.summary["flows"]]
+    found = []
+    first = 0
+    # The resolved scenario names every table; "f0..f7" stands for eight flows.
+    for table in tomllib.loads(result.scenario_toml)["flow"]:
+        bounds = [int(digits[0]) for end in table["name"].split("..") if (digits := re.findall(r"\d+$", end))]
+        count = bounds[1] - bounds[0] + 1 if ".." in table["name"] else 1
+        found.append(Group(table["name"], names[first : first + count]))
+        first += count
+    return found
+
+
+def spread(values: Iterable[float | None]) -> Spread:
+    """Return mean, sample standard deviation and extremes of the values that there are."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return {"mean": None, "std": None, "min": None, "max": None}
+    return {
+        "mean": fmean(known),
+        "std": stdev(known) if len(known) > 1 else None,
+        "min": min(known),
+        "max": max(known),
+    }
+
+
+def spreads(runs: Sequence[Measured]) -> dict[str, Any]:
+    """Sum runs up: every measure's spread, and that of what each group of flows delivers."""
+    entry: dict[str, Any] = {m.key: spread(run.values[m.key] for run in runs) for m in MEASURES}
+    for key in ROWS_OF_FLOWS:
+        entry[key] |= {
+            "flows": sum(run.flows_with[key] for run in runs),
+            "of_flows": sum(run.flows for run in runs),
+        }
+    names = dict.fromkeys(name for run in runs for name in run.groups)
+    entry["groups"] = [
+        {"name": name, "throughput_bps": spread(run.groups[name] for run in runs if name in run.groups)}
+        for name in names
+    ]
+    return entry
+
+
+def _rate_amplitude_bps(result: "Result") -> float | None:
+    numbers, words = codes(result.rates.column("flow").chunk(0))
+    time_s, rate_bps, fair_bps = (result.column("rates", name) for name in ("time_s", "rate_bps", "fair_rate_bps"))
+    measured = (time_s >= result.summary["warmup_s"]) & (fair_bps > 0)
+    # One pass over the table serves all flows.
+    order = np.argsort(numbers, kind="stable")
+    bounds = np.searchsorted(numbers[order], np.arange(len(words) + 1))
+    uncontrolled = _uncontrolled(result)
+    amplitudes = []
+    for flow in result.summary["flows"]:
+        if flow["name"] in uncontrolled or flow["name"] not in words:
+            continue
+        number = words.index(flow["name"])
+        rows = order[bounds[number] : bounds[number + 1]]
+        samples = rate_bps[rows[measured[rows] & (time_s[rows] <= _end_s(flow, time_s[rows], fair_bps[rows]))]]
+        if len(samples):
+            p5, p95 = np.percentile(samples, (5, 95))
+            amplitudes.append(float(p95 - p5) / 2)
+    return fmean(amplitudes) if amplitudes else None
+
+
+def _end_s(flow: "FlowSummary", time_s: "NDArray[Any]", fair_bps: "NDArray[Any]") -> float:
+    """Return when a flow is over: it completes, or never, as far as the samples go."""
+    if flow["completion_time_s"] is None:
+        return float("inf")
+    active = np.flatnonzero(fair_bps > 0)
+    return float(time_s[active[0]]) + flow["completion_time_s"] if len(active) else float("inf")
+
+
+def _uncontrolled(result: "Result") -> set[str]:
+    """Return the flows that congestion management does not control: those of tables with ``controlled = false``."""
+    tables = tomllib.loads(result.scenario_toml)["flow"]
+    return {
+        name
+        for table, group in zip(tables, groups(result), strict=True)
+        if not table.get("controlled", True)
+        for name in group.flows
+    }

@@ -1,0 +1,131 @@
+"""`penstock compare`: what it runs, prints and writes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import ENDLESS, SMALL, Command, interrupt
+
+from penstock.measures import MEASURES
+
+ENTRY = ["label", "scenario", "scheme", "profile", "seeds"]
+FIGURES = {f"{name}.{kind}" for name in ("compare", "cdf") for kind in ("png", "svg")}
+
+
+def test_compare_json(penstock: Command, small: Path, tmp_path: Path) -> None:
+    done = penstock("compare", small, "--schemes", "qcn,none", "--seeds", "2", "--json")
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    assert list(document) == ["scenario", "question", "queue", "schemes", "runs"]
+    assert document["queue"] == "sw0->h2"
+    assert [(entry["scheme"], entry["seeds"]) for entry in document["schemes"]] == [("qcn", [1, 2]), ("none", [1, 2])]
+    losses = [run["loss_rate"] for run in document["runs"] if run["scheme"] == "none"]
+    none = document["schemes"][1]
+    assert none["loss_rate"]["mean"] == sum(losses) / 2
+    # Two greedy senders into one port of half their rate, without control: half is lost, but for the buffer.
+    assert 0.4 < none["loss_rate"]["mean"] < 0.5
+    assert document["schemes"][0]["loss_rate"]["mean"] < none["loss_rate"]["mean"]
+
+    # Two flows, two seeds; none of them ends.
+    assert none["completion_time_s"] == {"mean": None, "std": None, "min": None, "max": None, "flows": 0, "of_flows": 4}
+    for entry in document["schemes"]:
+        assert list(entry) == [*ENTRY, *(measure.key for measure in MEASURES), "groups"]
+    assert none["loss_rate"]["min"] == min(losses)
+    assert none["loss_rate"]["max"] == max(losses)
+    # Full, with room for 40 frames of 1500 octets, whenever a sample is taken; and nobody slows down.
+    assert none["queue_p50_octets"]["mean"] == 60_000
+    assert none["rate_amplitude_bps"]["mean"] == 0
+    assert none["pause_frames"]["mean"] is None
+    assert [group["name"] for group in none["groups"]] == ["f0..f1"]
+    assert 2 * none["groups"][0]["throughput_bps"]["mean"] == pytest.approx(none["throughput_bps"]["mean"])
+
+    folder = tmp_path / "results" / "small-compare"
+    assert json.loads((folder / "compare.json").read_text()) == document
+    runs = {"qcn-seed1", "qcn-seed2", "none-seed1", "none-seed2"}
+    assert {path.name for path in folder.iterdir()} == runs | {"compare.json", *FIGURES}
+    assert [path.name for path in folder.parent.iterdir()] == ["small-compare"]
+
+
+def test_compare_runs_as_run_does(penstock: Command, small: Path) -> None:
+    compared = json.loads(penstock("compare", small, "--schemes", "none,qcn", "--json").stdout)["runs"][1]
+    alone = json.loads(penstock("run", small, "--json", "--no-figures").stdout)
+    del compared["run"], alone["run"]
+    assert compared == alone
+
+
+def test_compare_table_and_existing_folder(penstock: Command, small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = penstock("compare", small, "--schemes", "qcn,none", "--out", out)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    for word in ("qcn", "none", "utilisation", "sw0->h2"):
+        assert word in done.stdout
+    kept = (out / "compare.json").read_bytes()
+    assert penstock("compare", small, "--schemes", "qcn", "--out", out).returncode == 2
+    assert (out / "compare.json").read_bytes() == kept
+    assert penstock("compare", small, "--schemes", "qcn", "--out", out, "--force").returncode == 0
+    assert not (out / "none-seed1").exists()
+
+
+def test_interrupted_comparison_keeps_what_was_recorded(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results" / "compared"
+    status, stdout, stderr = interrupt(["compare", str(small), "--schemes", "qcn,none", "--json", *ENDLESS], out)
+    assert status == 130
+    assert str(out) in stderr
+    assert [path.name for path in out.parent.iterdir()] == ["compared"]
+    runs = json.loads(stdout)["runs"]
+    assert runs
+    assert all(run["interrupted_at_s"] > 0 for run in runs)
+
+
+def test_compare_several_scenarios(penstock: Command, small: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text(SMALL.replace('scheme = "qcn"', 'scheme = "none"').replace("Do two", "What if two"))
+    alone = json.loads(penstock("compare", small, other, "--json").stdout)
+    assert [(e["label"], e["scenario"], e["scheme"]) for e in alone["schemes"]] == [
+        ("small", "small", "qcn"),
+        ("other", "other", "none"),
+    ]
+    assert (alone["scenario"], alone["question"]) == (None, None)
+    folder = tmp_path / "results" / "small-other-compare"
+    assert {path.name for path in folder.iterdir() if path.is_dir()} == {"small-seed1", "other-seed1"}
+
+    done = penstock("compare", small, other, "--schemes", "qcn,none", "--out", tmp_path / "both")
+    assert done.returncode == 0
+    assert "small, other" in done.stdout
+    document = json.loads((tmp_path / "both" / "compare.json").read_text())
+    labels = ["small: qcn", "small: none", "other: qcn", "other: none"]
+    assert [entry["label"] for entry in document["schemes"]] == labels
+    for label in labels:
+        assert label in done.stdout
+
+
+def test_compare_one_scheme_over_seeds(penstock: Command, small: Path) -> None:
+    document = json.loads(penstock("compare", small, "--seeds", "3", "--json").stdout)
+    (entry,) = document["schemes"]
+    assert (entry["label"], entry["seeds"]) == ("qcn", [1, 2, 3])
+    mean = entry["queue_mean_octets"]
+    assert mean["min"] <= mean["mean"] <= mean["max"]
+    assert mean["std"] > 0
+
+
+def test_compare_by_a_named_queue(penstock: Command, small: Path) -> None:
+    done = penstock(
+        "compare", small, "--schemes", "qcn", "--set", "record.queues=switches", "--queue", "sw0->h0", "--json"
+    )
+    document = json.loads(done.stdout)
+    assert document["queue"] == "sw0->h0"
+    (of_run,) = [q for q in document["runs"][0]["queues"] if q["name"] == "sw0->h0"]
+    assert document["schemes"][0]["queue_mean_octets"]["mean"] == of_run["mean_octets"]
+    done = penstock("compare", small, "--schemes", "qcn", "--queue", "sw0->h3", "--force")
+    assert done.returncode == 2
+    assert "did you mean sw0->h2?" in done.stderr
+
+
+def test_compare_needs_names_that_differ(penstock: Command, small: Path, tmp_path: Path) -> None:
+    (tmp_path / "twin").mkdir()
+    (tmp_path / "twin" / "small.toml").write_text(SMALL)
+    done = penstock("compare", small, tmp_path / "twin" / "small.toml")
+    assert done.returncode == 2
+    assert "two scenarios are called small" in done.stderr
+    assert not (tmp_path / "results").exists()

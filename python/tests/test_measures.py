@@ -1,0 +1,121 @@
+"""What `compare` judges by: against numbers that were computed by hand."""
+
+import copy
+
+import numpy as np
+import pytest
+from conftest import SMALL
+
+from penstock import FrameLossError, Result, Scenario
+from penstock.measures import MEASURES, busiest, groups, longest, measure, measured_octets, spread, spreads
+
+
+def test_spread_of_known_values() -> None:
+    # The deviations from the mean 4 are -3, -1 and 4: the variance of the sample is (9 + 1 + 16) / 2 = 13.
+    assert spread([1, 3, 8]) == {"mean": 4, "std": pytest.approx(13**0.5), "min": 1, "max": 8}
+    assert spread([None, 2.5]) == {"mean": 2.5, "std": None, "min": 2.5, "max": 2.5}
+    assert spread([None]) == {"mean": None, "std": None, "min": None, "max": None}
+
+
+def test_every_measure_has_a_value_of_its_kind(result: Result) -> None:
+    measured = measure(result, "sw0->h2")
+    assert list(measured.values) == [m.key for m in MEASURES]
+    queue = longest(result.summary, "sw0->h2")
+    assert queue is not None
+    assert measured.values["queue_mean_octets"] == queue["mean_octets"]
+    p50, p99 = measured.values["queue_p50_octets"], measured.values["queue_p99_octets"]
+    assert p50 is not None
+    assert p99 is not None
+    assert 0 < p50 <= p99 <= queue["max_octets"]
+    assert measured.values["frames_dropped"] == result.summary["totals"]["frames_dropped"]
+    # There is no priority flow control, and no flow ends.
+    missing = {"paused_s", "pause_frames", "completion_time_s"}
+    assert {key for key, value in measured.values.items() if value is None} - {"settling_time_s"} == missing
+
+
+def test_percentiles_and_amplitudes_cover_the_measured_time() -> None:
+    whole = Scenario.from_toml(SMALL).run()
+    late = Scenario.from_toml(SMALL).set("warmup", "10 ms").run()
+    (queue,) = (q for q in late.summary["queues"] if q["name"] == "sw0->h2")
+    octets = whole.column("queues", "queue_octets")[whole.column("queues", "time_s") >= 0.01]
+    assert (measured_octets(late, queue) == octets).all()
+    p5, p50, p95 = np.percentile(octets, (5, 50, 95))
+    values = measure(late, "sw0->h2").values
+    assert values["queue_p50_octets"] == p50
+    assert values["queue_amplitude_octets"] == (p95 - p5) / 2
+    time_s, rate_bps = (late.column("rates", name) for name in ("time_s", "rate_bps"))
+    rows = np.flatnonzero(time_s >= 0.01)
+    amplitudes = [np.diff(np.percentile(rate_bps[rows[i::2]], (5, 95)))[0] / 2 for i in (0, 1)]
+    assert values["rate_amplitude_bps"] == pytest.approx(sum(amplitudes) / 2)
+
+
+def test_rate_of_a_flow_counts_while_it_lasts_and_is_controlled() -> None:
+    # From 5 ms on, h0 may send at the line's rate of 1 Gb/s, all the time; before that its rate is 0.
+    lone = SMALL.replace('from = "h0..h1"', 'from = "h0"\nstart = "5 ms"')
+    assert measure(Scenario.from_toml(lone).run(), None).values["rate_amplitude_bps"] == 0
+    finite = lone.replace('to = "h2"', 'to = "h2"\nsize = "300 KB"')
+    assert measure(Scenario.from_toml(finite).run(), None).values["rate_amplitude_bps"] == 0
+    uncontrolled = SMALL.replace('to = "h2"', 'to = "h2"\ncontrolled = false')
+    result = Scenario.from_toml(uncontrolled).run()
+    assert measure(result, None).values["rate_amplitude_bps"] is None
+    # Greedy sources that nobody controls overflow the queue; its congestion point tells them in vain.
+    assert result.summary["totals"]["feedback_frames"] == 0
+    assert result.summary["totals"]["feedback_discarded"] > 0
+
+
+def test_queue_that_is_not_there_has_no_measures(result: Result) -> None:
+    values = measure(result, "sw0->h9").values
+    assert values["queue_mean_octets"] is values["queue_p50_octets"] is values["utilization"] is None
+    assert values["jain_index"] is not None
+
+
+def test_groups_are_the_tables_of_flows() -> None:
+    text = SMALL.replace("hosts = 3", "hosts = 4")
+    more = (
+        '[[flow]]\nname = "victim"\nfrom = "h3"\nto = "h2"\n[[flow]]\nname = "a2..a3"\nfrom = ["h0", "h3"]\nto = "h1"\n'
+    )
+    result = Scenario.from_toml(text + more).run()
+    found = {group.name: group.flows for group in groups(result)}
+    assert found == {"f0..f1": ["f0", "f1"], "victim": ["victim"], "a2..a3": ["a2", "a3"]}
+    delivered = {flow["name"]: flow["throughput_bps"] for flow in result.summary["flows"]}
+    assert measure(result, None).groups["a2..a3"] == (delivered["a2"] + delivered["a3"]) / 2
+
+
+def test_busiest_queue_is_that_of_all_runs(result: Result) -> None:
+    assert busiest([result.summary]) == "sw0->h2"
+    assert busiest([]) is None
+
+
+def test_sums_over_runs(result: Result) -> None:
+    other = Scenario.from_toml(result.scenario_toml).run(seed=2)
+    runs = [measure(result, "sw0->h2"), measure(other, "sw0->h2")]
+    entry = spreads(runs)
+    first, second = (run.values["jain_index"] for run in runs)
+    assert first is not None
+    assert second is not None
+    assert entry["jain_index"]["mean"] == pytest.approx((first + second) / 2)
+    assert entry["settling_time_s"]["of_flows"] == 4
+    assert spreads([])["jain_index"]["mean"] is None
+
+
+def claiming(result: Result, *, lossless: bool) -> Result:
+    """Return the result as if its scenario claimed to lose no frame."""
+    claimed = Result(result._core)
+    claimed.__dict__["summary"] = copy.deepcopy(result.summary) | {"lossless": lossless}
+    return claimed
+
+
+def test_broken_claim_raises_and_says_where_first(result: Result) -> None:
+    result.check_lossless()
+    claiming(result, lossless=True).check_lossless()
+    broken = claiming(result, lossless=False)
+    with pytest.raises(FrameLossError) as caught:
+        broken.check_lossless()
+    assert caught.value.result is broken
+    dropped, sent = (result.summary["totals"][key] for key in ("frames_dropped", "frames_sent"))
+    assert dropped > 0
+    assert f"lost {dropped} of " in caught.value.message
+    assert f"{sent:,}".replace(",", "\u202f") in caught.value.message
+    # A queue of 60 KB at 1 Gb/s above its rate is full after 480 us: the sample at 500 us is the first to tell.
+    assert "first at sw0->h2 (by 500 us)" in caught.value.message
+    assert "xoff" in caught.value.hint
