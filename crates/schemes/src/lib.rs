@@ -46,6 +46,7 @@ pub mod efecn;
 pub mod fecn;
 pub mod fqcn;
 pub mod info;
+pub mod mixed;
 pub mod none;
 pub mod parts;
 pub mod qcn;
