@@ -35,7 +35,7 @@ fn plan(name: &str) -> Plan {
 
 #[test]
 fn every_file_plans_and_its_resolved_form_says_the_same() {
-    assert!(files().len() >= 11);
+    assert!(files().len() >= 20);
     for path in files() {
         let plan = Scenario::load(&path).and_then(|s| s.plan(&Choice::default())).unwrap_or_else(|e| panic!("{e}"));
         let again = Scenario::parse(&plan.resolved, "resolved", "other")
@@ -84,6 +84,41 @@ fn the_dumbbell_is_loaded_to_99_percent() {
     let plan = plan("bench/dumbbell-16.toml");
     let sum: f64 = plan.fair.last().unwrap().max_min_bps.iter().sum();
     assert_eq!(sum, 9.9e9);
+}
+
+#[test]
+fn the_four_victims_have_one_network() {
+    let [none, qcn, pfc, both] =
+        ["none", "qcn", "pfc", "pfc-qcn"].map(|name| plan(&format!("victim-flow/{name}.toml")));
+    let bare = |plan: &Plan| format!("{:?}", penstock_sim::Network { pfc: None, ..plan.network.clone() });
+    for other in [&qcn, &pfc, &both] {
+        assert_eq!(bare(other), bare(&none));
+    }
+    assert_eq!([&none, &qcn, &pfc, &both].map(Plan::scheme), ["none", "qcn", "none", "qcn"]);
+    assert_eq!([&none, &qcn, &pfc, &both].map(|plan| plan.network.pfc.is_some()), [false, false, true, true]);
+    assert_eq!([&none, &qcn, &pfc, &both].map(|plan| plan.lossless), [false, false, true, true]);
+    assert_eq!(format!("{:?}", pfc.network.pfc), format!("{:?}", both.network.pfc));
+    // The victim shares trunks with the incast, but not its port: 10 Gb/s for it, a sixteenth for each of the others.
+    let fair = &pfc.fair.last().unwrap().max_min_bps;
+    assert_eq!((fair[0], fair[1]), (10e9, 0.625e9));
+}
+
+#[test]
+fn multicast_groups_pass_the_congestion_points_of_the_paper() {
+    let plan = plan("multicast/multi-link.toml");
+    let crosses = |flow: &str, port: &str| {
+        let flow = plan.flow_names.iter().position(|name| name == flow).unwrap();
+        let mut route = plan.network.route(FlowId(flow as u32)).map(|hop| plan.network.hops[hop.index()].port);
+        route.any(|p| plan.port_name(p) == port)
+    };
+    for (flow, first, second, receiver) in
+        [("g1-0", true, true, "sw3->r6"), ("g2-0", false, true, "sw3->r1"), ("g3-5", false, false, "sw3->r4")]
+    {
+        assert_eq!(
+            [crosses(flow, "sw1->sw2"), crosses(flow, "sw2->sw3"), crosses(flow, receiver)],
+            [first, second, true]
+        );
+    }
 }
 
 proptest! {
