@@ -121,6 +121,13 @@ fn multicast_groups_pass_the_congestion_points_of_the_paper() {
     }
 }
 
+/// Parts of keys that exist, and some that do not.
+const KEYS: &str = "flow|0|1|network|feedback|ideal|topology|star|hosts|pacer|token_bucket|depth|record|size|uniform|points|\
+    pfc|priorities|headroom|xoff|group|priority|repeat|\\PC{0,4}";
+/// Values of every kind.
+const VALUES: &str = "1|\"h0\"|\"9 KB\"|\\{ ideal = \"1 us\" \\}|\\{ points = \\[\\] \\}|\\[\\]|\\[0\\]|\\[1, 2\\]|\
+    \\[\\{ a = 1 \\}\\]|true|1979-05-27|\\PC{0,6}";
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -155,9 +162,9 @@ proptest! {
     /// Whatever is set, the answer is a plan or an error, and what was set stays set.
     #[test]
     fn setting_never_panics(
-        key in prop::collection::vec("flow|0|1|network|feedback|ideal|topology|star|hosts|pacer|token_bucket|depth|record|\\PC{0,4}", 1..5),
-        then in prop::collection::vec("flow|0|1|network|feedback|ideal|topology|star|hosts|pacer|token_bucket|depth|record|\\PC{0,4}", 1..5),
-        value in "1|\"h0\"|\\{ ideal = \"1 us\" \\}|\\[\\]|\\[1, 2\\]|\\[\\{ a = 1 \\}\\]|true|1979-05-27|\\PC{0,6}",
+        key in prop::collection::vec(KEYS, 1..5),
+        then in prop::collection::vec(KEYS, 1..5),
+        value in VALUES,
     ) {
         let mut scenario = Scenario::load(&folder().join("baseline/ten-gig.toml")).unwrap();
         for path in [key.join("."), then.join("."), key.join(".")] {
