@@ -138,7 +138,7 @@ impl Visitor for EngineRun<'_> {
 
 impl EngineRun<'_> {
     fn run<S: Scheme, P: Probe<S>>(&self, configs: &[S::Config], probe: P) -> (u64, u64) {
-        let mut sim = Sim::<S, P>::new(&self.plan.network, configs, self.plan.seed, probe);
+        let mut sim = Sim::<S, P, false>::new(&self.plan.network, configs, self.plan.seed, probe);
         sim.run_until(Instant::ZERO + self.plan.warmup);
         sim.start_measuring();
         sim.run_until(Instant::ZERO + self.plan.duration);

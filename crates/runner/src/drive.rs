@@ -43,18 +43,20 @@ impl Visitor for Job<'_> {
     type Output = Result<Run, RunError>;
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
-        if self.plan.record.arrivals { self.run::<S, true>(configs) } else { self.run::<S, false>(configs) }
+        // Two engines for each scheme: a lean one, and one for whatever costs time at every hop.
+        let full = self.plan.record.arrivals || self.plan.network.pfc.is_some();
+        if full { self.run::<S, true>(configs) } else { self.run::<S, false>(configs) }
     }
 }
 
 impl Job<'_> {
-    fn run<S: Scheme, const ARRIVALS: bool>(mut self, configs: &[S::Config]) -> Result<Run, RunError> {
+    fn run<S: Scheme, const FULL: bool>(mut self, configs: &[S::Config]) -> Result<Run, RunError> {
         let plan = self.plan;
         let recorder = match &self.folder {
-            Some(folder) => Recorder::<ARRIVALS>::in_folder::<S>(plan, folder)?,
-            None => Recorder::<ARRIVALS>::in_memory::<S>(plan),
+            Some(folder) => Recorder::<FULL>::in_folder::<S>(plan, folder)?,
+            None => Recorder::<FULL>::in_memory::<S>(plan),
         };
-        let mut sim = Sim::<S, _>::new(&plan.network, configs, plan.seed, recorder);
+        let mut sim = Sim::<S, _, FULL>::new(&plan.network, configs, plan.seed, recorder);
         let warmed_up = self.clock.advance(&mut sim, Instant::ZERO + plan.warmup);
         sim.start_measuring();
         let ended = match warmed_up {
@@ -107,9 +109,9 @@ impl<'a> Clock<'a> {
     }
 
     /// Lets `sim` run until `end`, or until the observer breaks off or a record cannot be written.
-    fn advance<S: Scheme, const ARRIVALS: bool>(
+    fn advance<S: Scheme, const FULL: bool>(
         &mut self,
-        sim: &mut Sim<S, Recorder<'_, ARRIVALS>>,
+        sim: &mut Sim<S, Recorder<'_, FULL>, FULL>,
         end: Instant,
     ) -> ControlFlow<()> {
         while sim.now() < end {

@@ -15,7 +15,8 @@ use crate::settling::Settling;
 use crate::sink::{Records, Sink};
 use crate::tables::Table;
 
-/// Records a run. With `ARRIVALS` it also records every arrival of a data frame, which costs time at every hop.
+/// Records a run. With `ARRIVALS` it can also record every arrival of a data frame, if the plan asks for it; to be told of
+/// them costs time at every hop.
 #[derive(Debug)]
 pub struct Recorder<'p, const ARRIVALS: bool> {
     plan: &'p Plan,
@@ -78,7 +79,8 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
             ..SignalRows::default()
         };
         let arrival_rows = ArrivalRows { queue: recorded.names(plan), flow: flows(), ..ArrivalRows::default() };
-        let nothing = QueueNow { len: Octets(0), frames: 0, line_bits: 0, scheduled_bits: 0, dropped: 0 };
+        let nothing =
+            QueueNow { len: Octets(0), frames: 0, line_bits: 0, scheduled_bits: 0, dropped: 0, paused: Duration::ZERO };
         Ok(Self {
             plan,
             fair: FairNow::new(&plan.fair),
@@ -86,7 +88,9 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
             queues: open::<S, _>(Table::Queues, queue_rows, &sink)?,
             rates: open::<S, _>(Table::Rates, rate_rows, &sink)?,
             signals: plan.record.signals.then(|| open::<S, _>(Table::Signals, signal_rows, &sink)).transpose()?,
-            arrivals: ARRIVALS.then(|| open::<S, _>(Table::Arrivals, arrival_rows, &sink)).transpose()?,
+            arrivals: (ARRIVALS && plan.record.arrivals)
+                .then(|| open::<S, _>(Table::Arrivals, arrival_rows, &sink))
+                .transpose()?,
             last: LastSample {
                 at: Instant::ZERO,
                 queues: vec![nothing; recorded.places.len()],
@@ -299,7 +303,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folder = Folder::create(&root.path().join("out"), false).unwrap();
         let recorder = Recorder::<true>::in_folder::<Qcn>(&plan, &folder).unwrap();
-        let mut sim = Sim::<Qcn, _>::new(&plan.network, std::slice::from_ref(config), plan.seed, recorder);
+        let mut sim = Sim::<Qcn, _, true>::new(&plan.network, std::slice::from_ref(config), plan.seed, recorder);
         let mut most = 0;
         for ms in (0..=1000).step_by(10) {
             sim.run_until(Instant(ms * 1_000_000_000));

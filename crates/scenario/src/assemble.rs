@@ -1,22 +1,21 @@
-//! From the record of a whole scenario to a plan: parameters, network, changes, what is recorded, what is fair.
+//! From the record of a whole scenario to a plan: network, changes, what is recorded, what is fair.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use penstock_schemes::{BitRate, Duration, Info, Instant, Octets, SCHEMES, SchemeConfig, Unit};
+use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::{
     Capacity, Change, Feedback, Flow, Hop, HopId, Network, Node, NodeId, NodeKind, Pacer, Port, PortEvent, PortId,
     QueueId, ReactionPointSpec, RpId,
 };
 
-use crate::error::suggest;
+use crate::groups::Groups;
 use crate::keys::{Record, Value};
-use crate::plan::Assigned;
-use crate::read::{self, fault};
+use crate::read::fault;
+use crate::routing::Branch;
 use crate::topology::{self, Fabric, capacity};
 use crate::traffic::{self, FlowSpec};
-use crate::tree::{Node as Tree, Origin};
 use crate::units::{self, Dimension};
-use crate::{Choice, Plan, ScenarioError, fair, plan, sections, write};
+use crate::{Choice, Plan, ScenarioError, fair, pfc, plan, schemes, write};
 
 /// The most samples of a run.
 const MAX_SAMPLES: u64 = 10_000_000;
@@ -42,11 +41,11 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) 
     }
     if let Some(seed) = choice.seed {
         if i64::try_from(seed).is_err() {
-            return Err(chosen(file, "seed", format!("{seed} is above the maximum of {}", i64::MAX), None));
+            return Err(schemes::chosen(file, "seed", format!("{seed} is above the maximum of {}", i64::MAX), None));
         }
         record.replace("seed", Value::Count(seed));
     }
-    let (scheme, profile) = scheme(&mut record, choice, file)?;
+    let scheme = schemes::choose(&mut record, choice, file)?;
 
     let topology = record.table("topology").expect("a scenario has a topology").clone();
     let fabric = topology::build(&topology, file)?;
@@ -54,10 +53,15 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) 
         let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\"";
         return Err(fault(&record, "flow", file, "there is no flow").with_hint(hint));
     }
-    let flows = traffic::flows(record.tables_mut("flow"), &fabric, duration, file)?;
-    let network = network(&record, &fabric, &flows, duration, file)?;
+    let groups = Groups::read(record.tables("group"), &fabric, file)?;
+    let seed = record.number("seed");
+    let flows = traffic::flows(record.tables_mut("flow"), &fabric, &groups, seed, duration, file)?;
+    let mut network = network(&record, &fabric, &flows, duration, file)?;
     check_frames(&record, &topology, &network, file)?;
-    check_thresholds(&record, scheme.info(), &network, &fabric, file)?;
+    if let Some(table) = record.table_mut("pfc") {
+        network.pfc = Some(pfc::pfc(table, &network, &fabric, file)?);
+    }
+    let schemes = schemes::assign(&mut record, scheme, &network, &fabric, choice, file)?;
     let shares = fair::boundaries(&network, duration).len() * network.flows.len();
     if shares > MAX_SHARES {
         let message = format!(
@@ -65,99 +69,25 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) 
         );
         return Err(fault(&record, "flow", file, message));
     }
-    let assign = |&priority: &u8| Assigned { priority, config: scheme.clone(), profile: profile.clone() };
-    let assigned = network.priorities.iter().map(assign).collect();
     let recorded = recorded(&mut record, &fabric, &network, duration, file)?;
 
     Ok(Plan {
         name: record.text("name").expect("filled").to_owned(),
         question: record.text("question").expect("required").to_owned(),
-        lossless: false,
-        schemes: assigned,
-        seed: record.number("seed"),
+        lossless: record.switch("lossless"),
+        schemes,
+        seed,
         duration,
         warmup,
         node_names: fabric.nodes.iter().map(|n| n.name.clone()).collect(),
         port_names: (0..fabric.ports.len()).map(|p| fabric.port_name(p)).collect(),
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),
-        flow_ends: flows.iter().map(|f| (f.source, vec![f.destination])).collect(),
+        flow_ends: flows.iter().map(|f| (f.source, f.destinations(&groups).to_vec())).collect(),
         record: recorded,
         fair: fair::periods(&network, duration),
         network,
         resolved: write::document(&record),
     })
-}
-
-/// The scheme that runs and its parameters; the record then holds their values.
-fn scheme(record: &mut Record, choice: &Choice, file: &str) -> Result<(SchemeConfig, Option<String>), ScenarioError> {
-    if let Some(name) = &choice.scheme {
-        let Some(info) = SCHEMES.iter().find(|info| info.name == name) else {
-            let hint = suggest(name, SCHEMES.iter().map(|info| info.name));
-            return Err(chosen(file, "scheme", format!("unknown scheme \"{name}\""), hint));
-        };
-        record.replace("scheme", Value::Word(info.name));
-    }
-    let name = record.text("scheme").expect("required").to_owned();
-    let info = SCHEMES.iter().find(|info| info.name == name).expect("the scheme is one of the words");
-    let schemes = record.table_mut("schemes").expect("schemes have a default");
-    if schemes.table(info.name).is_none() {
-        let path = schemes.key_path(info.name);
-        let mut defaults = read::record(sections::scheme(info.name), &Tree::declared("{}"), &path, file)?;
-        defaults.origin = Origin::Default;
-        schemes.fill(info.name, Value::Table(defaults));
-    }
-    for info in SCHEMES {
-        if let Some(table) = schemes.table_mut(info.name) {
-            let wanted = if info.name == name { choice.profile.as_deref() } else { None };
-            apply_profile(info, table, wanted, file)?;
-        }
-    }
-    let table = schemes.table(info.name).expect("filled");
-    let values: Vec<penstock_schemes::Value> = info
-        .parameters
-        .iter()
-        .map(|p| match table.entry(p.name).expect("parameters have defaults").value {
-            Value::Quantity(_, x) | Value::Count(x) => penstock_schemes::Value::Int(x),
-            Value::Real(x) => penstock_schemes::Value::Real(x),
-            Value::Word(word) => penstock_schemes::Value::Choice(word),
-            Value::Switch(x) => penstock_schemes::Value::Switch(x),
-            ref other => unreachable!("a parameter cannot be {other:?}"),
-        })
-        .collect();
-    let profile = (!info.profiles.is_empty()).then(|| table.text("profile").map(str::to_owned)).flatten();
-    let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
-    Ok((config, profile))
-}
-
-/// Gives the parameters that the table does not set the values of its profile, or of the one wanted instead.
-fn apply_profile(info: &Info, table: &mut Record, wanted: Option<&str>, file: &str) -> Result<(), ScenarioError> {
-    if let Some(name) = wanted {
-        let Some(profile) = info.profile(name) else {
-            let hint = match info.profiles {
-                [] => Some(format!("{} has no profiles", info.name)),
-                profiles => suggest(name, profiles.iter().map(|p| p.name)),
-            };
-            return Err(chosen(file, "profile", format!("{} has no profile \"{name}\"", info.name), hint));
-        };
-        table.replace("profile", Value::Word(profile.name));
-    }
-    if info.profiles.is_empty() {
-        return Ok(());
-    }
-    let Some(profile) = table.text("profile").and_then(|name| info.profile(name)) else { return Ok(()) };
-    for (name, value) in profile.settings {
-        let parameter = info.parameter(name).expect("a profile sets parameters of its scheme");
-        if table.entry(name).is_some_and(|e| e.origin == Origin::Default) {
-            table.replace(name, sections::parameter_value(parameter, *value));
-        }
-    }
-    Ok(())
-}
-
-/// An error in what was chosen for the run, outside of the file.
-fn chosen(file: &str, what: &str, message: String, hint: Option<String>) -> ScenarioError {
-    let message = format!("{message}, as given by --{what}");
-    ScenarioError { file: file.to_owned(), line: None, key: Some(what.to_owned()), message, hint }
 }
 
 fn network(
@@ -193,7 +123,7 @@ fn network(
     for spec in flows {
         let root = add_hops(&mut network.hops, &spec.route);
         let next = RpId(network.reaction_points.len() as u32);
-        let place = (spec.route[0], spec.priority);
+        let place = (spec.route[0].port, spec.priority);
         let reaction_point = spec.controlled.then(|| match limiters.get(&place) {
             Some(limiter) if shared => *limiter,
             _ => {
@@ -277,21 +207,30 @@ fn pacer(hosts: &Record) -> Pacer {
     }
 }
 
-/// Appends a chain of hops over `route`; returns the first.
-fn add_hops(hops: &mut Vec<Hop>, route: &[usize]) -> HopId {
-    let first = hops.len() as u32;
-    for (i, port) in route.iter().enumerate() {
-        let id = first + i as u32;
+/// Appends the hops of `route`; returns the first.
+fn add_hops(hops: &mut Vec<Hop>, route: &[Branch]) -> HopId {
+    let first = hops.len();
+    let id = |i: usize| HopId((first + i) as u32);
+    for branch in route {
         hops.push(Hop {
-            port: PortId(*port as u32),
+            port: PortId(branch.port as u32),
             // The two directions of a link differ in the last bit.
-            back: PortId((*port ^ 1) as u32),
-            parent: (i > 0).then(|| HopId(id - 1)),
-            first_child: HopId(id + 1),
-            children: u16::from(i + 1 < route.len()),
+            back: PortId((branch.port ^ 1) as u32),
+            parent: branch.parent.map(id),
+            first_child: id(0),
+            children: 0,
         });
     }
-    HopId(first)
+    for (i, branch) in route.iter().enumerate() {
+        if let Some(parent) = branch.parent {
+            let parent = &mut hops[first + parent];
+            if parent.children == 0 {
+                parent.first_child = id(i);
+            }
+            parent.children += 1;
+        }
+    }
+    id(0)
 }
 
 fn add_change(
@@ -374,35 +313,8 @@ fn check_frames(record: &Record, topology: &Record, network: &Network, file: &st
     Ok(())
 }
 
-/// Refuses a threshold that no queue length can reach.
-fn check_thresholds(
-    record: &Record,
-    info: &Info,
-    network: &Network,
-    fabric: &Fabric,
-    file: &str,
-) -> Result<(), ScenarioError> {
-    let watched = network.ports.iter().enumerate().filter(|(_, p)| p.congestion_points);
-    let size = |capacity| match capacity {
-        Capacity::Octets(octets) => octets.0,
-        Capacity::Frames(n) => u64::from(n) * largest_frame(network),
-        Capacity::Arbiter => u64::MAX,
-    };
-    let Some((smallest, port)) = watched.map(|(i, p)| (size(p.capacity), i)).min() else { return Ok(()) };
-    let table = record.table("schemes").and_then(|s| s.table(info.name)).expect("the scheme's table is filled");
-    for parameter in info.parameters.iter().filter(|p| p.unit == Unit::Threshold) {
-        let threshold = table.number(parameter.name);
-        if threshold > smallest {
-            let message = format!("{} is beyond the buffer of {}", units::size(threshold), units::size(smallest));
-            let hint = format!("the queue of {} is the smallest with a congestion point", fabric.port_name(port));
-            return Err(fault(table, parameter.name, file, message).with_hint(hint));
-        }
-    }
-    Ok(())
-}
-
 /// Length of the largest frame of any flow, octets.
-fn largest_frame(network: &Network) -> u64 {
+pub(crate) fn largest_frame(network: &Network) -> u64 {
     network.flows.iter().map(|f| u64::from(f.frame)).max().unwrap_or(0)
 }
 

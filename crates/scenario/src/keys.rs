@@ -42,6 +42,8 @@ pub(crate) enum Kind {
     Capacity,
     /// A whole number, from the first to the second value.
     Count(u64, u64),
+    /// A list of whole numbers, each from the first to the second value and none twice.
+    Counts(u64, u64),
     /// A number, from the first to the second value.
     Real(f64, f64),
     /// True or false.
@@ -70,6 +72,7 @@ pub(crate) enum Value {
     /// A queue's size in frames.
     Frames(u32),
     Count(u64),
+    Counts(Vec<u64>),
     Real(f64),
     Switch(bool),
     Text(String),
@@ -105,6 +108,7 @@ impl Kind {
             Self::Capacity => "a size, as in \"150 KB\" or \"100 frames\"".into(),
             Self::Count(low, high) if *high > u64::from(u32::MAX) => format!("a whole number of at least {low}"),
             Self::Count(low, high) => format!("a whole number from {low} to {high}"),
+            Self::Counts(low, high) => format!("a list of whole numbers from {low} to {high}"),
             Self::Real(low, high) => format!("a number from {low} to {high}"),
             Self::Switch => "true or false".into(),
             Self::Text => "text".into(),
@@ -161,6 +165,14 @@ impl Record {
         self.get(key).unwrap_or_else(|| panic!("{} has a value", self.key_path(key)))
     }
 
+    /// A number, whole or not.
+    pub(crate) fn real(&self, key: &str) -> f64 {
+        match self.entry(key).map(|e| &e.value) {
+            Some(Value::Real(x)) => *x,
+            _ => panic!("{} is a number", self.key_path(key)),
+        }
+    }
+
     /// Text or a word, if the key has one.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         match self.entry(key).map(|e| &e.value) {
@@ -179,6 +191,14 @@ impl Record {
     pub(crate) fn list(&self, key: &str) -> Option<&[String]> {
         match self.entry(key).map(|e| &e.value) {
             Some(Value::List(items)) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// A list of whole numbers, if the key has one.
+    pub(crate) fn counts(&self, key: &str) -> Option<&[u64]> {
+        match self.entry(key).map(|e| &e.value) {
+            Some(Value::Counts(items)) => Some(items),
             _ => None,
         }
     }

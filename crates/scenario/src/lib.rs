@@ -13,14 +13,18 @@
 mod assemble;
 mod error;
 mod fair;
+mod groups;
 mod keys;
 mod names;
+mod pfc;
 pub mod plan;
 mod read;
 mod routing;
 mod scenario;
 mod schema;
+mod schemes;
 mod sections;
+mod sizes;
 mod topology;
 mod traffic;
 mod tree;

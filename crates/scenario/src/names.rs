@@ -40,7 +40,7 @@ pub(crate) fn expand_all(texts: &[String]) -> Result<Vec<String>, String> {
 }
 
 /// A name is letters, digits, `_` and `-`, and begins with a letter: ports are called `node->node`.
-fn check(name: &str) -> Result<(), String> {
+pub(crate) fn check(name: &str) -> Result<(), String> {
     let good = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let begins = name.starts_with(char::is_alphabetic);
     if begins && name.chars().all(good) && !name.contains("--") && !name.ends_with('-') && name.len() <= 64 {

@@ -77,6 +77,21 @@ fn value(kind: &Kind, node: &Node, at: Place<'_>) -> Result<Value, ScenarioError
             Ok(x) if (*low..=*high).contains(&x) => Ok(Value::Count(x)),
             _ => wrong(),
         },
+        (Kind::Counts(low, high), Data::List(items)) => {
+            if items.is_empty() {
+                return Err(at.error("an empty list".into(), Some(format!("expected {}", kind.expects()))));
+            }
+            let mut counts = Vec::with_capacity(items.len());
+            for item in items {
+                let at = Place { origin: item.origin, ..at };
+                let Value::Count(x) = value(&Kind::Count(*low, *high), item, at)? else { unreachable!("a count") };
+                if counts.contains(&x) {
+                    return Err(at.error(format!("{x} is listed twice"), Some("list each number once".into())));
+                }
+                counts.push(x);
+            }
+            Ok(Value::Counts(counts))
+        }
         (Kind::Real(low, high), Data::Integer(_) | Data::Real(_)) => {
             let x = if let Data::Integer(x) = node.data { x as f64 } else { real(&node.data) };
             if *low <= x && x <= *high { Ok(Value::Real(x)) } else { wrong() }
@@ -140,7 +155,7 @@ fn either<'a>(kinds: &'a [Kind], data: &Data) -> Option<&'a Kind> {
         }
         Data::Text(_) => matches!(kind, Kind::Word(_) | Kind::Text | Kind::Names),
         Data::Integer(_) | Data::Real(_) => matches!(kind, Kind::Quantity(..) | Kind::Capacity),
-        Data::List(_) => matches!(kind, Kind::List | Kind::Names),
+        Data::List(_) => matches!(kind, Kind::List | Kind::Names | Kind::Counts(..)),
         Data::Table(_) => matches!(kind, Kind::Table(_)),
         Data::Switch(_) | Data::Date => false,
     };

@@ -1,9 +1,9 @@
-//! Routes: shortest paths by hops, or the path that a flow lists.
+//! Routes: shortest paths by hops, the path that a flow lists, or a tree to several destinations.
 //!
 //! Hosts never forward. Where several neighbours are equally near to the destination, `ecmp` takes one by a hash of the
 //! flow's and the switch's names (it does not depend on the seed), `d-mod-k` by the number of the destination.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::topology::Fabric;
 
@@ -14,18 +14,108 @@ pub(crate) struct Wanted<'a> {
     pub(crate) destination: usize,
 }
 
+/// One link of a route. Routes list parents before children, and the children of a link together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Branch {
+    pub(crate) port: usize,
+    /// The link before, as an index into the route; `None` at the source.
+    pub(crate) parent: Option<usize>,
+}
+
+/// A route without branches.
+pub(crate) fn chain(ports: Vec<usize>) -> Vec<Branch> {
+    ports.into_iter().enumerate().map(|(i, port)| Branch { port, parent: i.checked_sub(1) }).collect()
+}
+
+/// The route over those of `ports` that lead on from `root`; hosts other than the root do not forward.
+pub(crate) fn ordered(fabric: &Fabric, root: usize, ports: &[usize]) -> Vec<Branch> {
+    let mut leaving: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for port in ports {
+        leaving.entry(fabric.ports[*port].node).or_default().push(*port);
+    }
+    let mut route = Vec::with_capacity(ports.len());
+    let mut waiting = VecDeque::from([(root, None)]);
+    while let Some((node, parent)) = waiting.pop_front() {
+        if node != root && fabric.is_host(node) {
+            continue;
+        }
+        for port in leaving.get(&node).into_iter().flatten() {
+            waiting.push_back((fabric.ports[*port].peer, Some(route.len())));
+            route.push(Branch { port: *port, parent });
+        }
+    }
+    route
+}
+
+/// A tree of shortest paths that grows member by member. A new branch leaves the tree as late as a shortest path can,
+/// and goes on as a flow to that member alone would.
+pub(crate) struct Growing<'a> {
+    flow: &'a str,
+    source: usize,
+    /// Links in the order in which they were added; the first is the source's.
+    links: Vec<Branch>,
+    /// How many links lead to the end of each, itself included.
+    depth: Vec<u32>,
+}
+
+impl<'a> Growing<'a> {
+    pub(crate) fn new(flow: &'a str, source: usize) -> Self {
+        Self { flow, source, links: Vec::new(), depth: Vec::new() }
+    }
+
+    /// Adds the way to `member`; false if there is none.
+    pub(crate) fn reach(&mut self, fabric: &Fabric, member: usize, distance: &Distances) -> bool {
+        let wanted = Wanted { flow: self.flow, source: self.source, destination: member };
+        let end = |branch: &Branch| fabric.ports[branch.port].peer;
+        let mut last = None;
+        if let Some(first) = self.links.first() {
+            // A source sends each frame over one link: all ways begin with the first.
+            let first = end(first);
+            if fabric.is_host(first) || distance.0[first] == u32::MAX {
+                return false;
+            }
+            let on_the_way = |i: &usize| {
+                let node = end(&self.links[*i]);
+                !fabric.is_host(node) && self.depth[*i] - 1 + distance.0[node] == distance.0[first]
+            };
+            let latest = (0..self.links.len()).rev().filter(on_the_way).max_by_key(|i| self.depth[*i]);
+            last = Some(latest.expect("the end of the first link is on the way"));
+        }
+        let mut shared = Vec::new();
+        let mut link = last;
+        while let Some(i) = link {
+            shared.push(self.links[i].port);
+            link = self.links[i].parent;
+        }
+        shared.reverse();
+        let Some(ports) = walk(fabric, &wanted, distance, &shared) else { return false };
+        for port in &ports[shared.len()..] {
+            self.links.push(Branch { port: *port, parent: last });
+            last = Some(self.links.len() - 1);
+            self.depth.push(self.links[self.links.len() - 1].parent.map_or(0, |i| self.depth[i]) + 1);
+        }
+        true
+    }
+
+    /// The whole tree.
+    pub(crate) fn route(&self, fabric: &Fabric) -> Vec<Branch> {
+        let ports: Vec<usize> = self.links.iter().map(|branch| branch.port).collect();
+        ordered(fabric, self.source, &ports)
+    }
+}
+
 /// The ports that each of `wanted` crosses, in the order of `wanted`; `None` where there is no way.
 pub(crate) fn routes(fabric: &Fabric, wanted: &[Wanted<'_>]) -> Vec<Option<Vec<usize>>> {
     let mut routes = vec![None; wanted.len()];
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|i| wanted[*i].destination);
-    let mut distances: (usize, Vec<u32>) = (usize::MAX, Vec::new());
+    let mut distances: (usize, Distances) = (usize::MAX, Distances(Vec::new()));
     for i in order {
         let w = &wanted[i];
         if distances.0 != w.destination {
-            distances = (w.destination, distances_to(fabric, w.destination));
+            distances = (w.destination, Distances::to(fabric, w.destination));
         }
-        routes[i] = walk(fabric, w, &distances.1);
+        routes[i] = walk(fabric, w, &distances.1, &[]);
     }
     routes
 }
@@ -62,7 +152,7 @@ pub(crate) fn listed(fabric: &Fabric, names: &[String]) -> Result<Vec<usize>, St
 /// Which hosts a host can reach, in words.
 pub(crate) fn within_reach(fabric: &Fabric, source: usize) -> String {
     // Links run both ways, so the way to a node is the way from it.
-    let distance = distances_to(fabric, source);
+    let distance = Distances::to(fabric, source).0;
     let hosts = (0..distance.len()).filter(|n| *n != source && distance[*n] != u32::MAX && fabric.is_host(*n));
     format!("hosts do not forward; links and switches lead from there to {}", list(fabric, hosts))
 }
@@ -78,28 +168,34 @@ fn list(fabric: &Fabric, nodes: impl Iterator<Item = usize>) -> String {
     }
 }
 
-/// Hops from each node to `destination`; `u32::MAX` where there is no way.
-fn distances_to(fabric: &Fabric, destination: usize) -> Vec<u32> {
-    let mut distance = vec![u32::MAX; fabric.nodes.len()];
-    distance[destination] = 0;
-    let mut waiting = VecDeque::from([destination]);
-    while let Some(node) = waiting.pop_front() {
-        if node != destination && fabric.is_host(node) {
-            continue;
-        }
-        // Links run both ways, so the way to a node is the way from it.
-        for port in &fabric.nodes[node].ports {
-            let peer = fabric.ports[*port].peer;
-            if distance[peer] == u32::MAX {
-                distance[peer] = distance[node] + 1;
-                waiting.push_back(peer);
+/// Hops from each node to one destination; `u32::MAX` where there is no way.
+pub(crate) struct Distances(Vec<u32>);
+
+impl Distances {
+    pub(crate) fn to(fabric: &Fabric, destination: usize) -> Self {
+        let mut distance = vec![u32::MAX; fabric.nodes.len()];
+        distance[destination] = 0;
+        let mut waiting = VecDeque::from([destination]);
+        while let Some(node) = waiting.pop_front() {
+            if node != destination && fabric.is_host(node) {
+                continue;
+            }
+            // Links run both ways, so the way to a node is the way from it.
+            for port in &fabric.nodes[node].ports {
+                let peer = fabric.ports[*port].peer;
+                if distance[peer] == u32::MAX {
+                    distance[peer] = distance[node] + 1;
+                    waiting.push_back(peer);
+                }
             }
         }
+        Self(distance)
     }
-    distance
 }
 
-fn walk(fabric: &Fabric, wanted: &Wanted<'_>, distance: &[u32]) -> Option<Vec<usize>> {
+/// The ports from source to destination, the first of which are `shared`.
+fn walk(fabric: &Fabric, wanted: &Wanted<'_>, distance: &Distances, shared: &[usize]) -> Option<Vec<usize>> {
+    let distance = &distance.0;
     let mut node = wanted.source;
     if distance[node] == u32::MAX {
         return None;
@@ -114,26 +210,24 @@ fn walk(fabric: &Fabric, wanted: &Wanted<'_>, distance: &[u32]) -> Option<Vec<us
         };
         let candidates: Vec<usize> = fabric.nodes[node].ports.iter().filter(nearer).copied().collect();
         let n = candidates.len() as u64;
-        let pick = if n == 1 {
-            0
-        } else if fabric.by_destination {
-            let pick = quotient % n;
-            quotient /= n;
-            pick
-        } else {
-            hash(wanted.flow, &fabric.nodes[node].name) % n
+        let port = match shared.get(ports.len()) {
+            Some(port) => *port,
+            None if n > 1 && !fabric.by_destination => {
+                candidates[(hash(wanted.flow.as_bytes(), fabric.nodes[node].name.as_bytes()) % n) as usize]
+            }
+            None => candidates[(quotient % n) as usize],
         };
-        let port = candidates[pick as usize];
+        quotient /= n.max(1);
         ports.push(port);
         node = fabric.ports[port].peer;
     }
     Some(ports)
 }
 
-/// FNV-1a over both names, its bits mixed once more so that names that differ in their last digit spread well.
-fn hash(flow: &str, switch: &str) -> u64 {
-    let octets = flow.bytes().chain([0]).chain(switch.bytes());
-    let x = octets.fold(0xcbf2_9ce4_8422_2325_u64, |x, b| (x ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+/// FNV-1a over both texts, its bits mixed once more so that names that differ in their last digit spread well.
+pub(crate) fn hash(first: &[u8], second: &[u8]) -> u64 {
+    let octets = first.iter().chain(&[0]).chain(second);
+    let x = octets.fold(0xcbf2_9ce4_8422_2325_u64, |x, b| (x ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)

@@ -64,6 +64,9 @@ fn of_kind(kind: &Kind) -> Json {
             json!({ "anyOf": [{ "type": "string", "pattern": pattern(Dimension::Size) }, frames] })
         }
         Kind::Count(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
+        Kind::Counts(low, high) => {
+            json!({ "type": "array", "items": of_kind(&Kind::Count(*low, *high)), "minItems": 1, "uniqueItems": true })
+        }
         Kind::Real(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
         Kind::Switch => json!({ "type": "boolean" }),
         Kind::Text => json!({ "type": "string", "pattern": "\\S" }),
@@ -125,6 +128,7 @@ fn unit(kind: &Kind) -> String {
         Kind::Quantity(dimension, ..) => dimension.noun().into(),
         Kind::Capacity => "size, or frames".into(),
         Kind::Count(..) => "count".into(),
+        Kind::Counts(..) => "list of counts".into(),
         Kind::Real(..) => "number".into(),
         Kind::Switch => "true or false".into(),
         Kind::Text => "text".into(),
@@ -144,7 +148,7 @@ fn bounds(kind: &Kind) -> (Json, Json) {
     let text = |d: Dimension, x: u64| Json::from(crate::units::format(d, x));
     match kind {
         Kind::Quantity(d, low, high) => (text(*d, *low), text(*d, *high)),
-        Kind::Count(low, high) => ((*low).into(), (*high).into()),
+        Kind::Count(low, high) | Kind::Counts(low, high) => ((*low).into(), (*high).into()),
         Kind::Real(low, high) => ((*low).into(), (*high).into()),
         _ => (Json::Null, Json::Null),
     }

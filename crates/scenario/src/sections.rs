@@ -1,5 +1,9 @@
 //! Every key that a scenario can have: name, kind, default and meaning, each said once.
 
+mod flow;
+mod pfc;
+mod topology;
+
 use std::sync::LazyLock;
 
 use penstock_schemes::{Info, Parameter, SCHEMES, Unit};
@@ -18,16 +22,6 @@ const FASTEST: u64 = 100_000_000_000_000;
 /// Beyond this, TOML has no whole numbers.
 const LARGEST_COUNT: u64 = i64::MAX as u64;
 
-/// The words of a topology's `routing`.
-pub(crate) const ROUTING: &[&str] = &["ecmp", "d-mod-k"];
-
-const BUFFER: &str = "Size of each output queue of a switch, per priority.";
-const LINK_RATE: &str = "Rate of every link.";
-const LINK_DELAY: &str = "Propagation delay of every link, one way.";
-const ROUTES: &str = "Which of several shortest paths (by hops) a flow takes: \"ecmp\" by a hash of the flow's and the \
-    switch's names, the same in every run; \"d-mod-k\" by the number of the destination (at the i-th choice from the \
-    source, up-port floor(d / k^i) mod k), so that a shift permutation never puts two flows on one link.";
-
 fn scenario() -> Section {
     section(
         "A scenario: one file, one experiment.",
@@ -42,12 +36,21 @@ fn scenario() -> Section {
                 "1",
                 "Seed of all random numbers. Same scenario and seed, same bytes.",
             ),
+            key(
+                "lossless",
+                Kind::Switch,
+                "false",
+                "The scenario claims that the network loses no data frame; a run that loses one fails.",
+            ),
             required("scheme", scheme_words(), "Which scheme runs, unless --scheme says otherwise."),
             key("schemes", Kind::Table(schemes()), "{}", ""),
-            required("topology", Kind::Table(topology()), ""),
+            key("priority", Kind::Tables(priority()), "[]", ""),
+            required("topology", Kind::Table(topology::topology()), ""),
             key("network", Kind::Table(network()), "{}", ""),
+            optional("pfc", Kind::Table(pfc::pfc()), "no flow control", ""),
             key("hosts", Kind::Table(hosts()), "{}", ""),
-            required("flow", Kind::Tables(flow()), ""),
+            key("group", Kind::Tables(flow::group()), "[]", ""),
+            required("flow", Kind::Tables(flow::flow()), ""),
             key("change", Kind::Tables(change()), "[]", ""),
             key("record", Kind::Table(record()), "{}", ""),
         ],
@@ -71,6 +74,22 @@ fn schemes() -> Section {
         .iter()
         .map(|info| optional(info.name, Kind::Table(settings(info)), "every parameter at its default", ""));
     section("Settings of the schemes. A scheme without a table runs at its defaults.", tables.collect())
+}
+
+fn priority() -> Section {
+    section(
+        "A priority with a scheme of its own. All others run the scenario's scheme.",
+        vec![
+            required("priority", Kind::Count(0, 7), "Which one; a flow has it."),
+            required("scheme", scheme_words(), "The scheme that runs there, whatever --scheme says."),
+            optional(
+                "profile",
+                Kind::Text,
+                "the settings in [schemes.NAME]",
+                "A named set of values of that scheme, instead of its settings in [schemes.NAME].",
+            ),
+        ],
+    )
 }
 
 fn settings(info: &Info) -> Section {
@@ -116,121 +135,6 @@ fn parameter_kind(p: &Parameter) -> Kind {
         Unit::Choice(words) => Kind::Word(words),
         Unit::Switch => Kind::Switch,
     }
-}
-
-fn topology() -> Section {
-    let kinds =
-        [("star", star()), ("dumbbell", dumbbell()), ("parking-lot", parking_lot()), ("leaf-spine", leaf_spine())];
-    let kinds = kinds.into_iter().chain([("fat-tree", fat_tree()), ("graph", graph())]);
-    let keys = kinds.map(|(name, keys)| optional(name, Kind::Table(keys), "another topology", "")).collect();
-    section("Nodes and links: exactly one of the tables below. A port is called after its ends, `sw0->h8`.", keys)
-}
-
-fn star() -> Section {
-    section(
-        "Hosts h0, h1, … around one switch, sw0.",
-        vec![
-            required("hosts", Kind::Count(2, 8192), "Number of hosts."),
-            required("link_rate", rate(), LINK_RATE),
-            key("link_delay", time(0), "0 s", LINK_DELAY),
-            required("buffer", Kind::Capacity, BUFFER),
-        ],
-    )
-}
-
-fn dumbbell() -> Section {
-    section(
-        "Sources h0, h1, … at switch sw0, receivers (numbered on) at switch sw1, one link between the switches.",
-        vec![
-            required("sources", Kind::Count(1, 4096), "Number of hosts at sw0."),
-            key("receivers", Kind::Count(1, 4096), "1", "Number of hosts at sw1."),
-            required("link_rate", rate(), "Rate of the links of the hosts."),
-            required("bottleneck_rate", rate(), "Rate of the link between the switches."),
-            key("link_delay", time(0), "0 s", "Propagation delay of the links of the hosts, one way."),
-            key("bottleneck_delay", time(0), "0 s", "Propagation delay of the link between the switches, one way."),
-            required("buffer", Kind::Capacity, BUFFER),
-        ],
-    )
-}
-
-fn parking_lot() -> Section {
-    section(
-        "A row of switches sw0, sw1, … with hosts at each: h0 and the next ones at sw0, then those of sw1, and so on.",
-        vec![
-            required("switches", Kind::Count(2, 1024), "Number of switches."),
-            key("hosts_per_switch", Kind::Count(1, 1024), "2", "Number of hosts at each switch."),
-            required("link_rate", rate(), "Rate of the links of the hosts."),
-            required("trunk_rate", rate(), "Rate of the links between switches."),
-            key("link_delay", time(0), "0 s", "Propagation delay of the links of the hosts, one way."),
-            key("trunk_delay", time(0), "0 s", "Propagation delay of the links between switches, one way."),
-            required("buffer", Kind::Capacity, BUFFER),
-        ],
-    )
-}
-
-fn leaf_spine() -> Section {
-    section(
-        "Switches leaf0, leaf1, …, each with a link to every one of spine0, spine1, …; hosts h0, h1, … leaf by leaf.",
-        vec![
-            required("leaves", Kind::Count(1, 1024), "Number of leaf switches."),
-            required("spines", Kind::Count(1, 1024), "Number of spine switches."),
-            required("hosts_per_leaf", Kind::Count(1, 1024), "Number of hosts at each leaf."),
-            required("host_rate", rate(), "Rate of the links between hosts and leaves."),
-            required("fabric_rate", rate(), "Rate of the links between leaves and spines."),
-            key("link_delay", time(0), "0 s", LINK_DELAY),
-            required("buffer", Kind::Capacity, BUFFER),
-            key("routing", Kind::Word(ROUTING), "ecmp", ROUTES),
-        ],
-    )
-}
-
-fn fat_tree() -> Section {
-    section(
-        "The k-ary fat tree: k pods of k/2 edge and k/2 aggregation switches (edge0, agg0, …, pod by pod), (k/2)² core \
-         switches (core0, …), k³/4 hosts (h0, …, edge by edge).",
-        vec![
-            required("k", Kind::Count(2, 32), "Ports of a switch; even."),
-            required("link_rate", rate(), LINK_RATE),
-            key("link_delay", time(0), "0 s", LINK_DELAY),
-            required("buffer", Kind::Capacity, BUFFER),
-            key("routing", Kind::Word(ROUTING), "ecmp", ROUTES),
-        ],
-    )
-}
-
-fn graph() -> Section {
-    let link = section(
-        "A link between two nodes, both ways.",
-        vec![
-            required("ends", Kind::List, "The two nodes that it joins."),
-            required("rate", rate(), "Its rate, each way."),
-            key("delay", time(0), "0 s", "Its propagation delay, one way."),
-            optional(
-                "buffer",
-                Kind::Capacity,
-                "the graph's buffer",
-                "Size of the output queues of switches at its ends.",
-            ),
-        ],
-    );
-    let node = section(
-        "What is special about a node.",
-        vec![
-            required("name", Kind::Text, "The node's name."),
-            required("delay", time(0), "Time that a frame takes through this node, instead of network.node_delay."),
-        ],
-    );
-    section(
-        "Nodes and links as listed.",
-        vec![
-            required("hosts", Kind::Names, "The hosts: a range such as \"h0..h7\", or a list of names and ranges."),
-            required("switches", Kind::Names, "The switches, likewise."),
-            required("buffer", Kind::Capacity, BUFFER),
-            key("routing", Kind::Word(ROUTING), "ecmp", ROUTES),
-            required("link", Kind::Tables(link), ""),
-            key("node", Kind::Tables(node), "[]", ""),
-        ],
-    )
 }
 
 fn network() -> Section {
@@ -306,63 +210,6 @@ fn hosts() -> Section {
                 Kind::Word(&["per-flow", "per-host"]),
                 "per-flow",
                 "What shares a rate limiter: nothing, or the flows of one host, first link and priority.",
-            ),
-        ],
-    )
-}
-
-fn flow() -> Section {
-    let queue = section(
-        "",
-        vec![required("queue", size(1, 1 << 40), "Octets that may wait at the source; more is discarded.")],
-    );
-    section(
-        "Traffic. A table stands for one flow, or for several: from many to one, from one to many, or pairwise.",
-        vec![
-            optional(
-                "name",
-                Kind::Text,
-                "f0, f1, … in the order of the file",
-                "Name of the flow. For several: a range such as \"a0..a7\", or a name that gets numbers.",
-            ),
-            required("from", Kind::Names, "The sending hosts: a name, a range such as \"h0..h7\", or a list of these."),
-            required("to", Kind::Names, "The receiving hosts, likewise."),
-            key(
-                "traffic",
-                Kind::Word(&["greedy", "constant", "poisson", "on-off"]),
-                "greedy",
-                "How frames come about: there is always one more; at even distances; at random with exponential \
-                 distances; in turns of sending at even distances and of silence.",
-            ),
-            optional(
-                "rate",
-                rate(),
-                "greedy flows have none",
-                "Rate of the frames (of on-off: while on), wire overhead included.",
-            ),
-            optional("on", time(1), "only for on-off", "Length of a turn of sending, or its mean."),
-            optional("off", time(0), "only for on-off", "Length of a turn of silence, or its mean."),
-            key("random", Kind::Switch, "false", "Lengths of turns are exponentially distributed (on-off)."),
-            optional("size", size(1, 1 << 50), "no end", "Octets to send in all; the last frame may be shorter."),
-            key("frame", size(64, 16_384), "1500 octets", "Length of a frame, with FCS, without wire overhead."),
-            key("start", time(0), "0 s", "When the flow begins."),
-            optional("stop", time(1), "the end of the run", "When the flow ends at the latest."),
-            key("stagger", time(0), "0 s", "Each flow of the table begins so much later than the one before it."),
-            key(
-                "excess",
-                Kind::Either(vec![Kind::Word(&["hold", "discard"]), Kind::Table(queue)]),
-                "hold",
-                "What becomes of frames above the allowed rate: the generator waits; they are discarded at the source; \
-                 or they wait in a source queue, as in { queue = \"64 KB\" }.",
-            ),
-            key("controlled", Kind::Switch, "true", "Whether the scheme limits the flow."),
-            key("priority", Kind::Count(0, 7), "0", "Priority of its frames, 0 to 7; higher is served first."),
-            key("weight", Kind::Count(1, 65_535), "1", "Weight, for schemes that know weights."),
-            optional(
-                "path",
-                Kind::List,
-                "a shortest path",
-                "The nodes from source to destination (for a single flow).",
             ),
         ],
     )

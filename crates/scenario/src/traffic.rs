@@ -6,10 +6,12 @@ use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::{Excess, Traffic};
 
 use crate::ScenarioError;
+use crate::groups::Groups;
 use crate::keys::{Record, Value};
 use crate::names::{self, MAX_FLOWS};
 use crate::read::fault;
-use crate::routing::{self, Wanted};
+use crate::routing::{self, Branch, Distances, Growing, Wanted};
+use crate::sizes::Sizes;
 use crate::topology::Fabric;
 use crate::units;
 
@@ -17,10 +19,11 @@ use crate::units;
 #[derive(Debug)]
 pub(crate) struct FlowSpec {
     pub(crate) name: String,
+    /// Which of the `[[flow]]` tables it comes from.
+    table: usize,
     pub(crate) source: usize,
-    pub(crate) destination: usize,
-    /// The ports that it crosses.
-    pub(crate) route: Vec<usize>,
+    to: Destination,
+    pub(crate) route: Vec<Branch>,
     pub(crate) traffic: Traffic,
     pub(crate) size: Option<Octets>,
     pub(crate) frame: u16,
@@ -32,34 +35,56 @@ pub(crate) struct FlowSpec {
     pub(crate) weight: u16,
 }
 
+/// Where a flow leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Destination {
+    Host(usize),
+    /// Index of a group.
+    Group(usize),
+}
+
 /// All flows of the scenario. Tables without a name get one.
 pub(crate) fn flows(
     tables: &mut [Record],
     fabric: &Fabric,
+    groups: &Groups,
+    seed: u64,
     duration: Duration,
     file: &str,
 ) -> Result<Vec<FlowSpec>, ScenarioError> {
     let mut flows: Vec<FlowSpec> = Vec::new();
     let mut names = BTreeSet::new();
-    for table in tables.iter_mut() {
-        let pairs = ends(table, fabric, file)?;
-        if flows.len() + pairs.len() > MAX_FLOWS {
+    let mut destinations = 0;
+    for (index, table) in tables.iter_mut().enumerate() {
+        let pairs = ends(table, fabric, groups, file)?;
+        let (rounds, every) = rounds(table, file)?;
+        if flows.len() + pairs.len().saturating_mul(rounds) > MAX_FLOWS {
             return Err(fault(table, "from", file, format!("more than {MAX_FLOWS} flows")));
         }
-        let own = flow_names(table, pairs.len(), flows.len(), file)?;
+        destinations += pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum::<usize>() * rounds;
+        if destinations > MAX_FLOWS {
+            let message = format!("flows have more than {MAX_FLOWS} destinations, each member of a group counted");
+            return Err(fault(table, "to", file, message));
+        }
+        let own = flow_names(table, pairs.len() * rounds, flows.len(), file)?;
         let model = model(table, duration, file)?;
+        let sizes = Sizes::read(table, file)?;
         let stagger = table.number("stagger");
-        for (i, (name, (source, destination))) in own.into_iter().zip(pairs).enumerate() {
+        for (i, name) in own.into_iter().enumerate() {
             if !names.insert(name.clone()) {
                 let message = format!("the name \"{name}\" is used twice");
                 return Err(fault(table, "name", file, message).with_hint("each flow has a name of its own"));
             }
-            let start = model.start + Duration(stagger.saturating_mul(i as u64));
+            let (round, place) = (i / pairs.len(), i % pairs.len());
+            let (source, to) = pairs[place];
+            let later = stagger.saturating_mul(place as u64).saturating_add(every.saturating_mul(round as u64));
+            let start = Instant(model.start.0.saturating_add(later));
             check_times(table, start, &model, duration, file)?;
-            flows.push(FlowSpec { name, source, destination, start, ..model.one() });
+            let size = sizes.as_ref().map(|sizes| sizes.of(seed, &name));
+            flows.push(FlowSpec { name, table: index, source, to, start, size, ..model.one() });
         }
     }
-    route(tables, &mut flows, fabric, file)?;
+    route(tables, &mut flows, fabric, groups, file)?;
     Ok(flows)
 }
 
@@ -68,20 +93,53 @@ impl FlowSpec {
     fn one(&self) -> Self {
         Self { name: String::new(), route: Vec::new(), ..*self }
     }
+
+    /// The hosts that it leads to.
+    pub(crate) fn destinations<'a>(&'a self, groups: &'a Groups) -> &'a [usize] {
+        self.to.hosts(groups)
+    }
+}
+
+impl Destination {
+    fn hosts<'a>(&'a self, groups: &'a Groups) -> &'a [usize] {
+        match self {
+            Self::Host(host) => std::slice::from_ref(host),
+            Self::Group(group) => &groups.list[*group].members,
+        }
+    }
 }
 
 /// Source and destination of each flow of a table.
-fn ends(table: &Record, fabric: &Fabric, file: &str) -> Result<Vec<(usize, usize)>, ScenarioError> {
-    let side = |key: &str| -> Result<Vec<usize>, ScenarioError> {
-        let names =
-            names::expand_all(table.list(key).expect("a flow has ends")).map_err(|m| fault(table, key, file, m))?;
-        let host = |name: &String| {
-            fabric.host(name).map_err(|(message, hint)| fault(table, key, file, message).with_hint(hint))
-        };
-        names.iter().map(host).collect()
+fn ends(
+    table: &Record,
+    fabric: &Fabric,
+    groups: &Groups,
+    file: &str,
+) -> Result<Vec<(usize, Destination)>, ScenarioError> {
+    let side = |key: &str| {
+        names::expand_all(table.list(key).expect("a flow has ends")).map_err(|m| fault(table, key, file, m))
     };
-    let (from, to) = (side("from")?, side("to")?);
-    let pairs: Vec<(usize, usize)> = match (from.len(), to.len()) {
+    let host = |key: &str, name: &str| {
+        fabric.host(name).map_err(|(message, hint)| fault(table, key, file, message).with_hint(hint))
+    };
+    let destination = |name: &String| match groups.find(name) {
+        Some(group) => Ok(Destination::Group(group)),
+        None => match (host("to", name), groups.suggestion(name)) {
+            (Ok(host), _) => Ok(Destination::Host(host)),
+            (Err(_), Some(hint)) => {
+                Err(fault(table, "to", file, format!("there is no host or group \"{name}\"")).with_hint(hint))
+            }
+            (Err(error), None) => Err(error),
+        },
+    };
+    let from = side("from")?.iter().map(|name| host("from", name)).collect::<Result<Vec<usize>, _>>()?;
+    let to = side("to")?.iter().map(destination).collect::<Result<Vec<Destination>, _>>()?;
+    let is_group = |to: &Destination| matches!(to, Destination::Group(_));
+    if to.iter().any(is_group) && !to.iter().all(is_group) {
+        let hint = "write one [[flow]] to the group and one to the hosts";
+        return Err(fault(table, "to", file, "groups and hosts are mixed").with_hint(hint));
+    }
+    let pairs: Vec<(usize, Destination)> = match (from.len(), to.len()) {
         (_, 1) => from.iter().map(|f| (*f, to[0])).collect(),
         (1, _) => to.iter().map(|t| (from[0], *t)).collect(),
         (m, n) if m == n => from.into_iter().zip(to).collect(),
@@ -90,13 +148,19 @@ fn ends(table: &Record, fabric: &Fabric, file: &str) -> Result<Vec<(usize, usize
             return Err(fault(table, "to", file, message));
         }
     };
-    match pairs.iter().find(|(from, to)| from == to) {
-        Some((host, _)) => {
-            let name = &fabric.nodes[*host].name;
+    let Some((source, to)) = pairs.iter().find(|(source, to)| to.hosts(groups).contains(source)) else {
+        return Ok(pairs);
+    };
+    let name = &fabric.nodes[*source].name;
+    match to {
+        Destination::Host(_) => {
             let hint = format!("take \"{name}\" out of from, or send to another host");
             Err(fault(table, "to", file, format!("\"{name}\" would send to itself")).with_hint(hint))
         }
-        None => Ok(pairs),
+        Destination::Group(group) => {
+            let message = format!("the source \"{name}\" is a member of the group \"{}\"", groups.list[*group].name);
+            Err(fault(table, "to", file, message).with_hint(format!("take \"{name}\" out of from, or out of members")))
+        }
     }
 }
 
@@ -126,6 +190,22 @@ fn flow_names(table: &mut Record, count: usize, first: usize, file: &str) -> Res
     Ok(names)
 }
 
+/// How many rounds of its flows a table stands for, and how much later each begins than the one before, ps.
+fn rounds(table: &Record, file: &str) -> Result<(usize, u64), ScenarioError> {
+    match (table.number("repeat"), table.get("every")) {
+        (1, None) => Ok((1, 0)),
+        (1, Some(_)) => {
+            let error = fault(table, "every", file, "a table without repeat has a single round");
+            Err(error.with_hint("for instance repeat = 10"))
+        }
+        (_, None) => {
+            let error = fault(table, "every", file, "missing; repeat needs it");
+            Err(error.with_hint("the time between the rounds, for instance every = \"10 ms\""))
+        }
+        (rounds, Some(every)) => Ok((rounds as usize, every)),
+    }
+}
+
 /// What the flows of a table have in common.
 fn model(table: &Record, duration: Duration, file: &str) -> Result<FlowSpec, ScenarioError> {
     let traffic = traffic(table, file)?;
@@ -143,11 +223,12 @@ fn model(table: &Record, duration: Duration, file: &str) -> Result<FlowSpec, Sce
     }
     let model = FlowSpec {
         name: String::new(),
+        table: 0,
         source: 0,
-        destination: 0,
+        to: Destination::Host(0),
         route: Vec::new(),
         traffic,
-        size: table.get("size").map(Octets),
+        size: None,
         frame: frame as u16,
         start: Instant(table.number("start")),
         stop: table.get("stop").map(Instant),
@@ -199,7 +280,11 @@ fn check_times(
     duration: Duration,
     file: &str,
 ) -> Result<(), ScenarioError> {
-    let key = if start == model.start { "start" } else { "stagger" };
+    let key = match table.get("every") {
+        _ if start == model.start => "start",
+        Some(_) => "every",
+        None => "stagger",
+    };
     if start.0 >= duration.0 {
         let message = "a flow would start at or after the end of the run";
         let hint = match key {
@@ -220,37 +305,91 @@ fn check_times(
 }
 
 /// Finds the routes of all flows, or takes those listed.
-fn route(tables: &[Record], flows: &mut [FlowSpec], fabric: &Fabric, file: &str) -> Result<(), ScenarioError> {
-    let wanted: Vec<Wanted<'_>> =
-        flows.iter().map(|f| Wanted { flow: &f.name, source: f.source, destination: f.destination }).collect();
-    let found = routing::routes(fabric, &wanted);
-    let mut routes = found.into_iter();
-    let mut rest = flows;
-    for table in tables {
-        let count = names::expand(table.text("name").expect("a flow has a name")).expect("names were read").len();
-        let (own, later) = rest.split_at_mut(count);
-        rest = later;
-        if let (Some(path), [_, _, ..]) = (table.list("path"), &*own) {
-            let message = format!("a path of {} nodes for {count} flows; it belongs to a single flow", path.len());
-            return Err(fault(table, "path", file, message));
-        }
-        for flow in own {
-            let shortest = routes.next().expect("a route for each flow");
-            let (from, to) = (&fabric.nodes[flow.source].name, &fabric.nodes[flow.destination].name);
-            flow.route = match table.list("path") {
-                Some(path) => {
-                    if path.first() != Some(from) || path.last() != Some(to) {
-                        let message = format!("the path must lead from \"{from}\" to \"{to}\"");
-                        return Err(fault(table, "path", file, message));
-                    }
-                    routing::listed(fabric, path).map_err(|m| fault(table, "path", file, m))?
-                }
-                None => shortest.ok_or_else(|| {
-                    let message = format!("\"{to}\" cannot be reached from \"{from}\"");
-                    fault(table, "to", file, message).with_hint(routing::within_reach(fabric, flow.source))
-                })?,
-            };
+fn route(
+    tables: &[Record],
+    flows: &mut [FlowSpec],
+    fabric: &Fabric,
+    groups: &Groups,
+    file: &str,
+) -> Result<(), ScenarioError> {
+    let table = |flow: &FlowSpec| &tables[flow.table];
+    let unreachable = |flow: &FlowSpec, host: usize| {
+        let (from, to) = (&fabric.nodes[flow.source].name, &fabric.nodes[host].name);
+        let error = fault(table(flow), "to", file, format!("\"{to}\" cannot be reached from \"{from}\""));
+        error.with_hint(routing::within_reach(fabric, flow.source))
+    };
+    let mut routes: Vec<Vec<Branch>> = vec![Vec::new(); flows.len()];
+
+    let mut counts = vec![0_usize; tables.len()];
+    for flow in flows.iter() {
+        counts[flow.table] += 1;
+    }
+    let (mut wanted, mut unicast) = (Vec::new(), Vec::new());
+    let mut multicast: Vec<Vec<usize>> = vec![Vec::new(); groups.list.len()];
+    for (i, flow) in flows.iter().enumerate() {
+        match (table(flow).list("path"), flow.to) {
+            (Some(path), _) => {
+                routes[i] = routing::chain(listed(table(flow), path, flow, counts[flow.table], fabric, file)?);
+            }
+            (None, Destination::Group(group)) => multicast[group].push(i),
+            (None, Destination::Host(destination)) => {
+                wanted.push(Wanted { flow: &flow.name, source: flow.source, destination });
+                unicast.push((i, destination));
+            }
         }
     }
+    for ((i, destination), ports) in unicast.into_iter().zip(routing::routes(fabric, &wanted)) {
+        routes[i] = routing::chain(ports.ok_or_else(|| unreachable(&flows[i], destination))?);
+    }
+
+    for (group, own) in groups.list.iter().zip(multicast) {
+        if group.has_tree() {
+            for &i in &own {
+                let flow = &flows[i];
+                let route = group.listed(fabric, &flow.name, flow.source);
+                routes[i] = route.map_err(|(message, hint)| fault(table(flow), "to", file, message).with_hint(hint))?;
+            }
+            continue;
+        }
+        let mut trees: Vec<_> = own.iter().map(|i| Growing::new(&flows[*i].name, flows[*i].source)).collect();
+        for &member in if own.is_empty() { &[] } else { &group.members[..] } {
+            let distance = Distances::to(fabric, member);
+            for (i, tree) in own.iter().zip(&mut trees) {
+                if !tree.reach(fabric, member, &distance) {
+                    return Err(unreachable(&flows[*i], member));
+                }
+            }
+        }
+        for (i, tree) in own.iter().zip(&trees) {
+            routes[*i] = tree.route(fabric);
+        }
+    }
+    for (flow, route) in flows.iter_mut().zip(routes) {
+        flow.route = route;
+    }
     Ok(())
+}
+
+/// The ports along the path that a table lists for its one flow.
+fn listed(
+    table: &Record,
+    path: &[String],
+    flow: &FlowSpec,
+    count: usize,
+    fabric: &Fabric,
+    file: &str,
+) -> Result<Vec<usize>, ScenarioError> {
+    if count > 1 {
+        let message = format!("a path of {} nodes for {count} flows; it belongs to a single flow", path.len());
+        return Err(fault(table, "path", file, message));
+    }
+    let Destination::Host(destination) = flow.to else {
+        let hint = "the way to a group is a tree: list its links in [[group]]";
+        return Err(fault(table, "path", file, "a path leads to a single host").with_hint(hint));
+    };
+    let (from, to) = (&fabric.nodes[flow.source].name, &fabric.nodes[destination].name);
+    if path.first() != Some(from) || path.last() != Some(to) {
+        return Err(fault(table, "path", file, format!("the path must lead from \"{from}\" to \"{to}\"")));
+    }
+    routing::listed(fabric, path).map_err(|m| fault(table, "path", file, m))
 }

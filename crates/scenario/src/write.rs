@@ -18,6 +18,7 @@ pub(crate) fn value(value: &Value) -> Option<String> {
         Value::Quantity(dimension, x) => quoted(&units::format(*dimension, *x)),
         Value::Frames(n) => quoted(&format!("{n} frames")),
         Value::Count(x) => x.to_string(),
+        Value::Counts(items) => format!("[{}]", items.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
         Value::Real(x) => format!("{x:?}"),
         Value::Switch(x) => x.to_string(),
         Value::Text(text) => quoted(text),
@@ -66,6 +67,8 @@ fn inline(record: &Record) -> String {
     let items = record.entries.iter().filter_map(|(key, entry)| {
         let text = match &entry.as_ref()?.value {
             Value::Table(inner) => inline(inner),
+            Value::Tables(list) if list.is_empty() => return None,
+            Value::Tables(list) => format!("[{}]", list.iter().map(inline).collect::<Vec<_>>().join(", ")),
             other => value(other)?,
         };
         Some(format!("{key} = {text}"))

@@ -1,6 +1,6 @@
 //! The event loop: takes events in order and lets hosts and fabric act on them.
 
-use penstock_schemes::{BitRate, Instant, NotificationPoint, Octets, ReactionPoint, Scheme};
+use penstock_schemes::{BitRate, Duration, Instant, NotificationPoint, Octets, ReactionPoint, Scheme};
 
 use crate::agenda::{Agenda, NO_LANE};
 use crate::event::{Event, MAX_INDEX};
@@ -52,8 +52,8 @@ pub(crate) const LOST: u32 = NONE - 2;
 
 /// The state of a run, without its observer.
 #[derive(Debug)]
-pub(crate) struct State<S: Scheme> {
-    pub(crate) fabric: Fabric<S>,
+pub(crate) struct State<S: Scheme, const PFC: bool> {
+    pub(crate) fabric: Fabric<S, PFC>,
     pub(crate) flows: Vec<FlowState>,
     pub(crate) limiters: Vec<Limiter<S>>,
     pub(crate) hosts: Vec<HostState>,
@@ -63,7 +63,8 @@ pub(crate) struct State<S: Scheme> {
     pub(crate) ideal_in_flight: u64,
 }
 
-/// A simulation of scheme `S`, watched by `P`.
+/// A simulation of scheme `S`, watched by `P`. With `PFC` it can do priority flow control, which costs time at every hop;
+/// a network without flow control runs the same in both engines.
 ///
 /// ```text
 ///   Sim::new(network, configs, seed, probe)     everything at rest, time zero
@@ -72,8 +73,8 @@ pub(crate) struct State<S: Scheme> {
 ///      .finish()                                conservation is checked, the Outcome made
 /// ```
 #[derive(Debug)]
-pub struct Sim<S: Scheme, P: Probe<S>> {
-    pub(crate) state: State<S>,
+pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
+    pub(crate) state: State<S, PFC>,
     pub(crate) probe: P,
     pub(crate) hops: Vec<Hop>,
     pub(crate) steps: Vec<Step>,
@@ -85,24 +86,28 @@ pub struct Sim<S: Scheme, P: Probe<S>> {
     /// For each port the limiters that wait for its line, and the time of its NicFree event.
     pub(crate) waiting: Vec<std::collections::VecDeque<u32>>,
     pub(crate) nic_armed: Vec<u64>,
+    /// For each port the limiters whose priority is stopped there.
+    pub(crate) parked: Vec<std::collections::VecDeque<u32>>,
     pub(crate) outbox: Outbox<S>,
     /// Keeps a reaction point's signals while its frame is on its way into the port.
     pub(crate) outbox_of_rp: Outbox<S>,
     pub(crate) events: u64,
 }
 
-impl<S: Scheme, P: Probe<S>> Sim<S, P> {
+impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// Lays out a run. `configs` are the scheme's parameters for each of the network's priorities. Random streams derive
     /// from `seed`.
     ///
     /// # Panics
-    /// If `network` is not what its documentation says, if there is not one configuration a priority, or if there are more than 2^28 entities of a kind.
+    /// If `network` is not what its documentation says, if it has priority flow control and the engine has not (`PFC`), if
+    /// there is not one configuration a priority, or if there are more than 2^28 entities of a kind.
     pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
         assert!(
             network.ports.len().max(network.flows.len()).max(network.hops.len()) < MAX_INDEX,
             "a network has at most {MAX_INDEX} ports, flows and hops"
         );
         assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
+        assert!(PFC || network.pfc.is_none(), "priority flow control needs the engine that has it");
         let mut fabric = Fabric::new(network, configs, seed, agenda_for(network));
         let mut limiters: Vec<Limiter<S>> = Vec::new();
         for (index, spec) in network.reaction_points.iter().enumerate() {
@@ -190,6 +195,7 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
             feedback: network.feedback,
             waiting: vec![std::collections::VecDeque::new(); ports],
             nic_armed: vec![NEVER; ports],
+            parked: vec![std::collections::VecDeque::new(); if PFC { ports } else { 0 }],
             outbox: Vec::new(),
             outbox_of_rp: Vec::new(),
             events: 0,
@@ -204,6 +210,9 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
             // Most events are deliveries: one comparison finds them.
             if let Some(slot) = Event::delivery(what) {
                 self.deliver(slot);
+                if PFC {
+                    self.state.fabric.review();
+                }
                 continue;
             }
             match Event::unpack(what) {
@@ -228,6 +237,13 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
                 Event::Change(index) => self.change(index),
                 Event::Ideal(slot) => self.ideal_arrival(slot),
                 Event::Sample => self.sample(),
+                Event::LineFree(port) => self.state.fabric.settle(port),
+                Event::Pause(frame) => self.pause_arrives(frame),
+                Event::Stopping(port) => self.stopping(port),
+                Event::Refresh(counter) => self.state.fabric.refresh(counter),
+            }
+            if PFC {
+                self.state.fabric.review();
             }
         }
         self.state.fabric.now = self.state.fabric.now.max(t.0);
@@ -296,6 +312,9 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
                     }
                 }
                 self.state.fabric.set_down(port, lost.len() as u64);
+                if PFC {
+                    self.state.fabric.lose_pauses(port);
+                }
             }
             PortEvent::Up => {
                 self.state.fabric.set_up(port);
@@ -325,7 +344,7 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
     }
 }
 
-impl<S: Scheme> State<S> {
+impl<S: Scheme, const PFC: bool> State<S, PFC> {
     fn restart_statistics(&mut self) {
         self.pass_rates();
         self.fabric.restart_statistics();
@@ -350,7 +369,7 @@ impl<S: Scheme> State<S> {
     }
 }
 
-impl<S: Scheme> View<S> for State<S> {
+impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
     fn queue(&self, queue: QueueId) -> QueueNow {
         let q = self.fabric.queue(queue.0);
         let p = &self.fabric.ports[(queue.0 / self.fabric.per_port) as usize];
@@ -360,6 +379,7 @@ impl<S: Scheme> View<S> for State<S> {
             line_bits: p.sent_bits(self.fabric.now),
             scheduled_bits: p.scheduled_bits(self.fabric.now),
             dropped: q.dropped,
+            paused: Duration(self.fabric.pauses.paused(queue.0, self.fabric.now)),
         }
     }
 

@@ -25,6 +25,14 @@ pub(crate) enum Event {
     Ideal(u32),
     /// The probe samples.
     Sample,
+    /// A transmission on the line of this watched port ends.
+    LineFree(u32),
+    /// This pause frame reaches the far end of its line.
+    Pause(u32),
+    /// A stop of a queue of this port begins or runs out.
+    Stopping(u32),
+    /// The pause frame for this ingress counter is due again.
+    Refresh(u32),
 }
 
 const INDEX_BITS: u32 = 28;
@@ -47,6 +55,10 @@ impl Event {
             Self::Change(i) => (8, i),
             Self::Ideal(i) => (9, i),
             Self::Sample => (10, 0),
+            Self::LineFree(i) => (11, i),
+            Self::Pause(i) => (12, i),
+            Self::Stopping(i) => (13, i),
+            Self::Refresh(i) => (14, i),
         };
         kind << INDEX_BITS | index
     }
@@ -72,6 +84,10 @@ impl Event {
             8 => Self::Change(i),
             9 => Self::Ideal(i),
             10 => Self::Sample,
+            11 => Self::LineFree(i),
+            12 => Self::Pause(i),
+            13 => Self::Stopping(i),
+            14 => Self::Refresh(i),
             kind => unreachable!("no event of kind {kind}"),
         }
     }

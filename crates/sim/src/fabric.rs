@@ -3,13 +3,17 @@
 //! A port is settled lazily: whoever touches it at time t first lets all departures up to t happen, in order, each at its
 //! own time. Between two touches nothing arrives, so what departs is determined. Thus a frame costs one event per link,
 //! its delivery at the far end, and a departure at t always precedes an arrival at t.
+//!
+//! With priority flow control (`PFC`) departures from switches have consequences elsewhere: there the end of each
+//! transmission is an event as well.
 
 use penstock_schemes::{BitRate, CongestionPoint, Duration, Fate, Instant, Octets, Out, Place, Scheme};
 
 use crate::agenda::{Agenda, Lane, NO_LANE, RELEASES};
 use crate::event::Event;
 use crate::frame::{Frames, NONE, Payload};
-use crate::network::{Capacity, Network, PortId, QueueId};
+use crate::network::{Capacity, Network, NodeKind, PortId, QueueId};
+use crate::pause::Pauses;
 use crate::port::{LengthStatistics, PortState, QueueState};
 use crate::random::{Owner, Stream};
 
@@ -39,7 +43,7 @@ pub(crate) struct CpState<S: Scheme> {
 
 /// All ports with their queues, lines, congestion points and frames, and the agenda of events.
 #[derive(Debug)]
-pub(crate) struct Fabric<S: Scheme> {
+pub(crate) struct Fabric<S: Scheme, const PFC: bool> {
     pub(crate) now: u64,
     pub(crate) agenda: Agenda,
     pub(crate) ports: Vec<PortState>,
@@ -47,6 +51,8 @@ pub(crate) struct Fabric<S: Scheme> {
     pub(crate) frames: Frames<S>,
     pub(crate) per_port: u32,
     pub(crate) overhead: u32,
+    /// Priority flow control; idle unless `PFC`.
+    pub(crate) pauses: Pauses,
     facts: Vec<FlowFacts>,
 }
 
@@ -57,7 +63,7 @@ struct FlowFacts {
     class: u8,
 }
 
-impl<S: Scheme> Fabric<S> {
+impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     pub(crate) fn new(network: &Network, configs: &[S::Config], seed: u64, agenda: Agenda) -> Self {
         let per_port = network.queues_per_port();
         let largest = network.flows.iter().map(|f| f.frame).max().unwrap_or(0);
@@ -98,7 +104,10 @@ impl<S: Scheme> Fabric<S> {
             }
             queues.push(QueueState::new(network.control_capacity.0, 0, NONE));
             let lane = common.iter().position(|&kind| kind == (port.rate, port.latency)).map_or(NO_LANE, |i| i as Lane);
-            ports.push(PortState::new(network, port, lane, queues.into_boxed_slice()));
+            let mut state = PortState::new(network, port, lane, queues.into_boxed_slice());
+            state.index = index as u32;
+            state.watched = PFC && network.pfc.is_some() && network.nodes[port.node.index()].kind == NodeKind::Switch;
+            ports.push(state);
         }
         let mut fabric = Self {
             now: 0,
@@ -108,6 +117,7 @@ impl<S: Scheme> Fabric<S> {
             frames: Frames::new(),
             per_port: per_port as u32,
             overhead: u32::from(network.wire_overhead),
+            pauses: Pauses::new(network),
             facts: network
                 .flows
                 .iter()
@@ -143,7 +153,7 @@ impl<S: Scheme> Fabric<S> {
     /// Whether a frame could start on `port` at once. The port must be settled.
     #[inline]
     pub(crate) fn idle(&self, port: u32) -> bool {
-        self.ports[port as usize].free(self.now)
+        self.ports[port as usize].free::<PFC>(self.now)
     }
 
     /// Lets every departure up to now happen.
@@ -155,23 +165,33 @@ impl<S: Scheme> Fabric<S> {
 
     /// A port, and what its frames touch.
     #[inline(always)]
-    pub(crate) fn at(&mut self, port: u32) -> (&mut PortState, Around<'_, S>) {
+    pub(crate) fn at(&mut self, port: u32) -> (&mut PortState, Around<'_, S, PFC>) {
         let around = Around {
             now: self.now,
             frames: &mut self.frames,
             agenda: &mut self.agenda,
             cps: &mut self.cps,
             facts: &self.facts,
+            pauses: &mut self.pauses,
         };
         (&mut self.ports[port as usize], around)
     }
 
-    /// Puts a frame into the queue of its class at `port`; false (and the frame is gone) if the queue is full.
+    /// Puts a frame into the queue of its class at `port`; false (and the frame is gone) if there is no room for it. `from` is
+    /// the port over whose line it has come, or [`NONE`].
     #[inline(always)]
-    pub(crate) fn enqueue(&mut self, port: u32, index: u32, class: u8, octets: u16, out: &mut Outbox<S>) -> bool {
+    pub(crate) fn enqueue(
+        &mut self,
+        port: u32,
+        index: u32,
+        class: u8,
+        octets: u16,
+        from: u32,
+        out: &mut Outbox<S>,
+    ) -> bool {
         let (p, mut around) = self.at(port);
         around.settle(p);
-        around.enqueue(p, index, class, octets, out)
+        around.enqueue(p, index, class, octets, from, out)
     }
 
     /// A frame has crossed the line of `port`.
@@ -193,8 +213,8 @@ impl<S: Scheme> Fabric<S> {
         let queue = state.queue;
         let port = queue / self.per_port;
         self.settle(port);
-        let p = &self.ports[port as usize];
-        let seen = p.queues[(queue % self.per_port) as usize].seen(p.rate);
+        let (p, class) = (&self.ports[port as usize], queue % self.per_port);
+        let seen = p.queues[class as usize].seen(p.rate, p.stops::<PFC>(class));
         let state = &mut self.cps[cp as usize];
         state.cp.on_timeout(Instant(self.now), &seen, &mut state.stream, &mut Sender(out));
         state.arm(&mut self.agenda, cp);
@@ -214,6 +234,9 @@ impl<S: Scheme> Fabric<S> {
             p.ledger.older = (p.rate, p.busy_until);
         }
         p.rate = rate.0;
+        if PFC {
+            around.pauses.set_rate(port, rate);
+        }
         p.known_octets = 0;
         p.remainder = 0;
     }
@@ -246,10 +269,13 @@ impl<S: Scheme> Fabric<S> {
         }
     }
 
-    /// Brings every port and every statistic to the present.
+    /// Brings ports to the present, for observers: those whose departures have consequences come there by events alone, or
+    /// watching them would change the order of what happens at one instant.
     pub(crate) fn settle_all(&mut self) {
         for port in 0..self.ports.len() as u32 {
-            self.settle(port);
+            if !(PFC && self.ports[port as usize].watched) {
+                self.settle(port);
+            }
         }
     }
 
@@ -280,19 +306,27 @@ impl<S: Scheme> Fabric<S> {
 }
 
 /// Everything that the frames of a port touch besides the port itself, borrowed once for a whole hop.
-pub(crate) struct Around<'a, S: Scheme> {
-    now: u64,
+pub(crate) struct Around<'a, S: Scheme, const PFC: bool> {
+    pub(crate) now: u64,
     pub(crate) frames: &'a mut Frames<S>,
     pub(crate) agenda: &'a mut Agenda,
     cps: &'a mut Vec<CpState<S>>,
     facts: &'a Vec<FlowFacts>,
+    pub(crate) pauses: &'a mut Pauses,
 }
 
-impl<S: Scheme> Around<'_, S> {
+impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     /// The same by value: what is never lent as a whole stays in registers.
     #[inline(always)]
-    fn reborrow(&mut self) -> Around<'_, S> {
-        Around { now: self.now, frames: self.frames, agenda: self.agenda, cps: self.cps, facts: self.facts }
+    fn reborrow(&mut self) -> Around<'_, S, PFC> {
+        Around {
+            now: self.now,
+            frames: self.frames,
+            agenda: self.agenda,
+            cps: self.cps,
+            facts: self.facts,
+            pauses: self.pauses,
+        }
     }
 
     /// Lets every departure up to now happen.
@@ -302,7 +336,7 @@ impl<S: Scheme> Around<'_, S> {
             if p.in_service != NONE {
                 self.end_service(p);
             }
-            if p.ready != 0 {
+            if p.has_work::<PFC>() {
                 self.reborrow().start_waiting(p);
             }
         }
@@ -315,25 +349,30 @@ impl<S: Scheme> Around<'_, S> {
         self.depart(p, class, p.busy_until);
     }
 
-    /// Frames wait and the line is free: transmissions start one after the other until one lasts beyond now.
+    /// Frames wait and the line is free: transmissions start one after the other until one lasts beyond now. Pause frames
+    /// go ahead of all else.
     #[inline(never)]
     fn start_waiting(mut self, p: &mut PortState) {
         loop {
-            let class = 31 - p.ready.leading_zeros();
-            let q = &mut p.queues[class as usize];
-            let index = q.waiting.pop(self.frames);
-            if q.waiting.is_empty() {
-                p.ready &= !(1 << class);
+            if PFC && p.pauses != 0 {
+                self.send_pause(p);
+            } else {
+                let class = 31 - p.eligible::<PFC>().leading_zeros();
+                let q = &mut p.queues[class as usize];
+                let index = q.waiting.pop(self.frames);
+                if q.waiting.is_empty() {
+                    p.ready &= !(1 << class);
+                }
+                let octets = self.frames.get(index).octets;
+                self.start(p, class, index, octets, p.busy_until);
             }
-            let octets = self.frames.get(index).octets;
-            self.start(p, class, index, octets, p.busy_until);
             if p.busy_until > self.now {
                 break;
             }
             if p.in_service != NONE {
                 self.end_service(p);
             }
-            if p.ready == 0 {
+            if !p.has_work::<PFC>() {
                 break;
             }
         }
@@ -359,6 +398,9 @@ impl<S: Scheme> Around<'_, S> {
         let finish = at + p.serialise(wire_octets);
         p.busy_until = finish;
         p.octets += u64::from(wire_octets);
+        if PFC && p.watched {
+            self.agenda.push(NO_LANE, finish, Event::LineFree(p.index).pack());
+        }
         let delivery = finish + p.latency;
         self.frames.get_mut(index).at = delivery;
         self.agenda.push(p.lane, delivery, Event::Deliver(index).pack());
@@ -372,13 +414,19 @@ impl<S: Scheme> Around<'_, S> {
         index: u32,
         class: u8,
         octets: u16,
+        from: u32,
         out: &mut Outbox<S>,
     ) -> bool {
         let class = u32::from(class);
-        let rate = p.rate;
+        let (rate, stopped) = (p.rate, p.stops::<PFC>(class));
         let q = &mut p.queues[class as usize];
         let len = q.len + u64::from(octets);
-        let fits = len <= q.max_len || q.has_room_for_a_frame();
+        let counter = if PFC { self.pauses.counter(from, class) } else { NONE };
+        let fits = if PFC && counter != NONE {
+            self.pauses.has_room(counter, octets)
+        } else {
+            len <= q.max_len || q.has_room_for_a_frame()
+        };
         q.arrived += 1;
         if fits {
             q.statistics.pass(self.now, q.len);
@@ -386,10 +434,13 @@ impl<S: Scheme> Around<'_, S> {
                 q.statistics.max = len;
             }
             q.len = len;
+            if PFC {
+                self.pauses.hold(index, counter, octets);
+            }
         } else {
             q.dropped += 1;
         }
-        let (cp, seen) = (q.cp, q.seen(rate));
+        let (cp, seen) = (q.cp, q.seen(rate, stopped));
         if let Some(state) = self.cps.get_mut(cp as usize)
             && let Some(slot) = self.frames.peek_mut(index)
             && let Some(frame) = slot.data(weight_of(self.facts, slot.flow))
@@ -402,7 +453,7 @@ impl<S: Scheme> Around<'_, S> {
             self.frames.remove(index);
             return false;
         }
-        if p.busy_until <= self.now {
+        if p.busy_until <= self.now && !stopped {
             self.start(p, class, index, octets, self.now);
         } else {
             let slot = self.frames.get_mut(index);
@@ -427,7 +478,10 @@ impl<S: Scheme> Around<'_, S> {
     /// The frame in transmission no longer counts as queued.
     #[inline(always)]
     fn depart(&mut self, p: &mut PortState, class: u32, at: u64) {
-        let rate = p.rate;
+        let (rate, stopped) = (p.rate, p.stops::<PFC>(class));
+        if PFC {
+            self.pauses.let_go(p.in_service_frame, p.in_service_octets);
+        }
         let octets = u64::from(p.in_service_octets);
         let q = &mut p.queues[class as usize];
         q.statistics.pass_filled(at, q.len);
@@ -439,7 +493,7 @@ impl<S: Scheme> Around<'_, S> {
         }
         let Some(slot) = self.frames.peek_mut(p.in_service_frame) else { return };
         let weight = weight_of(self.facts, slot.flow);
-        let (cp, seen) = (q.cp, q.seen(rate));
+        let (cp, seen) = (q.cp, q.seen(rate, stopped));
         if let Some(frame) = slot.data(weight) {
             let Some(state) = self.cps.get_mut(cp as usize) else { return };
             state.cp.on_departure(Instant(at), frame, &seen);
@@ -447,9 +501,10 @@ impl<S: Scheme> Around<'_, S> {
         } else if let Payload::Down(signal) = &mut slot.payload {
             // A probe is shown to the congestion point of the data that it stands for.
             let Some(facts) = self.facts.get(slot.flow as usize) else { return };
+            let stopped = p.stops::<PFC>(u32::from(facts.class));
             let Some(q) = p.queues.get(usize::from(facts.class)) else { return };
             let Some(state) = self.cps.get_mut(q.cp as usize) else { return };
-            state.cp.on_probe_departure(Instant(at), signal, &q.seen(rate));
+            state.cp.on_probe_departure(Instant(at), signal, &q.seen(rate, stopped));
             state.arm(self.agenda, q.cp);
         }
     }

@@ -11,7 +11,7 @@ use crate::network::HopId;
 use crate::probe::Probe;
 use crate::source::{FlowState, Limiter};
 
-impl<S: Scheme, P: Probe<S>> Sim<S, P> {
+impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn start(&mut self, flow: u32) {
         let now = self.state.fabric.now;
         let limiter_index = self.state.flows[flow as usize].limiter;
@@ -52,7 +52,8 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
     /// After any call of a reaction point: takes over its allowance, arms its timer, sends its signals.
     #[inline]
     pub(crate) fn after_rp(&mut self, limiter_index: u32) {
-        if self.adopt(limiter_index) {
+        // Where several flows share the point, their own regulators may have changed although the allowance has not.
+        if self.adopt(limiter_index) || self.state.limiters[limiter_index as usize].flows.len() > 1 {
             self.reschedule(limiter_index);
         }
         if !self.outbox.is_empty() {
@@ -132,7 +133,12 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
         let port = limiter.port;
         let (p, mut around) = fabric.at(port);
         around.settle(p);
-        if p.arbiter && (!p.free(now) || (!in_turn && !self.waiting[port as usize].is_empty())) {
+        if PFC && p.arbiter && p.stops::<PFC>(u32::from(flows[limiter.flow_in_turn() as usize].class)) {
+            limiter.waiting = true;
+            self.parked[port as usize].push_back(limiter_index);
+            return;
+        }
+        if p.arbiter && (!p.free::<PFC>(now) || (!in_turn && !self.waiting[port as usize].is_empty())) {
             limiter.waiting = true;
             self.waiting[port as usize].push_back(limiter_index);
             self.arm_nic(port);
@@ -173,7 +179,7 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
             around.pass(p, index, class, octets);
             true
         } else {
-            around.enqueue(p, index, class, octets, &mut self.outbox)
+            around.enqueue(p, index, class, octets, NONE, &mut self.outbox)
         };
         if wake != NEVER {
             around.agenda.push(RELEASES, wake, Event::Release(limiter_index).pack());

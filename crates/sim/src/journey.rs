@@ -10,7 +10,7 @@ use crate::frame::{NONE, Payload, Slot};
 use crate::network::{Feedback, FlowId, HopId, QueueId};
 use crate::probe::{Probe, SignalSeen};
 
-impl<S: Scheme, P: Probe<S>> Sim<S, P> {
+impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// A frame has reached the far end of a line.
     #[inline(always)]
     pub(crate) fn deliver(&mut self, index: u32) {
@@ -25,7 +25,7 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
             slot.hop = step.next;
             let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
             self.state.fabric.cross(step.port);
-            self.forward(index, step.next, flow, class, octets, data);
+            self.forward(index, step.next, flow, class, octets, step.port, data);
         } else if step.next == LOST {
             // Its slot was kept for this event.
             self.state.fabric.frames.remove(index);
@@ -35,11 +35,11 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
         }
     }
 
-    /// The frame joins the queue of hop `next`, which is its hop already.
+    /// The frame, which has come over the line of port `from`, joins the queue of hop `next`, which is its hop already.
     #[inline(always)]
-    pub(crate) fn forward(&mut self, index: u32, next: u32, flow: u32, class: u8, octets: u16, data: bool) {
+    pub(crate) fn forward(&mut self, index: u32, next: u32, flow: u32, class: u8, octets: u16, from: u32, data: bool) {
         let port = self.steps[next as usize].port;
-        let queued = self.state.fabric.enqueue(port, index, class, octets, &mut self.outbox);
+        let queued = self.state.fabric.enqueue(port, index, class, octets, from, &mut self.outbox);
         if !queued {
             self.count_drop(flow, data);
         }
@@ -65,7 +65,7 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
     pub(crate) fn branch(&mut self, index: u32) {
         let slot = self.state.fabric.frames.get(index).clone();
         let hop = &self.hops[slot.hop as usize];
-        let (first, n) = (hop.first_child.0, u32::from(hop.children));
+        let (from, first, n) = (hop.port.0, hop.first_child.0, u32::from(hop.children));
         let extra = u64::from(n) - 1;
         if matches!(slot.payload, Payload::Data(_)) {
             self.state.totals.copies_made += extra;
@@ -78,7 +78,7 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
             let next = first + i;
             self.state.fabric.frames.get_mut(copy).hop = next;
             let data = matches!(slot.payload, Payload::Data(_));
-            self.forward(copy, next, slot.flow, slot.class, slot.octets, data);
+            self.forward(copy, next, slot.flow, slot.class, slot.octets, from, data);
         }
     }
 
@@ -124,18 +124,19 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
         let (port, parent) = (hop.back.0, hop.parent);
         self.state.fabric.cross(port);
         match parent {
-            Some(parent) => self.climb(index, parent),
+            Some(parent) => self.climb(index, parent, port),
             None => self.signal_arrives(index),
         }
     }
 
-    /// The signal joins the control queue towards the source over hop `hop`.
-    pub(crate) fn climb(&mut self, index: u32, hop: HopId) {
+    /// The signal joins its queue towards the source over hop `hop`. It has come over the line of port `from`, or from nowhere
+    /// ([`NONE`]).
+    pub(crate) fn climb(&mut self, index: u32, hop: HopId, from: u32) {
         let slot = self.state.fabric.frames.get_mut(index);
         slot.hop = hop.0;
         let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
         let port = self.hops[hop.index()].back.0;
-        if !self.state.fabric.enqueue(port, index, class, octets, &mut self.outbox) {
+        if !self.state.fabric.enqueue(port, index, class, octets, from, &mut self.outbox) {
             self.count_drop(flow, false);
         }
     }
@@ -194,7 +195,7 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
                 self.state.fabric.agenda.push(NO_LANE, at, Event::Ideal(index).pack());
             }
             (Feedback::InBand, None) => self.signal_arrives(index),
-            (Feedback::InBand, Some(hop)) => self.climb(index, hop),
+            (Feedback::InBand, Some(hop)) => self.climb(index, hop, NONE),
         }
     }
 
@@ -205,7 +206,7 @@ impl<S: Scheme, P: Probe<S>> Sim<S, P> {
         let port = self.hops[hop.index()].port.0;
         let slot = self.state.fabric.frames.get(index);
         let (class, octets) = (slot.class, slot.octets);
-        if !self.state.fabric.enqueue(port, index, class, octets, &mut self.outbox) {
+        if !self.state.fabric.enqueue(port, index, class, octets, NONE, &mut self.outbox) {
             self.count_drop(flow, false);
         }
     }

@@ -9,6 +9,7 @@
 //! - [`outcome`]: what a run comes to
 //! - `engine`: the event loop; `agenda`: the event queue
 //! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
+//! - [`pfc`]: the head-room that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues
 //! - `source`: generators and limiters; `host`: what releases and limits frames
 //!
 //! Two choices give the engine its speed. A frame costs one event per link, because ports settle their departures lazily
@@ -24,6 +25,8 @@ mod host;
 mod journey;
 pub mod network;
 pub mod outcome;
+mod pause;
+pub mod pfc;
 mod port;
 pub mod probe;
 mod random;

@@ -86,6 +86,14 @@ pub(crate) struct PortState {
     pub(crate) in_service_counts: bool,
     /// The lane of deliveries over lines of this kind.
     pub(crate) lane: Lane,
+    /// The port's own number.
+    pub(crate) index: u32,
+    /// A bit for each queue that priority flow control stops.
+    pub(crate) stopped: u32,
+    /// A bit for each class of which the far end is to be told, by a pause frame that waits for the line.
+    pub(crate) pauses: u32,
+    /// The end of each transmission is an event.
+    pub(crate) watched: bool,
     /// Octets (with overhead) whose serialisation was computed last: picoseconds, and remainder in 1/rate picoseconds.
     pub(crate) known_octets: u32,
     known_time: u64,
@@ -144,13 +152,13 @@ impl QueueState {
 
     /// The queue as a congestion point sees it.
     #[inline(always)]
-    pub(crate) fn seen(&self, rate: u64) -> Queue {
+    pub(crate) fn seen(&self, rate: u64, paused: bool) -> Queue {
         Queue {
             len: Octets(self.len),
             frames: self.frames(),
             rate: BitRate(rate),
             sent: Octets(self.sent_octets),
-            paused: false,
+            paused,
         }
     }
 }
@@ -171,6 +179,10 @@ impl PortState {
             overhead: u32::from(network.wire_overhead),
             in_service_counts: network.in_service_counts,
             lane,
+            index: 0,
+            stopped: 0,
+            pauses: 0,
+            watched: false,
             known_octets: 0,
             known_time: 0,
             known_remainder: 0,
@@ -181,10 +193,28 @@ impl PortState {
         }
     }
 
+    /// A bit for each queue from which a frame may start when the line is free.
+    #[inline(always)]
+    pub(crate) fn eligible<const PFC: bool>(&self) -> u32 {
+        if PFC { self.ready & !self.stopped } else { self.ready }
+    }
+
+    /// Whether something is to start when the line is free: a frame, or a pause frame.
+    #[inline(always)]
+    pub(crate) fn has_work<const PFC: bool>(&self) -> bool {
+        self.eligible::<PFC>() != 0 || (PFC && self.pauses != 0)
+    }
+
+    /// Whether priority flow control stops the queue of `class`.
+    #[inline(always)]
+    pub(crate) fn stops<const PFC: bool>(&self, class: u32) -> bool {
+        PFC && self.stopped & (1 << class) != 0
+    }
+
     /// Whether a frame could start at once. The port must be settled.
     #[inline(always)]
-    pub(crate) fn free(&self, now: u64) -> bool {
-        self.busy_until <= now && self.ready == 0
+    pub(crate) fn free<const PFC: bool>(&self, now: u64) -> bool {
+        self.busy_until <= now && !self.has_work::<PFC>()
     }
 
     /// Time to send `octets`; remainders are carried, so that back-to-back frames keep the line's rate exactly.

@@ -69,6 +69,8 @@ pub struct QueueNow {
     pub scheduled_bits: u64,
     /// Data frames dropped here since the start of the run.
     pub dropped: u64,
+    /// How long priority flow control has stopped it since the start of the run.
+    pub paused: Duration,
 }
 
 /// A flow at an instant.

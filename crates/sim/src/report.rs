@@ -3,11 +3,11 @@
 use penstock_schemes::{Duration, Scheme};
 
 use crate::engine::State;
-use crate::frame::Payload;
+use crate::frame::{NONE, Payload};
 use crate::outcome::{FlowOutcome, HostOutcome, Outcome, QueueOutcome, moments};
 use crate::port::{PortState, QueueState};
 
-impl<S: Scheme> State<S> {
+impl<S: Scheme, const PFC: bool> State<S, PFC> {
     /// Brings everything to the present, checks conservation, sums up. Ports are settled; `on_lines` counts the frames on
     /// the line of each.
     pub(crate) fn sum_up(&mut self, on_lines: &[u64]) -> Outcome {
@@ -53,6 +53,7 @@ impl<S: Scheme> State<S> {
             t.frames_lost_on_link += flow.lost;
         }
         t.frames_discarded_at_source = t.frames_offered - t.frames_sent;
+        t.pause_frames = self.fabric.pauses.lines.iter().map(|line| line.sent).sum();
         t.packet_hops = self.fabric.ports.iter().map(|p| p.hops).sum();
         t.frames_in_flight = inside.0.iter().sum();
         t.signals_in_flight = inside.1;
@@ -74,8 +75,9 @@ impl<S: Scheme> State<S> {
                 );
             }
             let serving = (0..p.queues.len()).filter(|&class| p.serves(class)).count() as u64;
-            let started = p.queues.iter().map(|q| q.departed).sum::<u64>() + serving;
-            let on_line = on_lines[index];
+            let pauses = self.check_pauses(index as u32);
+            let started = p.queues.iter().map(|q| q.departed).sum::<u64>() + serving + pauses.0;
+            let on_line = on_lines[index] + pauses.1;
             assert!(
                 started == p.hops + p.ledger.lost + on_line,
                 "line of port {index}: {started} frames started, {} delivered, {} lost, {on_line} on the line",
@@ -83,6 +85,7 @@ impl<S: Scheme> State<S> {
                 p.ledger.lost,
             );
         }
+        self.check_ingress();
         for (index, f) in self.flows.iter().enumerate() {
             let inside = inside.0[index];
             assert!(
@@ -112,9 +115,41 @@ impl<S: Scheme> State<S> {
         );
     }
 
+    /// Ingress counters count the frames that are there.
+    fn check_ingress(&self) {
+        let fabric = &self.fabric;
+        let counted = fabric.pauses.held();
+        let mut held = vec![0; counted.len()];
+        for p in &fabric.ports {
+            let serving = (p.in_service != NONE).then_some(p.in_service_frame);
+            let waiting = p.queues.iter().flat_map(|q| q.waiting.iter(&fabric.frames));
+            for frame in waiting.chain(serving) {
+                if let Some(counter) = fabric.pauses.holder(frame) {
+                    held[counter] += u64::from(fabric.frames.get(frame).octets);
+                }
+            }
+        }
+        assert!(counted == held, "ingress counters say {counted:?}, the frames there have {held:?} octets");
+    }
+
+    /// Pause frames neither appear nor vanish. Returns how many the port sent, and how many are on its line.
+    fn check_pauses(&self, port: u32) -> (u64, u64) {
+        let fabric = &self.fabric;
+        let Some(line) = fabric.pauses.lines.get(port as usize) else { return (0, 0) };
+        let on_line = fabric.pauses.on_line(port);
+        assert!(
+            line.sent == line.arrived + line.lost + on_line,
+            "pause frames on the line of port {port}: {} sent, {} arrived, {} lost, {on_line} on the line",
+            line.sent,
+            line.arrived,
+            line.lost,
+        );
+        (line.sent, on_line)
+    }
+
     fn queue_outcomes(&self, measured: u64) -> Vec<QueueOutcome> {
         let fabric = &self.fabric;
-        let outcome = |p: &PortState, q: &QueueState| {
+        let outcome = |p: &PortState, q: &QueueState, queue: u32| {
             let s = &q.statistics;
             let (mean_octets, std_octets) = moments(measured, s.area, s.area_squared);
             let scheduled = p.scheduled_bits(fabric.now) - p.ledger.scheduled_before;
@@ -129,11 +164,12 @@ impl<S: Scheme> State<S> {
                 frames_arrived: q.arrived,
                 frames_dropped: q.dropped,
                 feedback_frames: fabric.cps.get(q.cp as usize).map_or(0, |cp| cp.signals),
-                paused: Duration::ZERO,
-                pause_frames: 0,
+                paused: Duration(fabric.pauses.paused(queue, fabric.now)),
+                pause_frames: fabric.pauses.pause_frames(queue),
             }
         };
-        fabric.ports.iter().flat_map(|p| p.queues.iter().map(move |q| outcome(p, q))).collect()
+        let queues = fabric.ports.iter().flat_map(|p| p.queues.iter().map(move |q| (p, q)));
+        queues.zip(0..).map(|((p, q), queue)| outcome(p, q, queue)).collect()
     }
 
     fn flow_outcomes(&self, measured: u64) -> Vec<FlowOutcome> {

@@ -338,12 +338,10 @@ impl<S: Scheme> Limiter<S> {
         }
     }
 
-    /// When the next frame may go as far as traffic, pacer and window are concerned; its flow is the one in turn.
+    /// When the next frame may go as far as traffic, regulators, pacer and window are concerned; its flow is the one in turn.
     pub(crate) fn next_release(&mut self, now: u64, flows: &mut [FlowState], overhead: u32) -> u64 {
-        if self.flows.len() > 1 {
-            self.select(now, flows);
-        }
-        self.next_release_of(&mut flows[self.flow_in_turn() as usize], now, overhead)
+        let earliest = if self.flows.len() > 1 { self.select(now, flows) } else { 0 };
+        self.next_release_of(&mut flows[self.flow_in_turn() as usize], now, overhead).max(earliest)
     }
 
     /// The same for a frame of `flow`.
@@ -363,13 +361,16 @@ impl<S: Scheme> Limiter<S> {
         self.flows[self.turn]
     }
 
-    /// Gives the turn to the first flow that has a frame now, or else to the one that has one first.
-    fn select(&mut self, now: u64, flows: &mut [FlowState]) {
+    /// Gives the turn to the first flow that has a frame now and whose own regulator lets it go, or else to the one that is
+    /// so far first; returns that time.
+    fn select(&mut self, now: u64, flows: &mut [FlowState]) -> u64 {
         let n = self.flows.len();
         let (mut best, mut at) = (self.turn, NEVER);
         for i in 0..n {
             let place = if self.turn + i < n { self.turn + i } else { self.turn + i - n };
-            let available = flows[self.flows[place] as usize].when(now);
+            let flow = self.flows[place];
+            let admitted = self.rp.as_ref().map_or(now, |rp| rp.admits(Instant(now), FlowState::key(flow)).0);
+            let available = flows[flow as usize].when(now).max(admitted);
             if available < at {
                 (best, at) = (place, available);
                 if at <= now {
@@ -378,6 +379,7 @@ impl<S: Scheme> Limiter<S> {
             }
         }
         self.turn = best;
+        at
     }
 
     /// A frame of `octets` (with overhead) goes at `now`; the next turn is the next flow's.

@@ -20,7 +20,7 @@ fn us(n: u64) -> Instant {
 
 fn run<S: Scheme>(network: &Network, config: &S::Config, until: Instant) -> Outcome {
     let configs = vec![config.clone(); network.priorities.len()];
-    let mut sim = Sim::<S, _>::new(network, &configs, 1, NoProbe);
+    let mut sim = Sim::<S, _, false>::new(network, &configs, 1, NoProbe);
     sim.run_until(until);
     sim.finish().0
 }
@@ -99,7 +99,7 @@ fn measuring_begins_after_the_warm_up() {
         flow.size = Some(Octets(1500));
     }
     let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
-    let mut sim = Sim::<NoControl, _>::new(&b.network, &[config], 1, NoProbe);
+    let mut sim = Sim::<NoControl, _, false>::new(&b.network, &[config], 1, NoProbe);
     sim.run_until(us(20));
     sim.start_measuring();
     sim.run_until(us(120));
@@ -368,7 +368,7 @@ fn probes_watch_and_do_not_steer() {
     let b = star(4, GBPS, US, Octets(150_000));
     let config = qcn_config();
     let plain = run::<Qcn>(&b.network, &config, us(50_000));
-    let mut sim = Sim::<Qcn, _>::new(&b.network, &[config], 1, Counting { samples: 0, octets: 0, arrivals: 0 });
+    let mut sim = Sim::<Qcn, _, false>::new(&b.network, &[config], 1, Counting { samples: 0, octets: 0, arrivals: 0 });
     sim.run_until(us(50_000));
     let (mut watched, seen) = sim.finish();
     assert_eq!(seen.samples, 5001, "at 0, 10, … us, and at the end, which is no event");
@@ -385,7 +385,7 @@ fn runs_repeat_and_seeds_differ() {
     let b = star(4, GBPS, US, Octets(150_000));
     let config = qcn_config();
     let outcome = |seed, steps: u64| {
-        let mut sim = Sim::<Qcn, _>::new(&b.network, std::slice::from_ref(&config), seed, NoProbe);
+        let mut sim = Sim::<Qcn, _, false>::new(&b.network, std::slice::from_ref(&config), seed, NoProbe);
         for step in 1..=steps {
             sim.run_until(Instant(50_000_000_000 / steps * step));
         }
@@ -486,7 +486,7 @@ proptest! {
     fn frames_are_conserved(network in random_network(), cut in 0u64..5000) {
         let config = qcn_config();
         let whole = run::<Qcn>(&network, &config, us(5000));
-        let mut sim = Sim::<Qcn, _>::new(&network, &vec![config; network.priorities.len()], 1, NoProbe);
+        let mut sim = Sim::<Qcn, _, false>::new(&network, &vec![config; network.priorities.len()], 1, NoProbe);
         sim.run_until(us(cut));
         sim.run_until(us(5000));
         prop_assert_eq!(&whole, &sim.finish().0);

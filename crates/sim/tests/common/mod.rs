@@ -1,4 +1,5 @@
 //! Small networks for tests.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
@@ -100,4 +101,12 @@ pub(crate) fn star(n: usize, rate: BitRate, latency: Duration, buffer: Octets) -
         b.flow(&[source, n + 1, n]);
     }
     b
+}
+
+/// Priority flow control for `priorities` at every port of every switch, with the same `ingress` buffer and the longest pause
+/// time; pause frames act when they arrive.
+pub(crate) fn lossless(network: &mut Network, priorities: Vec<u8>, ingress: Ingress) {
+    let at_switch = |port: &Port| network.nodes[port.peer.index()].kind == NodeKind::Switch;
+    let ingress = network.ports.iter().map(|port| at_switch(port).then_some(ingress)).collect();
+    network.pfc = Some(Pfc { priorities, ingress, quanta: u16::MAX, response: Duration::ZERO });
 }

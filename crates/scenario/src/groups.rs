@@ -1,0 +1,198 @@
+//! Multicast groups: from `[[group]]` tables to members and their trees.
+//!
+//! A group that lists the links of its tree has one tree for all sources: a source that is not the tree's root reaches
+//! the root by a shortest path, as senders reach the rendezvous point of a shared tree. Without a list, each source
+//! has a tree of shortest paths of its own ([`routing::Growing`]).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ScenarioError;
+use crate::error::suggest;
+use crate::keys::Record;
+use crate::names;
+use crate::read::fault;
+use crate::routing::{self, Branch, Wanted};
+use crate::topology::Fabric;
+
+/// All groups of a scenario.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    pub(crate) list: Vec<Group>,
+    names: BTreeMap<String, usize>,
+}
+
+/// A multicast group.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) name: String,
+    /// Hosts, in the order of the file.
+    pub(crate) members: Vec<usize>,
+    tree: Option<Tree>,
+}
+
+/// The tree that a group lists: a root from which the links lead to each member and nowhere else.
+#[derive(Debug)]
+struct Tree {
+    root: usize,
+    links: Vec<usize>,
+}
+
+impl Groups {
+    pub(crate) fn read(tables: &[Record], fabric: &Fabric, file: &str) -> Result<Self, ScenarioError> {
+        let mut groups = Self::default();
+        for table in tables {
+            let name = table.text("name").expect("a group has a name").to_owned();
+            names::check(&name).map_err(|m| fault(table, "name", file, m))?;
+            if fabric.node(&name).is_some() {
+                let message = format!("\"{name}\" is a node already");
+                return Err(fault(table, "name", file, message).with_hint("give the group a name of its own"));
+            }
+            if groups.names.insert(name.clone(), groups.list.len()).is_some() {
+                let message = format!("the name \"{name}\" is used twice");
+                return Err(fault(table, "name", file, message).with_hint("each group has a name of its own"));
+            }
+            let members = members(table, fabric, file)?;
+            let tree = table.list("links").map(|links| tree(table, links, &members, fabric, file)).transpose()?;
+            groups.list.push(Group { name, members, tree });
+        }
+        Ok(groups)
+    }
+
+    /// Index of the group called `name`.
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        self.names.get(name).copied()
+    }
+
+    /// Which group may be meant by a name that is neither a host's nor a group's.
+    pub(crate) fn suggestion(&self, name: &str) -> Option<String> {
+        suggest(name, self.names.keys().map(String::as_str)).filter(|hint| hint.starts_with("did"))
+    }
+}
+
+fn members(table: &Record, fabric: &Fabric, file: &str) -> Result<Vec<usize>, ScenarioError> {
+    let names = names::expand_all(table.list("members").expect("a group has members"))
+        .map_err(|m| fault(table, "members", file, m))?;
+    let mut members = Vec::with_capacity(names.len());
+    let mut seen = BTreeSet::new();
+    for name in names {
+        let host =
+            fabric.host(&name).map_err(|(message, hint)| fault(table, "members", file, message).with_hint(hint))?;
+        if !seen.insert(host) {
+            let message = format!("\"{name}\" is a member twice");
+            return Err(fault(table, "members", file, message).with_hint("list each member once"));
+        }
+        members.push(host);
+    }
+    Ok(members)
+}
+
+/// The tree of the links listed, or what keeps them from being one.
+fn tree(
+    table: &Record,
+    names: &[String],
+    members: &[usize],
+    fabric: &Fabric,
+    file: &str,
+) -> Result<Tree, ScenarioError> {
+    let wrong = |message: String| fault(table, "links", file, message);
+    let node = |index: usize| &fabric.nodes[index].name;
+    let mut links = Vec::with_capacity(names.len());
+    // By which listed link a node is reached.
+    let mut way_in: BTreeMap<usize, usize> = BTreeMap::new();
+    for name in names {
+        let link = fabric.port(name).ok_or_else(|| ScenarioError {
+            hint: fabric.suggest_port(name),
+            ..wrong(format!("there is no link \"{name}\""))
+        })?;
+        let port = &fabric.ports[link];
+        let above = against(port.node, &way_in, fabric);
+        if let Some(at) = above.iter().position(|above| *above == port.peer) {
+            let round = above[..=at].iter().rev().chain([&port.peer]).map(|n| node(*n).as_str());
+            let message = format!("the links run in a loop: {}", round.collect::<Vec<_>>().join("->"));
+            return Err(wrong(message).with_hint("a tree has no loop; take one of the links out"));
+        }
+        match way_in.insert(port.peer, link) {
+            Some(other) if other == link => {
+                return Err(wrong(format!("the link \"{name}\" is listed twice")).with_hint("list each link once"));
+            }
+            Some(other) => {
+                let other = fabric.port_name(other);
+                let message = format!("two ways lead to \"{}\": {other} and {name}", node(port.peer));
+                return Err(wrong(message).with_hint("a tree has one way to each node; take one of the links out"));
+            }
+            None => links.push(link),
+        }
+    }
+    let root = against(fabric.ports[links[0]].node, &way_in, fabric).pop().expect("the node itself at least");
+    let route = routing::ordered(fabric, root, &links);
+    if route.len() < links.len() {
+        let reached: BTreeSet<usize> = route.iter().map(|branch| branch.port).collect();
+        let apart = links.iter().find(|link| !reached.contains(link)).expect("a link is missing");
+        let message = format!("\"{}\" cannot be reached from \"{}\"", fabric.port_name(*apart), node(root));
+        return Err(wrong(message).with_hint("the links of a tree hang together, and no host forwards"));
+    }
+    let forwards: BTreeSet<usize> = links.iter().map(|link| fabric.ports[*link].node).collect();
+    let ends = links.iter().map(|link| fabric.ports[*link].peer).filter(|node| !forwards.contains(node));
+    if let Some(end) = ends.into_iter().find(|end| !members.contains(end)) {
+        let message = format!("a branch ends at \"{}\", which is no member", node(end));
+        return Err(wrong(message).with_hint("each branch of a tree ends at a member"));
+    }
+    if let Some(member) = members.iter().find(|member| !way_in.contains_key(member)) {
+        let message = format!("no link leads to the member \"{}\"", node(*member));
+        return Err(wrong(message).with_hint("the tree reaches each member"));
+    }
+    Ok(Tree { root, links })
+}
+
+/// The nodes from `node` against the links, to where they begin.
+fn against(node: usize, way_in: &BTreeMap<usize, usize>, fabric: &Fabric) -> Vec<usize> {
+    let mut nodes = vec![node];
+    let mut at = node;
+    while let Some(link) = way_in.get(&at) {
+        at = fabric.ports[*link].node;
+        nodes.push(at);
+    }
+    nodes
+}
+
+impl Group {
+    /// Whether it lists the links of its tree.
+    pub(crate) fn has_tree(&self) -> bool {
+        self.tree.is_some()
+    }
+
+    /// The way from `source` to the members over the tree that the group lists, or what is wrong and a hint.
+    ///
+    /// # Panics
+    /// If it lists none.
+    pub(crate) fn listed(&self, fabric: &Fabric, flow: &str, source: usize) -> Result<Vec<Branch>, (String, String)> {
+        let tree = self.tree.as_ref().expect("the group lists the links of its tree");
+        let (from, root) = (&fabric.nodes[source].name, &fabric.nodes[tree.root].name);
+        let mut links = tree.links.clone();
+        if source != tree.root {
+            if fabric.is_host(tree.root) {
+                let message = format!("the tree of \"{}\" begins at the host \"{root}\", not at \"{from}\"", self.name);
+                return Err((message, "let it begin at a switch; sources reach that by shortest paths".to_owned()));
+            }
+            let wanted = Wanted { flow, source, destination: tree.root };
+            let Some(way) = routing::routes(fabric, &[wanted]).pop().flatten() else {
+                let message = format!("\"{root}\", where the tree of \"{}\" begins, cannot be reached", self.name);
+                return Err((format!("{message} from \"{from}\""), routing::within_reach(fabric, source)));
+            };
+            let inside = |link: &usize| tree.links.iter().any(|l| fabric.ports[*l].peer == fabric.ports[*link].peer);
+            if let Some(link) = way.iter().find(|link| inside(link)) {
+                let node = &fabric.nodes[fabric.ports[*link].peer].name;
+                let message =
+                    format!("the way from \"{from}\" to \"{root}\", where the tree of \"{}\" begins", self.name);
+                let hint = "let the tree begin at the first of its switches on that way".to_owned();
+                return Err((format!("{message}, runs through \"{node}\" in the tree"), hint));
+            }
+            links.extend(way);
+        }
+        if links.iter().filter(|link| fabric.ports[**link].node == source).count() > 1 {
+            let message = format!("the tree of \"{}\" leaves its source \"{from}\" over several links", self.name);
+            return Err((message, "a source sends a frame once; let the tree branch at a switch".to_owned()));
+        }
+        Ok(routing::ordered(fabric, source, &links))
+    }
+}

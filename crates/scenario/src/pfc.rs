@@ -1,0 +1,170 @@
+//! Priority flow control: from `[pfc]` to an ingress buffer behind each port that can be stopped.
+
+use std::collections::BTreeSet;
+
+use penstock_schemes::{Duration, Octets};
+use penstock_sim::network::{Capacity, Ingress, Network, Pfc, PortId};
+use penstock_sim::pfc::{Reach, headroom};
+
+use crate::ScenarioError;
+use crate::assemble::largest_frame;
+use crate::keys::{Record, Value};
+use crate::read::fault;
+use crate::schemes;
+use crate::topology::Fabric;
+use crate::units::{self, Dimension};
+
+/// Flow control in `network`, which is laid out but for it. The record then holds the priorities.
+pub(crate) fn pfc(table: &mut Record, network: &Network, fabric: &Fabric, file: &str) -> Result<Pfc, ScenarioError> {
+    let priorities = priorities(table, network, file)?;
+    table.fill("priorities", Value::Counts(priorities.iter().copied().map(u64::from).collect()));
+    let mut pfc = Pfc {
+        priorities,
+        ingress: vec![None; network.ports.len()],
+        quanta: table.number("quanta") as u16,
+        response: Duration(table.number("response")),
+    };
+    for port in ports(table, fabric, file)? {
+        let id = PortId(port as u32);
+        let reaches: Vec<Reach> =
+            pfc.priorities.iter().filter_map(|priority| network.reach(id, *priority, pfc.response)).collect();
+        let Some(room) = reaches.iter().map(headroom).max() else { continue };
+        let at = At { table, file, port: fabric.port_name(port) };
+        check_quanta(&at, &reaches, pfc.quanta)?;
+        // The switch's own port on the same link differs in the last bit.
+        pfc.ingress[port] = Some(ingress(&at, network, network.ports[port ^ 1].capacity, room)?);
+    }
+    Ok(pfc)
+}
+
+/// What an error speaks of.
+struct At<'a> {
+    table: &'a Record,
+    file: &'a str,
+    /// Name of the port that is stopped.
+    port: String,
+}
+
+impl At<'_> {
+    fn fault(&self, key: &str, message: String) -> ScenarioError {
+        fault(self.table, key, self.file, message)
+    }
+}
+
+fn priorities(table: &Record, network: &Network, file: &str) -> Result<Vec<u8>, ScenarioError> {
+    let Some(listed) = table.counts("priorities") else { return Ok(network.priorities.clone()) };
+    let used = |priority: &u64| network.priorities.iter().any(|p| u64::from(*p) == *priority);
+    if let Some(priority) = listed.iter().find(|priority| !used(priority)) {
+        let message = format!("no flow has priority {priority}");
+        return Err(fault(table, "priorities", file, message).with_hint(schemes::used(network)));
+    }
+    let mut priorities: Vec<u8> = listed.iter().map(|priority| *priority as u8).collect();
+    priorities.sort_unstable();
+    Ok(priorities)
+}
+
+/// The ports that can be stopped: those that lead to switches, or those of them that are listed.
+fn ports(table: &Record, fabric: &Fabric, file: &str) -> Result<Vec<usize>, ScenarioError> {
+    let leads_to_host = |port: usize| fabric.is_host(fabric.ports[port].peer);
+    let Some(names) = table.list("ports") else {
+        return Ok((0..fabric.ports.len()).filter(|port| !leads_to_host(*port)).collect());
+    };
+    let mut chosen = BTreeSet::new();
+    for name in names {
+        let port = fabric.port(name).ok_or_else(|| ScenarioError {
+            hint: fabric.suggest_port(name),
+            ..fault(table, "ports", file, format!("there is no port \"{name}\""))
+        })?;
+        if leads_to_host(port) {
+            let message = format!("the port \"{name}\" leads to a host, and hosts stop nobody");
+            return Err(fault(table, "ports", file, message).with_hint("list ports that lead to switches"));
+        }
+        if !chosen.insert(port) {
+            let message = format!("the port \"{name}\" is listed twice");
+            return Err(fault(table, "ports", file, message).with_hint("list each port once"));
+        }
+    }
+    Ok(chosen.into_iter().collect())
+}
+
+/// Refuses a pause time that can run out before its refresh arrives.
+fn check_quanta(at: &At<'_>, reaches: &[Reach], quanta: u16) -> Result<(), ScenarioError> {
+    let Some(least) = reaches.iter().map(Reach::least_quanta).max_by_key(|least| least.unwrap_or(u16::MAX)) else {
+        return Ok(());
+    };
+    match least {
+        Some(least) if least <= quanta => Ok(()),
+        Some(least) => {
+            let message = format!("{quanta} quanta are over before the pause frame for {} comes again", at.port);
+            Err(at.fault("quanta", message).with_hint(format!("at least {least}")))
+        }
+        None => {
+            let message = format!("the longest pause is over before the pause frame for {} comes again", at.port);
+            Err(at.fault("quanta", message).with_hint("shorter frames, a faster line back, or a shorter response"))
+        }
+    }
+}
+
+/// The ingress buffer behind a port; `queue` is the output queue of the switch on the same link, `room` the head-room
+/// that frames and delays ask for.
+fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Result<Ingress, ScenarioError> {
+    let largest = largest_frame(network);
+    let port = &at.port;
+    let of_queue = match queue {
+        Capacity::Octets(octets) => octets.0,
+        Capacity::Frames(n) => u64::from(n) * largest,
+        Capacity::Arbiter => unreachable!("the ports of switches have queues"),
+    };
+    let buffer = at.table.get("buffer").unwrap_or(of_queue);
+    let given = match at.table.entry("headroom").map(|e| &e.value) {
+        Some(Value::Quantity(Dimension::Size, octets)) => Some(*octets),
+        _ => None,
+    };
+    let headroom = given.unwrap_or(room.0);
+    let whole = units::size(buffer);
+    let below = buffer.checked_sub(headroom).filter(|below| *below >= largest);
+    let Some(below) = below else {
+        let least = units::size(headroom + largest);
+        return Err(match given {
+            Some(headroom) => {
+                let message = format!(
+                    "a head-room of {} is beyond the ingress buffer of {whole} behind {port}",
+                    units::size(headroom)
+                );
+                let most = units::size(buffer.saturating_sub(largest));
+                let hint = format!(
+                    "{} are computed for it; at most {most}, a frame less than the buffer",
+                    units::size(room.0)
+                );
+                at.fault("headroom", message).with_hint(hint)
+            }
+            None => {
+                let message = format!(
+                    "the head-room of {port}, {} as computed, is beyond the ingress buffer of {whole}",
+                    units::size(headroom)
+                );
+                at.fault("buffer", message).with_hint(format!("at least {least}, room for a frame included"))
+            }
+        });
+    };
+    let xoff = at.table.get("xoff").unwrap_or(below);
+    if xoff > below {
+        let message = format!(
+            "{} and the head-room of {port}, {}, are beyond the ingress buffer of {whole}",
+            units::size(xoff),
+            units::size(headroom)
+        );
+        return Err(at.fault("xoff", message).with_hint(format!("at most {}", units::size(below))));
+    }
+    if xoff < largest {
+        let message = format!("{} hold no frame of {largest} octets", units::size(xoff));
+        return Err(at.fault("xoff", message).with_hint(format!("at least {}", units::size(largest))));
+    }
+    let xon = at.table.get("xon").unwrap_or(xoff.saturating_sub(2 * largest));
+    if xon >= xoff {
+        let message = format!("{} is not below xoff, {} for {port}", units::size(xon), units::size(xoff));
+        let hint = "who was stopped goes on when the buffer has emptied below xoff";
+        return Err(at.fault("xon", message).with_hint(hint));
+    }
+    Ok(Ingress { buffer: Octets(buffer), xoff: Octets(xoff), xon: Octets(xon) })
+}

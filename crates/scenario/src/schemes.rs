@@ -1,0 +1,214 @@
+//! Which scheme runs on which priority, with which parameters.
+//!
+//! The scenario's `scheme` (or the one chosen for the run) has all priorities but those with a `[[priority]]` table.
+//! Parameters come from `[schemes.NAME]`; a priority that names a profile starts from that profile instead.
+
+use std::collections::BTreeSet;
+
+use penstock_schemes::{Info, Profile, SCHEMES, SchemeConfig, Unit, Value as Setting};
+use penstock_sim::network::{Capacity, Network};
+
+use crate::assemble::largest_frame;
+use crate::error::suggest;
+use crate::keys::{Record, Value};
+use crate::plan::Assigned;
+use crate::read::{self, fault};
+use crate::topology::Fabric;
+use crate::tree::{Node, Origin};
+use crate::{Choice, ScenarioError, sections, units};
+
+/// The scheme of the priorities without a table of their own. Its settings are then in the record, with the chosen
+/// profile.
+pub(crate) fn choose(record: &mut Record, choice: &Choice, file: &str) -> Result<&'static Info, ScenarioError> {
+    if let Some(name) = &choice.scheme {
+        let Some(info) = SCHEMES.iter().find(|info| info.name == name) else {
+            let hint = suggest(name, SCHEMES.iter().map(|info| info.name));
+            return Err(chosen(file, "scheme", format!("unknown scheme \"{name}\""), hint));
+        };
+        record.replace("scheme", Value::Word(info.name));
+    }
+    let chosen = listed(record.text("scheme").expect("required"));
+    let tables = record.table_mut("schemes").expect("schemes have a default");
+    fill(tables, chosen, file)?;
+    for info in SCHEMES {
+        if let Some(table) = tables.table_mut(info.name) {
+            let wanted = if info.name == chosen.name { choice.profile.as_deref() } else { None };
+            apply_profile(info, table, wanted, file)?;
+        }
+    }
+    Ok(chosen)
+}
+
+/// The scheme of each of the network's priorities.
+pub(crate) fn assign(
+    record: &mut Record,
+    scheme: &'static Info,
+    network: &Network,
+    fabric: &Fabric,
+    choice: &Choice,
+    file: &str,
+) -> Result<Vec<Assigned>, ScenarioError> {
+    check_priorities(record, network, choice, file)?;
+    let own: Vec<&'static str> = record
+        .tables("priority")
+        .iter()
+        .map(|table| table.text("scheme").expect("required"))
+        .map(|s| listed(s).name)
+        .collect();
+    for name in own {
+        fill(record.table_mut("schemes").expect("schemes have a default"), listed(name), file)?;
+    }
+    let assign = |&priority: &u8| {
+        let own = record.tables("priority").iter().find(|table| table.number("priority") == u64::from(priority));
+        let info = own.map_or(scheme, |table| listed(table.text("scheme").expect("required")));
+        let profile = own.and_then(|table| Some((table, table.text("profile")?)));
+        let table = record.table("schemes").and_then(|tables| tables.table(info.name)).expect("filled");
+        let (values, name) = match profile {
+            Some((table, name)) => (of_profile(info, profile_of(info, table, name, file)?), Some(name)),
+            None => (of_table(info, table), profile_name(info, table)),
+        };
+        check_thresholds(info, &values, network, fabric, |parameter, message| match profile {
+            Some((own, name)) => fault(own, "profile", file, format!("{parameter} of {name}: {message}")),
+            None => fault(table, parameter, file, message),
+        })?;
+        let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
+        Ok(Assigned { priority, config, profile: name.map(str::to_owned) })
+    };
+    network.priorities.iter().map(assign).collect()
+}
+
+/// Refuses priorities that are listed twice or unused, and choices that nothing would follow.
+fn check_priorities(record: &Record, network: &Network, choice: &Choice, file: &str) -> Result<(), ScenarioError> {
+    let mut seen = BTreeSet::new();
+    for table in record.tables("priority") {
+        let priority = table.number("priority");
+        if !seen.insert(priority) {
+            let message = format!("priority {priority} has a scheme already");
+            return Err(fault(table, "priority", file, message).with_hint("one scheme for each priority"));
+        }
+        if !network.priorities.iter().any(|p| u64::from(*p) == priority) {
+            let message = format!("no flow has priority {priority}");
+            return Err(fault(table, "priority", file, message).with_hint(used(network)));
+        }
+    }
+    let given = [("scheme", &choice.scheme), ("profile", &choice.profile)];
+    match given.into_iter().find(|(_, given)| given.is_some()) {
+        Some((what, _)) if seen.len() == network.priorities.len() => {
+            let message = "nothing would follow: each priority has a scheme of its own".to_owned();
+            Err(chosen(file, what, message, Some("take the [[priority]] tables out of the file, or edit them".into())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Which priorities flows have, in words.
+pub(crate) fn used(network: &Network) -> String {
+    let list: Vec<String> = network.priorities.iter().map(u8::to_string).collect();
+    format!("flows have {}", list.join(", "))
+}
+
+fn listed(name: &str) -> &'static Info {
+    SCHEMES.iter().find(|info| info.name == name).expect("the scheme is one of the words")
+}
+
+/// Gives a scheme without a table one with its defaults.
+fn fill(tables: &mut Record, info: &Info, file: &str) -> Result<(), ScenarioError> {
+    if tables.table(info.name).is_none() {
+        let path = tables.key_path(info.name);
+        let mut defaults = read::record(sections::scheme(info.name), &Node::declared("{}"), &path, file)?;
+        defaults.origin = Origin::Default;
+        tables.fill(info.name, Value::Table(defaults));
+    }
+    Ok(())
+}
+
+/// A scheme's parameters as its table has them.
+fn of_table(info: &Info, table: &Record) -> Vec<Setting> {
+    let setting = |name: &str| match table.entry(name).expect("parameters have defaults").value {
+        Value::Quantity(_, x) | Value::Count(x) => Setting::Int(x),
+        Value::Real(x) => Setting::Real(x),
+        Value::Word(word) => Setting::Choice(word),
+        Value::Switch(x) => Setting::Switch(x),
+        ref other => unreachable!("a parameter cannot be {other:?}"),
+    };
+    info.parameters.iter().map(|p| setting(p.name)).collect()
+}
+
+/// A scheme's parameters as a profile has them.
+fn of_profile(info: &Info, profile: &Profile) -> Vec<Setting> {
+    let set = |name: &str| profile.settings.iter().find(|(set, _)| *set == name).map(|(_, value)| *value);
+    info.parameters.iter().map(|p| set(p.name).unwrap_or(p.default)).collect()
+}
+
+/// The profile that the scheme's table names.
+fn profile_name<'a>(info: &Info, table: &'a Record) -> Option<&'a str> {
+    if info.profiles.is_empty() { None } else { table.text("profile") }
+}
+
+/// The profile that a priority's table names.
+fn profile_of(info: &Info, table: &Record, name: &str, file: &str) -> Result<&'static Profile, ScenarioError> {
+    info.profile(name).ok_or_else(|| {
+        let hint = no_profile(info, name);
+        ScenarioError { hint, ..fault(table, "profile", file, format!("{} has no profile \"{name}\"", info.name)) }
+    })
+}
+
+/// Gives the parameters that the table does not set the values of its profile, or of the one wanted instead.
+fn apply_profile(info: &Info, table: &mut Record, wanted: Option<&str>, file: &str) -> Result<(), ScenarioError> {
+    if let Some(name) = wanted {
+        let Some(profile) = info.profile(name) else {
+            let message = format!("{} has no profile \"{name}\"", info.name);
+            return Err(chosen(file, "profile", message, no_profile(info, name)));
+        };
+        table.replace("profile", Value::Word(profile.name));
+    }
+    let Some(profile) = profile_name(info, table).and_then(|name| info.profile(name)) else { return Ok(()) };
+    for (name, value) in profile.settings {
+        let parameter = info.parameter(name).expect("a profile sets parameters of its scheme");
+        if table.entry(name).is_some_and(|e| e.origin == Origin::Default) {
+            table.replace(name, sections::parameter_value(parameter, *value));
+        }
+    }
+    Ok(())
+}
+
+/// Which profiles there are, for a name that is none of them.
+fn no_profile(info: &Info, name: &str) -> Option<String> {
+    match info.profiles {
+        [] => Some(format!("{} has no profiles", info.name)),
+        profiles => suggest(name, profiles.iter().map(|p| p.name)),
+    }
+}
+
+/// An error in what was chosen for the run, outside of the file.
+pub(crate) fn chosen(file: &str, what: &str, message: String, hint: Option<String>) -> ScenarioError {
+    let message = format!("{message}, as given by --{what}");
+    ScenarioError { file: file.to_owned(), line: None, key: Some(what.to_owned()), message, hint }
+}
+
+/// Refuses a threshold that no queue length can reach. `error` makes the error about a parameter.
+fn check_thresholds(
+    info: &Info,
+    values: &[Setting],
+    network: &Network,
+    fabric: &Fabric,
+    error: impl Fn(&str, String) -> ScenarioError,
+) -> Result<(), ScenarioError> {
+    let watched = network.ports.iter().enumerate().filter(|(_, p)| p.congestion_points);
+    let size = |capacity| match capacity {
+        Capacity::Octets(octets) => octets.0,
+        Capacity::Frames(n) => u64::from(n) * largest_frame(network),
+        Capacity::Arbiter => u64::MAX,
+    };
+    let Some((smallest, port)) = watched.map(|(i, p)| (size(p.capacity), i)).min() else { return Ok(()) };
+    for (parameter, value) in info.parameters.iter().zip(values).filter(|(p, _)| p.unit == Unit::Threshold) {
+        if let Setting::Int(threshold) = *value
+            && threshold > smallest
+        {
+            let message = format!("{} is beyond the buffer of {}", units::size(threshold), units::size(smallest));
+            let hint = format!("the queue of {} is the smallest with a congestion point", fabric.port_name(port));
+            return Err(error(parameter.name, message).with_hint(hint));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! Priority flow control in a plan: which ports can be stopped, buffers and thresholds behind them, what is refused.
+
+use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
+use penstock_schemes::{Duration, Octets};
+use penstock_sim::network::{Ingress, Pfc, PortId};
+use penstock_sim::pfc::headroom;
+
+const GOOD: &str = r#"question = "?"
+duration = "1 s"
+scheme = "none"
+[pfc]
+[topology.dumbbell]
+sources = 2
+receivers = 2
+link_rate = "10 Gbps"
+bottleneck_rate = "10 Gbps"
+link_delay = "1 us"
+buffer = "100 frames"
+[[flow]]
+from = "h0..h1"
+to = "h2"
+[[flow]]
+from = "h0"
+to = "h3"
+priority = 3
+"#;
+
+fn outcome(text: &str) -> Result<Plan, ScenarioError> {
+    Scenario::parse(text, "x.toml", "x")?.plan(&Choice::default())
+}
+
+fn changed(old: &str, new: &str) -> Result<Plan, ScenarioError> {
+    assert!(GOOD.contains(old), "{old}");
+    outcome(&GOOD.replacen(old, new, 1))
+}
+
+/// With these lines in `[pfc]`.
+fn with(lines: &str) -> Result<Plan, ScenarioError> {
+    changed("[pfc]\n", &format!("[pfc]\n{lines}\n"))
+}
+
+fn pfc(plan: &Plan) -> &Pfc {
+    plan.network.pfc.as_ref().expect("the scenario has flow control")
+}
+
+fn port(plan: &Plan, name: &str) -> PortId {
+    PortId(plan.port_names.iter().position(|n| n == name).expect("a port's name") as u32)
+}
+
+fn behind(plan: &Plan, name: &str) -> Option<Ingress> {
+    pfc(plan).ingress[port(plan, name).index()]
+}
+
+/// The head-room that the engine asks for behind a port, octets.
+fn computed(plan: &Plan, name: &str) -> u64 {
+    let reach = |priority: &u8| plan.network.reach(port(plan, name), *priority, pfc(plan).response);
+    plan.network.priorities.iter().filter_map(reach).map(|reach| headroom(&reach).0).max().expect("a flow passes")
+}
+
+#[test]
+fn the_table_alone_is_enough() {
+    let plan = outcome(GOOD).unwrap();
+    assert_eq!(pfc(&plan).priorities, [0, 3]);
+    assert_eq!((pfc(&plan).quanta, pfc(&plan).response), (65_535, Duration::ZERO));
+    let stoppable = |(i, _): (usize, &Option<Ingress>)| plan.port_names[i].clone();
+    let ports: Vec<String> =
+        pfc(&plan).ingress.iter().enumerate().filter(|(_, ingress)| ingress.is_some()).map(stoppable).collect();
+    // Every port with traffic, one way or the other, that leads to a switch; none that leads to a host.
+    assert_eq!(ports, ["h0->sw0", "h1->sw0", "sw0->sw1", "sw1->sw0", "h2->sw1", "h3->sw1"]);
+    // 100 frames of 1500 octets, less the head-room; resumed two frames below.
+    let room = computed(&plan, "h0->sw0");
+    let xoff = 150_000 - room;
+    let expected = Ingress { buffer: Octets(150_000), xoff: Octets(xoff), xon: Octets(xoff - 3000) };
+    assert_eq!(behind(&plan, "h0->sw0"), Some(expected));
+    // The way between the switches has no delay here, and asks for less.
+    assert!(computed(&plan, "sw0->sw1") < room);
+    assert!(outcome(&GOOD.replace("[pfc]\n", "")).unwrap().network.pfc.is_none());
+    assert!(!plan.lossless);
+}
+
+#[test]
+fn every_key_has_its_effect() {
+    let text = GOOD.replace("question", "lossless = true\nquestion").replace(
+        "[pfc]\n",
+        "[pfc]\npriorities = [3]\nports = [\"sw0->sw1\"]\nbuffer = \"64 KB\"\nheadroom = \"20 KB\"\nxoff = \"40 KB\"\n\
+         xon = \"0 octets\"\nquanta = 1000\nresponse = \"0.5 us\"\n",
+    );
+    let plan = outcome(&text).unwrap();
+    assert!(plan.lossless);
+    assert_eq!(pfc(&plan).priorities, [3]);
+    assert_eq!((pfc(&plan).quanta, pfc(&plan).response), (1000, Duration(500_000)));
+    let expected = Ingress { buffer: Octets(64_000), xoff: Octets(40_000), xon: Octets(0) };
+    assert_eq!(behind(&plan, "sw0->sw1"), Some(expected));
+    assert_eq!(pfc(&plan).ingress.iter().flatten().count(), 1);
+    let again = outcome(&plan.resolved).unwrap();
+    assert_eq!(format!("{plan:?}"), format!("{again:?}"));
+    let all = outcome(GOOD).unwrap();
+    assert!(all.resolved.contains("priorities = [0, 3]\n"));
+    assert_eq!(format!("{all:?}"), format!("{:?}", outcome(&all.resolved).unwrap()));
+    // A head-room that is too small on purpose is no mistake, and moves xoff up.
+    assert_eq!(behind(&with("headroom = \"1 KB\"").unwrap(), "h0->sw0").unwrap().xoff, Octets(149_000));
+    // A later response asks for what comes meanwhile: 10 Gb/s for 1 us are 1250 octets.
+    let later = with("response = \"1 us\"").unwrap();
+    assert_eq!(computed(&later, "h0->sw0"), computed(&all, "h0->sw0") + 1250);
+    // Small buffers: xon is not below zero.
+    assert_eq!(behind(&with("xoff = \"2 KB\"").unwrap(), "h0->sw0").unwrap().xon, Octets(0));
+}
+
+#[test]
+fn each_mistake_is_named_with_its_place() {
+    let room = computed(&outcome(GOOD).unwrap(), "h0->sw0");
+    for (lines, expected) in [
+        ("priorities = [4]", "x.toml:5: pfc.priorities: no flow has priority 4 (flows have 0, 3)"),
+        ("priorities = [3, 3]", "x.toml:5: pfc.priorities: 3 is listed twice (list each number once)"),
+        ("priorities = [8]", "expected a whole number from 0 to 7, found the number 8"),
+        ("priorities = []", "an empty list (expected a list of whole numbers from 0 to 7)"),
+        ("priorities = 3", "expected a list of whole numbers from 0 to 7, found the number 3"),
+        ("priorities = [\"3\"]", "expected a whole number from 0 to 7, found \"3\""),
+        ("ports = [\"sw0->sw2\"]", "x.toml:5: pfc.ports: there is no port \"sw0->sw2\" (did you mean \"sw0->sw1\"?)"),
+        ("ports = [\"sw1->h2\"]", "the port \"sw1->h2\" leads to a host, and hosts stop nobody (list ports that lead"),
+        ("ports = [\"sw0->sw1\", \"sw0->sw1\"]", "the port \"sw0->sw1\" is listed twice"),
+        ("ports = \"some\"", "\"some\" is not known here, expected \"all\""),
+        (
+            "headroom = \"151 KB\"",
+            &format!(
+                "x.toml:5: pfc.headroom: a head-room of 151 KB is beyond the ingress buffer of 150 KB behind h0->sw0 \
+                 ({room} octets are computed for it; at most 148500 octets, a frame less than the buffer)"
+            ),
+        ),
+        ("headroom = \"some\"", "\"some\" is not known here, expected \"auto\""),
+        (
+            "buffer = \"5 KB\"",
+            &format!(
+                "x.toml:5: pfc.buffer: the head-room of h0->sw0, {room} octets as computed, is beyond the ingress buffer \
+                 of 5 KB (at least {} octets, room for a frame included)",
+                room + 1500
+            ),
+        ),
+        ("buffer = \"0 KB\"", "is zero; this size must be more"),
+        (
+            "xoff = \"149 KB\"",
+            &format!(
+                "x.toml:5: pfc.xoff: 149 KB and the head-room of h0->sw0, {room} octets, are beyond the ingress buffer of \
+                 150 KB (at most {} octets)",
+                150_000 - room
+            ),
+        ),
+        ("xoff = \"1 KB\"", "x.toml:5: pfc.xoff: 1 KB hold no frame of 1500 octets (at least 1500 octets)"),
+        ("xoff = \"9 KB\"\nxon = \"10 KB\"", "x.toml:6: pfc.xon: 10 KB is not below xoff, 9 KB for h0->sw0"),
+        ("xoff = \"9 KB\"\nxon = \"9 KB\"", "pfc.xon: 9 KB is not below xoff, 9 KB"),
+        ("quanta = 0", "expected a whole number from 1 to 65535"),
+        (
+            "quanta = 1",
+            "x.toml:5: pfc.quanta: 1 quanta are over before the pause frame for h0->sw0 comes again (at least ",
+        ),
+        ("quantas = 1", "x.toml:5: pfc.quantas: unknown key (did you mean \"quanta\"?)"),
+    ] {
+        let message = with(lines).expect_err(lines).to_string();
+        assert!(message.contains(expected), "{lines}\n gives {message}\n not {expected}");
+    }
+    let message = changed("\"100 frames\"", "\"2 frames\"").unwrap_err().to_string();
+    assert!(message.starts_with("x.toml:4: pfc.buffer: the head-room of h0->sw0"), "{message}");
+    let message = changed("[pfc]\n", "lossless = \"yes\"\n[pfc]\n").unwrap_err().to_string();
+    assert!(message.contains("x.toml:4: lossless: expected true or false, found \"yes\""), "{message}");
+}

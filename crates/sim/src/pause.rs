@@ -1,0 +1,486 @@
+//! Priority flow control (802.1Qbb): ingress counters at switches, pause frames between neighbours, stopped queues.
+//!
+//! ```text
+//!   port P ====== data ======> switch: counter of P and priority       held >= xoff: full, held <= xon: no longer
+//!    stops[P, priority]           |
+//!      ^                          v
+//!      +------- PFC frame ------ port B, the way back                  PortState::pauses: what it has to tell
+//! ```
+//!
+//! A PFC frame has a time for each of the eight priorities. Here it is made when its transmission starts, from the state of
+//! the counters at that instant: whatever had to be told until then is in it, and what was taken back before is not.
+//!
+//! *Lines that break.* A PFC frame on a broken line is lost, and the queue that it would have stopped or let go is left to
+//! its pause time. A stop goes on while its own line is down. When the way back comes up again, what was lost on it is told
+//! anew, ahead of all frames, as the counters stand then.
+
+use penstock_schemes::{BitRate, Scheme, units::PS_PER_S};
+
+use crate::agenda::NO_LANE;
+use crate::engine::{NEVER, Sim};
+use crate::event::{Event, MAX_INDEX};
+use crate::fabric::{Around, Fabric};
+use crate::frame::NONE;
+use crate::network::{Network, NodeKind};
+use crate::pfc::{FRAME, QUANTUM_BITS};
+use crate::port::PortState;
+use crate::probe::Probe;
+
+/// The frames of one priority that have come in over one line and are still held.
+#[derive(Debug, Clone)]
+struct Counter {
+    held: u64,
+    /// 0 where nothing is counted: that line or priority has no ingress buffer.
+    buffer: u64,
+    xoff: u64,
+    xon: u64,
+    /// The neighbour is to stop.
+    full: bool,
+    /// The neighbour was told so last, or it is not known what reached it.
+    told: bool,
+    /// When the pause frame is due again, if the counter is still full then.
+    refresh: u64,
+}
+
+/// A queue as pause frames stop it.
+#[derive(Debug, Clone, Copy)]
+struct Stop {
+    /// When a stop begins that has been told but is not yet in force.
+    from: u64,
+    /// When the stop runs out.
+    until: u64,
+    /// Since when it is stopped; never if it is not.
+    since: u64,
+    /// Time stopped before that.
+    total: u64,
+    /// Pause frames that stopped it or went on stopping it.
+    frames: u64,
+}
+
+/// A line as it carries pause frames.
+#[derive(Debug, Clone)]
+pub(crate) struct PauseLine {
+    /// The port of the opposite direction, or [`NONE`].
+    reverse: u32,
+    /// Present rate of the line, bit/s.
+    rate: u64,
+    /// Pause frames whose transmission began here, that arrived, and that broke with the line.
+    pub(crate) sent: u64,
+    pub(crate) arrived: u64,
+    pub(crate) lost: u64,
+}
+
+/// A pause frame on its way.
+#[derive(Debug, Clone, Copy)]
+struct PauseFrame {
+    /// The port whose line it is on; [`NONE`] for one that is lost, or for a free place.
+    line: u32,
+    /// Classes that it stops.
+    stop: u32,
+    /// Classes that it lets go on.
+    resume: u32,
+}
+
+/// The state of flow control in the whole network.
+#[derive(Debug)]
+pub(crate) struct Pauses {
+    per_port: u32,
+    /// A bit for each lossless class.
+    lossless: u32,
+    /// Pause time of a frame, in bits of the stopped port.
+    bits: u64,
+    response: u64,
+    /// For each port and class: what came over its line. Empty without flow control, as the two lists that follow.
+    counters: Vec<Counter>,
+    /// For each queue.
+    stops: Vec<Stop>,
+    pub(crate) lines: Vec<PauseLine>,
+    /// For each slot of a frame in a queue: its counter, or [`NONE`].
+    charged: Vec<u32>,
+    /// Counters that have crossed a threshold.
+    crossed: Vec<u32>,
+    frames: Vec<PauseFrame>,
+    free: Vec<u32>,
+}
+
+impl Pauses {
+    /// The state at rest.
+    ///
+    /// # Panics
+    /// If `network.pfc` is not what its documentation says.
+    pub(crate) fn new(network: &Network) -> Self {
+        let per_port = network.queues_per_port();
+        let mut pauses = Self {
+            per_port: per_port as u32,
+            lossless: 0,
+            bits: 0,
+            response: 0,
+            counters: Vec::new(),
+            stops: Vec::new(),
+            lines: Vec::new(),
+            charged: Vec::new(),
+            crossed: Vec::new(),
+            frames: Vec::new(),
+            free: Vec::new(),
+        };
+        let Some(pfc) = &network.pfc else { return pauses };
+        let queues = network.ports.len() * per_port;
+        assert!(queues < MAX_INDEX, "a network with flow control has at most {MAX_INDEX} queues");
+        assert!(pfc.quanta > 0, "a pause of no time stops nothing");
+        assert_eq!(pfc.ingress.len(), network.ports.len(), "an entry for each port");
+        for &priority in &pfc.priorities {
+            pauses.lossless |= 1 << network.class(priority);
+        }
+        pauses.bits = u64::from(pfc.quanta) * QUANTUM_BITS;
+        pauses.response = pfc.response.0;
+        let line = |rate: BitRate| PauseLine { reverse: NONE, rate: rate.0, sent: 0, arrived: 0, lost: 0 };
+        pauses.lines = network.ports.iter().map(|p| line(p.rate)).collect();
+        for hop in &network.hops {
+            for (port, back) in [(hop.port, hop.back), (hop.back, hop.port)] {
+                let reverse = &mut pauses.lines[port.index()].reverse;
+                assert!(*reverse == NONE || *reverse == back.0, "port {} has two ways back", port.0);
+                *reverse = back.0;
+            }
+        }
+        let nothing = Counter { held: 0, buffer: 0, xoff: NEVER, xon: 0, full: false, told: false, refresh: NEVER };
+        pauses.counters = vec![nothing; queues];
+        pauses.stops = vec![Stop { from: NEVER, until: 0, since: NEVER, total: 0, frames: 0 }; queues];
+        for (index, ingress) in pfc.ingress.iter().enumerate() {
+            let Some(ingress) = ingress else { continue };
+            let peer = &network.nodes[network.ports[index].peer.index()];
+            assert!(peer.kind == NodeKind::Switch, "port {index} leads to a host, which sends no pause frames");
+            let (buffer, xoff, xon) = (ingress.buffer.0, ingress.xoff.0, ingress.xon.0);
+            assert!(xon < xoff && xoff <= buffer, "port {index}: {ingress:?}");
+            for class in bits(pauses.lossless) {
+                let counter = &mut pauses.counters[index * per_port + class as usize];
+                (counter.buffer, counter.xoff, counter.xon) = (buffer, xoff, xon);
+            }
+        }
+        pauses
+    }
+
+    /// The counter of what comes over the line of port `from` ([`NONE`]: from nowhere) in `class`; [`NONE`] where there is
+    /// none.
+    #[inline(always)]
+    pub(crate) fn counter(&self, from: u32, class: u32) -> u32 {
+        if self.lossless & (1 << class) == 0 || from == NONE {
+            return NONE;
+        }
+        let index = from * self.per_port + class;
+        if self.counters[index as usize].buffer == 0 { NONE } else { index }
+    }
+
+    /// Whether the ingress buffer takes a frame.
+    #[inline(always)]
+    pub(crate) fn has_room(&self, counter: u32, octets: u16) -> bool {
+        let counter = &self.counters[counter as usize];
+        counter.held + u64::from(octets) <= counter.buffer
+    }
+
+    /// A frame joins a queue; it is held by `counter`, or by none.
+    #[inline(always)]
+    pub(crate) fn hold(&mut self, frame: u32, counter: u32, octets: u16) {
+        if frame as usize >= self.charged.len() {
+            self.charged.resize(frame as usize + 1, NONE);
+        }
+        self.charged[frame as usize] = counter;
+        if let Some(state) = self.counters.get_mut(counter as usize) {
+            state.held += u64::from(octets);
+            if state.held >= state.xoff && !state.full {
+                self.crossed.push(counter);
+            }
+        }
+    }
+
+    /// A frame departs from its queue.
+    #[inline(always)]
+    pub(crate) fn let_go(&mut self, frame: u32, octets: u16) {
+        let counter = self.charged[frame as usize];
+        if let Some(state) = self.counters.get_mut(counter as usize) {
+            state.held -= u64::from(octets);
+            if state.held <= state.xon && state.full {
+                self.crossed.push(counter);
+            }
+        }
+    }
+
+    /// The rate of a port's line changes.
+    pub(crate) fn set_rate(&mut self, port: u32, rate: BitRate) {
+        if let Some(line) = self.lines.get_mut(port as usize) {
+            line.rate = rate.0;
+        }
+    }
+
+    /// How long a pause frame stops `port`: its time counts in bit times of that port.
+    fn time(&self, port: u32) -> u64 {
+        let rate = self.lines[port as usize].rate;
+        (u128::from(self.bits) * u128::from(PS_PER_S) / u128::from(rate)) as u64
+    }
+
+    /// The port that a pause frame on the line of `port` is for, or whose data the line of `port` answers.
+    fn reverse(&self, port: u32) -> u32 {
+        self.lines[port as usize].reverse
+    }
+
+    /// The pause frame whose transmission on the line of `port` starts at `at`, about `classes`; its number.
+    fn compose(&mut self, port: u32, classes: u32, at: u64) -> u32 {
+        let from = self.reverse(port);
+        let refresh = at + self.time(from) / 2;
+        let mut frame = PauseFrame { line: port, stop: 0, resume: 0 };
+        for class in bits(classes) {
+            let counter = &mut self.counters[(from * self.per_port + class) as usize];
+            counter.told = counter.full;
+            if counter.full {
+                frame.stop |= 1 << class;
+                counter.refresh = refresh;
+            } else {
+                frame.resume |= 1 << class;
+            }
+        }
+        self.lines[port as usize].sent += 1;
+        if let Some(free) = self.free.pop() {
+            self.frames[free as usize] = frame;
+            free
+        } else {
+            self.frames.push(frame);
+            (self.frames.len() - 1) as u32
+        }
+    }
+
+    /// A pause frame reaches the far end of its line, unless it was lost on the way.
+    fn land(&mut self, frame: u32) -> Option<PauseFrame> {
+        self.free.push(frame);
+        let gone = PauseFrame { line: NONE, stop: 0, resume: 0 };
+        let frame = std::mem::replace(&mut self.frames[frame as usize], gone);
+        self.lines.get_mut(frame.line as usize)?.arrived += 1;
+        Some(frame)
+    }
+
+    /// The line of `port` breaks: how many pause frames were on it, and the classes that they were about.
+    fn lose(&mut self, port: u32) -> (u64, u32) {
+        let (mut lost, mut classes) = (0, 0);
+        for frame in self.frames.iter_mut().filter(|frame| frame.line == port) {
+            lost += 1;
+            classes |= frame.stop | frame.resume;
+            frame.line = NONE;
+        }
+        let from = self.reverse(port);
+        for class in bits(classes) {
+            self.counters[(from * self.per_port + class) as usize].told = true;
+        }
+        self.lines[port as usize].lost += lost;
+        (lost, classes)
+    }
+
+    /// Pause frames on the line of `port`.
+    pub(crate) fn on_line(&self, port: u32) -> u64 {
+        self.frames.iter().filter(|frame| frame.line == port).count() as u64
+    }
+
+    /// What each counter holds, as it has counted.
+    pub(crate) fn held(&self) -> Vec<u64> {
+        self.counters.iter().map(|counter| counter.held).collect()
+    }
+
+    /// The counter that holds a frame in a queue, if one does.
+    pub(crate) fn holder(&self, frame: u32) -> Option<usize> {
+        self.charged.get(frame as usize).filter(|&&counter| counter != NONE).map(|&counter| counter as usize)
+    }
+
+    /// How long a queue has been stopped until `now`, picoseconds.
+    pub(crate) fn paused(&self, queue: u32, now: u64) -> u64 {
+        self.stops.get(queue as usize).map_or(0, |stop| stop.total + now - stop.since.min(now))
+    }
+
+    /// Pause frames that stopped a queue.
+    pub(crate) fn pause_frames(&self, queue: u32) -> u64 {
+        self.stops.get(queue as usize).map_or(0, |stop| stop.frames)
+    }
+}
+
+/// The places of the bits that are set, lowest first.
+fn bits(mut mask: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let place = (mask != 0).then(|| mask.trailing_zeros())?;
+        mask &= mask - 1;
+        Some(place)
+    })
+}
+
+impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
+    /// The line is free and a pause frame waits for it.
+    #[cold]
+    pub(crate) fn send_pause(&mut self, p: &mut PortState) {
+        let at = p.busy_until;
+        let classes = std::mem::take(&mut p.pauses);
+        let wire_octets = u32::from(FRAME) + p.overhead;
+        let finish = at + p.serialise(wire_octets);
+        p.busy_until = finish;
+        p.octets += u64::from(wire_octets);
+        let frame = self.pauses.compose(p.index, classes, at);
+        self.agenda.push(NO_LANE, finish, Event::LineFree(p.index).pack());
+        self.agenda.push(NO_LANE, finish + p.latency, Event::Pause(frame).pack());
+        let from = self.pauses.reverse(p.index);
+        for class in bits(self.pauses.frames[frame as usize].stop) {
+            let counter = from * self.pauses.per_port + class;
+            let due = self.pauses.counters[counter as usize].refresh;
+            self.agenda.push(NO_LANE, due, Event::Refresh(counter).pack());
+        }
+    }
+}
+
+impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
+    /// Tells neighbours what has become of the counters in this event.
+    #[inline(always)]
+    pub(crate) fn review(&mut self) {
+        while let Some(counter) = self.pauses.crossed.pop() {
+            self.review_counter(counter);
+        }
+    }
+
+    #[cold]
+    fn review_counter(&mut self, counter: u32) {
+        let state = &mut self.pauses.counters[counter as usize];
+        if !state.full && state.held >= state.xoff {
+            state.full = true;
+            self.tell(counter);
+        } else if state.full && state.held <= state.xon {
+            state.full = false;
+            if state.told {
+                self.tell(counter);
+            } else {
+                // The stop still waits for the line.
+                let back = self.pauses.reverse(counter / self.per_port);
+                self.ports[back as usize].pauses &= !(1 << (counter % self.per_port));
+            }
+        }
+    }
+
+    /// A pause frame goes back to the neighbour from whom this counter's frames come, as soon as the line is free.
+    fn tell(&mut self, counter: u32) {
+        let back = self.pauses.reverse(counter / self.per_port);
+        let (p, mut around) = self.at(back);
+        p.pauses |= 1 << (counter % around.pauses.per_port);
+        // An idle line; a watched port has settled what ended before.
+        p.busy_until = p.busy_until.max(around.now);
+        around.settle(p);
+    }
+
+    /// Half of the pause time is over: the stop is renewed if it is still needed.
+    pub(crate) fn refresh(&mut self, counter: u32) {
+        let state = &mut self.pauses.counters[counter as usize];
+        if state.refresh == self.now {
+            state.refresh = NEVER;
+            if state.full {
+                self.tell(counter);
+            }
+        }
+    }
+
+    /// The line of `port` has broken, with the pause frames on it: they are made anew when it is whole.
+    pub(crate) fn lose_pauses(&mut self, port: u32) {
+        if self.pauses.lines.is_empty() {
+            return;
+        }
+        let (lost, classes) = self.pauses.lose(port);
+        let p = &mut self.ports[port as usize];
+        p.ledger.lost += lost;
+        p.pauses |= classes;
+    }
+
+    fn stop_of(&mut self, port: u32, class: u32) -> &mut Stop {
+        &mut self.pauses.stops[(port * self.per_port + class) as usize]
+    }
+
+    /// A pause frame for a queue has arrived.
+    fn told_to_stop(&mut self, port: u32, class: u32) {
+        let (now, until) = (self.now, self.now + self.pauses.time(port));
+        let from = now + self.pauses.response;
+        let stop = self.stop_of(port, class);
+        stop.frames += 1;
+        stop.until = until;
+        if stop.since == NEVER {
+            stop.from = stop.from.min(from);
+            if stop.from <= now {
+                self.stop(port, class);
+            } else {
+                self.agenda.push(NO_LANE, from, Event::Stopping(port).pack());
+            }
+        }
+        self.agenda.push(NO_LANE, until, Event::Stopping(port).pack());
+    }
+
+    /// From now on no frame of `class` starts. One that could start at this instant has.
+    fn stop(&mut self, port: u32, class: u32) {
+        self.settle(port);
+        self.ports[port as usize].stopped |= 1 << class;
+        let now = self.now;
+        let stop = self.stop_of(port, class);
+        (stop.from, stop.since) = (NEVER, now);
+    }
+
+    /// A stop of `class`, if there is one, is over; true if it was in force.
+    fn go_on(&mut self, port: u32, class: u32) -> bool {
+        let now = self.now;
+        let stop = self.stop_of(port, class);
+        stop.from = NEVER;
+        if stop.since == NEVER {
+            return false;
+        }
+        stop.total += now - stop.since;
+        stop.since = NEVER;
+        let (p, mut around) = self.at(port);
+        around.settle(p);
+        p.stopped &= !(1 << class);
+        // What waited starts now, not when the line became free.
+        p.busy_until = p.busy_until.max(now);
+        around.settle(p);
+        true
+    }
+}
+
+impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+    /// A pause frame has reached the far end of its line.
+    pub(crate) fn pause_arrives(&mut self, frame: u32) {
+        let fabric = &mut self.state.fabric;
+        let Some(frame) = fabric.pauses.land(frame) else { return };
+        fabric.ports[frame.line as usize].hops += 1;
+        let port = fabric.pauses.reverse(frame.line);
+        for class in bits(frame.stop) {
+            self.state.fabric.told_to_stop(port, class);
+        }
+        for class in bits(frame.resume) {
+            self.go_on(port, class);
+        }
+    }
+
+    /// A stop of a queue of `port` may be due to begin, or to run out.
+    pub(crate) fn stopping(&mut self, port: u32) {
+        let now = self.state.fabric.now;
+        for class in bits(self.state.fabric.pauses.lossless) {
+            let stop = *self.state.fabric.stop_of(port, class);
+            if stop.until <= now {
+                self.go_on(port, class);
+            } else if stop.from <= now {
+                self.state.fabric.stop(port, class);
+            }
+        }
+    }
+
+    /// A stop is over: what waited may go.
+    fn go_on(&mut self, port: u32, class: u32) {
+        if !self.state.fabric.go_on(port, class) {
+            return;
+        }
+        let parked = std::mem::take(&mut self.parked[port as usize]);
+        for limiter in parked {
+            let state = &self.state.limiters[limiter as usize];
+            let own = u32::from(self.state.flows[state.flow_in_turn() as usize].class);
+            let queue = if own == class { &mut self.waiting } else { &mut self.parked };
+            queue[port as usize].push_back(limiter);
+        }
+        if !self.waiting[port as usize].is_empty() {
+            self.arm_nic(port);
+        }
+    }
+}

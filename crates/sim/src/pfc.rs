@@ -1,0 +1,153 @@
+//! The head-room of priority flow control (802.1Qbb): how much still arrives after a neighbour was told to stop.
+
+use penstock_schemes::{BitRate, Duration, Octets, units::PS_PER_S};
+
+use crate::network::{Network, PortEvent, PortId};
+
+/// Length of a PFC frame with FCS (802.1Qbb 36.2: 46 octets of opcode, enable vector, eight times and padding).
+pub const FRAME: u16 = 64;
+
+/// Bit times of a quantum of pause time (802.3 31B.2).
+pub const QUANTUM_BITS: u64 = 512;
+
+/// No signal of a scheme is longer, in a network with flow control.
+pub const LARGEST_SIGNAL: u16 = 256;
+
+/// What decides how much can arrive over a line after its far end has said stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reach {
+    /// Rate of the line that brings the data: the highest that it ever has.
+    pub rate: BitRate,
+    /// From the end of a frame's transmission on it until the far end acts: propagation, and that node's delay.
+    pub latency: Duration,
+    /// Longest frame of the lossless priority on it, octets with FCS.
+    pub largest: u16,
+    /// Rate of the line back, over which pause frames go: the lowest that it ever has.
+    pub back_rate: BitRate,
+    /// The same as `latency` for the line back.
+    pub back_latency: Duration,
+    /// Longest frame of any priority on the line back, octets with FCS.
+    pub back_largest: u16,
+    /// See [`Pfc::response`](crate::network::Pfc::response).
+    pub response: Duration,
+    /// Octets of each frame on the line beyond its own length.
+    pub wire_overhead: u16,
+    /// The most output queues that one frame joins at the far end: 1 without multicast.
+    pub copies: u16,
+}
+
+impl Reach {
+    /// The longest time that a PFC frame waits for the line back: one frame has just started.
+    fn wait(&self) -> Duration {
+        self.back_time(self.back_largest.max(FRAME))
+    }
+
+    /// The longest time that a frame of `octets` takes on the line back, in whole picoseconds.
+    fn back_time(&self, octets: u16) -> Duration {
+        let (time, rest) = self.back_rate.serialisation(u64::from(octets) + u64::from(self.wire_overhead));
+        Duration(time.0 + u64::from(rest > 0))
+    }
+
+    /// The least pause time, in quanta, with which a stop never runs out before its refresh arrives; `None` if 65 535 quanta
+    /// are too few.
+    ///
+    /// A pause frame goes again half its time after its last start. It may then wait for one frame, so half of the time has
+    /// to be longer than that wait; and no stop begins within the response time.
+    #[must_use]
+    pub fn least_quanta(&self) -> Option<u16> {
+        let time = (2 * self.wait().0).max(self.response.0);
+        let quanta = u128::from(time) * u128::from(self.rate.0) / u128::from(PS_PER_S * QUANTUM_BITS) + 1;
+        u16::try_from(quanta).ok()
+    }
+}
+
+/// The octets by which an ingress counter can rise above `xoff`. A buffer of `xoff` + head-room loses no frame, as long as
+/// the pause time is not below [`Reach::least_quanta`] and the line back is whole.
+///
+/// ```text
+///   the counter reaches xoff:  a frame ends on the line          -latency
+///                              it arrives and the counter is xoff    0      overshoot
+///                              the line back is free                 wait
+///                              the PFC frame has left                + its time
+///                              it takes effect                       + back_latency + response  = stop
+///                              the frame begun at stop has left      + its time
+/// ```
+///
+/// 1. *Overshoot.* Below `xoff` one octet was missing; the frame that brings it has up to `largest` octets:
+///    `largest - 1` above `xoff`.
+/// 2. *On the line.* The frame that brought the counter to `xoff` had left the line's near end `latency` before. From then to
+///    `stop` the near end sends at `rate`: in all `rate` × (`latency` + wait + PFC frame's time + `back_latency` +
+///    `response`) octets, wire overhead included. The wait is that for one frame of `back_largest` octets, for only the
+///    frame in transmission precedes a PFC frame; the messages of other priorities share the same PFC frame, and one that
+///    is in transmission is not longer than `back_largest`.
+/// 3. *The last frame* may begin at `stop`: `largest` more.
+/// 4. Wire overhead takes time and no room: of term 2, every `largest` + `wire_overhead` octets of the line bring at most
+///    `largest` octets into the buffer, and a shorter frame at the end of it its length.
+/// 5. Each copy of a multicast frame counts: all of it is multiplied by `copies` (and 1 is taken away after that).
+///
+/// (802.1Qbb annex O lists the same terms: cable both ways, PFC frame, interface and layer delays, a frame each way.)
+#[must_use]
+pub fn headroom(reach: &Reach) -> Octets {
+    let whole = u64::from(reach.largest) + u64::from(reach.wire_overhead);
+    // One picosecond more: the near end's clock of whole picoseconds may run ahead of its rate by that much.
+    let time =
+        reach.latency.0 + reach.wait().0 + reach.back_time(FRAME).0 + reach.back_latency.0 + reach.response.0 + 1;
+    let bit_ps = u128::from(time) * u128::from(reach.rate.0);
+    let on_line = bit_ps.div_ceil(8 * u128::from(PS_PER_S)) as u64;
+    let (frames, rest) = (on_line / whole, on_line % whole);
+    let sent = frames * u64::from(reach.largest) + rest.saturating_sub(u64::from(reach.wire_overhead));
+    Octets(u64::from(reach.copies) * (sent + 2 * u64::from(reach.largest)) - 1)
+}
+
+impl Network {
+    /// The reach of flow control over the line of `port`, for the buffer of `priority` at its far end; `None` if no flow
+    /// of that priority passes there in either direction. `response` as in [`Pfc`](crate::network::Pfc). Rates that change count as they are
+    /// worst.
+    #[must_use]
+    pub fn reach(&self, port: PortId, priority: u8, response: Duration) -> Option<Reach> {
+        let back = self.hops.iter().find_map(|hop| match hop {
+            hop if hop.port == port => Some(hop.back),
+            hop if hop.back == port => Some(hop.port),
+            _ => None,
+        })?;
+        let rates = |port: PortId| {
+            let changed = self.changes.iter().filter(move |c| c.port == port).filter_map(|c| match c.event {
+                PortEvent::Rate(rate) => Some(rate),
+                PortEvent::Down | PortEvent::Up => None,
+            });
+            std::iter::once(self.ports[port.index()].rate).chain(changed)
+        };
+        let (mut largest, mut back_largest, mut copies) = (0, LARGEST_SIGNAL, 1);
+        for (index, flow) in self.flows.iter().enumerate() {
+            for hop in self.route(crate::network::FlowId(index as u32)).map(|hop| &self.hops[hop.index()]) {
+                if hop.port == back {
+                    back_largest = back_largest.max(flow.frame);
+                }
+                if flow.priority != priority {
+                    continue;
+                }
+                if hop.port == port {
+                    largest = largest.max(flow.frame);
+                    copies = copies.max(hop.children);
+                } else if hop.port == back {
+                    // Signals of the flow's own priority may come this way.
+                    largest = largest.max(LARGEST_SIGNAL);
+                }
+            }
+        }
+        if largest == 0 {
+            return None;
+        }
+        Some(Reach {
+            rate: rates(port).max()?,
+            latency: self.ports[port.index()].latency,
+            largest,
+            back_rate: rates(back).min()?,
+            back_latency: self.ports[back.index()].latency,
+            back_largest,
+            response,
+            wire_overhead: self.wire_overhead,
+            copies,
+        })
+    }
+}
