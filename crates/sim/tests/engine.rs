@@ -481,15 +481,18 @@ fn random_network() -> impl Strategy<Value = Network> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Nothing appears or vanishes, whatever happens to the network; and a run can be cut anywhere.
+    /// Nothing appears or vanishes, whatever happens to the network; a run can be cut anywhere; and both engines do the same.
     #[test]
     fn frames_are_conserved(network in random_network(), cut in 0u64..5000) {
         let config = qcn_config();
         let whole = run::<Qcn>(&network, &config, us(5000));
-        let mut sim = Sim::<Qcn, _, false>::new(&network, &vec![config; network.priorities.len()], 1, NoProbe);
+        let mut sim = Sim::<Qcn, _, false>::new(&network, &vec![config.clone(); network.priorities.len()], 1, NoProbe);
         sim.run_until(us(cut));
         sim.run_until(us(5000));
         prop_assert_eq!(&whole, &sim.finish().0);
+        let mut full = Sim::<Qcn, _, true>::new(&network, &vec![config; network.priorities.len()], 1, NoProbe);
+        full.run_until(us(5000));
+        prop_assert_eq!(&whole, &full.finish().0, "the engine with flow control, in a network without");
         let t = whole.totals;
         prop_assert_eq!(
             t.frames_sent + t.copies_made,
