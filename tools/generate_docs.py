@@ -2,19 +2,22 @@
 
     python tools/generate_docs.py .build
 
-writes .build/docs, where lines such as `{{ commands }}` are replaced, a page is added for each scheme and the figures
-are drawn, and .build/mkdocs.yml, which is mkdocs.yml with each folder of its navigation replaced by the pages in it.
+writes .build/docs, where lines such as `{{ commands }}` are replaced, a page is added for each scheme (with what
+docs/schemes/ has of it: NAME.md, and NAME.states.toml for its state diagram and a run) and the figures are drawn,
+and .build/mkdocs.yml, which is mkdocs.yml with each folder of its navigation replaced by the pages in it.
 Every whole scenario in the pages is read on the way: one that Penstock refuses fails the build.
 """
 
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,8 @@ import yaml
 from penstock import _core
 from penstock.cli import app
 from penstock.measures import MEASURES
+
+import state_diagram
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = {
@@ -61,8 +66,10 @@ def main(build: Path) -> None:
         text = page.read_text()
         read_scenarios(text)
         page.write_text(re.sub(r"^{{ (\w+) }}$", lambda match: generated[match[1]], text, flags=re.MULTILINE))
+    # What people have written of a scheme is a part of its page, not a page.
+    shutil.rmtree(docs / "schemes", ignore_errors=True)
     for scheme in schemes:
-        write(docs / f"reference/schemes/{scheme['name']}.md", scheme_page(scheme, keys))
+        write(docs / f"reference/schemes/{scheme['name']}.md", scheme_page(scheme, keys, docs))
     for name, scenario in FIGURES.items():
         draw(scenario, docs / f"images/{name}.svg")
 
@@ -96,10 +103,21 @@ def read_scenarios(page: str) -> None:
             _core.Scenario.parse(block).resolved()
 
 
-def draw(scenario: str, target: Path) -> None:
+def draw(
+    scenario: str,
+    target: Path,
+    *,
+    scheme: str | None = None,
+    profile: str | None = None,
+    seed: int | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> None:
     """Runs a scenario and draws the overview of its result."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    penstock.Scenario.load(ROOT / scenario).run().plot(target)
+    chosen = penstock.Scenario.load(ROOT / scenario)
+    for key, value in (settings or {}).items():
+        chosen.set(key, value)
+    chosen.run(scheme=scheme, profile=profile, seed=seed).plot(target)
 
 
 def commands() -> str:
@@ -136,8 +154,8 @@ def scenario_keys(reference: list[dict[str, Any]]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]]) -> str:
-    """A scheme's parameters and profiles."""
+def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]], docs: Path) -> str:
+    """What is written of a scheme, its states and a run as figures below `docs`, its parameters and profiles."""
     traits = {
         "recovers_alone": "Without signals, the rate returns to line rate by itself",
         "raises_on_signal": "A signal can raise the rate",
@@ -149,6 +167,8 @@ def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]]) -> str:
         scheme["description"],
         f"Name: `{name}`. Source: {scheme['source'].rstrip('.')}.",
         table(["Property", ""], ([text, "yes" if scheme[key] else "no"] for key, text in traits.items())),
+        *scheme_prose(name),
+        *scheme_figures(name, docs),
         "## Parameters",
     ]
     keys = {key["key"]: key for key in reference if key["section"] == f"schemes.{name}"}
@@ -168,6 +188,53 @@ def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]]) -> str:
         parts += [f"## Profile `{profile['name']}`", profile["description"], "What differs from the defaults:"]
         parts.append(table(["Parameter", "Value"], ([code(key), code(values[key])] for key in profile["settings"])))
     return "\n\n".join(parts) + "\n"
+
+
+def scheme_prose(name: str) -> list[str]:
+    """What docs/schemes/NAME.md says."""
+    written = ROOT / f"docs/schemes/{name}.md"
+    return [written.read_text().strip()] if written.exists() else []
+
+
+def scheme_figures(name: str, docs: Path) -> list[str]:
+    """The state diagram and the run that docs/schemes/NAME.states.toml describes, drawn below `docs`."""
+    source = ROOT / f"docs/schemes/{name}.states.toml"
+    if not source.exists():
+        return []
+    images = docs / "images/schemes"
+    images.mkdir(parents=True, exist_ok=True)
+    parts = []
+    document = tomllib.loads(source.read_text())
+    if "machine" in document:
+        state_diagram.draw(source, images / f"{name}-states.svg")
+        parts += ["## States", f"![State diagram of {name}](../../images/schemes/{name}-states.svg)"]
+    if "run" in document:
+        run = Run(**document["run"])
+        draw(
+            run.scenario, images / f"{name}-run.svg", scheme=name, profile=run.profile, seed=run.seed, settings=run.set
+        )
+        shown = f"![A run of {name}](../../images/schemes/{name}-run.svg)"
+        parts += ["## A run", run.caption.strip(), shown, f"```sh\n{run.command(name)}\n```"]
+    return parts
+
+
+@dataclass(frozen=True)
+class Run:
+    """The run that a scheme's page shows: the table `run` of docs/schemes/NAME.states.toml."""
+
+    scenario: str
+    caption: str
+    profile: str | None = None
+    seed: int | None = None
+    set: dict[str, str] = field(default_factory=dict)
+
+    def command(self, scheme: str) -> str:
+        """The command that gives this run."""
+        options = [f"--scheme {scheme}"]
+        options += [f"--profile {self.profile}"] if self.profile else []
+        options += [f"--seed {self.seed}"] if self.seed is not None else []
+        options += [f"--set {shlex.quote(f'{key}={value}')}" for key, value in self.set.items()]
+        return " ".join(["penstock run", self.scenario, *options])
 
 
 def specimen(scheme: str, settings: str = "") -> str:

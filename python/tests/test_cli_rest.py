@@ -7,6 +7,8 @@ from pathlib import Path
 
 from conftest import SMALL, Command
 
+from penstock import catalogue
+
 PARAMETER = ["name", "unit", "default", "minimum", "maximum", "source", "description"]
 
 
@@ -42,10 +44,20 @@ def test_schemes_json(penstock: Command) -> None:
 
 
 def test_schemes_for_people(penstock: Command) -> None:
-    assert "qcn" in penstock("schemes").stdout
+    lines = penstock("schemes").stdout.splitlines()
+    for scheme in catalogue.schemes():
+        (line,) = [line for line in lines if line.split()[:1] == [scheme["name"]]]
+        assert scheme["title"] in line
     shown = penstock("schemes", "qcn").stdout
     for word in ("q_eq", "KB", "paper-netfpga"):
         assert word in shown
+    rows = {line.split()[0]: line for line in shown.splitlines() if line and not line.startswith(" ")}
+    # Exact, as a file would have it: the unit, the default, the range.
+    assert rows["q_eq"].split()[1:10] == ["octets", "26", "KB", "100", "octets", "to", "4294967295", "octets", "Set"]
+    assert "1 us to 1000 s" in rows["rpg_time_reset"]
+    assert "table | probability" in rows["sampling"]
+    assert "rpgTimeReset" in rows["rpg_time_reset"]
+    assert "rpg_time_reset = 25 ms" in shown
 
 
 def test_scenarios(penstock: Command, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ use common::{into, run, star};
 use penstock_runner::{Options, Records, Run, RunError, Table, fingerprint};
 use penstock_scenario::Plan;
 use penstock_schemes::Duration;
+use penstock_sim::network::PortEvent;
 
 #[test]
 fn the_same_plan_gives_the_same_result() {
@@ -149,6 +150,44 @@ fn arrivals_are_recorded_on_request_and_signals_unless_told_otherwise() {
         arrivals.batches.iter().map(|b| b.column_by_name("dropped").unwrap().as_boolean().true_count()).sum();
     assert_eq!(dropped as u64, result.summary.totals.frames_dropped);
     assert!(counts(&arrivals, "queue_octets").iter().all(|&octets| octets <= 40_000));
+}
+
+#[test]
+fn a_claim_to_lose_nothing_is_judged_and_no_other() {
+    let lossy = [("topology.star.buffer", "40 KB")];
+    assert_eq!(run(&star(&lossy), &Options::default()).unwrap().summary.lossless, None);
+    let judged = |plan: Plan| {
+        let plan = Plan { lossless: true, ..plan };
+        run(&plan, &Options::default()).unwrap().summary.lossless
+    };
+    assert_eq!(judged(star(&lossy)), Some(false));
+    let roomy = || star(&[("scheme", "none"), ("topology.star.buffer", "40 MB")]);
+    assert_eq!(judged(roomy()), Some(true));
+    // What is on a line that breaks is lost as well.
+    let mut broken = roomy();
+    broken.network.changes[0].event = PortEvent::Down;
+    assert_eq!(judged(broken), Some(false));
+}
+
+#[test]
+fn feedback_to_uncontrolled_sources_is_counted_where_there_are_such() {
+    assert_eq!(run(&star(&[]), &Options::default()).unwrap().summary.totals.feedback_discarded, None);
+    let totals = run(&star(&[("flow.1.controlled", "false")]), &Options::default()).unwrap().summary.totals;
+    assert!(totals.feedback_discarded.unwrap() > 0, "{totals:?}");
+    assert_eq!(totals.pause_frames, None, "nothing is ever paused");
+}
+
+#[test]
+fn schemes_are_listed_where_priorities_differ() {
+    let mut plan = star(&[("flow.1.priority", "3")]);
+    assert_eq!(run(&plan, &Options::default()).unwrap().summary.schemes, []);
+    plan.schemes[1].profile = Some("of-its-own".to_owned());
+    let summary = run(&plan, &Options::default()).unwrap().summary;
+    let listed: Vec<_> =
+        summary.schemes.iter().map(|s| (s.priority, s.scheme.as_str(), s.profile.as_deref())).collect();
+    assert_eq!(listed, [(0, "qcn", Some("paper-netfpga")), (3, "qcn", Some("of-its-own"))]);
+    assert_eq!(summary.profile, None);
+    assert_eq!(serde_json::from_str::<penstock_runner::Summary>(&summary.to_json()).unwrap(), summary);
 }
 
 #[test]

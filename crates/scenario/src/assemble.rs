@@ -54,7 +54,8 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) 
         return Err(fault(&record, "flow", file, "there is no flow").with_hint(hint));
     }
     let groups = Groups::read(record.tables("group"), &fabric, file)?;
-    let flows = traffic::flows(record.tables_mut("flow"), &fabric, &groups, duration, file)?;
+    let seed = record.number("seed");
+    let flows = traffic::flows(record.tables_mut("flow"), &fabric, &groups, seed, duration, file)?;
     let mut network = network(&record, &fabric, &flows, duration, file)?;
     check_frames(&record, &topology, &network, file)?;
     if let Some(table) = record.table_mut("pfc") {
@@ -75,7 +76,7 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) 
         question: record.text("question").expect("required").to_owned(),
         lossless: record.switch("lossless"),
         schemes,
-        seed: record.number("seed"),
+        seed,
         duration,
         warmup,
         node_names: fabric.nodes.iter().map(|n| n.name.clone()).collect(),

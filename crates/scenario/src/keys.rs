@@ -165,6 +165,14 @@ impl Record {
         self.get(key).unwrap_or_else(|| panic!("{} has a value", self.key_path(key)))
     }
 
+    /// A number, whole or not.
+    pub(crate) fn real(&self, key: &str) -> f64 {
+        match self.entry(key).map(|e| &e.value) {
+            Some(Value::Real(x)) => *x,
+            _ => panic!("{} is a number", self.key_path(key)),
+        }
+    }
+
     /// Text or a word, if the key has one.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         match self.entry(key).map(|e| &e.value) {

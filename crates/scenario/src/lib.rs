@@ -24,6 +24,7 @@ mod scenario;
 mod schema;
 mod schemes;
 mod sections;
+mod sizes;
 mod topology;
 mod traffic;
 mod tree;

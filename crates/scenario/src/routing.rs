@@ -213,7 +213,7 @@ fn walk(fabric: &Fabric, wanted: &Wanted<'_>, distance: &Distances, shared: &[us
         let port = match shared.get(ports.len()) {
             Some(port) => *port,
             None if n > 1 && !fabric.by_destination => {
-                candidates[(hash(wanted.flow, &fabric.nodes[node].name) % n) as usize]
+                candidates[(hash(wanted.flow.as_bytes(), fabric.nodes[node].name.as_bytes()) % n) as usize]
             }
             None => candidates[(quotient % n) as usize],
         };
@@ -224,10 +224,10 @@ fn walk(fabric: &Fabric, wanted: &Wanted<'_>, distance: &Distances, shared: &[us
     Some(ports)
 }
 
-/// FNV-1a over both names, its bits mixed once more so that names that differ in their last digit spread well.
-fn hash(flow: &str, switch: &str) -> u64 {
-    let octets = flow.bytes().chain([0]).chain(switch.bytes());
-    let x = octets.fold(0xcbf2_9ce4_8422_2325_u64, |x, b| (x ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+/// FNV-1a over both texts, its bits mixed once more so that names that differ in their last digit spread well.
+pub(crate) fn hash(first: &[u8], second: &[u8]) -> u64 {
+    let octets = first.iter().chain(&[0]).chain(second);
+    let x = octets.fold(0xcbf2_9ce4_8422_2325_u64, |x, b| (x ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)

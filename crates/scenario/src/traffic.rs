@@ -11,6 +11,7 @@ use crate::keys::{Record, Value};
 use crate::names::{self, MAX_FLOWS};
 use crate::read::fault;
 use crate::routing::{self, Branch, Distances, Growing, Wanted};
+use crate::sizes::Sizes;
 use crate::topology::Fabric;
 use crate::units;
 
@@ -47,6 +48,7 @@ pub(crate) fn flows(
     tables: &mut [Record],
     fabric: &Fabric,
     groups: &Groups,
+    seed: u64,
     duration: Duration,
     file: &str,
 ) -> Result<Vec<FlowSpec>, ScenarioError> {
@@ -55,25 +57,31 @@ pub(crate) fn flows(
     let mut destinations = 0;
     for (index, table) in tables.iter_mut().enumerate() {
         let pairs = ends(table, fabric, groups, file)?;
-        if flows.len() + pairs.len() > MAX_FLOWS {
+        let (rounds, every) = rounds(table, file)?;
+        if flows.len() + pairs.len().saturating_mul(rounds) > MAX_FLOWS {
             return Err(fault(table, "from", file, format!("more than {MAX_FLOWS} flows")));
         }
-        destinations += pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum::<usize>();
+        destinations += pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum::<usize>() * rounds;
         if destinations > MAX_FLOWS {
             let message = format!("flows have more than {MAX_FLOWS} destinations, each member of a group counted");
             return Err(fault(table, "to", file, message));
         }
-        let own = flow_names(table, pairs.len(), flows.len(), file)?;
+        let own = flow_names(table, pairs.len() * rounds, flows.len(), file)?;
         let model = model(table, duration, file)?;
+        let sizes = Sizes::read(table, file)?;
         let stagger = table.number("stagger");
-        for (i, (name, (source, to))) in own.into_iter().zip(pairs).enumerate() {
+        for (i, name) in own.into_iter().enumerate() {
             if !names.insert(name.clone()) {
                 let message = format!("the name \"{name}\" is used twice");
                 return Err(fault(table, "name", file, message).with_hint("each flow has a name of its own"));
             }
-            let start = model.start + Duration(stagger.saturating_mul(i as u64));
+            let (round, place) = (i / pairs.len(), i % pairs.len());
+            let (source, to) = pairs[place];
+            let later = stagger.saturating_mul(place as u64).saturating_add(every.saturating_mul(round as u64));
+            let start = Instant(model.start.0.saturating_add(later));
             check_times(table, start, &model, duration, file)?;
-            flows.push(FlowSpec { name, table: index, source, to, start, ..model.one() });
+            let size = sizes.as_ref().map(|sizes| sizes.of(seed, &name));
+            flows.push(FlowSpec { name, table: index, source, to, start, size, ..model.one() });
         }
     }
     route(tables, &mut flows, fabric, groups, file)?;
@@ -182,6 +190,22 @@ fn flow_names(table: &mut Record, count: usize, first: usize, file: &str) -> Res
     Ok(names)
 }
 
+/// How many rounds of its flows a table stands for, and how much later each begins than the one before, ps.
+fn rounds(table: &Record, file: &str) -> Result<(usize, u64), ScenarioError> {
+    match (table.number("repeat"), table.get("every")) {
+        (1, None) => Ok((1, 0)),
+        (1, Some(_)) => {
+            let error = fault(table, "every", file, "a table without repeat has a single round");
+            Err(error.with_hint("for instance repeat = 10"))
+        }
+        (_, None) => {
+            let error = fault(table, "every", file, "missing; repeat needs it");
+            Err(error.with_hint("the time between the rounds, for instance every = \"10 ms\""))
+        }
+        (rounds, Some(every)) => Ok((rounds as usize, every)),
+    }
+}
+
 /// What the flows of a table have in common.
 fn model(table: &Record, duration: Duration, file: &str) -> Result<FlowSpec, ScenarioError> {
     let traffic = traffic(table, file)?;
@@ -204,7 +228,7 @@ fn model(table: &Record, duration: Duration, file: &str) -> Result<FlowSpec, Sce
         to: Destination::Host(0),
         route: Vec::new(),
         traffic,
-        size: table.get("size").map(Octets),
+        size: None,
         frame: frame as u16,
         start: Instant(table.number("start")),
         stop: table.get("stop").map(Instant),
@@ -256,7 +280,11 @@ fn check_times(
     duration: Duration,
     file: &str,
 ) -> Result<(), ScenarioError> {
-    let key = if start == model.start { "start" } else { "stagger" };
+    let key = match table.get("every") {
+        _ if start == model.start => "start",
+        Some(_) => "every",
+        None => "stagger",
+    };
     if start.0 >= duration.0 {
         let message = "a flow would start at or after the end of the run";
         let hint = match key {

@@ -67,6 +67,8 @@ fn inline(record: &Record) -> String {
     let items = record.entries.iter().filter_map(|(key, entry)| {
         let text = match &entry.as_ref()?.value {
             Value::Table(inner) => inline(inner),
+            Value::Tables(list) if list.is_empty() => return None,
+            Value::Tables(list) => format!("[{}]", list.iter().map(inline).collect::<Vec<_>>().join(", ")),
             other => value(other)?,
         };
         Some(format!("{key} = {text}"))

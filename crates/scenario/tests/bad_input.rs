@@ -146,6 +146,23 @@ fn each_mistake_is_named_with_its_place() {
         ("from = \"h0..h2\"", "path = [\"h0\", \"sw0\"]\nfrom = \"h0\"", "the path must lead from \"h0\" to \"h3\""),
         ("from = \"h0..h2\"", "path = [\"h0\", \"sw9\", \"h3\"]\nfrom = \"h0\"", "there is no node \"sw9\""),
         ("[[flow]]\nfrom = \"h0..h2\"\nto = \"h3\"", "[record]", "flow: missing"),
+        (
+            "to = \"h3\"",
+            "to = \"h3\"\nrepeat = 3",
+            "flow.0.every: missing; repeat needs it (the time between the rounds",
+        ),
+        (
+            "to = \"h3\"",
+            "to = \"h3\"\nevery = \"1 ms\"",
+            "x.toml:13: flow.0.every: a table without repeat has a single",
+        ),
+        ("to = \"h3\"", "to = \"h3\"\nrepeat = 0", "expected a whole number from 1 to 100000"),
+        ("to = \"h3\"", "to = \"h3\"\nrepeat = 99999\nevery = \"1 us\"", "flow.0.from: more than 100000 flows"),
+        (
+            "to = \"h3\"",
+            "to = \"h3\"\nrepeat = 3\nevery = \"0.5 s\"",
+            "x.toml:14: flow.0.every: a flow would start at or after the end of the run",
+        ),
         // Topologies.
         (
             "[[flow]]",
@@ -209,6 +226,51 @@ fn each_mistake_is_named_with_its_place() {
         let message = refused(old, new);
         assert!(message.contains(expected), "{new}\n gives {message}\n not {expected}");
         assert!(message.starts_with("x.toml:"), "{message}");
+    }
+}
+
+#[test]
+fn a_distribution_of_sizes_is_checked() {
+    for (size, expected) in [
+        ("{}", "x.toml:13: flow.0.size: no distribution (exactly one of uniform, exponential, pareto, points)"),
+        ("\"0 KB\"", "flow.0.size: \"0 KB\" is zero; this size must be more"),
+        ("12", "flow.0.size: the number 12 has no unit"),
+        ("true", "expected a size with its unit, as in \"150 KB\", or a table of uniform, exponential, pareto, points"),
+        ("{ unifrom = { minimum = \"1 KB\" } }", "flow.0.size.unifrom: unknown key (did you mean \"uniform\"?)"),
+        ("{ uniform = { minimum = \"1 KB\" } }", "flow.0.size.uniform.maximum: missing"),
+        (
+            "{ uniform = { minimum = \"2 KB\", maximum = \"1 KB\" } }",
+            "x.toml:13: flow.0.size.uniform.maximum: not above the minimum of 2 KB (for a single size, write it alone)",
+        ),
+        (
+            "{ exponential = { mean = \"1 KB\" }, uniform = { minimum = \"1 KB\", maximum = \"2 KB\" } }",
+            "flow.0.size.exponential: a second distribution; there is \"uniform\" already (keep one of them)",
+        ),
+        ("{ exponential = \"1 KB\" }", "flow.0.size.exponential: expected a table of mean, found \"1 KB\""),
+        (
+            "{ pareto = { shape = 0, minimum = \"1 KB\", maximum = \"2 KB\" } }",
+            "flow.0.size.pareto.shape: expected a number from 0.01 to 100",
+        ),
+        ("{ points = [] }", "flow.0.size.points: no points (at least"),
+        (
+            "{ points = [{ size = \"1 KB\", share = 1.5 }] }",
+            "flow.0.size.points.0.share: expected a number from 0 to 1",
+        ),
+        (
+            "{ points = [{ size = \"1 KB\", share = 0.5 }] }",
+            "flow.0.size.points.0.share: the last share is 0.5: some flows would have no size (no flow is larger",
+        ),
+        (
+            "{ points = [{ size = \"1 KB\", share = 0.5 }, { size = \"1 KB\", share = 1.0 }] }",
+            "flow.0.size.points.1.size: not above the 1 KB before it (list the points in rising order)",
+        ),
+        (
+            "{ points = [{ size = \"1 KB\", share = 0.5 }, { size = \"2 KB\", share = 0.5 }] }",
+            "flow.0.size.points.1.share: 0.5 is not above the 0.5 before it (the share of a point",
+        ),
+    ] {
+        let message = refused("to = \"h3\"", &format!("to = \"h3\"\nsize = {size}"));
+        assert!(message.contains(expected), "{size}\n gives {message}\n not {expected}");
     }
 }
 

@@ -216,3 +216,48 @@ fn a_parking_lot_tells_max_min_from_proportional() {
         assert!((found - expected).abs() < 1e4, "{found} is not {expected}");
     }
 }
+
+#[test]
+fn sizes_are_drawn_by_seed_and_name() {
+    let text = |size: &str| {
+        format!(
+            "seed = 3\n[topology.star]\nhosts = 17\nlink_rate = \"1 Gbps\"\nbuffer = \"150 KB\"\n\
+             [[flow]]\nfrom = \"h0..h15\"\nto = \"h16\"\nsize = {size}"
+        )
+    };
+    let sizes = |plan: &Plan| plan.network.flows.iter().map(|f| f.size.unwrap().0).collect::<Vec<u64>>();
+    for size in [
+        "{ uniform = { minimum = \"1250 octets\", maximum = \"62.5 MB\" } }",
+        "{ exponential = { mean = \"1 MB\" } }",
+        "{ pareto = { shape = 1.2, minimum = \"1 KB\", maximum = \"1 GB\" } }",
+        "{ points = [{ size = \"10 KB\", share = 0.5 }, { size = \"1 MB\", share = 1.0 }] }",
+    ] {
+        let drawn = plan(&text(size));
+        assert!(
+            drawn.resolved.contains(&format!("size = {size}").replace("62.5 MB", "62500 KB")),
+            "{}",
+            drawn.resolved
+        );
+        let again = Scenario::parse(&drawn.resolved, "again", "x").unwrap();
+        assert_eq!(format!("{:?}", again.plan(&Choice::default()).unwrap()), format!("{drawn:?}"));
+        let seeded = again.plan(&Choice { seed: Some(4), ..Choice::default() }).unwrap();
+        assert_ne!(sizes(&seeded), sizes(&drawn));
+        // A flow that is added changes the sizes of no other.
+        let more = plan(&format!("{}\n[[flow]]\nfrom = \"h1\"\nto = \"h2\"\nsize = \"1 MB\"", text(size)));
+        assert_eq!(sizes(&more)[..16], sizes(&drawn));
+    }
+    assert_eq!(sizes(&plan(&text("\"1 MB\""))), [1_000_000; 16]);
+}
+
+#[test]
+fn rounds_repeat_the_flows_of_a_table() {
+    let plan = plan(
+        "[topology.star]\nhosts = 4\nlink_rate = \"1 Gbps\"\nbuffer = \"150 KB\"\n\
+         [[flow]]\nname = \"ask\"\nfrom = \"h0..h1\"\nto = \"h3\"\nsize = \"1 MB\"\nstart = \"1 ms\"\nstagger = \"10 us\"\n\
+         repeat = 3\nevery = \"100 ms\"",
+    );
+    assert_eq!(plan.flow_names, ["ask0", "ask1", "ask2", "ask3", "ask4", "ask5"]);
+    assert_eq!(plan.flow_ends.iter().map(|(from, _)| *from).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
+    let starts: Vec<u64> = plan.network.flows.iter().map(|f| f.start.0 / 1_000_000).collect();
+    assert_eq!(starts, [1000, 1010, 101_000, 101_010, 201_000, 201_010]);
+}

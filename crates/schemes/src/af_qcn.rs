@@ -177,3 +177,114 @@ impl CongestionPoint<AfQcn> for Cp {
         row.copy_from_slice(&[fb, q_old, i64::from(self.last_af.steps()), self.flows.len() as i64]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Value;
+    use crate::info::values::octets;
+    use crate::testing::{Middle, Sent, config};
+    use crate::units::{CpId, Duration, FlowKey, Octets};
+    use proptest::prelude::*;
+
+    fn cp(changes: &[(&str, Value)]) -> Cp {
+        let all = [changes, &[("flow_sample", octets(1400)), ("sampling", choice("every-frame")), ("w", real(0.0))]];
+        let place =
+            Place { cp: CpId(1), line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
+        <Cp as CongestionPoint<AfQcn>>::new(&config::<AfQcn>("", &all.concat()), place)
+    }
+
+    /// What the source of `flow` is told when its frame meets a queue of `len` octets.
+    fn arrive(cp: &mut Cp, now: Instant, (flow, weight): (u32, u16), len: u64) -> Option<u8> {
+        let mut sent = Sent::default();
+        let queue = Queue { len: Octets(len), ..Queue::default() };
+        let frame = Frame { flow: FlowKey(flow), octets: 1500, weight, last: false, sent_at: now, tag: &mut () };
+        cp.on_arrival(now, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
+        sent.0.first().map(|&(to, cnm)| {
+            assert_eq!(to, To::Source(FlowKey(flow)));
+            cnm.fb.steps()
+        })
+    }
+
+    /// Three frames of flow 1 for each of flow 2, in an empty queue and for one interval.
+    fn unfair(changes: &[(&str, Value)]) -> (Cp, Instant) {
+        let mut cp = cp(changes);
+        for i in 0..40 {
+            arrive(&mut cp, Instant(i), (if i % 4 == 0 { 2 } else { 1 }, 1), 0);
+        }
+        let now = Instant(1) + Duration::from_us(1000);
+        arrive(&mut cp, now, (1, 1), 0);
+        (cp, now)
+    }
+
+    /// Qeq = 26 000, w = 0: a queue of 39 000 has |Fb_QCN| = 13 000 × 63 / 26 000 = 31 (rounded down).
+    /// Flow 1 sends 45 000 octets of 60 000, its share is 30 000: Fb_AF = 63 × (1 - 30/45) = 21.
+    #[test]
+    fn the_excess_over_the_fair_share_is_added() {
+        let (mut cp, now) = unfair(&[]);
+        assert_eq!(arrive(&mut cp, now, (1, 1), 39_000), Some(26), "31/2 + 21/2");
+        assert_eq!(arrive(&mut cp, now, (2, 1), 39_000), Some(16), "31/2 = 15.5, rounded to 16");
+        let (mut cp, now) = unfair(&[("alpha", real(0.25))]);
+        assert_eq!(arrive(&mut cp, now, (1, 1), 39_000), Some(29), "31 × 0.75 + 21 × 0.25 = 28.5");
+        let (mut cp, now) = unfair(&[("alpha", real(0.0))]);
+        assert_eq!(arrive(&mut cp, now, (1, 1), 39_000), Some(31), "QCN");
+    }
+
+    #[test]
+    fn weights_count() {
+        // With weight 3, what flow 1 sends is its share.
+        let mut cp = cp(&[]);
+        for i in 0..40 {
+            arrive(&mut cp, Instant(i), if i % 4 == 0 { (2, 1) } else { (1, 3) }, 0);
+        }
+        let now = Instant(1) + Duration::from_us(1000);
+        arrive(&mut cp, now, (1, 3), 0);
+        assert_eq!(arrive(&mut cp, now, (1, 3), 39_000), Some(16));
+        assert_eq!(arrive(&mut cp, now, (2, 1), 39_000), Some(16));
+    }
+
+    #[test]
+    fn what_a_fair_flow_is_told_is_an_option() {
+        for (below, told) in [("weighted", Some(16)), ("qcn", Some(31)), ("nothing", None)] {
+            let (mut cp, now) = unfair(&[("below_share", choice(below))]);
+            assert_eq!(arrive(&mut cp, now, (2, 1), 39_000), told, "{below}");
+            assert_eq!(arrive(&mut cp, now, (1, 1), 39_000), Some(26), "{below}");
+        }
+    }
+
+    #[test]
+    fn without_congestion_nothing_is_sent_unless_wanted() {
+        for (alone, told) in [(false, None), (true, Some(11))] {
+            let (mut cp, now) = unfair(&[("af_alone", switch(alone))]);
+            assert_eq!(arrive(&mut cp, now, (1, 1), 13_000), told, "21/2, rounded to 11");
+            assert_eq!(arrive(&mut cp, now, (2, 1), 13_000), None);
+        }
+    }
+
+    #[test]
+    fn a_flow_without_estimate_gets_the_queues_part() {
+        assert_eq!(arrive(&mut cp(&[]), Instant(1), (1, 1), 39_000), Some(16));
+    }
+
+    proptest! {
+        /// Fairness shifts Fb by at most alpha × 63 up or down, and who sends more is told at least as much.
+        #[test]
+        fn the_shift_is_bounded(
+            few in 1u64..10,
+            len in 0u64..150_000,
+            alpha in 0.0f64..1.0,
+        ) {
+            let mut cp = cp(&[("alpha", real(alpha))]);
+            for i in 0..80 {
+                arrive(&mut cp, Instant(i), (if i % 20 < few { 2 } else { 1 }, 1), 0);
+            }
+            let now = Instant(1) + Duration::from_us(1000);
+            arrive(&mut cp, now, (1, 1), 0);
+            let of = |cp: &mut Cp, flow| f64::from(arrive(cp, now, (flow, 1), len).unwrap_or(0));
+            let (more, less) = (of(&mut cp, 1), of(&mut cp, 2));
+            let qcn = f64::from(cp.point.values()[0] as i32);
+            prop_assert!(more >= less);
+            prop_assert!((more - qcn).abs() <= alpha * 63.0 + 1.0 && qcn - less <= alpha * 63.0 + 1.0);
+        }
+    }
+}

@@ -156,3 +156,113 @@ impl CongestionPoint<Fqcn> for Cp {
         row.copy_from_slice(&[fb, q_old, self.flows.len() as i64, i64::from(self.over_rated)]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Value;
+    use crate::info::values::{choice, count, octets, real};
+    use crate::testing::{Middle, Sent, config};
+    use crate::units::{CpId, Duration, FlowKey, Octets};
+    use alloc::vec;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    fn cp(changes: &[(&str, Value)]) -> Cp {
+        let all = [changes, &[("flow_sample", octets(1400)), ("sampling", choice("every-frame")), ("w", real(0.0))]];
+        let place =
+            Place { cp: CpId(1), line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
+        <Cp as CongestionPoint<Fqcn>>::new(&config::<Fqcn>("", &all.concat()), place)
+    }
+
+    /// Who is told what when a frame of `flow` meets a queue of `len` octets.
+    fn arrive(cp: &mut Cp, now: Instant, (flow, weight): (u32, u16), len: u64) -> Vec<(u32, u8)> {
+        let mut sent = Sent::default();
+        let queue = Queue { len: Octets(len), ..Queue::default() };
+        let frame = Frame { flow: FlowKey(flow), octets: 1500, weight, last: false, sent_at: now, tag: &mut () };
+        cp.on_arrival(now, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
+        let told = |&(to, cnm): &(To, Cnm)| {
+            let To::Source(flow) = to else { panic!("notifications go to sources") };
+            (flow.0, cnm.fb.steps())
+        };
+        sent.0.iter().map(told).collect()
+    }
+
+    /// One interval in which each flow sends so many frames, and its end.
+    fn after(changes: &[(&str, Value)], frames: &[(u32, u16, u32)]) -> (Cp, Instant) {
+        let mut cp = cp(changes);
+        for &(flow, weight, n) in frames {
+            for _ in 0..n {
+                arrive(&mut cp, Instant(1), (flow, weight), 0);
+            }
+        }
+        let now = Instant(1) + Duration::from_us(1000);
+        arrive(&mut cp, now, (frames[0].0, frames[0].1), 0);
+        (cp, now)
+    }
+
+    /// Qeq = 26 000, w = 0: a queue of 39 000 has |Fb| = 31. Of 30, 20, 5 and 5 frames the fair share is 15: flows 1 and 2
+    /// are over-rated and get 30/50 and 20/50 of 31, that is 18.6 and 12.4.
+    #[test]
+    fn every_over_rated_flow_is_told_its_part() {
+        let (mut cp, now) = after(&[], &[(1, 1, 30), (2, 1, 20), (3, 1, 5), (4, 1, 5)]);
+        assert_eq!(arrive(&mut cp, now, (3, 1), 39_000), [(1, 19), (2, 12)], "whoever was sampled");
+        assert_eq!(cp.over_rated, 2);
+        assert_eq!(arrive(&mut cp, now, (3, 1), 13_000), [], "no congestion");
+    }
+
+    /// Weights 4 and 1: of 32 and 16 frames flow 1's share is 38.4 and flow 2's 9.6.
+    #[test]
+    fn weights_count() {
+        let (mut cp, now) = after(&[], &[(1, 4, 32), (2, 1, 16)]);
+        assert_eq!(arrive(&mut cp, now, (1, 4), 39_000), [(2, 31)]);
+        // 24 and 6 frames are their shares; for their weights they send the same.
+        let (mut cp, now) = after(&[], &[(1, 4, 24), (2, 1, 6)]);
+        assert_eq!(arrive(&mut cp, now, (1, 4), 39_000), [(1, 16), (2, 16)], "31/2, rounded to 16");
+    }
+
+    #[test]
+    fn without_estimates_it_is_qcn() {
+        assert_eq!(arrive(&mut cp(&[]), Instant(1), (9, 1), 39_000), [(9, 31)]);
+        let (mut alone, now) = after(&[], &[(1, 1, 10)]);
+        assert_eq!(arrive(&mut alone, now, (1, 1), 39_000), [(1, 31)], "at its share, for it is alone");
+    }
+
+    #[test]
+    fn parts_that_round_to_nothing_are_not_sent() {
+        // |Fb| = 2 in five equal parts is 0.4 each; in four it is 0.5, rounded to 1.
+        let flows = |n: u32| (1..=n).map(|flow| (flow, 1, 10)).collect::<Vec<_>>();
+        let len = 26_000 + (2 * 26_000u64).div_ceil(63);
+        let (mut cp, now) = after(&[], &flows(5));
+        assert_eq!(arrive(&mut cp, now, (1, 1), len), []);
+        let (mut cp, now) = after(&[], &flows(4));
+        assert_eq!(arrive(&mut cp, now, (1, 1), len), [(1, 1), (2, 1), (3, 1), (4, 1)]);
+    }
+
+    proptest! {
+        /// The parts add up to Fb but for their rounding, who sends more is told at least as much, and the table bounds
+        /// how many are told.
+        #[test]
+        fn parts_add_up(frames in proptest::collection::vec(1u32..60, 1..12), len in 0u64..150_000) {
+            let flows: Vec<_> = frames.iter().enumerate().map(|(i, &n)| (i as u32, 1, n)).collect();
+            let (mut cp, now) = after(&[("flow_table_size", count(8))], &flows);
+            let told = arrive(&mut cp, now, (0, 1), len);
+            let fb = cp.point.values()[0];
+            let sum: i64 = told.iter().map(|&(_, part)| i64::from(part)).sum();
+            prop_assert!(told.len() <= 8);
+            prop_assert!((sum - fb).abs() <= 8, "{} of {}", sum, fb);
+            prop_assert!(told.iter().all(|&(_, part)| i64::from(part) <= fb.max(1)));
+            for &(a, more) in &told {
+                for &(b, less) in &told {
+                    prop_assert!(frames[a as usize] < frames[b as usize] || more >= less);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_is_told_twice() {
+        let (mut cp, now) = after(&[], &[(1, 1, 10), (2, 1, 10), (1, 1, 10)]);
+        assert_eq!(arrive(&mut cp, now, (1, 1), 39_000), vec![(1, 31)]);
+    }
+}

@@ -40,11 +40,13 @@ extern crate alloc;
 
 pub mod af_qcn;
 pub mod bcn;
+pub mod dcqcn;
 pub mod e2cm;
 pub mod efecn;
 pub mod fecn;
 pub mod fqcn;
 pub mod info;
+pub mod mixed;
 pub mod none;
 pub mod parts;
 pub mod qcn;
@@ -54,6 +56,8 @@ pub mod qcn_bs_adaptive;
 pub mod qcn_multicast;
 pub mod registry;
 pub mod smcc;
+#[cfg(test)]
+mod testing;
 pub mod units;
 
 pub use info::{Configuration, Info, Parameter, Profile, Unit, Value};

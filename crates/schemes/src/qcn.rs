@@ -174,46 +174,16 @@ impl Scheme for Qcn {
 mod tests {
     use super::*;
     use crate::parts::quantiser::QntzFb;
+    use crate::testing::Middle;
     use crate::units::{CpId, Duration, FlowKey, Instant, Octets};
-    use crate::{
-        Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, SchemeConfig, To,
-    };
-    use alloc::vec::Vec;
+    use crate::{CongestionPoint, Fate, Frame, Place, Queue, ReactionPoint, Release, To};
 
     type Cp = <Qcn as Scheme>::Cp;
     type Rp = <Qcn as Scheme>::Rp;
-
-    /// Draws the middle of every jitter.
-    struct Middle;
-    impl Draw for Middle {
-        fn draw(&mut self) -> u32 {
-            1 << 31
-        }
-    }
-
-    /// Keeps what was sent.
-    #[derive(Default)]
-    struct Sent(Vec<(To, Cnm)>);
-    impl Out<Qcn> for Sent {
-        fn send(&mut self, to: To, class: Class, signal: Cnm) {
-            assert_eq!(class, Class::Control);
-            self.0.push((to, signal));
-        }
-    }
+    type Sent = crate::testing::Sent<Qcn>;
 
     fn config(profile: &str, changes: &[(&str, crate::Value)]) -> Config {
-        let info = Qcn::INFO;
-        let profile = if profile.is_empty() { &[][..] } else { info.profile(profile).expect("a profile").settings };
-        let values: Vec<_> = info
-            .parameters
-            .iter()
-            .map(|p| {
-                let set = changes.iter().chain(profile).find(|(name, _)| *name == p.name);
-                set.map_or(p.default, |(_, value)| *value)
-            })
-            .collect();
-        let Some(SchemeConfig::Qcn(config)) = SchemeConfig::new("qcn", &values) else { panic!("kinds agree") };
-        config
+        crate::testing::config::<Qcn>(profile, changes)
     }
 
     const AT: Instant = Instant(1_000_000);

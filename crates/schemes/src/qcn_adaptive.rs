@@ -95,3 +95,40 @@ impl Scheme for QcnAdaptive {
         row.copy_from_slice(&signal.values());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::quantiser::QntzFb;
+    use crate::testing::{Middle, config};
+    use crate::units::Instant;
+
+    /// Octets that a source at `line` sends from a notification of `fb` to its first increase.
+    fn first_cycle(line: BitRate, fb: u8) -> u64 {
+        let mut rp = config::<QcnAdaptive>("", &[]).rate_limiter(line);
+        rp.notify(Instant(1), QntzFb::from_steps(fb), 1000, &mut Middle);
+        let mut octets = 0;
+        while rp.byte_stage() == 0 {
+            rp.sent(Instant(1), 100, &mut Middle);
+            octets += 100;
+        }
+        octets
+    }
+
+    /// K CR is 300 000 octets at 10 Gb/s and 30 000 at 1 Gb/s, of the rate before the cut; the counter ends below zero.
+    #[test]
+    fn the_first_cycle_follows_the_rate_before_the_cut() {
+        assert_eq!(first_cycle(BitRate::from_gbps(10), 63), 300_100);
+        assert_eq!(first_cycle(BitRate::from_gbps(10), 1), 300_100);
+        assert_eq!(first_cycle(BitRate::from_gbps(1), 63), 30_100);
+    }
+
+    #[test]
+    fn the_parameters_are_qcns_but_for_the_cycle() {
+        let has = |name| QcnAdaptive::INFO.parameter(name).is_some();
+        assert!(has("k") && has("halve_adaptive") && !has("rpg_byte_reset"));
+        let of_qcn = crate::qcn::Qcn::INFO.parameters.iter().filter(|p| p.name != "rpg_byte_reset");
+        assert!(of_qcn.clone().all(|p| has(p.name)));
+        assert_eq!(QcnAdaptive::INFO.parameters.len(), of_qcn.count() + 2);
+    }
+}

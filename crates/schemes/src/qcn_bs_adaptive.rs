@@ -80,3 +80,35 @@ impl Scheme for QcnBsAdaptive {
         row.copy_from_slice(&signal.values());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::quantiser::QntzFb;
+    use crate::testing::{Middle, Sent, config};
+    use crate::units::{CpId, FlowKey, Instant};
+    use crate::{ReactionPoint, Release};
+
+    /// At 10 Gb/s two switches cut to 5.078125 and 9.921875 Gb/s. 300 000 octets later both entries end their first cycle:
+    /// (5.078125 + 10) / 2 and (9.921875 + 10) / 2. The next one has K times the rate before that increase: 152 343 octets
+    /// for the first, 297 656 for the second; the first one recovers, the second one does not yet.
+    #[test]
+    fn each_entry_has_cycles_of_its_own_length() {
+        let mut t = config::<QcnBsAdaptive>("", &[]).limiter_table(BitRate::from_gbps(10));
+        for (fb, station) in [(63, 0xa0), (1, 0xa1)] {
+            let signal = Cnm { fb: QntzFb::from_steps(fb), cp: CpId::new(station, 0, 0), q_off: 1, q_delta: 0 };
+            ReactionPoint::<QcnBsAdaptive>::on_signal(&mut t, Instant(1), signal, &mut Middle, &mut Sent::default());
+        }
+        let mut send = |frames: u32| {
+            for _ in 0..frames {
+                let frame = Release { flow: FlowKey(0), octets: 100, last: false };
+                ReactionPoint::<QcnBsAdaptive>::on_send(&mut t, Instant(1), frame, &mut Middle, &mut Sent::default());
+            }
+            t.entries().map(|(rate, _)| rate.0).collect::<alloc::vec::Vec<_>>()
+        };
+        assert_eq!(send(3000), [5_078_125_000, 9_921_875_000]);
+        assert_eq!(send(1), [7_539_062_500, 9_960_937_500]);
+        assert_eq!(send(1523), [7_539_062_500, 9_960_937_500]);
+        assert_eq!(send(1), [8_769_531_250, 9_960_937_500], "152 343 octets are less than 1524 × 100");
+    }
+}

@@ -241,3 +241,153 @@ impl ReactionPoint<QcnMulticast> for Rp {
         row.copy_from_slice(&[target, byte_stage, time_stage, i64::from(self.saved.steps())]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Value;
+    use crate::info::values::real;
+    use crate::testing::{Middle, Sent, config};
+    use crate::units::{Duration, Octets};
+    use proptest::prelude::*;
+
+    const AT: Instant = Instant(1_000_000);
+    const LINE: BitRate = BitRate(1_000_000_000);
+    const FRAME: Release = Release { flow: FlowKey(0), octets: 1500, last: false };
+    const R1: CpId = CpId::new(0xaa, 1, 0);
+    const R2: CpId = CpId::new(0xaa, 2, 0);
+
+    fn rp(profile: &str) -> Rp {
+        let mut rp = Rp::new(&config::<QcnMulticast>(profile, &[]), LINE);
+        rp.on_start(Instant::ZERO, FlowKey(0), &mut Middle, &mut Sent::default());
+        rp
+    }
+
+    fn notify(rp: &mut Rp, fb: u8, cp: CpId) {
+        let cnm = Cnm { fb: QntzFb::from_steps(fb), cp, q_off: 1000, q_delta: 0 };
+        rp.on_signal(AT, cnm, &mut Middle, &mut Sent::default());
+    }
+
+    fn send(rp: &mut Rp) -> (u8, CpId) {
+        let tag = rp.on_send(AT, FRAME, &mut Middle, &mut Sent::default());
+        (tag.saved, tag.representative)
+    }
+
+    fn cp(changes: &[(&str, Value)]) -> Cp {
+        let all = [changes, &[("sampling", choice("every-frame")), ("w", real(0.0))]].concat();
+        let place = Place { cp: R1, line: LINE, capacity: Octets(150_000), phase: Duration::ZERO };
+        Cp::new(&config::<QcnMulticast>("paper-multicast", &all), place)
+    }
+
+    /// The |Fb| that the queue answers a frame with, if it does. With w = 0, |Fb|max is Qeq.
+    fn answer(cp: &mut Cp, len: u64, saved: u8, representative: CpId) -> Option<u8> {
+        let mut sent = Sent::default();
+        let queue = Queue { len: Octets(len), ..Queue::default() };
+        let mut tag = Tag { saved, representative };
+        let frame = Frame { flow: FlowKey(7), octets: 1500, weight: 1, last: false, sent_at: AT, tag: &mut tag };
+        cp.on_arrival(AT, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
+        sent.0.first().map(|(_, cnm)| cnm.fb.steps())
+    }
+
+    #[test]
+    fn the_source_remembers_the_largest_value() {
+        let mut rp = rp("paper-multicast");
+        assert_eq!(send(&mut rp), (0, CpId(0)));
+        notify(&mut rp, 21, R1); // 1 Gb/s × (1 - 21/126)
+        assert_eq!(rp.allowance().rate, BitRate(833_333_333));
+        assert_eq!(send(&mut rp), (21, R1));
+        notify(&mut rp, 10, R2); // by the saved 21: 833 333 333 × 105/126
+        assert_eq!(rp.allowance().rate, BitRate(694_444_444));
+        assert_eq!(send(&mut rp), (21, R1));
+        notify(&mut rp, 42, R2);
+        assert_eq!(send(&mut rp), (42, R2));
+        notify(&mut rp, 42, R1);
+        assert_eq!(send(&mut rp), (42, R2), "an equal value does not change the representative");
+        notify(&mut rp, 63, R1);
+        assert_eq!(send(&mut rp), (0, CpId(0)), "63 begins anew");
+    }
+
+    #[test]
+    fn a_removed_limiter_takes_the_saved_value_with_it() {
+        let mut rp = rp("pan-10g");
+        notify(&mut rp, 1, R1);
+        assert_eq!(send(&mut rp), (1, R1));
+        for _ in 0..10_000 {
+            send(&mut rp);
+        }
+        assert!(!rp.limiting());
+        assert_eq!(send(&mut rp), (0, CpId(0)));
+        let below = Cnm { fb: QntzFb::from_steps(9), cp: R1, q_off: -64, q_delta: 0 };
+        rp.on_signal(AT, below, &mut Middle, &mut Sent::default());
+        assert_eq!(send(&mut rp), (0, CpId(0)), "what makes no limiter is not remembered");
+    }
+
+    /// Qeq is 37 500: a queue of 37 500 + n × 37 500 / 63 has |Fb| = n, rounded up to be safe.
+    #[test]
+    fn the_less_congested_keep_silent() {
+        let len = |fb: u64| 37_500 + (fb * 37_500).div_ceil(63);
+        for (tie, same, other) in [("cpid", Some(20), None), ("all", Some(20), Some(20))] {
+            let mut cp = cp(&[("tie", choice(tie))]);
+            assert_eq!(answer(&mut cp, len(20), 0, CpId(0)), Some(20), "nobody speaks for the flow yet");
+            assert_eq!(answer(&mut cp, len(20), 19, R2), Some(20));
+            assert_eq!(answer(&mut cp, len(20), 20, R1), same);
+            assert_eq!(answer(&mut cp, len(20), 20, R2), other, "{tie}");
+            assert_eq!(answer(&mut cp, len(20), 21, R1), None, "not even the representative answers with less");
+            assert_eq!(answer(&mut cp, 37_500, 0, CpId(0)), None, "no congestion");
+        }
+    }
+
+    /// Nothing but 63 lowers the saved value, and at Qeq = 75 of 100 frames 63 is out of reach: with w = 2,
+    /// |Fb|max = (2w + 1) Qeq = 375 frames, a full queue is 25 frames above Qeq, and so the queue would have to grow by
+    /// (375 - 25) / 2 = 175 frames from one sample to the next, more than it holds. At most, from empty to full, |Fb| is
+    /// 25 + 2 × 100 = 225 frames, that is 225 × 63 / 375 = 37 (rounded down). After that every queue that fills more
+    /// slowly is mute for ever: a queue that stays full has |Fb| = 25 frames, 4 of 63, and no longer answers. Hence the
+    /// paper's higher loss at 75. At Qeq = 25, 100 × 63 / 125 frames are 63 already with ΔQ = 25 frames.
+    #[test]
+    fn a_large_saved_value_locks_up() {
+        let frames = |n: u64| n * 1500;
+        let settings = [("q_eq", Value::Int(frames(75))), ("w", real(2.0))];
+        let mut cp = cp(&settings);
+        let strongest = answer(&mut cp, frames(100), 0, CpId(0));
+        assert_eq!(strongest, Some(37), "from empty to full in one sample");
+        let mut rp = rp("paper-multicast");
+        notify(&mut rp, 37, R1);
+        let (saved, representative) = send(&mut rp);
+        for _ in 0..1000 {
+            assert_eq!(answer(&mut cp, frames(100), saved, representative), None, "full, and mute");
+        }
+        assert_eq!(cp.silenced, 1000);
+        assert_eq!(answer(&mut cp, frames(100), 0, CpId(0)), Some(4), "QCN would answer");
+        // At Qeq = 25 frames a full queue that grew by 25 frames reaches 63, and the source begins anew.
+        let mut quick = self::cp(&[("q_eq", Value::Int(frames(25))), ("w", real(2.0))]);
+        answer(&mut quick, frames(75), 0, CpId(0));
+        assert_eq!(answer(&mut quick, frames(100), 62, R2), Some(63));
+    }
+
+    proptest! {
+        /// The saved value only grows until 63, and the rate never rises on a signal.
+        #[test]
+        fn the_saved_value_grows_until_63(values in proptest::collection::vec((0u8..64, any::<bool>()), 1..200)) {
+            let mut rp = rp("paper-multicast");
+            for (fb, first) in values {
+                let (saved, _) = send(&mut rp);
+                let before = rp.allowance().rate;
+                notify(&mut rp, fb, if first { R1 } else { R2 });
+                let (now, _) = send(&mut rp);
+                prop_assert_eq!(now, if fb == 63 { 0 } else { saved.max(fb) });
+                prop_assert!(rp.allowance().rate <= before);
+            }
+        }
+
+        /// Whatever a queue answers, QCN would have answered the same.
+        #[test]
+        fn answers_are_among_qcns(lens in proptest::collection::vec((0u64..150_000, 0u8..63), 1..100)) {
+            let (mut ours, mut qcn) = (cp(&[]), cp(&[("tie", choice("all"))]));
+            for (len, saved) in lens {
+                let said = answer(&mut ours, len, saved, R2);
+                let all = answer(&mut qcn, len, 0, CpId(0));
+                prop_assert!(said.is_none() || said == all && said > Some(saved));
+            }
+        }
+    }
+}

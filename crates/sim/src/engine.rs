@@ -237,10 +237,16 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 Event::Change(index) => self.change(index),
                 Event::Ideal(slot) => self.ideal_arrival(slot),
                 Event::Sample => self.sample(),
-                Event::LineFree(port) => self.state.fabric.settle(port),
-                Event::Pause(frame) => self.pause_arrives(frame),
-                Event::Stopping(port) => self.stopping(port),
-                Event::Refresh(counter) => self.state.fabric.refresh(counter),
+                Event::LineFree(port) => {
+                    if PFC {
+                        self.state.fabric.settle(port);
+                    }
+                }
+                event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_)) => {
+                    if PFC {
+                        self.flow_control(event);
+                    }
+                }
             }
             if PFC {
                 self.state.fabric.review();

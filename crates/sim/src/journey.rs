@@ -8,6 +8,7 @@ use crate::event::Event;
 use crate::fabric::Sender;
 use crate::frame::{NONE, Payload, Slot};
 use crate::network::{Feedback, FlowId, HopId, QueueId};
+use crate::pfc::LARGEST_SIGNAL;
 use crate::probe::{Probe, SignalSeen};
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
@@ -216,6 +217,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             unreachable!("data frames come from limiters")
         };
         let octets = S::octets(signal);
+        debug_assert!(
+            octets <= LARGEST_SIGNAL,
+            "a signal of {octets} octets; head-room is computed for {LARGEST_SIGNAL}"
+        );
         let fabric = &mut self.state.fabric;
         let class = match class {
             Class::Data => fabric.class_of(flow),

@@ -367,7 +367,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     }
 
     /// Half of the pause time is over: the stop is renewed if it is still needed.
-    pub(crate) fn refresh(&mut self, counter: u32) {
+    fn refresh(&mut self, counter: u32) {
         let state = &mut self.pauses.counters[counter as usize];
         if state.refresh == self.now {
             state.refresh = NEVER;
@@ -440,8 +440,19 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 }
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+    /// Handles the events of flow control.
+    #[cold]
+    pub(crate) fn flow_control(&mut self, event: Event) {
+        match event {
+            Event::Pause(frame) => self.pause_arrives(frame),
+            Event::Stopping(port) => self.stopping(port),
+            Event::Refresh(counter) => self.state.fabric.refresh(counter),
+            other => unreachable!("{other:?} is no event of flow control"),
+        }
+    }
+
     /// A pause frame has reached the far end of its line.
-    pub(crate) fn pause_arrives(&mut self, frame: u32) {
+    fn pause_arrives(&mut self, frame: u32) {
         let fabric = &mut self.state.fabric;
         let Some(frame) = fabric.pauses.land(frame) else { return };
         fabric.ports[frame.line as usize].hops += 1;
@@ -455,7 +466,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     }
 
     /// A stop of a queue of `port` may be due to begin, or to run out.
-    pub(crate) fn stopping(&mut self, port: u32) {
+    fn stopping(&mut self, port: u32) {
         let now = self.state.fabric.now;
         for class in bits(self.state.fabric.pauses.lossless) {
             let stop = *self.state.fabric.stop_of(port, class);

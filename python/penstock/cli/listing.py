@@ -10,14 +10,12 @@ import typer
 from rich.markup import escape
 
 from penstock import ScenarioError
-from penstock.catalogue import Parameter, Scheme, keys, schema, schemes
+from penstock.catalogue import Scheme, keys, schema, schemes
 from penstock.cli.failure import InputError
 from penstock.cli.locate import names
 from penstock.cli.report import add_row, console, listing
 from penstock.scenario import Scenario
-from penstock.text import bit_rate, duration, octets
 
-_WRITERS = {"octets": octets, "s": duration, "bit/s": bit_rate}
 _SCHEME_KEYS = ("name", "title", "source", "parameters")
 _PARAMETER_KEYS = ("name", "unit", "default", "minimum", "maximum", "source", "description")
 
@@ -36,11 +34,7 @@ def show_schemes(name: str | None, *, json: bool) -> None:
     if json:
         typer.echo(jsonlib.dumps([_contract(scheme) for scheme in known], indent=2))
     elif name is None:
-        table = listing("scheme", "title", "source", "parameters", "profiles")
-        for scheme in known:
-            profiles = ", ".join(profile["name"] for profile in scheme["profiles"]) or "-"
-            add_row(table, scheme["name"], scheme["title"], scheme["source"], str(len(scheme["parameters"])), profiles)
-        console().print(table)
+        _print_schemes(known)
     else:
         _print_scheme(known[0])
 
@@ -105,42 +99,35 @@ def _entry(folder: Path, name: str) -> dict[str, str | None]:
     return entry
 
 
+def _print_schemes(known: list[Scheme]) -> None:
+    """Print a line each."""
+    out = console()
+    table = listing("scheme", "what it is", "source")
+    for scheme in known:
+        add_row(table, scheme["name"], scheme["title"], scheme["source"])
+    out.print(table)
+    out.print("\n`penstock schemes NAME` shows the parameters and profiles of one", style="dim")
+
+
 def _print_scheme(scheme: Scheme) -> None:
     out = console()
     out.print(f"[bold]{scheme['name']}[/bold]  {escape(scheme['title'])}  ({escape(scheme['source'])})")
     out.print(escape(scheme["description"]))
     if scheme["parameters"]:
-        table = listing("parameter", "default", "range", "source", "what it does", title="parameters")
+        # Values as a file would have them, exact: who reads a range must be able to write its ends.
+        table = listing("parameter", "unit", "default", "range", "what it does", "source", title="parameters")
         for parameter in scheme["parameters"]:
-            add_row(
-                table,
-                parameter["name"],
-                _value(parameter["default"], parameter["unit"]),
-                _range(parameter),
-                parameter["source"],
-                parameter["description"],
+            written = parameter["written"]
+            words = (
+                parameter["unit"] if parameter["minimum"] is None else f"{written['minimum']} to {written['maximum']}"
             )
+            unit = "-" if parameter["minimum"] is None else parameter["unit"]
+            what, source = parameter["description"], parameter["source"]
+            add_row(table, parameter["name"], unit, written["default"], words, what, source)
         out.print(table)
     if scheme["profiles"]:
-        units = {parameter["name"]: parameter["unit"] for parameter in scheme["parameters"]}
         table = listing("profile", "what it is", "settings", title="profiles")
         for profile in scheme["profiles"]:
-            settings = ", ".join(f"{key} = {_value(value, units[key])}" for key, value in profile["settings"].items())
+            settings = "\n".join(f"{key} = {value}" for key, value in profile["written"].items())
             add_row(table, profile["name"], profile["description"], settings or "the defaults")
         out.print(table)
-
-
-def _range(parameter: Parameter) -> str:
-    if parameter["minimum"] is None:
-        # The unit of a choice lists its words.
-        return parameter["unit"]
-    low, high = (_value(parameter[end], parameter["unit"]) for end in ("minimum", "maximum"))
-    return f"{low} to {high}"
-
-
-def _value(value: Any, unit: str) -> str:
-    """Write a value, given in the base unit, as a person would."""
-    write = _WRITERS.get(unit)
-    if write is not None:
-        return write(value)
-    return value if isinstance(value, str) else jsonlib.dumps(value)

@@ -39,11 +39,28 @@ pub(super) fn flow() -> Section {
             optional("on", time(1), "only for on-off", "Length of a turn of sending, or its mean."),
             optional("off", time(0), "only for on-off", "Length of a turn of silence, or its mean."),
             key("random", Kind::Switch, "false", "Lengths of turns are exponentially distributed (on-off)."),
-            optional("size", size(1, 1 << 50), "no end", "Octets to send in all; the last frame may be shorter."),
+            optional(
+                "size",
+                Kind::Either(vec![flow_size(), Kind::Table(distribution())]),
+                "no end",
+                "Octets to send in all; the last frame may be shorter. A size, or a distribution from which each flow \
+                 draws its own (by the seed and the flow's name): { uniform = { minimum = \"10 KB\", maximum = \"1 MB\" } }; \
+                 { exponential = { mean = \"1 MB\" } }; the bounded Pareto distribution { pareto = { shape = 1.2, \
+                 minimum = \"1 KB\", maximum = \"1 GB\" } }; or measured points { points = [{ size = \"10 KB\", \
+                 share = 0.5 }, { size = \"1 MB\", share = 1.0 }] }, where share is that of the flows that are no larger, \
+                 with straight lines between the points and none smaller than the first.",
+            ),
             key("frame", size(64, 16_384), "1500 octets", "Length of a frame, with FCS, without wire overhead."),
             key("start", time(0), "0 s", "When the flow begins."),
             optional("stop", time(1), "the end of the run", "When the flow ends at the latest."),
             key("stagger", time(0), "0 s", "Each flow of the table begins so much later than the one before it."),
+            key(
+                "repeat",
+                Kind::Count(1, 100_000),
+                "1",
+                "The table stands for so many rounds of its flows, each flow of each round with a name of its own.",
+            ),
+            optional("every", time(1), "only with repeat", "Each round begins so much later than the one before it."),
             key(
                 "excess",
                 Kind::Either(vec![Kind::Word(&["hold", "discard"]), Kind::Table(queue)]),
@@ -60,6 +77,31 @@ pub(super) fn flow() -> Section {
                 "a shortest path",
                 "The nodes from source to destination (for a single flow, to a host).",
             ),
+        ],
+    )
+}
+
+/// The size of a flow.
+fn flow_size() -> Kind {
+    size(1, 1 << 50)
+}
+
+fn distribution() -> Section {
+    let bounds =
+        || [required("minimum", flow_size(), "The smallest size."), required("maximum", flow_size(), "The largest.")];
+    let shape = required("shape", Kind::Real(0.01, 100.0), "The exponent of the tail.");
+    let point = vec![
+        required("size", flow_size(), "A size."),
+        required("share", Kind::Real(0.0, 1.0), "The share of flows that are no larger."),
+    ];
+    let no = "another distribution";
+    section(
+        "",
+        vec![
+            optional("uniform", Kind::Table(section("", bounds().into())), no, ""),
+            optional("exponential", Kind::Table(section("", vec![required("mean", flow_size(), "The mean.")])), no, ""),
+            optional("pareto", Kind::Table(section("", [shape].into_iter().chain(bounds()).collect())), no, ""),
+            optional("points", Kind::Tables(section("", point)), no, ""),
         ],
     )
 }

@@ -207,3 +207,111 @@ impl FlowTable {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::af_qcn::AfQcn;
+    use crate::testing::{Middle, config};
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    const INTERVAL: Duration = Duration::from_us(1000);
+
+    fn table(changes: &[(&str, crate::Value)]) -> FlowTable {
+        FlowTable::new(&config::<AfQcn>("", changes).flows)
+    }
+
+    /// `frames` of 1500 octets of each flow in turn, all at `now`.
+    fn arrive(table: &mut FlowTable, now: Instant, flows: &[(u32, u16, u32)]) {
+        for &(flow, weight, frames) in flows {
+            for _ in 0..frames {
+                table.count(now, FlowKey(flow), weight, 1500, &mut Middle);
+            }
+        }
+    }
+
+    /// Arrivals and fair share of a flow in octets per interval.
+    fn share(table: &FlowTable, flow: u32) -> Option<(u64, u64)> {
+        table.share(FlowKey(flow)).map(|share| (share.arrivals >> FRACTION, share.fair >> FRACTION))
+    }
+
+    #[test]
+    fn estimates_follow_arrivals() {
+        // One frame of 1500 octets in 1400: each is counted.
+        let mut t = table(&[("flow_sample", octets(1400)), ("flow_gain", real(0.25))]);
+        arrive(&mut t, Instant(1), &[(1, 1, 30), (2, 1, 10)]);
+        assert_eq!(share(&t, 1), None, "no interval has ended");
+        arrive(&mut t, Instant(1) + INTERVAL, &[(1, 1, 10)]);
+        assert_eq!(share(&t, 1), Some((45_000, 30_000)), "30 × 1500 of 40 × 1500, for two flows");
+        assert_eq!(share(&t, 2), Some((15_000, 30_000)));
+        assert_eq!(share(&t, 3), None);
+        arrive(&mut t, Instant(1) + INTERVAL + INTERVAL, &[(1, 1, 1)]);
+        assert_eq!(share(&t, 1), Some((37_500, 24_375)), "3/4 × 45 000 + 1/4 × 15 000; half of 37 500 + 11 250");
+        assert_eq!(share(&t, 2), Some((11_250, 24_375)), "3/4 × 15 000");
+    }
+
+    #[test]
+    fn shares_are_weighted() {
+        let mut t = table(&[("flow_sample", octets(1400))]);
+        arrive(&mut t, Instant(1), &[(1, 3, 20), (2, 1, 20)]);
+        arrive(&mut t, Instant(1) + INTERVAL, &[(1, 3, 1)]);
+        assert_eq!(share(&t, 1), Some((30_000, 45_000)));
+        assert_eq!(share(&t, 2), Some((30_000, 15_000)));
+    }
+
+    #[test]
+    fn the_octets_between_counted_frames_go_to_the_counted_one() {
+        // Frames 5, 10, 15 … are counted (6000 octets and a frame), each for 7500 octets.
+        let mut t = table(&[]);
+        arrive(&mut t, Instant(1), &[(1, 1, 4), (2, 1, 1), (1, 1, 4), (2, 1, 1), (1, 1, 10)]);
+        arrive(&mut t, Instant(1) + INTERVAL, &[(1, 1, 1)]);
+        assert_eq!(share(&t, 2), Some((15_000, 15_000)));
+        assert_eq!(share(&t, 1), Some((15_000, 15_000)));
+    }
+
+    #[test]
+    fn the_smallest_gives_way_in_a_full_table() {
+        let mut t = table(&[("flow_sample", octets(1400)), ("flow_table_size", count(2))]);
+        arrive(&mut t, Instant(1), &[(1, 1, 30), (2, 1, 10)]);
+        arrive(&mut t, Instant(1) + INTERVAL, &[(3, 1, 20)]);
+        assert_eq!((t.len(), share(&t, 2)), (2, None));
+        arrive(&mut t, Instant(1) + INTERVAL + INTERVAL, &[(3, 1, 1)]);
+        assert_eq!(share(&t, 1), Some((33_750, 31_875)), "3/4 × 45 000; half of 33 750 + 30 000");
+        assert_eq!(share(&t, 3), Some((30_000, 31_875)));
+    }
+
+    #[test]
+    fn silent_flows_are_forgotten() {
+        let mut t = table(&[("flow_sample", octets(1400)), ("flow_lifetime", us(3000))]);
+        arrive(&mut t, Instant(1), &[(1, 1, 30), (2, 1, 10)]);
+        for i in 1..=4 {
+            arrive(&mut t, Instant(1) + Duration(INTERVAL.0 * i), &[(1, 1, 30)]);
+        }
+        assert_eq!((t.len(), share(&t, 2)), (1, None));
+        assert!(!t.is_empty());
+        assert_eq!(share(&t, 1), Some((45_000, 45_000)));
+    }
+
+    proptest! {
+        /// Fair shares add up to the arrivals, and there are never more flows than places.
+        #[test]
+        fn bounded_and_complete(frames in proptest::collection::vec((0u32..12, 1u16..5, 0u64..400_000_000), 1..400)) {
+            let mut t = table(&[("flow_table_size", count(8)), ("flow_sample", octets(3000))]);
+            let mut now = Instant::ZERO;
+            for (flow, weight, gap) in frames {
+                now += Duration(gap);
+                t.count(now, FlowKey(flow), weight, 1500, &mut Middle);
+                prop_assert!(t.len() <= 8);
+            }
+            now += INTERVAL;
+            t.count(now, FlowKey(0), 1, 1500, &mut Middle);
+            let shares: Vec<_> = t.shares().collect();
+            let (sent, fair) = shares.iter().fold((0, 0), |(a, b), s| (a + s.arrivals, b + s.fair));
+            // The last frame may have made room for its own flow, which has no estimate yet.
+            if shares.len() == t.len() {
+                prop_assert!(fair <= sent && sent - fair <= 8, "{} octets, shares of {}", sent, fair);
+            }
+        }
+    }
+}

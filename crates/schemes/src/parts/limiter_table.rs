@@ -297,3 +297,233 @@ where
         row.copy_from_slice(&[self.used as i64, key as i64, c.target_rate() as i64, stages[0], stages[1]]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Value;
+    use crate::parts::quantiser::QntzFb;
+    use crate::qcn::Qcn;
+    use crate::qcn_bs::QcnBs;
+    use crate::testing::{Middle, Sent, config};
+    use crate::units::{CpId, FlowKey};
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    const LINE: BitRate = BitRate(10_000_000_000);
+    const AT: Instant = Instant(1_000_000);
+    const FRAME: Release = Release { flow: FlowKey(0), octets: 1500, last: false };
+
+    fn table(changes: &[(&str, Value)]) -> LimiterTable {
+        config::<QcnBs>("", changes).limiter_table(LINE)
+    }
+
+    fn cnm(fb: u8, cp: CpId) -> Cnm {
+        Cnm { fb: QntzFb::from_steps(fb), cp, q_off: 1000, q_delta: 0 }
+    }
+
+    fn notify(table: &mut LimiterTable, fb: u8, cp: CpId) {
+        table.notify(AT, &cnm(fb, cp), &mut Middle);
+    }
+
+    fn send(table: &mut LimiterTable, frames: u32) {
+        for _ in 0..frames {
+            ReactionPoint::<QcnBs>::on_send(table, AT, FRAME, &mut Middle, &mut Sent::default());
+        }
+    }
+
+    fn rates(table: &LimiterTable) -> Vec<u64> {
+        table.entries().map(|(rate, _)| rate.0).collect()
+    }
+
+    const SW0: CpId = CpId::new(0xa0, 1, 0);
+    const SW1: CpId = CpId::new(0xa1, 1, 0);
+    const SW2: CpId = CpId::new(0xa2, 1, 0);
+
+    #[test]
+    fn each_switch_has_a_rate_and_the_least_governs() {
+        let mut t = table(&[]);
+        assert_eq!(t.current_rate(), LINE);
+        notify(&mut t, 32, SW0); // 10 × (1 - 32/128)
+        notify(&mut t, 16, SW1); // 10 × (1 - 16/128)
+        assert_eq!(rates(&t), [7_500_000_000, 8_750_000_000]);
+        assert_eq!(t.current_rate(), BitRate(7_500_000_000), "QCN would be at 6.5625 Gb/s");
+        notify(&mut t, 63, SW1); // 8.75 × (1 - 63/128), rounded down
+        assert_eq!(rates(&t), [7_500_000_000, 4_443_359_375]);
+        assert_eq!(t.current_rate(), BitRate(4_443_359_375));
+        assert_eq!(t.entries().map(|(_, key)| key).collect::<Vec<_>>(), [0xa0, 0xa1]);
+    }
+
+    #[test]
+    fn every_frame_debits_every_entry() {
+        let mut t = table(&[]);
+        notify(&mut t, 32, SW0);
+        send(&mut t, 50);
+        notify(&mut t, 16, SW1);
+        send(&mut t, 51); // 101 × 1500 > 150 000: the first entry's cycle ends, (7.5 + 10) / 2
+        assert_eq!(rates(&t), [8_750_000_000, 8_750_000_000]);
+        send(&mut t, 50); // and the second one's, (8.75 + 10) / 2
+        assert_eq!(rates(&t), [8_750_000_000, 9_375_000_000]);
+    }
+
+    #[test]
+    fn the_rate_rises_when_the_governing_entry_does() {
+        // Read literally, algorithm 1's minimum would stay at 7.5 Gb/s.
+        let mut t = table(&[]);
+        notify(&mut t, 32, SW0);
+        send(&mut t, 101);
+        assert_eq!(t.current_rate(), BitRate(8_750_000_000));
+    }
+
+    #[test]
+    fn timers_are_the_entries_own() {
+        let mut t = table(&[]);
+        notify(&mut t, 32, SW0);
+        let later = AT + Duration::from_us(5000);
+        t.notify(later, &cnm(32, SW1), &mut Middle);
+        let due = |t: &LimiterTable| ReactionPoint::<QcnBs>::next_timeout(t);
+        assert_eq!(due(&t), Some(AT + Duration::from_us(15_000)));
+        let first = AT + Duration::from_us(15_000);
+        ReactionPoint::<QcnBs>::on_timeout(&mut t, first, &mut Middle, &mut Sent::default());
+        assert_eq!(rates(&t), [8_750_000_000, 7_500_000_000]);
+        assert_eq!(due(&t), Some(later + Duration::from_us(15_000)));
+    }
+
+    #[test]
+    fn entries_of_queues_and_of_switches() {
+        let other_port = CpId::new(0xa0, 2, 0);
+        for (key, entries) in [("switch", 1), ("queue", 2)] {
+            let mut t = table(&[("key", choice(key))]);
+            notify(&mut t, 32, SW0);
+            notify(&mut t, 32, other_port);
+            assert_eq!(t.entries().count(), entries, "{key}");
+        }
+    }
+
+    #[test]
+    fn making_an_entry() {
+        let mut t = table(&[("bs_first", choice("create-only"))]);
+        notify(&mut t, 32, SW0);
+        assert_eq!(rates(&t), [LINE.0]);
+        send(&mut t, 100);
+        notify(&mut t, 32, SW0);
+        assert_eq!(rates(&t), [7_500_000_000], "the second notification decreases");
+        let mut t = table(&[("bs_first", choice("create-only"))]);
+        notify(&mut t, 32, SW0);
+        send(&mut t, 102); // a cycle without a second notification
+        assert_eq!(t.entries().count(), 0);
+        for (create, made) in [("any", 1), ("above-set-point", 0)] {
+            let mut t = table(&[("entry_create", choice(create))]);
+            t.notify(AT, &Cnm { q_off: -64, ..cnm(32, SW0) }, &mut Middle);
+            assert_eq!(t.entries().count(), made, "{create}");
+        }
+        let mut t = table(&[]);
+        notify(&mut t, 0, SW0);
+        assert_eq!(t.entries().count(), 0, "|Fb| = 0 makes nothing");
+    }
+
+    #[test]
+    fn entries_leave_at_line_rate_or_for_silence() {
+        let mut t = table(&[]);
+        notify(&mut t, 1, SW0); // 9.921875 Gb/s: five cycles of Fast Recovery, one of Active Increase
+        notify(&mut t, 63, SW1);
+        send(&mut t, 101 + 4 * 101 + 51 + 1);
+        assert_eq!(
+            t.entries().map(|(_, key)| key).collect::<Vec<_>>(),
+            [0xa1],
+            "the first is back at 10 Gb/s and gone"
+        );
+        let idle = [("entry_release", choice("idle")), ("entry_idle_time", us(1000))];
+        let mut t = table(&idle);
+        notify(&mut t, 63, SW0);
+        let due = AT + Duration::from_us(1000);
+        assert_eq!(ReactionPoint::<QcnBs>::next_timeout(&t), Some(due));
+        ReactionPoint::<QcnBs>::on_timeout(&mut t, due, &mut Middle, &mut Sent::default());
+        assert_eq!((t.entries().count(), t.current_rate()), (0, LINE));
+    }
+
+    #[test]
+    fn in_a_full_table_the_fastest_entry_changes_hands() {
+        let mut t = table(&[("table_size", count(2))]);
+        notify(&mut t, 32, SW0);
+        notify(&mut t, 16, SW1);
+        notify(&mut t, 16, SW2); // 8.75 × (1 - 16/128), not 10 × (1 - 16/128)
+        assert_eq!(t.entries().collect::<Vec<_>>(), [(BitRate(7_500_000_000), 0xa0), (BitRate(7_656_250_000), 0xa2)]);
+    }
+
+    /// What happens at a source: a notification of `fb` from switch `cp`, frames sent, time passing.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Notify(u8, u64),
+        Send(u16),
+        Wait(u64),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            (0u8..64, 0u64..6).prop_map(|(fb, cp)| Step::Notify(fb, cp)),
+            (64u16..1523).prop_map(Step::Send),
+            (1u64..20_000).prop_map(Step::Wait),
+        ];
+        proptest::collection::vec(step, 1..200)
+    }
+
+    proptest! {
+        #[test]
+        fn the_rate_is_the_least_and_the_table_is_bounded(steps in steps(), size in 1u64..5) {
+            let mut t = table(&[("table_size", count(size))]);
+            let mut now = AT;
+            for step in steps {
+                let before = t.current_rate();
+                match step {
+                    Step::Notify(fb, cp) => {
+                        t.notify(now, &cnm(fb, CpId::new(cp, 0, 0)), &mut Middle);
+                        prop_assert!(t.current_rate() <= before, "a notification never raises the rate");
+                    }
+                    Step::Send(octets) => {
+                        let frame = Release { octets, ..FRAME };
+                        ReactionPoint::<QcnBs>::on_send(&mut t, now, frame, &mut Middle, &mut Sent::default());
+                    }
+                    Step::Wait(us) => {
+                        now += Duration::from_us(us);
+                        ReactionPoint::<QcnBs>::on_timeout(&mut t, now, &mut Middle, &mut Sent::default());
+                    }
+                }
+                let least = t.entries().map(|(rate, _)| rate).min().unwrap_or(LINE);
+                prop_assert_eq!(t.current_rate(), least);
+                prop_assert!(t.entries().count() <= size as usize);
+                let keys: Vec<_> = t.entries().map(|(_, key)| key).collect();
+                prop_assert!(keys.iter().enumerate().all(|(i, key)| !keys[..i].contains(key)), "one entry a switch");
+            }
+        }
+
+        /// With one entry, whoever notifies decreases it: what remains is QCN.
+        #[test]
+        fn a_table_of_one_entry_is_qcn(steps in steps()) {
+            let mut t = table(&[("table_size", count(1))]);
+            let qcn = config::<Qcn>("", &[("rl_create", choice("any"))]);
+            let mut rp = <<Qcn as Scheme>::Rp as ReactionPoint<Qcn>>::new(&qcn, LINE);
+            let mut now = AT;
+            for step in steps {
+                match step {
+                    Step::Notify(fb, cp) => {
+                        let signal = cnm(fb, CpId::new(cp, 0, 0));
+                        t.notify(now, &signal, &mut Middle);
+                        ReactionPoint::<Qcn>::on_signal(&mut rp, now, signal, &mut Middle, &mut Sent::default());
+                    }
+                    Step::Send(octets) => {
+                        let frame = Release { octets, ..FRAME };
+                        ReactionPoint::<QcnBs>::on_send(&mut t, now, frame, &mut Middle, &mut Sent::default());
+                        ReactionPoint::<Qcn>::on_send(&mut rp, now, frame, &mut Middle, &mut Sent::default());
+                    }
+                    Step::Wait(us) => {
+                        now += Duration::from_us(us);
+                        ReactionPoint::<QcnBs>::on_timeout(&mut t, now, &mut Middle, &mut Sent::default());
+                        ReactionPoint::<Qcn>::on_timeout(&mut rp, now, &mut Middle, &mut Sent::default());
+                    }
+                }
+                prop_assert_eq!(t.current_rate(), rp.current_rate());
+            }
+        }
+    }
+}

@@ -417,6 +417,7 @@ impl RateCalculator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::BitRate;
 
     /// Draws the low end of every jitter.
     struct Low;
@@ -546,6 +547,34 @@ mod tests {
         assert_eq!(lengths(JitterRp::Reload), (150_000, 127_500));
         assert_eq!(lengths(JitterRp::Always), (127_500, 127_500));
         assert_eq!(lengths(JitterRp::Off), (150_000, 150_000));
+    }
+
+    #[test]
+    fn cycles_that_follow_the_rate() {
+        let k = Duration::from_us(240);
+        let rules = |halved| Rules { byte_cycle: ByteCycle::AtRate { k, halved }, jitter_rp: JitterRp::Off, ..rules() };
+        // 10 Gb/s × 240 us = 2 400 000 bits; at the first signal, of the rate before it (paper 003, algorithm 1).
+        let mut c = cut(Rules { efr: Efr::Off, ..rules(true) });
+        assert_eq!((c.current_rate, c.byte_count), (5_078_125_000, 300_000));
+        run(&mut c, 1, 0); // 5.078125 Gb/s × 240 us = 1 218 750 bits, from the rate before the increase
+        assert_eq!((c.current_rate, c.byte_count), (7_539_062_500, 152_343));
+        c.decrease(Instant::ZERO, QntzFb::from_steps(63), &mut Low); // 7.5390625 Gb/s × 240 us
+        assert_eq!(c.byte_count, 226_171);
+        for (halved, expected) in [(true, 145_385), (false, 290_771)] {
+            let mut c = cut(rules(halved));
+            run(&mut c, 5, 0); // the fifth cycle ends at 9.6923828 Gb/s: 290 771 octets, or half of them
+            assert_eq!(c.byte_count, expected);
+        }
+    }
+
+    #[test]
+    fn cycles_that_follow_the_rate_last_equally_long() {
+        // From 1 and from 5 Gb/s down: the octets of a cycle take K, whatever the rate.
+        for rate in [1_000_000_000, 5_000_000_000u64] {
+            let octets = ByteCycle::AtRate { k: Duration::from_us(240), halved: true }.octets(rate);
+            assert_eq!(BitRate(rate).serialisation(octets).0, Duration::from_us(240));
+        }
+        assert_eq!(ByteCycle::Fixed(150_000).octets(1), 150_000);
     }
 
     #[test]
