@@ -4,7 +4,8 @@ use penstock_schemes::{BitRate, Duration, Octets, units::PS_PER_S};
 
 use crate::network::{Network, PortEvent, PortId};
 
-/// Length of a PFC frame with FCS (802.1Qbb 36.2: 46 octets of opcode, enable vector, eight times and padding).
+/// Length of a PFC frame with FCS: addresses and type, opcode, enable vector, eight times, and padding up to the least frame
+/// (802.3 annex 31D).
 pub const FRAME: u16 = 64;
 
 /// Bit times of a quantum of pause time (802.3 31B.2).
@@ -85,7 +86,8 @@ impl Reach {
 ///    `largest` octets into the buffer, and a shorter frame at the end of it its length.
 /// 5. Each copy of a multicast frame counts: all of it is multiplied by `copies` (and 1 is taken away after that).
 ///
-/// (802.1Qbb annex O lists the same terms: cable both ways, PFC frame, interface and layer delays, a frame each way.)
+/// (802.1Qbb's informative annex on buffer requirements has the same terms: cable both ways, delays of interfaces and layers,
+/// a frame each way, the PFC frame.)
 #[must_use]
 pub fn headroom(reach: &Reach) -> Octets {
     let whole = u64::from(reach.largest) + u64::from(reach.wire_overhead);
@@ -100,9 +102,9 @@ pub fn headroom(reach: &Reach) -> Octets {
 }
 
 impl Network {
-    /// The reach of flow control over the line of `port`, for the buffer of `priority` at its far end; `None` if no flow
-    /// of that priority passes there in either direction. `response` as in [`Pfc`](crate::network::Pfc). Rates that change count as they are
-    /// worst.
+    /// The reach of flow control over the line of `port`, for the buffer of `priority` at its far end; `None` if no flow of
+    /// that priority passes there in either direction. `response` as in [`Pfc`](crate::network::Pfc). Rates that change count
+    /// as they are worst.
     #[must_use]
     pub fn reach(&self, port: PortId, priority: u8, response: Duration) -> Option<Reach> {
         let back = self.hops.iter().find_map(|hop| match hop {
@@ -129,8 +131,9 @@ impl Network {
                 if hop.port == port {
                     largest = largest.max(flow.frame);
                     copies = copies.max(hop.children);
-                } else if hop.port == back {
-                    // Signals of the flow's own priority may come this way.
+                }
+                if hop.port == port || hop.port == back {
+                    // Signals in the flow's own priority, down its way or up.
                     largest = largest.max(LARGEST_SIGNAL);
                 }
             }

@@ -6,7 +6,7 @@ use common::{Builder, lossless};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::pfc::{Reach, headroom};
+use penstock_sim::pfc::{LARGEST_SIGNAL, Reach, headroom};
 use penstock_sim::{NoProbe, Outcome, Sim};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -280,6 +280,20 @@ fn headroom_adds_up() {
     assert_eq!(reach.least_quanta(), Some(48));
     assert_eq!(Reach { response: Duration::from_us(51), ..reach }.least_quanta(), Some(997));
     assert_eq!(Reach { response: Duration::from_us(4000), ..reach }.least_quanta(), None);
+}
+
+/// The line from source 0 carries frames of 1500 octets, the line to it signals only; nobody sends in priority 3.
+#[test]
+fn reach_is_read_off_the_network() {
+    let mut b = chain();
+    b.network.priorities = vec![0, 3];
+    let port = b.port(0, 2);
+    b.network.changes = vec![Change { at: ns(1), port, event: PortEvent::Rate(BitRate::from_gbps(2)) }];
+    let reach = b.network.reach(port, 0, US).expect("a flow passes");
+    assert_eq!((reach.rate, reach.largest, reach.latency), (BitRate::from_gbps(2), 1500, US));
+    assert_eq!((reach.back_rate, reach.back_largest, reach.back_latency), (GBPS, LARGEST_SIGNAL, US));
+    assert_eq!(b.network.reach(b.port(2, 0), 0, US).expect("its signals pass").largest, LARGEST_SIGNAL);
+    assert_eq!(b.network.reach(port, 3, US), None);
 }
 
 #[test]
