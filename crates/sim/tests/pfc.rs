@@ -254,7 +254,7 @@ fn each_copy_counts() {
     assert_eq!((outcome.totals.pause_frames, outcome.totals.frames_delivered), (2, 2));
     let queue = &outcome.queues[b.network.queue(b.port(0, 3), 0).index()];
     assert_eq!(queue.paused, Duration::from_us(12));
-    assert_eq!(b.network.reach(b.port(0, 3), 0, Duration::ZERO).expect("a flow passes").copies, 2);
+    assert_eq!(b.network.reaches(0, Duration::ZERO)[b.port(0, 3).index()].expect("a flow passes").copies, 2);
 }
 
 /// 10 Gb/s, 1 us of latency each way, frames of 1500 octets both ways, response 0.5 us, overhead 24 octets. A frame takes
