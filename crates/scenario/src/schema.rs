@@ -13,8 +13,8 @@ pub fn schema() -> Json {
     let mut schema = table(&SCENARIO);
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     schema["title"] = "Penstock scenario".into();
-    schema["properties"]["topology"]["minProperties"] = 1.into();
-    schema["properties"]["topology"]["maxProperties"] = 1.into();
+    exactly_one(&mut schema["properties"]["topology"]);
+    exactly_one(&mut schema["properties"]["flow"]["items"]["properties"]["size"]["anyOf"][1]);
     schema["properties"]["flow"]["minItems"] = 1.into();
     schema
 }
@@ -27,6 +27,12 @@ pub fn reference() -> Json {
     let mut list = Vec::new();
     collect(&SCENARIO, "", &mut list);
     Json::Array(list)
+}
+
+/// Says of a table that it holds one of its keys.
+fn exactly_one(table: &mut Json) {
+    table["minProperties"] = 1.into();
+    table["maxProperties"] = 1.into();
 }
 
 fn table(section: &Section) -> Json {
@@ -169,6 +175,8 @@ mod tests {
             schema["properties"]["topology"]["properties"]["star"]["required"],
             json!(["hosts", "link_rate", "buffer"])
         );
+        let distribution = &schema["properties"]["flow"]["items"]["properties"]["size"]["anyOf"][1];
+        assert_eq!((&distribution["type"], &distribution["maxProperties"]), (&json!("object"), &json!(1)));
         let schemes = schema["properties"]["schemes"]["properties"].as_object().unwrap();
         assert_eq!(schemes.len(), penstock_schemes::SCHEMES.len());
     }

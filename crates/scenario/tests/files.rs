@@ -35,7 +35,7 @@ fn plan(name: &str) -> Plan {
 
 #[test]
 fn every_file_plans_and_its_resolved_form_says_the_same() {
-    assert!(files().len() >= 11);
+    assert!(files().len() >= 20);
     for path in files() {
         let plan = Scenario::load(&path).and_then(|s| s.plan(&Choice::default())).unwrap_or_else(|e| panic!("{e}"));
         let again = Scenario::parse(&plan.resolved, "resolved", "other")
@@ -86,6 +86,48 @@ fn the_dumbbell_is_loaded_to_99_percent() {
     assert_eq!(sum, 9.9e9);
 }
 
+#[test]
+fn the_four_victims_have_one_network() {
+    let [none, qcn, pfc, both] =
+        ["none", "qcn", "pfc", "pfc-qcn"].map(|name| plan(&format!("victim-flow/{name}.toml")));
+    let bare = |plan: &Plan| format!("{:?}", penstock_sim::Network { pfc: None, ..plan.network.clone() });
+    for other in [&qcn, &pfc, &both] {
+        assert_eq!(bare(other), bare(&none));
+    }
+    assert_eq!([&none, &qcn, &pfc, &both].map(Plan::scheme), ["none", "qcn", "none", "qcn"]);
+    assert_eq!([&none, &qcn, &pfc, &both].map(|plan| plan.network.pfc.is_some()), [false, false, true, true]);
+    assert_eq!([&none, &qcn, &pfc, &both].map(|plan| plan.lossless), [false, false, true, true]);
+    assert_eq!(format!("{:?}", pfc.network.pfc), format!("{:?}", both.network.pfc));
+    // The victim shares trunks with the incast, but not its port: 10 Gb/s for it, a sixteenth for each of the others.
+    let fair = &pfc.fair.last().unwrap().max_min_bps;
+    assert_eq!((fair[0], fair[1]), (10e9, 0.625e9));
+}
+
+#[test]
+fn multicast_groups_pass_the_congestion_points_of_the_paper() {
+    let plan = plan("multicast/multi-link.toml");
+    let crosses = |flow: &str, port: &str| {
+        let flow = plan.flow_names.iter().position(|name| name == flow).unwrap();
+        let mut route = plan.network.route(FlowId(flow as u32)).map(|hop| plan.network.hops[hop.index()].port);
+        route.any(|p| plan.port_name(p) == port)
+    };
+    for (flow, first, second, receiver) in
+        [("g1-0", true, true, "sw3->r6"), ("g2-0", false, true, "sw3->r1"), ("g3-5", false, false, "sw3->r4")]
+    {
+        assert_eq!(
+            [crosses(flow, "sw1->sw2"), crosses(flow, "sw2->sw3"), crosses(flow, receiver)],
+            [first, second, true]
+        );
+    }
+}
+
+/// Parts of keys that exist, and some that do not.
+const KEYS: &str = "flow|0|1|network|feedback|ideal|topology|star|hosts|pacer|token_bucket|depth|record|size|uniform|points|\
+    pfc|priorities|headroom|xoff|group|priority|repeat|\\PC{0,4}";
+/// Values of every kind.
+const VALUES: &str = "1|\"h0\"|\"9 KB\"|\\{ ideal = \"1 us\" \\}|\\{ points = \\[\\] \\}|\\[\\]|\\[0\\]|\\[1, 2\\]|\
+    \\[\\{ a = 1 \\}\\]|true|1979-05-27|\\PC{0,6}";
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -120,9 +162,9 @@ proptest! {
     /// Whatever is set, the answer is a plan or an error, and what was set stays set.
     #[test]
     fn setting_never_panics(
-        key in prop::collection::vec("flow|0|1|network|feedback|ideal|topology|star|hosts|pacer|token_bucket|depth|record|\\PC{0,4}", 1..5),
-        then in prop::collection::vec("flow|0|1|network|feedback|ideal|topology|star|hosts|pacer|token_bucket|depth|record|\\PC{0,4}", 1..5),
-        value in "1|\"h0\"|\\{ ideal = \"1 us\" \\}|\\[\\]|\\[1, 2\\]|\\[\\{ a = 1 \\}\\]|true|1979-05-27|\\PC{0,6}",
+        key in prop::collection::vec(KEYS, 1..5),
+        then in prop::collection::vec(KEYS, 1..5),
+        value in VALUES,
     ) {
         let mut scenario = Scenario::load(&folder().join("baseline/ten-gig.toml")).unwrap();
         for path in [key.join("."), then.join("."), key.join(".")] {

@@ -254,42 +254,93 @@ macro_rules! choice {
 }
 pub(crate) use choice;
 
-/// Declares a scheme's typed configuration and its parameter list at once:
+/// Declares a typed configuration and its parameter list at once:
 /// `name: Type = default, minimum ..= maximum; "source", "description";` (words and switches have no range).
+///
+/// Lines `..part: List;` at the head take in the parameters of another declaration, as a field `part`: what two schemes
+/// share is declared once.
 macro_rules! parameters {
     (@range $default:expr,) => { ($default, $default) };
     (@range $default:expr, $min:expr, $max:expr) => { ($min, $max) };
     ($(#[$doc:meta])* pub struct $config:ident {
+        $(..$part:ident : $list:ty;)*
         $($name:ident : $type:ty = $default:expr $(, $min:expr => $max:expr)?; $source:literal, $text:literal;)*
     }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq)]
-        pub struct $config { $(#[doc = $text] pub $name: $type,)* }
+        pub struct $config {
+            $(#[doc = concat!("The parameters of `", stringify!($list), "`.")] pub $part: $list,)*
+            $(#[doc = $text] pub $name: $type,)*
+        }
         impl $config {
             /// Every parameter, in the order of the fields.
-            pub const PARAMETERS: &'static [$crate::info::Parameter] = &[$({
-                let (minimum, maximum) = $crate::info::parameters!(@range $default, $($min, $max)?);
-                $crate::info::Parameter {
-                    name: stringify!($name),
-                    unit: <$type as $crate::info::Field>::UNIT,
-                    default: $default,
-                    minimum,
-                    maximum,
-                    source: $source,
-                    description: $text,
-                }
-            },)*];
+            pub const PARAMETERS: &'static [$crate::info::Parameter] = {
+                const OWN: &[$crate::info::Parameter] = &[$({
+                    let (minimum, maximum) = $crate::info::parameters!(@range $default, $($min, $max)?);
+                    $crate::info::Parameter {
+                        name: stringify!($name),
+                        unit: <$type as $crate::info::Field>::UNIT,
+                        default: $default,
+                        minimum,
+                        maximum,
+                        source: $source,
+                        description: $text,
+                    }
+                },)*];
+                const LISTS: &[&[$crate::info::Parameter]] = &[$(<$list>::PARAMETERS,)* OWN];
+                &$crate::info::joined::<{ $crate::info::total(LISTS) }>(LISTS)
+            };
         }
         impl $crate::info::Configuration for $config {
             fn from_values(values: &[$crate::info::Value]) -> Option<Self> {
+                $(let ($part, values) = values.split_at_checked(<$list>::PARAMETERS.len())?;)*
                 let mut values = values.iter().copied();
-                let config = Self { $($name: $crate::info::Field::read(values.next()?)?,)* };
+                let config = Self {
+                    $($part: $crate::info::Configuration::from_values($part)?,)*
+                    $($name: $crate::info::Field::read(values.next()?)?,)*
+                };
                 values.next().is_none().then_some(config)
             }
         }
     };
 }
 pub(crate) use parameters;
+
+/// How many parameters `lists` have together.
+pub(crate) const fn total(lists: &[&[Parameter]]) -> usize {
+    let (mut sum, mut list) = (0, 0);
+    while list < lists.len() {
+        sum += lists[list].len();
+        list += 1;
+    }
+    sum
+}
+
+/// The parameters of `lists`, one list after the other; `N` is their [`total`].
+pub(crate) const fn joined<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
+    // Each place is overwritten below.
+    const PLACE: Parameter = Parameter {
+        name: "",
+        unit: Unit::Count,
+        default: Value::Int(0),
+        minimum: Value::Int(0),
+        maximum: Value::Int(0),
+        source: "",
+        description: "",
+    };
+    let mut all = [PLACE; N];
+    let (mut at, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut i = 0;
+        while i < lists[list].len() {
+            all[at] = lists[list][i];
+            at += 1;
+            i += 1;
+        }
+        list += 1;
+    }
+    all
+}
 
 /// A configuration that can be made from one value per parameter.
 pub trait Configuration: Sized {

@@ -38,11 +38,26 @@
 
 extern crate alloc;
 
+pub mod af_qcn;
+pub mod bcn;
+pub mod dcqcn;
+pub mod e2cm;
+pub mod efecn;
+pub mod fecn;
+pub mod fqcn;
 pub mod info;
+pub mod mixed;
 pub mod none;
 pub mod parts;
 pub mod qcn;
+pub mod qcn_adaptive;
+pub mod qcn_bs;
+pub mod qcn_bs_adaptive;
+pub mod qcn_multicast;
 pub mod registry;
+pub mod smcc;
+#[cfg(test)]
+mod testing;
 pub mod units;
 
 pub use info::{Configuration, Info, Parameter, Profile, Unit, Value};

@@ -1,7 +1,8 @@
 //! The one list of schemes, and the one place where a name becomes a type.
 
+use crate::Scheme;
 use crate::info::{Configuration, Info, Value};
-use crate::{Scheme, none, qcn};
+use crate::mixed::Mixed;
 
 /// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
 pub trait Visitor {
@@ -10,6 +11,30 @@ pub trait Visitor {
     /// Does it for scheme `S`, with its parameters for each priority.
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output;
 }
+
+/// Calls a macro with the list of schemes: the one line that a scheme needs outside of its file. Parameters are shown, and
+/// schemes listed, in this order.
+macro_rules! for_each_scheme {
+    ($callback:ident) => {
+        $callback! {
+            None: crate::none::NoControl,
+            Bcn: crate::bcn::BackwardCongestionNotification,
+            Fecn: crate::fecn::ForwardExplicitRate,
+            Efecn: crate::efecn::EnhancedForwardExplicitRate,
+            E2cm: crate::e2cm::ExtendedEcm,
+            Qcn: crate::qcn::Qcn,
+            QcnMulticast: crate::qcn_multicast::QcnMulticast,
+            QcnBs: crate::qcn_bs::QcnBs,
+            QcnAdaptive: crate::qcn_adaptive::QcnAdaptive,
+            QcnBsAdaptive: crate::qcn_bs_adaptive::QcnBsAdaptive,
+            AfQcn: crate::af_qcn::AfQcn,
+            Fqcn: crate::fqcn::Fqcn,
+            Smcc: crate::smcc::Smcc,
+            Dcqcn: crate::dcqcn::Dcqcn,
+        }
+    };
+}
+pub(crate) use for_each_scheme;
 
 macro_rules! schemes {
     ($($variant:ident: $scheme:ty),+ $(,)?) => {
@@ -40,28 +65,27 @@ macro_rules! schemes {
                 SCHEMES.iter().find(|info| info.name == name).expect("a variant stands for a listed scheme")
             }
 
-            /// Calls `visitor` with the type of the scheme that `configs` have in common.
+            /// Calls `visitor` with the type of the scheme that `configs` have in common, or with [`Mixed`] where they are
+            /// of several schemes.
             ///
             /// # Panics
-            /// If they are of several schemes, or none.
+            /// If there are none.
             pub fn visit<V: Visitor>(configs: &[Self], visitor: V) -> V::Output {
+                assert!(!configs.is_empty(), "a network has a priority, and a priority a scheme");
                 $(
                     let own = configs.iter().map_while(|c| if let Self::$variant(c) = c { Some(c.clone()) } else { None });
                     let own: alloc::vec::Vec<_> = own.collect();
-                    if !configs.is_empty() && own.len() == configs.len() {
+                    if own.len() == configs.len() {
                         return visitor.visit::<$scheme>(&own);
                     }
                 )+
-                panic!("schemes of {} priorities have no common type", configs.len())
+                visitor.visit::<Mixed>(configs)
             }
         }
     };
 }
 
-schemes! {
-    None: none::NoControl,
-    Qcn: qcn::Qcn,
-}
+for_each_scheme!(schemes);
 
 impl SchemeConfig {
     /// The scheme called `name` with every parameter at its default.

@@ -3,15 +3,18 @@
 //! Random sequences of calls drive each role; the rules of the crate's documentation are checked after every call.
 
 mod broken;
+mod typical;
 
 use std::fmt::Write;
 
 use penstock_schemes::*;
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use typical::Typical;
 
 const LINE: BitRate = BitRate(10_000_000_000);
-const FLOW: FlowKey = FlowKey(3);
+/// The flows of the reaction point; the notification point is the first one's.
+const FLOWS: [FlowKey; 2] = [FlowKey(3), FlowKey(8)];
 
 /// Words from a counter: the same for an original and its clone.
 #[derive(Clone)]
@@ -24,16 +27,23 @@ impl Draw for Words {
     }
 }
 
-/// Everything that a role has answered, as text, and the lengths of its signals.
+/// Everything that a role has answered, as text, and the lengths and addressees of its signals.
 #[derive(Clone, Default)]
 struct Log {
     text: String,
     lengths: Vec<u16>,
+    addressees: Vec<To>,
 }
 
 impl Log {
     fn note(&mut self, answer: impl std::fmt::Debug) {
         write!(self.text, "{answer:?};").expect("strings take all");
+    }
+
+    fn append(&mut self, later: Log) {
+        self.text += &later.text;
+        self.lengths.extend(later.lengths);
+        self.addressees.extend(later.addressees);
     }
 }
 
@@ -41,18 +51,15 @@ impl<S: Scheme> Out<S> for Log {
     fn send(&mut self, to: To, class: Class, signal: S::Signal) {
         self.note((to, class, signal));
         self.lengths.push(S::octets(&signal));
+        self.addressees.push(to);
     }
 }
 
-/// Keeps the signals for sources.
-struct Signals<S: Scheme>(Vec<S::Signal>);
+/// Forgets what is sent.
+struct Nobody;
 
-impl<S: Scheme> Out<S> for Signals<S> {
-    fn send(&mut self, to: To, _: Class, signal: S::Signal) {
-        if matches!(to, To::Source(_)) {
-            self.0.push(signal);
-        }
-    }
+impl<S: Scheme> Out<S> for Nobody {
+    fn send(&mut self, _: To, _: Class, _: S::Signal) {}
 }
 
 /// One call of a role.
@@ -89,7 +96,7 @@ fn place() -> Place {
 }
 
 fn frame<T>(octets: u16, tag: &mut T) -> Frame<'_, T> {
-    Frame { flow: FLOW, octets, weight: 1, last: false, sent_at: Instant::ZERO, tag }
+    Frame { flow: FLOWS[0], octets, weight: 1, last: false, sent_at: Instant::ZERO, tag }
 }
 
 fn check(ok: bool, rule: &str) -> Result<(), TestCaseError> {
@@ -146,26 +153,35 @@ fn drive_cp<S: Scheme>(cp: &mut S::Cp, calls: &[Call], words: &mut Words, log: &
     Ok(())
 }
 
-/// A reaction point under a sequence of calls; the signals are those that the scheme's own congestion point sends.
+/// A reaction point with two flows under a sequence of calls.
 fn drive_rp<S: Scheme>(
     rp: &mut S::Rp,
     calls: &[Call],
-    (signals, least): (&[S::Signal], u64),
+    given: &Typical<S>,
     words: &mut Words,
     log: &mut Log,
 ) -> Result<(), TestCaseError> {
-    let (mut now, mut signals) = (Instant(1), signals.iter().cycle());
-    rp.on_start(now, FLOW, words, log);
+    let (mut now, mut signals) = (Instant(1), given.for_source.iter().cycle());
+    let own = |log: &Log| log.addressees.iter().all(|to| FLOWS.iter().any(|&flow| *to == To::Destination(flow)));
+    let mut sent = Log::default();
+    for flow in FLOWS {
+        rp.on_start(now, flow, words, &mut sent);
+    }
     for &call in calls {
         match call {
             Call::Frame(octets) => {
-                let tag = rp.on_send(now, Release { flow: FLOW, octets, last: false }, words, log);
+                let flow = FLOWS[usize::from(octets) % 2];
+                let tag = rp.on_send(now, Release { flow, octets, last: false }, words, &mut sent);
                 log.note(tag);
+                let at = rp.admits(now, flow);
+                let kept = at == Instant::NEVER || rp.admits(at.max(now), flow) <= at.max(now);
+                check(kept, "a flow that has waited as long as it was told is admitted")?;
+                log.note(at);
             }
             Call::Refused(_) | Call::Leaves => {
                 if let Some(&signal) = signals.next() {
                     let before = rp.allowance().rate;
-                    rp.on_signal(now, signal, words, log);
+                    rp.on_signal(now, signal, words, &mut sent);
                     let lowered = rp.allowance().rate <= before;
                     check(lowered || S::INFO.raises_on_signal, "a signal raises the rate only in schemes that say so")?;
                 }
@@ -173,25 +189,26 @@ fn drive_rp<S: Scheme>(
             Call::Wait(ns) => {
                 now += Duration(u64::from(ns) * 1000);
                 if rp.next_timeout().is_some_and(|at| at <= now) {
-                    rp.on_timeout(now, words, log);
+                    rp.on_timeout(now, words, &mut sent);
                 }
             }
             Call::Timeout => {
                 if let Some(at) = rp.next_timeout() {
                     now = now.max(at);
-                    rp.on_timeout(now, words, log);
+                    rp.on_timeout(now, words, &mut sent);
                     check(rp.next_timeout().is_none_or(|next| next > now), "after a timeout the next one lies ahead")?;
                 }
             }
             Call::Early => {
                 if rp.next_timeout().is_none_or(|at| at > now) {
-                    let before = (format!("{rp:?}"), log.text.len());
-                    rp.on_timeout(now, words, log);
-                    check((format!("{rp:?}"), log.text.len()) == before, "an early timeout does nothing")?;
+                    let before = (format!("{rp:?}"), sent.text.len());
+                    rp.on_timeout(now, words, &mut sent);
+                    check((format!("{rp:?}"), sent.text.len()) == before, "an early timeout does nothing")?;
                 }
             }
         }
         let rate = rp.allowance().rate;
+        let least = given.least_rate;
         check(rate.0 == 0 || (least..=LINE.0).contains(&rate.0), "the allowed rate is zero or within [minimum, line]")?;
         check(rp.limiting() || rate == LINE, "without a limiter the rate is the line's")?;
         let mut row = vec![i64::MIN; S::Rp::VARS.len()];
@@ -199,65 +216,96 @@ fn drive_rp<S: Scheme>(
         check(!row.contains(&i64::MIN), "every variable of VARS is written")?;
         log.note((rp.allowance(), rp.next_timeout(), row));
     }
+    check(own(&sent), "a reaction point signals the destinations of its own flows")?;
+    log.append(sent);
+    Ok(())
+}
+
+/// A notification point under a sequence of calls.
+fn drive_np<S: Scheme>(
+    np: &mut S::Np,
+    calls: &[Call],
+    given: &Typical<S>,
+    words: &mut Words,
+    log: &mut Log,
+) -> Result<(), TestCaseError> {
+    let (mut now, mut probes) = (Instant(1), given.for_destination.iter().cycle());
+    let mut tags = given.tags.iter().cycle();
+    let mut sent = Log::default();
+    for &call in calls {
+        match call {
+            Call::Frame(octets) => {
+                let mut tag = tags.next().copied().unwrap_or_default();
+                np.on_frame(now, frame(octets, &mut tag), words, &mut sent);
+            }
+            Call::Refused(_) | Call::Leaves => {
+                if let Some(&probe) = probes.next() {
+                    np.on_signal(now, probe, words, &mut sent);
+                }
+            }
+            Call::Wait(ns) => now += Duration(u64::from(ns) * 1000),
+            Call::Timeout => {
+                if let Some(at) = np.next_timeout() {
+                    now = now.max(at);
+                    np.on_timeout(now, words, &mut sent);
+                    check(np.next_timeout().is_none_or(|next| next > now), "after a timeout the next one lies ahead")?;
+                }
+            }
+            Call::Early => {
+                if np.next_timeout().is_none_or(|at| at > now) {
+                    let before = (format!("{np:?}"), sent.text.len());
+                    np.on_timeout(now, words, &mut sent);
+                    check((format!("{np:?}"), sent.text.len()) == before, "an early timeout does nothing")?;
+                }
+            }
+        }
+        log.note(np.next_timeout());
+    }
+    let own = sent.addressees.iter().all(|&to| to == To::Source(FLOWS[0]));
+    check(own, "a notification point signals the source of its own flow")?;
+    log.append(sent);
     Ok(())
 }
 
 /// Left alone and sending, the rate returns to the line's.
 fn recovers<S: Scheme>(rp: &mut S::Rp, words: &mut Words) -> Result<(), TestCaseError> {
-    let (mut now, mut log) = (Instant(1 << 50), Log::default());
+    let mut now = Instant(1 << 50);
     for _ in 0..200_000 {
         if rp.allowance().rate == LINE {
             return Ok(());
         }
         now += Duration::from_us(100);
         if rp.next_timeout().is_some_and(|at| at <= now) {
-            rp.on_timeout(now, words, &mut log);
+            rp.on_timeout(now, words, &mut Nobody);
         }
-        for _ in 0..16 {
-            rp.on_send(now, Release { flow: FLOW, octets: 9000, last: false }, words, &mut log);
+        for i in 0..16 {
+            rp.on_send(now, Release { flow: FLOWS[i % 2], octets: 9000, last: false }, words, &mut Nobody);
         }
     }
     check(false, "a scheme that recovers alone returns to the line rate")
 }
 
-/// Signals of a congestion point whose queue fills to 150 KB and empties, again and again.
-fn typical_signals<S: Scheme>(config: &S::Config) -> Vec<S::Signal> {
-    let (mut cp, mut words, mut out) = (S::Cp::new(config, place()), Words(1), Signals::<S>(Vec::new()));
-    for i in 0..20_000u64 {
-        let len = (i * 1500) % 150_000;
-        let queue = Queue { len: Octets(len), frames: (len / 1500) as u32, rate: LINE, ..Queue::default() };
-        let mut tag = S::Tag::default();
-        cp.on_arrival(Instant(i * 1_200_000), frame(1500, &mut tag), Fate::Queued, &queue, &mut words, &mut out);
-    }
-    out.0
-}
-
-/// The least rate that the configuration allows, seen from outside: what a thousand signals lead to.
-fn least_rate<S: Scheme>(config: &S::Config, signals: &[S::Signal]) -> u64 {
-    let (mut rp, mut words, mut log) = (S::Rp::new(config, LINE), Words(1), Log::default());
-    for &signal in signals.iter().cycle().take(1000) {
-        rp.on_signal(Instant(1), signal, &mut words, &mut log);
-    }
-    rp.allowance().rate.0.min(LINE.0)
-}
-
 /// The rules for one scheme and one configuration: `Err` names the first that is broken.
 fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
     documented(&S::INFO)?;
-    let signals = typical_signals::<S>(config);
-    let given = (&signals[..], least_rate::<S>(config, &signals));
+    let given = &Typical::<S>::of(config);
     let runs = Runs { cases: 48, max_shrink_iters: 64, failure_persistence: None, ..Runs::default() };
     let mut runner = TestRunner::new_with_rng(runs, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let run = |(first, then, seed): (Vec<Call>, Vec<Call>, u32)| {
         let (mut words, mut log) = (Words(seed), Log::default());
         let (mut cp, mut rp) = (S::Cp::new(config, place()), S::Rp::new(config, LINE));
+        let mut np = S::Np::new(config, FLOWS[0]);
         drive_cp::<S>(&mut cp, &first, &mut words, &mut log)?;
+        drive_np::<S>(&mut np, &first, given, &mut words, &mut log)?;
         drive_rp::<S>(&mut rp, &first, given, &mut words, &mut log)?;
         // Clone and replay: the copy goes on exactly as the original does.
-        let (mut cp2, mut rp2, mut words2, mut log2) = (cp.clone(), rp.clone(), words.clone(), log.clone());
+        let (mut cp2, mut np2, mut rp2) = (cp.clone(), np.clone(), rp.clone());
+        let (mut words2, mut log2) = (words.clone(), log.clone());
         drive_cp::<S>(&mut cp, &then, &mut words, &mut log)?;
+        drive_np::<S>(&mut np, &then, given, &mut words, &mut log)?;
         drive_rp::<S>(&mut rp, &then, given, &mut words, &mut log)?;
         drive_cp::<S>(&mut cp2, &then, &mut words2, &mut log2)?;
+        drive_np::<S>(&mut np2, &then, given, &mut words2, &mut log2)?;
         drive_rp::<S>(&mut rp2, &then, given, &mut words2, &mut log2)?;
         check(log.text == log2.text, "the same calls give the same answers")?;
         check(log.lengths.iter().all(|octets| (64..=1522).contains(octets)), "a signal fits an Ethernet frame")?;
@@ -340,6 +388,15 @@ fn a_broken_scheme_is_found_out() {
         (conforms::<Broken<7>>(&Config), "every variable of VARS is written"),
         (conforms::<Broken<8>>(&Config), "has a source and a sentence"),
         (conforms::<Broken<9>>(&Config), "fits an Ethernet frame"),
+        (conforms::<Broken<10>>(&Config), "early timeout does nothing"),
+        (conforms::<Broken<11>>(&Config), "next one lies ahead"),
+        (conforms::<Broken<12>>(&Config), "same calls give the same answers"),
+        (conforms::<Broken<13>>(&Config), "the source of its own flow"),
+        (conforms::<Broken<14>>(&Config), "the destinations of its own flows"),
+        (conforms::<Broken<15>>(&Config), "as long as it was told is admitted"),
+        (conforms::<Broken<16>>(&Config), "raises the rate only"),
+        (conforms::<Broken<17>>(&Config), "raises the rate only"),
+        (conforms::<Broken<18>>(&Config), "within [minimum, line]"),
     ];
     for (i, (result, rule)) in found.iter().enumerate() {
         let message = result.as_ref().expect_err("each breaks a rule");

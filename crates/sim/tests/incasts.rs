@@ -3,6 +3,7 @@
 mod common;
 
 use common::Builder;
+use common::random::random_network;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
 use penstock_sim::network::*;
@@ -189,6 +190,81 @@ proptest! {
         prop_assert_eq!(lossless_drops(&network, &outcome), outcome.totals.frames_dropped);
         let network = tree.network(|needed| needed);
         prop_assert_eq!(lossless_drops(&network, &run(&network, &[])), 0);
+    }
+}
+
+/// Flow control as it should not be: any thresholds at any ports, pause times that run out, in a network that breaks.
+fn careless(network: Network) -> impl Strategy<Value = Network> {
+    let ports = network.ports.len();
+    let ingress = prop::option::weighted(0.8, (1u64..30_000, 0u64..100, 0u64..20_000));
+    let parts = (prop::collection::vec(ingress, ports), prop::sample::subsequence(vec![0u8, 2, 7], 1..=3));
+    (parts, 1u16..300, 0u64..3_000_000).prop_map(move |((ingress, priorities), quanta, response)| {
+        let mut network = network.clone();
+        let entry = |(port, limits): (&Port, Option<(u64, u64, u64)>)| {
+            let (xoff, percent, room) = limits.filter(|_| network.nodes[port.peer.index()].kind == NodeKind::Switch)?;
+            Some(Ingress { buffer: Octets(xoff + room), xoff: Octets(xoff), xon: Octets(xoff * percent / 100) })
+        };
+        let ingress = network.ports.iter().zip(ingress).map(entry).collect();
+        network.pfc = Some(Pfc { priorities, ingress, quanta, response: Duration(response) });
+        network
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// Data frames, signals and pause frames are conserved (`finish` checks it) whatever happens to lines, and a run can be cut
+    /// anywhere.
+    #[test]
+    fn flow_control_conserves_frames(network in random_network().prop_flat_map(careless), cut in 0u64..END.0) {
+        let whole = run(&network, &[]);
+        prop_assert_eq!(&whole, &run(&network, &[cut]));
+        let stopping = whole.queues.iter().map(|queue| queue.pause_frames).sum::<u64>();
+        prop_assert!(stopping <= whole.totals.pause_frames * 3, "a pause frame stops three priorities at the most");
+        for queue in &whole.queues {
+            prop_assert!(queue.paused <= END.since(Instant::ZERO));
+            prop_assert!(queue.pause_frames > 0 || queue.paused == Duration::ZERO);
+        }
+    }
+
+    /// Multicast: each frame joins several queues of one switch, and each copy counts.
+    #[test]
+    fn copies_need_headroom_too(
+        sources in 1usize..4,
+        receivers in prop::collection::vec(100u64..10_000, 2..5),
+        (frame, latency, xoff) in (64u16..3000, 0u64..10_000_000, 1u64..20_000),
+    ) {
+        let n = sources + receivers.len();
+        let mut b = Builder::new(n, 1);
+        for host in 0..n {
+            let rate = if host < sources { 10_000 } else { receivers[host - sources] };
+            b.link(host, n, BitRate(rate * 1_000_000), Duration(latency), TINY);
+        }
+        for source in 0..sources {
+            let root = b.network.hops.len() as u32;
+            let flow = b.flow(&[source, n, sources]);
+            (flow.frame, flow.priority) = (frame, 3);
+            b.network.hops[root as usize].children = receivers.len() as u16;
+            for receiver in sources + 1..n {
+                let (port, back) = (b.port(n, receiver), b.port(receiver, n));
+                b.network.hops.push(Hop { port, back, parent: Some(HopId(root)), first_child: HopId(0), children: 0 });
+            }
+        }
+        b.network.priorities = vec![3];
+        let reach = |port: usize| b.network.reach(PortId(port as u32), 3, Duration(500_000));
+        let ingress = b.network.ports.iter().enumerate().map(|(index, port)| {
+            let reach = reach(index).filter(|_| port.node.index() < sources)?;
+            Some(Ingress { buffer: Octets(xoff + headroom(&reach).0), xoff: Octets(xoff), xon: Octets(xoff / 2) })
+        });
+        b.network.pfc = Some(Pfc {
+            priorities: vec![3],
+            ingress: ingress.collect(),
+            quanta: u16::MAX,
+            response: Duration(500_000),
+        });
+        let outcome = run(&b.network, &[]);
+        prop_assert_eq!(lossless_drops(&b.network, &outcome), 0);
+        prop_assert!(outcome.totals.copies_made > 0);
     }
 }
 

@@ -32,6 +32,12 @@ impl QntzFb {
         Self(n as u16 * Self::PER_STEP)
     }
 
+    /// `units` of 1/256 step; if the value travels in six bits, rounded to the nearest whole step, a half upwards.
+    #[must_use]
+    pub const fn from_units(units: u16, six_bits: bool) -> Self {
+        if six_bits { Self((units + Self::PER_STEP / 2) / Self::PER_STEP * Self::PER_STEP) } else { Self(units) }
+    }
+
     /// Whole steps, 0 to 63.
     #[must_use]
     pub const fn steps(self) -> u8 {

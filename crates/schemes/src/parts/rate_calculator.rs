@@ -18,7 +18,7 @@ use crate::Draw;
 use crate::info::choice;
 use crate::parts::jitter::Spread;
 use crate::parts::quantiser::QntzFb;
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, PS_PER_S};
 
 choice! {
     /// What the target rate becomes when feedback decreases the rate.
@@ -112,6 +112,38 @@ choice! {
     }
 }
 
+/// How many octets a full cycle of the byte counter has (BC_LIMIT).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByteCycle {
+    /// So many. (rpgByteReset)
+    Fixed(u64),
+    /// What the current rate carries in a given time, so that the cycles of all rates take equally long. (Paper 003,
+    /// equation (5): BC_LIMIT = K CR)
+    AtRate {
+        /// K, as the time that CR bits per second take for K CR bits.
+        k: Duration,
+        /// Cycles are halved where [`CycleHalving`] says so; otherwise never.
+        halved: bool,
+    },
+}
+
+impl ByteCycle {
+    /// Length of a full cycle that begins at `rate` bit/s, octets, rounded down.
+    fn octets(self, rate: u64) -> u64 {
+        match self {
+            Self::Fixed(octets) => octets,
+            Self::AtRate { k, .. } => (u128::from(rate) * u128::from(k.0) / (8 * u128::from(PS_PER_S))) as u64,
+        }
+    }
+
+    fn may_halve(self) -> bool {
+        match self {
+            Self::Fixed(_) => true,
+            Self::AtRate { halved, .. } => halved,
+        }
+    }
+}
+
 /// The constants and readings that a rate calculator works by. The fields are QCN's parameters of the same names.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
@@ -129,8 +161,8 @@ pub struct Rules {
     pub r_hai: u64,
     /// Cycles of Fast Recovery.
     pub threshold: u32,
-    /// Octets of a full byte-counter cycle.
-    pub byte_reset: u64,
+    /// A full byte-counter cycle.
+    pub byte_cycle: ByteCycle,
     /// A full timer cycle; `None` without timer.
     pub time_reset: Option<Duration>,
     /// Spread of cycles.
@@ -189,7 +221,7 @@ impl RateCalculator {
             rules,
             current_rate: rules.max_rate,
             target_rate: rules.max_rate,
-            byte_count: rules.byte_reset as i64,
+            byte_count: rules.byte_cycle.octets(rules.max_rate) as i64,
             byte_stage: 0,
             time_stage: 0,
             timer: Instant::NEVER,
@@ -230,7 +262,7 @@ impl RateCalculator {
                 DecreaseOrder::Simultaneous => before,
                 DecreaseOrder::Printed => self.current_rate,
             };
-            self.byte_count = self.first_cycle(self.rules.byte_reset, draw) as i64;
+            self.byte_count = self.first_cycle(self.rules.byte_cycle.octets(before), draw) as i64;
         }
         self.byte_stage = 0;
         self.time_stage = 0;
@@ -244,9 +276,11 @@ impl RateCalculator {
         self.byte_count -= i64::from(octets);
         if self.byte_count < 0 {
             self.byte_stage = self.byte_stage.saturating_add(1);
+            let cycle = self.rules.byte_cycle;
+            // Paper 003, algorithm 1: the limit is set before the rate increases.
+            let full = cycle.octets(self.current_rate);
             self.increase();
-            let full = self.rules.byte_reset;
-            self.byte_count = self.next_cycle(full, self.byte_stage, draw) as i64;
+            self.byte_count = self.next_cycle(full, cycle.may_halve() && self.halves(self.byte_stage), draw) as i64;
         }
     }
 
@@ -258,7 +292,7 @@ impl RateCalculator {
         let Some(full) = self.rules.time_reset else { return };
         self.time_stage = self.time_stage.saturating_add(1);
         self.increase();
-        self.timer = now + Duration(self.next_cycle(full.0, self.time_stage, draw).max(1));
+        self.timer = now + Duration(self.next_cycle(full.0, self.halves(self.time_stage), draw).max(1));
     }
 
     /// When the timer's cycle ends.
@@ -361,13 +395,17 @@ impl RateCalculator {
         }
     }
 
-    /// Length of the cycle that begins after cycle number `stage` of its counter.
-    fn next_cycle(&self, full: u64, stage: u32, draw: &mut impl Draw) -> u64 {
-        let halved = match self.rules.cycle_halving {
+    /// Whether the cycle that begins after cycle number `stage` of its counter is a half one.
+    fn halves(&self, stage: u32) -> bool {
+        match self.rules.cycle_halving {
             CycleHalving::PerCounter => stage >= self.rules.threshold,
             CycleHalving::HaiOnly => self.phase() == Phase::HyperActiveIncrease,
             CycleHalving::Never => false,
-        };
+        }
+    }
+
+    /// Length of a cycle that follows another one.
+    fn next_cycle(&self, full: u64, halved: bool, draw: &mut impl Draw) -> u64 {
         let base = if halved { full / 2 } else { full };
         match self.rules.jitter_rp {
             JitterRp::Off => base,
@@ -379,6 +417,7 @@ impl RateCalculator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::BitRate;
 
     /// Draws the low end of every jitter.
     struct Low;
@@ -399,7 +438,7 @@ mod tests {
             r_ai: 5_000_000,
             r_hai: 50_000_000,
             threshold: 5,
-            byte_reset: 150_000,
+            byte_cycle: ByteCycle::Fixed(150_000),
             time_reset: Some(Duration::from_ms(15)),
             jitter: Spread::new(0.15),
             jitter_rp: JitterRp::Reload,
@@ -508,6 +547,34 @@ mod tests {
         assert_eq!(lengths(JitterRp::Reload), (150_000, 127_500));
         assert_eq!(lengths(JitterRp::Always), (127_500, 127_500));
         assert_eq!(lengths(JitterRp::Off), (150_000, 150_000));
+    }
+
+    #[test]
+    fn cycles_that_follow_the_rate() {
+        let k = Duration::from_us(240);
+        let rules = |halved| Rules { byte_cycle: ByteCycle::AtRate { k, halved }, jitter_rp: JitterRp::Off, ..rules() };
+        // 10 Gb/s × 240 us = 2 400 000 bits; at the first signal, of the rate before it (paper 003, algorithm 1).
+        let mut c = cut(Rules { efr: Efr::Off, ..rules(true) });
+        assert_eq!((c.current_rate, c.byte_count), (5_078_125_000, 300_000));
+        run(&mut c, 1, 0); // 5.078125 Gb/s × 240 us = 1 218 750 bits, from the rate before the increase
+        assert_eq!((c.current_rate, c.byte_count), (7_539_062_500, 152_343));
+        c.decrease(Instant::ZERO, QntzFb::from_steps(63), &mut Low); // 7.5390625 Gb/s × 240 us
+        assert_eq!(c.byte_count, 226_171);
+        for (halved, expected) in [(true, 145_385), (false, 290_771)] {
+            let mut c = cut(rules(halved));
+            run(&mut c, 5, 0); // the fifth cycle ends at 9.6923828 Gb/s: 290 771 octets, or half of them
+            assert_eq!(c.byte_count, expected);
+        }
+    }
+
+    #[test]
+    fn cycles_that_follow_the_rate_last_equally_long() {
+        // From 1 and from 5 Gb/s down: the octets of a cycle take K, whatever the rate.
+        for rate in [1_000_000_000, 5_000_000_000u64] {
+            let octets = ByteCycle::AtRate { k: Duration::from_us(240), halved: true }.octets(rate);
+            assert_eq!(BitRate(rate).serialisation(octets).0, Duration::from_us(240));
+        }
+        assert_eq!(ByteCycle::Fixed(150_000).octets(1), 150_000);
     }
 
     #[test]

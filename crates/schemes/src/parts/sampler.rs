@@ -28,6 +28,16 @@ choice! {
     }
 }
 
+choice! {
+    /// How frames are sampled where feedback does not change how often.
+    pub enum Even {
+        /// Every n-th frame.
+        Count = "count",
+        /// Each frame with the same probability.
+        Probability = "probability",
+    }
+}
+
 /// How to sample.
 #[derive(Debug, Clone, Copy)]
 pub struct SamplerConfig {
@@ -85,6 +95,23 @@ impl Sampler {
             threshold: low,
             threshold_step: scale(config.probability_max).saturating_sub(low) / 63,
         }
+    }
+
+    /// A sampler for which feedback does not matter: every frame number `every`, or each with `probability`.
+    #[must_use]
+    pub fn even(how: Even, every: u32, probability: f64) -> Self {
+        Self::new(&SamplerConfig {
+            sampling: match how {
+                Even::Count => Sampling::Count,
+                Even::Probability => Sampling::Probability,
+            },
+            base: 0,
+            table: Table::Harmonic,
+            jitter: Spread::NONE,
+            every,
+            probability,
+            probability_max: probability,
+        })
     }
 
     /// Counts a frame of `octets`; true if it is sampled. `steps` gives the feedback value that it would get.
@@ -181,6 +208,18 @@ mod tests {
         assert!(!s.sample(1500, || 0, &mut word(0.0101)));
         assert!(s.sample(1500, || 63, &mut word(0.4999)));
         assert!(!s.sample(1500, || 63, &mut word(0.5001)));
+    }
+
+    #[test]
+    fn even_samplers_do_not_heed_feedback() {
+        let (mut counted, mut drawn) = (Sampler::even(Even::Count, 3, 0.0), Sampler::even(Even::Probability, 1, 0.25));
+        let at: Vec<_> = (1..=7).filter(|_| counted.sample(64, || 63, &mut Word(0))).collect();
+        assert_eq!(at, [3, 4, 5, 6, 7], "until it is reloaded it stays due");
+        counted.reload(63, &mut Word(0));
+        assert!(!counted.sample(64, || 63, &mut Word(0)));
+        // 0.25 × 2^32 = 2^30.
+        assert!(drawn.sample(64, || 63, &mut Word((1 << 30) - 1)));
+        assert!(!drawn.sample(64, || 63, &mut Word(1 << 30)));
     }
 
     extern crate std;

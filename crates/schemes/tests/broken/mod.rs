@@ -1,10 +1,13 @@
 //! A scheme that breaks the rule of its number and no other; number 0 breaks none.
+//!
+//! Its switches notify sources of long queues and mark frames; destinations answer marks, at most one in 20 us, and reflect
+//! the probes that sources send. Signals halve the rate, a timer doubles it.
 
-use penstock_schemes::none::Silent;
 use penstock_schemes::*;
 
 const LINE: u64 = 10_000_000_000;
 const LEAST: u64 = 1_000_000;
+const HOLD: Duration = Duration::from_us(20);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Broken<const RULE: u8>;
@@ -29,6 +32,16 @@ const UNDOCUMENTED: &[Parameter] = &[Parameter {
     description: "",
 }];
 
+/// Who sent it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Signal {
+    Switch,
+    /// Answers a mark.
+    Destination,
+    /// Comes from the source and returns to it.
+    Probe,
+}
+
 impl<const RULE: u8> Scheme for Broken<RULE> {
     const INFO: Info = Info {
         name: "broken",
@@ -42,13 +55,13 @@ impl<const RULE: u8> Scheme for Broken<RULE> {
         integer_state: true,
     };
     type Config = Config;
-    type Tag = ();
-    type Signal = ();
+    type Tag = bool;
+    type Signal = Signal;
     type Cp = Cp;
-    type Np = Silent;
+    type Np = Np<RULE>;
     type Rp = Rp<RULE>;
 
-    fn octets((): &()) -> u16 {
+    fn octets(_: &Signal) -> u16 {
         // Rule 9: a signal that no frame holds.
         if RULE == 9 { 9000 } else { 64 }
     }
@@ -65,14 +78,78 @@ impl<const RULE: u8> CongestionPoint<Broken<RULE>> for Cp {
     fn on_arrival(
         &mut self,
         _: Instant,
-        frame: Frame<'_, ()>,
+        frame: Frame<'_, bool>,
         _: Fate,
         queue: &Queue,
         _: &mut impl Draw,
         out: &mut impl Out<Broken<RULE>>,
     ) {
         if queue.len.0 > 60_000 {
-            out.send(To::Source(frame.flow), Class::Control, ());
+            *frame.tag = true;
+            out.send(To::Source(frame.flow), Class::Control, Signal::Switch);
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Np<const RULE: u8> {
+    flow: FlowKey,
+    /// Until then marks are only remembered.
+    hold: Instant,
+    marked: bool,
+}
+
+impl<const RULE: u8> Clone for Np<RULE> {
+    fn clone(&self) -> Self {
+        // Rule 12: a clone that forgets.
+        Self { flow: self.flow, hold: if RULE == 12 { Instant::NEVER } else { self.hold }, marked: self.marked }
+    }
+}
+
+impl<const RULE: u8> Np<RULE> {
+    fn answer(&mut self, now: Instant, signal: Signal, out: &mut impl Out<Broken<RULE>>) {
+        // Rule 13: answers the source of another flow.
+        let flow = if RULE == 13 { FlowKey(self.flow.0 + 1) } else { self.flow };
+        out.send(To::Source(flow), Class::Control, signal);
+        self.marked = false;
+        self.hold = now + HOLD;
+    }
+}
+
+impl<const RULE: u8> NotificationPoint<Broken<RULE>> for Np<RULE> {
+    fn new(_: &Config, flow: FlowKey) -> Self {
+        Self { flow, hold: Instant::NEVER, marked: false }
+    }
+
+    fn on_frame(&mut self, now: Instant, frame: Frame<'_, bool>, _: &mut impl Draw, out: &mut impl Out<Broken<RULE>>) {
+        match (*frame.tag, self.hold) {
+            (true, Instant::NEVER) => self.answer(now, Signal::Destination, out),
+            (marked, _) => self.marked |= marked,
+        }
+    }
+
+    fn on_signal(&mut self, _: Instant, probe: Signal, _: &mut impl Draw, out: &mut impl Out<Broken<RULE>>) {
+        assert_eq!(probe, Signal::Probe);
+        out.send(To::Source(self.flow), Class::Control, probe);
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        (self.hold != Instant::NEVER).then_some(self.hold)
+    }
+
+    fn on_timeout(&mut self, now: Instant, _: &mut impl Draw, out: &mut impl Out<Broken<RULE>>) {
+        // Rule 10: acts on early timeouts.
+        if now < self.hold && (RULE != 10 || self.hold == Instant::NEVER) {
+            return;
+        }
+        if self.marked {
+            self.answer(now, Signal::Destination, out);
+        } else {
+            self.hold = Instant::NEVER;
+        }
+        // Rule 11: does not move its timer on.
+        if RULE == 11 {
+            self.hold = now;
         }
     }
 }
@@ -98,12 +175,12 @@ impl<const RULE: u8> ReactionPoint<Broken<RULE>> for Rp<RULE> {
         Self { rate: line.0, timer: Instant::NEVER, sends: 0 }
     }
 
-    fn on_signal(&mut self, now: Instant, (): (), _: &mut impl Draw, _: &mut impl Out<Broken<RULE>>) {
-        self.rate = match RULE {
+    fn on_signal(&mut self, now: Instant, signal: Signal, _: &mut impl Draw, _: &mut impl Out<Broken<RULE>>) {
+        self.rate = match (RULE, signal) {
             // Rule 1: below the least rate, every other time.
-            1 if self.sends % 2 == 1 => 1000,
-            // Rule 2: a signal that raises.
-            2 if self.sends % 2 == 1 => LINE,
+            (1, _) if self.sends % 2 == 1 => 1000,
+            // Rule 2: a signal that raises; rules 16 and 17: one that only the destination sends, or reflects.
+            (2, _) | (16, Signal::Destination) | (17, Signal::Probe) if self.sends % 2 == 1 => LINE,
             _ => (self.rate / 2).max(LEAST),
         };
         if self.timer == Instant::NEVER {
@@ -111,8 +188,18 @@ impl<const RULE: u8> ReactionPoint<Broken<RULE>> for Rp<RULE> {
         }
     }
 
-    fn on_send(&mut self, _: Instant, _: Release, _: &mut impl Draw, _: &mut impl Out<Broken<RULE>>) {
+    fn on_send(&mut self, _: Instant, frame: Release, _: &mut impl Draw, out: &mut impl Out<Broken<RULE>>) -> bool {
         self.sends += 1;
+        if self.sends.is_multiple_of(8) {
+            // Rule 14: probes the way of another flow.
+            let flow = if RULE == 14 { FlowKey(frame.flow.0 + 1) } else { frame.flow };
+            out.send(To::Destination(flow), Class::Data, Signal::Probe);
+        }
+        // Rule 18: a second flow breaks the bound.
+        if RULE == 18 && frame.flow.0 > 3 {
+            self.rate = 1000;
+        }
+        false
     }
 
     fn next_timeout(&self) -> Option<Instant> {
@@ -136,6 +223,11 @@ impl<const RULE: u8> ReactionPoint<Broken<RULE>> for Rp<RULE> {
 
     fn allowance(&self) -> Allowance {
         Allowance { rate: BitRate(self.rate), window: None }
+    }
+
+    fn admits(&self, now: Instant, _: FlowKey) -> Instant {
+        // Rule 15: however long a flow waits, it is to wait longer.
+        if RULE == 15 { now + HOLD } else { now }
     }
 
     fn limiting(&self) -> bool {

@@ -1,6 +1,8 @@
 //! Small networks for tests.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod random;
+
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
 

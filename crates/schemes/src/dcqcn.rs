@@ -1,0 +1,842 @@
+//! DCQCN, Data Center QCN: QCN's rate limiter for routed networks, with marks in place of notifications.
+//!
+//! A congestion point only marks: a frame that finds a long queue may get its ECN bits set. The destination answers marks
+//! with congestion notification packets (CNPs), so many a flow and interval at most. The reaction point keeps an estimate
+//! alpha of the share of intervals with a CNP; a CNP cuts the rate by alpha / 2, and without CNPs byte counter and timer
+//! raise it as in QCN.
+//!
+//! ```text
+//!   probability of a mark            notification point              reaction point
+//!   1 |           +----              marked frame, and no CNP        CNP:  RT = RC,  RC -= RC alpha / 2
+//!     |           |                  for cnp_interval: CNP ------>         alpha += g (1 - alpha)
+//!   P |        .'                                                    no CNP for alpha_time:  alpha -= g alpha
+//!     |     .'                                                       either counter:  max stage < F   (recovery)
+//!   0 +---+-------+---- queue                                          RT += R_AI     otherwise       (active)
+//!        Kmin    Kmax                                                  RT += i R_HAI  min stage > F   (hyper-active)
+//!                                                                      RC = (RC + RT) / 2
+//! ```
+//!
+//! Rates are whole bits per second, alpha has 30 fraction bits. Rounding: a cut rounds what it takes down, an increase
+//! rounds the mean of current and target rate up (so that the line rate is reached), alpha's terms are rounded down.
+//! Alpha's decay needs no event: it is made up for when alpha is used, with the same result.
+//!
+//! Sources: Zhu et al., SIGCOMM 2015 ("paper"), and the two simulators that descend from it, ns3-rdma and HPCC's ("Mlx"
+//! mode). Where they disagree, each reading is a parameter; the default is the paper's. Thresholds and steps by default are
+//! none of theirs: they were chosen for 10 Gb/s and buffers of 150 KB, where the paper has 40 Gb/s and megabytes.
+
+use crate::info::values::{choice, count, kbps, mbps, octets, real, switch, us};
+use crate::info::{Info, Profile, Threshold, choice, parameters};
+use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
+use crate::{
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
+    Scheme, To, Var,
+};
+
+/// Data Center QCN.
+#[derive(Debug, Clone, Copy)]
+pub struct Dcqcn;
+
+choice! {
+    /// When marks that come within `cnp_interval` of a CNP are answered.
+    pub enum CnpRule {
+        /// Not at all: the first mark after the interval is. (ns3-rdma, HPCC)
+        NextMark = "next-mark",
+        /// At the end of the interval, all of them by one CNP. (A reading of the paper: "if any packet within that window was marked")
+        EndOfInterval = "end-of-interval",
+    }
+}
+
+choice! {
+    /// Whether a CNP's cut uses alpha from before or after the CNP's own update.
+    pub enum AlphaOrder {
+        /// Cut, then update. (Paper)
+        CutFirst = "cut-first",
+        /// Update, then cut. (ns3-rdma)
+        UpdateFirst = "update-first",
+    }
+}
+
+choice! {
+    /// When alpha is updated.
+    pub enum AlphaUpdate {
+        /// Up with each CNP, down after each `alpha_time` without one. (Paper, ns3-rdma)
+        PerCnp = "per-cnp",
+        /// Once each `alpha_time`, up or down as a CNP has come in it or not. (HPCC)
+        PerInterval = "per-interval",
+    }
+}
+
+choice! {
+    /// What the target rate becomes when the rate is cut.
+    pub enum RtUpdate {
+        /// The rate before the cut. (Paper, ns3-rdma)
+        EveryCut = "every-cut",
+        /// The rate before the cut if it has been raised since the cut before; otherwise it stays. (HPCC)
+        AfterIncrease = "after-increase",
+    }
+}
+
+choice! {
+    /// What counts cycles.
+    pub enum Counters {
+        /// Byte counter and timer. (Paper, ns3-rdma)
+        Both = "both",
+        /// The timer, for both. (HPCC)
+        Timer = "timer",
+    }
+}
+
+choice! {
+    /// Where Hyper-Active Increase begins.
+    pub enum HaiBoundary {
+        /// Both stages above `f`. (Paper)
+        Above = "above",
+        /// Both stages at `f` or above. (ns3-rdma)
+        AtOrAbove = "at-or-above",
+    }
+}
+
+choice! {
+    /// The factor i of R_HAI.
+    pub enum HaiFactor {
+        /// The number of stages of the slower counter in Hyper-Active Increase: 1, 2, 3 … (Paper, ns3-rdma)
+        Stages = "stages",
+        /// 1. (HPCC)
+        One = "one",
+    }
+}
+
+parameters! {
+    /// DCQCN's parameters.
+    pub struct Config {
+        k_min: Threshold = octets(10_000), octets(0) => octets(2_147_483_647); "chosen for a buffer of 150 KB at 10 Gb/s; paper section 5 has 5 KB at 40 Gb/s, Kmin", "Queue length up to which no frame is marked.";
+        k_max: Threshold = octets(100_000), octets(100) => octets(2_147_483_647); "chosen for a buffer of 150 KB at 10 Gb/s; paper section 5 has 200 KB at 40 Gb/s, Kmax", "Queue length above which every frame is marked.";
+        p_max: f64 = real(0.1), real(0.0) => real(1.0); "chosen for a buffer of 150 KB at 10 Gb/s; paper section 5 has 0.01, Pmax", "Probability of a mark at k_max; below, it falls linearly to 0 at k_min.";
+        cnp_interval: Duration = us(50), us(0) => us(1_000_000); "paper section 3.2, N", "Least time between two CNPs for a flow.";
+        cnp_rule: CnpRule = choice("next-mark"); "ns3-rdma, HPCC; paper section 3.2", "What becomes of marks within that time.";
+        g_inverse: u32 = count(256), count(1) => count(65_536); "paper section 5, g = 1/256", "1/g: how slowly alpha follows.";
+        alpha0: f64 = real(1.0), real(0.0) => real(1.0); "paper section 3.2; ns3-rdma has 0.5", "Alpha at the start, rounded to 2^-30.";
+        alpha_order: AlphaOrder = choice("cut-first"); "paper equation (1); ns3-rdma", "Whether a CNP cuts the rate before it raises alpha, or after.";
+        alpha_update: AlphaUpdate = choice("per-cnp"); "paper equations (1), (2); HPCC", "Whether CNPs raise alpha one by one or interval by interval.";
+        alpha_time: Duration = us(55), us(1) => us(1_000_000); "paper equation (2), K", "Time without CNP after which alpha falls; the interval of alpha_update = per-interval.";
+        decrease_time: Duration = us(0), us(0) => us(1_000_000); "HPCC has 4 us", "Distance of the moments at which the rate is cut, counted from the first CNP; 0 for at once.";
+        first_cnp_percent: u32 = count(0), count(0) => count(100); "option; HPCC has 100", "What the first CNP leaves of the rate, in percent, whatever alpha (and cuts of decrease_time go on from there); 0 if the first is like the others.";
+        rt_update: RtUpdate = choice("every-cut"); "paper equation (1); HPCC", "What the target rate becomes when the rate is cut.";
+        f: u32 = count(5), count(1) => count(1000); "paper section 3.2, F", "Stages of Fast Recovery.";
+        byte_reset: Octets = octets(10_000_000), octets(64) => octets(1_000_000_000_000); "paper section 5, B", "Octets of a cycle of the byte counter.";
+        time_reset: Duration = us(55), us(1) => us(1_000_000_000); "paper section 5, T", "Length of a cycle of the timer.";
+        counters: Counters = choice("both"); "paper section 3.2; HPCC", "What counts cycles.";
+        r_ai: BitRate = mbps(10), mbps(0) => mbps(1_000_000); "a quarter of paper section 5's 40 Mb/s, for 10 Gb/s", "R_AI, the step of Active Increase.";
+        r_hai: BitRate = mbps(50), mbps(0) => mbps(1_000_000); "a quarter of ns3-rdma's 200 Mb/s, for 10 Gb/s; open in the paper", "R_HAI, the step of Hyper-Active Increase.";
+        hai_boundary: HaiBoundary = choice("above"); "paper equation (4); ns3-rdma", "Where Hyper-Active Increase begins.";
+        hai_factor: HaiFactor = choice("stages"); "paper equation (4); HPCC", "The factor of R_HAI.";
+        tr_clamp: bool = switch(false); "option; on in HPCC", "Hold the target rate at the line's.";
+        min_rate: BitRate = mbps(10), kbps(1) => mbps(1_000_000); "option; 100 Mb/s in ns3-rdma and HPCC", "Least rate.";
+    }
+}
+
+const PROFILES: &[Profile] = &[
+    Profile {
+        name: "zhu-2015",
+        description: "Zhu et al., SIGCOMM 2015, at 40 Gb/s: Kmin 5 KB, Kmax 200 KB, Pmax 1 %, timer 55 us, 10 MB, R_AI 40 Mb/s.",
+        settings: &[
+            ("k_min", octets(5_000)),
+            ("k_max", octets(200_000)),
+            ("p_max", real(0.01)),
+            ("r_ai", mbps(40)),
+            ("r_hai", mbps(200)),
+        ],
+    },
+    Profile {
+        name: "ns3-rdma",
+        description: "The ns3-rdma simulator with its sample configuration at 40 Gb/s: alpha before the cut, marks from 41.2 KB to \
+                      1030 KB with certainty.",
+        settings: &[
+            ("k_min", octets(41_200)),
+            ("k_max", octets(1_030_000)),
+            ("p_max", real(1.0)),
+            ("alpha0", real(0.5)),
+            ("alpha_order", choice("update-first")),
+            ("byte_reset", octets(300_000_000)),
+            ("time_reset", us(60)),
+            ("r_ai", mbps(40)),
+            ("r_hai", mbps(200)),
+            ("hai_boundary", choice("at-or-above")),
+            ("min_rate", mbps(100)),
+        ],
+    },
+    Profile {
+        name: "hpcc-mlx",
+        description: "Mode \"Mlx\" of HPCC's simulator at 25 Gb/s: alpha by intervals, cuts every 4 us, increase by the timer alone.",
+        settings: &[
+            ("k_min", octets(100_000)),
+            ("k_max", octets(400_000)),
+            ("p_max", real(0.2)),
+            ("alpha_update", choice("per-interval")),
+            ("decrease_time", us(4)),
+            ("first_cnp_percent", count(100)),
+            ("rt_update", choice("after-increase")),
+            ("f", count(1)),
+            ("time_reset", us(900)),
+            ("counters", choice("timer")),
+            ("r_ai", mbps(50)),
+            ("r_hai", mbps(100)),
+            ("hai_factor", choice("one")),
+            ("tr_clamp", switch(true)),
+            ("min_rate", mbps(100)),
+        ],
+    },
+];
+
+/// Whether a frame has met congestion: the CE code point of ECN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ce(pub bool);
+
+/// A congestion notification packet. That it comes is all that it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cnp;
+
+/// Length of a CNP's frame: Ethernet 14, IP 20, UDP 8, BTH 12, reserved 16, ICRC 4, FCS 4.
+pub const CNP_OCTETS: u16 = 78;
+
+impl Scheme for Dcqcn {
+    const INFO: Info = Info {
+        name: "dcqcn",
+        title: "Data Center QCN",
+        source: "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015; ns3-rdma; HPCC's simulator",
+        description: "Switches mark frames, destinations answer marks, sources cut their rate by an estimate of how often that \
+                      happens and recover it by byte counter and timer.",
+        parameters: Config::PARAMETERS,
+        profiles: PROFILES,
+        recovers_alone: true,
+        raises_on_signal: false,
+        integer_state: true,
+    };
+    type Config = Config;
+    type Tag = Ce;
+    type Signal = Cnp;
+    type Cp = Cp;
+    type Np = Np;
+    type Rp = Rp;
+
+    fn octets(_: &Cnp) -> u16 {
+        CNP_OCTETS
+    }
+}
+
+/// DCQCN's congestion point: marks frames as they arrive.
+#[derive(Debug, Clone)]
+pub struct Cp {
+    k_min: u64,
+    k_max: u64,
+    /// Probability at `k_max` × 2^32.
+    p_max: u64,
+    marked: u64,
+}
+
+impl CongestionPoint<Dcqcn> for Cp {
+    const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked so far" }];
+
+    fn new(config: &Config, _: Place) -> Self {
+        Self { k_min: config.k_min.0, k_max: config.k_max.0, p_max: (config.p_max * 4_294_967_296.0) as u64, marked: 0 }
+    }
+
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        _now: Instant,
+        frame: Frame<'_, Ce>,
+        fate: Fate,
+        queue: &Queue,
+        draw: &mut impl Draw,
+        _out: &mut impl Out<Dcqcn>,
+    ) {
+        if fate == Fate::Dropped {
+            return;
+        }
+        let len = queue.len.0;
+        // The word is below p_max (len - k_min) / (k_max - k_min), without the division.
+        let mark = len > self.k_max
+            || (len > self.k_min
+                && u64::from(draw.draw()) * (self.k_max - self.k_min) < self.p_max * (len - self.k_min));
+        if mark {
+            *frame.tag = Ce(true);
+            self.marked += 1;
+        }
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        row.copy_from_slice(&[self.marked as i64]);
+    }
+}
+
+/// DCQCN's notification point.
+#[derive(Debug, Clone)]
+pub struct Np {
+    flow: FlowKey,
+    interval: Duration,
+    at_end: bool,
+    /// The interval of the last CNP ends here.
+    next: Instant,
+    /// A mark has come in it, and is to be answered at its end.
+    waiting: bool,
+}
+
+impl Np {
+    fn answer(&mut self, now: Instant, out: &mut impl Out<Dcqcn>) {
+        self.next = now + self.interval;
+        self.waiting = false;
+        out.send(To::Source(self.flow), Class::Control, Cnp);
+    }
+}
+
+impl NotificationPoint<Dcqcn> for Np {
+    fn new(config: &Config, flow: FlowKey) -> Self {
+        Self {
+            flow,
+            interval: config.cnp_interval,
+            at_end: config.cnp_rule == CnpRule::EndOfInterval,
+            next: Instant::ZERO,
+            waiting: false,
+        }
+    }
+
+    #[inline]
+    fn on_frame(&mut self, now: Instant, frame: Frame<'_, Ce>, _draw: &mut impl Draw, out: &mut impl Out<Dcqcn>) {
+        if frame.tag.0 {
+            if now >= self.next {
+                self.answer(now, out);
+            } else {
+                self.waiting = self.at_end;
+            }
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.waiting.then_some(self.next)
+    }
+
+    fn on_timeout(&mut self, now: Instant, _draw: &mut impl Draw, out: &mut impl Out<Dcqcn>) {
+        if self.waiting && now >= self.next {
+            self.answer(now, out);
+        }
+    }
+}
+
+/// Alpha with 30 fraction bits: an estimate in [0, 1].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Alpha(u32);
+
+impl Alpha {
+    const ONE: u32 = 1 << 30;
+
+    /// (1 - g) alpha, with `g_inverse` for 1/g.
+    fn fall(&mut self, g_inverse: u32) {
+        self.0 -= self.0 / g_inverse;
+    }
+
+    /// (1 - g) alpha + g. Never beyond 1, for what falls grows with alpha.
+    fn rise(&mut self, g_inverse: u32) {
+        self.fall(g_inverse);
+        self.0 += Self::ONE / g_inverse;
+    }
+
+    /// `rate` × alpha / 2, rounded down.
+    fn half_of(self, rate: u64) -> u64 {
+        ((u128::from(rate) * u128::from(self.0)) >> 31) as u64
+    }
+}
+
+/// DCQCN's reaction point.
+#[derive(Debug, Clone)]
+pub struct Rp {
+    config: Config,
+    max_rate: u64,
+    min_rate: u64,
+    /// RC.
+    current_rate: u64,
+    /// RT, never below RC.
+    target_rate: u64,
+    alpha: Alpha,
+    /// Alpha is right for the time before this moment plus `alpha_time`; the end of time before the first CNP.
+    alpha_at: Instant,
+    /// A CNP has come since then (alpha_update = per-interval).
+    alpha_cnp: bool,
+    /// The first CNP came here; moments of decrease count from it.
+    first_cnp: Instant,
+    /// The rate is cut here.
+    decrease_at: Instant,
+    byte_count: u64,
+    byte_stage: u32,
+    time_stage: u32,
+    /// The timer's cycle ends here; never while the rate is the line's.
+    timer: Instant,
+}
+
+impl Rp {
+    /// Makes up for the intervals that have ended since alpha was last right.
+    fn advance_alpha(&mut self, now: Instant) {
+        let step = self.config.alpha_time;
+        while self.alpha_at != Instant::NEVER && self.alpha_at + step <= now {
+            if self.alpha_cnp {
+                self.alpha.rise(self.config.g_inverse);
+                self.alpha_cnp = false;
+            } else if self.alpha.0 < self.config.g_inverse {
+                // It falls no further: the other intervals change nothing.
+                let ended = now.since(self.alpha_at).0 / step.0;
+                self.alpha_at += Duration(ended * step.0);
+                return;
+            } else {
+                self.alpha.fall(self.config.g_inverse);
+            }
+            self.alpha_at += step;
+        }
+    }
+
+    fn cut(&mut self, now: Instant) {
+        self.advance_alpha(now);
+        if self.config.rt_update == RtUpdate::EveryCut || self.byte_stage > 0 || self.time_stage > 0 {
+            self.target_rate = self.current_rate;
+        }
+        self.lower_to(self.current_rate - self.alpha.half_of(self.current_rate), now);
+    }
+
+    /// Sets the rate; both counters begin anew.
+    fn lower_to(&mut self, rate: u64, now: Instant) {
+        self.current_rate = rate.max(self.min_rate);
+        self.decrease_at = Instant::NEVER;
+        self.byte_count = 0;
+        self.byte_stage = 0;
+        self.time_stage = 0;
+        self.timer = if self.limiting() { now + self.config.time_reset } else { Instant::NEVER };
+    }
+
+    fn increase(&mut self) {
+        let (f, byte) = (self.config.f, self.byte_stage);
+        let byte = if self.config.counters == Counters::Timer { self.time_stage } else { byte };
+        let (slow, fast) = (byte.min(self.time_stage), byte.max(self.time_stage));
+        let first = match self.config.hai_boundary {
+            HaiBoundary::Above => f + 1,
+            HaiBoundary::AtOrAbove => f,
+        };
+        let step = if slow >= first {
+            let i = if self.config.hai_factor == HaiFactor::One { 1 } else { slow - first + 1 };
+            self.config.r_hai.0.saturating_mul(u64::from(i))
+        } else if fast >= f {
+            self.config.r_ai.0
+        } else {
+            0
+        };
+        self.target_rate = self.target_rate.saturating_add(step);
+        if self.config.tr_clamp {
+            self.target_rate = self.target_rate.min(self.max_rate);
+        }
+        let mean = self.current_rate + (self.target_rate - self.current_rate).div_ceil(2);
+        self.current_rate = mean.min(self.max_rate);
+        if !self.limiting() {
+            self.timer = Instant::NEVER;
+        }
+    }
+}
+
+impl ReactionPoint<Dcqcn> for Rp {
+    const VARS: &'static [Var] = &[
+        Var { name: "target_rate_bps", description: "target rate RT, bit/s" },
+        Var { name: "alpha_ppm", description: "alpha when it was last used, millionths" },
+        Var { name: "byte_stage", description: "cycles of the byte counter since the last cut" },
+        Var { name: "time_stage", description: "cycles of the timer since the last cut" },
+    ];
+
+    fn new(config: &Config, line: BitRate) -> Self {
+        Self {
+            max_rate: line.0,
+            min_rate: config.min_rate.0.min(line.0),
+            current_rate: line.0,
+            target_rate: line.0,
+            alpha: Alpha((config.alpha0 * f64::from(Alpha::ONE) + 0.5) as u32),
+            alpha_at: Instant::NEVER,
+            alpha_cnp: false,
+            first_cnp: Instant::NEVER,
+            decrease_at: Instant::NEVER,
+            byte_count: 0,
+            byte_stage: 0,
+            time_stage: 0,
+            timer: Instant::NEVER,
+            config: config.clone(),
+        }
+    }
+
+    fn on_signal(&mut self, now: Instant, _cnp: Cnp, _draw: &mut impl Draw, _out: &mut impl Out<Dcqcn>) {
+        self.advance_alpha(now);
+        let first = self.first_cnp == Instant::NEVER;
+        if first {
+            self.first_cnp = now;
+            self.alpha_at = now;
+        }
+        if first && self.config.first_cnp_percent > 0 {
+            self.lower_to(self.current_rate * u64::from(self.config.first_cnp_percent) / 100, now);
+            self.target_rate = self.current_rate;
+        }
+        let per_cnp = self.config.alpha_update == AlphaUpdate::PerCnp;
+        let rise = |rp: &mut Self| {
+            if per_cnp {
+                rp.alpha.rise(rp.config.g_inverse);
+                rp.alpha_at = now;
+            } else {
+                // The first CNP finds alpha as it starts.
+                rp.alpha_cnp = !first;
+            }
+        };
+        if self.config.alpha_order == AlphaOrder::UpdateFirst {
+            rise(self);
+        }
+        if self.config.decrease_time == Duration::ZERO {
+            if !(first && self.config.first_cnp_percent > 0) {
+                self.cut(now);
+            }
+        } else {
+            // The next moment of decrease: a whole number of times after the first CNP.
+            let step = self.config.decrease_time.0;
+            let moments = now.since(self.first_cnp).0.div_ceil(step).max(1);
+            self.decrease_at = self.decrease_at.min(self.first_cnp + Duration(moments * step));
+        }
+        if self.config.alpha_order == AlphaOrder::CutFirst {
+            rise(self);
+        }
+    }
+
+    #[inline]
+    fn on_send(&mut self, _now: Instant, frame: Release, _draw: &mut impl Draw, _out: &mut impl Out<Dcqcn>) -> Ce {
+        if self.limiting() && self.config.counters == Counters::Both {
+            self.byte_count += u64::from(frame.octets);
+            if self.byte_count >= self.config.byte_reset.0 {
+                self.byte_count = 0;
+                self.byte_stage = self.byte_stage.saturating_add(1);
+                self.increase();
+            }
+        }
+        Ce(false)
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        let next = self.timer.min(self.decrease_at);
+        (next != Instant::NEVER).then_some(next)
+    }
+
+    fn on_timeout(&mut self, now: Instant, _draw: &mut impl Draw, _out: &mut impl Out<Dcqcn>) {
+        if now >= self.decrease_at {
+            self.cut(now);
+        } else if now >= self.timer {
+            self.time_stage = self.time_stage.saturating_add(1);
+            self.timer = now + self.config.time_reset;
+            self.increase();
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance { rate: BitRate(self.current_rate), window: None }
+    }
+
+    fn limiting(&self) -> bool {
+        self.current_rate < self.max_rate
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        let ppm = (u64::from(self.alpha.0) * 1_000_000) >> 30;
+        row.copy_from_slice(&[
+            self.target_rate as i64,
+            ppm as i64,
+            i64::from(self.byte_stage),
+            i64::from(self.time_stage),
+        ]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CpId, SchemeConfig, Value};
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    /// Always the same word.
+    struct Word(u32);
+    impl Draw for Word {
+        fn draw(&mut self) -> u32 {
+            self.0
+        }
+    }
+
+    /// Counts what was sent to flow 7.
+    #[derive(Default)]
+    struct Sent(u32);
+    impl Out<Dcqcn> for Sent {
+        fn send(&mut self, to: To, class: Class, _: Cnp) {
+            assert_eq!((to, class), (To::Source(FlowKey(7)), Class::Control));
+            self.0 += 1;
+        }
+    }
+
+    fn config(profile: &str, changes: &[(&str, Value)]) -> Config {
+        let info = Dcqcn::INFO;
+        let profile = if profile.is_empty() { &[][..] } else { info.profile(profile).expect("a profile").settings };
+        let value = |p: &crate::Parameter| {
+            changes.iter().chain(profile).find(|(name, _)| *name == p.name).map_or(p.default, |(_, value)| *value)
+        };
+        let values: Vec<_> = info.parameters.iter().map(value).collect();
+        let Some(SchemeConfig::Dcqcn(config)) = SchemeConfig::new("dcqcn", &values) else { panic!("kinds agree") };
+        config
+    }
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_us(us)
+    }
+
+    fn rp(profile: &str, changes: &[(&str, Value)]) -> Rp {
+        Rp::new(&config(profile, changes), BitRate::from_gbps(10))
+    }
+
+    fn cnp(rp: &mut Rp, us: u64) -> u64 {
+        rp.on_signal(at(us), Cnp, &mut Word(0), &mut Sent::default());
+        rp.allowance().rate.0
+    }
+
+    /// Lets the next timer run out; gives its time in microseconds and the rate.
+    fn time(rp: &mut Rp) -> (u64, u64) {
+        let next = rp.next_timeout().expect("a timer runs");
+        rp.on_timeout(next, &mut Word(0), &mut Sent::default());
+        (next.0 / 1_000_000, rp.allowance().rate.0)
+    }
+
+    const MBPS: u64 = 1_000_000;
+
+    /// Alpha starts at 1 and stays there while CNPs come: each halves the rate.
+    #[test]
+    fn equation_1_and_fast_recovery() {
+        let mut rp = rp("", &[]);
+        assert_eq!(rp.next_timeout(), None);
+        assert_eq!(cnp(&mut rp, 0), 5_000 * MBPS);
+        assert!(rp.limiting());
+        // Recovery towards 10 Gb/s by the timer: (5 + 10) / 2 and so on; with cycle F = 5 the target rises by 10 Mb/s.
+        let expected = [(55, 7_500 * MBPS), (110, 8_750 * MBPS), (165, 9_375 * MBPS), (220, 9_687_500_000)];
+        for step in expected {
+            assert_eq!(time(&mut rp), step);
+        }
+        assert_eq!(time(&mut rp), (275, 9_848_750_000), "(9687.5 + 10 010) / 2");
+        assert_eq!(time(&mut rp), (330, 9_934_375_000), "(9848.75 + 10 020) / 2");
+        // A cycle of the byte counter, 10 MB, does the same: (9934.375 + 10 030) / 2.
+        for _ in 0..1_112 {
+            rp.on_send(
+                at(331),
+                Release { flow: FlowKey(7), octets: 9_000, last: false },
+                &mut Word(0),
+                &mut Sent::default(),
+            );
+        }
+        assert_eq!(rp.allowance().rate.0, 9_982_187_500);
+        assert_eq!(time(&mut rp).1, 10_000 * MBPS, "(9982.1875 + 10 040) / 2 is more than the line has");
+        assert!(!rp.limiting());
+        assert_eq!(rp.next_timeout(), None);
+    }
+
+    #[test]
+    fn alpha_falls_without_cnps() {
+        let mut rp = rp("", &[("f", count(1000)), ("time_reset", us(1_000_000))]);
+        cnp(&mut rp, 0);
+        // Two intervals of 55 us have ended: alpha = (255/256)^2 = 65 025 / 65 536; half of it of 5 Gb/s, rounded down.
+        assert_eq!(cnp(&mut rp, 164), 5_000 * MBPS - 2_480_506_896);
+        // And up with the CNP: alpha × 255/256 + 1/256 = 16 646 911 / 16 777 216; half of it of 2 519 493 104 is 1 249 962 373.6
+        assert_eq!(cnp(&mut rp, 164), 2_519_493_104 - 1_249_962_373);
+    }
+
+    #[test]
+    fn orders_of_update() {
+        // Alpha 0.5: a quarter; updated first 0.5 × 255/256 + 1/256 = 0.501953125, half of it of 10 Gb/s.
+        for (word, expected) in [("cut-first", 7_500 * MBPS), ("update-first", 7_490_234_375)] {
+            let mut rp = rp("", &[("alpha0", real(0.5)), ("alpha_order", choice(word))]);
+            assert_eq!(cnp(&mut rp, 0), expected, "{word}");
+        }
+    }
+
+    /// Three CNPs leave 1.25 Gb/s with target 2.5; then six cycles of the timer, six of the byte counter.
+    #[test]
+    fn boundaries_and_factors_of_hyper_active_increase() {
+        for (boundary, factor, expected) in [
+            // Active at timer 5 and 6 and bytes 1 to 5: 2.5 Gb/s + 7 × 10 Mb/s, then 50 Mb/s.
+            ("above", "stages", 2_620),
+            // Bytes 5: 2560 + 50; bytes 6: + 2 × 50, or + 50.
+            ("at-or-above", "stages", 2_710),
+            ("at-or-above", "one", 2_660),
+        ] {
+            let mut rp = rp(
+                "",
+                &[("byte_reset", octets(3_000)), ("hai_boundary", choice(boundary)), ("hai_factor", choice(factor))],
+            );
+            for _ in 0..3 {
+                cnp(&mut rp, 0);
+            }
+            for _ in 0..6 {
+                time(&mut rp);
+            }
+            assert_eq!((rp.target_rate, rp.current_rate), (2_520 * MBPS, 2_492_968_750));
+            for _ in 0..12 {
+                let release = Release { flow: FlowKey(7), octets: 1_500, last: false };
+                rp.on_send(at(331), release, &mut Word(0), &mut Sent::default());
+            }
+            assert_eq!(rp.target_rate, expected * MBPS, "{boundary}, {factor}");
+        }
+    }
+
+    #[test]
+    fn cuts_at_moments_and_the_timer_alone() {
+        let mut rp = rp("hpcc-mlx", &[]);
+        assert_eq!(cnp(&mut rp, 100), 10_000 * MBPS, "the first leaves 100 %");
+        assert_eq!(time(&mut rp), (104, 5_000 * MBPS));
+        assert_eq!(cnp(&mut rp, 109), 5_000 * MBPS);
+        assert_eq!(time(&mut rp), (112, 2_500 * MBPS), "moments are 100 us + 4 us k");
+        assert_eq!(rp.target_rate, 10_000 * MBPS, "not raised since the first cut: the target stays");
+        assert_eq!(
+            time(&mut rp),
+            (1_012, 6_250 * MBPS),
+            "F = 1: Active Increase, but the target is held at the line's"
+        );
+        for _ in 0..10_000 {
+            rp.on_send(
+                at(1_013),
+                Release { flow: FlowKey(7), octets: 9_000, last: false },
+                &mut Word(0),
+                &mut Sent::default(),
+            );
+        }
+        assert_eq!(rp.allowance().rate.0, 6_250 * MBPS, "octets do not count");
+        // Alpha: up in [100, 155) us with the CNP of 109 us, which leaves 1; then down in each of 16 intervals to 1035 us.
+        cnp(&mut rp, 1_040);
+        let mut expected = Alpha(Alpha::ONE);
+        for _ in 0..16 {
+            expected.fall(256);
+        }
+        assert_eq!(rp.alpha, expected);
+        time(&mut rp);
+        assert_eq!(rp.target_rate, 6_250 * MBPS, "raised since: the target follows");
+    }
+
+    #[test]
+    fn the_rate_has_a_floor_and_the_target_a_ceiling() {
+        let mut rp = rp("", &[("tr_clamp", switch(true))]);
+        for _ in 0..20 {
+            cnp(&mut rp, 0);
+        }
+        assert_eq!(rp.allowance().rate.0, 10 * MBPS);
+        let mut cycles = 0;
+        while rp.limiting() {
+            time(&mut rp);
+            assert!(rp.target_rate <= 10_000 * MBPS);
+            cycles += 1;
+        }
+        // The timer alone: 10 Mb/s a cycle, from 10 Mb/s; at the end the rate halves its distance of about 10 Mb/s.
+        assert!((1_000..1_050).contains(&cycles), "{cycles}");
+    }
+
+    fn np(rule: &'static str) -> Np {
+        Np::new(&config("", &[("cnp_rule", choice(rule))]), FlowKey(7))
+    }
+
+    fn arrives(np: &mut Np, us: u64, marked: bool) -> u32 {
+        let (mut tag, mut sent) = (Ce(marked), Sent::default());
+        let frame = Frame { flow: FlowKey(7), octets: 1500, weight: 1, last: false, sent_at: at(us), tag: &mut tag };
+        np.on_frame(at(us), frame, &mut Word(0), &mut sent);
+        sent.0
+    }
+
+    #[test]
+    fn one_cnp_an_interval() {
+        let mut next_mark = np("next-mark");
+        let sent: Vec<_> = [0, 10, 49, 50, 99, 120].map(|us| arrives(&mut next_mark, us, true)).into();
+        assert_eq!(sent, [1, 0, 0, 1, 0, 1]);
+        assert_eq!(arrives(&mut next_mark, 500, false), 0, "without a mark, none");
+        assert_eq!(next_mark.next_timeout(), None);
+
+        let mut at_end = np("end-of-interval");
+        assert_eq!(arrives(&mut at_end, 0, true), 1);
+        assert_eq!(at_end.next_timeout(), None, "nothing to answer yet");
+        assert_eq!(arrives(&mut at_end, 10, true) + arrives(&mut at_end, 20, false), 0);
+        assert_eq!(at_end.next_timeout(), Some(at(50)), "the frame without mark takes nothing back");
+        let mut sent = Sent::default();
+        at_end.on_timeout(at(49), &mut Word(0), &mut sent);
+        assert_eq!(sent.0, 0);
+        at_end.on_timeout(at(50), &mut Word(0), &mut sent);
+        assert_eq!(sent.0, 1);
+        assert_eq!(arrives(&mut at_end, 60, true), 0);
+        assert_eq!(at_end.next_timeout(), Some(at(100)));
+    }
+
+    fn marked(changes: &[(&str, Value)], len: u64, word: u32) -> bool {
+        let place =
+            Place { cp: CpId(1), line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
+        let (mut cp, mut tag) = (Cp::new(&config("", changes), place), Ce(false));
+        let queue = Queue { len: Octets(len), ..Queue::default() };
+        let frame = Frame { flow: FlowKey(7), octets: 1500, weight: 1, last: false, sent_at: at(0), tag: &mut tag };
+        cp.on_arrival(at(0), frame, Fate::Queued, &queue, &mut Word(word), &mut Sent::default());
+        let mut row = [0];
+        cp.vars(&mut row);
+        assert_eq!(row, [i64::from(tag.0)]);
+        tag.0
+    }
+
+    #[test]
+    fn marks_rise_from_k_min_to_k_max() {
+        assert!(!marked(&[], 10_000, 0), "none up to 10 KB");
+        assert!(marked(&[], 10_001, 0));
+        assert!(marked(&[], 100_001, u32::MAX), "all above 100 KB");
+        // Half way, at 55 KB, 0.05 × 2^32 = 214 748 364.8; at 100 KB 0.1 × 2^32 = 429 496 729.6, rounded down.
+        assert!(marked(&[], 55_000, 214_748_364) && !marked(&[], 55_000, 214_748_365));
+        assert!(marked(&[], 100_000, 429_496_728) && !marked(&[], 100_000, 429_496_729));
+        // k_min at or above k_max is a step at k_max.
+        for k_min in [50_000, 60_000] {
+            let step = [("k_min", octets(k_min)), ("k_max", octets(50_000))];
+            assert!(!marked(&step, 50_000, 0) && marked(&step, 50_001, u32::MAX));
+        }
+    }
+
+    proptest! {
+        /// Making up for alpha's intervals at once or in any number of steps comes to the same.
+        #[test]
+        fn alpha_does_not_depend_on_when_one_looks(
+            mut looks in prop::collection::vec(0u64..3_000_000, 0..40), alpha in 0u32..=Alpha::ONE, cnp: bool,
+        ) {
+            let new = || {
+                let mut rp = rp("", &[("g_inverse", count(16))]);
+                (rp.alpha, rp.alpha_at, rp.alpha_cnp) = (Alpha(alpha), Instant::ZERO, cnp);
+                rp
+            };
+            let (mut once, mut often) = (new(), new());
+            looks.sort_unstable();
+            looks.push(3_000_000);
+            for us in looks {
+                often.advance_alpha(at(us));
+                prop_assert!(often.alpha.0 <= Alpha::ONE);
+            }
+            once.advance_alpha(at(3_000_000));
+            prop_assert_eq!((once.alpha, once.alpha_at), (often.alpha, often.alpha_at));
+        }
+
+        /// Whatever comes, rates stay in their bounds and the target is not below the rate.
+        #[test]
+        fn rates_stay_within_their_bounds(
+            calls in prop::collection::vec((0u8..3, 0u64..200), 0..200),
+            profile in prop::sample::select(alloc::vec!["", "ns3-rdma", "hpcc-mlx", "zhu-2015"]),
+        ) {
+            let (mut rp, mut now) = (rp(profile, &[]), 0);
+            for (call, us) in calls {
+                now += us;
+                match call {
+                    0 => { cnp(&mut rp, now); }
+                    1 => while rp.next_timeout().is_some_and(|next| next <= at(now)) { time(&mut rp); },
+                    _ => { rp.on_send(at(now), Release { flow: FlowKey(7), octets: 9_000, last: false }, &mut Word(0), &mut Sent::default()); }
+                }
+                prop_assert!(rp.min_rate <= rp.current_rate && rp.current_rate <= rp.max_rate);
+                prop_assert!(rp.current_rate <= rp.target_rate);
+            }
+        }
+    }
+}

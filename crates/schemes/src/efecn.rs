@@ -1,0 +1,388 @@
+//! E-FECN, Enhanced FECN: FECN with a fast start, and BCN(0,0) under severe congestion.
+//!
+//! Sources begin at line rate without a regulator. A switch whose queue passes Qsc tells the sources of the frames that
+//! arrive to fall to Rmin at once, and advertises Rmin itself. From there on FECN's probes raise all rates together.
+//!
+//! ```text
+//!   congestion point                                 reaction point
+//!   frame arrives, q > Qsc --- BCN(0,0) -----------> regulator at Rmin = C/N0   (no stop, no random wait)
+//!     and r = Rmin                                     |
+//!   probe leaves: rate = min(rate, r) ==> reflected ==> regulator's rate = probe's rate; at line rate none
+//! ```
+//!
+//! Source: paper 001, section 4. What it shares with FECN are the same parts: see `parts::explicit_rate`, `parts::regulators`.
+
+use alloc::vec::Vec;
+
+use crate::info::values::{choice, octets};
+use crate::info::{Info, Profile, Threshold, choice, parameters};
+use crate::parts::explicit_rate::{ExplicitRate, Probe, RateAllocator};
+use crate::parts::regulators::{Regulators, Start};
+use crate::units::{BitRate, CpId, FlowKey, Instant};
+use crate::{
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
+    Scheme, To, Var,
+};
+
+/// Enhanced Forward Explicit Congestion Notification.
+#[derive(Debug, Clone, Copy)]
+pub struct EnhancedForwardExplicitRate;
+
+choice! {
+    /// How often BCN(0,0) goes to a source.
+    pub enum Bcn00Rule {
+        /// For each of its frames that arrives above Qsc.
+        PerFrame = "per-frame",
+        /// Once, until the queue is back at Qsc.
+        OncePerSource = "once-per-source",
+    }
+}
+
+parameters! {
+    /// E-FECN's parameters.
+    pub struct Config {
+        ..rates: ExplicitRate;
+        q_sc: Threshold = octets(120_000), octets(64) => octets(1_000_000_000); "paper 001 table 2, Qsc", "Severe congestion: above this queue length BCN(0,0) is sent.";
+        bcn_00_rule: Bcn00Rule = choice("per-frame"); "paper 001 section 4 does not say", "How often BCN(0,0) goes to a source: for each frame above Qsc, or once until the queue is back.";
+    }
+}
+
+const PROFILES: &[Profile] = &[Profile {
+    name: "paper-efecn",
+    description: "Paper 001, table 2, at 10 Gb/s: Qeq 24 000 and Qsc 120 000 octets, Rmin 500 Mb/s.",
+    settings: &[("q_eq", octets(24_000)), ("q_sc", octets(120_000))],
+}];
+
+/// A control frame of E-FECN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message {
+    /// A probe, or its return.
+    Probe(Probe),
+    /// BCN(0,0): the queue is beyond Qsc.
+    Bcn00 {
+        /// The flow whose frame arrived.
+        flow: FlowKey,
+        /// The congestion point.
+        cp: CpId,
+    },
+}
+
+impl Scheme for EnhancedForwardExplicitRate {
+    const INFO: Info = Info {
+        name: "efecn",
+        title: "Enhanced Forward Explicit Congestion Notification",
+        source: "paper 001 (So-In, Jain, Jiang: E-FECN), section 4",
+        description: "FECN whose sources start at line rate; a switch under severe congestion sends them back to a low rate \
+                      with BCN(0,0), and probes raise them from there.",
+        parameters: Config::PARAMETERS,
+        profiles: PROFILES,
+        recovers_alone: false,
+        raises_on_signal: true,
+        integer_state: true,
+    };
+    type Config = Config;
+    type Tag = ();
+    type Signal = Message;
+    type Cp = Cp;
+    type Np = Np;
+    type Rp = Rp;
+
+    const SIGNAL_VARS: &'static [Var] = &[
+        Var { name: "bcn_00", description: "1 for BCN(0,0), 0 for a probe that has come back" },
+        Var { name: "rate_bps", description: "rate of the probe, bit/s; -1: unlimited; 0 for BCN(0,0)" },
+    ];
+
+    fn octets(_: &Message) -> u16 {
+        Probe::OCTETS
+    }
+
+    fn signal_vars(signal: &Message, row: &mut [i64]) {
+        match signal {
+            Message::Probe(probe) => {
+                row[0] = 0;
+                probe.vars(&mut row[1..]);
+            }
+            Message::Bcn00 { .. } => row.copy_from_slice(&[1, 0]),
+        }
+    }
+}
+
+/// E-FECN's congestion point.
+#[derive(Debug, Clone)]
+pub struct Cp {
+    id: CpId,
+    allocator: RateAllocator,
+    q_sc: u64,
+    rmin: u64,
+    /// Sources that have been told since the queue passed Qsc; `None` where every frame is answered.
+    told: Option<Vec<FlowKey>>,
+}
+
+impl Cp {
+    /// Whether the source of `flow` is to be told.
+    fn tells(&mut self, flow: FlowKey) -> bool {
+        let Some(told) = &mut self.told else { return true };
+        let new = !told.contains(&flow);
+        if new && told.len() < told.capacity() {
+            told.push(flow);
+        }
+        new
+    }
+}
+
+impl CongestionPoint<EnhancedForwardExplicitRate> for Cp {
+    const VARS: &'static [Var] = RateAllocator::VARS;
+
+    fn new(config: &Config, place: Place) -> Self {
+        Self {
+            id: place.cp,
+            allocator: RateAllocator::new(&config.rates, place, 1),
+            q_sc: config.q_sc.0,
+            rmin: (place.line.0 / u64::from(config.rates.rmin_n0)).max(1),
+            told: (config.bcn_00_rule == Bcn00Rule::OncePerSource)
+                .then(|| Vec::with_capacity(config.rates.flow_table as usize)),
+        }
+    }
+
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        now: Instant,
+        frame: Frame<'_, ()>,
+        fate: Fate,
+        queue: &Queue,
+        _draw: &mut impl Draw,
+        out: &mut impl Out<EnhancedForwardExplicitRate>,
+    ) {
+        self.allocator.on_arrival(now, frame.octets, fate);
+        if queue.len.0 > self.q_sc {
+            self.allocator.reset(self.rmin);
+            if self.tells(frame.flow) {
+                out.send(To::Source(frame.flow), Class::Control, Message::Bcn00 { flow: frame.flow, cp: self.id });
+            }
+        } else if let Some(told) = &mut self.told {
+            told.clear();
+        }
+    }
+
+    #[inline]
+    fn on_departure(&mut self, now: Instant, frame: Frame<'_, ()>, queue: &Queue) {
+        self.allocator.on_departure(now, frame.octets, queue);
+    }
+
+    fn on_probe_departure(&mut self, _now: Instant, signal: &mut Message, _queue: &Queue) {
+        if let Message::Probe(probe) = signal {
+            self.allocator.edit(probe);
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.allocator.next_timeout()
+    }
+
+    fn on_timeout(
+        &mut self,
+        now: Instant,
+        queue: &Queue,
+        _draw: &mut impl Draw,
+        _out: &mut impl Out<EnhancedForwardExplicitRate>,
+    ) {
+        self.allocator.on_timeout(now, queue);
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        self.allocator.vars(row);
+    }
+}
+
+/// E-FECN's notification point: reflects probes.
+#[derive(Debug, Clone)]
+pub struct Np(FlowKey);
+
+impl NotificationPoint<EnhancedForwardExplicitRate> for Np {
+    fn new(_: &Config, flow: FlowKey) -> Self {
+        Self(flow)
+    }
+
+    fn on_signal(
+        &mut self,
+        _now: Instant,
+        signal: Message,
+        _draw: &mut impl Draw,
+        out: &mut impl Out<EnhancedForwardExplicitRate>,
+    ) {
+        out.send(To::Source(self.0), Class::Control, signal);
+    }
+}
+
+/// E-FECN's reaction point.
+#[derive(Debug, Clone)]
+pub struct Rp {
+    regulators: Regulators,
+    class: Class,
+}
+
+impl Rp {
+    fn probe(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<EnhancedForwardExplicitRate>) {
+        let class = self.class;
+        self.regulators
+            .on_timeout(now, draw, |probe| out.send(To::Destination(probe.flow), class, Message::Probe(probe)));
+    }
+}
+
+impl ReactionPoint<EnhancedForwardExplicitRate> for Rp {
+    const VARS: &'static [Var] = Regulators::VARS;
+
+    fn new(config: &Config, line: BitRate) -> Self {
+        Self { regulators: Regulators::new(&config.rates, line, Start::Free), class: config.rates.probe_class.into() }
+    }
+
+    fn on_start(
+        &mut self,
+        now: Instant,
+        flow: FlowKey,
+        draw: &mut impl Draw,
+        out: &mut impl Out<EnhancedForwardExplicitRate>,
+    ) {
+        self.regulators.on_start(now, flow);
+        self.probe(now, draw, out);
+    }
+
+    fn on_signal(
+        &mut self,
+        now: Instant,
+        signal: Message,
+        _draw: &mut impl Draw,
+        _out: &mut impl Out<EnhancedForwardExplicitRate>,
+    ) {
+        match signal {
+            Message::Probe(probe) => self.regulators.on_probe(now, probe),
+            Message::Bcn00 { flow, cp } => self.regulators.on_stop(now, flow, cp),
+        }
+    }
+
+    #[inline]
+    fn on_send(
+        &mut self,
+        now: Instant,
+        frame: Release,
+        _draw: &mut impl Draw,
+        _out: &mut impl Out<EnhancedForwardExplicitRate>,
+    ) {
+        self.regulators.on_send(now, frame);
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.regulators.next_timeout()
+    }
+
+    fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<EnhancedForwardExplicitRate>) {
+        self.probe(now, draw, out);
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance { rate: BitRate(self.regulators.rate()), window: None }
+    }
+
+    fn admits(&self, now: Instant, flow: FlowKey) -> Instant {
+        self.regulators.admits(now, flow)
+    }
+
+    fn limiting(&self) -> bool {
+        self.regulators.limiting()
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        self.regulators.vars(row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SchemeConfig;
+    use crate::units::{Duration, Octets};
+
+    struct Middle;
+    impl Draw for Middle {
+        fn draw(&mut self) -> u32 {
+            1 << 31
+        }
+    }
+
+    /// Keeps what was sent.
+    #[derive(Debug, Default)]
+    struct Sent(Vec<(To, Message)>);
+    impl Out<EnhancedForwardExplicitRate> for Sent {
+        fn send(&mut self, to: To, class: Class, signal: Message) {
+            assert_eq!(class, Class::Control);
+            self.0.push((to, signal));
+        }
+    }
+
+    const AT: Instant = Instant(1_000_000);
+    const ID: CpId = CpId(9);
+
+    fn config(bcn_00_rule: Bcn00Rule) -> Config {
+        let Some(SchemeConfig::Efecn(config)) = SchemeConfig::with_defaults("efecn") else { panic!("it is listed") };
+        Config { bcn_00_rule, ..config }
+    }
+
+    fn cp(rule: Bcn00Rule) -> Cp {
+        let line = BitRate::from_gbps(10);
+        Cp::new(&config(rule), Place { cp: ID, line, capacity: Octets(150_000), phase: Duration::ZERO })
+    }
+
+    /// Whom the switch tells when a frame of `flow` meets a queue of `len` octets.
+    fn arrive(cp: &mut Cp, flow: u32, len: u64, fate: Fate) -> Option<u32> {
+        let mut sent = Sent::default();
+        let queue = Queue { len: Octets(len), frames: 1, rate: BitRate::from_gbps(10), ..Queue::default() };
+        let flow = FlowKey(flow);
+        let frame = Frame { flow, octets: 1500, weight: 1, last: false, sent_at: AT, tag: &mut () };
+        cp.on_arrival(AT, frame, fate, &queue, &mut Middle, &mut sent);
+        sent.0.first().map(|&(to, message)| {
+            assert_eq!((to, message), (To::Source(flow), Message::Bcn00 { flow, cp: ID }));
+            flow.0
+        })
+    }
+
+    fn advertised(cp: &Cp) -> Option<BitRate> {
+        let mut message = Message::Probe(Probe::new(FlowKey(1)));
+        cp.clone().on_probe_departure(AT, &mut message, &Queue::default());
+        let Message::Probe(probe) = message else { panic!("a probe stays one") };
+        probe.rate
+    }
+
+    #[test]
+    fn above_qsc_sources_fall_to_rmin_and_probes_say_so() {
+        let mut cp = cp(Bcn00Rule::PerFrame);
+        assert_eq!(advertised(&cp), Some(BitRate::from_gbps(10)), "fast start");
+        assert_eq!(arrive(&mut cp, 1, 120_000, Fate::Queued), None, "at Qsc, not above");
+        assert_eq!(arrive(&mut cp, 1, 121_500, Fate::Queued), Some(1));
+        assert_eq!(advertised(&cp), Some(BitRate::from_mbps(500)), "C/20");
+        assert_eq!(arrive(&mut cp, 1, 150_000, Fate::Dropped), Some(1), "each frame is answered, lost ones too");
+        let mut rp = Rp::new(&config(Bcn00Rule::PerFrame), BitRate::from_gbps(10));
+        rp.on_start(Instant::ZERO, FlowKey(1), &mut Middle, &mut Sent::default());
+        assert!(!rp.limiting());
+        let stop = Message::Bcn00 { flow: FlowKey(1), cp: ID };
+        rp.on_signal(AT, stop, &mut Middle, &mut Sent::default());
+        assert_eq!((rp.allowance().rate, rp.limiting()), (BitRate::from_mbps(500), true));
+    }
+
+    #[test]
+    fn once_per_source_until_the_queue_is_back() {
+        let mut cp = cp(Bcn00Rule::OncePerSource);
+        let told = [(1, 130_000), (2, 130_000), (1, 131_500), (1, 120_000), (1, 121_500)]
+            .map(|(flow, len)| arrive(&mut cp, flow, len, Fate::Queued));
+        assert_eq!(told, [Some(1), Some(2), None, None, Some(1)]);
+    }
+
+    #[test]
+    fn messages_in_columns() {
+        let mut row = [7; 2];
+        EnhancedForwardExplicitRate::signal_vars(&Message::Bcn00 { flow: FlowKey(1), cp: ID }, &mut row);
+        assert_eq!(row, [1, 0]);
+        EnhancedForwardExplicitRate::signal_vars(&Message::Probe(Probe::new(FlowKey(1))), &mut row);
+        assert_eq!(row, [0, -1]);
+    }
+}

@@ -1,0 +1,298 @@
+//! Several schemes in one network, by priority: an enum of all schemes that is itself a scheme.
+//!
+//! ```text
+//!   priority 3 : qcn     tag, signal, points of Qcn  --+
+//!   priority 5 : smcc    tag, signal, points of Smcc --+--> variants of Tag, Signal, Cp, Np, Rp of Mixed
+//!   priority 7 : none    …                           --+
+//! ```
+//!
+//! Each point is made from its own priority's parameters and from then on meets only frames and signals of that priority;
+//! a priority therefore behaves as if its scheme ran alone. What a call costs besides is one comparison.
+//!
+//! `Mixed` is not listed: it has no name in files and no parameters. [`SchemeConfig::visit`] uses it where the priorities'
+//! schemes differ. It has no columns of variables, since those of its members are not the same ones.
+
+use crate::info::{Configuration, Info, Value};
+use crate::registry::{SchemeConfig, for_each_scheme};
+use crate::units::{FlowKey, Instant};
+use crate::{
+    Allowance, BitRate, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint,
+    Release, Scheme, To,
+};
+
+/// The schemes of a network whose priorities have different ones.
+#[derive(Debug, Clone, Copy)]
+pub struct Mixed;
+
+/// A scheme of the registry, with the way between its types and those of [`Mixed`].
+trait Member: Scheme {
+    /// The tag, if it is of this scheme. It is not where a frame comes from a source that nothing controls: its tag is bare.
+    fn tag(tag: Tag) -> Option<Self::Tag>;
+    /// As a variant.
+    fn mixed_tag(tag: Self::Tag) -> Tag;
+    /// The signal.
+    fn signal(signal: Signal) -> Self::Signal;
+    /// As a variant.
+    fn mixed_signal(signal: Self::Signal) -> Signal;
+}
+
+/// Takes a member's signals to the caller's buffer.
+struct Mixing<'a, O>(&'a mut O);
+
+impl<M: Member, O: Out<Mixed>> Out<M> for Mixing<'_, O> {
+    fn send(&mut self, to: To, class: Class, signal: M::Signal) {
+        self.0.send(to, class, M::mixed_signal(signal));
+    }
+}
+
+/// Shows a member the frame with its own tag, and keeps what it makes of the tag.
+fn with_own_tag<M: Member>(frame: Frame<'_, Tag>, call: impl FnOnce(Frame<'_, M::Tag>)) {
+    let Frame { flow, octets, weight, last, sent_at, tag } = frame;
+    let mut own = M::tag(*tag).unwrap_or_default();
+    call(Frame { flow, octets, weight, last, sent_at, tag: &mut own });
+    *tag = M::mixed_tag(own);
+}
+
+/// Shows a member the signal as its own, and keeps what it makes of it.
+fn with_own_signal<M: Member>(signal: &mut Signal, call: impl FnOnce(&mut M::Signal)) {
+    let mut own = M::signal(*signal);
+    call(&mut own);
+    *signal = M::mixed_signal(own);
+}
+
+/// Hands a signal to a member's notification point.
+fn np_meets<M: Member>(np: &mut M::Np, now: Instant, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
+    np.on_signal(now, M::signal(signal), draw, &mut Mixing(out));
+}
+
+/// Hands a signal to a member's reaction point.
+fn rp_meets<M: Member>(rp: &mut M::Rp, now: Instant, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
+    rp.on_signal(now, M::signal(signal), draw, &mut Mixing(out));
+}
+
+macro_rules! mixed {
+    ($($variant:ident: $scheme:ty),+ $(,)?) => {
+        /// The tag of one of the schemes.
+        #[derive(Debug, Clone, Copy, Default)]
+        pub enum Tag {
+            /// No scheme has seen the frame yet.
+            #[default]
+            Bare,
+            $(#[doc = concat!("Of `", stringify!($scheme), "`.")] $variant(<$scheme as Scheme>::Tag)),+
+        }
+
+        /// The signal of one of the schemes.
+        #[derive(Debug, Clone, Copy)]
+        pub enum Signal {
+            $(#[doc = concat!("Of `", stringify!($scheme), "`.")] $variant(<$scheme as Scheme>::Signal)),+
+        }
+
+        /// The congestion point of one of the schemes.
+        #[derive(Debug, Clone)]
+        #[allow(clippy::large_enum_variant, reason = "a box would cost an allocation and a detour at each call")]
+        pub enum Cp {
+            $(#[doc = concat!("Of `", stringify!($scheme), "`.")] $variant(<$scheme as Scheme>::Cp)),+
+        }
+
+        /// The notification point of one of the schemes.
+        #[derive(Debug, Clone)]
+        #[allow(clippy::large_enum_variant, reason = "a box would cost an allocation and a detour at each call")]
+        pub enum Np {
+            $(#[doc = concat!("Of `", stringify!($scheme), "`.")] $variant(<$scheme as Scheme>::Np)),+
+        }
+
+        /// The reaction point of one of the schemes.
+        #[derive(Debug, Clone)]
+        #[allow(clippy::large_enum_variant, reason = "a box would cost an allocation and a detour at each call")]
+        pub enum Rp {
+            $(#[doc = concat!("Of `", stringify!($scheme), "`.")] $variant(<$scheme as Scheme>::Rp)),+
+        }
+
+        $(impl Member for $scheme {
+            fn tag(tag: Tag) -> Option<Self::Tag> {
+                if let Tag::$variant(own) = tag { Some(own) } else { None }
+            }
+
+            fn mixed_tag(tag: Self::Tag) -> Tag {
+                Tag::$variant(tag)
+            }
+
+            fn signal(signal: Signal) -> Self::Signal {
+                if let Signal::$variant(own) = signal { own } else {
+                    panic!("{signal:?} has come to a point of {}: signals stay in their priority", Self::INFO.name)
+                }
+            }
+
+            fn mixed_signal(signal: Self::Signal) -> Signal {
+                Signal::$variant(signal)
+            }
+        })+
+
+        impl Scheme for Mixed {
+            const INFO: Info = Info {
+                name: "mixed",
+                title: "Several schemes by priority",
+                source: "802.1Qau clause 30: a congestion-managed domain is one of a priority",
+                description: "Each priority runs a scheme of its own.",
+                parameters: &[],
+                profiles: &[],
+                recovers_alone: false,
+                raises_on_signal: true,
+                integer_state: false,
+            };
+            type Config = SchemeConfig;
+            type Tag = Tag;
+            type Signal = Signal;
+            type Cp = Cp;
+            type Np = Np;
+            type Rp = Rp;
+
+            fn octets(signal: &Signal) -> u16 {
+                match signal { $(Signal::$variant(own) => <$scheme as Scheme>::octets(own)),+ }
+            }
+        }
+
+        impl CongestionPoint<Mixed> for Cp {
+            fn new(config: &SchemeConfig, place: Place) -> Self {
+                match config {
+                    $(SchemeConfig::$variant(own) => Self::$variant(CongestionPoint::<$scheme>::new(own, place)),)+
+                }
+            }
+
+            fn on_arrival(
+                &mut self,
+                now: Instant,
+                frame: Frame<'_, Tag>,
+                fate: Fate,
+                queue: &Queue,
+                draw: &mut impl Draw,
+                out: &mut impl Out<Mixed>,
+            ) {
+                match self {
+                    $(Self::$variant(cp) => with_own_tag::<$scheme>(frame, |frame| {
+                        CongestionPoint::<$scheme>::on_arrival(cp, now, frame, fate, queue, draw, &mut Mixing(out));
+                    }),)+
+                }
+            }
+
+            fn on_departure(&mut self, now: Instant, frame: Frame<'_, Tag>, queue: &Queue) {
+                match self {
+                    $(Self::$variant(cp) => with_own_tag::<$scheme>(frame, |frame| {
+                        CongestionPoint::<$scheme>::on_departure(cp, now, frame, queue);
+                    }),)+
+                }
+            }
+
+            fn on_probe_departure(&mut self, now: Instant, signal: &mut Signal, queue: &Queue) {
+                match self {
+                    $(Self::$variant(cp) => with_own_signal::<$scheme>(signal, |signal| {
+                        CongestionPoint::<$scheme>::on_probe_departure(cp, now, signal, queue);
+                    }),)+
+                }
+            }
+
+            fn next_timeout(&self) -> Option<Instant> {
+                match self { $(Self::$variant(cp) => CongestionPoint::<$scheme>::next_timeout(cp),)+ }
+            }
+
+            fn on_timeout(&mut self, now: Instant, queue: &Queue, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
+                match self {
+                    $(Self::$variant(cp) => {
+                        CongestionPoint::<$scheme>::on_timeout(cp, now, queue, draw, &mut Mixing(out));
+                    })+
+                }
+            }
+        }
+
+        impl NotificationPoint<Mixed> for Np {
+            fn new(config: &SchemeConfig, flow: FlowKey) -> Self {
+                match config {
+                    $(SchemeConfig::$variant(own) => Self::$variant(NotificationPoint::<$scheme>::new(own, flow)),)+
+                }
+            }
+
+            fn on_frame(&mut self, now: Instant, frame: Frame<'_, Tag>, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
+                match self {
+                    $(Self::$variant(np) => with_own_tag::<$scheme>(frame, |frame| {
+                        NotificationPoint::<$scheme>::on_frame(np, now, frame, draw, &mut Mixing(out));
+                    }),)+
+                }
+            }
+
+            fn on_signal(&mut self, now: Instant, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
+                match self {
+                    $(Self::$variant(np) => np_meets::<$scheme>(np, now, signal, draw, out),)+
+                }
+            }
+
+            fn next_timeout(&self) -> Option<Instant> {
+                match self { $(Self::$variant(np) => NotificationPoint::<$scheme>::next_timeout(np),)+ }
+            }
+
+            fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
+                match self {
+                    $(Self::$variant(np) => NotificationPoint::<$scheme>::on_timeout(np, now, draw, &mut Mixing(out)),)+
+                }
+            }
+        }
+
+        impl ReactionPoint<Mixed> for Rp {
+            fn new(config: &SchemeConfig, line: BitRate) -> Self {
+                match config {
+                    $(SchemeConfig::$variant(own) => Self::$variant(ReactionPoint::<$scheme>::new(own, line)),)+
+                }
+            }
+
+            fn on_start(&mut self, now: Instant, flow: FlowKey, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
+                match self {
+                    $(Self::$variant(rp) => ReactionPoint::<$scheme>::on_start(rp, now, flow, draw, &mut Mixing(out)),)+
+                }
+            }
+
+            fn on_signal(&mut self, now: Instant, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
+                match self {
+                    $(Self::$variant(rp) => rp_meets::<$scheme>(rp, now, signal, draw, out),)+
+                }
+            }
+
+            fn on_send(&mut self, now: Instant, frame: Release, draw: &mut impl Draw, out: &mut impl Out<Mixed>) -> Tag {
+                match self {
+                    $(Self::$variant(rp) => <$scheme as Member>::mixed_tag(
+                        ReactionPoint::<$scheme>::on_send(rp, now, frame, draw, &mut Mixing(out))
+                    ),)+
+                }
+            }
+
+            fn next_timeout(&self) -> Option<Instant> {
+                match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::next_timeout(rp),)+ }
+            }
+
+            fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
+                match self {
+                    $(Self::$variant(rp) => ReactionPoint::<$scheme>::on_timeout(rp, now, draw, &mut Mixing(out)),)+
+                }
+            }
+
+            fn allowance(&self) -> Allowance {
+                match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::allowance(rp),)+ }
+            }
+
+            fn admits(&self, now: Instant, flow: FlowKey) -> Instant {
+                match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::admits(rp, now, flow),)+ }
+            }
+
+            fn limiting(&self) -> bool {
+                match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::limiting(rp),)+ }
+            }
+        }
+    };
+}
+
+for_each_scheme!(mixed);
+
+impl Configuration for SchemeConfig {
+    /// There is none to be made from values alone: [`SchemeConfig::new`] needs a scheme's name as well.
+    fn from_values(_: &[Value]) -> Option<Self> {
+        None
+    }
+}

@@ -1,0 +1,552 @@
+//! What FECN and E-FECN share at the switch: the rate allocator of one output queue, and the probe that it edits.
+//!
+//! ```text
+//!            first frame            tick: frames came         advertised rate
+//!   DORMANT ------------> MEASURING ------------------+       r = min(C, r / rho),
+//!   r = initial    ^          ^                       |       rho = octets that came / (T C f(q))
+//!                  |          +-----------------------+
+//!                  +--- tick: no frame came
+//! ```
+//!
+//! Every interval T the allocator compares what came with what should have come, the measured capacity times f(q): more
+//! than the capacity while the queue is short of Qeq, less while it is beyond. A probe that leaves takes r with it if r is
+//! less than the rate it carries, and so comes back with the least rate of its path.
+//!
+//! The tick must fall shortly before the probes pass. Then a measured interval holds traffic of one rate alone, and one
+//! step puts the load right. Otherwise part of it still obeys the rate before, and the correction overshoots: on
+//! `four-sources.toml`, with the tick half an interval before the probes and no averaging, FECN never settles; averaging
+//! tolerates that, but not a tick shortly after the probes (`phase` of 100 us).
+//!
+//! Sources: paper 001, sections 2 to 5; the FECN pseudo-code as reposted (names, order of steps, constants); where its
+//! bodies are lost, ERICA+ (arXiv cs/9809041), from which the formulas descend.
+//!
+//! Rates are whole bits per second, f(q) is an exact fraction rounded down to 2^-24, and every quotient rounds down.
+
+use crate::info::values::{choice, count, mbps, octets, real, switch, us};
+use crate::info::{Threshold, choice, parameters};
+use crate::parts::regulators::Sharing;
+use crate::units::{BitRate, CpId, Duration, FlowKey, Instant, PS_PER_S};
+use crate::{Class, Fate, Place, Queue, Var};
+
+choice! {
+    /// Which of the constants a and b the queue function has below Qeq and above it.
+    pub enum FecnBranch {
+        /// a below, b above: the form of ERICA+.
+        Ab = "ab",
+        /// b below, a above.
+        Ba = "ba",
+    }
+}
+
+choice! {
+    /// What the load is compared with.
+    pub enum CapacityOf {
+        /// Octets that left over the time in which the queue was backlogged.
+        Measured = "measured",
+        /// The line's rate.
+        Line = "line",
+    }
+}
+
+choice! {
+    /// Which frames are load.
+    pub enum Load {
+        /// Those that the queue takes: a full queue shows no more than the line's rate, and rates fall step by step.
+        Accepted = "accepted",
+        /// Those that come, taken or not.
+        Offered = "offered",
+    }
+}
+
+choice! {
+    /// When the new rate is averaged with the old one.
+    pub enum Averaging {
+        /// Never.
+        Off = "off",
+        /// When the rate turns: falls after a rise, or rises after a fall.
+        Turns = "turns",
+        /// At every tick.
+        Always = "always",
+    }
+}
+
+choice! {
+    /// Which queue probes join.
+    pub enum ProbeClass {
+        /// That of their flow's data, so that a full queue loses probes as it loses data.
+        Data = "data",
+        /// That of control frames.
+        Control = "control",
+    }
+}
+
+impl From<ProbeClass> for Class {
+    fn from(class: ProbeClass) -> Self {
+        match class {
+            ProbeClass::Data => Self::Data,
+            ProbeClass::Control => Self::Control,
+        }
+    }
+}
+
+parameters! {
+    /// The parameters that FECN and E-FECN share.
+    pub struct ExplicitRate {
+        q_eq: Threshold = octets(24_000), octets(64) => octets(1_000_000_000); "paper 001 table 2, Qeq", "Set point of the queue, Qeq.";
+        interval: Duration = us(1000), us(10) => us(100_000); "paper 001 table 2, tagging frequency", "T: distance of a flow's probes, and length of a switch's measurements.";
+        phase: Duration = us(0), us(0) => us(100_000); "option", "Switches measure at this offset from whole multiples of `interval`. Best shortly before the probes pass: flows that start at a multiple send theirs at phase 0.";
+        a: f64 = real(1.1), real(1.0) => real(100.0); "paper 001 table 2, a", "Constant a of the queue function, rounded to 1/1 000 000.";
+        b: f64 = real(1.002), real(1.0) => real(100.0); "paper 001 table 2, b", "Constant b of the queue function, rounded to 1/1 000 000.";
+        c: f64 = real(0.1), real(0.001) => real(1.0); "paper 001 table 2, c", "The least value of the queue function, rounded to 1/1 000 000.";
+        fecn_branch: FecnBranch = choice("ba"); "ERICA+ has a below; paper 001 does not say", "Which constant the queue function has below Qeq and above it.";
+        capacity: CapacityOf = choice("measured"); "FECN pseudo-code", "What the load is compared with: the measured capacity, or the line's rate.";
+        load: Load = choice("accepted"); "paper 001 does not say", "Whether frames that the full queue refuses count as load.";
+        averaging: Averaging = choice("always"); "FECN pseudo-code, exponential averaging", "When the new rate is averaged with the old one.";
+        averaging_weight: f64 = real(0.5), real(0.0) => real(1.0); "FECN pseudo-code", "Weight of the new rate in the average, rounded to 1/1 000 000.";
+        limited_increase: bool = switch(false); "FECN pseudo-code", "Beyond Qeq the rate rises by C/`rmin_n0` an interval at most.";
+        capacity_adjustment: bool = switch(false); "FECN pseudo-code", "The rate is scaled by the last change of capacity, in anticipation of the next.";
+        min_rate: BitRate = mbps(1), mbps(1) => mbps(1_000_000); "FECN tag, unit of its rate field", "The least rate that a switch advertises.";
+        rmin_n0: u32 = count(20), count(1) => count(1_000_000); "paper 001 section 5.1, N0", "Rmin = C/N0: the rate of a source whose probes do not come back, and after BCN(0,0).";
+        timeout: Duration = us(2000), us(10) => us(1_000_000); "paper 001 table 2, Timeout", "Time without a probe's return after which a source falls to Rmin.";
+        probe_spread: Duration = us(10), us(0) => us(100_000); "option", "A probe goes out up to so much later than it is due, at random: the clocks of sources are not those of switches.";
+        probe_class: ProbeClass = choice("control"); "option", "Which queue probes join on their way to the destination. In the data's, a full queue loses them, sources fall to Rmin for want of an answer, and a fast start takes several times as long.";
+        regulators: Sharing = choice("per-flow"); "paper 001 section 3", "Whether each flow has a rate regulator, or those that one congestion point limits share one.";
+        flow_table: u32 = count(64), count(1) => count(65_536); "option", "Flows that a reaction point tells apart; more than that share the regulator of the last.";
+    }
+}
+
+/// The rate-discovery tag, a control frame of its own: what a probe carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probe {
+    /// Whose rate it asks for.
+    pub flow: FlowKey,
+    /// The least rate that the switches on its way have advertised; `None` before the first.
+    pub rate: Option<BitRate>,
+    /// Which of them it was.
+    pub cp: CpId,
+}
+
+impl Probe {
+    /// Length of its frame: the tag's 20 octets (paper 001), padded to the least of Ethernet.
+    pub const OCTETS: u16 = 64;
+
+    /// The columns that [`vars`](Self::vars) fills.
+    pub const VARS: &'static [Var] =
+        &[Var { name: "rate_bps", description: "rate of the probe, bit/s; -1: unlimited" }];
+
+    /// A probe that leaves its source.
+    #[must_use]
+    pub fn new(flow: FlowKey) -> Self {
+        Self { flow, rate: None, cp: CpId::default() }
+    }
+
+    /// Writes the fields to `row`.
+    pub fn vars(&self, row: &mut [i64]) {
+        row[0] = self.rate.map_or(-1, |rate| rate.0 as i64);
+    }
+}
+
+/// In these parts constants of the queue function are held.
+const MILLION: u64 = 1_000_000;
+/// Fraction bits of f(q).
+const F_BITS: u32 = 24;
+
+/// The queue function f(q), hyperbolic on both sides of Qeq.
+#[derive(Debug, Clone, Copy)]
+struct QueueFunction {
+    q_eq: u64,
+    /// Constants below Qeq and above, and the least value, in millionths.
+    below: u64,
+    above: u64,
+    least: u64,
+}
+
+impl QueueFunction {
+    fn new(config: &ExplicitRate) -> Self {
+        let millionths = |x: f64| (x * MILLION as f64 + 0.5) as u64;
+        let (a, b) = (millionths(config.a), millionths(config.b));
+        let (below, above) = match config.fecn_branch {
+            FecnBranch::Ab => (a, b),
+            FecnBranch::Ba => (b, a),
+        };
+        Self { q_eq: config.q_eq.0, below, above, least: millionths(config.c) }
+    }
+
+    /// f(q) in 2^-24: k Qeq / ((k − 1) q + Qeq), not less than c.
+    fn at(self, q: u64) -> u64 {
+        let k = if q <= self.q_eq { self.below } else { self.above };
+        let numerator = u128::from(k) * u128::from(self.q_eq);
+        let denominator = u128::from(k - MILLION) * u128::from(q) + u128::from(MILLION) * u128::from(self.q_eq);
+        let f = ((numerator << F_BITS) / denominator) as u64;
+        f.max((self.least << F_BITS) / MILLION)
+    }
+}
+
+/// Measures how fast a backlogged queue empties. Exact to the frame: a measurement ends with a departure, and the time
+/// after it belongs to the next one.
+#[derive(Debug, Clone, Copy)]
+struct CapacityMeter {
+    /// Since when the queue has been backlogged without a measured departure; `NEVER` while it is empty.
+    since: Instant,
+    busy: u64,
+    octets: u64,
+}
+
+impl CapacityMeter {
+    const IDLE: Self = Self { since: Instant::NEVER, busy: 0, octets: 0 };
+
+    /// A frame was queued.
+    fn arrival(&mut self, now: Instant) {
+        if self.since == Instant::NEVER {
+            self.since = now;
+        }
+    }
+
+    /// A frame left, and the queue is empty or not.
+    fn departure(&mut self, now: Instant, octets: u16, empty: bool) {
+        self.busy += now.since(self.since).0;
+        self.octets += u64::from(octets);
+        self.since = if empty { Instant::NEVER } else { now };
+    }
+
+    /// The capacity since the last call, bit/s; `None` if nothing left.
+    fn take(&mut self) -> Option<u64> {
+        let (octets, busy) = (core::mem::take(&mut self.octets), core::mem::take(&mut self.busy));
+        let bits_ps = u128::from(octets) * 8 * u128::from(PS_PER_S);
+        (busy > 0).then(|| (bits_ps / u128::from(busy)) as u64)
+    }
+}
+
+/// The rate allocator of an output queue.
+#[derive(Debug, Clone)]
+pub struct RateAllocator {
+    id: CpId,
+    function: QueueFunction,
+    interval: u64,
+    phase: u64,
+    line: u64,
+    initial: u64,
+    min_rate: u64,
+    /// The most that the rate rises beyond Qeq; `None` without that limit.
+    rise: Option<u64>,
+    averaging: Averaging,
+    /// Weight of the new rate, millionths.
+    weight: u64,
+    measures: bool,
+    adjusts: bool,
+    counts_dropped: bool,
+    /// r of this interval and of the one before.
+    rate: u64,
+    before: u64,
+    capacity: u64,
+    received: u64,
+    meter: CapacityMeter,
+    tick: Instant,
+}
+
+impl RateAllocator {
+    /// The columns that [`vars`](Self::vars) fills.
+    pub const VARS: &'static [Var] = &[
+        Var { name: "advertised_rate_bps", description: "rate that probes are given, bit/s" },
+        Var { name: "capacity_bps", description: "capacity of the last interval, bit/s" },
+    ];
+
+    /// An allocator at `place` that begins with C/`n0`.
+    #[must_use]
+    pub fn new(config: &ExplicitRate, place: Place, n0: u32) -> Self {
+        let line = place.line.0;
+        let min_rate = config.min_rate.0.min(line);
+        let initial = (line / u64::from(n0)).max(min_rate);
+        Self {
+            id: place.cp,
+            function: QueueFunction::new(config),
+            interval: config.interval.0,
+            phase: (config.phase + place.phase).0 % config.interval.0,
+            line,
+            initial,
+            min_rate,
+            rise: config.limited_increase.then(|| line / u64::from(config.rmin_n0)),
+            averaging: config.averaging,
+            weight: (config.averaging_weight * MILLION as f64 + 0.5) as u64,
+            measures: config.capacity == CapacityOf::Measured,
+            counts_dropped: config.load == Load::Offered,
+            adjusts: config.capacity_adjustment,
+            rate: initial,
+            before: initial,
+            capacity: line,
+            received: 0,
+            meter: CapacityMeter::IDLE,
+            tick: Instant::NEVER,
+        }
+    }
+
+    /// A data frame has come.
+    #[inline]
+    pub fn on_arrival(&mut self, now: Instant, octets: u16, fate: Fate) {
+        if fate == Fate::Queued {
+            self.meter.arrival(now);
+        } else if !self.counts_dropped {
+            return;
+        }
+        self.received += u64::from(octets);
+        if self.tick == Instant::NEVER {
+            self.tick = self.tick_after(now);
+        }
+    }
+
+    /// A data frame has left.
+    #[inline]
+    pub fn on_departure(&mut self, now: Instant, octets: u16, queue: &Queue) {
+        self.meter.departure(now, octets, queue.frames == 0);
+    }
+
+    /// A probe leaves.
+    pub fn edit(&self, probe: &mut Probe) {
+        if probe.rate.is_none_or(|rate| rate.0 > self.rate) {
+            probe.rate = Some(BitRate(self.rate));
+            probe.cp = self.id;
+        }
+    }
+
+    /// Starts anew from the rate `rate`.
+    pub fn reset(&mut self, rate: u64) {
+        (self.rate, self.before) = (rate, rate);
+    }
+
+    /// The rate that probes are given, bit/s.
+    #[must_use]
+    pub fn rate(&self) -> u64 {
+        self.rate
+    }
+
+    /// When the interval ends; `None` while dormant.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Instant> {
+        (self.tick != Instant::NEVER).then_some(self.tick)
+    }
+
+    /// Ends the interval, if it is due.
+    pub fn on_timeout(&mut self, now: Instant, queue: &Queue) {
+        if now < self.tick {
+            return;
+        }
+        let received = core::mem::take(&mut self.received);
+        let measured = self.meter.take();
+        if received == 0 {
+            self.reset(self.initial);
+            self.tick = Instant::NEVER;
+            return;
+        }
+        self.tick = self.tick_after(now);
+        let last_capacity = self.capacity;
+        self.capacity = match measured {
+            Some(capacity) if self.measures => capacity.clamp(1, self.line),
+            _ => queue.rate.0,
+        };
+        let mut rate = self.allocate(received, queue.len.0);
+        let turned = (rate > self.rate) != (self.rate > self.before);
+        if self.averaging == Averaging::Always || (self.averaging == Averaging::Turns && turned) {
+            let sum = u128::from(rate) * u128::from(self.weight)
+                + u128::from(self.rate) * u128::from(MILLION.saturating_sub(self.weight));
+            rate = (sum / u128::from(MILLION)) as u64;
+        }
+        if let Some(rise) = self.rise
+            && queue.len.0 > self.function.q_eq
+        {
+            rate = rate.min(self.rate + rise);
+        }
+        if self.adjusts {
+            rate = (u128::from(rate) * u128::from(self.capacity) / u128::from(last_capacity)) as u64;
+        }
+        self.before = self.rate;
+        self.rate = rate.clamp(self.min_rate, self.capacity.max(self.min_rate));
+    }
+
+    /// r / ρ with ρ = received / (T C f(q)).
+    fn allocate(&self, received: u64, q: u64) -> u64 {
+        let capacity = u128::from(self.capacity) * u128::from(self.interval) / u128::from(PS_PER_S);
+        let target = (capacity * u128::from(self.function.at(q))) >> F_BITS;
+        let rate = u128::from(self.rate) * target / (u128::from(received) * 8);
+        rate.min(u128::from(self.capacity)) as u64
+    }
+
+    fn tick_after(&self, now: Instant) -> Instant {
+        let periods = (now.0 + self.interval - self.phase) / self.interval;
+        Instant(periods * self.interval + self.phase)
+    }
+
+    /// The advertised rate and the capacity.
+    pub fn vars(&self, row: &mut [i64]) {
+        row.copy_from_slice(&[self.rate as i64, self.capacity as i64]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::info::Configuration;
+    use alloc::vec::Vec;
+
+    const GBPS: u64 = 1_000_000_000;
+    const MS: u64 = 1_000_000_000;
+    const Q_EQ: u64 = 24_000;
+
+    /// FECN at its plainest: no averaging, the line's rate as capacity.
+    fn config() -> ExplicitRate {
+        let defaults: Vec<_> = ExplicitRate::PARAMETERS.iter().map(|p| p.default).collect();
+        let config = ExplicitRate::from_values(&defaults).expect("defaults are of their kinds");
+        ExplicitRate { averaging: Averaging::Off, capacity: CapacityOf::Line, ..config }
+    }
+
+    /// At 10 Gb/s, beginning with a quarter of it.
+    fn allocator(config: &ExplicitRate) -> RateAllocator {
+        let place =
+            Place { cp: CpId(7), line: BitRate(10 * GBPS), capacity: crate::Octets(150_000), phase: Duration::ZERO };
+        RateAllocator::new(config, place, 4)
+    }
+
+    fn queue(len: u64) -> Queue {
+        Queue { len: crate::Octets(len), frames: (len / 1500) as u32, rate: BitRate(10 * GBPS), ..Queue::default() }
+    }
+
+    /// An interval in which `frames` of 1000 octets come, and the queue is `len` at its end.
+    fn interval(a: &mut RateAllocator, frames: u32, len: u64) -> u64 {
+        let end = a.next_timeout().map_or(Instant(MS), |tick| tick);
+        for _ in 0..frames {
+            a.on_arrival(Instant(end.0 - 1), 1000, Fate::Queued);
+        }
+        a.on_timeout(end, &queue(len));
+        a.rate()
+    }
+
+    /// The table of the queue function for Qeq = 16 frames of 1500 octets, from k Qeq / ((k − 1) q + Qeq).
+    #[test]
+    fn queue_function() {
+        let lengths = [0, 8, 16, 32, 80, 100];
+        let ab = [1.1, 1.047_619, 1.0, 0.998_008, 0.992_079, 0.989_630];
+        let ba = [1.002, 1.000_999, 1.0, 0.916_667, 0.733_333, 0.676_923];
+        for (fecn_branch, expected) in [(FecnBranch::Ab, ab), (FecnBranch::Ba, ba)] {
+            let f = QueueFunction::new(&ExplicitRate { fecn_branch, ..config() });
+            for (frames, expected) in lengths.into_iter().zip(expected) {
+                let at = f.at(frames * 1500) as f64 / f64::from(1 << F_BITS);
+                assert!((at - expected).abs() < 1e-6, "{fecn_branch:?} {frames}: {at}");
+            }
+        }
+        let f = QueueFunction::new(&ExplicitRate { a: 100.0, c: 0.25, ..config() });
+        assert_eq!(f.at(1_000_000_000), 1 << (F_BITS - 2), "not less than c");
+    }
+
+    #[test]
+    fn one_step_puts_the_load_right() {
+        // 1 ms at 10 Gb/s is 10 Mbit: 1250 frames of 1000 octets are load 1.
+        for (frames, expected) in [
+            (1250, 2_500_000_000),
+            (2500, 1_250_000_000),
+            (500, 6_250_000_000),
+            (100, 10 * GBPS), // 31.25 Gb/s, held at the capacity
+        ] {
+            assert_eq!(interval(&mut allocator(&config()), frames, Q_EQ), expected, "{frames}");
+        }
+        // f(0) = 1.002: 2.505 Gb/s; f(100 frames) = 0.676923: 1.692 Gb/s.
+        assert_eq!(interval(&mut allocator(&config()), 1250, 0) / 1000, 2_504_999);
+        assert_eq!(interval(&mut allocator(&config()), 1250, 150_000) / 1000, 1_692_307);
+        let floor = ExplicitRate { min_rate: BitRate::from_mbps(900), ..config() };
+        assert_eq!(interval(&mut allocator(&floor), 5000, Q_EQ), 900_000_000, "not 625 Mb/s");
+    }
+
+    #[test]
+    fn averaging_and_limits() {
+        let run = |config: ExplicitRate, frames: &[(u32, u64)]| {
+            let mut a = allocator(&config);
+            frames.iter().map(|&(n, len)| interval(&mut a, n, len)).collect::<Vec<_>>()
+        };
+        let (up, down) = ((1000, Q_EQ), (2500, Q_EQ)); // loads 0.8 and 2
+        let mbps = |rates: [u64; 3]| rates.map(|r| r * 1_000_000).to_vec();
+        assert_eq!(run(config(), &[up, up, down]), [3_125_000_000, 3_906_250_000, 1_953_125_000]);
+        // Half of the step: 2500 → (3125 + 2500) / 2, and so on; 2500 × 0.75 = 1875 down.
+        let always = ExplicitRate { averaging: Averaging::Always, ..config() };
+        assert_eq!(run(always.clone(), &[down]), [1_875_000_000]);
+        assert_eq!(run(always, &[up]), [2_812_500_000]);
+        // A fall after no change is no turn; the rise after it is: (1250 × 1.25 + 1250) / 2 = 1406.25.
+        let turns = ExplicitRate { averaging: Averaging::Turns, ..config() };
+        assert_eq!(run(turns, &[down, up]), [1_250_000_000, 1_406_250_000]);
+        // Beyond Qeq by C/20 = 500 Mb/s at most; f(24 001) is all but 1.
+        let limited = ExplicitRate { limited_increase: true, ..config() };
+        assert_eq!(run(limited, &[(500, Q_EQ + 1), (250, Q_EQ + 1), (1250, Q_EQ)]), mbps([3000, 3500, 3500]));
+    }
+
+    #[test]
+    fn capacity_is_that_of_the_backlogged_queue() {
+        let mut a = allocator(&ExplicitRate { capacity: CapacityOf::Measured, ..config() });
+        let at = |ns: u64| Instant(MS / 2 + ns * 1000);
+        // Two frames of 1500 octets queued at once at 5 Gb/s (2400 ns each), then idle, then one more.
+        a.on_arrival(at(0), 1500, Fate::Queued);
+        a.on_arrival(at(0), 1500, Fate::Queued);
+        a.on_departure(at(2400), 1500, &queue(1500));
+        a.on_departure(at(4800), 1500, &queue(0));
+        a.on_arrival(at(100_000), 1500, Fate::Queued);
+        a.on_departure(at(102_400), 1500, &queue(0));
+        // The one in transmission at the tick is measured when it has left.
+        a.on_arrival(at(499_000), 1500, Fate::Queued);
+        a.on_timeout(Instant(MS), &queue(1500));
+        let mut row = [0; 2];
+        a.vars(&mut row);
+        assert_eq!(row[1], 5_000_000_000);
+        // r = min(C, 2.5 Gb/s / rho): four frames, 48 000 bits, of 5 Mbit.
+        assert_eq!(row[0], 5_000_000_000);
+        a.on_departure(at(501_400), 1500, &queue(0));
+        a.on_timeout(Instant(2 * MS), &queue(0));
+        assert_eq!(a.next_timeout(), None, "no frame came");
+    }
+
+    #[test]
+    fn a_change_of_capacity_is_carried_on() {
+        let mut a = allocator(&ExplicitRate { capacity_adjustment: true, ..config() });
+        let half = Queue { rate: BitRate(5 * GBPS), ..queue(Q_EQ) };
+        for _ in 0..1250 {
+            a.on_arrival(Instant(MS / 2), 1000, Fate::Queued);
+        }
+        a.on_timeout(Instant(MS), &half);
+        // Load 2 at 5 Gb/s: 1.25 Gb/s; and once more 5/10.
+        assert_eq!(a.rate(), 625_000_000);
+    }
+
+    #[test]
+    fn ticks_fall_at_their_phase_and_only_while_frames_come() {
+        let mut a = allocator(&ExplicitRate { phase: Duration::from_us(250), ..config() });
+        assert_eq!(a.next_timeout(), None);
+        a.on_arrival(Instant(5 * MS + 100), 1000, Fate::Queued);
+        let first = Instant(5 * MS + MS / 4);
+        assert_eq!(a.next_timeout(), Some(first));
+        a.on_timeout(first, &queue(0));
+        assert_eq!(a.next_timeout(), Some(Instant(6 * MS + MS / 4)));
+        a.on_timeout(Instant(6 * MS + MS / 4), &queue(0));
+        assert_eq!((a.next_timeout(), a.rate()), (None, 2_500_000_000), "dormant, and as at the start");
+    }
+
+    #[test]
+    fn refused_frames_are_load_if_they_are_to_be() {
+        for (load, expected) in [(Load::Accepted, 2_500_000_000), (Load::Offered, 625_000_000)] {
+            let mut a = allocator(&ExplicitRate { load, ..config() });
+            for i in 0..5000 {
+                a.on_arrival(Instant(MS / 2), 1000, if i < 1250 { Fate::Queued } else { Fate::Dropped });
+            }
+            a.on_timeout(Instant(MS), &queue(Q_EQ));
+            assert_eq!(a.rate(), expected, "{load:?}");
+        }
+    }
+
+    #[test]
+    fn a_probe_takes_the_least_rate_of_its_path() {
+        let (mut a, mut b) = (allocator(&config()), allocator(&config()));
+        (a.id, b.id) = (CpId(1), CpId(2));
+        b.reset(GBPS);
+        for path in [[&a, &b], [&b, &a]] {
+            let mut probe = Probe::new(FlowKey(3));
+            for hop in path {
+                hop.edit(&mut probe);
+            }
+            assert_eq!(probe, Probe { flow: FlowKey(3), rate: Some(BitRate(GBPS)), cp: CpId(2) });
+        }
+    }
+}

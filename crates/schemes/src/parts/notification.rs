@@ -1,0 +1,46 @@
+//! The congestion notification message of QCN and of the schemes that are built from its parts.
+
+use crate::Var;
+use crate::parts::quantiser::{Measure, QntzFb};
+use crate::units::CpId;
+
+/// A congestion notification message. On the wire its lengths are in units of 64 octets and the offset's sign is reversed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cnm {
+    /// Quantised |Fb|.
+    pub fb: QntzFb,
+    /// The congestion point that sent it.
+    pub cp: CpId,
+    /// Queue length less the set point, octets.
+    pub q_off: i32,
+    /// Growth of the queue since the sample before, octets.
+    pub q_delta: i32,
+}
+
+/// Length of the frame of a CNM without encapsulated data: headers, CN-TAG, 24 octets of PDU, padding, FCS.
+pub const CNM_OCTETS: u16 = 64;
+
+impl Cnm {
+    /// The columns that [`values`](Self::values) fills.
+    pub const VARS: &'static [Var] = &[
+        Var { name: "fb", description: "quantised |Fb|, 0 to 63" },
+        Var { name: "q_off_octets", description: "queue length less the set point, octets" },
+        Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets" },
+    ];
+
+    /// What congestion point `cp` says of `measure`, with feedback value `fb`.
+    #[must_use]
+    pub fn new(cp: CpId, fb: QntzFb, measure: Measure) -> Self {
+        Self { fb, cp, q_off: saturate(measure.q_off), q_delta: saturate(measure.q_delta) }
+    }
+
+    /// Its fields, one for each of [`VARS`](Self::VARS).
+    #[must_use]
+    pub fn values(&self) -> [i64; 3] {
+        [i64::from(self.fb.steps()), i64::from(self.q_off), i64::from(self.q_delta)]
+    }
+}
+
+fn saturate(octets: i64) -> i32 {
+    octets.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+}

@@ -1,0 +1,312 @@
+//! QCN's reaction point: one rate limiter, when it is made and removed, and the rate calculator in it.
+//!
+//! ```text
+//!   no limiter <----------------------------+
+//!     | notification, queue above set point  | rate back at
+//!     v                                      | line rate
+//!   limiter: rate calculator ----------------+
+//!   (parts::rate_calculator draws its phases)
+//! ```
+//!
+//! Schemes that keep QCN's messages and have no tag take it as it is ([`ReactionPoint`] is implemented for all of them).
+
+use crate::info::values::{choice, count, kbps, mbps, octets, real, switch, us};
+use crate::info::{choice, parameters};
+use crate::parts::jitter::Spread;
+use crate::parts::notification::Cnm;
+use crate::parts::quantiser::QntzFb;
+use crate::parts::rate_calculator::{
+    AiHaiSequence, ByteCycle, CycleHalving, DecreaseOrder, Efr, FrCycles, HaiMultiplier, JitterRp, RateCalculator,
+    Rules, Trr,
+};
+use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
+use crate::{Allowance, Draw, Out, ReactionPoint, Release, Scheme, Var};
+
+choice! {
+    /// What makes a rate limiter.
+    pub enum RlCreate {
+        /// A notification whose queue is above the set point. (Pan)
+        AboveSetPoint = "above-set-point",
+        /// Any notification.
+        Any = "any",
+        /// It is there from the start. (Paper 002's hardware, papers 000 and 004)
+        Always = "always",
+    }
+}
+
+choice! {
+    /// What removes a rate limiter.
+    pub enum RlRelease {
+        /// A frame is sent at line rate. (Pan)
+        LineRate = "line-rate",
+        /// Nothing was sent and no notification came for `rl_idle_time`.
+        Idle = "idle",
+        /// Nothing.
+        Never = "never",
+    }
+}
+
+parameters! {
+    /// How a rate falls and rises, but for the length of the byte counter's cycles.
+    pub struct RateParameters {
+        gd_inverse: u32 = count(128), count(64) => count(65_536); "rpgGd (7 for 2^7); paper 002 table 2", "1/Gd: a feedback value of n cuts the rate by n Gd.";
+        rpg_min_dec_fac: u32 = count(50), count(1) => count(100); "rpgMinDecFac", "The least share of the rate that one cut leaves, in percent.";
+        decrease_order: DecreaseOrder = choice("simultaneous"); "paper 003, 802.1Qau; paper 002 eq. (2), (3)", "Whether the target rate becomes the rate before the cut or, as printed, after it.";
+        rpg_threshold: u32 = count(5), count(1) => count(1000); "rpgThreshold", "Cycles of Fast Recovery.";
+        fr_cycles: FrCycles = choice("threshold"); "papers 000, 002; paper 003 algorithm 1", "Active Increase begins beyond rpg_threshold cycles, or with cycle number rpg_threshold.";
+        timer_on: bool = switch(true); "option; off in paper 004", "Whether the timer exists.";
+        rpg_time_reset: Duration = us(15_000), us(1) => us(1_000_000_000); "rpgTimeReset; TIMER_PERIOD", "Length of a timer cycle.";
+        cycle_halving: CycleHalving = choice("per-counter"); "papers 000, 002, 003", "When cycles are halved.";
+        jitter_rp: JitterRp = choice("reload"); "Pan; paper 002", "Which cycles are jittered: all but the first after a notification, all, or none.";
+        rp_jitter: f64 = real(0.15), real(0.0) => real(0.99); "paper 002 section 2", "Spread of the cycles (0.15 for ±15 %).";
+        rpg_ai_rate: BitRate = mbps(5), mbps(0) => mbps(1_000_000); "rpgAiRate; AI_INC", "R_AI, the step of Active Increase.";
+        rpg_hai_rate: BitRate = mbps(50), mbps(0) => mbps(1_000_000); "rpgHaiRate; HAI_INC", "R_HAI, the step of Hyper-Active Increase.";
+        hai_multiplier: HaiMultiplier = choice("min-count"); "Pan; 802.1Qau; papers 000, 002, 003", "The factor of R_HAI.";
+        ai_hai_sequence: AiHaiSequence = choice("counters"); "papers 002, 003; paper 000", "What leads from Active to Hyper-Active Increase.";
+        efr: Efr = choice("byte-stage"); "Pan, 802.1Qau; paper 002", "Extra Fast Recovery: when a notification keeps target rate and byte counter.";
+        trr: Trr = choice("first-cycle"); "Pan, 802.1Qau; paper 002", "Target Rate Reduction: when a target rate above 10 times the current rate is divided by 8.";
+        tr_clamp: bool = switch(false); "option; on in NIC firmware", "Hold the target rate at the largest rate.";
+        rpg_min_rate: BitRate = mbps(5), kbps(1) => mbps(1_000_000); "rpgMinRate", "Least rate.";
+        rpg_max_rate: BitRate = mbps(0), mbps(0) => mbps(10_000_000); "rpgMaxRate", "Largest rate; 0 for the line's.";
+    }
+}
+
+parameters! {
+    /// Byte-counter cycles of the same length at every rate.
+    pub struct ByteResetParameters {
+        rpg_byte_reset: Octets = octets(150_000), octets(64) => octets(10_000_000_000); "rpgByteReset; BC_LIMIT", "Octets of a byte-counter cycle.";
+    }
+}
+
+parameters! {
+    /// When a rate limiter comes and goes.
+    pub struct LimiterParameters {
+        rl_create: RlCreate = choice("above-set-point"); "Pan; 802.1Qau", "What makes a rate limiter.";
+        rl_release: RlRelease = choice("line-rate"); "Pan", "What removes a rate limiter.";
+        rl_idle_time: Duration = us(100_000), us(1) => us(1_000_000_000); "option", "How long a limiter must be idle to be removed (rl_release = idle).";
+    }
+}
+
+impl RateParameters {
+    /// The rules of a rate calculator in front of a line of rate `line`.
+    #[must_use]
+    pub fn rules(&self, line: BitRate, byte_cycle: ByteCycle) -> Rules {
+        let max_rate = if self.rpg_max_rate.0 == 0 { line.0 } else { self.rpg_max_rate.0.min(line.0) };
+        Rules {
+            gd_inverse: u64::from(self.gd_inverse),
+            rpg_min_dec_fac: u64::from(self.rpg_min_dec_fac),
+            min_rate: self.rpg_min_rate.0.min(max_rate),
+            max_rate,
+            r_ai: self.rpg_ai_rate.0,
+            r_hai: self.rpg_hai_rate.0,
+            threshold: self.rpg_threshold,
+            byte_cycle,
+            time_reset: self.timer_on.then_some(self.rpg_time_reset),
+            jitter: Spread::new(self.rp_jitter),
+            jitter_rp: self.jitter_rp,
+            decrease_order: self.decrease_order,
+            fr_cycles: self.fr_cycles,
+            cycle_halving: self.cycle_halving,
+            hai_multiplier: self.hai_multiplier,
+            ai_hai_sequence: self.ai_hai_sequence,
+            efr: self.efr,
+            trr: self.trr,
+            tr_clamp: self.tr_clamp,
+        }
+    }
+}
+
+impl ByteResetParameters {
+    /// The cycle that they stand for.
+    #[must_use]
+    pub fn cycle(&self) -> ByteCycle {
+        ByteCycle::Fixed(self.rpg_byte_reset.0)
+    }
+}
+
+/// A configuration of a scheme that has QCN's reaction point.
+pub trait RpConfig {
+    /// A reaction point in front of a line of rate `line`.
+    fn rate_limiter(&self, line: BitRate) -> RateLimiter;
+}
+
+/// QCN's reaction point.
+#[derive(Debug, Clone)]
+pub struct RateLimiter {
+    calculator: RateCalculator,
+    create: RlCreate,
+    release: RlRelease,
+    idle_time: Duration,
+    max_rate: u64,
+    installed: bool,
+    /// When the limiter is removed for idleness.
+    idle_at: Instant,
+}
+
+impl RateLimiter {
+    /// The columns that [`values`](Self::values) fills.
+    pub const VARS: [Var; 3] = [
+        Var { name: "target_rate_bps", description: "target rate TR, bit/s" },
+        Var { name: "byte_stage", description: "cycles of the byte counter since the last notification" },
+        Var { name: "time_stage", description: "cycles of the timer since the last notification" },
+    ];
+
+    /// At the largest rate, no limiter installed.
+    #[must_use]
+    pub fn new(rules: Rules, config: &LimiterParameters) -> Self {
+        Self {
+            calculator: RateCalculator::new(rules),
+            create: config.rl_create,
+            release: config.rl_release,
+            idle_time: config.rl_idle_time,
+            max_rate: rules.max_rate,
+            installed: false,
+            idle_at: Instant::NEVER,
+        }
+    }
+
+    /// A flow starts.
+    pub fn start(&mut self, now: Instant, draw: &mut impl Draw) {
+        if self.create == RlCreate::Always && !self.installed {
+            self.installed = true;
+            self.calculator.reset();
+            self.calculator.start_timer(now, draw);
+            self.touch(now);
+        }
+    }
+
+    /// A notification of `fb` has come from a queue that is `q_off` octets above its set point. False if it makes no
+    /// limiter and changes nothing.
+    pub fn notify(&mut self, now: Instant, fb: QntzFb, q_off: i32, draw: &mut impl Draw) -> bool {
+        if fb.is_zero() {
+            return false;
+        }
+        if !self.installed {
+            if self.create == RlCreate::AboveSetPoint && q_off <= 0 {
+                return false;
+            }
+            self.installed = true;
+        }
+        self.calculator.decrease(now, fb, draw);
+        self.touch(now);
+        true
+    }
+
+    /// A frame of `octets` is sent.
+    #[inline]
+    pub fn sent(&mut self, now: Instant, octets: u16, draw: &mut impl Draw) {
+        if !self.installed {
+            return;
+        }
+        if self.release == RlRelease::LineRate && self.calculator.current_rate() == self.max_rate {
+            self.remove();
+            return;
+        }
+        self.touch(now);
+        self.calculator.count(octets, draw);
+    }
+
+    /// When [`timeout`](Self::timeout) is due.
+    #[must_use]
+    pub fn due(&self) -> Option<Instant> {
+        let timer = self.calculator.next_timeout().unwrap_or(Instant::NEVER).min(self.idle_at);
+        (timer != Instant::NEVER).then_some(timer)
+    }
+
+    /// A timer may have run out.
+    pub fn timeout(&mut self, now: Instant, draw: &mut impl Draw) {
+        if now >= self.idle_at {
+            self.remove();
+        } else {
+            self.calculator.on_timeout(now, draw);
+        }
+    }
+
+    /// The current rate (rpCurrentRate).
+    #[must_use]
+    pub fn current_rate(&self) -> BitRate {
+        BitRate(self.calculator.current_rate())
+    }
+
+    /// The target rate (rpTargetRate).
+    #[must_use]
+    pub fn target_rate(&self) -> BitRate {
+        BitRate(self.calculator.target_rate())
+    }
+
+    /// Cycles that the byte counter has ended since the last notification (rpByteStage).
+    #[must_use]
+    pub fn byte_stage(&self) -> u32 {
+        self.calculator.byte_stage()
+    }
+
+    /// Whether the limiter is there.
+    #[must_use]
+    pub fn installed(&self) -> bool {
+        self.installed
+    }
+
+    /// One value for each of [`VARS`](Self::VARS).
+    #[must_use]
+    pub fn values(&self) -> [i64; 3] {
+        let c = &self.calculator;
+        [c.target_rate() as i64, i64::from(c.byte_stage()), i64::from(c.time_stage())]
+    }
+
+    fn remove(&mut self) {
+        self.installed = false;
+        self.idle_at = Instant::NEVER;
+        self.calculator.reset();
+    }
+
+    fn touch(&mut self, now: Instant) {
+        if self.release == RlRelease::Idle {
+            self.idle_at = now + self.idle_time;
+        }
+    }
+}
+
+impl<S> ReactionPoint<S> for RateLimiter
+where
+    S: Scheme<Tag = (), Signal = Cnm>,
+    S::Config: RpConfig,
+{
+    const VARS: &'static [Var] = &Self::VARS;
+
+    fn new(config: &S::Config, line: BitRate) -> Self {
+        config.rate_limiter(line)
+    }
+
+    fn on_start(&mut self, now: Instant, _flow: FlowKey, draw: &mut impl Draw, _out: &mut impl Out<S>) {
+        self.start(now, draw);
+    }
+
+    fn on_signal(&mut self, now: Instant, signal: Cnm, draw: &mut impl Draw, _out: &mut impl Out<S>) {
+        self.notify(now, signal.fb, signal.q_off, draw);
+    }
+
+    #[inline]
+    fn on_send(&mut self, now: Instant, frame: Release, draw: &mut impl Draw, _out: &mut impl Out<S>) {
+        self.sent(now, frame.octets, draw);
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.due()
+    }
+
+    fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, _out: &mut impl Out<S>) {
+        self.timeout(now, draw);
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance { rate: self.current_rate(), window: None }
+    }
+
+    fn limiting(&self) -> bool {
+        self.installed
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        row.copy_from_slice(&self.values());
+    }
+}

@@ -1,0 +1,190 @@
+//! QCN's congestion point: it samples frames, measures its queue, and says what to tell the source of a sampled frame.
+//!
+//! ```text
+//!   sample? --no--> (nothing)
+//!     | yes
+//!   Fb = -(q_off + w q_delta)
+//!     | Fb < 0 and quantises to more than 0
+//!     +--------- Cnm { fb, q_off, q_delta } ------>
+//! ```
+//!
+//! Schemes that keep QCN's messages and have no tag take it as it is ([`CongestionPoint`] is implemented for all of them);
+//! others call [`sample`](SamplingCp::sample) and [`conclude`](SamplingCp::conclude) and decide in between.
+
+use crate::info::values::{choice, count, octets, real, switch};
+use crate::info::{Threshold, choice, parameters};
+use crate::parts::jitter::Spread;
+use crate::parts::notification::Cnm;
+use crate::parts::quantiser::{Measure, QntzFb, Quantise, Quantiser};
+use crate::parts::sampler::{Sampler, SamplerConfig, Sampling, Table};
+use crate::units::{CpId, Instant, Octets};
+use crate::{Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, Scheme, To, Var};
+
+choice! {
+    /// When the queue length of Fb's derivative is stored.
+    pub enum QoldUpdate {
+        /// At every sample. (Pan)
+        EverySample = "every-sample",
+        /// Only when a message is sent. (Wording of papers 000, 002, 003)
+        LastSent = "last-sent",
+    }
+}
+
+parameters! {
+    /// What a congestion point measures, and when.
+    pub struct CpParameters {
+        q_eq: Threshold = octets(26_000), octets(100) => octets(4_294_967_295); "cpQSp, CpQueueSizeSetPoint", "Set point of the queue, Qeq.";
+        w: f64 = real(2.0), real(0.0) => real(1024.0); "cpW, CpFeedbackWeight (w = 2^x); paper 002 eq. (1)", "Weight of the queue's growth in Fb, rounded to 1/1024.";
+        quantise: Quantise = choice("linear63"); "802.1Qau; papers 002, 004", "How |Fb| is quantised: in 63 equal steps, by the six most significant bits, or not at all.";
+        send_qf0: bool = switch(false); "option; Pan sends none", "Send a notification for Fb < 0 that quantises to 0.";
+        qold_update: QoldUpdate = choice("every-sample"); "Pan; papers 000, 002, 003", "When the queue length that q_delta refers to is stored: at every sample, or when a message is sent (so the wording of papers 000, 002 and 003; their results fit every sample).";
+        sampling: Sampling = choice("table"); "paper 002 table 1; papers 000, 004", "How frames are sampled: byte counter with table, probability, count, or every frame.";
+        sample_base: Octets = octets(150_000), octets(10_000) => octets(1_000_000_000); "cpSampleBase, CpMinSampleBase", "Octets between samples at feedback value 0 (sampling = table).";
+        sample_table: Table = choice("paper"); "paper 002 table 1; 802.1Qau", "Intervals of the table: the paper's rounded values, or base / (k + 1).";
+        sample_jitter: f64 = real(0.15), real(0.0) => real(0.99); "paper 002 section 2", "Spread of the sampling intervals (0.15 for ±15 %).";
+        sample_count: u32 = count(100), count(1) => count(1_000_000_000); "option", "Frames between samples (sampling = count).";
+        sample_probability: f64 = real(0.01), real(0.0) => real(1.0); "paper 004", "Probability of a sample at feedback value 0 (sampling = probability).";
+        sample_probability_max: f64 = real(0.01), real(0.0) => real(1.0); "paper 000", "Probability of a sample at feedback value 63; linear in between.";
+        sample_dropped: bool = switch(true); "option", "Frames that the full queue refuses count for sampling; without them fixed-rate sources can lock in phase with a full queue.";
+    }
+}
+
+/// A configuration of a scheme that has QCN's congestion point.
+pub trait CpConfig {
+    /// The congestion point's part of it.
+    fn cp(&self) -> &CpParameters;
+}
+
+/// What a sampled frame has shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// The measure of congestion.
+    pub measure: Measure,
+    /// Quantised |Fb|.
+    pub fb: QntzFb,
+    /// QCN would send a message.
+    pub congested: bool,
+}
+
+/// QCN's congestion point.
+#[derive(Debug, Clone)]
+pub struct SamplingCp {
+    id: CpId,
+    sampler: Sampler,
+    quantiser: Quantiser,
+    send_qf0: bool,
+    qold_every_sample: bool,
+    sample_dropped: bool,
+    q_old: u64,
+    last_fb: QntzFb,
+}
+
+impl SamplingCp {
+    /// The columns that [`values`](Self::values) fills.
+    pub const VARS: [Var; 2] = [
+        Var { name: "fb", description: "quantised |Fb| of the last sample, 0 to 63" },
+        Var { name: "q_old_octets", description: "queue length that the next q_delta refers to, octets" },
+    ];
+
+    /// The congestion point `id` of an empty queue.
+    #[must_use]
+    pub fn new(config: &CpParameters, id: CpId) -> Self {
+        Self {
+            id,
+            sampler: Sampler::new(&SamplerConfig {
+                sampling: config.sampling,
+                base: config.sample_base.0,
+                table: config.sample_table,
+                jitter: Spread::new(config.sample_jitter),
+                every: config.sample_count,
+                probability: config.sample_probability,
+                probability_max: config.sample_probability_max,
+            }),
+            quantiser: Quantiser::new(config.q_eq.0, config.w, config.quantise),
+            send_qf0: config.send_qf0,
+            qold_every_sample: config.qold_update == QoldUpdate::EverySample,
+            sample_dropped: config.sample_dropped,
+            q_old: 0,
+            last_fb: QntzFb::default(),
+        }
+    }
+
+    /// Counts a frame of `octets` that came to `queue`. If it is sampled, what it shows; then [`conclude`](Self::conclude)
+    /// follows.
+    #[inline]
+    pub fn sample(&mut self, octets: u16, fate: Fate, queue: &Queue, draw: &mut impl Draw) -> Option<Sample> {
+        if fate == Fate::Dropped && !self.sample_dropped {
+            return None;
+        }
+        let (quantiser, q_old) = (self.quantiser, self.q_old);
+        let steps = || quantiser.quantise(quantiser.measure(queue.len.0, q_old)).steps();
+        if !self.sampler.sample(octets, steps, draw) {
+            return None;
+        }
+        let measure = quantiser.measure(queue.len.0, q_old);
+        let fb = quantiser.quantise(measure);
+        let congested = !fb.is_zero() || (self.send_qf0 && measure.congestion > 0);
+        Some(Sample { measure, fb, congested })
+    }
+
+    /// The message that `sample` calls for.
+    #[must_use]
+    pub fn message(&self, sample: &Sample) -> Cnm {
+        Cnm::new(self.id, sample.fb, sample.measure)
+    }
+
+    /// Ends `sample` of a queue of `len`: stores what the next one refers to and sets the interval until then.
+    #[inline]
+    pub fn conclude(&mut self, sample: &Sample, sent: bool, len: Octets, draw: &mut impl Draw) {
+        if sent || self.qold_every_sample {
+            self.q_old = len.0;
+        }
+        self.last_fb = sample.fb;
+        self.sampler.reload(sample.fb.steps(), draw);
+    }
+
+    /// Its identity.
+    #[must_use]
+    pub fn id(&self) -> CpId {
+        self.id
+    }
+
+    /// One value for each of [`VARS`](Self::VARS).
+    #[must_use]
+    pub fn values(&self) -> [i64; 2] {
+        [i64::from(self.last_fb.steps()), self.q_old as i64]
+    }
+}
+
+impl<S> CongestionPoint<S> for SamplingCp
+where
+    S: Scheme<Tag = (), Signal = Cnm>,
+    S::Config: CpConfig,
+{
+    const VARS: &'static [Var] = &Self::VARS;
+
+    fn new(config: &S::Config, place: Place) -> Self {
+        Self::new(config.cp(), place.cp)
+    }
+
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        _now: Instant,
+        frame: Frame<'_, ()>,
+        fate: Fate,
+        queue: &Queue,
+        draw: &mut impl Draw,
+        out: &mut impl Out<S>,
+    ) {
+        let Some(sample) = self.sample(frame.octets, fate, queue, draw) else { return };
+        if sample.congested {
+            out.send(To::Source(frame.flow), Class::Control, self.message(&sample));
+        }
+        self.conclude(&sample, sample.congested, queue.len, draw);
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        row.copy_from_slice(&self.values());
+    }
+}

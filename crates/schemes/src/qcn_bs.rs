@@ -1,0 +1,81 @@
+//! QCN with Bottleneck Selection (QCN/BS): a rate for each congested switch, the slowest of which governs.
+//!
+//! A flow that crosses several bottlenecks hears of each of them. QCN subtracts all of it from one rate and so regulates
+//! long flows too much. QCN/BS keeps rate, counters and timer for each switch that complains; the least of the rates is
+//! the flow's. Congestion points are QCN's. [`limiter_table`](crate::parts::limiter_table) draws the reaction point.
+//!
+//! Source: paper 003 (Matsushima, Tanisawa, Yamamoto), section II.B and algorithm 1. It leaves open how long an entry
+//! lives, and what happens in a full table; each is an option or a rule stated there.
+
+use crate::info::{Info, Profile, parameters};
+use crate::none::Silent;
+use crate::parts::limiter_table::{LimiterTable, TableConfig, TableParameters};
+use crate::parts::notification::{CNM_OCTETS, Cnm};
+use crate::parts::rate_limiter::{ByteResetParameters, RateParameters};
+use crate::parts::sampling_cp::{CpConfig, CpParameters, SamplingCp};
+use crate::qcn::{PAN_10G, PAPER_BOTTLENECK};
+use crate::units::BitRate;
+use crate::{Scheme, Var};
+
+/// QCN with Bottleneck Selection.
+#[derive(Debug, Clone, Copy)]
+pub struct QcnBs;
+
+parameters! {
+    /// The parameters of QCN/BS.
+    pub struct Config {
+        ..cp: CpParameters;
+        ..rate: RateParameters;
+        ..byte_reset: ByteResetParameters;
+        ..table: TableParameters;
+    }
+}
+
+impl CpConfig for Config {
+    fn cp(&self) -> &CpParameters {
+        &self.cp
+    }
+}
+
+impl TableConfig for Config {
+    fn limiter_table(&self, line: BitRate) -> LimiterTable {
+        LimiterTable::new(self.rate.rules(line, self.byte_reset.cycle()), &self.table)
+    }
+}
+
+impl Scheme for QcnBs {
+    const INFO: Info = Info {
+        name: "qcn-bs",
+        title: "QCN with Bottleneck Selection",
+        source: "paper 003 (Matsushima, Tanisawa, Yamamoto: Fairness of multiple-bottleneck flows)",
+        description: "QCN whose sources keep a rate for each congested switch and send at the least of them.",
+        parameters: Config::PARAMETERS,
+        profiles: &[
+            PAN_10G,
+            Profile {
+                name: PAPER_BOTTLENECK.name,
+                description: "Paper 003 at 10 Gb/s: Qeq of 22 frames, an entry for each switch, decreased when it is made.",
+                settings: PAPER_BOTTLENECK.settings,
+            },
+        ],
+        recovers_alone: true,
+        raises_on_signal: false,
+        integer_state: true,
+    };
+    type Config = Config;
+    type Tag = ();
+    type Signal = Cnm;
+    type Cp = SamplingCp;
+    type Np = Silent;
+    type Rp = LimiterTable;
+
+    const SIGNAL_VARS: &'static [Var] = Cnm::VARS;
+
+    fn octets(_: &Cnm) -> u16 {
+        CNM_OCTETS
+    }
+
+    fn signal_vars(signal: &Cnm, row: &mut [i64]) {
+        row.copy_from_slice(&signal.values());
+    }
+}

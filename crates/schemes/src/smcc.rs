@@ -1,0 +1,557 @@
+//! SMCC, Sliding Mode Congestion Control (paper 004).
+//!
+//! A congestion point samples frames and always answers: the queue's offset from its target and its growth since the
+//! sample before, separately and with their signs. The reaction point needs no counter, no timer and no phase: the two
+//! signs say whether the queue runs away from its target (state A: act on the offset, strongly) or returns to it
+//! (state B: act on the growth, gently). The line "growth = 0" is then a sliding regime that leads to the target.
+//!
+//! ```text
+//!   congestion point                     reaction point                        growth of the queue
+//!   sample? --no--> (nothing)                                                          ^
+//!     | yes                              signs of q_off and q_delta        B           |           A
+//!     +-- Notice { q_off, q_delta } -->    agree:  r -= alpha q_off   r -= beta q_delta|r -= alpha q_off
+//!         q_old = q                        differ: r -= beta q_delta  -----------------+------------> offset
+//!                                        r within [min_rate, line]         A           |           B
+//!                                                                     r -= alpha q_off | r -= beta q_delta
+//! ```
+//!
+//! All state is integer. The gains are a mantissa of 18 bits and a shift ([`Gain`]), as a multiplier of FPGAs takes them.
+//!
+//! Where the paper is silent or its results need a reading of their own, each reading is a parameter. The defaults fit
+//! figures 15, 16 and 18 to 23 but for the rest at 48 KB with a small gain (the "deal-breaker", remark 1 of section 4.3):
+//! that one has a profile of its own.
+
+use crate::info::values::{choice, count, kbps, mbps, octets, real, switch};
+use crate::info::{Info, Profile, Threshold, choice, parameters};
+use crate::none::Silent;
+use crate::parts::gain::Gain;
+use crate::parts::sampler::{Even, Sampler};
+use crate::units::{BitRate, CpId, Instant, Octets};
+use crate::{
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, To, Var,
+};
+
+/// Sliding Mode Congestion Control.
+#[derive(Debug, Clone, Copy)]
+pub struct Smcc;
+
+choice! {
+    /// The state when the queue has not changed since the sample before.
+    pub enum DeltaZero {
+        /// State A: the offset still stands, so it is acted upon. (Fits figures 15 to 23)
+        StateA = "state-a",
+        /// State B: nothing changes. A queue that has filled then stays full.
+        StateB = "state-b",
+        /// Sign bits are compared, so 0 counts as positive: A above the target, B below. (Section 5.1, "XOR of the
+        /// signs"; fits the deal-breaker)
+        SignBit = "sign-bit",
+    }
+}
+
+choice! {
+    /// Whose notices raise the rate.
+    pub enum IncreaseFrom {
+        /// Those of the congestion point that lowered it last. (The rule of BCN, which the paper's framework comes from)
+        Bound = "bound",
+        /// All.
+        Any = "any",
+    }
+}
+
+choice! {
+    /// Which notices bind the limiter to their congestion point.
+    pub enum BindOn {
+        /// Those that lower the rate while the queue is above its target: a queue that is short congests nobody.
+        AboveTarget = "above-target",
+        /// All that lower the rate.
+        Decrease = "decrease",
+    }
+}
+
+parameters! {
+    /// SMCC's parameters.
+    pub struct Config {
+        q0: Threshold = octets(64_000), octets(100) => octets(2_147_483_647); "paper 004 section 5.2", "Target of the queue length, q0.";
+        sampling: Even = choice("count"); "option; paper 004 section 2.2 says \"periodically with probability p\"", "Whether every n-th frame is sampled or each frame with a probability.";
+        sample_count: u32 = count(100), count(1) => count(1_000_000_000); "paper 004 (p = 0.01)", "Frames from one sample to the next (sampling = count).";
+        sample_probability: f64 = real(0.01), real(0.0) => real(1.0); "paper 004 (p = 0.01)", "Probability of a sample (sampling = probability).";
+        sample_dropped: bool = switch(true); "option", "Frames that the full queue refuses count for sampling.";
+        ra: BitRate = mbps(256), kbps(1) => mbps(1_000_000); "paper 004 section 5.4, Ra and Rlarge", "Change of the rate in state A when the offset is ra_at; this sets alpha (with two stages the larger alpha).";
+        ra_at: Octets = octets(64_000), octets(64) => octets(1_000_000_000); "option; the largest offset with q0 64 KB and a buffer of 128 KB", "Offset at which the change is ra.";
+        two_stage: bool = switch(false); "paper 004 section 4.4", "Two values of alpha: the larger while the queue changes fast.";
+        ra_small: BitRate = mbps(128), kbps(1) => mbps(1_000_000); "paper 004 section 5.4, Rsmall", "Change of the rate in state A when the offset is ra_at and the queue changes by t1 or less (two_stage).";
+        t1: Octets = octets(8_000), octets(0) => octets(1_000_000_000); "paper 004 section 5.4, T1", "A change of the queue by more, up or down, calls for the larger alpha (two_stage).";
+        rb: BitRate = mbps(64), kbps(1) => mbps(1_000_000); "paper 004 section 5.4, Rb", "Change of the rate in state B when the growth is rb_at; this sets beta.";
+        rb_at: Octets = octets(16_000), octets(64) => octets(1_000_000_000); "option; 8 to 16 KB fit the figures", "Growth at which the change is rb.";
+        hold_change: bool = switch(false); "option; \"the maximum amount of the rate adjustment\", paper 004 section 5.2", "A change is never larger than ra and rb, whatever offset and growth.";
+        delta_zero: DeltaZero = choice("state-a"); "option; paper 004 section 5.1", "The state when the queue has not changed.";
+        increase_from: IncreaseFrom = choice("bound"); "option; BCN's rule", "Whose notices raise the rate.";
+        bind_on: BindOn = choice("above-target"); "option", "Which notices bind the limiter to their congestion point.";
+        min_rate: BitRate = mbps(10), kbps(1) => mbps(1_000_000); "option", "Least rate.";
+    }
+}
+
+const PROFILES: &[Profile] = &[
+    Profile {
+        name: "paper-sliding-mode",
+        description: "Paper 004 at 1 Gb/s with one value of alpha: Ra 256 Mb/s, Rb 64 Mb/s, target 64 KB of a buffer of 128 KB.",
+        settings: &[("q0", octets(64_000)), ("ra", mbps(256)), ("rb", mbps(64)), ("two_stage", switch(false))],
+    },
+    Profile {
+        name: "two-stage",
+        description: "What paper 004 recommends at 1 Gb/s: Ra 256 and 128 Mb/s, T1 8 KB, Rb 64 Mb/s.",
+        settings: &[
+            ("two_stage", switch(true)),
+            ("ra", mbps(256)),
+            ("ra_small", mbps(128)),
+            ("t1", octets(8_000)),
+            ("rb", mbps(64)),
+        ],
+    },
+    Profile {
+        name: "dealbreaker",
+        description: "The readings under which paper 004's figure 15 shows a rest at 48 KB with Ra 64 Mb/s; they starve \
+                      sources when little bandwidth is left.",
+        settings: &[
+            ("ra", mbps(64)),
+            ("sampling", choice("probability")),
+            ("delta_zero", choice("sign-bit")),
+            ("rb_at", octets(7_000)),
+        ],
+    },
+    Profile {
+        name: "scaled-10g",
+        description: "Scaled by this project, in no source: rates times 10, lengths times 24/64, for 10 Gb/s, frames of \
+                      1500 octets and a buffer of 150 KB.",
+        settings: &[
+            ("q0", octets(24_000)),
+            ("sample_count", count(25)),
+            ("sample_probability", real(0.04)),
+            ("ra", mbps(2560)),
+            ("ra_at", octets(24_000)),
+            ("ra_small", mbps(1280)),
+            ("t1", octets(3_000)),
+            ("rb", mbps(640)),
+            ("rb_at", octets(6_000)),
+            ("min_rate", mbps(100)),
+        ],
+    },
+];
+
+/// What a congestion point says of its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Notice {
+    /// The congestion point that sent it.
+    pub cp: CpId,
+    /// Queue length less the target, octets.
+    pub q_off: i32,
+    /// Growth of the queue since the sample before, octets.
+    pub q_delta: i32,
+}
+
+/// Length of a notice's frame: that of a QCN notification, for it replaces one field of it by another.
+pub const NOTICE_OCTETS: u16 = 64;
+
+impl Scheme for Smcc {
+    const INFO: Info = Info {
+        name: "smcc",
+        title: "Sliding Mode Congestion Control",
+        source: "paper 004 (SMCC for data center Ethernet, with its NetFPGA implementation)",
+        description: "Switches sample frames and send the source the queue's offset and growth; their signs choose which \
+                      of the two changes the rate.",
+        parameters: Config::PARAMETERS,
+        profiles: PROFILES,
+        recovers_alone: false,
+        raises_on_signal: true,
+        integer_state: true,
+    };
+    type Config = Config;
+    type Tag = ();
+    type Signal = Notice;
+    type Cp = Cp;
+    type Np = Silent;
+    type Rp = Rp;
+
+    const SIGNAL_VARS: &'static [Var] = &[
+        Var { name: "q_off_octets", description: "queue length less the target, octets" },
+        Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets" },
+    ];
+
+    fn octets(_: &Notice) -> u16 {
+        NOTICE_OCTETS
+    }
+
+    fn signal_vars(signal: &Notice, row: &mut [i64]) {
+        row.copy_from_slice(&[i64::from(signal.q_off), i64::from(signal.q_delta)]);
+    }
+}
+
+/// SMCC's congestion point.
+#[derive(Debug, Clone)]
+pub struct Cp {
+    id: CpId,
+    sampler: Sampler,
+    q0: u64,
+    sample_dropped: bool,
+    q_old: u64,
+}
+
+impl CongestionPoint<Smcc> for Cp {
+    const VARS: &'static [Var] =
+        &[Var { name: "q_old_octets", description: "queue length at the last sample, octets" }];
+
+    fn new(config: &Config, place: Place) -> Self {
+        Self {
+            id: place.cp,
+            sampler: Sampler::even(config.sampling, config.sample_count, config.sample_probability),
+            q0: config.q0.0,
+            sample_dropped: config.sample_dropped,
+            q_old: 0,
+        }
+    }
+
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        _now: Instant,
+        frame: Frame<'_, ()>,
+        fate: Fate,
+        queue: &Queue,
+        draw: &mut impl Draw,
+        out: &mut impl Out<Smcc>,
+    ) {
+        if fate == Fate::Dropped && !self.sample_dropped {
+            return;
+        }
+        if !self.sampler.sample(frame.octets, || 0, draw) {
+            return;
+        }
+        self.sampler.reload(0, draw);
+        let len = queue.len.0;
+        let notice = Notice { cp: self.id, q_off: difference(len, self.q0), q_delta: difference(len, self.q_old) };
+        self.q_old = len;
+        out.send(To::Source(frame.flow), Class::Control, notice);
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        row.copy_from_slice(&[self.q_old as i64]);
+    }
+}
+
+/// `a - b`, held within 32 bits.
+fn difference(a: u64, b: u64) -> i32 {
+    (a as i64 - b as i64).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+}
+
+/// The half-planes of figure 7.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// The queue runs away from its target.
+    A,
+    /// The queue returns to its target.
+    B,
+}
+
+/// SMCC's reaction point: a rate, and the congestion point that it is bound to.
+#[derive(Debug, Clone)]
+pub struct Rp {
+    rate: u64,
+    min_rate: u64,
+    max_rate: u64,
+    alpha: Gain,
+    /// Where the queue changes by no more than `t1`.
+    alpha_small: Gain,
+    /// Zero octets and above with two stages; beyond any change with one.
+    t1: u64,
+    beta: Gain,
+    ra: u64,
+    rb: u64,
+    delta_zero: DeltaZero,
+    bound_only: bool,
+    bind_above_target: bool,
+    bound: Option<CpId>,
+    /// The last change of the rate, bit/s, for those who watch.
+    change: i64,
+}
+
+impl Rp {
+    /// The state that a notice stands for.
+    #[must_use]
+    pub fn state(&self, notice: &Notice) -> State {
+        let agree = (notice.q_off < 0) == (notice.q_delta < 0);
+        let a = match (notice.q_delta, self.delta_zero) {
+            (0, DeltaZero::StateA) => true,
+            (0, DeltaZero::StateB) => false,
+            _ => agree,
+        };
+        if a { State::A } else { State::B }
+    }
+
+    /// What `notice` takes from the rate (adds to it, if negative), bit/s. Rounded towards zero.
+    #[must_use]
+    pub fn decrease(&self, notice: &Notice) -> i64 {
+        let (by, gain, most) = match self.state(notice) {
+            State::A if u64::from(notice.q_delta.unsigned_abs()) > self.t1 => (notice.q_off, self.alpha, self.ra),
+            State::A => (notice.q_off, self.alpha_small, self.ra),
+            State::B => (notice.q_delta, self.beta, self.rb),
+        };
+        let size = gain.times(by.unsigned_abs()).min(most) as i64;
+        if by < 0 { -size } else { size }
+    }
+}
+
+impl ReactionPoint<Smcc> for Rp {
+    const VARS: &'static [Var] = &[Var { name: "change_bps", description: "last change of the rate, bit/s" }];
+
+    fn new(config: &Config, line: BitRate) -> Self {
+        let alpha = Gain::new(config.ra.0, config.ra_at.0);
+        let most = |rate: BitRate| if config.hold_change { rate.0 } else { i64::MAX as u64 };
+        Self {
+            rate: line.0,
+            min_rate: config.min_rate.0.min(line.0),
+            max_rate: line.0,
+            alpha,
+            alpha_small: if config.two_stage { Gain::new(config.ra_small.0, config.ra_at.0) } else { alpha },
+            t1: config.t1.0,
+            beta: Gain::new(config.rb.0, config.rb_at.0),
+            ra: most(config.ra),
+            rb: most(config.rb),
+            delta_zero: config.delta_zero,
+            bound_only: config.increase_from == IncreaseFrom::Bound,
+            bind_above_target: config.bind_on == BindOn::AboveTarget,
+            bound: None,
+            change: 0,
+        }
+    }
+
+    fn on_signal(&mut self, _now: Instant, notice: Notice, _draw: &mut impl Draw, _out: &mut impl Out<Smcc>) {
+        let decrease = self.decrease(&notice);
+        if decrease < 0 && self.bound_only && self.bound != Some(notice.cp) {
+            return;
+        }
+        if decrease > 0 && (notice.q_off > 0 || !self.bind_above_target) {
+            self.bound = Some(notice.cp);
+        }
+        let before = self.rate as i64;
+        let rate = before.saturating_sub(decrease).clamp(self.min_rate as i64, self.max_rate as i64);
+        self.change = rate - before;
+        self.rate = rate as u64;
+    }
+
+    #[inline]
+    fn on_send(&mut self, _now: Instant, _frame: Release, _draw: &mut impl Draw, _out: &mut impl Out<Smcc>) {}
+
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    fn on_timeout(&mut self, _now: Instant, _draw: &mut impl Draw, _out: &mut impl Out<Smcc>) {}
+
+    fn allowance(&self) -> Allowance {
+        Allowance { rate: BitRate(self.rate), window: None }
+    }
+
+    fn limiting(&self) -> bool {
+        self.rate < self.max_rate
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        row.copy_from_slice(&[self.change]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Duration, FlowKey};
+    use crate::{SchemeConfig, Value};
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    /// Always the same word.
+    struct Word(u32);
+    impl Draw for Word {
+        fn draw(&mut self) -> u32 {
+            self.0
+        }
+    }
+
+    /// Keeps what was sent.
+    #[derive(Default)]
+    struct Sent(Vec<(To, Class, Notice)>);
+    impl Out<Smcc> for Sent {
+        fn send(&mut self, to: To, class: Class, signal: Notice) {
+            self.0.push((to, class, signal));
+        }
+    }
+
+    fn config(profile: &str, changes: &[(&str, Value)]) -> Config {
+        let info = Smcc::INFO;
+        let profile = if profile.is_empty() { &[][..] } else { info.profile(profile).expect("a profile").settings };
+        let value = |p: &crate::Parameter| {
+            changes.iter().chain(profile).find(|(name, _)| *name == p.name).map_or(p.default, |(_, value)| *value)
+        };
+        let values: Vec<_> = info.parameters.iter().map(value).collect();
+        let Some(SchemeConfig::Smcc(config)) = SchemeConfig::new("smcc", &values) else { panic!("kinds agree") };
+        config
+    }
+
+    const C1: CpId = CpId(1);
+    const C2: CpId = CpId(2);
+    const GBPS: u64 = 1_000_000_000;
+
+    fn rp(profile: &str, changes: &[(&str, Value)]) -> Rp {
+        Rp::new(&config(profile, changes), BitRate::from_gbps(1))
+    }
+
+    fn notify(rp: &mut Rp, cp: CpId, q_off: i32, q_delta: i32) -> u64 {
+        rp.on_signal(Instant::ZERO, Notice { cp, q_off, q_delta }, &mut Word(0), &mut Sent::default());
+        rp.allowance().rate.0
+    }
+
+    /// alpha = 256 Mb/s / 64 000 octets and beta = 64 Mb/s / 16 000 octets: both 4000 bit/s an octet.
+    #[test]
+    fn equation_25() {
+        let mut rp = rp("", &[]);
+        assert!(!rp.limiting());
+        // State A, queue too long and growing: 1000 - 4000 × 64 000 = 1000 - 256 Mb/s.
+        assert_eq!(notify(&mut rp, C1, 64_000, 20_000), 744_000_000);
+        assert!(rp.limiting());
+        // State B, too long but shrinking: the rate rises by 4000 × 5000 = 20 Mb/s.
+        assert_eq!(notify(&mut rp, C1, 30_000, -5_000), 764_000_000);
+        // State A, too short and shrinking: rises by 4000 × 10 000 = 40 Mb/s.
+        assert_eq!(notify(&mut rp, C1, -10_000, -1_000), 804_000_000);
+        // State B, too short but growing: falls by 4000 × 1000 = 4 Mb/s.
+        assert_eq!(notify(&mut rp, C1, -10_000, 1_000), 800_000_000);
+        let mut row = [0];
+        rp.vars(&mut row);
+        assert_eq!(row, [-4_000_000]);
+        // Never above the line, never below 10 Mb/s.
+        assert_eq!(notify(&mut rp, C1, -64_000, -1), GBPS);
+        assert!(!rp.limiting());
+        for _ in 0..5 {
+            notify(&mut rp, C1, 64_000, 1);
+        }
+        assert_eq!(rp.allowance().rate.0, 10_000_000);
+    }
+
+    #[test]
+    fn a_queue_that_stands_still() {
+        // Too long by 10 000 or too short by 10 000: state A takes or gives 40 Mb/s.
+        let start = 744_000_000;
+        for (word, above, below) in [
+            ("state-a", start - 40_000_000, start + 40_000_000),
+            ("state-b", start, start),
+            ("sign-bit", start - 40_000_000, start),
+        ] {
+            for (q_off, expected) in [(10_000, above), (-10_000, below)] {
+                let mut rp = rp("", &[("delta_zero", choice(word))]);
+                notify(&mut rp, C1, 64_000, 1);
+                assert_eq!(notify(&mut rp, C1, q_off, 0), expected, "{word} at {q_off}");
+            }
+        }
+    }
+
+    /// Section 4.4: the larger alpha where the queue changes by more than 8 KB, in either direction.
+    #[test]
+    fn two_values_of_alpha() {
+        let mut rp = rp("two-stage", &[]);
+        assert_eq!(notify(&mut rp, C1, 32_000, 8_000), GBPS - 64_000_000, "2000 bit/s × 32 000");
+        assert_eq!(notify(&mut rp, C1, 32_000, 8_001), GBPS - 192_000_000, "4000 bit/s × 32 000 more");
+        assert_eq!(notify(&mut rp, C1, -8_000, -8_000), GBPS - 176_000_000, "2000 bit/s × 8000 back");
+        assert_eq!(notify(&mut rp, C1, -8_000, -8_001), GBPS - 144_000_000, "4000 bit/s × 8000 back");
+    }
+
+    #[test]
+    fn a_change_can_be_held() {
+        for (on, expected) in [(false, 800_000_000), (true, 936_000_000)] {
+            let mut rp = rp("", &[("hold_change", switch(on))]);
+            // Too short, growing by 50 000: 4000 × 50 000 = 200 Mb/s, held at Rb = 64 Mb/s.
+            assert_eq!(notify(&mut rp, C1, -14_000, 50_000), expected);
+        }
+    }
+
+    #[test]
+    fn only_the_bound_congestion_point_raises() {
+        let mut bound = rp("", &[]);
+        notify(&mut bound, C1, 64_000, 1);
+        assert_eq!(notify(&mut bound, C2, -64_000, -1), 744_000_000, "the other queue is empty: no matter");
+        // An uncongested queue that grows lowers the rate by 4 Mb/s, but does not take over...
+        assert_eq!(notify(&mut bound, C2, -63_000, 1_000), 740_000_000);
+        assert_eq!(notify(&mut bound, C1, -10_000, -1), 780_000_000);
+        // ... a congested one does.
+        assert_eq!(notify(&mut bound, C2, 10_000, 1), 740_000_000);
+        assert_eq!(notify(&mut bound, C1, -10_000, -1), 740_000_000);
+
+        let mut any_decrease = rp("", &[("bind_on", choice("decrease"))]);
+        notify(&mut any_decrease, C1, 64_000, 1);
+        notify(&mut any_decrease, C2, -63_000, 1_000);
+        assert_eq!(notify(&mut any_decrease, C1, -10_000, -1), 740_000_000, "now C2 is bound");
+
+        let mut any = rp("", &[("increase_from", choice("any"))]);
+        notify(&mut any, C1, 64_000, 1);
+        assert_eq!(notify(&mut any, C2, -10_000, -1), 784_000_000);
+    }
+
+    fn arrive(cp: &mut Cp, len: u64, fate: Fate) -> Option<(i32, i32)> {
+        let mut sent = Sent::default();
+        let queue = Queue { len: Octets(len), ..Queue::default() };
+        let frame =
+            Frame { flow: FlowKey(7), octets: 1000, weight: 1, last: false, sent_at: Instant::ZERO, tag: &mut () };
+        cp.on_arrival(Instant::ZERO, frame, fate, &queue, &mut Word(0), &mut sent);
+        sent.0.first().map(|&(to, class, notice)| {
+            assert_eq!((to, class, notice.cp), (To::Source(FlowKey(7)), Class::Control, C1));
+            (notice.q_off, notice.q_delta)
+        })
+    }
+
+    fn cp(changes: &[(&str, Value)]) -> Cp {
+        let place = Place { cp: C1, line: BitRate::from_gbps(1), capacity: Octets(128_000), phase: Duration::ZERO };
+        Cp::new(&config("", changes), place)
+    }
+
+    #[test]
+    fn each_sample_is_answered_with_both_signs() {
+        let mut cp = cp(&[("sample_count", count(2))]);
+        assert_eq!(arrive(&mut cp, 90_000, Fate::Queued), None, "the first of two is not sampled");
+        assert_eq!(arrive(&mut cp, 100_000, Fate::Queued), Some((36_000, 100_000)));
+        assert_eq!(arrive(&mut cp, 0, Fate::Queued), None);
+        assert_eq!(arrive(&mut cp, 64_000, Fate::Queued), Some((0, -36_000)), "even at the target");
+        assert_eq!(arrive(&mut cp, 0, Fate::Queued), None);
+        assert_eq!(arrive(&mut cp, 1_000, Fate::Queued), Some((-63_000, -63_000)));
+    }
+
+    #[test]
+    fn sampling_is_counted_or_drawn() {
+        // The word 0 is below any threshold but that of probability 0.
+        let mut drawn = cp(&[("sampling", choice("probability"))]);
+        assert!((0..5).all(|_| arrive(&mut drawn, 1_000, Fate::Queued).is_some()));
+        let mut never = cp(&[("sampling", choice("probability")), ("sample_probability", real(0.0))]);
+        assert!((0..5).all(|_| arrive(&mut never, 1_000, Fate::Queued).is_none()));
+        for (on, sent) in [(false, false), (true, true)] {
+            let mut cp = cp(&[("sample_count", count(1)), ("sample_dropped", switch(on))]);
+            assert_eq!(arrive(&mut cp, 128_000, Fate::Dropped).is_some(), sent);
+        }
+    }
+
+    proptest! {
+        /// A change goes against the sign of what it acts upon, grows with it, and leaves the rate within its bounds.
+        #[test]
+        fn changes_oppose(
+            q_off in -200_000i32..200_000, q_delta in -200_000i32..200_000, two_stage: bool, times in 1u32..20,
+        ) {
+            let mut rp = rp("", &[("two_stage", switch(two_stage))]);
+            let notice = Notice { cp: C1, q_off, q_delta };
+            let acts_on = if rp.state(&notice) == State::A { q_off } else { q_delta };
+            prop_assert_eq!(rp.decrease(&notice).signum(), i64::from(acts_on.signum()));
+            let opposite = Notice { cp: C1, q_off: -q_off, q_delta: -q_delta };
+            if q_off != 0 && q_delta != 0 {
+                prop_assert_eq!(rp.decrease(&opposite), -rp.decrease(&notice));
+            }
+            for _ in 0..times {
+                let rate = notify(&mut rp, C1, q_off, q_delta);
+                prop_assert!((10_000_000..=GBPS).contains(&rate));
+            }
+        }
+    }
+}

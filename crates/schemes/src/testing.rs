@@ -1,0 +1,38 @@
+//! What unit tests of schemes have in common.
+
+use alloc::vec::Vec;
+
+use crate::{Class, Configuration, Draw, Out, Scheme, To, Value};
+
+/// Draws the middle of every jitter.
+pub(crate) struct Middle;
+
+impl Draw for Middle {
+    fn draw(&mut self) -> u32 {
+        1 << 31
+    }
+}
+
+/// Keeps the signals that were sent.
+pub(crate) struct Sent<S: Scheme>(pub(crate) Vec<(To, S::Signal)>);
+
+impl<S: Scheme> Default for Sent<S> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<S: Scheme> Out<S> for Sent<S> {
+    fn send(&mut self, to: To, class: Class, signal: S::Signal) {
+        assert_eq!(class, Class::Control);
+        self.0.push((to, signal));
+    }
+}
+
+/// The configuration that starts from `profile` (or from the defaults, if it is empty) and has these `changes`.
+pub(crate) fn config<S: Scheme>(profile: &str, changes: &[(&str, Value)]) -> S::Config {
+    let settings = if profile.is_empty() { &[][..] } else { S::INFO.profile(profile).expect("a profile").settings };
+    let value = |name: &str| changes.iter().chain(settings).find(|(other, _)| *other == name).map(|(_, value)| *value);
+    let values: Vec<_> = S::INFO.parameters.iter().map(|p| value(p.name).unwrap_or(p.default)).collect();
+    S::Config::from_values(&values).expect("values are of their parameters' kinds")
+}

@@ -1,0 +1,138 @@
+//! What a scheme's roles meet in a network: the frames and signals of a small one, put together by hand.
+//!
+//! ```text
+//!   reaction point ---data, probes---> congestion point ---> notification point
+//!        ^                                   |                      |
+//!        +-----------signals-----------------+----------------------+
+//! ```
+//!
+//! The queue's length is given: it fills to 150 KB and empties, again and again, whatever the reaction point does.
+
+use penstock_schemes::*;
+
+use crate::{FLOWS, LINE, Nobody, Words, frame, place};
+
+/// What the roles were handed.
+pub(crate) struct Typical<S: Scheme> {
+    /// Signals that reached the source.
+    pub(crate) for_source: Vec<S::Signal>,
+    /// Signals (probes) that reached the destination.
+    pub(crate) for_destination: Vec<S::Signal>,
+    /// Tags of the frames that reached the destination, those that differ from their neighbours.
+    pub(crate) tags: Vec<S::Tag>,
+    /// The least rate that the configuration allows, as far as it shows from outside.
+    pub(crate) least_rate: u64,
+}
+
+/// Keeps signals with their addressees.
+struct Sent<S: Scheme>(Vec<(To, S::Signal)>);
+
+impl<S: Scheme> Out<S> for Sent<S> {
+    fn send(&mut self, to: To, _: Class, signal: S::Signal) {
+        self.0.push((to, signal));
+    }
+}
+
+impl<S: Scheme> Typical<S> {
+    pub(crate) fn of(config: &S::Config) -> Self {
+        let mut typical = Self { for_source: Vec::new(), for_destination: Vec::new(), tags: Vec::new(), least_rate: 0 };
+        typical.run(config);
+        typical.least_rate = typical.least(config);
+        typical
+    }
+
+    /// 20 000 frames at line rate.
+    fn run(&mut self, config: &S::Config) {
+        let (mut cp, mut np, mut rp) =
+            (S::Cp::new(config, place()), S::Np::new(config, FLOWS[0]), S::Rp::new(config, LINE));
+        let (mut words, mut out) = (Words(1), Sent::<S>(Vec::new()));
+        let mut last_tag = String::new();
+        rp.on_start(Instant(1), FLOWS[0], &mut words, &mut out);
+        for i in 1..=20_000u64 {
+            let now = Instant(i * 1_200_000);
+            let len = (i * 1500) % 150_000;
+            let queue = Queue {
+                len: Octets(len),
+                frames: (len / 1500) as u32,
+                rate: LINE,
+                sent: Octets(i * 1500),
+                ..Queue::default()
+            };
+            if rp.next_timeout().is_some_and(|at| at <= now) {
+                rp.on_timeout(now, &mut words, &mut out);
+            }
+            let release = Release { flow: FLOWS[0], octets: 1500, last: false };
+            let mut tag = rp.on_send(now, release, &mut words, &mut out);
+            if cp.next_timeout().is_some_and(|at| at <= now) {
+                cp.on_timeout(now, &queue, &mut words, &mut out);
+            }
+            cp.on_arrival(now, frame(1500, &mut tag), Fate::Queued, &queue, &mut words, &mut out);
+            cp.on_departure(now, frame(1500, &mut tag), &queue);
+            if np.next_timeout().is_some_and(|at| at <= now) {
+                np.on_timeout(now, &mut words, &mut out);
+            }
+            np.on_frame(now, frame(1500, &mut tag), &mut words, &mut out);
+            let text = format!("{tag:?}");
+            if text != last_tag {
+                self.tags.push(tag);
+                last_tag = text;
+            }
+            while !out.0.is_empty() {
+                for (to, mut signal) in std::mem::take(&mut out.0) {
+                    match to {
+                        To::Source(_) => {
+                            self.for_source.push(signal);
+                            rp.on_signal(now, signal, &mut words, &mut out);
+                        }
+                        To::Destination(_) => {
+                            cp.on_probe_departure(now, &mut signal, &queue);
+                            self.for_destination.push(signal);
+                            np.on_signal(now, signal, &mut words, &mut out);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The lowest rate other than zero that signals lead to: each of them once, some of them a thousand times, at once and
+    /// at distances; and silence, for probes can go unanswered.
+    fn least(&self, config: &S::Config) -> u64 {
+        let some = |n: usize| self.for_source.iter().step_by(self.for_source.len() / n + 1);
+        let once = some(4000).map(|&signal| lowest::<S>(config, &[signal], 1, Duration::ZERO));
+        let often = some(50).flat_map(|&signal| {
+            [Duration::ZERO, Duration::from_us(10)].map(|step| lowest::<S>(config, &[signal], 1000, step))
+        });
+        let all = lowest::<S>(config, &self.for_source, 1000, Duration::ZERO);
+        once.chain(often).min().unwrap_or(LINE.0).min(all).min(lowest::<S>(config, &[], 0, Duration::ZERO))
+    }
+}
+
+/// The lowest rate other than zero of a new reaction point that is given `signals` in turn, `times` in all, each `step`
+/// after the one before, and whose timers then run out a hundred times.
+fn lowest<S: Scheme>(config: &S::Config, signals: &[S::Signal], times: usize, step: Duration) -> u64 {
+    let (mut rp, mut words) = (S::Rp::new(config, LINE), Words(1));
+    let (mut now, mut lowest) = (Instant(1), LINE.0);
+    let mut see = |rp: &S::Rp| match rp.allowance().rate.0 {
+        0 => {}
+        rate => lowest = lowest.min(rate),
+    };
+    for flow in FLOWS {
+        rp.on_start(now, flow, &mut words, &mut Nobody);
+    }
+    for &signal in signals.iter().cycle().take(times) {
+        now += step;
+        if rp.next_timeout().is_some_and(|at| at <= now) {
+            rp.on_timeout(now, &mut words, &mut Nobody);
+        }
+        rp.on_signal(now, signal, &mut words, &mut Nobody);
+        see(&rp);
+    }
+    for _ in 0..100 {
+        let Some(at) = rp.next_timeout() else { break };
+        now = now.max(at);
+        rp.on_timeout(now, &mut words, &mut Nobody);
+        see(&rp);
+    }
+    lowest
+}
