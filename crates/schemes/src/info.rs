@@ -350,6 +350,8 @@ pub trait Configuration: Sized {
 
 #[cfg(test)]
 mod tests {
+    #![allow(unreachable_pub, reason = "the macro declares public types")]
+
     use super::values::{count, switch};
     use super::{Configuration, Value};
 
