@@ -40,7 +40,7 @@ question = "Which columns are there?"
 duration = "1 ms"
 scheme = "{scheme}"
 schemes = {{ {settings} }}
-topology.star = {{ hosts = 3, link_rate = "10 Gbps", buffer = "150 KB" }}
+topology.star = {{ hosts = 3, link_rate = "10 Gbps", buffer = "10 MB" }}
 flow = [{{ from = "h0..h1", to = "h2" }}]
 record = {{ arrivals = true }}
 """
