@@ -40,7 +40,7 @@ question = "Which columns are there?"
 duration = "1 ms"
 scheme = "{scheme}"
 schemes = {{ {settings} }}
-topology.star = {{ hosts = 3, link_rate = "10 Gbps", buffer = "150 KB" }}
+topology.star = {{ hosts = 3, link_rate = "10 Gbps", buffer = "10 MB" }}
 flow = [{{ from = "h0..h1", to = "h2" }}]
 record = {{ arrivals = true }}
 """
@@ -246,9 +246,10 @@ def tables(specimens: dict[str, penstock.Result]) -> str:
     """The columns of each table, those of each scheme included."""
     head = ["Column", "Type", "Unit", "Meaning"]
     parts = []
+    everything = penstock.Scenario.from_toml(f"{specimen('none')}\npfc = {{}}").run()
     for about in json.loads(_core.tables()):
         name, common = about["name"], {column["name"] for column in about["columns"]}
-        everywhere = [row for column, row in columns(specimens["none"], name).items() if column in common]
+        everywhere = [row for column, row in columns(everything, name).items() if column in common]
         parts += [f"## `{name}`", about["description"], table(head, everywhere)]
         for scheme, result in specimens.items():
             own = [row for column, row in columns(result, name).items() if column not in common]

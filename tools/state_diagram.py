@@ -109,7 +109,7 @@ def draw(source: Path, target: Path) -> None:
     with styled():
         figure = Figure()
         FigureCanvasAgg(figure)
-        pictures = [_Picture(machine, figure) for machine in machines]
+        pictures = [_Picture(machine, figure, source) for machine in machines]
         boxes = [picture.extent() for picture in pictures]
         width = max(box.width for box in boxes)
         height = sum(box.height for box in boxes)
@@ -132,8 +132,9 @@ def draw(source: Path, target: Path) -> None:
 class _Picture:
     """A machine with the sizes of its texts."""
 
-    def __init__(self, machine: Machine, figure: Figure) -> None:
+    def __init__(self, machine: Machine, figure: Figure, source: Path) -> None:
         self.machine = machine
+        self._source = source
         self._figure = figure
         self._frames = {
             state.name: self._around(state.label, STATE_FONT, state.centre, PADDING) for state in machine.states
@@ -234,7 +235,8 @@ class _Picture:
         curve = (1 - t) ** 2 * a + 2 * t * (1 - t) * control + t**2 * b
         outside = [not start.contains(*point) and not end.contains(*point) for point in curve]
         if not any(outside):
-            raise DiagramError(f"the states {edge.start.name!r} and {edge.end.name!r} touch; move one of them (at)")
+            pair = f"{edge.start.name!r} and {edge.end.name!r}"
+            raise DiagramError(f"{self._source}: the states {pair} touch; move one of them (at)")
         return curve[outside]
 
     def _label(self, edge: Edge, way: Point) -> Bbox | None:
@@ -321,4 +323,7 @@ def _known(entry: dict[str, Any], keys: Sequence[str], needed: Sequence[str], wh
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1]), Path(sys.argv[2]))
+    try:
+        draw(Path(sys.argv[1]), Path(sys.argv[2]))
+    except DiagramError as error:
+        sys.exit(f"error: {error}")

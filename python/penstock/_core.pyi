@@ -32,6 +32,9 @@ class ScenarioError(PenstockError):
 class OutputError(PenstockError):
     """A results folder that cannot be written or read."""
 
+    refused: bool
+    """Whether another name, or leave to replace what has it, would help."""
+
 def schemes() -> str:
     """Every scheme, as a JSON list.
 
@@ -61,6 +64,32 @@ def tables() -> str:
     Each has name, description and columns (each with name, unit, description). The columns of a scheme's own variables
     are not among them.
     """
+
+@final
+class Folder:
+    """The folder of a comparison under way: whole under its final name, or not there at all."""
+
+    @staticmethod
+    def create(path: str | PathLike[str], force: bool) -> Folder:
+        """Start the folder that is to be ``path``.
+
+        Raises:
+            OutputError: the folder exists and ``force`` is not set or it holds no comparison, or it cannot be made.
+        """
+
+    @property
+    def partial(self) -> Path:
+        """Where everything is written until the folder is whole."""
+
+    def publish(self) -> None:
+        """Give the folder its name.
+
+        Raises:
+            OutputError: something else has come to the name, or the system refuses.
+        """
+
+    def discard(self) -> None:
+        """Remove the folder, unless it has its name."""
 
 @final
 class Scenario:

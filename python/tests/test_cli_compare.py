@@ -129,3 +129,29 @@ def test_compare_needs_names_that_differ(penstock: Command, small: Path, tmp_pat
     assert done.returncode == 2
     assert "two scenarios are called small" in done.stderr
     assert not (tmp_path / "results").exists()
+
+
+def test_compare_with_flow_control_shows_pauses(penstock: Command, small: Path, tmp_path: Path) -> None:
+    (tmp_path / "pfc.toml").write_text('pfc = { buffer = "60 KB" }\nlossless = true\n' + SMALL)
+    done = penstock("compare", small, "pfc.toml", "--schemes", "none", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    for word in ("paused", "pauses", "pauses.png"):
+        assert word in done.stdout
+    without, with_pfc = json.loads((tmp_path / "out" / "compare.json").read_text())["schemes"]
+    assert "lossless" not in without
+    assert with_pfc["lossless"] is True
+    assert with_pfc["frames_dropped"]["mean"] == 0
+    assert with_pfc["paused_s"]["mean"] > 0
+    assert without["pause_frames"]["mean"] is None
+    assert (tmp_path / "out" / "pauses.svg").exists()
+
+
+def test_compare_tells_every_broken_claim_at_its_end(penstock: Command, tmp_path: Path) -> None:
+    (tmp_path / "broken.toml").write_text("lossless = true\n" + SMALL)
+    done = penstock("compare", "broken.toml", "--schemes", "none,qcn", "--seeds", "2", "--json", "--out", "out")
+    assert done.returncode == 1
+    entries = json.loads(done.stdout)["schemes"]
+    assert [entry["lossless"] for entry in entries] == [False, False]
+    for label in ("none, seed 1", "none, seed 2", "qcn, seed 1", "qcn, seed 2"):
+        assert f"error: {label}: claims to be lossless and lost" in done.stderr
+    assert (tmp_path / "out" / "compare.png").exists()

@@ -13,7 +13,7 @@ import pytest
 from conftest import ENDLESS, SMALL, Command, interrupt
 from rich.console import Console
 
-from penstock import Result, Scenario
+from penstock import FrameLossError, Result, Scenario
 from penstock.cli.report import print_queues
 
 # The object of `run --json` is a contract that other tools build on: these are its keys and types, written out.
@@ -273,3 +273,55 @@ def test_interrupt_keeps_what_was_recorded(small: Path, tmp_path: Path, json_wan
         assert json.loads(stdout)["interrupted_at_s"] == kept.interrupted_at_s
     else:
         assert "sw0->h2" in stdout
+
+
+FLOW_CONTROL = 'lossless = true\npfc = { buffer = "60 KB" }\n'
+
+
+def test_kept_claim_of_losslessness(penstock: Command, tmp_path: Path) -> None:
+    (tmp_path / "kept.toml").write_text(FLOW_CONTROL + SMALL)
+    done = penstock("run", "kept.toml", "--scheme", "none", "--out", "out")
+    assert done.returncode == 0
+    assert "lossless, as claimed" in done.stdout
+    result = Result.open(tmp_path / "out")
+    assert result.summary["lossless"] is True
+    assert result.summary["totals"]["frames_dropped"] == 0
+    assert result.summary["totals"]["pause_frames"] > 0
+    # Two sources of 1 Gb/s share a port of 1 Gb/s: each is stopped for half of the time, but for the beginning.
+    stopped = {queue["name"]: queue["paused_s"] for queue in result.summary["queues"]}
+    assert list(stopped) == ["h0->sw0", "h1->sw0", "sw0->h2"]
+    assert 0.4 < (stopped["h0->sw0"] + stopped["h1->sw0"]) / 2 / 0.02 < 0.6
+    assert stopped["sw0->h2"] == 0
+    assert result.column("queues", "paused_s").sum() == pytest.approx(sum(stopped.values()), rel=1e-6)
+    assert "paused" in done.stdout
+
+
+def test_broken_claim_of_losslessness_fails_after_all_is_written(penstock: Command, tmp_path: Path) -> None:
+    (tmp_path / "broken.toml").write_text("lossless = true\n" + SMALL)
+    done = penstock("run", "broken.toml", "--scheme", "none", "--json", "--out", "out")
+    assert done.returncode == 1
+    summary = json.loads(done.stdout)
+    assert summary["lossless"] is False
+    assert "claims to be lossless and lost" in done.stderr
+    assert "first at sw0->h2 (by 500 us)" in done.stderr
+    assert "hint: " in done.stderr
+    kept = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"summary.json", "queues.parquet", "overview.png"} <= kept
+    with pytest.raises(FrameLossError) as caught:
+        Scenario.load(tmp_path / "broken.toml").run(scheme="none")
+    assert caught.value.result.summary["totals"] == summary["totals"]
+
+
+def test_schemes_of_priorities_are_told(penstock: Command, tmp_path: Path) -> None:
+    text = SMALL.replace("[topology.star]", '[[priority]]\npriority = 3\nscheme = "none"\n\n[topology.star]')
+    text += '\n[[flow]]\nfrom = "h0"\nto = "h2"\npriority = 3\n'
+    (tmp_path / "mixed.toml").write_text(text)
+    done = penstock("run", "mixed.toml", "--no-figures", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert "mixed: qcn at priority 0, none at priority 3" in done.stdout
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["scheme"] == "mixed"
+    assert summary["schemes"] == [
+        {"priority": 0, "scheme": "qcn", "profile": None},
+        {"priority": 3, "scheme": "none", "profile": None},
+    ]

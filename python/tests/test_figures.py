@@ -256,3 +256,14 @@ def test_a_name_has_one_colour_in_all_panels(result: Result) -> None:
     assert upper_left.lines[0].get_color() != upper_right.lines[0].get_color()
     # Two questions make no title: the scenarios' names do.
     assert figure.get_suptitle() == "small, scenario"
+
+
+def test_a_flow_of_its_own_table_stands_out_of_a_crowd() -> None:
+    many = SMALL.replace("hosts = 3", "hosts = 12").replace('"h0..h1"', '"h0..h8"').replace('"h2"', '"h11"')
+    text = many + '\n[[flow]]\nname = "victim"\nfrom = "h9"\nto = "h10"\n'
+    result = Scenario.from_toml(text).set("duration", "2 ms").run()
+    assert [flow.name for flow in flow_series(result) if flow.alone] == ["victim"]
+    legend = result.plot().axes[2].get_legend()
+    assert legend is not None
+    words = [text.get_text() for text in legend.get_texts()]
+    assert words == ["each of 9 flows", "median", "victim", "max-min fair share"]

@@ -47,7 +47,7 @@ enum Command {
 const REPEATS: u32 = 101;
 
 const USAGE: &str = "usage: penstock-bench [--root DIR] [--repeats N] [--no-instructions] [--check] | \
-                     penstock-bench [--root DIR] run W1|W2|W3 [--scheme minimal|NAME] [--probe on|off] [--duration TIME]";
+                     penstock-bench [--root DIR] run W1|W2|W3|W4 [--scheme minimal|NAME] [--probe on|off] [--duration TIME]";
 
 impl Command {
     fn parse(arguments: Vec<String>) -> Result<Self, String> {
@@ -88,7 +88,7 @@ impl Command {
     fn execute(self) -> Result<ExitCode, String> {
         match self {
             Self::Run { root, workload, program, duration } => {
-                let workload = Workload::find(&workload).ok_or_else(|| format!("{workload}: not W1, W2 or W3"))?;
+                let workload = Workload::find(&workload).ok_or_else(|| format!("{workload}: not W1, W2, W3 or W4"))?;
                 let measured = measure::run(workload, &program, &root, duration.as_deref())?;
                 println!("hops {}", measured.hops);
                 println!("events {}", measured.events);
@@ -102,6 +102,10 @@ impl Command {
                     println!("{}  {}", workload.name, workload.title);
                     let times = measure::interleaved(workload, &root, repeats)?;
                     for row in table::rows(workload, &times, instructions.then_some(root.as_path()))? {
+                        println!("{row}");
+                        over |= row.over();
+                    }
+                    for row in if instructions { table::others(workload, &root)? } else { Vec::new() } {
                         println!("{row}");
                         over |= row.over();
                     }

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use penstock_runner::Recorder;
 use penstock_scenario::{Choice, Plan, Scenario};
+use penstock_schemes::none::NoControl;
+use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::Sim;
 use penstock_sim::probe::{NoProbe, Probe};
@@ -112,37 +114,52 @@ fn once(workload: &Workload, program: &Program, plan: &Plan) -> Result<Measured,
             let done = minimal::forward(&plan.network, queue, plan.duration.0);
             (done.hops, done.events)
         }
-        Program::Engine { probe, .. } => SchemeConfig::visit(&plan.configs(), EngineRun { plan, probe: *probe }),
+        Program::Engine { probe, .. } => engine(plan, *probe)?,
     };
     let wall_ns = u64::try_from(begin.elapsed().as_nanos()).expect("a bench ends within 584 years");
     Ok(Measured { hops, events, wall_ns })
 }
 
-/// A run of the engine, waiting for its scheme's type; gives packet hops and events.
-struct EngineRun<'a> {
-    plan: &'a Plan,
-    probe: bool,
+/// A run of the engine; gives packet hops and events.
+///
+/// The engine is compiled anew for each scheme, for each probe, and with or without flow control. All of them together
+/// would take many minutes: every scheme is there with the probe, the rest for two schemes.
+fn engine(plan: &Plan, probe: bool) -> Result<(u64, u64), String> {
+    let (configs, pfc) = (plan.configs(), plan.network.pfc.is_some());
+    match &configs[..] {
+        configs if probe && !pfc => Ok(SchemeConfig::visit(configs, Watched(plan))),
+        [SchemeConfig::None(config)] => Ok(special::<NoControl>(plan, config, probe)),
+        [SchemeConfig::Qcn(config)] => Ok(special::<Qcn>(plan, config, probe)),
+        _ => Err(format!("{}: without probe, and with flow control, the bench has none and qcn", plan.scheme())),
+    }
 }
 
-impl Visitor for EngineRun<'_> {
+/// A run with the sampling probe and without flow control, waiting for its scheme's type.
+struct Watched<'a>(&'a Plan);
+
+impl Visitor for Watched<'_> {
     type Output = (u64, u64);
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
-        if self.probe {
-            self.run::<S, _>(configs, Recorder::<false>::in_memory::<S>(self.plan))
-        } else {
-            self.run::<S, _>(configs, NoProbe)
-        }
+        drive::<S, _, false>(self.0, configs, Recorder::<false>::in_memory::<S>(self.0))
     }
 }
 
-impl EngineRun<'_> {
-    fn run<S: Scheme, P: Probe<S>>(&self, configs: &[S::Config], probe: P) -> (u64, u64) {
-        let mut sim = Sim::<S, P, false>::new(&self.plan.network, configs, self.plan.seed, probe);
-        sim.run_until(Instant::ZERO + self.plan.warmup);
-        sim.start_measuring();
-        sim.run_until(Instant::ZERO + self.plan.duration);
-        let (outcome, _) = sim.finish();
-        (outcome.totals.packet_hops, outcome.totals.events)
+/// A run that is not [`Watched`].
+fn special<S: Scheme>(plan: &Plan, config: &S::Config, probe: bool) -> (u64, u64) {
+    let configs = core::slice::from_ref(config);
+    match (probe, plan.network.pfc.is_some()) {
+        (true, _) => drive::<S, _, true>(plan, configs, Recorder::<true>::in_memory::<S>(plan)),
+        (false, true) => drive::<S, _, true>(plan, configs, NoProbe),
+        (false, false) => drive::<S, _, false>(plan, configs, NoProbe),
     }
+}
+
+fn drive<S: Scheme, P: Probe<S>, const PFC: bool>(plan: &Plan, configs: &[S::Config], probe: P) -> (u64, u64) {
+    let mut sim = Sim::<S, P, PFC>::new(&plan.network, configs, plan.seed, probe);
+    sim.run_until(Instant::ZERO + plan.warmup);
+    sim.start_measuring();
+    sim.run_until(Instant::ZERO + plan.duration);
+    let (outcome, _) = sim.finish();
+    (outcome.totals.packet_hops, outcome.totals.events)
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
+use penstock_schemes::SCHEMES;
+
 use crate::callgrind;
 use crate::measure::Times;
 use crate::stats::Repeated;
@@ -48,6 +50,52 @@ pub(crate) fn rows(workload: &'static Workload, times: &[Times], root: Option<&P
         });
     }
     Ok(rows)
+}
+
+/// What another scheme costs beside QCN.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    scheme: &'static str,
+    instructions_per_hop: f64,
+    /// Over QCN's.
+    ratio: f64,
+    ceiling: f64,
+}
+
+/// Every scheme but QCN on `workload`, with the sampling probe, if that is asked for. They are counted, not timed: with so
+/// many of them, that takes too long.
+///
+/// # Errors
+/// If counting fails.
+pub(crate) fn others(workload: &'static Workload, root: &Path) -> Result<Vec<Beside>, String> {
+    let Some(ceiling) = workload.others else { return Ok(Vec::new()) };
+    let count = |scheme: &str| {
+        let program = Program::Engine { scheme: scheme.to_owned(), probe: true };
+        callgrind::instructions_per_hop(workload, &program, root)
+    };
+    let qcn = count("qcn")?;
+    let schemes = SCHEMES.iter().map(|info| info.name).filter(|&name| name != "qcn");
+    schemes
+        .map(|scheme| {
+            let instructions_per_hop = count(scheme)?;
+            Ok(Beside { scheme, instructions_per_hop, ratio: instructions_per_hop / qcn, ceiling })
+        })
+        .collect()
+}
+
+impl Beside {
+    /// Whether it costs more than it may.
+    pub(crate) fn over(&self) -> bool {
+        self.ratio > self.ceiling
+    }
+}
+
+impl fmt::Display for Beside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = verdict(Some(self.ratio), Some(self.ceiling));
+        let program = format!("{} + probe", self.scheme);
+        write!(f, "  {program:<23}{:>5.0}  {:.2} × qcn  {verdict}", self.instructions_per_hop, self.ratio)
+    }
 }
 
 impl Row {

@@ -1,4 +1,4 @@
-//! What is measured: three workloads, the programs that run each, and the most that each may cost.
+//! What is measured: four workloads, the programs that run each, and the most that each may cost.
 
 use std::path::Path;
 
@@ -25,6 +25,9 @@ pub(crate) struct Workload {
     pub none: Option<Ceiling>,
     /// Ceilings of the engine with QCN and the sampling probe.
     pub qcn: Ceiling,
+    /// The most instructions of every other scheme, with the sampling probe, as a multiple of QCN's; `None` where they are
+    /// not counted.
+    pub others: Option<f64>,
 }
 
 /// The most that a run may cost.
@@ -37,7 +40,7 @@ pub(crate) struct Ceiling {
 }
 
 /// All workloads.
-pub(crate) const WORKLOADS: [Workload; 3] = [
+pub(crate) const WORKLOADS: [Workload; 4] = [
     Workload {
         name: "W1",
         title: "16 sources share 99 % of a 10 Gb/s bottleneck",
@@ -47,6 +50,7 @@ pub(crate) const WORKLOADS: [Workload; 3] = [
         counted: ["50 ms", "150 ms"],
         none: Some(Ceiling { instructions: 350.0, time_ratio: Some(2.5) }),
         qcn: Ceiling { instructions: 500.0, time_ratio: Some(3.5) },
+        others: None,
     },
     Workload {
         name: "W2",
@@ -57,6 +61,7 @@ pub(crate) const WORKLOADS: [Workload; 3] = [
         counted: ["50 us", "150 us"],
         none: Some(Ceiling { instructions: 260.0, time_ratio: Some(2.5) }),
         qcn: Ceiling { instructions: 400.0, time_ratio: Some(3.5) },
+        others: None,
     },
     Workload {
         name: "W3",
@@ -67,6 +72,18 @@ pub(crate) const WORKLOADS: [Workload; 3] = [
         counted: ["100 ms", "200 ms"],
         none: None,
         qcn: Ceiling { instructions: 700.0, time_ratio: None },
+        others: Some(1.5),
+    },
+    Workload {
+        name: "W4",
+        title: "W3 under priority flow control",
+        file: "scenarios/bench/incast-16-pfc.toml",
+        minimal: None,
+        timed: "500 ms",
+        counted: ["50 ms", "100 ms"],
+        none: Some(Ceiling { instructions: 1000.0, time_ratio: None }),
+        qcn: Ceiling { instructions: 1000.0, time_ratio: None },
+        others: None,
     },
 ];
 

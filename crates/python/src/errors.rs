@@ -13,7 +13,13 @@ create_exception!(
     "A scenario that cannot be run.\n\nAttributes: file (str), line (int or None), key (str or None), message (str), \
      hint (str or None)."
 );
-create_exception!(penstock._core, OutputError, PenstockError, "A results folder that cannot be written or read.");
+create_exception!(
+    penstock._core,
+    OutputError,
+    PenstockError,
+    "A results folder that cannot be written or read.\n\nAttributes: refused (bool), whether another name, or leave to \
+     replace what has it, would help."
+);
 
 /// A scenario's error as an exception with its parts as attributes.
 pub(crate) fn scenario_error(py: Python<'_>, error: &penstock_scenario::ScenarioError) -> PyErr {
@@ -34,5 +40,7 @@ pub(crate) fn scenario_error(py: Python<'_>, error: &penstock_scenario::Scenario
 
 /// A results folder's error as an exception.
 pub(crate) fn output_error(error: &RunError) -> PyErr {
-    OutputError::new_err(error.to_string())
+    let exception = OutputError::new_err(error.to_string());
+    let set = Python::attach(|py| exception.value(py).setattr("refused", error.is_refusal()));
+    set.err().unwrap_or(exception)
 }

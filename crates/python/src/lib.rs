@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 mod catalogue;
 mod errors;
+mod folder;
 mod result;
 mod scenario;
 mod table;
@@ -21,6 +22,8 @@ mod _core {
     use super::catalogue::{reference, schema, schemes, tables};
     #[pymodule_export]
     use super::errors::{OutputError, PenstockError, ScenarioError};
+    #[pymodule_export]
+    use super::folder::PyFolder;
     #[pymodule_export]
     use super::result::PyRun;
     #[pymodule_export]

@@ -8,7 +8,7 @@ use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::Sim;
 
-use crate::folder::{self, Folder};
+use crate::folder::{self, Folder, Holds};
 use crate::recorder::Recorder;
 use crate::rows::flow_table;
 use crate::sink::Sink;
@@ -28,7 +28,7 @@ const LONG: WallDuration = WallDuration::from_millis(40);
 
 pub(crate) fn run(plan: &Plan, options: &Options, observer: Observer<'_>) -> Result<Run, RunError> {
     // The folder first: a name that is taken is to be known before the work, not after it.
-    let folder = options.out.as_deref().map(|path| Folder::create(path, options.force)).transpose()?;
+    let folder = options.out.as_deref().map(|path| Folder::create(path, options.force, Holds::Results)).transpose()?;
     SchemeConfig::visit(&plan.configs(), Job { plan, folder, clock: Clock::new(plan, options, observer) })
 }
 
@@ -68,7 +68,7 @@ impl Job<'_> {
         let recorded = recorder.finish()?;
         let summary = Summary::new(plan, &outcome, &recorded.settling, &course);
 
-        let schema = Table::Flows.schema::<S>();
+        let schema = Table::Flows.schema::<S>(plan.network.pfc.is_some());
         let mut flows = match &self.folder {
             Some(folder) => Sink::file(folder.file(&Table::Flows.file_name()), schema.clone())?,
             None => Sink::memory(schema.clone()),

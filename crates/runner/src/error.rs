@@ -8,17 +8,25 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum RunError {
     /// The folder of the results is there already, and nobody said that it may be replaced.
-    #[error("{}: exists already; choose another folder, or have it replaced (force)", .path.display())]
+    #[error("{}: exists already", .path.display())]
     Exists {
         /// The folder.
         path: PathBuf,
     },
-    /// What is to be replaced, or read, is no results folder.
+    /// The folder would be below a file.
+    #[error("{}: {} is a file, not a folder", .path.display(), .file.display())]
+    BelowFile {
+        /// The folder.
+        path: PathBuf,
+        /// The file above it.
+        file: PathBuf,
+    },
+    /// What is to be replaced, or read, is no folder of Penstock's.
     #[error("{}: holds no results of Penstock ({missing} is missing)", .path.display())]
     NoResults {
         /// The folder.
         path: PathBuf,
-        /// The file that a results folder has and this one lacks.
+        /// The file that such a folder has and this one lacks.
         missing: &'static str,
     },
     /// A table was asked for that the run has not recorded.
@@ -55,7 +63,21 @@ pub enum RunError {
     },
 }
 
+/// What is tried when a folder is made.
+pub(crate) const MAKE_FOLDER: &str = "make the folder";
+
 impl RunError {
+    /// Whether another name, or leave to replace what has it, would help: then nothing was run or written.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        let denied = |source: &io::Error| source.kind() == io::ErrorKind::PermissionDenied;
+        match self {
+            Self::Exists { .. } | Self::BelowFile { .. } | Self::NoResults { .. } => true,
+            Self::Io { action, source, .. } => *action == MAKE_FOLDER && denied(source),
+            _ => false,
+        }
+    }
+
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, action, source }

@@ -1,4 +1,4 @@
-//! The results folder: whole under its final name, or not there at all.
+//! A folder of output: whole under its final name, or not there at all.
 //!
 //! Everything is written to a hidden sibling, flushed to the disk and renamed at the end. A failed run removes it. A killed
 //! process leaves it behind, never a half-written folder under the final name; the next run to that name removes it.
@@ -9,24 +9,52 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::RunError;
+use crate::error::MAKE_FOLDER;
 
 /// The resolved scenario.
 pub(crate) const SCENARIO: &str = "scenario.toml";
 /// The summary.
 pub(crate) const SUMMARY: &str = "summary.json";
 
-/// A results folder under way. Dropped without [`publish`](Self::publish), it leaves nothing.
+/// The comparison of several runs.
+const COMPARISON: &str = "compare.json";
+
+/// What a folder holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// The results of a run.
+    Results,
+    /// Several runs and their comparison.
+    Comparison,
+}
+
+impl Holds {
+    /// The file of such a folder that `path` lacks.
+    pub(crate) fn lacks(self, path: &Path) -> Option<&'static str> {
+        let files: &[&str] = match self {
+            Self::Results => &[SCENARIO, SUMMARY],
+            Self::Comparison => &[COMPARISON],
+        };
+        files.iter().find(|name| !path.join(name).is_file()).copied()
+    }
+}
+
+/// A folder under way. Dropped without [`publish`](Self::publish), it leaves nothing.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub struct Folder {
     partial: PathBuf,
     target: PathBuf,
     replace: bool,
+    holds: Holds,
 }
 
 impl Folder {
-    /// Starts the folder that is to be `target`. What is there already is refused, unless `replace` is set and it is a
-    /// results folder (or empty): a slip of the pen must not cost anybody their home folder.
-    pub(crate) fn create(target: &Path, replace: bool) -> Result<Self, RunError> {
+    /// Starts the folder that is to be `target`. What is there already is refused, unless `replace` is set and it holds
+    /// the same (or nothing): a slip of the pen must not cost anybody their home folder.
+    ///
+    /// # Errors
+    /// If it is refused, or cannot be made.
+    pub fn create(target: &Path, replace: bool, holds: Holds) -> Result<Self, RunError> {
         let target = std::path::absolute(target).map_err(RunError::io(target, "find the folder"))?;
         // Where the name is a link to a folder, that folder is meant.
         let target = if target.is_dir() {
@@ -38,14 +66,23 @@ impl Folder {
             if !replace {
                 return Err(RunError::Exists { path: target });
             }
-            refuse_foreign(&target)?;
+            refuse_foreign(&target, holds)?;
         }
         let parent = target.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
-        fs::create_dir_all(&parent).map_err(RunError::io(&parent, "make the folder"))?;
+        if let Some(file) = parent.ancestors().find(|above| above.exists()).filter(|above| !above.is_dir()) {
+            return Err(RunError::BelowFile { file: file.to_owned(), path: target });
+        }
+        fs::create_dir_all(&parent).map_err(RunError::io(&parent, MAKE_FOLDER))?;
         remove_leftovers(&target, &parent);
         let partial = sibling(&target, "partial");
-        fs::create_dir(&partial).map_err(RunError::io(&partial, "make the folder"))?;
-        Ok(Self { partial, target, replace })
+        fs::create_dir(&partial).map_err(RunError::io(&partial, MAKE_FOLDER))?;
+        Ok(Self { partial, target, replace, holds })
+    }
+
+    /// Where everything is written until the folder is whole.
+    #[must_use]
+    pub fn partial(&self) -> &Path {
+        &self.partial
     }
 
     /// Where `name` is written until the folder is whole.
@@ -62,14 +99,16 @@ impl Folder {
     }
 
     /// Gives the folder its final name, in place of an older one where that was asked for.
-    pub(crate) fn publish(self) -> Result<PathBuf, RunError> {
-        let give_name =
-            || fs::rename(&self.partial, &self.target).map_err(RunError::io(&self.target, "make the folder"));
+    ///
+    /// # Errors
+    /// If something else has come to the name, or if the system refuses.
+    pub fn publish(self) -> Result<PathBuf, RunError> {
+        let give_name = || fs::rename(&self.partial, &self.target).map_err(RunError::io(&self.target, MAKE_FOLDER));
         if self.target.symlink_metadata().is_err() {
             give_name()?;
         } else if self.replace {
             // Asked again: something else may have come to the name during the run.
-            refuse_foreign(&self.target)?;
+            refuse_foreign(&self.target, self.holds)?;
             let old = sibling(&self.target, "old");
             fs::rename(&self.target, &old).map_err(RunError::io(&self.target, "replace the folder"))?;
             if let Err(error) = give_name() {
@@ -94,14 +133,9 @@ impl Drop for Folder {
     }
 }
 
-/// The file of a results folder that `path` lacks.
-pub(crate) fn lacks(path: &Path) -> Option<&'static str> {
-    [SCENARIO, SUMMARY].into_iter().find(|name| !path.join(name).is_file())
-}
-
-fn refuse_foreign(target: &Path) -> Result<(), RunError> {
+fn refuse_foreign(target: &Path, holds: Holds) -> Result<(), RunError> {
     let empty = || fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_none());
-    match lacks(target) {
+    match holds.lacks(target) {
         Some(missing) if !empty() => Err(RunError::NoResults { path: target.to_owned(), missing }),
         _ => Ok(()),
     }
@@ -145,6 +179,11 @@ fn remove_leftovers(target: &Path, parent: &Path) {
 mod tests {
     use super::*;
 
+    /// Starts a results folder.
+    fn create(target: &Path, replace: bool) -> Result<Folder, RunError> {
+        Folder::create(target, replace, Holds::Results)
+    }
+
     fn names(path: &Path) -> Vec<String> {
         let mut names: Vec<_> =
             fs::read_dir(path).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -161,7 +200,7 @@ mod tests {
     fn nothing_is_under_the_final_name_before_the_end() {
         let root = tempfile::tempdir().unwrap();
         let target = root.path().join("deep/er");
-        let folder = Folder::create(&target, false).unwrap();
+        let folder = create(&target, false).unwrap();
         results(&folder, "one");
         assert!(!target.exists());
         assert_eq!(folder.publish().unwrap(), target);
@@ -185,14 +224,14 @@ mod tests {
         let elsewhere = leave(format!(".out.partial-not-{}-0", &partial[".out.partial-".len()..]));
         let of_another_name = leave(format!("{}{}-0", hidden_prefix(&root.path().join("other"), "partial"), u32::MAX));
 
-        let folder = Folder::create(&target, false).unwrap();
+        let folder = create(&target, false).unwrap();
         results(&folder, "one");
         folder.publish().unwrap();
         let mut expected = vec![put_aside, alive, elsewhere, of_another_name, "out".to_owned()];
         expected.sort();
         assert_eq!(names(root.path()), expected);
 
-        drop(Folder::create(&target, true).unwrap());
+        drop(create(&target, true).unwrap());
         expected.retain(|name| !name.starts_with(&old));
         assert_eq!(names(root.path()), expected, "the replaced folder is not needed any more");
     }
@@ -200,7 +239,7 @@ mod tests {
     #[test]
     fn a_failed_run_leaves_nothing() {
         let root = tempfile::tempdir().unwrap();
-        drop(Folder::create(&root.path().join("out"), false).unwrap());
+        drop(create(&root.path().join("out"), false).unwrap());
         assert!(names(root.path()).is_empty());
     }
 
@@ -208,18 +247,18 @@ mod tests {
     fn an_existing_folder_is_replaced_only_when_asked_and_only_by_a_whole_one() {
         let root = tempfile::tempdir().unwrap();
         let target = root.path().join("out");
-        let first = Folder::create(&target, false).unwrap();
+        let first = create(&target, false).unwrap();
         results(&first, "one");
         first.publish().unwrap();
 
-        assert!(matches!(Folder::create(&target, false), Err(RunError::Exists { .. })));
+        assert!(matches!(create(&target, false), Err(RunError::Exists { .. })));
 
-        let broken = Folder::create(&target, true).unwrap();
+        let broken = create(&target, true).unwrap();
         results(&broken, "two");
         drop(broken);
         assert_eq!(fs::read_to_string(target.join(SCENARIO)).unwrap(), "one");
 
-        let second = Folder::create(&target, true).unwrap();
+        let second = create(&target, true).unwrap();
         results(&second, "two");
         second.publish().unwrap();
         assert_eq!(fs::read_to_string(target.join(SCENARIO)).unwrap(), "two");
@@ -230,7 +269,7 @@ mod tests {
     fn a_folder_that_came_during_the_run_is_kept() {
         let root = tempfile::tempdir().unwrap();
         let target = root.path().join("out");
-        let folder = Folder::create(&target, false).unwrap();
+        let folder = create(&target, false).unwrap();
         fs::create_dir(&target).unwrap();
         assert!(matches!(folder.publish(), Err(RunError::Exists { .. })));
         assert!(names(&target).is_empty());
@@ -242,7 +281,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("thesis.tex"), "years of work").unwrap();
         for target in [root.path().to_owned(), root.path().join("thesis.tex")] {
-            assert!(matches!(Folder::create(&target, true), Err(RunError::NoResults { missing: SCENARIO, .. })));
+            assert!(matches!(create(&target, true), Err(RunError::NoResults { missing: SCENARIO, .. })));
         }
         assert_eq!(names(root.path()), ["thesis.tex"]);
     }
@@ -252,7 +291,21 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("file");
         fs::write(&file, "").unwrap();
-        let error = Folder::create(&file.join("out"), false).unwrap_err();
-        assert!(error.to_string().contains("file"), "{error}");
+        let error = create(&file.join("deep/out"), false).unwrap_err();
+        assert!(error.is_refusal() && error.to_string().ends_with("file is a file, not a folder"), "{error}");
+    }
+
+    #[test]
+    fn a_comparison_is_replaced_by_a_comparison_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let target = root.path().join("out");
+        let comparison = |replace| Folder::create(&target, replace, Holds::Comparison);
+        let first = comparison(false).unwrap();
+        fs::write(first.partial().join(COMPARISON), "{}").unwrap();
+        first.publish().unwrap();
+        assert!(matches!(create(&target, true), Err(RunError::NoResults { missing: SCENARIO, .. })));
+        assert!(comparison(false).unwrap_err().is_refusal());
+        drop(comparison(true).unwrap());
+        assert_eq!(names(root.path()), ["out"]);
     }
 }

@@ -30,6 +30,7 @@ use penstock_schemes::{Duration, Instant};
 
 pub use error::RunError;
 pub use fingerprint::{Fingerprint, fingerprint};
+pub use folder::{Folder, Holds};
 pub use recorder::Recorder;
 pub use sink::Records;
 pub use summary::Summary;
@@ -115,7 +116,7 @@ pub fn run(
 /// # Errors
 /// If there is none, or if it is not whole.
 pub fn open(path: &Path) -> Result<Run, RunError> {
-    if let Some(missing) = folder::lacks(path) {
+    if let Some(missing) = Holds::Results.lacks(path) {
         return Err(RunError::NoResults { path: path.to_owned(), missing });
     }
     let read = |name: &str| {

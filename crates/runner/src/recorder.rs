@@ -2,6 +2,8 @@
 //!
 //! Rows leave in blocks, so that what is held in memory does not grow with simulated time when there is a results folder.
 
+use arrow_array::builder::Float64Builder;
+use arrow_schema::SchemaRef;
 use penstock_scenario::Plan;
 use penstock_schemes::{CongestionPoint, Duration, Instant, Octets, ReactionPoint, Scheme};
 use penstock_sim::network::{FlowId, QueueId};
@@ -10,7 +12,7 @@ use penstock_sim::probe::{Probe, QueueNow, SignalSeen, View};
 use crate::RunError;
 use crate::fair::FairNow;
 use crate::folder::Folder;
-use crate::rows::{ArrivalRows, NameColumn, QueueRows, RateRows, Rows, SignalRows, TableWriter, VarColumns};
+use crate::rows::{ArrivalRows, NameColumn, QueueRows, RateRows, SignalRows, TableWriter, VarColumns};
 use crate::settling::Settling;
 use crate::sink::{Records, Sink};
 use crate::tables::Table;
@@ -57,20 +59,28 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
     /// Never: memory takes every table.
     #[must_use]
     pub fn in_memory<S: Scheme>(plan: &'p Plan) -> Self {
-        Self::new::<S>(plan, |table| Ok(Sink::memory(table.schema::<S>()))).expect("memory takes every table")
+        Self::new::<S>(plan, |_, schema| Ok(Sink::memory(schema))).expect("memory takes every table")
     }
 
     /// A recorder that writes to `folder`.
     pub(crate) fn in_folder<S: Scheme>(plan: &'p Plan, folder: &Folder) -> Result<Self, RunError> {
-        Self::new::<S>(plan, |table| Sink::file(folder.file(&table.file_name()), table.schema::<S>()))
+        Self::new::<S>(plan, |table, schema| Sink::file(folder.file(&table.file_name()), schema))
     }
 
-    fn new<S: Scheme>(plan: &'p Plan, sink: impl Fn(Table) -> Result<Sink, RunError>) -> Result<Self, RunError> {
+    fn new<S: Scheme>(
+        plan: &'p Plan,
+        sink: impl Fn(Table, SchemaRef) -> Result<Sink, RunError>,
+    ) -> Result<Self, RunError> {
+        let flow_control = plan.network.pfc.is_some();
         let recorded = RecordedQueues::new(plan);
         let flows = || NameColumn::new(plan.flow_names.iter().map(String::as_str));
         let ports = || NameColumn::new(plan.port_names.iter().map(String::as_str));
-        let queue_rows =
-            QueueRows { queue: recorded.names(plan), vars: VarColumns::new(S::Cp::VARS.len()), ..QueueRows::default() };
+        let queue_rows = QueueRows {
+            queue: recorded.names(plan),
+            paused_s: flow_control.then(Float64Builder::new),
+            vars: VarColumns::new(S::Cp::VARS.len()),
+            ..QueueRows::default()
+        };
         let rate_rows = RateRows { flow: flows(), vars: VarColumns::new(S::Rp::VARS.len()), ..RateRows::default() };
         let signal_rows = SignalRows {
             flow: flows(),
@@ -81,16 +91,24 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         let arrival_rows = ArrivalRows { queue: recorded.names(plan), flow: flows(), ..ArrivalRows::default() };
         let nothing =
             QueueNow { len: Octets(0), frames: 0, line_bits: 0, scheduled_bits: 0, dropped: 0, paused: Duration::ZERO };
+        let schema = |table: Table| table.schema::<S>(flow_control);
+        let sink = |table: Table| sink(table, schema(table));
         Ok(Self {
             plan,
             fair: FairNow::new(&plan.fair),
             settling: (0..plan.flow_names.len()).map(|flow| Settling::new(plan, FlowId(flow as u32))).collect(),
-            queues: open::<S, _>(Table::Queues, queue_rows, &sink)?,
-            rates: open::<S, _>(Table::Rates, rate_rows, &sink)?,
-            signals: plan.record.signals.then(|| open::<S, _>(Table::Signals, signal_rows, &sink)).transpose()?,
-            arrivals: (ARRIVALS && plan.record.arrivals)
-                .then(|| open::<S, _>(Table::Arrivals, arrival_rows, &sink))
-                .transpose()?,
+            queues: TableWriter::new(schema(Table::Queues), queue_rows, sink(Table::Queues)?),
+            rates: TableWriter::new(schema(Table::Rates), rate_rows, sink(Table::Rates)?),
+            signals: if plan.record.signals {
+                Some(TableWriter::new(schema(Table::Signals), signal_rows, sink(Table::Signals)?))
+            } else {
+                None
+            },
+            arrivals: if ARRIVALS && plan.record.arrivals {
+                Some(TableWriter::new(schema(Table::Arrivals), arrival_rows, sink(Table::Arrivals)?))
+            } else {
+                None
+            },
             last: LastSample {
                 at: Instant::ZERO,
                 queues: vec![nothing; recorded.places.len()],
@@ -138,6 +156,9 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
                 rows.queue_frames.append_value(state.frames);
                 rows.utilization.append_value(if could == 0 { 0.0 } else { did as f64 / could as f64 });
                 rows.frames_dropped.append_value(state.dropped - before.dropped);
+                if let Some(paused_s) = &mut rows.paused_s {
+                    paused_s.append_value(Duration(state.paused.0 - before.paused.0).as_seconds());
+                }
                 rows.vars.push(view.cp(queue).map(|cp| |row: &mut [i64]| cp.vars(row)));
             })?;
         }
@@ -224,14 +245,6 @@ impl<S: Scheme, const ARRIVALS: bool> Probe<S> for Recorder<'_, ARRIVALS> {
     }
 }
 
-fn open<S: Scheme, R: Rows>(
-    table: Table,
-    rows: R,
-    sink: impl Fn(Table) -> Result<Sink, RunError>,
-) -> Result<TableWriter<R>, RunError> {
-    Ok(TableWriter::new(table.schema::<S>(), rows, sink(table)?))
-}
-
 /// The queues that are recorded.
 #[derive(Debug)]
 struct RecordedQueues {
@@ -301,7 +314,7 @@ mod tests {
         let plan = Scenario::parse(BUSY, "busy.toml", "busy").unwrap().plan(&Choice::default()).unwrap();
         let SchemeConfig::Qcn(config) = &plan.schemes[0].config else { panic!("not QCN") };
         let root = tempfile::tempdir().unwrap();
-        let folder = Folder::create(&root.path().join("out"), false).unwrap();
+        let folder = Folder::create(&root.path().join("out"), false, crate::Holds::Results).unwrap();
         let recorder = Recorder::<true>::in_folder::<Qcn>(&plan, &folder).unwrap();
         let mut sim = Sim::<Qcn, _, true>::new(&plan.network, std::slice::from_ref(config), plan.seed, recorder);
         let mut most = 0;

@@ -146,6 +146,15 @@ macro_rules! builders {
 }
 builders!(Float64Builder, UInt64Builder, UInt32Builder, UInt8Builder, BooleanBuilder);
 
+/// A column that only some networks have.
+impl<C: Columns> Columns for Option<C> {
+    fn take(&mut self, out: &mut Vec<ArrayRef>) {
+        if let Some(column) = self {
+            column.take(out);
+        }
+    }
+}
+
 /// Declares the rows of a table, columns in the table's order.
 macro_rules! rows {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $column:ty),+ $(,)? }) => {
@@ -177,6 +186,7 @@ rows! {
         queue_frames: UInt32Builder,
         utilization: Float64Builder,
         frames_dropped: UInt64Builder,
+        paused_s: Option<Float64Builder>,
         vars: VarColumns,
     }
 }

@@ -47,6 +47,8 @@ pub struct Column {
     pub description: &'static str,
     kind: Kind,
     nullable: bool,
+    /// Only networks with priority flow control have it.
+    flow_control: bool,
 }
 
 /// The type of a column.
@@ -80,11 +82,11 @@ impl Kind {
 }
 
 const fn column(name: &'static str, kind: Kind, unit: &'static str, description: &'static str) -> Column {
-    Column { name, unit, description, kind, nullable: false }
+    Column { name, unit, description, kind, nullable: false, flow_control: false }
 }
 
 const fn optional(name: &'static str, kind: Kind, unit: &'static str, description: &'static str) -> Column {
-    Column { name, unit, description, kind, nullable: true }
+    Column { nullable: true, ..column(name, kind, unit, description) }
 }
 
 /// The type of a scheme's variable.
@@ -113,6 +115,15 @@ pub const TABLES: &[TableInfo] = &[
                  overhead included; 0 where the line could carry nothing.",
             ),
             column("frames_dropped", Kind::U64, "frames", "Data frames dropped at the queue since the last sample."),
+            Column {
+                flow_control: true,
+                ..column(
+                    "paused_s",
+                    Kind::F64,
+                    "s",
+                    "How long priority flow control stopped the queue since the last sample; where the network has it.",
+                )
+            },
         ],
     },
     TableInfo {
@@ -228,8 +239,8 @@ impl Table {
         TABLES.iter().find(|info| info.name == name).map(|info| info.table)
     }
 
-    /// Its columns under scheme `S`.
-    pub(crate) fn schema<S: Scheme>(self) -> SchemaRef {
+    /// Its columns under scheme `S`, with or without priority flow control.
+    pub(crate) fn schema<S: Scheme>(self, flow_control: bool) -> SchemaRef {
         let (prefix, vars): (&str, &[Var]) = match self {
             Self::Queues => ("cp_", S::Cp::VARS),
             Self::Rates => ("rp_", S::Rp::VARS),
@@ -237,7 +248,7 @@ impl Table {
             Self::Flows | Self::Arrivals => ("", &[]),
         };
         let common =
-            self.info().columns.iter().map(|c| {
+            self.info().columns.iter().filter(|c| flow_control || !c.flow_control).map(|c| {
                 Field::new(c.name, c.kind.data_type(), c.nullable).with_metadata(describe(c.unit, c.description))
             });
         // A queue or a flow may lack the point whose variables these are.

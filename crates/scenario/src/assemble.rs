@@ -351,9 +351,10 @@ fn recorded(
             .filter(|p| network.nodes[network.ports[p.index()].node.index()].kind == NodeKind::Switch)
             .flat_map(all)
             .collect(),
-        // A host's port without a queue has nothing to show.
+        // A host's port without a queue has nothing to show, unless flow control can stop it.
         None => {
-            used.into_iter().filter(|(port, _)| network.ports[port.index()].capacity != Capacity::Arbiter).collect()
+            let shows = |port: PortId| network.ports[port.index()].capacity != Capacity::Arbiter;
+            used.into_iter().filter(|(port, _)| network.pfc.is_some() || shows(*port)).collect()
         }
         Some(names) => {
             let mut places = Vec::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use penstock_schemes::{Duration, Octets};
-use penstock_sim::network::{Capacity, Ingress, Network, Pfc, PortId};
+use penstock_sim::network::{Capacity, Ingress, Network, Pfc};
 use penstock_sim::pfc::{Reach, headroom};
 
 use crate::ScenarioError;
@@ -24,10 +24,10 @@ pub(crate) fn pfc(table: &mut Record, network: &Network, fabric: &Fabric, file: 
         quanta: table.number("quanta") as u16,
         response: Duration(table.number("response")),
     };
+    let all: Vec<Vec<Option<Reach>>> =
+        pfc.priorities.iter().map(|priority| network.reaches(*priority, pfc.response)).collect();
     for port in ports(table, fabric, file)? {
-        let id = PortId(port as u32);
-        let reaches: Vec<Reach> =
-            pfc.priorities.iter().filter_map(|priority| network.reach(id, *priority, pfc.response)).collect();
+        let reaches: Vec<Reach> = all.iter().filter_map(|of_ports| of_ports[port]).collect();
         let Some(room) = reaches.iter().map(headroom).max() else { continue };
         let at = At { table, file, port: fabric.port_name(port) };
         check_quanta(&at, &reaches, pfc.quanta)?;

@@ -53,7 +53,7 @@ fn behind(plan: &Plan, name: &str) -> Option<Ingress> {
 
 /// The head-room that the engine asks for behind a port, octets.
 fn computed(plan: &Plan, name: &str) -> u64 {
-    let reach = |priority: &u8| plan.network.reach(port(plan, name), *priority, pfc(plan).response);
+    let reach = |priority: &u8| plan.network.reaches(*priority, pfc(plan).response)[port(plan, name).index()];
     plan.network.priorities.iter().filter_map(reach).map(|reach| headroom(&reach).0).max().expect("a flow passes")
 }
 

@@ -43,7 +43,7 @@ fn refused(old: &str, new: &str) -> String {
 
 /// Priority, scheme, profile, and the set point where the scheme is QCN.
 fn assigned(plan: &Plan) -> Vec<(u8, &str, Option<&str>, Option<u64>)> {
-    let q_eq = |config: &SchemeConfig| if let SchemeConfig::Qcn(qcn) = config { Some(qcn.q_eq.0) } else { None };
+    let q_eq = |config: &SchemeConfig| if let SchemeConfig::Qcn(qcn) = config { Some(qcn.cp.q_eq.0) } else { None };
     plan.schemes.iter().map(|s| (s.priority, s.config.info().name, s.profile.as_deref(), q_eq(&s.config))).collect()
 }
 

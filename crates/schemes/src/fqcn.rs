@@ -86,7 +86,7 @@ pub struct Cp {
 
 /// What counts of an over-rated flow: what it sends for its weight; `None` for one below its fair share.
 fn part(share: &Share) -> Option<u64> {
-    (share.arrivals >= share.fair).then_some(share.arrivals / share.weight)
+    (share.arrivals > 0 && share.arrivals >= share.fair).then_some(share.arrivals / share.weight)
 }
 
 impl Cp {

@@ -347,3 +347,38 @@ pub trait Configuration: Sized {
     /// `values` in the order of the parameters; `None` if their number or kinds differ.
     fn from_values(values: &[Value]) -> Option<Self>;
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(unreachable_pub, reason = "the macro declares public types")]
+
+    use super::values::{count, switch};
+    use super::{Configuration, Value};
+
+    parameters! {
+        /// What two schemes share.
+        pub struct Shared {
+            a: u32 = count(1), count(0) => count(9); "here", "First.";
+            b: bool = switch(false); "here", "Second.";
+        }
+    }
+
+    parameters! {
+        /// A scheme's own.
+        pub struct Own {
+            ..shared: Shared;
+            c: u32 = count(3), count(0) => count(9); "here", "Third.";
+        }
+    }
+
+    #[test]
+    fn lists_that_are_taken_in_come_first() {
+        assert!(Own::PARAMETERS.iter().map(|p| p.name).eq(["a", "b", "c"]));
+        let values = [count(5), switch(true), count(7)];
+        assert_eq!(Own::from_values(&values), Some(Own { shared: Shared { a: 5, b: true }, c: 7 }));
+        assert_eq!(Own::from_values(&values[..2]), None, "too few");
+        assert_eq!(Own::from_values(&[values[0], values[1], values[2], values[2]]), None, "too many");
+        assert_eq!(Own::from_values(&[Value::Switch(true), values[1], values[2]]), None, "another kind");
+        assert_eq!(Own::from_values(&[]), None);
+    }
+}

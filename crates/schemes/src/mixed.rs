@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Each point is made from its own priority's parameters and from then on meets only frames and signals of that priority;
-//! a priority therefore behaves as if its scheme ran alone. What a call costs besides is one comparison.
+//! a priority therefore behaves as if its scheme ran alone. Calls are not inlined, or each engine that is compiled would
+//! hold the code of all schemes at every place where it calls one.
 //!
 //! `Mixed` is not listed: it has no name in files and no parameters. [`SchemeConfig::visit`] uses it where the priorities'
 //! schemes differ. It has no columns of variables, since those of its members are not the same ones.
@@ -159,6 +160,7 @@ macro_rules! mixed {
                 }
             }
 
+            #[inline(never)]
             fn on_arrival(
                 &mut self,
                 now: Instant,
@@ -175,6 +177,7 @@ macro_rules! mixed {
                 }
             }
 
+            #[inline(never)]
             fn on_departure(&mut self, now: Instant, frame: Frame<'_, Tag>, queue: &Queue) {
                 match self {
                     $(Self::$variant(cp) => with_own_tag::<$scheme>(frame, |frame| {
@@ -183,6 +186,7 @@ macro_rules! mixed {
                 }
             }
 
+            #[inline(never)]
             fn on_probe_departure(&mut self, now: Instant, signal: &mut Signal, queue: &Queue) {
                 match self {
                     $(Self::$variant(cp) => with_own_signal::<$scheme>(signal, |signal| {
@@ -195,6 +199,7 @@ macro_rules! mixed {
                 match self { $(Self::$variant(cp) => CongestionPoint::<$scheme>::next_timeout(cp),)+ }
             }
 
+            #[inline(never)]
             fn on_timeout(&mut self, now: Instant, queue: &Queue, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
                 match self {
                     $(Self::$variant(cp) => {
@@ -211,6 +216,7 @@ macro_rules! mixed {
                 }
             }
 
+            #[inline(never)]
             fn on_frame(&mut self, now: Instant, frame: Frame<'_, Tag>, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
                 match self {
                     $(Self::$variant(np) => with_own_tag::<$scheme>(frame, |frame| {
@@ -219,6 +225,7 @@ macro_rules! mixed {
                 }
             }
 
+            #[inline(never)]
             fn on_signal(&mut self, now: Instant, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
                 match self {
                     $(Self::$variant(np) => np_meets::<$scheme>(np, now, signal, draw, out),)+
@@ -229,6 +236,7 @@ macro_rules! mixed {
                 match self { $(Self::$variant(np) => NotificationPoint::<$scheme>::next_timeout(np),)+ }
             }
 
+            #[inline(never)]
             fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
                 match self {
                     $(Self::$variant(np) => NotificationPoint::<$scheme>::on_timeout(np, now, draw, &mut Mixing(out)),)+
@@ -243,18 +251,21 @@ macro_rules! mixed {
                 }
             }
 
+            #[inline(never)]
             fn on_start(&mut self, now: Instant, flow: FlowKey, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
                 match self {
                     $(Self::$variant(rp) => ReactionPoint::<$scheme>::on_start(rp, now, flow, draw, &mut Mixing(out)),)+
                 }
             }
 
+            #[inline(never)]
             fn on_signal(&mut self, now: Instant, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
                 match self {
                     $(Self::$variant(rp) => rp_meets::<$scheme>(rp, now, signal, draw, out),)+
                 }
             }
 
+            #[inline(never)]
             fn on_send(&mut self, now: Instant, frame: Release, draw: &mut impl Draw, out: &mut impl Out<Mixed>) -> Tag {
                 match self {
                     $(Self::$variant(rp) => <$scheme as Member>::mixed_tag(
@@ -267,6 +278,7 @@ macro_rules! mixed {
                 match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::next_timeout(rp),)+ }
             }
 
+            #[inline(never)]
             fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
                 match self {
                     $(Self::$variant(rp) => ReactionPoint::<$scheme>::on_timeout(rp, now, draw, &mut Mixing(out)),)+

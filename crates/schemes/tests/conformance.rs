@@ -364,6 +364,17 @@ fn every_scheme_conforms() {
     }
 }
 
+/// The way through the enum of all schemes breaks no rule.
+#[test]
+fn every_member_of_mixed_conforms() {
+    for info in SCHEMES {
+        let config = SchemeConfig::with_defaults(info.name).expect("a scheme");
+        if let Err(broken) = conforms::<mixed::Mixed>(&config) {
+            panic!("{} as a member of mixed: {broken}", info.name);
+        }
+    }
+}
+
 #[test]
 fn names_are_unique() {
     for (i, info) in SCHEMES.iter().enumerate() {

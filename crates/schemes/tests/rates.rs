@@ -5,6 +5,7 @@ use penstock_schemes::parts::explicit_rate::{Averaging, CapacityOf, ExplicitRate
 use penstock_schemes::parts::regulators::{Regulators, Sharing, Start};
 use penstock_schemes::*;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 const MS: u64 = 1_000_000_000;
 const LINE: BitRate = BitRate::from_gbps(10);
@@ -29,7 +30,12 @@ fn explicit_rate() -> ExplicitRate {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 96,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::default()
+    })]
 
     /// Whatever comes: the rate is zero or within [Rmin, line]; only a positive message of the associated point, the
     /// drift and the end of a stop raise it.
@@ -106,6 +112,7 @@ proptest! {
         for (call, flow, cp, mbps, wait_us) in calls {
             now += Duration::from_us(wait_us);
             r.on_timeout(now, &mut words, |_| ());
+            prop_assert!(r.next_timeout().is_none_or(|at| at > now), "after a timeout the next one lies ahead");
             let flow = FlowKey(flow);
             match call {
                 0 => {
@@ -118,12 +125,14 @@ proptest! {
                 }
                 2 if known.contains(&flow) => r.on_stop(now, flow, CpId(cp + 1)),
                 _ => {
-                    let at = r.admits(now, flow);
-                    prop_assert!(at >= now);
-                    now = at;
-                    r.on_send(now, Release { flow, octets: 1500, last: false });
+                    // One frame may be made good; the one after it waits, 12 000 bits at 10 Gb/s or less.
+                    for _ in 0..2 {
+                        let at = r.admits(now, flow);
+                        prop_assert!(at >= now);
+                        now = at;
+                        r.on_send(now, Release { flow, octets: 1500, last: false });
+                    }
                     if known.len() > 1 && known.contains(&flow) && !free {
-                        // 12 000 bits at 10 Gb/s or less.
                         prop_assert!(r.admits(now, flow) >= now + Duration(1_200_000));
                     }
                 }
@@ -133,7 +142,6 @@ proptest! {
             prop_assert!(row[0] <= if shared { 4 } else { row[1] }, "{row:?}");
             prop_assert!(r.rate() <= LINE.0);
             prop_assert!(r.limiting() || r.rate() == LINE.0);
-            prop_assert!(r.next_timeout().is_none_or(|at| at > now) || call == 0 || call == 3);
         }
     }
 }

@@ -75,7 +75,11 @@ pub struct Network {
 ///
 /// A switch counts, for each port by which frames come in and each lossless priority, the octets that it holds. From XOFF
 /// on it sends pause frames against the direction of the data, at XON a resume frame. What arrives beyond the ingress
-/// buffer is dropped; output queues of lossless priorities have no limit of their own.
+/// buffer is dropped, and counts at the output queue that it was bound for. The limit of an output queue holds only for
+/// frames that no ingress buffer holds: those of a host at its own port, those that come in where there is no flow control.
+///
+/// A copy of a multicast frame counts as long as that copy is held. A frame is held until it departs from its output queue:
+/// to the end of its transmission if [`Network::in_service_counts`], else to its start.
 #[derive(Debug, Clone)]
 pub struct Pfc {
     /// The lossless priorities, each one of [`Network::priorities`].
@@ -83,20 +87,22 @@ pub struct Pfc {
     /// For each port, the ingress buffer at the far end of its line, one for each lossless priority; `None` where the far
     /// end sends no pause frames (a host, or a port without PFC).
     pub ingress: Vec<Option<Ingress>>,
-    /// How long a pause frame stops a queue: in quanta of 512 bit times of the stopped port. Refreshed at half of it.
+    /// How long a pause frame stops a queue, from its arrival: in quanta of 512 bit times of the stopped port. Refreshed half
+    /// of it after its transmission began. Never zero; [`Reach::least_quanta`](crate::pfc::Reach::least_quanta) says from
+    /// which number on stops do not run out.
     pub quanta: u16,
-    /// From the arrival of a pause frame until the port starts no more frames of that priority.
+    /// From the arrival of a pause frame until the port starts no more frames of that priority. A resume frame acts at once.
     pub response: Duration,
 }
 
 /// An ingress buffer of one priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ingress {
-    /// The most octets that it holds. The part above `xoff` is the head-room.
+    /// The most octets that it holds. The part above `xoff` is the head-room: see [`headroom`](crate::pfc::headroom).
     pub buffer: Octets,
-    /// From so many octets on the neighbour is stopped.
+    /// From so many octets on the neighbour is stopped; at most `buffer`.
     pub xoff: Octets,
-    /// At so many octets or less it may go on.
+    /// At so many octets or less it may go on; below `xoff`.
     pub xon: Octets,
 }
 

@@ -2,9 +2,10 @@
 
 use penstock_schemes::{BitRate, Duration, Octets, units::PS_PER_S};
 
-use crate::network::{Network, PortEvent, PortId};
+use crate::network::{FlowId, Network, PortEvent, PortId};
 
-/// Length of a PFC frame with FCS (802.1Qbb 36.2: 46 octets of opcode, enable vector, eight times and padding).
+/// Length of a PFC frame with FCS: addresses and type, opcode, enable vector, eight times, and padding up to the least frame
+/// (802.3 annex 31D).
 pub const FRAME: u16 = 64;
 
 /// Bit times of a quantum of pause time (802.3 31B.2).
@@ -85,7 +86,8 @@ impl Reach {
 ///    `largest` octets into the buffer, and a shorter frame at the end of it its length.
 /// 5. Each copy of a multicast frame counts: all of it is multiplied by `copies` (and 1 is taken away after that).
 ///
-/// (802.1Qbb annex O lists the same terms: cable both ways, PFC frame, interface and layer delays, a frame each way.)
+/// (802.1Qbb's informative annex on buffer requirements has the same terms: cable both ways, delays of interfaces and layers,
+/// a frame each way, the PFC frame.)
 #[must_use]
 pub fn headroom(reach: &Reach) -> Octets {
     let whole = u64::from(reach.largest) + u64::from(reach.wire_overhead);
@@ -99,55 +101,67 @@ pub fn headroom(reach: &Reach) -> Octets {
     Octets(u64::from(reach.copies) * (sent + 2 * u64::from(reach.largest)) - 1)
 }
 
+/// What flows do at a port.
+#[derive(Debug, Clone, Copy, Default)]
+struct Use {
+    /// The port of the opposite direction, if a flow crosses this one either way.
+    back: Option<PortId>,
+    /// Longest frame of any flow, octets.
+    largest: u16,
+    /// Longest frame of the flows of one priority, octets.
+    largest_of_priority: u16,
+    /// The most output queues that a frame of that priority joins at the far end.
+    copies: u16,
+}
+
 impl Network {
-    /// The reach of flow control over the line of `port`, for the buffer of `priority` at its far end; `None` if no flow
-    /// of that priority passes there in either direction. `response` as in [`Pfc`](crate::network::Pfc). Rates that change count as they are
-    /// worst.
+    /// For each port the reach of flow control over its line, for the buffer of `priority` at its far end; `None` where no
+    /// flow of that priority passes in either direction. `response` as in [`Pfc`](crate::network::Pfc). Rates that change
+    /// count as they are worst.
     #[must_use]
-    pub fn reach(&self, port: PortId, priority: u8, response: Duration) -> Option<Reach> {
-        let back = self.hops.iter().find_map(|hop| match hop {
-            hop if hop.port == port => Some(hop.back),
-            hop if hop.back == port => Some(hop.port),
-            _ => None,
-        })?;
-        let rates = |port: PortId| {
-            let changed = self.changes.iter().filter(move |c| c.port == port).filter_map(|c| match c.event {
-                PortEvent::Rate(rate) => Some(rate),
-                PortEvent::Down | PortEvent::Up => None,
-            });
-            std::iter::once(self.ports[port.index()].rate).chain(changed)
+    pub fn reaches(&self, priority: u8, response: Duration) -> Vec<Option<Reach>> {
+        let uses = self.uses(priority);
+        let mut rates: Vec<(BitRate, BitRate)> = self.ports.iter().map(|port| (port.rate, port.rate)).collect();
+        for change in &self.changes {
+            if let PortEvent::Rate(rate) = change.event {
+                let (lowest, highest) = &mut rates[change.port.index()];
+                (*lowest, *highest) = ((*lowest).min(rate), (*highest).max(rate));
+            }
+        }
+        let reach = |port: usize| {
+            let back = uses[port].back?.index();
+            let largest = uses[port].largest_of_priority.max(uses[back].largest_of_priority);
+            (largest > 0).then(|| Reach {
+                rate: rates[port].1,
+                latency: self.ports[port].latency,
+                // Signals in a flow's own priority go down its way, or up.
+                largest: uses[port].largest_of_priority.max(LARGEST_SIGNAL),
+                back_rate: rates[back].0,
+                back_latency: self.ports[back].latency,
+                back_largest: uses[back].largest.max(LARGEST_SIGNAL),
+                response,
+                wire_overhead: self.wire_overhead,
+                copies: uses[port].copies.max(1),
+            })
         };
-        let (mut largest, mut back_largest, mut copies) = (0, LARGEST_SIGNAL, 1);
+        (0..self.ports.len()).map(reach).collect()
+    }
+
+    /// What flows do at each port; the part that is by priority, for `priority`.
+    fn uses(&self, priority: u8) -> Vec<Use> {
+        let mut uses = vec![Use::default(); self.ports.len()];
         for (index, flow) in self.flows.iter().enumerate() {
-            for hop in self.route(crate::network::FlowId(index as u32)).map(|hop| &self.hops[hop.index()]) {
-                if hop.port == back {
-                    back_largest = back_largest.max(flow.frame);
-                }
-                if flow.priority != priority {
-                    continue;
-                }
-                if hop.port == port {
-                    largest = largest.max(flow.frame);
-                    copies = copies.max(hop.children);
-                } else if hop.port == back {
-                    // Signals of the flow's own priority may come this way.
-                    largest = largest.max(LARGEST_SIGNAL);
+            for hop in self.route(FlowId(index as u32)).map(|hop| &self.hops[hop.index()]) {
+                uses[hop.back.index()].back = Some(hop.port);
+                let port = &mut uses[hop.port.index()];
+                port.back = Some(hop.back);
+                port.largest = port.largest.max(flow.frame);
+                if flow.priority == priority {
+                    port.largest_of_priority = port.largest_of_priority.max(flow.frame);
+                    port.copies = port.copies.max(hop.children);
                 }
             }
         }
-        if largest == 0 {
-            return None;
-        }
-        Some(Reach {
-            rate: rates(port).max()?,
-            latency: self.ports[port.index()].latency,
-            largest,
-            back_rate: rates(back).min()?,
-            back_latency: self.ports[back.index()].latency,
-            back_largest,
-            response,
-            wire_overhead: self.wire_overhead,
-            copies,
-        })
+        uses
     }
 }

@@ -133,7 +133,7 @@ impl Tree {
         let response = ns(self.response);
         let (mut quanta, mut ingress) = (1, Vec::new());
         for (index, port) in b.network.ports.iter().enumerate() {
-            let reach = b.network.reach(PortId(index as u32), 3, response);
+            let reach = b.network.reaches(3, response)[index];
             ingress.push(reach.filter(|_| b.network.nodes[port.peer.index()].kind == NodeKind::Switch).map(|reach| {
                 quanta = quanta.max(reach.least_quanta().expect("lines are not so slow"));
                 let buffer = Octets(self.xoff + room(headroom(&reach).0));
@@ -251,7 +251,7 @@ proptest! {
             }
         }
         b.network.priorities = vec![3];
-        let reach = |port: usize| b.network.reach(PortId(port as u32), 3, Duration(500_000));
+        let reach = |port: usize| b.network.reaches(3, Duration(500_000))[port];
         let ingress = b.network.ports.iter().enumerate().map(|(index, port)| {
             let reach = reach(index).filter(|_| port.node.index() < sources)?;
             Some(Ingress { buffer: Octets(xoff + headroom(&reach).0), xoff: Octets(xoff), xon: Octets(xoff / 2) })
@@ -285,7 +285,7 @@ fn headroom_is_not_more_than_needed() {
         flow.reaction_point = None;
     }
     let port = b.port(0, 3);
-    let needed = headroom(&b.network.reach(port, 3, Duration(3_000_000)).expect("a flow passes"));
+    let needed = headroom(&b.network.reaches(3, Duration(3_000_000))[port.index()].expect("a flow passes"));
     let mut lost = |room: u64, start: u64| {
         let ingress = Ingress { buffer: Octets(13_501 + room), xoff: Octets(13_501), xon: Octets(0) };
         b.network.pfc = Some(Pfc {

@@ -6,7 +6,7 @@ use common::{Builder, lossless};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;
-use penstock_sim::pfc::{Reach, headroom};
+use penstock_sim::pfc::{LARGEST_SIGNAL, Reach, headroom};
 use penstock_sim::{NoProbe, Outcome, Sim};
 
 const GBPS: BitRate = BitRate(1_000_000_000);
@@ -254,7 +254,7 @@ fn each_copy_counts() {
     assert_eq!((outcome.totals.pause_frames, outcome.totals.frames_delivered), (2, 2));
     let queue = &outcome.queues[b.network.queue(b.port(0, 3), 0).index()];
     assert_eq!(queue.paused, Duration::from_us(12));
-    assert_eq!(b.network.reach(b.port(0, 3), 0, Duration::ZERO).expect("a flow passes").copies, 2);
+    assert_eq!(b.network.reaches(0, Duration::ZERO)[b.port(0, 3).index()].expect("a flow passes").copies, 2);
 }
 
 /// 10 Gb/s, 1 us of latency each way, frames of 1500 octets both ways, response 0.5 us, overhead 24 octets. A frame takes
@@ -280,6 +280,20 @@ fn headroom_adds_up() {
     assert_eq!(reach.least_quanta(), Some(48));
     assert_eq!(Reach { response: Duration::from_us(51), ..reach }.least_quanta(), Some(997));
     assert_eq!(Reach { response: Duration::from_us(4000), ..reach }.least_quanta(), None);
+}
+
+/// The line from source 0 carries frames of 1500 octets, the line to it signals only; nobody sends in priority 3.
+#[test]
+fn reach_is_read_off_the_network() {
+    let mut b = chain();
+    b.network.priorities = vec![0, 3];
+    let port = b.port(0, 2);
+    b.network.changes = vec![Change { at: ns(1), port, event: PortEvent::Rate(BitRate::from_gbps(2)) }];
+    let reach = b.network.reaches(0, US)[port.index()].expect("a flow passes");
+    assert_eq!((reach.rate, reach.largest, reach.latency), (BitRate::from_gbps(2), 1500, US));
+    assert_eq!((reach.back_rate, reach.back_largest, reach.back_latency), (GBPS, LARGEST_SIGNAL, US));
+    assert_eq!(b.network.reaches(0, US)[b.port(2, 0).index()].expect("its signals pass").largest, LARGEST_SIGNAL);
+    assert_eq!(b.network.reaches(3, US)[port.index()], None);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,8 +11,9 @@ from typing import Any
 
 import typer
 
+from penstock import _core
 from penstock.cli.failure import INTERRUPTED, InputError, say
-from penstock.cli.locate import RESULTS, find, refuse
+from penstock.cli.locate import RESULTS, find
 from penstock.cli.progress import Progress
 from penstock.cli.run import Request, fail_on_loss
 from penstock.measures import busiest, measure, spreads
@@ -54,19 +54,17 @@ def run_all(request: Request, scenarios: Sequence[str], *, schemes: list[str], s
         _known_queue(queue, entries)
     jobs = [Job(entry, entry.plan["seed"] + i) for entry in entries for i in range(seeds)]
     folder = request.out or RESULTS / f"{_folder_name(entries)}-compare"
-    refuse(folder, force=request.force, mark="compare.json")
 
     # The folder gets its name when all of it is there.
-    partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
+    staged = _core.Folder.create(folder, request.force)
     try:
-        partial.mkdir(parents=True)
         with Progress(quiet=request.quiet) as progress:
-            done, losses = _run_jobs(request.profile, jobs, partial, progress)
+            done, losses = _run_jobs(request.profile, jobs, staged.partial, progress)
         document = _document(entries, done, queue)
-        _write(document, done, partial)
-        _put_in_place(partial, folder)
+        _write(document, done, staged.partial)
+        staged.publish()
     finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        staged.discard()
 
     if request.json:
         typer.echo(json.dumps(document, indent=2))
@@ -166,17 +164,6 @@ def _run_jobs(
             if not isinstance(error, KeyboardInterrupt):
                 raise
             return {job: future.result() for job, future in futures.items() if not future.cancelled()}, losses
-
-
-def _put_in_place(partial: Path, folder: Path) -> None:
-    """Give the finished folder its name; one that had it goes only then."""
-    if folder.exists():
-        old = folder.with_name(f".{folder.name}.old-{os.getpid()}")
-        folder.rename(old)
-        partial.rename(folder)
-        shutil.rmtree(old)
-    else:
-        partial.rename(folder)
 
 
 def _document(entries: list[Entry], done: dict[Job, Result], queue: str | None) -> dict[str, Any]:

@@ -46,12 +46,14 @@ def say(message: str) -> None:
 
 
 def _of_the_engine(error: Exception) -> int:
-    from penstock import PenstockError, ScenarioError
+    from penstock import OutputError, PenstockError, ScenarioError
 
     if isinstance(error, ScenarioError):
         place = ":".join(str(part) for part in (error.file, error.line) if part not in (None, ""))
         parts = [part for part in (place, error.key, error.message) if part]
         return _report(": ".join(parts), error.hint or "", WRONG_INPUT)
+    if isinstance(error, OutputError) and error.refused:
+        return _report(str(error), "replace results with --force, or name another folder with --out", WRONG_INPUT)
     if isinstance(error, PenstockError):
         return _report(str(error), "", FAILED)
     raise error

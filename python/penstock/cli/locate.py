@@ -1,6 +1,5 @@
 """From what a person types to a scenario and to a folder for its results."""
 
-import os
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -25,24 +24,6 @@ def find(name: str, sets: list[str]) -> Scenario:
 def names(folder: Path) -> list[str]:
     """Return the names of the scenario files in ``folder`` and below, sorted."""
     return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.toml"))
-
-
-def refuse(folder: Path, *, force: bool, mark: str) -> None:
-    """Raise InputError if ``folder`` cannot be made, or is there and may not be replaced.
-
-    Even with ``force`` only an empty folder or one of the same kind is replaced: ``mark`` is the file that it holds.
-    """
-    if not folder.exists():
-        above = next(parent for parent in folder.absolute().parents if parent.exists())
-        if not above.is_dir():
-            raise InputError(f"{folder}: {above} is a file, not a folder", "name another with --out")
-        if not os.access(above, os.W_OK | os.X_OK):
-            raise InputError(f"{folder}: you may not write in {above}", "name another with --out")
-        return
-    if not force:
-        raise InputError(f"{folder}: exists already", "replace it with --force, or name another with --out")
-    if not folder.is_dir() or (any(folder.iterdir()) and not (folder / mark).exists()):
-        raise InputError(f"{folder}: holds no results ({mark} is missing), so it stays", "name another with --out")
 
 
 def _path(name: str) -> Path:

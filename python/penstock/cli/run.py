@@ -7,7 +7,7 @@ from typing import NoReturn
 import typer
 
 from penstock.cli.failure import FAILED, INTERRUPTED, say
-from penstock.cli.locate import RESULTS, find, refuse
+from penstock.cli.locate import RESULTS, find
 from penstock.cli.progress import Progress
 from penstock.result import FrameLossError, Result
 from penstock.text import duration
@@ -31,7 +31,6 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
     # Laying the scenario out finds what is wrong with it before anything is written.
     plan = scenario.describe(scheme=scheme, profile=request.profile, seed=seed)
     folder = request.out or RESULTS / f"{plan['name']}-{plan['scheme']}-seed{plan['seed']}"
-    refuse(folder, force=request.force, mark="scenario.toml")
 
     loss = None
     with Progress(quiet=request.quiet) as progress:

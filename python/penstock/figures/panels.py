@@ -23,6 +23,9 @@ _FLOWS_APART = len(FLOW_COLOURS)
 """Up to so many flows have a colour each; more are drawn as a crowd with its median."""
 
 
+_ALONE_APART = 3
+"""Up to so many flows stand out of a crowd."""
+
 Colours = Mapping[str, str]
 """The colour of the line of each name."""
 
@@ -95,7 +98,11 @@ def draw_rates(axes: "Axes", series: list[FlowSeries], highest_bps: float, colou
         for s, (time, rate) in zip(series, lines, strict=True):
             axes.plot(time, rate / scale, color=colour_of[s.name], label=s.name, linewidth=1.0)
     else:
-        _draw_crowd(axes, lines, scale)
+        pairs = list(zip(series, lines, strict=True))
+        _draw_crowd(axes, [line for s, line in pairs if not s.alone] or lines, scale)
+        # A victim among the flows of an incast, for instance: few enough to have a line of their own.
+        for s, (time, rate) in [(s, line) for s, line in pairs if s.alone][:_ALONE_APART]:
+            axes.plot(time, rate / scale, color=colour_of[s.name], label=s.name, linewidth=1.4)
     starts, stops, shares = np.array(fair_shares(series)).reshape(-1, 3).T
     axes.hlines(
         shares / scale,

@@ -10,6 +10,7 @@ import numpy as np
 
 from penstock import _core
 from penstock.columns import codes
+from penstock.measures import groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,6 +49,8 @@ class FlowSeries:
     fair_bps: "NDArray[np.float64]"
     completed_s: float
     """The sample with its last delivery, s; infinite if it did not complete."""
+    alone: bool = False
+    """It is the only flow of its table, and so of interest by itself among many."""
 
 
 def notable_queues(queues: Iterable["QueueSummary"], most: int = QUEUES_SHOWN) -> list["QueueSummary"]:
@@ -89,6 +92,7 @@ def flow_series(result: "Result") -> list[FlowSeries]:
     # One pass over the table serves all flows: a stable sort keeps each flow's samples in order of time.
     order = np.argsort(numbers, kind="stable")
     bounds = np.searchsorted(numbers[order], np.arange(len(words) + 1))
+    alone = {group.name for group in groups(result) if len(group.flows) == 1}
     rows_of = {word: order[bounds[i] : bounds[i + 1]] for i, word in enumerate(words)}
     series = []
     for flow in result.summary["flows"]:
@@ -97,7 +101,8 @@ def flow_series(result: "Result") -> list[FlowSeries]:
             delivering = rows[throughput_bps[rows] > 0]
             over = flow["completion_time_s"] is not None and len(delivering)
             completed_s = float(time_s[delivering[-1]]) if over else np.inf
-            series.append(FlowSeries(flow["name"], time_s[rows], throughput_bps[rows], fair_bps[rows], completed_s))
+            columns = time_s[rows], throughput_bps[rows], fair_bps[rows]
+            series.append(FlowSeries(flow["name"], *columns, completed_s, flow["name"] in alone))
     return series
 
 

@@ -11,8 +11,8 @@
 //!     ^ notification of an unknown switch: a new entry        v entry back at line rate, or idle: removed
 //! ```
 //!
-//! A full table makes no room: its fastest entry, the one that matters least, changes hands, and the notification
-//! decreases it as if it had always been the new switch's. So a notification never raises the rate, and a table of one
+//! In a full table the fastest entry, the one that matters least, changes hands: the notification decreases it as if it had
+//! always been the new switch's. So a notification never raises the rate, and a table of one
 //! entry is QCN's rate limiter.
 //!
 //! Source: paper 003, section II.B and algorithm 1.
@@ -72,7 +72,7 @@ choice! {
 parameters! {
     /// The table of rate calculators.
     pub struct TableParameters {
-        key: EntryKey = choice("switch"); "paper 003 section II.B", "What has an entry of its own: a switch, by its MAC address, or a queue, by its CPID.";
+        entry_key: EntryKey = choice("switch"); "paper 003 section II.B", "What has an entry of its own: a switch, by its MAC address, or a queue, by its CPID.";
         table_size: u32 = count(8), count(1) => count(1024); "option; unbounded in paper 003", "Entries of the table; when it is full, the fastest entry changes hands.";
         entry_create: EntryCreate = choice("any"); "paper 003 algorithm 1; Pan", "Which notification makes an entry: any, or one whose queue is above the set point.";
         bs_first: BsFirst = choice("create-then-decrease"); "paper 003 algorithm 1", "What the notification that makes an entry does to it: decreases it from the line rate, or nothing (as printed).";
@@ -131,7 +131,7 @@ impl LimiterTable {
     pub fn new(rules: Rules, config: &TableParameters) -> Self {
         let place = Entry { key: 0, calculator: RateCalculator::new(rules), idle_at: Instant::NEVER };
         Self {
-            key: config.key,
+            key: config.entry_key,
             create: config.entry_create,
             first: config.bs_first,
             release: config.entry_release,
@@ -288,13 +288,12 @@ where
     }
 
     fn vars(&self, row: &mut [i64]) {
-        let (key, c) = match self.places[..self.used].get(self.governing) {
-            Some(entry) => (entry.key, &entry.calculator),
-            // A place that is not in use is at line rate; only its counters may be old.
-            None => return row.copy_from_slice(&[0, 0, self.max_rate as i64, 0, 0]),
+        let Some(entry) = self.places[..self.used].get(self.governing) else {
+            return row.copy_from_slice(&[0, 0, self.max_rate as i64, 0, 0]);
         };
+        let c = &entry.calculator;
         let stages = [i64::from(c.byte_stage()), i64::from(c.time_stage())];
-        row.copy_from_slice(&[self.used as i64, key as i64, c.target_rate() as i64, stages[0], stages[1]]);
+        row.copy_from_slice(&[self.used as i64, entry.key as i64, c.target_rate() as i64, stages[0], stages[1]]);
     }
 }
 
@@ -393,7 +392,7 @@ mod tests {
     fn entries_of_queues_and_of_switches() {
         let other_port = CpId::new(0xa0, 2, 0);
         for (key, entries) in [("switch", 1), ("queue", 2)] {
-            let mut t = table(&[("key", choice(key))]);
+            let mut t = table(&[("entry_key", choice(key))]);
             notify(&mut t, 32, SW0);
             notify(&mut t, 32, other_port);
             assert_eq!(t.entries().count(), entries, "{key}");

@@ -159,7 +159,9 @@ impl Regulators {
         {
             let regulator = &mut self.regulators[regulator];
             let (lasts, _) = BitRate(regulator.rate).serialisation(u64::from(frame.octets));
-            regulator.ready = regulator.ready.max(now) + lasts;
+            // A frame that had to wait for the line does not cost its flow that time: up to one frame is made good.
+            let earliest = Instant(now.0.saturating_sub(lasts.0));
+            regulator.ready = regulator.ready.max(earliest) + lasts;
         }
         if frame.last {
             self.flows.retain(|flow| flow.key != frame.flow);
@@ -396,13 +398,16 @@ mod tests {
         r.on_probe(us(0), probe(B, 4 * GBPS, Y));
         assert_eq!(r.rate(), 5 * GBPS);
         let frame = |flow| Release { flow, octets: 1500, last: false };
+        // 12 000 bits: 12 us at 1 Gb/s, 3 us at 4 Gb/s, counted from at most one frame ago.
         r.on_send(us(10), frame(A));
         r.on_send(us(10), frame(B));
-        // 12 000 bits: 12 us at 1 Gb/s, 3 us at 4 Gb/s.
-        assert_eq!((r.admits(us(11), A), r.admits(us(11), B)), (us(22), us(13)));
-        // Half of the wait is left when the rate becomes a third: 6 us become 18.
+        assert_eq!((r.admits(us(11), A), r.admits(us(11), B)), (us(12), us(11)));
+        r.on_send(us(12), frame(A));
+        r.on_send(us(12), frame(B));
+        assert_eq!((r.admits(us(12), A), r.admits(us(12), B)), (us(24), us(13)));
+        // 8 us are left when the rate becomes a third: 24 us.
         r.on_probe(us(16), probe(A, GBPS / 3, X));
-        assert_eq!(r.admits(us(16), A).0 / 1_000_000, 34);
+        assert_eq!(r.admits(us(16), A).0 / 1_000_000, 40);
         assert_eq!(r.admits(us(50), A), us(50), "what was waited for is over");
         r.on_probe(us(50), probe(A, 9 * GBPS, X));
         assert_eq!(r.rate(), 10 * GBPS, "together no more than the line");
@@ -423,7 +428,9 @@ mod tests {
         r.on_probe(us(0), probe(B, 2 * GBPS, X));
         assert_eq!((count(&r), r.rate()), ([1, 2], 2 * GBPS));
         // A frame of one makes the other wait: 12 000 bits at 2 Gb/s.
-        r.on_send(us(10), Release { flow: A, octets: 1500, last: false });
+        for _ in 0..2 {
+            r.on_send(us(10), Release { flow: A, octets: 1500, last: false });
+        }
         assert_eq!(r.admits(us(10), B), us(16));
         r.on_probe(us(20), probe(B, 3 * GBPS, Y));
         assert_eq!((count(&r), r.rate()), ([2, 2], 5 * GBPS), "its bottleneck has moved");

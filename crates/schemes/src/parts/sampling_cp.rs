@@ -111,7 +111,8 @@ impl SamplingCp {
 
     /// Counts a frame of `octets` that came to `queue`. If it is sampled, what it shows; then [`conclude`](Self::conclude)
     /// follows.
-    #[inline]
+    // Every frame comes here: as a call of its own, which several schemes in one program make of it, it costs a hop 4 %.
+    #[inline(always)]
     pub fn sample(&mut self, octets: u16, fate: Fate, queue: &Queue, draw: &mut impl Draw) -> Option<Sample> {
         if fate == Fate::Dropped && !self.sample_dropped {
             return None;

@@ -1,0 +1,75 @@
+"""State diagrams: all of docs/schemes can be drawn, and what could not be read is refused."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from penstock import catalogue
+
+DIAGRAMS = sorted((ROOT / "docs" / "schemes").glob("*.states.toml"))
+
+TWO = """\
+[[machine]]
+title = "Reaction point"
+[[machine.state]]
+name = "fast"
+label = ["Fast Recovery", '$CR \\leftarrow (CR + TR)/2$']
+at = [0, 0]
+initial = true
+[[machine.state]]
+name = "active"
+label = "Active Increase"
+at = [1.2, 0]
+[[machine.edge]]
+from = "fast"
+to = "active"
+label = "5 cycles"
+[[machine.edge]]
+from = "active"
+to = "active"
+label = "a cycle ends"
+"""
+
+
+def draw(source: Path, target: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "tools" / "state_diagram.py"), str(source), str(target)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("source", DIAGRAMS, ids=lambda path: path.name)
+def test_diagrams_of_schemes_can_be_read(source: Path, tmp_path: Path) -> None:
+    done = draw(source, tmp_path / "states.svg")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "states.svg").read_text().startswith("<?xml")
+
+
+def test_what_is_written_of_schemes_is_of_schemes_that_there_are() -> None:
+    names = {scheme["name"] for scheme in catalogue.schemes()}
+    written = {path.name.split(".")[0] for path in (ROOT / "docs" / "schemes").iterdir()}
+    assert "qcn" in written
+    assert written <= names
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("at = [1.2, 0]", "at = [0.1, 0]", "touch"),
+        ("at = [1.2, 0]", "at = [0.7, 0]", "overlaps"),
+        ('to = "active"', 'to = "actve"', "no state is called 'actve'"),
+        ("initial = true", "inital = true", "a state has no key 'inital'"),
+        ('label = "Active Increase"\n', "", "a state lacks 'label'"),
+        ('label = "a cycle ends"', 'bend = "left"', "it can be"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(before: str, after: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "good.toml").write_text(TWO)
+    assert draw(tmp_path / "good.toml", tmp_path / "good.svg").returncode == 0
+    assert before in TWO
+    (tmp_path / "bad.toml").write_text(TWO.replace(before, after))
+    done = draw(tmp_path / "bad.toml", tmp_path / "bad.svg")
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "bad.toml" in done.stderr
