@@ -15,6 +15,7 @@ from conftest import ROOT
 
 from penstock import Result, Scenario
 from penstock.figures.series import queue_series
+from penstock.summary import Summary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,7 @@ T = TypeVar("T")
 class Run:
     """One queue and the flows of a run."""
 
-    summary: dict[str, Any]
+    summary: Summary
     time_s: "NDArray[Any]"
     queue_octets: "NDArray[Any]"
     dropped: "NDArray[Any]"
@@ -172,8 +173,9 @@ def test_one_representative_sends_fewer_messages() -> None:
 
 def test_at_a_high_set_point_the_representative_locks_up() -> None:
     # In a buffer of 100 frames |Fb| reaches 63 only with a growth of 175 frames from one sample to the next (the unit
-    # test in the scheme's file has the arithmetic), so a saved value stays for ever. A full queue that grows no more says 4; whoever has
-    # saved more than that from the time when it grew hears nothing again, returns to line rate, and keeps it full.
+    # test in the scheme's file has the arithmetic), so a saved value stays for ever. A full queue that grows no more
+    # says 4; whoever has saved more than that from the time when it grew hears nothing again, returns to line rate,
+    # and keeps it full.
     def late(scheme: str, q_eq: str) -> dict[str, Any]:
         scenario = load("multicast/star", duration="200 ms", warmup="100 ms").set(f"schemes.{scheme}.q_eq", q_eq)
         return dict(scenario.run(scheme=scheme).summary)
