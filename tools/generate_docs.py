@@ -25,7 +25,10 @@ import penstock
 import yaml
 from penstock import _core
 from penstock.cli import app
-from penstock.measures import MEASURES
+from penstock.figures.side_by_side import pauses
+from penstock.figures.style import save
+from penstock.measures import MEASURES, groups
+from penstock.text import bit_rate, count, duration
 
 import state_diagram
 
@@ -34,6 +37,8 @@ FIGURES = {
     "eight-sources": "scenarios/netfpga/eight-sources-100us.toml",
     "one-source": "scenarios/netfpga/one-source-100us.toml",
 }
+# The lines of the comparison on the page about priority flow control, and their scenarios.
+VICTIM_FLOW = {"Nothing": "none", "PFC alone": "pfc", "QCN alone": "qcn", "PFC and QCN": "pfc-qcn"}
 # A run whose result has every table.
 SPECIMEN = """
 question = "Which columns are there?"
@@ -60,6 +65,7 @@ def main(build: Path) -> None:
         "scenario": scenario_keys(keys),
         "tables": tables(specimens),
         "measures": table(["Measure", "Title", "Meaning"], ([code(m.key), m.title, m.definition] for m in MEASURES)),
+        "victim_flow": victim_flow(docs / "images/victim-flow.svg"),
         "summary": f"```json\n{json.dumps(specimens['qcn'].summary, indent=1)}\n```",
     }
     for page in sorted(docs.rglob("*.md")):
@@ -118,6 +124,28 @@ def draw(
     for key, value in (settings or {}).items():
         chosen.set(key, value)
     chosen.run(scheme=scheme, profile=profile, seed=seed).plot(target)
+
+
+def victim_flow(target: Path) -> str:
+    """The comparison of scenarios/victim-flow/ as a table and the figure `target`."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    runs = {
+        label: penstock.Scenario.load(ROOT / f"scenarios/victim-flow/{name}.toml").run()
+        for label, name in VICTIM_FLOW.items()
+    }
+    rows = []
+    for label, result in runs.items():
+        totals = result.summary["totals"]
+        lost = totals["frames_dropped"] + totals["frames_lost_on_link"]
+        stopped = [queue for queue in result.summary["queues"] if queue["paused_s"] > 0]
+        delivered = {flow["name"]: flow["throughput_bps"] for flow in result.summary["flows"]}
+        of_groups = [bit_rate(sum(delivered[flow] for flow in group.flows)) for group in groups(result)]
+        longest = max((queue["paused_s"] for queue in stopped), default=0.0)
+        rows.append([label, *of_groups, count(lost), str(len(stopped)), duration(longest)])
+    head = ["Control", "The victim gets", "The incast gets", "Frames lost", "Ports stopped", "Longest time stopped"]
+    save(pauses({label: [result] for label, result in runs.items()}), target)
+    shown = "![Stopped ports and throughput, with and without PFC and QCN](../images/victim-flow.svg)"
+    return f"{table(head, rows)}\n\n{shown}"
 
 
 def commands() -> str:
