@@ -16,7 +16,8 @@
 //!   else:                                                              n begins anew
 //! ```
 //!
-//! *Uses its rate*: since the last probe it has sent at least half of what it was allowed.
+//! *Uses its rate*: since the last probe it has sent at least half of what it was allowed. A multicast flow's probe comes
+//! back from each destination; each of these counts for itself.
 //!
 //! Source: paper 001, section 2 (Gusat's and Minkenberg's E²CM).
 

@@ -347,7 +347,7 @@ mod tests {
     }
 
     fn advertised(cp: &Cp) -> Option<BitRate> {
-        let mut message = Message::Probe(Probe::new(FlowKey(1)));
+        let mut message = Message::Probe(Probe::new(FlowKey(1), 1));
         cp.clone().on_probe_departure(AT, &mut message, &Queue::default());
         let Message::Probe(probe) = message else { panic!("a probe stays one") };
         probe.rate
@@ -382,7 +382,7 @@ mod tests {
         let mut row = [7; 2];
         EnhancedForwardExplicitRate::signal_vars(&Message::Bcn00 { flow: FlowKey(1), cp: ID }, &mut row);
         assert_eq!(row, [1, 0]);
-        EnhancedForwardExplicitRate::signal_vars(&Message::Probe(Probe::new(FlowKey(1))), &mut row);
+        EnhancedForwardExplicitRate::signal_vars(&Message::Probe(Probe::new(FlowKey(1), 1)), &mut row);
         assert_eq!(row, [0, -1]);
     }
 }

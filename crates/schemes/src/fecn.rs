@@ -251,7 +251,7 @@ mod tests {
         let mut echo = Sent::default();
         NotificationPoint::<ForwardExplicitRate>::on_signal(&mut np, Instant(2), probe, &mut Middle, &mut echo);
         let [(To::Source(FLOW), _, echo)] = echo.0[..] else { panic!("one echo: {echo:?}") };
-        assert_eq!(echo, Probe { flow: FLOW, rate: Some(BitRate::from_mbps(50)), cp: CpId(2) });
+        assert_eq!(echo, Probe { flow: FLOW, round: 1, rate: Some(BitRate::from_mbps(50)), cp: CpId(2) });
         rp.on_signal(Instant(3), echo, &mut Middle, &mut Sent::default());
         assert_eq!(rp.allowance().rate, BitRate::from_mbps(50));
         let mut row = [0];

@@ -15,8 +15,8 @@
 //!
 //! Source: paper 000, section 3, algorithms 1 and 2. Values are compared in six bits. Nothing but 63 lowers F^, so a large
 //! one mutes all milder congestion for as long as the rate limiter lives: see the test of the lock-up below. What the paper
-//! leaves open is answered so: frames carry the CPID beside F^ (their length is the same); where two queues tie, `tie` says who answers; and a rate
-//! limiter that is removed (the paper has permanent ones) takes F^ with it.
+//! leaves open is answered so: frames carry the CPID beside F^ (their length is the same); where two queues tie, `tie` says
+//! who answers; and a rate limiter that is removed (the paper has permanent ones) takes F^ with it.
 
 use crate::info::values::choice;
 use crate::info::{Info, choice, parameters};

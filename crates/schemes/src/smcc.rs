@@ -261,7 +261,7 @@ pub struct Rp {
     alpha: Gain,
     /// Where the queue changes by no more than `t1`.
     alpha_small: Gain,
-    /// Zero octets and above with two stages; beyond any change with one.
+    /// With one stage both alphas are the same, and it decides nothing.
     t1: u64,
     beta: Gain,
     ra: u64,

@@ -109,7 +109,7 @@ proptest! {
         let start = if free { Start::Free } else { Start::Regulated(20) };
         let (mut r, mut words, mut now) = (Regulators::new(&config, LINE, start), Words(1), Instant::ZERO);
         let mut known = std::collections::BTreeSet::new();
-        for (call, flow, cp, mbps, wait_us) in calls {
+        for (round, (call, flow, cp, mbps, wait_us)) in (1..).zip(calls) {
             now += Duration::from_us(wait_us);
             r.on_timeout(now, &mut words, |_| ());
             prop_assert!(r.next_timeout().is_none_or(|at| at > now), "after a timeout the next one lies ahead");
@@ -121,7 +121,7 @@ proptest! {
                 }
                 1 => {
                     let rate = Some(BitRate::from_mbps(mbps));
-                    r.on_probe(now, Probe { flow, rate, cp: CpId(cp + 1) });
+                    r.on_probe(now, Probe { flow, round, rate, cp: CpId(cp + 1) });
                 }
                 2 if known.contains(&flow) => r.on_stop(now, flow, CpId(cp + 1)),
                 _ => {

@@ -79,6 +79,8 @@ struct PauseFrame {
     stop: u32,
     /// Classes that it lets go on.
     resume: u32,
+    /// How long it stops them, picoseconds.
+    time: u64,
 }
 
 /// The state of flow control in the whole network.
@@ -211,7 +213,8 @@ impl Pauses {
         }
     }
 
-    /// How long a pause frame stops `port`: its time counts in bit times of that port.
+    /// How long a pause frame that is made now stops `port`: its time counts in bit times of that port. A rate that changes
+    /// while the frame is under way changes nothing in it, or its refresh, which is due by the same time, could come too late.
     fn time(&self, port: u32) -> u64 {
         let rate = self.lines[port as usize].rate;
         (u128::from(self.bits) * u128::from(PS_PER_S) / u128::from(rate)) as u64
@@ -225,8 +228,9 @@ impl Pauses {
     /// The pause frame whose transmission on the line of `port` starts at `at`, about `classes`; its number.
     fn compose(&mut self, port: u32, classes: u32, at: u64) -> u32 {
         let from = self.reverse(port);
-        let refresh = at + self.time(from) / 2;
-        let mut frame = PauseFrame { line: port, stop: 0, resume: 0 };
+        let time = self.time(from);
+        let refresh = at + time / 2;
+        let mut frame = PauseFrame { line: port, stop: 0, resume: 0, time };
         for class in bits(classes) {
             let counter = &mut self.counters[(from * self.per_port + class) as usize];
             counter.told = counter.full;
@@ -250,7 +254,7 @@ impl Pauses {
     /// A pause frame reaches the far end of its line, unless it was lost on the way.
     fn land(&mut self, frame: u32) -> Option<PauseFrame> {
         self.free.push(frame);
-        let gone = PauseFrame { line: NONE, stop: 0, resume: 0 };
+        let gone = PauseFrame { line: NONE, stop: 0, resume: 0, time: 0 };
         let frame = std::mem::replace(&mut self.frames[frame as usize], gone);
         self.lines.get_mut(frame.line as usize)?.arrived += 1;
         Some(frame)
@@ -392,9 +396,9 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         &mut self.pauses.stops[(port * self.per_port + class) as usize]
     }
 
-    /// A pause frame for a queue has arrived.
-    fn told_to_stop(&mut self, port: u32, class: u32) {
-        let (now, until) = (self.now, self.now + self.pauses.time(port));
+    /// A pause frame for a queue has arrived: it is to stop for `time`.
+    fn told_to_stop(&mut self, port: u32, class: u32, time: u64) {
+        let (now, until) = (self.now, self.now + time);
         let from = now + self.pauses.response;
         let stop = self.stop_of(port, class);
         stop.frames += 1;
@@ -458,7 +462,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         fabric.ports[frame.line as usize].hops += 1;
         let port = fabric.pauses.reverse(frame.line);
         for class in bits(frame.stop) {
-            self.state.fabric.told_to_stop(port, class);
+            self.state.fabric.told_to_stop(port, class, frame.time);
         }
         for class in bits(frame.resume) {
             self.go_on(port, class);

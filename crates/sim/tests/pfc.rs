@@ -109,6 +109,20 @@ fn a_stop_is_renewed_in_time() {
     assert_eq!(outcome.totals.frames_sent, 7 + 1, "at 134.512 us, not before");
 }
 
+/// 100 quanta are 51.2 us at 1 Gb/s, to be renewed at 73 + 25.6 us. While the pause frame is under way the source's line
+/// becomes ten times as fast. The stop lasts as long as its refresh counts on, and from then on quanta are shorter.
+#[test]
+fn a_rate_that_rises_under_a_pause_frame_does_not_shorten_the_stop() {
+    let mut b = chain();
+    b.network.pfc.as_mut().unwrap().quanta = 100;
+    let change = Change { at: ns(74_000), port: b.port(0, 2), event: PortEvent::Rate(BitRate::from_gbps(10)) };
+    b.network.changes = vec![change];
+    let outcome = run(&b.network, ns(134_512));
+    let queue = b.network.queue(b.port(0, 2), 0).index();
+    assert_eq!(outcome.queues[queue].paused, Duration(59_500_000));
+    assert_eq!(outcome.totals.frames_sent, 7);
+}
+
 /// The way back breaks after the pause frame has arrived (74.512 us): the stop runs out at 84.752 us. At 125 us the line is
 /// whole, and what waited goes at once.
 #[test]

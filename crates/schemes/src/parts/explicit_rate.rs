@@ -120,6 +120,8 @@ parameters! {
 pub struct Probe {
     /// Whose rate it asks for.
     pub flow: FlowKey,
+    /// Its number among the flow's probes, from 1: a multicast flow's probe comes back from each destination.
+    pub round: u32,
     /// The least rate that the switches on its way have advertised; `None` before the first.
     pub rate: Option<BitRate>,
     /// Which of them it was.
@@ -136,8 +138,8 @@ impl Probe {
 
     /// A probe that leaves its source.
     #[must_use]
-    pub fn new(flow: FlowKey) -> Self {
-        Self { flow, rate: None, cp: CpId::default() }
+    pub fn new(flow: FlowKey, round: u32) -> Self {
+        Self { flow, round, rate: None, cp: CpId::default() }
     }
 
     /// Writes the fields to `row`.
@@ -542,11 +544,11 @@ mod tests {
         (a.id, b.id) = (CpId(1), CpId(2));
         b.reset(GBPS);
         for path in [[&a, &b], [&b, &a]] {
-            let mut probe = Probe::new(FlowKey(3));
+            let mut probe = Probe::new(FlowKey(3), 1);
             for hop in path {
                 hop.edit(&mut probe);
             }
-            assert_eq!(probe, Probe { flow: FlowKey(3), rate: Some(BitRate(GBPS)), cp: CpId(2) });
+            assert_eq!(probe, Probe { flow: FlowKey(3), round: 1, rate: Some(BitRate(GBPS)), cp: CpId(2) });
         }
     }
 }

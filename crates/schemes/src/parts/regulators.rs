@@ -9,6 +9,9 @@
 //! A regulator belongs to a flow, or, shared, to the congestion point that limits its flows: that of the lowest rate on
 //! their way. Each keeps when its next frame may go; all together send no faster than the line.
 //!
+//! A multicast flow's probe comes back from each destination, and the lowest of these rates holds: of a probe that has come
+//! back already, another return can only lower the rate.
+//!
 //! Tables are bounded and made once. A flow that finds no place is held by the regulator of the last flow of the table.
 
 use alloc::vec::Vec;
@@ -58,6 +61,9 @@ struct Flow {
     next_probe: Instant,
     /// When it has heard nothing for too long.
     expires: Instant,
+    /// Numbers of the last probe that went, and of the last that has come back; 0 for none.
+    sent: u32,
+    returned: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -131,9 +137,15 @@ impl Regulators {
     /// A probe has come back.
     pub fn on_probe(&mut self, now: Instant, probe: Probe) {
         let Some(index) = self.find(probe.flow) else { return };
-        self.flows[index].expires = now + self.timeout;
         let rate = probe.rate.map_or(self.line, |rate| rate.0.min(self.line));
-        if rate == self.line && self.start == Start::Free {
+        let flow = &mut self.flows[index];
+        flow.expires = now + self.timeout;
+        let first = probe.round > flow.returned;
+        flow.returned = flow.returned.max(probe.round);
+        let present = self.regulator_of(probe.flow).map_or(self.line, |held| self.regulators[held].rate);
+        if !first && rate >= present {
+            // Another destination of a multicast flow allows less, or as much.
+        } else if rate == self.line && self.start == Start::Free {
             self.flows[index].regulator = None;
             self.collect();
         } else {
@@ -187,7 +199,8 @@ impl Regulators {
                 flow.probe_due += self.interval;
                 let late = (u128::from(self.spread.0) * u128::from(draw.draw())) >> 32;
                 flow.next_probe = (flow.probe_due + Duration(late as u64)).max(now + Duration(1));
-                send(Probe::new(flow.key));
+                flow.sent = flow.sent.saturating_add(1);
+                send(Probe::new(flow.key, flow.sent));
             }
             if flow.expires <= now {
                 flow.expires = Instant::NEVER;
@@ -244,6 +257,8 @@ impl Regulators {
             probe_due: Instant::NEVER,
             next_probe: Instant::NEVER,
             expires: Instant::NEVER,
+            sent: 0,
+            returned: 0,
         });
         Some(self.flows.len() - 1)
     }
@@ -298,6 +313,7 @@ impl Regulators {
 mod tests {
     use super::*;
     use crate::info::Configuration;
+    use core::sync::atomic::{AtomicU32, Ordering};
 
     struct Middle;
     impl Draw for Middle {
@@ -322,8 +338,10 @@ mod tests {
         Instant::ZERO + Duration::from_us(n)
     }
 
+    /// Each comes from a later round than the one before.
     fn probe(flow: FlowKey, rate: u64, cp: CpId) -> Probe {
-        Probe { flow, rate: Some(BitRate(rate)), cp }
+        static ROUND: AtomicU32 = AtomicU32::new(1);
+        Probe { flow, round: ROUND.fetch_add(1, Ordering::Relaxed), rate: Some(BitRate(rate)), cp }
     }
 
     fn fecn(config: &ExplicitRate, flows: &[FlowKey]) -> Regulators {
@@ -358,8 +376,27 @@ mod tests {
         assert_eq!((r.rate(), r.limiting()), (500_000_000, true), "C/20");
         r.on_probe(us(10), probe(A, 3 * GBPS, X));
         assert_eq!(r.rate(), 3 * GBPS);
-        r.on_probe(us(20), Probe::new(A));
+        r.on_probe(us(20), Probe { rate: None, ..probe(A, 0, X) });
         assert_eq!((r.rate(), r.limiting()), (10 * GBPS, true), "nobody limits it: the line's rate");
+    }
+
+    #[test]
+    fn the_slowest_branch_of_a_multicast_flow_counts() {
+        for start in [Start::Regulated(1), Start::Free] {
+            let mut r = Regulators::new(&config(), LINE, start);
+            r.on_start(us(0), A);
+            let mut rates = |round: u32, branches: &[u64]| {
+                for &rate in branches {
+                    r.on_probe(us(10), Probe { round, ..probe(A, rate * GBPS, X) });
+                }
+                r.rate() / GBPS
+            };
+            assert_eq!(rates(1, &[4, 2, 3]), 2);
+            assert_eq!(rates(2, &[6, 10]), 6, "the first return of a round may raise");
+            assert_eq!(rates(1, &[9]), 6, "a late one of the round before may not");
+            assert_eq!(rates(3, &[10, 5]), 5);
+            assert_eq!(rates(4, &[10, 10]), 10);
+        }
     }
 
     #[test]
