@@ -53,7 +53,7 @@ docs: .venv/.extension .venv/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file .build/mkdocs.yml
 
 verify: test
-	PROPTEST_CASES=4096 cargo test --locked
+	PROPTEST_CASES=2000 cargo test --locked
 	$(MAKE) bench BENCH_OPTIONS=--check
 
 # Callgrind knows no instructions newer than x86-64-v2's, hence a build of its own.

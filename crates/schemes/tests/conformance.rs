@@ -285,11 +285,16 @@ fn recovers<S: Scheme>(rp: &mut S::Rp, words: &mut Words) -> Result<(), TestCase
     check(false, "a scheme that recovers alone returns to the line rate")
 }
 
+/// So many cases, or as many as the environment's PROPTEST_CASES asks for.
+fn cases(usual: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").map_or(usual, |n| n.parse().expect("PROPTEST_CASES is a number"))
+}
+
 /// The rules for one scheme and one configuration: `Err` names the first that is broken.
 fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
     documented(&S::INFO)?;
     let given = &Typical::<S>::of(config);
-    let runs = Runs { cases: 48, max_shrink_iters: 64, failure_persistence: None, ..Runs::default() };
+    let runs = Runs { cases: cases(48), max_shrink_iters: 64, failure_persistence: None, ..Runs::default() };
     let mut runner = TestRunner::new_with_rng(runs, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let run = |(first, then, seed): (Vec<Call>, Vec<Call>, u32)| {
         let (mut words, mut log) = (Words(seed), Log::default());

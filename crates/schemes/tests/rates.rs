@@ -29,9 +29,14 @@ fn explicit_rate() -> ExplicitRate {
     config.rates
 }
 
+/// So many cases, or as many as the environment's PROPTEST_CASES asks for.
+fn cases(usual: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").map_or(usual, |n| n.parse().expect("PROPTEST_CASES is a number"))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 96,
+        cases: cases(96),
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()

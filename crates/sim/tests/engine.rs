@@ -3,7 +3,7 @@
 mod common;
 
 use common::random::random_network;
-use common::{Builder, star};
+use common::{Builder, cases, star};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
@@ -399,7 +399,7 @@ fn runs_repeat_and_seeds_differ() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(200), ..ProptestConfig::default() })]
 
     /// Nothing appears or vanishes, whatever happens to the network; a run can be cut anywhere; and both engines do the same.
     #[test]

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::Builder;
 use common::random::random_network;
+use common::{Builder, cases};
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
 use penstock_sim::network::*;
@@ -157,7 +157,7 @@ fn lossless_drops(network: &Network, outcome: &Outcome) -> u64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(96), ..ProptestConfig::default() })]
 
     /// Whatever the network: no frame is lost, frames are conserved (`finish` checks it), and neither cuts nor observers
     /// change a bit of the result.
@@ -211,7 +211,7 @@ fn careless(network: Network) -> impl Strategy<Value = Network> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(200), ..ProptestConfig::default() })]
 
     /// Data frames, signals and pause frames are conserved (`finish` checks it) whatever happens to lines, and a run can be cut
     /// anywhere.

@@ -6,6 +6,11 @@ pub(crate) mod random;
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
 
+/// So many cases, or as many as the environment's PROPTEST_CASES asks for.
+pub(crate) fn cases(usual: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").map_or(usual, |n| n.parse().expect("PROPTEST_CASES is a number"))
+}
+
 /// Builds networks link by link.
 pub(crate) struct Builder {
     pub(crate) network: Network,
