@@ -109,3 +109,15 @@ class Summary(TypedDict):
     flows: list[FlowSummary]
     hosts: list[HostSummary]
     run: RunSummary
+
+
+def schemes_in_words(summary: Summary) -> str:
+    """Name the scheme and its profile, or those of each priority where they differ."""
+    if "schemes" not in summary:
+        return _with_profile(summary["scheme"], summary["profile"])
+    each = (f"{_with_profile(s['scheme'], s['profile'])} at priority {s['priority']}" for s in summary["schemes"])
+    return f"{summary['scheme']}: {', '.join(each)}"
+
+
+def _with_profile(scheme: str, profile: str | None) -> str:
+    return f"{scheme} ({profile})" if profile else scheme

@@ -23,7 +23,7 @@ from penstock.figures.panels import (
     top_bps,
     top_octets,
 )
-from penstock.figures.series import equilibrium_octets, flow_series, notable_queues, question, queue_series
+from penstock.figures.series import flow_series, notable_queues, question, queue_series, set_points_octets
 from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, save, styled
 from penstock.measures import groups, longest, measured_octets
 from penstock.result import Result
@@ -84,8 +84,8 @@ def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None
     chosen = notable_queues([q for q in every if queue in (None, q["name"])])
     queues = [queue_series(result, _of(result, chosen)) for result in results]
     flows = [flow_series(result) for result in results]
-    set_points = [equilibrium_octets(result) for result in results]
-    highest_octets = max(top_octets(series, point) for series, point in zip(queues, set_points, strict=True))
+    set_points = [set_points_octets(result) for result in results]
+    highest_octets = max(top_octets(series, points) for series, points in zip(queues, set_points, strict=True))
     highest_bps = max(top_bps(series) for series in flows)
     # The same name has the same colour everywhere, so that one legend serves all.
     queue_colours = colours((series.name for shown in queues for series in shown), QUEUE_COLOURS)
