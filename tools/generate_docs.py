@@ -174,21 +174,22 @@ def python_api() -> str:
         about = getattr(penstock, name)
         if not callable(about):
             continue
-        parts += [f"## `{signature(name, about)}`", prose(about)]
+        parts += [f"## `{name}`", *called(name, about), prose(about)]
         if inspect.isclass(about) and not issubclass(about, Exception):
             for member, value in vars(about).items():
                 if not member.startswith("_"):
-                    function = getattr(value, "__func__", value)
-                    parts += [f"### `{signature(f'{name}.{member}', function)}`", prose(value)]
+                    full = f"{name}.{member}"
+                    parts += [f"### `{full}`", *called(full, getattr(value, "__func__", value)), prose(value)]
     return "\n\n".join(parts)
 
 
-def signature(name: str, about: Any) -> str:
-    """How a name is called, or the name alone where it is not."""
-    if not callable(about) or (inspect.isclass(about) and issubclass(about, Exception)):
-        return name
-    text = re.sub(r"(->|:) '([^']+)'", r"\1 \2", str(inspect.signature(about)))
-    return name + re.sub(r"\((self|cls)(, )?", "(", text, count=1)
+def called(name: str, about: Any) -> list[str]:
+    """How a function is called, as a block of code; nothing for a class, whose docstring says how one is made."""
+    if not inspect.isfunction(about):
+        return []
+    text = re.sub(r"\((self|cls)(, )?", "(", str(inspect.signature(about)), count=1)
+    text = re.sub(r"(->|:) '([^']+)'", r"\1 \2", text)
+    return [f"```python\n{name}{text}\n```"]
 
 
 def prose(about: Any) -> str:

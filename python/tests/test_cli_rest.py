@@ -15,16 +15,27 @@ from penstock import Scenario, ScenarioError, catalogue, schema
 PARAMETER = ["name", "unit", "default", "minimum", "maximum", "source", "description"]
 
 
+def imported_by(*arguments: str) -> tuple[set[str], str]:
+    """Return the modules that a command imports, and what it prints."""
+    command = [sys.executable, "-X", "importtime", "-m", "penstock", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip() for line in lines}, done.stdout
+
+
 def test_help_imports_nothing_heavy() -> None:
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "penstock", "--help"], capture_output=True, text=True, check=True
-    )
-    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    imported, printed = imported_by("--help")
     assert "penstock.cli" in imported
     heavy = {"numpy", "matplotlib", "arro3", "arro3.core", "nanoarrow", "rich", "tomli_w", "penstock._core"}
     assert not imported & heavy
     for command in ("run", "compare", "schemes", "scenarios", "schema"):
-        assert f"\n  {command} " in done.stdout
+        assert f"\n  {command} " in printed
+
+
+def test_what_draws_nothing_imports_no_matplotlib() -> None:
+    imported, _ = imported_by("schemes")
+    assert "rich" in imported
+    assert "matplotlib" not in imported
 
 
 def test_version(penstock: Command) -> None:

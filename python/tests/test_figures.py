@@ -20,11 +20,10 @@ from penstock.figures.series import (
     fair_shares,
     flow_series,
     means,
-    notable_queues,
     queue_series,
     set_points_octets,
 )
-from penstock.summary import QueueSummary
+from penstock.summary import QueueSummary, notable_queues
 from penstock.text import count
 
 

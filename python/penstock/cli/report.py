@@ -10,10 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from penstock.figures.series import notable_queues, question
 from penstock.measures import MEASURES, Kind, Measure
 from penstock.result import Result
-from penstock.summary import FlowSummary, QueueSummary, Summary, schemes_in_words
+from penstock.summary import FlowSummary, QueueSummary, Summary, notable_queues, schemes_in_words
 from penstock.text import bit_rate, count, duration, events, octets, share
 
 _PIPE_WIDTH = 160
@@ -69,7 +68,7 @@ def print_run(result: Result, folder: Path, figures: list[Path]) -> None:
     summary = result.summary
     out = console()
     out.print(_headline(summary), soft_wrap=True)
-    out.print(escape(question(result)), style="italic", soft_wrap=True)
+    out.print(escape(result.question), style="italic", soft_wrap=True)
     out.print(_balance(summary), soft_wrap=True)
     out.print()
     out.print(_coverage(summary), style="dim", soft_wrap=True)

@@ -18,13 +18,11 @@ from penstock.figures.panels import (
 )
 from penstock.figures.series import (
     flow_series,
-    notable_queues,
-    question,
     queue_series,
     set_points_octets,
 )
 from penstock.figures.style import save, styled
-from penstock.summary import schemes_in_words
+from penstock.summary import notable_queues, schemes_in_words
 from penstock.text import count, share
 
 if TYPE_CHECKING:
@@ -88,7 +86,7 @@ def _page(result: "Result", panels: Sequence[Panel]) -> Figure:
         time_axis(axes[-1], shown_s(result))
         axes[0].set_title(_subtitle(result), **SUBTITLE)
         figure.align_ylabels()
-        finish(figure, question(result))
+        finish(figure, result.question)
     return figure
 
 

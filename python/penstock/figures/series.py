@@ -1,7 +1,6 @@
 """What figures draw, taken out of a result's tables and thinned to what a page can show."""
 
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -18,12 +17,6 @@ if TYPE_CHECKING:
 
     from penstock.result import Result
     from penstock.summary import QueueSummary
-
-QUEUES_SHOWN = 4
-"""The most queues in one panel: more lines than this hide one another."""
-
-_NOTABLE = 0.05
-"""A queue whose mean is below this part of the longest one's, without a drop or signal, is not worth a line."""
 
 
 @dataclass(frozen=True)
@@ -52,16 +45,6 @@ class FlowSeries:
     """The sample with its last delivery, s; infinite if it did not complete."""
     alone: bool = False
     """It is the only flow of its table, and so of interest by itself among many."""
-
-
-def notable_queues(queues: Iterable["QueueSummary"], most: int = QUEUES_SHOWN) -> list["QueueSummary"]:
-    """Choose the queues to draw: those that drop, signal or fill, the longest first, at most ``most``, at least one."""
-    ranked = sorted(queues, key=lambda q: (-q["frames_dropped"], -q["mean_octets"], -q["utilization"], q["name"]))
-    if not ranked:
-        return []
-    least = _NOTABLE * max(q["mean_octets"] for q in queues)
-    chosen = [q for q in ranked if q["frames_dropped"] or q["feedback_frames"] or q["mean_octets"] > least]
-    return (chosen or ranked[:1])[:most]
 
 
 def queue_series(result: "Result", chosen: list["QueueSummary"]) -> list[QueueSeries]:
@@ -126,12 +109,6 @@ def fair_shares(series: list[FlowSeries]) -> list[tuple[float, float, float]]:
             stop = max(stop, next_stop)
         shares.append((start, stop, level))
     return sorted(shares)
-
-
-def question(result: "Result") -> str:
-    """Return the question of the scenario that ran, or its name if it asks none."""
-    document = tomllib.loads(result.scenario_toml)
-    return str(document.get("question") or result.summary["scenario"])
 
 
 def set_points_octets(result: "Result") -> list[int]:

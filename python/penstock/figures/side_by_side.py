@@ -23,10 +23,11 @@ from penstock.figures.panels import (
     top_bps,
     top_octets,
 )
-from penstock.figures.series import flow_series, notable_queues, question, queue_series, set_points_octets
+from penstock.figures.series import flow_series, queue_series, set_points_octets
 from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, save, styled
 from penstock.measures import groups, longest, measured_octets
 from penstock.result import Result
+from penstock.summary import notable_queues
 from penstock.text import count, duration, share
 
 if TYPE_CHECKING:
@@ -270,7 +271,7 @@ def _longest_of_each(results: Sequence[Result]) -> list["QueueSummary"]:
 
 def _title(results: Sequence[Result]) -> str:
     """Return the question that all runs answer, or the names of their scenarios where they answer several."""
-    questions = dict.fromkeys(question(result) for result in results)
+    questions = dict.fromkeys(result.question for result in results)
     if len(questions) == 1:
         return next(iter(questions))
     return ", ".join(dict.fromkeys(result.summary["scenario"] for result in results))
