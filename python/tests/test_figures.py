@@ -70,6 +70,9 @@ def test_set_points_are_those_of_the_priorities() -> None:
     # No flow has the scenario's own settings: their set point is nobody's.
     text = SMALL.replace("[topology.star]", f"{profile}[topology.star]") + "priority = 5\n"
     assert set_points_octets(Scenario.from_toml(text).run()) == [26_000]
+    # The scheme without parameters has no table, and here nothing else has.
+    text = SMALL.replace('[schemes.qcn]\nq_eq = "33 KB"\n', "").replace('"qcn"', '"none"')
+    assert set_points_octets(Scenario.from_toml(text).run()) == []
 
 
 def test_same_result_same_bytes(result: Result, tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def set_points_octets(result: "Result") -> list[int]:
     for priority in {flow["priority"] for flow in document["flow"]}:
         table = own.get(priority, document)
         # A scheme without parameters has no table.
-        settings = document["schemes"].get(table["scheme"], {})
+        settings = document.get("schemes", {}).get(table["scheme"], {})
         if "profile" in table:
             settings = settings_of(table["scheme"], table["profile"])
         if "q_eq" in settings:
