@@ -8,6 +8,7 @@ and .build/mkdocs.yml, which is mkdocs.yml with each folder of its navigation re
 Every whole scenario in the pages is read on the way: one that Penstock refuses fails the build.
 """
 
+import inspect
 import json
 import os
 import re
@@ -62,6 +63,7 @@ def main(build: Path) -> None:
     specimens = {s["name"]: penstock.Scenario.from_toml(specimen(s["name"])).run() for s in schemes}
     generated = {
         "commands": commands(),
+        "python": python_api(),
         "scenario": scenario_keys(keys),
         "tables": tables(specimens),
         "measures": table(["Measure", "Title", "Meaning"], ([code(m.key), m.title, m.definition] for m in MEASURES)),
@@ -163,6 +165,45 @@ def help_of(arguments: list[str]) -> str:
     command = [str(Path(sys.executable).with_name("penstock")), *arguments, "--help"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     return "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
+
+
+def python_api() -> str:
+    """What each public name of the package says of itself, methods and properties included."""
+    parts = []
+    for name in penstock.__all__:
+        about = getattr(penstock, name)
+        if not callable(about):
+            continue
+        parts += [f"## `{name}`", *called(name, about), prose(about)]
+        if inspect.isclass(about) and not issubclass(about, Exception):
+            for member, value in vars(about).items():
+                if not member.startswith("_"):
+                    full = f"{name}.{member}"
+                    parts += [f"### `{full}`", *called(full, getattr(value, "__func__", value)), prose(value)]
+    return "\n\n".join(parts)
+
+
+def called(name: str, about: Any) -> list[str]:
+    """How a function is called, as a block of code; nothing for a class, whose docstring says how one is made."""
+    if not inspect.isfunction(about):
+        return []
+    text = re.sub(r"\((self|cls)(, )?", "(", str(inspect.signature(about)), count=1)
+    text = re.sub(r"(->|:) '([^']+)'", r"\1 \2", text)
+    return [f"```python\n{name}{text}\n```"]
+
+
+def prose(about: Any) -> str:
+    """A docstring as Markdown: examples are indented as they are, `Raises:` and `Attributes:` become lists."""
+    text = (inspect.getdoc(about) or "").replace("``", "`")
+    text = re.sub(r":\w+:`([^`]+)`", r"`\1`", text)
+    parts = []
+    for paragraph in text.split("\n\n"):
+        head, _, rest = paragraph.partition("\n")
+        if head in ("Raises:", "Attributes:"):
+            entries = re.sub(r"\n {8}", " ", f"\n{rest}")
+            paragraph = f"{head}\n" + re.sub(r"\n    (\w+): ", r"\n- `\1`: ", entries)
+        parts.append(paragraph)
+    return "\n\n".join(parts)
 
 
 def scenario_keys(reference: list[dict[str, Any]]) -> str:

@@ -72,6 +72,13 @@ def schemes() -> list[Scheme]:
     return cast(list[Scheme], json.loads(_core.schemes()))
 
 
+def settings_of(scheme: str, profile: str) -> dict[str, str]:
+    """Return every parameter of a scheme under one of its profiles, as a scenario file would have it."""
+    (about,) = (s for s in schemes() if s["name"] == scheme)
+    (named,) = (p for p in about["profiles"] if p["name"] == profile)
+    return {parameter["name"]: parameter["written"]["default"] for parameter in about["parameters"]} | named["written"]
+
+
 def schema() -> dict[str, Any]:
     """Return the JSON schema of a scenario file, for editors and other tools."""
     return cast(dict[str, Any], json.loads(_core.schema()))

@@ -39,6 +39,14 @@ def codes(column: "Array") -> tuple["NDArray[Any]", list[str]]:
     return numbers, [str(word) for word in words]
 
 
+def rows_of(column: "Array") -> "dict[str, NDArray[np.intp]]":
+    """Return for each text of a column the rows that hold it, in rising order; one pass serves them all."""
+    numbers, words = codes(column)
+    order = np.argsort(numbers, kind="stable")
+    bounds = np.searchsorted(numbers[order], np.arange(len(words) + 1))
+    return {word: order[bounds[i] : bounds[i + 1]] for i, word in enumerate(words)}
+
+
 def _values(view: Any) -> "NDArray[Any]":
     values: NDArray[Any] = np.asarray(view.buffer(_VALUES))
     return values[view.offset : view.offset + len(view)]

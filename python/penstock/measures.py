@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
-from penstock.columns import codes
+from penstock.columns import rows_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Measure:
 
 MEASURES = (
     Measure(
-        "frames_dropped",
+        "frames_lost",
         "lost",
         "count",
         "Data frames and copies lost over the whole run: dropped at full queues, or lost on broken links.",
@@ -139,7 +139,7 @@ def measure(result: "Result", queue: str | None) -> Measured:
     chosen = longest(summary, queue)
     values: dict[str, float | None] = {
         "loss_rate": summary["loss_rate"],
-        "frames_dropped": summary["totals"]["frames_dropped"] + summary["totals"]["frames_lost_on_link"],
+        "frames_lost": summary["totals"]["frames_dropped"] + summary["totals"]["frames_lost_on_link"],
         "throughput_bps": sum(flow["throughput_bps"] for flow in summary["flows"]),
         "jain_index": summary["jain_index"],
         "rate_amplitude_bps": _rate_amplitude_bps(result),
@@ -195,15 +195,10 @@ def longest(summary: "Summary", name: str | None) -> "QueueSummary | None":
 
 def measured_octets(result: "Result", queue: "QueueSummary") -> "NDArray[Any]":
     """Return the samples of a queue's length after the warm-up, octets."""
-    numbers, words = codes(result.queues.column("queue").chunk(0))
-    if queue["name"] not in words:
-        return np.empty(0)
-    rows = (
-        (numbers == words.index(queue["name"]))
-        & (result.column("queues", "priority") == queue["priority"])
-        & (result.column("queues", "time_s") >= result.summary["warmup_s"])
-    )
-    samples: NDArray[Any] = result.column("queues", "queue_octets")[rows]
+    time_s, priority, octets = (result.column("queues", name) for name in ("time_s", "priority", "queue_octets"))
+    rows = rows_of(result.queues.column("queue").chunk(0)).get(queue["name"], np.empty(0, dtype=np.intp))
+    measured = (priority[rows] == queue["priority"]) & (time_s[rows] >= result.summary["warmup_s"])
+    samples: NDArray[Any] = octets[rows[measured]]
     return samples
 
 
@@ -251,19 +246,15 @@ def spreads(runs: Sequence[Measured]) -> dict[str, Any]:
 
 
 def _rate_amplitude_bps(result: "Result") -> float | None:
-    numbers, words = codes(result.rates.column("flow").chunk(0))
     time_s, rate_bps, fair_bps = (result.column("rates", name) for name in ("time_s", "rate_bps", "fair_rate_bps"))
     measured = (time_s >= result.summary["warmup_s"]) & (fair_bps > 0)
-    # One pass over the table serves all flows.
-    order = np.argsort(numbers, kind="stable")
-    bounds = np.searchsorted(numbers[order], np.arange(len(words) + 1))
+    rows_of_flow = rows_of(result.rates.column("flow").chunk(0))
     uncontrolled = _uncontrolled(result)
     amplitudes = []
     for flow in result.summary["flows"]:
-        if flow["name"] in uncontrolled or flow["name"] not in words:
+        rows = rows_of_flow.get(flow["name"])
+        if flow["name"] in uncontrolled or rows is None:
             continue
-        number = words.index(flow["name"])
-        rows = order[bounds[number] : bounds[number + 1]]
         samples = rate_bps[rows[measured[rows] & (time_s[rows] <= _end_s(flow, time_s[rows], fair_bps[rows]))]]
         if len(samples):
             p5, p95 = np.percentile(samples, (5, 95))

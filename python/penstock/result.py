@@ -1,6 +1,7 @@
 """The result of a run: numbers, Arrow tables, figures."""
 
 import json
+import tomllib
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -78,6 +79,11 @@ class Result:
     def scenario_toml(self) -> str:
         """The scenario that ran, every default written out."""
         return self._core.scenario_toml
+
+    @property
+    def question(self) -> str:
+        """The question that the scenario answers."""
+        return str(tomllib.loads(self.scenario_toml)["question"])
 
     @property
     def interrupted(self) -> bool:

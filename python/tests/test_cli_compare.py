@@ -109,6 +109,20 @@ def test_compare_one_scheme_over_seeds(penstock: Command, small: Path) -> None:
     assert mean["std"] > 0
 
 
+def test_compare_under_a_priority_with_a_scheme_of_its_own(penstock: Command, tmp_path: Path) -> None:
+    # Marks up to 100 KB ask for a longer queue than the small scenario has.
+    deep = SMALL.replace('"60 KB"', '"150 KB"')
+    text = deep.replace("[topology.star]", '[[priority]]\npriority = 3\nscheme = "dcqcn"\n\n[topology.star]')
+    (tmp_path / "two.toml").write_text(text + '\n[[flow]]\nfrom = "h0"\nto = "h2"\npriority = 3\n')
+    done = penstock("compare", "two.toml", "--schemes", "qcn,none", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "out" / "compare.json").read_text())
+    assert [(entry["label"], entry["scheme"]) for entry in document["schemes"]] == [("qcn", "mixed"), ("none", "mixed")]
+    own = [[assigned["scheme"] for assigned in run["schemes"]] for run in document["runs"]]
+    assert own == [["qcn", "dcqcn"], ["none", "dcqcn"]]
+    assert {path.name for path in (tmp_path / "out").iterdir() if path.is_dir()} == {"qcn-seed1", "none-seed1"}
+
+
 def test_compare_by_a_named_queue(penstock: Command, small: Path) -> None:
     done = penstock(
         "compare", small, "--schemes", "qcn", "--set", "record.queues=switches", "--queue", "sw0->h0", "--json"
@@ -140,7 +154,7 @@ def test_compare_with_flow_control_shows_pauses(penstock: Command, small: Path, 
     without, with_pfc = json.loads((tmp_path / "out" / "compare.json").read_text())["schemes"]
     assert "lossless" not in without
     assert with_pfc["lossless"] is True
-    assert with_pfc["frames_dropped"]["mean"] == 0
+    assert with_pfc["frames_lost"]["mean"] == 0
     assert with_pfc["paused_s"]["mean"] > 0
     assert without["pause_frames"]["mean"] is None
     assert (tmp_path / "out" / "pauses.svg").exists()

@@ -3,25 +3,39 @@
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
-from conftest import SMALL, Command
+import pytest
+from conftest import ROOT, SMALL, Command
+from jsonschema import Draft202012Validator
 
-from penstock import catalogue
+from penstock import Scenario, ScenarioError, catalogue, schema
 
 PARAMETER = ["name", "unit", "default", "minimum", "maximum", "source", "description"]
 
 
+def imported_by(*arguments: str) -> tuple[set[str], str]:
+    """Return the modules that a command imports, and what it prints."""
+    command = [sys.executable, "-X", "importtime", "-m", "penstock", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip() for line in lines}, done.stdout
+
+
 def test_help_imports_nothing_heavy() -> None:
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "penstock", "--help"], capture_output=True, text=True, check=True
-    )
-    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    imported, printed = imported_by("--help")
     assert "penstock.cli" in imported
     heavy = {"numpy", "matplotlib", "arro3", "arro3.core", "nanoarrow", "rich", "tomli_w", "penstock._core"}
     assert not imported & heavy
     for command in ("run", "compare", "schemes", "scenarios", "schema"):
-        assert f"\n  {command} " in done.stdout
+        assert f"\n  {command} " in printed
+
+
+def test_what_draws_nothing_imports_no_matplotlib() -> None:
+    imported, _ = imported_by("schemes")
+    assert "rich" in imported
+    assert "matplotlib" not in imported
 
 
 def test_version(penstock: Command) -> None:
@@ -78,11 +92,49 @@ def test_scenarios(penstock: Command, tmp_path: Path) -> None:
 
 
 def test_schema(penstock: Command) -> None:
-    schema = json.loads(penstock("schema", "--json").stdout)
-    assert "flow" in schema["properties"]
+    printed = json.loads(penstock("schema", "--json").stdout)
+    assert "flow" in printed["properties"]
     keys = penstock("schema").stdout
     for word in ("duration", "link_rate", "wire_overhead"):
         assert word in keys
+
+
+def test_schema_admits_every_scenario_and_its_resolved_form(penstock: Command) -> None:
+    printed = json.loads(penstock("schema", "--json").stdout)
+    Draft202012Validator.check_schema(printed)
+    validator = Draft202012Validator(printed)
+    paths = sorted((ROOT / "scenarios").rglob("*.toml"))
+    assert len(paths) >= 20
+    for path in paths:
+        for text in (path.read_text(encoding="utf-8"), Scenario.load(path).resolved()):
+            assert [error.message for error in validator.iter_errors(tomllib.loads(text))] == [], path
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"20 ms"', '"20 m"'),
+        ('"20 ms"', "20"),
+        ('"qcn"', '"qnc"'),
+        ("q_eq", "qeq"),
+        ("hosts = 3", "hosts = 1"),
+        ("[topology.star]", "[topology.star]\nports = 3"),
+        ('to = "h2"', ""),
+        ('to = "h2"', 'to = "h2"\npriority = 8'),
+        ("[topology.star]", "[pfc]\npriorities = [8]\n[topology.star]"),
+        ("[topology.star]", "[pfc]\npriorities = [3, 3]\n[topology.star]"),
+        ("[topology.star]", "[[group]]\nname = 'g'\n[topology.star]"),
+        ("[topology.star]", "[[priority]]\npriority = 3\n[topology.star]"),
+        ('to = "h2"', 'to = "h2"\nsize = { uniform = { minimum = "1 KB" } }'),
+    ],
+)
+def test_schema_refuses_what_penstock_refuses(old: str, new: str) -> None:
+    validator = Draft202012Validator(schema())
+    assert validator.is_valid(tomllib.loads(SMALL))
+    wrong = SMALL.replace(old, new, 1)
+    assert not validator.is_valid(tomllib.loads(wrong))
+    with pytest.raises(ScenarioError):
+        Scenario.from_toml(wrong).describe()
 
 
 def test_reader_that_goes_away_is_no_crash(small: Path, tmp_path: Path) -> None:

@@ -325,3 +325,6 @@ def test_schemes_of_priorities_are_told(penstock: Command, tmp_path: Path) -> No
         {"priority": 0, "scheme": "qcn", "profile": None},
         {"priority": 3, "scheme": "none", "profile": None},
     ]
+    for options, folder in (([], "mixed-mixed-seed1"), (["--scheme", "none"], "mixed-none-seed1")):
+        assert penstock("run", "mixed.toml", "--no-figures", "--quiet", *options).returncode == 0
+        assert (tmp_path / "results" / folder).is_dir()

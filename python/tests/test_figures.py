@@ -17,14 +17,13 @@ from penstock.figures.panels import thinned
 from penstock.figures.series import (
     FlowSeries,
     envelope,
-    equilibrium_octets,
     fair_shares,
     flow_series,
     means,
-    notable_queues,
     queue_series,
+    set_points_octets,
 )
-from penstock.summary import QueueSummary
+from penstock.summary import QueueSummary, notable_queues
 from penstock.text import count
 
 
@@ -58,6 +57,24 @@ def test_files_are_there_and_not_blank(result: Result, tmp_path: Path) -> None:
             assert (np.ptp(pixels, axis=2) > 0.2).sum() > 100
 
 
+def test_set_points_are_those_of_the_priorities() -> None:
+    dcqcn = '[[priority]]\npriority = 3\nscheme = "dcqcn"\n\n'
+    profile = '[[priority]]\npriority = 5\nscheme = "qcn"\nprofile = "ieee-2010"\n\n'
+    flows = "".join(f'\n[[flow]]\nfrom = "h0"\nto = "h2"\npriority = {priority}\n' for priority in (3, 5))
+    # Priority 0 runs QCN at the scenario's 33 KB, 3 runs DCQCN, which aims at no length, 5 QCN under a profile.
+    deep = SMALL.replace('"60 KB"', '"150 KB"')
+    text = deep.replace("[topology.star]", f"{dcqcn}{profile}[topology.star]") + flows
+    mixed = Scenario.from_toml(text).run()
+    assert set_points_octets(mixed) == [26_000, 33_000]
+    assert "dcqcn at priority 3, qcn (ieee-2010) at priority 5" in mixed.plot().axes[0].get_title("left")
+    # No flow has the scenario's own settings: their set point is nobody's.
+    text = SMALL.replace("[topology.star]", f"{profile}[topology.star]") + "priority = 5\n"
+    assert set_points_octets(Scenario.from_toml(text).run()) == [26_000]
+    # The scheme without parameters has no table, and here nothing else has.
+    text = SMALL.replace('[schemes.qcn]\nq_eq = "33 KB"\n', "").replace('"qcn"', '"none"')
+    assert set_points_octets(Scenario.from_toml(text).run()) == []
+
+
 def test_same_result_same_bytes(result: Result, tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
@@ -82,7 +99,7 @@ def test_plot_draws_queue_utilisation_and_rates(result: Result, tmp_path: Path) 
     assert words[1::2] == ["maximum", "frames dropped"]
     assert f"{count(result.summary['totals']['frames_dropped'])} frames dropped (loss" in queue_panel.get_title("left")
     assert (tmp_path / "figure.svg").read_text().startswith("<?xml")
-    assert equilibrium_octets(result) == 33_000
+    assert set_points_octets(result) == [33_000]
 
 
 def test_comparison_has_common_scales(result: Result) -> None:

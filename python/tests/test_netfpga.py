@@ -13,7 +13,8 @@ import pytest
 from conftest import ROOT
 
 from penstock import Result, Scenario
-from penstock.figures.series import notable_queues, queue_series
+from penstock.figures.series import queue_series
+from penstock.summary import notable_queues
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

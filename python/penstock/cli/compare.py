@@ -100,7 +100,8 @@ def _entries(request: Request, scenarios: Sequence[str], schemes: list[str], see
             plan = scenario.describe(scheme=chosen, profile=request.profile)
             scenario.describe(scheme=chosen, profile=request.profile, seed=plan["seed"] + seeds - 1)
             if len(found) == 1:
-                label = folder = plan["scheme"]
+                # What was chosen, if anything: with priorities of their own schemes, the plan's are all called "mixed".
+                label = folder = chosen or plan["scheme"]
             elif chosen is None:
                 label = folder = scenario.name
             else:

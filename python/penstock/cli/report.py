@@ -10,10 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from penstock.figures.series import notable_queues, question
 from penstock.measures import MEASURES, Kind, Measure
 from penstock.result import Result
-from penstock.summary import FlowSummary, QueueSummary, Summary
+from penstock.summary import FlowSummary, QueueSummary, Summary, notable_queues, schemes_in_words
 from penstock.text import bit_rate, count, duration, events, octets, share
 
 _PIPE_WIDTH = 160
@@ -69,7 +68,7 @@ def print_run(result: Result, folder: Path, figures: list[Path]) -> None:
     summary = result.summary
     out = console()
     out.print(_headline(summary), soft_wrap=True)
-    out.print(escape(question(result)), style="italic", soft_wrap=True)
+    out.print(escape(result.question), style="italic", soft_wrap=True)
     out.print(_balance(summary), soft_wrap=True)
     out.print()
     out.print(_coverage(summary), style="dim", soft_wrap=True)
@@ -120,7 +119,7 @@ def _print_groups(out: Console, entries: list[dict[str, Any]]) -> None:
 def _headline(summary: Summary) -> str:
     run = summary["run"]
     return (
-        f"[bold]{escape(summary['scenario'])}[/bold]  {_schemes(summary)}, seed {summary['seed']}: "
+        f"[bold]{escape(summary['scenario'])}[/bold]  {schemes_in_words(summary)}, seed {summary['seed']}: "
         f"{duration(summary.get('interrupted_at_s', summary['duration_s']))} simulated in {duration(run['wall_s'])}, "
         f"{events(run['events_per_s'])} events/s"
     )
@@ -134,18 +133,6 @@ def _coverage(summary: Summary) -> str:
         f"means, maxima, shares and rates from {duration(summary['warmup_s'])} on (the end of the warm-up); "
         "dropped, feedback, settling and pauses over the whole run"
     )
-
-
-def _schemes(summary: Summary) -> str:
-    """Name the scheme and its profile, or those of each priority where they differ."""
-    if "schemes" not in summary:
-        return _with_profile(summary["scheme"], summary["profile"])
-    each = (f"{_with_profile(s['scheme'], s['profile'])} at priority {s['priority']}" for s in summary["schemes"])
-    return f"{summary['scheme']}: {', '.join(each)}"
-
-
-def _with_profile(scheme: str, profile: str | None) -> str:
-    return f"{scheme} ({profile})" if profile else scheme
 
 
 def _balance(summary: Summary) -> str:

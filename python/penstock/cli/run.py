@@ -30,7 +30,8 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
     scenario = find(name, request.sets)
     # Laying the scenario out finds what is wrong with it before anything is written.
     plan = scenario.describe(scheme=scheme, profile=request.profile, seed=seed)
-    folder = request.out or RESULTS / f"{plan['name']}-{plan['scheme']}-seed{plan['seed']}"
+    # With priorities of their own schemes, the plan's is called "mixed" whatever was chosen for the others.
+    folder = request.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
 
     loss = None
     with Progress(quiet=request.quiet) as progress:

@@ -17,13 +17,12 @@ from penstock.figures.panels import (
     top_octets,
 )
 from penstock.figures.series import (
-    equilibrium_octets,
     flow_series,
-    notable_queues,
-    question,
     queue_series,
+    set_points_octets,
 )
 from penstock.figures.style import save, styled
+from penstock.summary import notable_queues, schemes_in_words
 from penstock.text import count, share
 
 if TYPE_CHECKING:
@@ -69,9 +68,9 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
 def _panels(result: "Result") -> tuple[Panel, Panel, Panel]:
     queues = queue_series(result, notable_queues(result.summary["queues"]))
     flows = flow_series(result)
-    set_point = equilibrium_octets(result)
+    set_points = set_points_octets(result)
     return (
-        lambda axes: draw_queues(axes, queues, set_point, top_octets(queues, set_point)),
+        lambda axes: draw_queues(axes, queues, set_points, top_octets(queues, set_points)),
         lambda axes: draw_utilization(axes, queues),
         lambda axes: draw_rates(axes, flows, top_bps(flows)),
     )
@@ -87,7 +86,7 @@ def _page(result: "Result", panels: Sequence[Panel]) -> Figure:
         time_axis(axes[-1], shown_s(result))
         axes[0].set_title(_subtitle(result), **SUBTITLE)
         figure.align_ylabels()
-        finish(figure, question(result))
+        finish(figure, result.question)
     return figure
 
 
@@ -103,8 +102,7 @@ def _subtitle(result: "Result") -> str:
     summary = result.summary
     dropped = summary["totals"]["frames_dropped"]
     parts = [
-        summary["scheme"],
-        f"profile {summary['profile']}" if summary["profile"] else "",
+        schemes_in_words(summary),
         f"seed {summary['seed']}",
         f"{count(dropped)} frames dropped (loss {share(summary['loss_rate'])})" if dropped else "no frame dropped",
     ]

@@ -38,11 +38,11 @@ def colours(names: Iterable[str], palette: Sequence[str]) -> Colours:
 def draw_queues(
     axes: "Axes",
     series: list[QueueSeries],
-    equilibrium_octets: float | None,
+    set_points_octets: Sequence[int],
     highest_octets: float,
     colour_of: Colours | None = None,
 ) -> None:
-    """Draw the length of queues, their maximum, the length that the scheme aims at, and marks where frames were lost.
+    """Draw the length of queues, their maximum, the lengths that the schemes aim at, and marks where frames were lost.
 
     ``highest_octets`` is the top of the axis, which several panels may share, as they may share colours.
     """
@@ -57,9 +57,9 @@ def draw_queues(
         maximum = [s.max_octets / scale] * 2
         label = "maximum" if s is series[0] else None
         axes.plot(known_s, maximum, color=colour, linewidth=0.9, linestyle=(0, (1, 2)), alpha=0.8, label=label)
-    if equilibrium_octets is not None:
-        label = rf"$Q_\mathrm{{eq}}$ = {equilibrium_octets / scale:g} {unit}"
-        axes.axhline(equilibrium_octets / scale, color=REFERENCE, linewidth=1.0, linestyle=(0, (5, 3)), label=label)
+    for point in set_points_octets:
+        label = rf"$Q_\mathrm{{eq}}$ = {point / scale:g} {unit}"
+        axes.axhline(point / scale, color=REFERENCE, linewidth=1.0, linestyle=(0, (5, 3)), label=label)
     drops = np.unique(np.concatenate([s.time_s[s.dropped > 0] for s in series] or [np.empty(0)]))
     if len(drops):
         axes.plot(
@@ -123,10 +123,10 @@ def octets_scale(highest_octets: float) -> tuple[float, str]:
     return (1e6, "MB") if highest_octets >= 2e6 else (1e3, "KB") if highest_octets >= 2e3 else (1.0, "octets")
 
 
-def top_octets(series: list[QueueSeries], equilibrium_octets: float | None) -> float:
+def top_octets(series: list[QueueSeries], set_points_octets: Sequence[int]) -> float:
     """Return how high the axis of a queue panel must reach, octets."""
     longest = [float(max(s.octets.max(), s.max_octets)) for s in series if len(s.octets)]
-    return max([*longest, equilibrium_octets or 0.0])
+    return max([*longest, *set_points_octets], default=0.0)
 
 
 def top_bps(series: list[FlowSeries]) -> float:

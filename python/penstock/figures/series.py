@@ -1,7 +1,6 @@
 """What figures draw, taken out of a result's tables and thinned to what a page can show."""
 
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock import _core
-from penstock.columns import codes
+from penstock.catalogue import settings_of
+from penstock.columns import rows_of
 from penstock.measures import groups
 
 if TYPE_CHECKING:
@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 
     from penstock.result import Result
     from penstock.summary import QueueSummary
-
-QUEUES_SHOWN = 4
-"""The most queues in one panel: more lines than this hide one another."""
-
-_NOTABLE = 0.05
-"""A queue whose mean is below this part of the longest one's, without a drop or signal, is not worth a line."""
 
 
 @dataclass(frozen=True)
@@ -53,20 +47,10 @@ class FlowSeries:
     """It is the only flow of its table, and so of interest by itself among many."""
 
 
-def notable_queues(queues: Iterable["QueueSummary"], most: int = QUEUES_SHOWN) -> list["QueueSummary"]:
-    """Choose the queues to draw: those that drop, signal or fill, the longest first, at most ``most``, at least one."""
-    ranked = sorted(queues, key=lambda q: (-q["frames_dropped"], -q["mean_octets"], -q["utilization"], q["name"]))
-    if not ranked:
-        return []
-    least = _NOTABLE * max(q["mean_octets"] for q in queues)
-    chosen = [q for q in ranked if q["frames_dropped"] or q["feedback_frames"] or q["mean_octets"] > least]
-    return (chosen or ranked[:1])[:most]
-
-
 def queue_series(result: "Result", chosen: list["QueueSummary"]) -> list[QueueSeries]:
     """Return the samples of the chosen queues."""
     several_priorities = len({q["priority"] for q in result.summary["queues"]}) > 1
-    numbers, words = codes(result.queues.column("queue").chunk(0))
+    rows_of_port = rows_of(result.queues.column("queue").chunk(0))
     priority = result.column("queues", "priority")
     time_s, octets, utilization, dropped = (
         result.column("queues", name) for name in ("time_s", "queue_octets", "utilization", "frames_dropped")
@@ -74,8 +58,9 @@ def queue_series(result: "Result", chosen: list["QueueSummary"]) -> list[QueueSe
     longest = {(q["name"], q["priority"]): q["max_octets"] for q in result.summary["queues"]}
     series = []
     for queue in chosen:
-        if queue["name"] in words:
-            rows = np.flatnonzero((numbers == words.index(queue["name"])) & (priority == queue["priority"]))
+        rows = rows_of_port.get(queue["name"])
+        if rows is not None:
+            rows = rows[priority[rows] == queue["priority"]]
             name = f"{queue['name']} priority {queue['priority']}" if several_priorities else queue["name"]
             columns = time_s[rows], octets[rows], utilization[rows], dropped[rows]
             maximum = longest[queue["name"], queue["priority"]]
@@ -85,18 +70,14 @@ def queue_series(result: "Result", chosen: list["QueueSummary"]) -> list[QueueSe
 
 def flow_series(result: "Result") -> list[FlowSeries]:
     """Return the samples of every flow of a result, in the order of its summary."""
-    numbers, words = codes(result.rates.column("flow").chunk(0))
     time_s, throughput_bps, fair_bps = (
         result.column("rates", name) for name in ("time_s", "throughput_bps", "fair_rate_bps")
     )
-    # One pass over the table serves all flows: a stable sort keeps each flow's samples in order of time.
-    order = np.argsort(numbers, kind="stable")
-    bounds = np.searchsorted(numbers[order], np.arange(len(words) + 1))
     alone = {group.name for group in groups(result) if len(group.flows) == 1}
-    rows_of = {word: order[bounds[i] : bounds[i + 1]] for i, word in enumerate(words)}
+    rows_of_flow = rows_of(result.rates.column("flow").chunk(0))
     series = []
     for flow in result.summary["flows"]:
-        rows = rows_of.get(flow["name"])
+        rows = rows_of_flow.get(flow["name"])
         if rows is not None:
             delivering = rows[throughput_bps[rows] > 0]
             over = flow["completion_time_s"] is not None and len(delivering)
@@ -130,17 +111,23 @@ def fair_shares(series: list[FlowSeries]) -> list[tuple[float, float, float]]:
     return sorted(shares)
 
 
-def question(result: "Result") -> str:
-    """Return the question of the scenario that ran, or its name if it asks none."""
-    document = tomllib.loads(result.scenario_toml)
-    return str(document.get("question") or result.summary["scenario"])
+def set_points_octets(result: "Result") -> list[int]:
+    """Return the lengths at which the schemes of all priorities try to hold queues, octets, each once, rising.
 
-
-def equilibrium_octets(result: "Result") -> float | None:
-    """Return the length at which the scheme tries to hold a queue, octets; ``None`` for a scheme without ``q_eq``."""
+    There is none for a scheme without ``q_eq``.
+    """
     document = tomllib.loads(result.scenario_toml)
-    text = document.get("schemes", {}).get(result.summary["scheme"], {}).get("q_eq")
-    return None if text is None else _core.parse_octets(text)
+    own = {table["priority"]: table for table in document.get("priority", [])}
+    points = set()
+    for priority in {flow["priority"] for flow in document["flow"]}:
+        table = own.get(priority, document)
+        # A scheme without parameters has no table.
+        settings = document.get("schemes", {}).get(table["scheme"], {})
+        if "profile" in table:
+            settings = settings_of(table["scheme"], table["profile"])
+        if "q_eq" in settings:
+            points.add(_core.parse_octets(settings["q_eq"]))
+    return sorted(points)
 
 
 def envelope(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = 1000) -> tuple["NDArray[Any]", "NDArray[Any]"]:

@@ -23,10 +23,11 @@ from penstock.figures.panels import (
     top_bps,
     top_octets,
 )
-from penstock.figures.series import equilibrium_octets, flow_series, notable_queues, question, queue_series
+from penstock.figures.series import flow_series, queue_series, set_points_octets
 from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, save, styled
 from penstock.measures import groups, longest, measured_octets
 from penstock.result import Result
+from penstock.summary import notable_queues
 from penstock.text import count, duration, share
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None
     chosen = notable_queues([q for q in every if queue in (None, q["name"])])
     queues = [queue_series(result, _of(result, chosen)) for result in results]
     flows = [flow_series(result) for result in results]
-    set_points = [equilibrium_octets(result) for result in results]
-    highest_octets = max(top_octets(series, point) for series, point in zip(queues, set_points, strict=True))
+    set_points = [set_points_octets(result) for result in results]
+    highest_octets = max(top_octets(series, points) for series, points in zip(queues, set_points, strict=True))
     highest_bps = max(top_bps(series) for series in flows)
     # The same name has the same colour everywhere, so that one legend serves all.
     queue_colours = colours((series.name for shown in queues for series in shown), QUEUE_COLOURS)
@@ -270,7 +271,7 @@ def _longest_of_each(results: Sequence[Result]) -> list["QueueSummary"]:
 
 def _title(results: Sequence[Result]) -> str:
     """Return the question that all runs answer, or the names of their scenarios where they answer several."""
-    questions = dict.fromkeys(question(result) for result in results)
+    questions = dict.fromkeys(result.question for result in results)
     if len(questions) == 1:
         return next(iter(questions))
     return ", ".join(dict.fromkeys(result.summary["scenario"] for result in results))
