@@ -180,12 +180,23 @@ def measure(result: "Result", queue: str | None) -> Measured:
 
 
 def busiest(summaries: Iterable["Summary"]) -> str | None:
-    """Return the queue by which runs are judged: the one that is longest on average over all of them."""
-    total: dict[str, float] = {}
-    for summary in summaries:
+    """Return the queue by which runs are judged: the longest on average, in the run that keeps it shortest.
+
+    A queue that one scheme alone fills, as pauses fill the trunks behind a congested port, says nothing of the others.
+    """
+    runs = list(summaries)
+    means: dict[str, list[float]] = {}
+    for summary in runs:
+        longest_of: dict[str, float] = {}
         for queue in summary["queues"]:
-            total[queue["name"]] = total.get(queue["name"], 0.0) + queue["mean_octets"]
-    return max(total, key=lambda name: total[name], default=None)
+            longest_of[queue["name"]] = max(longest_of.get(queue["name"], 0.0), queue["mean_octets"])
+        for name, octets in longest_of.items():
+            means.setdefault(name, []).append(octets)
+
+    def rank(name: str) -> tuple[float, float]:
+        return min(means[name]) if len(means[name]) == len(runs) else 0.0, sum(means[name])
+
+    return max(means, key=rank, default=None)
 
 
 def longest(summary: "Summary", name: str | None) -> "QueueSummary | None":

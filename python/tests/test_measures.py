@@ -8,6 +8,7 @@ from conftest import SMALL
 
 from penstock import FrameLossError, Result, Scenario
 from penstock.measures import MEASURES, busiest, groups, longest, measure, measured_octets, spread, spreads
+from penstock.summary import Summary
 
 
 def test_spread_of_known_values() -> None:
@@ -84,6 +85,17 @@ def test_groups_are_the_tables_of_flows() -> None:
 def test_busiest_queue_is_that_of_all_runs(result: Result) -> None:
     assert busiest([result.summary]) == "sw0->h2"
     assert busiest([]) is None
+
+
+def test_a_queue_that_one_run_alone_fills_judges_none(result: Result) -> None:
+    def run(**means: float) -> Summary:
+        queues = [{**result.summary["queues"][0], "name": name, "mean_octets": mean} for name, mean in means.items()]
+        return {**result.summary, "queues": queues}  # type: ignore[typeddict-item]
+
+    # The trunk is longer over both runs together, 1000 + 2 against 100 + 30, but only by one of them.
+    assert busiest([run(trunk=1000.0, port=100.0), run(trunk=2.0, port=30.0)]) == "port"
+    # Where no queue is in every run, their sum counts.
+    assert busiest([run(a=10.0), run(b=30.0)]) == "b"
 
 
 def test_sums_over_runs(result: Result) -> None:

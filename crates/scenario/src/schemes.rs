@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use penstock_schemes::{Info, Profile, SCHEMES, SchemeConfig, Unit, Value as Setting};
+use penstock_schemes::{Bound, Info, Profile, SCHEMES, SchemeConfig, Unit, Value as Setting};
 use penstock_sim::network::{Capacity, Network};
 
 use crate::assemble::largest_frame;
@@ -67,10 +67,12 @@ pub(crate) fn assign(
             Some((table, name)) => (of_profile(info, profile_of(info, table, name, file)?), Some(name)),
             None => (of_table(info, table), profile_name(info, table)),
         };
-        check_thresholds(info, &values, network, fabric, |parameter, message| match profile {
+        let error = |parameter: &str, message: String| match profile {
             Some((own, name)) => fault(own, "profile", file, format!("{parameter} of {name}: {message}")),
             None => fault(table, parameter, file, message),
-        })?;
+        };
+        check_thresholds(info, &values, network, fabric, error)?;
+        check_bounds(info, &values, network, error)?;
         let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
         Ok(Assigned { priority, config, profile: name.map(str::to_owned) })
     };
@@ -208,6 +210,46 @@ fn check_thresholds(
             let message = format!("{} is beyond the buffer of {}", units::size(threshold), units::size(smallest));
             let hint = format!("the queue of {} is the smallest with a congestion point", fabric.port_name(port));
             return Err(error(parameter.name, message).with_hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses parameters that contradict one another, and least rates that no source could have. `error` as above.
+fn check_bounds(
+    info: &Info,
+    values: &[Setting],
+    network: &Network,
+    error: impl Fn(&str, String) -> ScenarioError,
+) -> Result<(), ScenarioError> {
+    for (parameter, value) in info.parameters.iter().zip(values) {
+        let (Some(bound), Setting::Int(value)) = (parameter.bound, *value) else { continue };
+        let write = |value| match sections::parameter_value(parameter, Setting::Int(value)) {
+            Value::Quantity(dimension, x) => units::format(dimension, x),
+            _ => value.to_string(),
+        };
+        match bound {
+            Bound::AtLeast(other) => {
+                let least = info.parameters.iter().zip(values).find(|(p, _)| p.name == other).map(|(_, v)| *v);
+                if let Some(Setting::Int(least)) = least
+                    && value < least
+                {
+                    let message = format!("{} is below {other}, {}", write(value), write(least));
+                    let hint = format!("{} is never less than {other}", parameter.name);
+                    return Err(error(parameter.name, message).with_hint(hint));
+                }
+            }
+            Bound::AtMostLine => {
+                let lines =
+                    network.flows.iter().map(|flow| network.ports[network.hops[flow.root.index()].port.index()].rate.0);
+                if let Some(fastest) = lines.max()
+                    && value > fastest
+                {
+                    let message =
+                        format!("{} is above the rate of the sources' lines, {}", write(value), write(fastest));
+                    return Err(error(parameter.name, message).with_hint("no source could slow down"));
+                }
+            }
         }
     }
     Ok(())

@@ -399,6 +399,16 @@ fn what_is_set_from_outside_is_named_as_such() {
             "1 MB",
             "x.toml: schemes.qcn.q_eq: 1 MB is beyond the buffer of 150 KB, as given by --set",
         ),
+        (
+            "schemes.qcn.rpg_min_rate",
+            "1000001 Mbps",
+            "schemes.qcn.rpg_min_rate: \"1000001 Mbps\" is above the maximum of 1 Tbps, as given by --set",
+        ),
+        (
+            "schemes.qcn.rpg_min_rate",
+            "11 Gbps",
+            "schemes.qcn.rpg_min_rate: 11 Gbps is above the rate of the sources' lines, 10 Gbps, as given by --set",
+        ),
         ("record.interval", "0 s", "\"0 s\" is zero; this time must be more, as given by --set"),
         ("seed", "x", "found \"x\", as given by --set"),
         ("flow.1.stop", "1 s", "there is no flow.1; there are flow.0 to flow.0, as given by --set"),
@@ -439,4 +449,41 @@ fn what_is_chosen_for_a_run_is_checked() {
     assert_eq!((plan.seed, plan.profile()), (9, Some("paper-netfpga")));
     assert!(plan.resolved.contains("q_eq = \"33 KB\""), "single keys go before the profile");
     assert_eq!(with(scheme("none")).unwrap().scheme(), "none");
+}
+
+#[test]
+fn parameters_that_contradict_one_another_are_refused() {
+    let chosen = |scheme: &str, table: &str| {
+        let text = GOOD.replace("scheme = \"qcn\"", &format!("scheme = \"{scheme}\""));
+        let text = text.replace("[schemes.qcn]", &format!("[schemes.{scheme}]\n{table}\n\n[schemes.qcn]"));
+        Scenario::parse(&text, "x.toml", "x").unwrap().plan(&Choice::default())
+    };
+    for (scheme, table, expected) in [
+        (
+            "bcn",
+            "q_sc = \"23 KB\"",
+            "x.toml:5: schemes.bcn.q_sc: 23 KB is below q_eq, 24 KB (q_sc is never less than q_eq)",
+        ),
+        ("e2cm", "q_eq = \"121 KB\"", "schemes.e2cm.q_sc: 120 KB is below q_eq, 121 KB"),
+        ("efecn", "q_sc = \"10 KB\"", "x.toml:5: schemes.efecn.q_sc: 10 KB is below q_eq, 24 KB"),
+        ("bcn", "sample_interval_severe = \"80 KB\"", "sample_interval: 75 KB is below sample_interval_severe, 80 KB"),
+        ("dcqcn", "k_min = \"101 KB\"", "schemes.dcqcn.k_max: 100 KB is below k_min, 101 KB"),
+        (
+            "bcn",
+            "rmin = \"11 Gbps\"",
+            "x.toml:5: schemes.bcn.rmin: 11 Gbps is above the rate of the sources' lines, 10 Gbps",
+        ),
+        ("fecn", "min_rate = \"11 Gbps\"", "schemes.fecn.min_rate: 11 Gbps is above the rate of the sources' lines"),
+        ("smcc", "min_rate = \"11 Gbps\"", "schemes.smcc.min_rate: 11 Gbps is above the rate of the sources' lines"),
+        ("dcqcn", "min_rate = \"11 Gbps\"", "schemes.dcqcn.min_rate: 11 Gbps is above the rate of the sources' lines"),
+    ] {
+        let message = chosen(scheme, table).unwrap_err().to_string();
+        assert!(message.contains(expected), "{scheme}, {table}: {message}");
+    }
+    // What is equal contradicts nothing.
+    for (scheme, table) in
+        [("bcn", "q_sc = \"24 KB\""), ("dcqcn", "k_min = \"100 KB\""), ("smcc", "min_rate = \"10 Gbps\"")]
+    {
+        assert!(chosen(scheme, table).is_ok(), "{scheme}, {table}");
+    }
 }

@@ -110,7 +110,7 @@ parameters! {
     /// DCQCN's parameters.
     pub struct Config {
         k_min: Threshold = octets(10_000), octets(0) => octets(2_147_483_647); "chosen for a buffer of 150 KB at 10 Gb/s; paper section 5 has 5 KB at 40 Gb/s, Kmin", "Queue length up to which no frame is marked.";
-        k_max: Threshold = octets(100_000), octets(100) => octets(2_147_483_647); "chosen for a buffer of 150 KB at 10 Gb/s; paper section 5 has 200 KB at 40 Gb/s, Kmax", "Queue length above which every frame is marked.";
+        k_max: Threshold = octets(100_000), octets(100) => octets(2_147_483_647), at_least k_min; "chosen for a buffer of 150 KB at 10 Gb/s; paper section 5 has 200 KB at 40 Gb/s, Kmax", "Queue length above which every frame is marked.";
         p_max: f64 = real(0.1), real(0.0) => real(1.0); "chosen for a buffer of 150 KB at 10 Gb/s; paper section 5 has 0.01, Pmax", "Probability of a mark at k_max; below, it falls linearly to 0 at k_min.";
         cnp_interval: Duration = us(50), us(0) => us(1_000_000); "paper section 3.2, N", "Least time between two CNPs for a flow.";
         cnp_rule: CnpRule = choice("next-mark"); "ns3-rdma, HPCC; paper section 3.2", "What becomes of marks within that time.";
@@ -131,7 +131,7 @@ parameters! {
         hai_boundary: HaiBoundary = choice("above"); "paper equation (4); ns3-rdma", "Where Hyper-Active Increase begins.";
         hai_factor: HaiFactor = choice("stages"); "paper equation (4); HPCC", "The factor of R_HAI.";
         tr_clamp: bool = switch(false); "option; on in HPCC", "Hold the target rate at the line's.";
-        min_rate: BitRate = mbps(10), kbps(1) => mbps(1_000_000); "option; 100 Mb/s in ns3-rdma and HPCC", "Least rate.";
+        min_rate: BitRate = mbps(10), kbps(1) => mbps(1_000_000), at_most line; "option; 100 Mb/s in ns3-rdma and HPCC", "Least rate.";
     }
 }
 

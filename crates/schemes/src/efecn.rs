@@ -42,7 +42,7 @@ parameters! {
     /// E-FECN's parameters.
     pub struct Config {
         ..rates: ExplicitRate;
-        q_sc: Threshold = octets(120_000), octets(64) => octets(1_000_000_000); "paper 001 table 2, Qsc", "Severe congestion: above this queue length BCN(0,0) is sent.";
+        q_sc: Threshold = octets(120_000), octets(64) => octets(1_000_000_000), at_least q_eq; "paper 001 table 2, Qsc", "Severe congestion: above this queue length BCN(0,0) is sent.";
         bcn_00_rule: Bcn00Rule = choice("per-frame"); "paper 001 section 4 does not say", "How often BCN(0,0) goes to a source: for each frame above Qsc, or once until the queue is back.";
     }
 }

@@ -39,10 +39,21 @@ pub struct Parameter {
     pub minimum: Value,
     /// Largest legal value (for [`Unit::Choice`] and [`Unit::Switch`]: the default).
     pub maximum: Value,
+    /// What else holds it, if anything does.
+    pub bound: Option<Bound>,
     /// Standard and clause, managed object, or paper and equation.
     pub source: &'static str,
     /// What it does.
     pub description: &'static str,
+}
+
+/// What a parameter must fit to besides its range. Scenarios refuse what does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// Not below this parameter of the same scheme, which is in the same unit.
+    AtLeast(&'static str),
+    /// A rate, not above that of the fastest line on which a flow begins: no source could obey it.
+    AtMostLine,
 }
 
 /// A named set of parameter values, the same name wherever the set is meant.
@@ -255,16 +266,20 @@ macro_rules! choice {
 pub(crate) use choice;
 
 /// Declares a typed configuration and its parameter list at once:
-/// `name: Type = default, minimum ..= maximum; "source", "description";` (words and switches have no range).
+/// `name: Type = default, minimum ..= maximum; "source", "description";` (words and switches have no range). A range may
+/// be followed by a [`Bound`]: `at_least OTHER` or `at_most line`.
 ///
 /// Lines `..part: List;` at the head take in the parameters of another declaration, as a field `part`: what two schemes
 /// share is declared once.
 macro_rules! parameters {
     (@range $default:expr,) => { ($default, $default) };
     (@range $default:expr, $min:expr, $max:expr) => { ($min, $max) };
+    (@bound) => { None };
+    (@bound at_least $other:ident) => { Some($crate::info::Bound::AtLeast(stringify!($other))) };
+    (@bound at_most line) => { Some($crate::info::Bound::AtMostLine) };
     ($(#[$doc:meta])* pub struct $config:ident {
         $(..$part:ident : $list:ty;)*
-        $($name:ident : $type:ty = $default:expr $(, $min:expr => $max:expr)?; $source:literal, $text:literal;)*
+        $($name:ident : $type:ty = $default:expr $(, $min:expr => $max:expr $(, $bound:ident $other:ident)?)?; $source:literal, $text:literal;)*
     }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq)]
@@ -283,6 +298,7 @@ macro_rules! parameters {
                         default: $default,
                         minimum,
                         maximum,
+                        bound: $crate::info::parameters!(@bound $($($bound $other)?)?),
                         source: $source,
                         description: $text,
                     }
@@ -325,6 +341,7 @@ pub(crate) const fn joined<const N: usize>(lists: &[&[Parameter]]) -> [Parameter
         default: Value::Int(0),
         minimum: Value::Int(0),
         maximum: Value::Int(0),
+        bound: None,
         source: "",
         description: "",
     };

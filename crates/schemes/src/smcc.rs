@@ -87,7 +87,7 @@ parameters! {
         delta_zero: DeltaZero = choice("state-a"); "option; paper 004 section 5.1", "The state when the queue has not changed.";
         increase_from: IncreaseFrom = choice("bound"); "option; BCN's rule", "Whose notices raise the rate.";
         bind_on: BindOn = choice("above-target"); "option", "Which notices bind the limiter to their congestion point.";
-        min_rate: BitRate = mbps(10), kbps(1) => mbps(1_000_000); "option", "Least rate.";
+        min_rate: BitRate = mbps(10), kbps(1) => mbps(1_000_000), at_most line; "option", "Least rate.";
     }
 }
 

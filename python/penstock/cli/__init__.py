@@ -100,7 +100,9 @@ def compare(
     ] = 1,
     queue: Annotated[
         str | None,
-        typer.Option(metavar="NODE->NODE", help="The queue that all are judged by.  [default: the longest on average]"),
+        typer.Option(
+            metavar="NODE->NODE", help="The queue that all are judged by.  [default: the longest in every run]"
+        ),
     ] = None,
     profile: Annotated[str | None, typer.Option(metavar="NAME", help="The schemes' named settings.")] = None,
     sets: Annotated[list[str] | None, _SETS] = None,

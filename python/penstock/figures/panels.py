@@ -58,7 +58,7 @@ def draw_queues(
         label = "maximum" if s is series[0] else None
         axes.plot(known_s, maximum, color=colour, linewidth=0.9, linestyle=(0, (1, 2)), alpha=0.8, label=label)
     for point in set_points_octets:
-        label = rf"$Q_\mathrm{{eq}}$ = {point / scale:g} {unit}"
+        label = f"set point {point / scale:g} {unit}"
         axes.axhline(point / scale, color=REFERENCE, linewidth=1.0, linestyle=(0, (5, 3)), label=label)
     drops = np.unique(np.concatenate([s.time_s[s.dropped > 0] for s in series] or [np.empty(0)]))
     if len(drops):
@@ -143,7 +143,7 @@ def thinned(series: FlowSeries) -> tuple["NDArray[Any]", "NDArray[Any]"]:
 
     The line of a flow ends with the last mean over which it lasted: what is over is not slow.
     """
-    time, rate = means(series.time_s, series.throughput_bps)
+    time, rate = means(series.time_s, series.throughput_bps, series.points)
     lasted = int(np.searchsorted(time, series.completed_s, side="right"))
     if not rate[:lasted].any():
         lasted += 1

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from penstock.result import Result
     from penstock.summary import QueueSummary
 
+MOST_POINTS = 250
+"""The most points of a line of rates."""
+
+_LEAST_POINTS = 60
+
+_FRAMES_A_POINT = 16
+"""Over fewer frames an average would jump by the share of one, and hide the rate."""
+
 
 @dataclass(frozen=True)
 class QueueSeries:
@@ -45,6 +53,8 @@ class FlowSeries:
     """The sample with its last delivery, s; infinite if it did not complete."""
     alone: bool = False
     """It is the only flow of its table, and so of interest by itself among many."""
+    points: int = MOST_POINTS
+    """Over how many intervals its rate is averaged to be drawn, the same for all flows of a result."""
 
 
 def queue_series(result: "Result", chosen: list["QueueSummary"]) -> list[QueueSeries]:
@@ -75,6 +85,7 @@ def flow_series(result: "Result") -> list[FlowSeries]:
     )
     alone = {group.name for group in groups(result) if len(group.flows) == 1}
     rows_of_flow = rows_of(result.rates.column("flow").chunk(0))
+    points = _points(result)
     series = []
     for flow in result.summary["flows"]:
         rows = rows_of_flow.get(flow["name"])
@@ -83,8 +94,14 @@ def flow_series(result: "Result") -> list[FlowSeries]:
             over = flow["completion_time_s"] is not None and len(delivering)
             completed_s = float(time_s[delivering[-1]]) if over else np.inf
             columns = time_s[rows], throughput_bps[rows], fair_bps[rows]
-            series.append(FlowSeries(flow["name"], *columns, completed_s, flow["name"] in alone))
+            series.append(FlowSeries(flow["name"], *columns, completed_s, flow["name"] in alone, points))
     return series
+
+
+def _points(result: "Result") -> int:
+    """Return how many points a line of rates has: each an average over enough frames of the flow that has most."""
+    frames = max((flow["frames_delivered"] for flow in result.summary["flows"]), default=0)
+    return min(MOST_POINTS, max(_LEAST_POINTS, frames // _FRAMES_A_POINT))
 
 
 def fair_shares(series: list[FlowSeries]) -> list[tuple[float, float, float]]:
@@ -114,7 +131,7 @@ def fair_shares(series: list[FlowSeries]) -> list[tuple[float, float, float]]:
 def set_points_octets(result: "Result") -> list[int]:
     """Return the lengths at which the schemes of all priorities try to hold queues, octets, each once, rising.
 
-    There is none for a scheme without ``q_eq``.
+    There is none for a scheme without ``q_eq`` or ``q0``.
     """
     document = tomllib.loads(result.scenario_toml)
     own = {table["priority"]: table for table in document.get("priority", [])}
@@ -125,8 +142,9 @@ def set_points_octets(result: "Result") -> list[int]:
         settings = document.get("schemes", {}).get(table["scheme"], {})
         if "profile" in table:
             settings = settings_of(table["scheme"], table["profile"])
-        if "q_eq" in settings:
-            points.add(_core.parse_octets(settings["q_eq"]))
+        target = settings.get("q_eq", settings.get("q0"))
+        if target is not None:
+            points.add(_core.parse_octets(target))
     return sorted(points)
 
 
@@ -146,7 +164,7 @@ def envelope(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = 1000) -> tuple["N
     return x[rows], y[rows]
 
 
-def means(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = 250) -> tuple["NDArray[Any]", "NDArray[Any]"]:
+def means(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = MOST_POINTS) -> tuple["NDArray[Any]", "NDArray[Any]"]:
     """Thin a line of interval averages to their means over at most ``bins`` longer intervals.
 
     A sample describes the interval before it, so that each mean stands at the end of its bin, and the sample at the
@@ -158,5 +176,8 @@ def means(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = 250) -> tuple["NDArr
         return x, y
     size = -(-len(x) // bins)
     starts = np.arange(0, len(x), size)
+    # A short rest joins the bin before it: an average over a sample or two would jump.
+    if len(x) - starts[-1] < size / 2:
+        starts = starts[:-1]
     stops = np.append(starts[1:], len(x))
     return x[stops - 1], np.add.reduceat(y, starts) / (stops - starts)

@@ -1,6 +1,7 @@
 """Figures of a comparison: panels of every scheme on common scales, the distribution of the queue, pauses."""
 
 import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import cycle
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS = 4
 """Schemes beside one another: more than so many go into several rows."""
+
+_LETTERS_OF_A_PANEL = 62
+"""How many letters fit above a panel in a row of several."""
 
 _PORTS_SHOWN = 24
 """The most ports in a picture of pauses: those that were stopped longest."""
@@ -105,8 +109,12 @@ def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None
                 lower.sharey(panels[1, 0])
             draw_queues(upper, queues[place], set_points[place], highest_octets, queue_colours)
             draw_rates(lower, flows[place], highest_bps, flow_colours)
-            upper.set_title(_details(result), **SUBTITLE)
-            upper.annotate(name, (0, 1), xytext=(0, 25), xycoords="axes fraction", textcoords="offset points", **_NAME)
+            details = textwrap.fill(_details(result), _LETTERS_OF_A_PANEL, break_long_words=False)
+            upper.set_title(details, **SUBTITLE)
+            above = 25 + 12 * details.count("\n")
+            upper.annotate(
+                name, (0, 1), xytext=(0, above), xycoords="axes fraction", textcoords="offset points", **_NAME
+            )
             if column > 0:
                 for axes in (upper, lower):
                     axes.set_ylabel("")
@@ -170,7 +178,10 @@ def pauses(runs: Runs) -> Figure:
     """
     stopped = {label: _stopped_shares(results) for label, results in runs.items()}
     ports = sorted({port for shares in stopped.values() for port in shares})
-    ports.sort(key=lambda port: -max(shares.get(port, 0.0) for shares in stopped.values()))
+    # Ports that differ by less than one sees go by name: s9 before s10.
+    ports.sort(
+        key=lambda port: (-max(round(shares.get(port, 0.0), 2) for shares in stopped.values()), _by_number(port))
+    )
     shown = ports[:_PORTS_SHOWN]
     with styled():
         height = max(5.0, 1.9 + 0.26 * len(shown))
@@ -192,6 +203,11 @@ def pauses(runs: Runs) -> Figure:
         _draw_groups(right, runs)
         finish(figure, _title([results[0] for results in runs.values()]))
     return figure
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """Return a key that sorts names with numbers in them by these."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def _draw_groups(axes: "Axes", runs: Runs) -> None:

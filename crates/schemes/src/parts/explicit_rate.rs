@@ -105,7 +105,7 @@ parameters! {
         averaging_weight: f64 = real(0.5), real(0.0) => real(1.0); "FECN pseudo-code", "Weight of the new rate in the average, rounded to 1/1 000 000.";
         limited_increase: bool = switch(false); "FECN pseudo-code", "Beyond Qeq the rate rises by C/`rmin_n0` an interval at most.";
         capacity_adjustment: bool = switch(false); "FECN pseudo-code", "The rate is scaled by the last change of capacity, in anticipation of the next.";
-        min_rate: BitRate = mbps(1), mbps(1) => mbps(1_000_000); "FECN tag, unit of its rate field", "The least rate that a switch advertises.";
+        min_rate: BitRate = mbps(1), mbps(1) => mbps(1_000_000), at_most line; "FECN tag, unit of its rate field", "The least rate that a switch advertises.";
         rmin_n0: u32 = count(20), count(1) => count(1_000_000); "paper 001 section 5.1, N0", "Rmin = C/N0: the rate of a source whose probes do not come back, and after BCN(0,0).";
         timeout: Duration = us(2000), us(10) => us(1_000_000); "paper 001 table 2, Timeout", "Time without a probe's return after which a source falls to Rmin.";
         probe_spread: Duration = us(10), us(0) => us(100_000); "option", "A probe goes out up to so much later than it is due, at random: the clocks of sources are not those of switches.";

@@ -66,7 +66,7 @@ parameters! {
         efr: Efr = choice("byte-stage"); "Pan, 802.1Qau; paper 002", "Extra Fast Recovery: when a notification keeps target rate and byte counter.";
         trr: Trr = choice("first-cycle"); "Pan, 802.1Qau; paper 002", "Target Rate Reduction: when a target rate above 10 times the current rate is divided by 8.";
         tr_clamp: bool = switch(false); "option; on in NIC firmware", "Hold the target rate at the largest rate.";
-        rpg_min_rate: BitRate = mbps(5), kbps(1) => mbps(1_000_000); "rpgMinRate", "Least rate.";
+        rpg_min_rate: BitRate = mbps(5), kbps(1) => mbps(1_000_000), at_most line; "rpgMinRate", "Least rate.";
         rpg_max_rate: BitRate = mbps(0), mbps(0) => mbps(10_000_000); "rpgMaxRate", "Largest rate; 0 for the line's.";
     }
 }

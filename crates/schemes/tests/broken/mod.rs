@@ -28,6 +28,7 @@ const UNDOCUMENTED: &[Parameter] = &[Parameter {
     default: Value::Int(4),
     minimum: Value::Int(4),
     maximum: Value::Int(5),
+    bound: None,
     source: "",
     description: "",
 }];
