@@ -103,6 +103,10 @@ def _print_schemes(known: list[Scheme]) -> None:
     """Print a line each."""
     out = console()
     table = listing("scheme", "what it is", "source")
+    # The source is cut where the terminal ends; the page of one scheme has the whole.
+    _, title, source = table.columns
+    title.min_width = max(len(scheme["title"]) for scheme in known)
+    source.no_wrap, source.overflow = True, "ellipsis"
     for scheme in known:
         add_row(table, scheme["name"], scheme["title"], scheme["source"])
     out.print(table)
@@ -125,6 +129,7 @@ def _print_scheme(scheme: Scheme) -> None:
             what, source = parameter["description"], parameter["source"]
             add_row(table, parameter["name"], unit, written["default"], words, what, source)
         out.print(table)
+        out.print("source `option`: no source decides it; the default is Penstock's choice", style="dim")
     if scheme["profiles"]:
         table = listing("profile", "what it is", "settings", title="profiles")
         for profile in scheme["profiles"]:
