@@ -1,4 +1,4 @@
-"""A claim of a paper: what it says, the runs that answer it, the test, and the negative control that must fail the test."""
+"""A claim of a paper: what it says, the runs that answer it, the test, and the negative control that must fail it."""
 
 import re
 from collections.abc import Mapping
@@ -211,7 +211,7 @@ def settings(table: Table) -> dict[str, Setting]:
     """
     for key, value in table.values.items():
         if not isinstance(value, str | int | float):
-            raise table.error(f'"{key}"', f"{value!r} is no plain value", "put the whole path in quotes, one key a line")
+            raise table.error(f'"{key}"', f"{value!r} is no plain value", 'put the whole path in quotes: "a.b.c" = …')
     return dict(table.values)
 
 

@@ -126,7 +126,9 @@ def load(folder: Path) -> Paper:
     _every_name_once(path, "claim", [claim.id for claim in claims])
     for name in names:
         if not any(claim.figure == name for claim in claims):
-            raise PaperError(path, f"figure {name}", "has no claim", 'add one; `untestable = "why"` if it has no number')
+            raise PaperError(
+                path, f"figure {name}", "has no claim", 'add one, if it has no number with untestable = "why"'
+            )
     for name, drawing in drawings.entries.items():
         place = Table(folder / "figures.py", name, {})
         if name not in names:
@@ -136,9 +138,7 @@ def load(folder: Path) -> Paper:
             table.values["set"] = dict(source_of.run.settings)
             builder.run(table)
             builder.quantity(table, source_of.quantity.metric, source_of.quantity.keywords())
-    return Paper(
-        folder.resolve().name, folder, title, source, profile, experiments, figures, claims, offered, drawings
-    )
+    return Paper(folder.resolve().name, folder, title, source, profile, experiments, figures, claims, offered, drawings)
 
 
 class _Builder(RunBuilder):
@@ -157,7 +157,7 @@ class _Builder(RunBuilder):
         if base is None:
             for key in own:
                 if key in self._profile.of(experiment):
-                    hint = "one reading serves all figures: change profile.toml, or let the paper's own value be in none"
+                    hint = "one reading serves all figures: change profile.toml, or leave the key out of it"
                     raise table.error(f'set."{key}"', "is the profile's to set", hint)
         run = Run.of(experiment, scheme, {**(dict(base.settings) if base else {}), **own})
         if run not in self._laid_out:

@@ -1,4 +1,4 @@
-"""What is to be run: every claim and figure asks for quantities of runs; each run that any of them needs is run once."""
+"""What is to be run: claims and figures ask for quantities of runs; each run that any of them needs is run once."""
 
 import json
 from collections.abc import Iterable, Mapping

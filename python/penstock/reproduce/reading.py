@@ -1,4 +1,4 @@
-"""Reading a paper's TOML files: every value is checked when it is read, and an error names file, line, key, and a hint."""
+"""Reading a paper's TOML files: every value is checked when it is read; an error names file, line, key, and a hint."""
 
 import tomllib
 from collections.abc import Iterable, Mapping

@@ -1,16 +1,25 @@
-"""From one number a seed to a verdict: how seeds are combined, what a test accepts, and by how much a claim is missed."""
+"""From one number a seed to a verdict: how seeds are combined, what a test accepts, by how much a claim is missed."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 from typing import Literal
 
-HOLDS, DIFFERS, UNTESTABLE = "holds", "differs", "cannot be tested"
 Verdict = Literal["holds", "differs", "cannot be tested"]
+HOLDS: Verdict = "holds"
+DIFFERS: Verdict = "differs"
+UNTESTABLE: Verdict = "cannot be tested"
 
 Over = Literal["mean", "median", "min", "max", "share"]
 OVER: tuple[Over, ...] = ("mean", "median", "min", "max", "share")
+
+_COMBINED: Mapping[Over, Callable[[Sequence[float]], float]] = {
+    "mean": fmean,
+    "median": median,
+    "min": min,
+    "max": max,
+}
 
 _Z95 = 1.959963984540054
 """The standard normal distribution's 97.5 % point: both sides together leave 5 %."""
@@ -62,7 +71,7 @@ def combine(values: Sequence[float], over: Over, good: Bound | None = None) -> S
         k, n = sum(good.misses_by(value) == 0 for value in values), len(values)
         low, high = wilson(k, n)
         return Spread(k / n, n, low, high, None, k)
-    value = {"mean": fmean, "median": median, "min": min, "max": max}[over](values)
+    value = _COMBINED[over](values)
     std = stdev(values) if len(values) > 1 else None
     return Spread(float(value), len(values), min(values), max(values), std)
 
@@ -117,7 +126,7 @@ class Within:
 
 @dataclass(frozen=True)
 class Consistent:
-    """Accepts a count of seeds which may come from the same probability as the paper's count, by Fisher's exact test."""
+    """Accepts a count of seeds that may come from the same probability as the paper's, by Fisher's exact test."""
 
     good: int
     seeds: int
@@ -130,7 +139,7 @@ class Consistent:
         if p >= self.level:
             return Judgement(HOLDS)
         ours, paper = spread.value, self.good / self.seeds
-        return Judgement(DIFFERS, f"{ours:.0%} of seeds, not {paper:.0%}; chance alone differs so much with p = {p:.2g}")
+        return Judgement(DIFFERS, f"{ours:.0%} of seeds, not {paper:.0%}; by chance alone with p = {p:.2g}")
 
     def __str__(self) -> str:
         return f"may be the same probability (Fisher's exact test, p ≥ {self.level:g})"
