@@ -207,12 +207,17 @@ def settings(table: Table) -> dict[str, Setting]:
     """Read a table of dotted paths and plain values.
 
     Raises:
-        PaperError: a value is a table or a list.
+        PaperError: a value is a table, or a list of something else than names.
     """
+    found: dict[str, Setting] = {}
     for key, value in table.values.items():
-        if not isinstance(value, str | int | float):
+        if isinstance(value, list) and all(isinstance(name, str) for name in value):
+            found[key] = tuple(value)
+        elif isinstance(value, str | int | float):
+            found[key] = value
+        else:
             raise table.error(f'"{key}"', f"{value!r} is no plain value", 'put the whole path in quotes: "a.b.c" = …')
-    return dict(table.values)
+    return found
 
 
 def _copy(table: Table) -> Table:

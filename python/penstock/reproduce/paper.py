@@ -12,6 +12,7 @@
 
 import importlib.util
 import inspect
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +90,7 @@ def compose(path: Path, profile: Profile, run: Run) -> Scenario:
         # A scheme's settings are of no use to a run of another scheme.
         if key.startswith("schemes.") and key.split(".")[1] != run.scheme:
             continue
-        scenario.set(key, value)
+        scenario.set(key, value if not isinstance(value, tuple) else json.dumps(value))
     return scenario
 
 

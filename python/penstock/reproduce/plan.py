@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-Setting = str | int | float | bool
+Setting = str | int | float | bool | tuple[str, ...]
+"""A value of a scenario's key: a quantity as text, a number, a switch, or a list of names."""
 
 
 @dataclass(frozen=True)
