@@ -1,10 +1,9 @@
-"""The figures of paper 003, in its own axes: rates in Gb/s and queues in frames over time in s, distributions in frames."""
+"""The figures of paper 003 in its own axes: rates in Gb/s and queues in frames over time in s."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
-
 from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, REFERENCE
 from penstock.reproduce.drawing import Data, Figures, Source
 
@@ -18,7 +17,7 @@ _EXPERIMENT = "three-bottlenecks"
 _TWENTY = tuple(range(1, 21))
 _QEQ_FRAMES = 22
 _FRAME_OCTETS = 1500
-_LABELS = {"flow1": "flow 1 (three bottlenecks)", "flow2": "flow 2", "flow3": "flow 3", "flow4": "flow 4"}
+_LABELS = {"flow1": "flow 1", "flow2": "flow 2", "flow3": "flow 3", "flow4": "flow 4"}
 _COLOURS = dict(zip(_LABELS, (FLOW_COLOURS[1], FLOW_COLOURS[0], FLOW_COLOURS[2], FLOW_COLOURS[3]), strict=True))
 _SWITCHES = {"sw0->sw1": "sw0", "sw1->sw2": "sw1", "sw2->sw3": "sw2"}
 
@@ -30,7 +29,7 @@ _SWITCHES = {"sw0->sw1": "sw0", "sw1->sw2": "sw1", "sw2->sw3": "sw2"}
 )
 def figure_4(data: Data) -> "Figure":
     """(a) QCN, (b) QCN/BS: what each flow delivers, and the three queues. Of 20 seeds, (b) is the best for flow 1."""
-    figure, axes = plt.subplots(2, 2, figsize=(9, 6), sharex=True, sharey="row", layout="constrained")
+    figure, axes = plt.subplots(2, 2, figsize=(6.6, 5.4), sharex=True, sharey="row", layout="constrained")
     best = max(data["bs"], key=lambda seed: seed["ratio"])
     for column, (title, seed) in enumerate((("(a) QCN", data["qcn"][0]), ("(b) QCN/BS", best))):
         _rates(axes[0][column], seed["rates"])
@@ -38,6 +37,8 @@ def figure_4(data: Data) -> "Figure":
         _queues(axes[1][column], seed["queues"])
     axes[0][0].legend(loc="center right")
     axes[1][0].legend(loc="upper right", ncols=3)
+    for axis in axes[:, 1]:
+        axis.set_ylabel("")
     return figure
 
 
@@ -51,10 +52,10 @@ def figure_5(data: Data) -> "Figure":
 def figure_6(data: Data) -> "Figure":
     """Queue length that each flow's frames meet at each switch, under QCN/BS, in the seed of figure 5."""
     seed = _middle_starved(data["seen"])
-    figure, axes = plt.subplots(1, 3, figsize=(9, 3.4), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(6.6, 3), sharey=True, layout="constrained")
     for axis, (switch, flows) in zip(axes, seed["seen"].items(), strict=True):
         for flow, (frames, share) in flows.items():
-            axis.plot(frames, share, color=_COLOURS[flow], label=_LABELS[flow].partition(" (")[0])
+            axis.plot(frames, share, color=_COLOURS[flow], label=_LABELS[flow])
         axis.set(title=switch, xlabel="queue length (frames)", xlim=(0, 60))
         axis.legend(loc="lower right")
     axes[0].set_ylabel("CDF")
@@ -63,15 +64,15 @@ def figure_6(data: Data) -> "Figure":
 
 @FIGURES.draw(
     "figure-7",
-    closely=Source.of(_EXPERIMENT, "qcn-bs", "arrivals_closely", seeds=(1,), from_s=2.0, to_s=2.00006),
+    closely=Source.of(_EXPERIMENT, "qcn-bs", "arrivals_closely", seeds=(1,), from_s=2.0, to_s=2.00004),
 )
 def figure_7(data: Data) -> "Figure":
-    """Arrivals at sw1 in 60 us. What came through the busy link before it comes in whole slots of 1.2 us; flow 3 does not."""
-    figure, axis = plt.subplots(figsize=(9, 3.4), layout="constrained")
+    """Arrivals at sw1 in 40 us. Behind a busy link frames come in whole slots of 1.2 us; those of flow 3 do not."""
+    figure, axis = plt.subplots(figsize=(6.6, 3.2), layout="constrained")
     for (flow, (time_s, frames)), marker in zip(data["closely"][0].items(), "os", strict=True):
-        label = _LABELS[flow].partition(" (")[0]
-        axis.plot((time_s - 2.0) * 1e6, frames, marker, color=_COLOURS[flow], label=label, markersize=5)
+        axis.plot((time_s - 2.0) * 1e6, frames, marker, color=_COLOURS[flow], label=_LABELS[flow], markersize=4)
     axis.set(xlabel="time after 2 s (us)", ylabel="queue met (frames)")
+    axis.margins(y=0.2)
     axis.legend(loc="upper right", ncols=2)
     return figure
 
@@ -102,12 +103,10 @@ def _middle_starved(seeds: Sequence[Any]) -> Any:
 
 def _one(seed: Any, title: str, queues: bool = False) -> "Figure":
     rows = 2 if queues else 1
-    figure, axes = plt.subplots(
-        rows, 1, figsize=(9, 3.2 * rows), sharex=True, squeeze=False, layout="constrained"
-    )
+    figure, axes = plt.subplots(rows, 1, figsize=(6.6, 2.7 * rows), sharex=True, squeeze=False, layout="constrained")
     _rates(axes[0][0], seed["rates"])
     axes[0][0].set_title(f"{title}: flow 1 gets {seed['ratio']:.2f} of the others' mean")
-    axes[0][0].legend(loc="upper right", ncols=4)
+    axes[0][0].legend(loc="lower right", ncols=4)
     if queues:
         _queues(axes[1][0], seed["queues"])
         axes[1][0].legend(loc="upper right", ncols=3)

@@ -1,4 +1,4 @@
-"""What paper 003 alone takes from a run: who starves and for how long, who hears how much, and the queue that each flow meets.
+"""What paper 003 alone takes from a run: who starves, who hears how much, and the queue that each flow meets.
 
 A seed counts as good if flow 1 gets at least GOOD of the mean of the other flows after the warm-up. The metrics with
 ``starved_only`` are of the seeds that are not, as the paper's figures 5 and 6 and table III are; others have no value.
@@ -8,7 +8,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
 from penstock import Result
 from penstock.columns import codes
 from penstock.reproduce.metrics import (
@@ -115,9 +114,7 @@ def whole_slots_fraction(result: Result, switch: str, flow: str) -> float:
 @needs_arrivals
 def queues_seen(result: Result) -> dict[str, Any]:
     """For figure 6: for each switch and flow the distribution of the queue that its frames meet, in frames."""
-    seen = {
-        switch: {flow: distribution(_met(result, switch, flow)[1]) for flow in _pair(switch)} for switch in QUEUES
-    }
+    seen = {switch: {flow: distribution(_met(result, switch, flow)[1]) for flow in _pair(switch)} for switch in QUEUES}
     return {"ratio": share_ratio(result, LONG), "seen": seen}
 
 

@@ -93,7 +93,10 @@ def reproduce_all(
 
 
 def _print(papers: list[Reproduced], folder: Path) -> None:
-    from penstock.cli.report import add_row, console, listing
+    from rich.markup import escape
+    from rich.text import Text
+
+    from penstock.cli.report import console, listing
     from penstock.reproduce.wording import ours, paper_value
 
     out = console()
@@ -102,11 +105,9 @@ def _print(papers: list[Reproduced], folder: Path) -> None:
     for entry in papers:
         for reply in entry.answers:
             claim, judgement = reply.claim, reply.judgement
-            verdict = f"[{styles[judgement.verdict]}]{judgement.verdict}[/]"
             told = "" if claim.testable is None else judgement.why
             cells = entry.paper.name, claim.figure, claim.id, paper_value(claim), ours(reply)
-            add_row(table, *cells, "", told)
-            table.columns[5]._cells[-1] = verdict
+            table.add_row(*map(escape, cells), Text(judgement.verdict, styles[judgement.verdict]), escape(told))
     out.print(table)
     counts = totals([reply for entry in papers for reply in entry.answers])
     out.print(

@@ -2,7 +2,7 @@
 
 from penstock.reproduce.answer import Answer
 from penstock.reproduce.claims import Claim, Testable
-from penstock.reproduce.verdict import Spread
+from penstock.reproduce.verdict import Spread, Within
 from penstock.text import bit_rate, duration, octets
 
 _UNITS = {"octets": octets, "bps": bit_rate, "s": duration}
@@ -38,7 +38,13 @@ def spread(answer: Answer) -> str:
 
 def test(testable: Testable) -> str:
     """Return what the test accepts."""
-    return str(testable.test)
+    if not isinstance(testable.test, Within):
+        return str(testable.test)
+    bound = testable.test.bound
+    ends = [None if end is None else _plain(testable, end) for end in (bound.at_least, bound.at_most)]
+    if None not in ends:
+        return f"{ends[0]} to {ends[1]}"
+    return f"at least {ends[0]}" if ends[1] is None else f"at most {ends[1]}"
 
 
 def number(testable: Testable, value: float) -> str:
@@ -52,6 +58,11 @@ def number(testable: Testable, value: float) -> str:
         return f"{value:.0f}"
     # Shares near 1, such as utilisations, tell by their distance from it.
     return f"{value:.6f}" if 0.99 < value < 1 else f"{value:.4g}"
+
+
+def _plain(testable: Testable, value: float) -> str:
+    """Return a limit of a test; of a share of seeds, in per cent."""
+    return f"{value:.0%} of seeds" if testable.over == "share" else number(testable, value)
 
 
 def _value(testable: Testable, spread: Spread) -> str:
