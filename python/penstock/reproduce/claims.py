@@ -154,17 +154,17 @@ class ClaimReader:
         if table.has("runs") == table.has("run"):
             raise table.error("run", "a claim has either run or runs", 'run = { experiment = "…", scheme = "…" }')
         tables = table.tables("runs") if table.has("runs") else [table.table("run")]
-        sides = tuple(self._side(own, metric, arguments) for own in tables)
-        against = self._side(table.table("against"), metric, arguments) if table.has("against") else None
+        sides = tuple(self._side(own, table, metric, arguments) for own in tables)
+        against = self._side(table.table("against"), table, metric, arguments) if table.has("against") else None
         compare = table.word("compare", ("ratio", "difference"), "ratio")
         return Question(sides, against, compare)  # type: ignore[arg-type]  # one of the words
 
-    def _side(self, table: Table, metric: str, arguments: Mapping[str, Any]) -> Side:
-        """Read a run; what it says beside that goes before the claim's own arguments."""
+    def _side(self, table: Table, claim: Table, metric: str, arguments: Mapping[str, Any]) -> Side:
+        """Read a run of a claim; arguments that it has of its own go before the claim's."""
         merged = {**arguments, **table.table("with").values}
         run = self._build.run(table)
         table.end(_RUN_KEYS)
-        return Side(run, self._build.quantity(table, metric, merged))
+        return Side(run, self._build.quantity(claim, metric, merged))
 
     def _control(self, table: Table, question: Question) -> Question:
         """Return the question of the negative control: the claim's own, with another run, or with shifted numbers."""
