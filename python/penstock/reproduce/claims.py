@@ -80,7 +80,7 @@ class Testable:
             same = other.quantity == question.sides[0].quantity
             told = f"{told} {word} that of {other.run}" if same else f"{told} {word} {other}"
         combined = {"share": f"share of seeds with it {self.good}"}.get(self.over, f"{self.over} of the seeds")
-        runs = " < ".join(str(side.run) for side in question.sides)
+        runs = " → ".join(str(side.run) for side in question.sides)
         return f"{told}; {combined}; {runs}"
 
 

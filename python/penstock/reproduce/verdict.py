@@ -156,8 +156,7 @@ class Ordered:
         values = [spread.value for spread in spreads]
         for i in range(1, len(values)):
             if not (values[i] > values[i - 1] and values[i] >= self.factor * values[i - 1]):
-                told = ", ".join(f"{value:.4g}" for value in values)
-                return Judgement(DIFFERS, f"{told}: number {i + 1} is not larger as it should be")
+                return Judgement(DIFFERS, f"number {i + 1}, {values[i]:.6g}, is not above {values[i - 1]:.6g}")
         return Judgement(HOLDS)
 
     def __str__(self) -> str:

@@ -20,7 +20,7 @@ def ours(answer: Answer) -> str:
     testable = answer.claim.testable
     if testable is None or not answer.spreads:
         return "–"
-    return " < ".join(_value(testable, spread) for spread in answer.spreads)
+    return " → ".join(_value(testable, spread) for spread in answer.spreads)
 
 
 def spread(answer: Answer) -> str:
