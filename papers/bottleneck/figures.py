@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import MaxNLocator
 from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, REFERENCE
 from penstock.reproduce.drawing import Data, Figures, Source
 
@@ -56,7 +57,7 @@ def figure_6(data: Data) -> "Figure":
     for axis, (switch, flows) in zip(axes, seed["seen"].items(), strict=True):
         for flow, (frames, share) in flows.items():
             axis.plot(frames, share, color=_COLOURS[flow], label=_LABELS[flow])
-        axis.set(title=switch, xlabel="queue length (frames)", xlim=(0, 60))
+        axis.set(title=switch, xlabel="queue length (frames)", xlim=(0, 40))
         axis.legend(loc="lower right")
     axes[0].set_ylabel("CDF")
     return figure
@@ -73,6 +74,7 @@ def figure_7(data: Data) -> "Figure":
         axis.plot((time_s - 2.0) * 1e6, frames, marker, color=_COLOURS[flow], label=_LABELS[flow], markersize=4)
     axis.set(xlabel="time after 2 s (us)", ylabel="queue met (frames)")
     axis.margins(y=0.2)
+    axis.yaxis.set_major_locator(MaxNLocator(integer=True))
     axis.legend(loc="upper right", ncols=2)
     return figure
 
@@ -85,13 +87,13 @@ def figure_7(data: Data) -> "Figure":
 def figure_8(data: Data) -> "Figure":
     """QCN/BS with Adaptive BC_LIMIT, in the seed of figure 5."""
     index = data["bs"].index(_middle_starved(data["bs"]))
-    return _one(data["both"][index], "QCN/BS with Adaptive BC_LIMIT", queues=True)
+    return _one(data["both"][index], "Both", queues=True)
 
 
 @FIGURES.draw("figure-9", both=Source.of(_EXPERIMENT, "qcn-bs-adaptive", "shape", seeds=_TWENTY))
 def figure_9(data: Data) -> "Figure":
     """QCN/BS with Adaptive BC_LIMIT, in the worst seed of 20."""
-    return _one(min(data["both"], key=lambda seed: seed["ratio"]), "QCN/BS with Adaptive BC_LIMIT, worst seed")
+    return _one(min(data["both"], key=lambda seed: seed["ratio"]), "Both, worst seed")
 
 
 def _middle_starved(seeds: Sequence[Any]) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SMALL, Command
+from conftest import ROOT, SMALL, Command, interrupt
 
 from penstock.reproduce.answer import Answer, Scope, answer
 from penstock.reproduce.document import Reproduced, document
@@ -281,6 +281,24 @@ def test_command_on_what_is_not_there(paper: Write, penstock: Command, tmp_path:
     (tmp_path / "mine").mkdir()
     assert penstock("reproduce", "small", "--out", "mine", "--force").returncode == 1
     assert not list(tmp_path.glob("results/*"))
+
+
+def test_a_metric_that_fails_is_a_failure(paper: Write, penstock: Command, tmp_path: Path) -> None:
+    folder = paper("claims.toml", 'metric = "queue_mean_octets"', 'metric = "broken"')
+    (folder / "metrics.py").write_text("def broken(result, queue):\n    return 1 / 0\n")
+    done = penstock("reproduce", "small", "--out", "out")
+    assert done.returncode == 1
+    assert "small with qcn, seed" in done.stderr and "ZeroDivisionError" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["papers"], "nothing half-written is left"
+
+
+def test_interrupted(paper: Write, tmp_path: Path) -> None:
+    folder = paper("profile.toml", 'duration = "20 ms"', 'duration = "100000 s"\n"record.interval" = "100 ms"')
+    out = tmp_path / "results" / "report"
+    status, stdout, stderr = interrupt(["reproduce", str(folder), "--json"], out)
+    assert (status, stdout) == (130, "")
+    assert "interrupted" in stderr
+    assert not list(out.parent.iterdir())
 
 
 def test_a_toothless_control_is_a_failure(paper: Write, penstock: Command) -> None:

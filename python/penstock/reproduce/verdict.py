@@ -117,7 +117,7 @@ class Within:
             return Judgement(DIFFERS, "is not a number")
         side = "below" if missed < 0 else "above"
         limit = self.bound.at_least if missed < 0 else self.bound.at_most
-        part = f" ({abs(missed / limit):.1%} of it)" if limit else ""
+        part = f" ({abs(missed / limit):.1%} of it)" if limit and abs(missed) < abs(limit) else ""
         return Judgement(DIFFERS, f"{abs(missed):.3g} {side} {limit:.6g}{part}")
 
     def __str__(self) -> str:
