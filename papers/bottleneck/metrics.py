@@ -96,6 +96,23 @@ def queue_seen_excess_frames(result: Result, switch: str, starved_only: bool = T
 
 
 @needs_arrivals
+def excess_follows_rate(result: Result, switch: str, window_s: float = 1e-3) -> float | None:
+    """Correlation, over windows, of what flow 1 sends beyond the other flow with how much longer a queue it meets."""
+    start_s, end_s = result.summary["warmup_s"], result.summary["duration_s"]
+    edges = np.linspace(start_s, end_s, round((end_s - start_s) / window_s) + 1)
+    counts, means = [], []
+    for flow in _pair(switch):
+        time_s, frames = _met(result, switch, flow)
+        window = np.searchsorted(edges, time_s, side="right") - 1
+        counts.append(np.bincount(window, minlength=len(edges))[: len(edges) - 1])
+        means.append(np.bincount(window, frames, minlength=len(edges))[: len(edges) - 1] / np.maximum(counts[-1], 1))
+    both = (counts[0] > 0) & (counts[1] > 0)
+    if both.sum() < 3:
+        return None
+    return float(np.corrcoef((counts[0] - counts[1])[both], (means[0] - means[1])[both])[0, 1])
+
+
+@needs_arrivals
 def queue_seen_distance_frames(result: Result, switch: str, starved_only: bool = True) -> float | None:
     """Wasserstein distance of the queue lengths that flow 1 and the other flow meet at a switch."""
     if starved_only and not starved(result):
