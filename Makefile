@@ -14,6 +14,8 @@ BIN := .venv/bin
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 DEMO := scenarios/netfpga/eight-sources-100us.toml
 BENCH_TARGET := .build/bench
+# Each is checked by itself: their files have the same names.
+PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 
 .DELETE_ON_ERROR:
 .PHONY: help demo test verify bench docs lint test-rust test-python check-build check-test clean
@@ -21,7 +23,8 @@ BENCH_TARGET := .build/bench
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation'
-	@echo 'make verify   what takes longer: the tests, property tests with many more cases, the bench held to its ceilings'
+	@echo 'make verify   what takes longer: the tests, property tests with many more cases, the papers with all seeds and controls,'
+	@echo '              the bench held to its ceilings'
 	@echo 'make bench    instructions and time of a packet hop'
 	@echo 'make docs     the documentation, into site/'
 	@echo 'make lint     lint, format and type checks alone'
@@ -38,9 +41,10 @@ lint: .venv/.dev check-test
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/python tools/check_invariants.py
-	$(BIN)/python -m ruff check python tools
-	$(BIN)/python -m ruff format --check python tools
+	$(BIN)/python -m ruff check python tools papers
+	$(BIN)/python -m ruff format --check python tools papers
 	$(BIN)/python -m mypy python/penstock python/tests tools
+	for paper in $(PAPERS_WITH_CODE); do $(BIN)/python -m mypy $$paper*.py || exit; done
 
 test-rust: check-test
 	cargo test --locked
@@ -54,6 +58,7 @@ docs: .venv/.extension .venv/.dev
 
 verify: test
 	PROPTEST_CASES=2000 cargo test --locked
+	$(BIN)/penstock reproduce --controls --out results/reproduce --force
 	$(MAKE) bench BENCH_OPTIONS=--check
 
 # Callgrind knows no instructions newer than x86-64-v2's, hence a build of its own.

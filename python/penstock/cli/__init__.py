@@ -122,6 +122,52 @@ def compare(
     run_all(request, scenarios, schemes=names, seeds=seeds, queue=queue)
 
 
+@app.command(short_help="Reproduce the papers: what they claim beside what we measure.")
+def reproduce(
+    paper: Annotated[
+        str | None,
+        typer.Argument(metavar="PAPER", help="A paper's name below ./papers, or its folder.  [default: all]"),
+    ] = None,
+    figure: Annotated[
+        str | None, typer.Argument(metavar="FIGURE", help="One of its figures or tables, such as figure-4.")
+    ] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="List papers and figures; run nothing.")] = False,
+    short: Annotated[
+        bool, typer.Option("--short", help="One seed each, and only the claims that one seed can decide.")
+    ] = False,
+    controls: Annotated[
+        bool, typer.Option("--controls", help="Run each claim's negative control too, which must fail the claim.")
+    ] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, metavar="N", help="Runs at a time.  [default: all cores]")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The report's folder.  [default: results/reproduce-PAPER-FIGURE]")
+    ] = None,
+    force: Annotated[bool, _FORCE] = False,
+    json: Annotated[bool, _JSON] = False,
+    quiet: Annotated[bool, _QUIET] = False,
+) -> None:
+    """Run a paper's experiments: draw its figures, and say of each of its claims whether it holds.
+
+    That a claim differs is a result, and no failure.
+    """
+    from penstock.cli.reproduce import reproduce_all, show_list
+
+    if list_all:
+        show_list(as_json=json)
+        return
+    reproduce_all(
+        paper,
+        figure,
+        out=out,
+        force=force,
+        as_json=json,
+        quiet=quiet,
+        short=short,
+        controls=controls,
+        workers=jobs,
+    )
+
+
 @app.command("schemes", short_help="List the schemes, or one with its parameters.")
 def list_schemes(
     name: Annotated[

@@ -47,8 +47,9 @@ def say(message: str) -> None:
 
 def _of_the_engine(error: Exception) -> int:
     from penstock import OutputError, PenstockError, ScenarioError
+    from penstock.reproduce.reading import PaperError
 
-    if isinstance(error, ScenarioError):
+    if isinstance(error, ScenarioError | PaperError):
         place = ":".join(str(part) for part in (error.file, error.line) if part not in (None, ""))
         parts = [part for part in (place, error.key, error.message) if part]
         return _report(": ".join(parts), error.hint or "", WRONG_INPUT)

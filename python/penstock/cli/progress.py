@@ -84,7 +84,9 @@ class Progress:
                 bars = self._start()
                 if row is None:
                     row = bars.add_task(label, total=total, simulated="", speed="", left="")
-                bars.update(row, completed=done, simulated=f"{done} of {total} done")
+                left_s = (time.monotonic() - started) * (total - done) / done
+                left = f"{duration(round(left_s))} left" if done < total else ""
+                bars.update(row, completed=done, simulated=f"{done} of {total} done", left=left)
 
         return update
 

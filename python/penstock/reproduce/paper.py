@@ -1,0 +1,265 @@
+"""A paper's folder, read and checked: ``papers/<name>``.
+
+====================  ==================================================================================================
+``README.md``         what the paper claims, what it leaves open, which reading is taken, and the evidence
+``profile.toml``      every setting that the paper leaves open, and nothing else has them
+``<experiment>.toml`` scenarios: what the paper states, without schemes' parameters
+``claims.toml``       the figures and tables, and one row for each claim
+``metrics.py``        what only this paper takes from a run (optional)
+``figures.py``        its figures in its own axes (optional)
+====================  ==================================================================================================
+"""
+
+import importlib.util
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from penstock import ScenarioError
+from penstock.reproduce import metrics as generic
+from penstock.reproduce.claims import Claim, ClaimReader, RunBuilder, settings
+from penstock.reproduce.drawing import Figures
+from penstock.reproduce.plan import Quantity, Run, Setting
+from penstock.reproduce.reading import PaperError, Table, lines_of, nearest, parse
+from penstock.scenario import Scenario
+
+__all__ = ["Figure", "Paper", "PaperError", "load"]
+
+# Files of the folder that are no experiments.
+_OTHERS = ("profile.toml", "claims.toml")
+
+# One reading serves all figures: what a reading is about cannot be set for one experiment alone.
+_EVERYWHERE = ("schemes", "network", "hosts", "pfc")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure or a table of the paper."""
+
+    name: str
+    """Such as ``figure-4`` or ``table-2``."""
+    title: str
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The settings that the paper leaves open, by dotted path."""
+
+    every: dict[str, Setting]
+    own: dict[str, dict[str, Setting]]
+    """Those of single experiments: what depends on their topology, and how long they are watched."""
+
+    def of(self, experiment: str) -> dict[str, Setting]:
+        """Return what is set in an experiment."""
+        return {**self.every, **self.own.get(experiment, {})}
+
+
+@dataclass(frozen=True, eq=False)
+class Paper:
+    """A paper: what can be run, what is claimed, how its figures are drawn."""
+
+    name: str
+    folder: Path
+    title: str
+    source: str
+    """Short name of the paper, as parameters and documentation have it, such as ``paper 003``."""
+    profile: Profile
+    experiments: dict[str, Path]
+    figures: tuple[Figure, ...]
+    claims: tuple[Claim, ...]
+    metrics: dict[str, Callable[..., Any]]
+    drawings: Figures
+
+    def scenario(self, run: Run) -> Scenario:
+        """Return the scenario of a run: the experiment, then the profile, then the run's own settings.
+
+        Raises:
+            ScenarioError: a setting leads nowhere.
+        """
+        return compose(self.experiments[run.experiment], self.profile, run)
+
+
+def compose(path: Path, profile: Profile, run: Run) -> Scenario:
+    """Return an experiment with all that is set in it for a run."""
+    scenario = Scenario.load(path)
+    for key, value in (profile.of(run.experiment) | dict(run.settings)).items():
+        # A scheme's settings are of no use to a run of another scheme.
+        if key.startswith("schemes.") and key.split(".")[1] != run.scheme:
+            continue
+        scenario.set(key, value if not isinstance(value, tuple) else json.dumps(value))
+    return scenario
+
+
+def load(folder: Path) -> Paper:
+    """Read a paper's folder.
+
+    Raises:
+        PaperError: it is none; file, key and hint say why.
+    """
+    if not (folder / "claims.toml").is_file():
+        raise PaperError(folder, None, "no paper: there is no claims.toml", "`penstock reproduce --list` lists papers")
+    experiments = {path.stem: path for path in sorted(folder.glob("*.toml")) if path.name not in _OTHERS}
+    if not experiments:
+        raise PaperError(folder, None, "there is no experiment", "add a scenario: EXPERIMENT.toml")
+    profile = _profile(folder / "profile.toml", experiments)
+    for name, path in experiments.items():
+        _states_only_what_the_paper_states(path, profile.of(name))
+    offered = _public(generic) | _public(_module(folder, "metrics"))
+    drawn = _module(folder, "figures")
+    drawings = getattr(drawn, "FIGURES", None) if drawn is not None else Figures()
+    if not isinstance(drawings, Figures):
+        raise PaperError(folder / "figures.py", None, "has no FIGURES", "FIGURES = Figures(), then @FIGURES.draw(…)")
+
+    path = folder / "claims.toml"
+    document = Table.of(path, "", parse(path))
+    title, source = document.text("title"), document.text("source")
+    figures = tuple(_figure(table) for table in document.tables("figure", lines_of(path, "figure")))
+    names = [figure.name for figure in figures]
+    builder = _Builder(experiments, profile, offered)
+    reader = ClaimReader(set(names), builder)
+    claims = tuple(reader.read(table) for table in document.tables("claim", lines_of(path, "claim")))
+    document.end(("title", "source", "figure", "claim"))
+    _every_name_once(path, "figure", names)
+    _every_name_once(path, "claim", [claim.id for claim in claims])
+    for name in names:
+        if not any(claim.figure == name for claim in claims):
+            raise PaperError(
+                path, f"figure {name}", "has no claim", 'add one, if it has no number with untestable = "why"'
+            )
+    for name, drawing in drawings.entries.items():
+        place = Table(folder / "figures.py", name, {})
+        if name not in names:
+            raise PaperError(place.file, name, "is no figure of claims.toml", nearest(name, names))
+        for source_of in drawing.sources.values():
+            table = Table(place.file, name, {"experiment": source_of.run.experiment, "scheme": source_of.run.scheme})
+            table.values["set"] = dict(source_of.run.settings)
+            builder.run(table)
+            builder.quantity(table, source_of.quantity.metric, source_of.quantity.keywords())
+    return Paper(folder.resolve().name, folder, title, source, profile, experiments, figures, claims, offered, drawings)
+
+
+class _Builder(RunBuilder):
+    """Runs and quantities that are checked against the paper; each scenario is laid out once."""
+
+    def __init__(self, experiments: dict[str, Path], profile: Profile, metrics: dict[str, Callable[..., Any]]) -> None:
+        self._experiments = experiments
+        self._profile = profile
+        self._metrics = metrics
+        self._laid_out: set[Run] = set()
+
+    def run(self, table: Table, base: Run | None = None) -> Run:
+        experiment = table.word("experiment", self._experiments, base.experiment if base else None)
+        scheme = table.text("scheme", base.scheme if base else None)
+        own = settings(table.table("set"))
+        if base is None:
+            for key in own:
+                if key in self._profile.of(experiment):
+                    hint = "one reading serves all figures: change profile.toml, or leave the key out of it"
+                    raise table.error(f'set."{key}"', "is the profile's to set", hint)
+        run = Run.of(experiment, scheme, {**(dict(base.settings) if base else {}), **own})
+        if run not in self._laid_out:
+            try:
+                compose(self._experiments[experiment], self._profile, run).describe(scheme=scheme)
+            except ScenarioError as error:
+                where = f"{run}: {error.key}: {error.message}" if error.key else f"{run}: {error.message}"
+                raise table.error(None, where, error.hint or "") from None
+            self._laid_out.add(run)
+        return run
+
+    def quantity(self, table: Table, metric: str, arguments: Mapping[str, Any]) -> Quantity:
+        function = self._metrics.get(metric)
+        if function is None:
+            raise table.error("metric", f"{metric!r} is not known", nearest(metric, self._metrics))
+        signature = inspect.signature(function)
+        try:
+            signature.bind(None, **arguments)
+        except TypeError as error:
+            takes = ", ".join(str(parameter) for parameter in list(signature.parameters.values())[1:])
+            raise table.error("with", f"{metric}: {error}", f"it takes {takes or 'nothing'}") from None
+        return Quantity.of(metric, arguments)
+
+
+def _profile(path: Path, experiments: Mapping[str, Path]) -> Profile:
+    document = Table.of(path, "", parse(path))
+    every = settings(document.table("every"))
+    own = {}
+    for table in [document.table("experiment")]:
+        for name in list(table.values):
+            if name not in experiments:
+                raise table.error(name, "no such experiment", nearest(name, experiments))
+            inner = table.table(name)
+            own[name] = settings(inner)
+            for key in own[name]:
+                if key.split(".")[0] in _EVERYWHERE:
+                    raise inner.error(f'"{key}"', "is set for one experiment alone", "one reading serves all: [every]")
+                if key in every:
+                    raise inner.error(f'"{key}"', "is set in [every] too", "set it once")
+    document.end(("every", "experiment"))
+    return Profile(every, own)
+
+
+def _states_only_what_the_paper_states(path: Path, profile: Mapping[str, Setting]) -> None:
+    """Refuse an experiment that sets what the profile sets, or parameters of schemes."""
+    document = parse(path)
+    if "schemes" in document:
+        raise PaperError(path, "schemes", "parameters of schemes are the profile's", 'profile.toml: "schemes.NAME.KEY"')
+    if "record" in document:
+        raise PaperError(path, "record", "what is recorded is the profile's", 'profile.toml: "record.interval"')
+    for key in profile:
+        if _leads_somewhere(document, key):
+            hint = "what the paper states stands in the experiment, what it leaves open in the profile; never both"
+            raise PaperError(path, key, "is set in profile.toml too", hint)
+
+
+def _leads_somewhere(document: Any, key: str) -> bool:
+    for part in key.split("."):
+        if isinstance(document, list) and part.isdecimal() and int(part) < len(document):
+            document = document[int(part)]
+        elif isinstance(document, dict) and part in document:
+            document = document[part]
+        else:
+            return False
+    return True
+
+
+def _figure(table: Table) -> Figure:
+    figure = Figure(table.text("name"), table.text("title"))
+    table.end(("name", "title"))
+    if not all(c.isalnum() or c == "-" for c in figure.name):
+        raise table.error("name", f"{figure.name!r} is no name", "such as figure-4, figure-4a or table-2")
+    return figure
+
+
+def _every_name_once(path: Path, kind: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise PaperError(path, f"{kind} {name}", "is there twice", "give each a name of its own")
+
+
+def _public(module: ModuleType | None) -> dict[str, Callable[..., Any]]:
+    """Return the metrics that a module defines: public functions of a result."""
+    if module is None:
+        return {}
+    functions = inspect.getmembers(module, inspect.isfunction)
+    own = {name: f for name, f in functions if f.__module__ == module.__name__ and not name.startswith("_")}
+    return {name: f for name, f in own.items() if next(iter(inspect.signature(f).parameters), None) == "result"}
+
+
+def _module(folder: Path, name: str) -> ModuleType | None:
+    """Import a Python file of the folder."""
+    path = folder / f"{name}.py"
+    if not path.is_file():
+        return None
+    spec = importlib.util.spec_from_file_location(f"papers.{folder.resolve().name}.{name}", path)
+    if spec is None or spec.loader is None:
+        raise PaperError(path, None, "cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise PaperError(path, None, f"cannot be imported: {type(error).__name__}: {error}") from error
+    return module

@@ -1,0 +1,331 @@
+"""`penstock reproduce`: papers are read and refused, runs are shared, answers become documents and pages."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, SMALL, Command, interrupt
+
+from penstock.reproduce.answer import Answer, Scope, answer
+from penstock.reproduce.document import Reproduced, document
+from penstock.reproduce.paper import PaperError, load
+from penstock.reproduce.plan import Quantity, Run, Wanted, jobs
+from penstock.reproduce.verdict import DIFFERS, HOLDS
+
+EXPERIMENT = SMALL.replace('duration = "20 ms"\n', "").replace('[schemes.qcn]\nq_eq = "33 KB"\n', "")
+PROFILE = """\
+[every]
+"schemes.qcn.q_eq" = "33 KB"
+
+[experiment.small]
+duration = "20 ms"
+"""
+CLAIMS = """\
+title = "Two senders"
+source = "paper 9"
+
+[[figure]]
+name = "figure-1"
+title = "A queue"
+
+[[claim]]
+id = "queue"
+figure = "figure-1"
+says = "The queue is near 33 KB"
+paper = 33000.0
+metric = "queue_mean_octets"
+with = { queue = "sw0->h2" }
+run = { experiment = "small", scheme = "qcn" }
+over = "mean"
+seeds = 3
+test = { within_percent = 40 }
+because = "a short run"
+control = { scheme = "none" }
+short = true
+
+[[claim]]
+id = "loss"
+figure = "figure-1"
+says = "QCN loses less"
+paper = "less"
+metric = "loss_rate"
+run = { experiment = "small", scheme = "qcn" }
+against = { experiment = "small", scheme = "none" }
+compare = "ratio"
+over = "max"
+seeds = 2
+test = { at_most = 0.5 }
+because = "half is less"
+control = { scheme = "none" }
+
+[[claim]]
+id = "picture"
+figure = "figure-1"
+says = "It looks well"
+paper = "a picture"
+untestable = "no numbers in the source"
+"""
+FIGURES = """\
+import matplotlib.pyplot as plt
+from penstock.reproduce.drawing import Figures, Source
+
+FIGURES = Figures()
+
+
+@FIGURES.draw("figure-1", queue=Source.of("small", "qcn", "queue_lengths", queues=["sw0->h2"]))
+def figure_1(data):
+    '''The queue over time.'''
+    figure, axis = plt.subplots()
+    (time_s, octets) = data["queue"][0]["sw0->h2"]
+    axis.plot(time_s, octets)
+    return figure
+"""
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Write:
+    """Return what writes a paper, with one piece of one of its files replaced."""
+
+    def write(file: str = "", before: str = "", after: str = "") -> Path:
+        folder = tmp_path / "papers" / "small"
+        folder.mkdir(parents=True, exist_ok=True)
+        texts = {"small.toml": EXPERIMENT, "profile.toml": PROFILE, "claims.toml": CLAIMS, "figures.py": FIGURES}
+        if file:
+            assert before in texts[file]
+            texts[file] = texts[file].replace(before, after, 1)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        return folder
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "key", "words"),
+    [
+        ("claims.toml", 'title = "Two senders"\n', "", "title", "missing"),
+        ("claims.toml", 'name = "figure-1"', 'name = "fig 1"', "figure.0.name", "no name"),
+        ("claims.toml", 'figure = "figure-1"', 'figure = "figure-2"', "claim queue.figure", "did you mean figure-1"),
+        (
+            "claims.toml",
+            "queue_mean_octets",
+            "queue_mean_octet",
+            "claim queue.metric",
+            "did you mean queue_mean_octets",
+        ),
+        ("claims.toml", "with = { queue", "with = { queu", "claim queue.with", "it takes queue"),
+        ("claims.toml", 'scheme = "qcn" }', 'scheme = "qnc" }', "claim queue.run", "qnc"),
+        ("claims.toml", 'experiment = "small"', 'experiment = "smal"', "claim queue.run.experiment", "mean small"),
+        ("claims.toml", "within_percent = 40", "near = 40", "claim queue.test.near", "unknown test"),
+        ("claims.toml", "paper = 33000.0", 'paper = "33 KB"', "claim queue.test.within_percent", "no number"),
+        ("claims.toml", "seeds = 3", "seeds = 0", "claim queue.seeds", "count"),
+        ("claims.toml", "seeds = 3", "seeds = [1, 1]", "claim queue.seeds", "count"),
+        ("claims.toml", 'over = "mean"', 'over = "average"', "claim queue.over", "not known"),
+        ("claims.toml", 'over = "mean"', 'over = "share"', "claim queue.good", "bound"),
+        ("claims.toml", 'control = { scheme = "none" }', "control = {}", "claim queue.control", "missing"),
+        (
+            "claims.toml",
+            'control = { scheme = "none" }',
+            'control = { scheme = "qcn" }',
+            "claim queue.control",
+            "itself",
+        ),
+        ("claims.toml", "short = true", "shrot = true", "claim queue.shrot", "did you mean short"),
+        ("claims.toml", 'because = "a short run"\n', "", "claim queue.because", "missing"),
+        ("claims.toml", 'id = "loss"', 'id = "queue"', "claim queue", "twice"),
+        (
+            "claims.toml",
+            'scheme = "qcn" }',
+            'scheme = "qcn", set = { "schemes.qcn.q_eq" = "30 KB" } }',
+            'claim queue.run.set."schemes.qcn.q_eq"',
+            "profile's",
+        ),
+        ("profile.toml", "[experiment.small]", "[experiment.smal]", "experiment.smal", "did you mean small"),
+        ("profile.toml", "[every]\n", "[every]\nduration = 5\n", 'experiment.small."duration"', "set it once"),
+        ("profile.toml", 'duration = "20 ms"', '"network.node_delay" = "1 us"', None, "one reading"),
+        ("profile.toml", "[every]", "[every", None, "not TOML"),
+        ("small.toml", 'scheme = "qcn"', 'scheme = "qcn"\nduration = "1 s"', "duration", "never both"),
+        ("small.toml", "[topology.star]", "[schemes.none]\n[topology.star]", "schemes", "profile"),
+        ("small.toml", "[topology.star]", "[record]\narrivals = true\n[topology.star]", "record", "profile"),
+        ("small.toml", "link_rate", "link_rat", "claim queue.run", "link_rat"),
+        ("figures.py", '"figure-1"', '"figure-9"', "figure-9", "did you mean figure-1"),
+        ("figures.py", '"queue_lengths"', '"queue_length"', "figure-1.metric", "did you mean queue_lengths"),
+        ("figures.py", "import matplotlib", "import matplotlibb", None, "cannot be imported"),
+        ("figures.py", "FIGURES = Figures()", "FIGURES = Figures(", None, "SyntaxError"),
+    ],
+)
+def test_bad_papers_are_refused(paper: Write, file: str, before: str, after: str, key: str | None, words: str) -> None:
+    folder = paper(file, before, after)
+    with pytest.raises(PaperError) as caught:
+        load(folder)
+    error = caught.value
+    assert key is None or error.key == key
+    assert words in f"{error.message} {error.hint}"
+    # What is wrong in an experiment may show only where a claim asks for a run of it.
+    assert Path(error.file).parent == folder
+
+
+def test_an_error_names_the_line_of_its_claim(paper: Write) -> None:
+    with pytest.raises(PaperError) as caught:
+        load(paper("claims.toml", 'compare = "ratio"', 'compare = "rate"'))
+    line = CLAIMS.splitlines().index('id = "loss"')
+    assert caught.value.line == line, "that of [[claim]], counted from 1"
+
+
+def test_no_paper(tmp_path: Path) -> None:
+    with pytest.raises(PaperError, match="no paper"):
+        load(tmp_path)
+
+
+def test_runs_are_shared() -> None:
+    run, other = Run.of("small", "qcn"), Run.of("small", "qcn", {"b": 1, "a": 2})
+    assert other == Run.of("small", "qcn", {"a": 2, "b": 1})
+    mean = Quantity.of("queue_mean_octets", {"queue": "sw0->h2"})
+    loss = Quantity.of("loss_rate")
+    wanted = [Wanted(run, mean, (1, 2)), Wanted(run, loss, (2, 3)), Wanted(run, mean, (2,)), Wanted(other, loss, (1,))]
+    found = {(job.run, job.seed): list(job.quantities) for job in jobs(wanted)}
+    assert found == {(run, 1): [mean], (run, 2): [mean, loss], (run, 3): [loss], (other, 1): [loss]}
+
+
+def test_claims_and_controls_ask_for_runs(paper: Write) -> None:
+    small = load(paper())
+    scope = Scope(("figure-1",), drawn=False)
+    runs = {(job.run.scheme, job.seed) for job in jobs(scope.wanted(small))}
+    assert runs == {("qcn", 1), ("qcn", 2), ("qcn", 3), ("none", 1), ("none", 2)}
+    short = Scope(("figure-1",), short=True, drawn=False)
+    assert {(job.run.scheme, job.seed) for job in jobs(short.wanted(small))} == {("qcn", 1)}
+    assert [claim.id for claim in short.claims(small)] == ["queue", "picture"]
+    controls = Scope(("figure-1",), short=True, controls=True, drawn=False)
+    assert {(job.run.scheme, job.seed) for job in jobs(controls.wanted(small))} == {("qcn", 1), ("none", 1)}
+
+
+def answers(folder: Path, loss_qcn: float) -> list[Answer]:
+    """Answer the small paper's claims from numbers that are made up."""
+    small = load(folder)
+    scope = Scope(("figure-1",), controls=True, drawn=False)
+    made_up = {("queue_mean_octets", "qcn"): 30_000.0, ("queue_mean_octets", "none"): 60_000.0}
+    made_up |= {("loss_rate", "qcn"): loss_qcn, ("loss_rate", "none"): 0.4}
+    values = {
+        (want.run, want.quantity, seed): made_up[want.quantity.metric, want.run.scheme] + seed
+        if want.quantity.metric == "queue_mean_octets"
+        else made_up[want.quantity.metric, want.run.scheme]
+        for want in scope.wanted(small)
+        for seed in want.seeds
+    }
+    return [answer(claim, scope, values) for claim in scope.claims(small)]
+
+
+def test_answers_by_hand(paper: Write) -> None:
+    queue, loss, picture = answers(paper(), loss_qcn=0.3)
+    assert (queue.judgement.verdict, queue.spreads[0].value) == (HOLDS, 30_002.0)
+    # 0.3 / 0.4 = 0.75, over the bound of 0.5 by 0.25, which is half of it.
+    assert (loss.judgement.verdict, loss.judgement.why) == (DIFFERS, "0.25 above 0.5 (50.0% of it)")
+    assert picture.judgement.why == "no numbers in the source"
+    assert queue.control_fails and loss.control_fails and picture.control_fails
+
+
+def test_the_document(paper: Write) -> None:
+    folder = paper()
+    replies = tuple(answers(folder, loss_qcn=0.1))
+    told = document([Reproduced(load(folder), ("figure-1",), replies)])
+    assert told["totals"] == {"claims": 3, "holds": 2, "differs": 0, "untestable": 1}
+    (entry,) = told["papers"]
+    assert (entry["name"], [figure["name"] for figure in entry["figures"]]) == ("small", ["figure-1"])
+    first, _, last = entry["figures"][0]["claims"]
+    assert list(first) == ["id", "metric", "paper", "ours", "spread", "tolerance", "verdict", "why"]
+    assert (first["paper"], first["ours"], first["tolerance"]) == (33_000.0, 30_002.0, "19800 to 46200")
+    assert first["spread"] == {"seeds": 3, "low": 30_001.0, "high": 30_003.0, "std": 1.0}
+    assert (last["ours"], last["spread"], last["verdict"]) == (None, None, "cannot be tested")
+
+
+def test_a_control_that_holds_is_told(paper: Write) -> None:
+    folder = paper("claims.toml", 'control = { scheme = "none" }', "control = { scaled = 1.01 }")
+    queue, *_ = answers(folder, loss_qcn=0.1)
+    assert not queue.control_fails
+
+
+def test_command(paper: Write, penstock: Command, tmp_path: Path) -> None:
+    paper()
+    listed = penstock("reproduce", "--list")
+    assert listed.returncode == 0
+    assert "Two senders" in listed.stdout and "figure-1" in listed.stdout
+    done = penstock("reproduce", "small", "--json", "--controls", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["totals"]["claims"] == 3
+    assert json.loads((tmp_path / "out" / "reproduce.json").read_text()) == told
+    page = (tmp_path / "out" / "small.html").read_text()
+    assert "<svg" in page and "The queue over time." in page and "http" not in page.partition("<body>")[0]
+    assert "small.html" in (tmp_path / "out" / "index.html").read_text()
+    # The scenarios of the report are whole: each runs as it is.
+    scenario = next((tmp_path / "out" / "small" / "scenarios").glob("*.toml"))
+    assert penstock("run", scenario, "--no-figures", "--out", "again").returncode == 0
+
+    assert penstock("reproduce", "small", "--out", "out").returncode == 2
+    again = penstock("reproduce", "small", "figure-1", "--short", "--out", "out", "--force", "--quiet")
+    assert (again.returncode, again.stdout) == (0, "")
+
+
+def test_command_on_what_is_not_there(paper: Write, penstock: Command, tmp_path: Path) -> None:
+    assert penstock("reproduce").returncode == 2
+    paper("claims.toml", "seeds = 3", "seeds = -1")
+    bad = penstock("reproduce", "small")
+    assert bad.returncode == 2
+    assert "claims.toml:8: claim queue.seeds" in bad.stderr and "hint:" in bad.stderr
+    paper()
+    assert "did you mean small?" in penstock("reproduce", "smal").stderr
+    assert "did you mean figure-1?" in penstock("reproduce", "small", "1").stderr
+    (tmp_path / "mine").mkdir()
+    assert penstock("reproduce", "small", "--out", "mine", "--force").returncode == 1
+    assert not list(tmp_path.glob("results/*"))
+
+
+def test_a_metric_that_fails_is_a_failure(paper: Write, penstock: Command, tmp_path: Path) -> None:
+    folder = paper("claims.toml", 'metric = "queue_mean_octets"', 'metric = "broken"')
+    (folder / "metrics.py").write_text("def broken(result, queue):\n    return 1 / 0\n")
+    done = penstock("reproduce", "small", "--out", "out")
+    assert done.returncode == 1
+    assert "small with qcn, seed" in done.stderr and "ZeroDivisionError" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["papers"], "nothing half-written is left"
+
+
+def test_interrupted(paper: Write, tmp_path: Path) -> None:
+    folder = paper("profile.toml", 'duration = "20 ms"', 'duration = "100000 s"\n"record.interval" = "100 ms"')
+    out = tmp_path / "results" / "report"
+    status, stdout, stderr = interrupt(["reproduce", str(folder), "--json"], out)
+    assert (status, stdout) == (130, "")
+    assert "interrupted" in stderr
+    assert not list(out.parent.iterdir())
+
+
+def test_a_toothless_control_is_a_failure(paper: Write, penstock: Command) -> None:
+    folder = paper("claims.toml", 'control = { scheme = "none" }', "control = { scaled = 1.01 }")
+    claims = folder / "claims.toml"
+    claims.write_text(claims.read_text().replace("within_percent = 40", "within_percent = 90"))
+    done = penstock("reproduce", "small", "--controls", "--short", "--quiet")
+    assert done.returncode == 1
+    assert "small: queue: the negative control does not fail this claim" in done.stderr
+
+
+PAPERS = sorted(path.parent for path in (ROOT / "papers").glob("*/claims.toml"))
+
+
+@pytest.mark.parametrize("folder", PAPERS, ids=lambda path: path.name)
+def test_papers_are_whole(folder: Path) -> None:
+    whole = load(folder)
+    assert (folder / "README.md").is_file()
+    unknown = set(whole.drawings.entries) - {figure.name for figure in whole.figures}
+    assert not unknown
+    # What a reader is told of a claim that cannot be tested is why.
+    assert all(claim.untestable or claim.testable for claim in whole.claims)
+
+
+@pytest.mark.parametrize("folder", PAPERS, ids=lambda path: path.name)
+def test_short_form_of_the_papers(folder: Path, penstock: Command, tmp_path: Path) -> None:
+    # Claims may differ; that a run fails, or that a negative control does not fail its claim, is an error.
+    done = penstock("reproduce", folder, "--short", "--controls", "--json", "--out", tmp_path / "report")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["totals"]["claims"] > 0
