@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from penstock.reproduce.plan import Quantity, Run, Setting, Wanted
 from penstock.reproduce.reading import Table
@@ -191,16 +191,16 @@ class ClaimReader:
         return Side(run, self._build.quantity(table, side.quantity.metric, arguments))
 
 
-class RunBuilder:
+class RunBuilder(Protocol):
     """What a paper offers to its claims; a paper implements it."""
 
     def run(self, table: Table, base: Run | None = None) -> Run:
         """Take ``experiment``, ``scheme`` and ``set``; what is not there is that of ``base``."""
-        raise NotImplementedError
+        ...
 
     def quantity(self, table: Table, metric: str, arguments: Mapping[str, Any]) -> Quantity:
         """Check that the metric is known and takes the arguments."""
-        raise NotImplementedError
+        ...
 
 
 def settings(table: Table) -> dict[str, Setting]:
