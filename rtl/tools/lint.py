@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pyslang.driver
+
 from cores import RTL, TOOLS, Build, all_cores
 
 # Verilator and slang see each build, with its parameters; verible sees files.

