@@ -6,8 +6,8 @@ For each core whose `core.toml` has
     sources = ["rtl/x.sv"]     # what is changed
     tests = ["x"]              # tests of rtl/cosim that must fail
 
-every mutant is built and tested. One that passes is an error, unless `[[mutation.equivalent]]` names it (`line`, `change`) with its
-`reason`.
+every mutant is built and tested. One that passes is an error, unless `[[mutation.equivalent]]` names it (`line`, `change`)
+with its `reason`.
 """
 
 import os
@@ -151,10 +151,10 @@ def _changes(node: pyslang.syntax.SyntaxNode) -> Iterator[tuple[int, int, str]]:
     children = [child for child in node if child is not None]
     for child in children:
         if isinstance(child, pyslang.parsing.Token):
-            if kind.endswith("Expression") and len(children) > 2 and child.valueText in _OPERATORS:
-                # A clocked assignment is an expression to the parser.
-                if not (kind == "NonblockingAssignmentExpression" or kind == "AssignmentExpression"):
-                    yield _span(child, f" {_OPERATORS[child.valueText]} ")
+            # An assignment is an expression to the parser, and a clocked one looks like a comparison.
+            binary = kind.endswith("Expression") and "Assignment" not in kind and len(children) > 2
+            if binary and child.valueText in _OPERATORS:
+                yield _span(child, f" {_OPERATORS[child.valueText]} ")
         elif not (kind == "CastExpression" and child is node.left):
             yield from _changes(child)
 
