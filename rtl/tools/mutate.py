@@ -6,8 +6,8 @@ For each core whose `core.toml` has
     sources = ["rtl/x.sv"]     # what is changed
     tests = ["x"]              # tests of rtl/cosim that must fail
 
-every mutant is built and tested. One that passes is an error, unless `[[mutation.equivalent]]` names it (`line`, `change`)
-with its `reason`.
+every mutant is built and tested. One that passes is an error, unless `[[mutation.equivalent]]` names it (`line`,
+`change`) with its `reason`.
 """
 
 import os
