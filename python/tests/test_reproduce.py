@@ -283,6 +283,25 @@ def test_command_on_what_is_not_there(paper: Write, penstock: Command, tmp_path:
     assert not list(tmp_path.glob("results/*"))
 
 
+def test_another_reading(paper: Write, penstock: Command, tmp_path: Path) -> None:
+    paper()
+    asked = "reproduce", "small", "--json", "--out", "out", "--force"
+    (queue, *_), (fuller, *_) = (
+        json.loads(penstock(*asked, *sets).stdout)["papers"][0]["figures"][0]["claims"]
+        for sets in ((), ("--set", "schemes.qcn.q_eq=60 KB"))
+    )
+    assert fuller["ours"] > queue["ours"], "the profile's 33 KB give way"
+    assert "schemes.qcn.q_eq = 60 KB" in (tmp_path / "out" / "small.html").read_text()
+
+    for wrong, told in (
+        ("schemes.qcn.q_eq", "no KEY=VALUE"),
+        ("schemes.qcn.q_egg=1 KB", "q_egg"),
+        ("schemes.bcn.q_eq=1 KB", "no run here has a use for it"),
+    ):
+        refused = penstock(*asked, "--set", wrong)
+        assert refused.returncode == 2 and told in refused.stderr, refused.stderr
+
+
 def test_a_metric_that_fails_is_a_failure(paper: Write, penstock: Command, tmp_path: Path) -> None:
     folder = paper("claims.toml", 'metric = "queue_mean_octets"', 'metric = "broken"')
     (folder / "metrics.py").write_text("def broken(result, queue):\n    return 1 / 0\n")

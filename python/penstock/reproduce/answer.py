@@ -7,6 +7,7 @@ from penstock.reproduce.claims import Claim, Question, Side, Testable
 from penstock.reproduce.execute import Values
 from penstock.reproduce.paper import Paper
 from penstock.reproduce.plan import Wanted
+from penstock.reproduce.units import number
 from penstock.reproduce.verdict import DIFFERS, UNTESTABLE, Judgement, Spread, combine
 
 
@@ -87,7 +88,7 @@ def _judge(
         if not counted:
             return (), Judgement(DIFFERS, f"none of {len(seeds)} seeds has this number")
         spreads.append(combine(counted, testable.over, testable.good))
-    judgement = testable.test.judge(spreads)
+    judgement = testable.test.judge(spreads, lambda value: number(testable, value))
     if lacking and testable.over != "share":
         told = f"{lacking} of {len(seeds) * len(question.sides)} runs have no such number"
         judgement = Judgement(judgement.verdict, f"{judgement.why}; {told}" if judgement.why else told)
