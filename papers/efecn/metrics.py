@@ -245,9 +245,17 @@ def least_advertised_bps(result: Result, to_s: float = 0.006) -> float:
     return float(rate[(time_s > START_S) & (time_s <= to_s)].min())
 
 
-def sources(result: Result, from_s: float = 0.0, to_s: float = 0.1, bins: int = 500) -> dict[str, Any]:
-    """For figures: when the sources converge, and what each may send over time."""
-    return {"converged_s": converged_s(result), "rates": rate_series(result, "rate_bps", bins, from_s, to_s)}
+def sources(result: Result, from_s: float = 0.0, to_s: float = 0.1) -> dict[str, Any]:
+    """For figures: when the sources converge, and what each may send over time, at the samples beside each change."""
+    time_s, allowed = flow_samples(result, "rate_bps")
+    chosen = (time_s >= from_s) & (time_s <= to_s)
+    rates = {}
+    for name, values in allowed.items():
+        times, bps = time_s[chosen], values[chosen].astype(float)
+        changes = np.flatnonzero(np.diff(bps))
+        rows = np.unique(np.concatenate(([0], changes, changes + 1, [len(bps) - 1])))
+        rates[name] = times[rows], bps[rows]
+    return {"converged_s": converged_s(result), "rates": rates}
 
 
 def control_over_time(result: Result, bin_s: float = 1e-3) -> tuple["NDArray[Any]", "NDArray[Any]"]:
