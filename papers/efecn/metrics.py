@@ -175,7 +175,7 @@ def feedback_unevenness(result: Result, from_s: float = START_S, to_s: float = S
     return max(heard) / min(heard) if min(heard) else float("inf")
 
 
-def probes_per_s(result: Result, flow: str, from_s: float = 0.060, to_s: float = STOP_S) -> float:
+def probes_each_second(result: Result, flow: str, from_s: float = 0.060, to_s: float = STOP_S) -> float:
     """Probes of a flow that have come back, in a second."""
     time_s, flows = (result.column("signals", name) for name in ("time_s", "flow"))
     chosen = (flows == flow) & (time_s > from_s) & (time_s <= to_s)

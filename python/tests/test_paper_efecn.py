@@ -102,7 +102,7 @@ def test_what_control_frames_cost() -> None:
     assert metric("control_hops")(fecn) == 220 * 6
     assert metric("backward_fraction")(fecn) == 0
     assert metric("feedback_unevenness")(fecn, to_s=0.060) == 1
-    assert metric("probes_per_s")(fecn, flow="f1", from_s=0.020, to_s=0.060) == pytest.approx(1000)
+    assert metric("probes_each_second")(fecn, flow="f1", from_s=0.020, to_s=0.060) == pytest.approx(1000)
     # E-FECN: the same probes, and 28 BCN(0,0) for the frames above 120 KB. They come to sources by two links each.
     stop = {key: value for key, value in slow.items() if "fecn" not in key}
     efecn = run("four-sources", "efecn", stop)
