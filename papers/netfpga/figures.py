@@ -46,14 +46,14 @@ def _course_figure(kind: str, rtt_us: int) -> Draw:
             queue.plot(course["time_s"], course["kilooctets"], color=QUEUE_COLOURS[0], linewidth=0.8)
             queue.axhline(_Q_EQ_KB, color=REFERENCE, linewidth=0.8, linestyle=":")
             queue.set_title(f"({letter}) {model}")
-            used.plot(course["time_s"], 100 * course["used"], color=QUEUE_COLOURS[2], linewidth=0.9)
+            used.plot(course["used_time_s"], 100 * course["used"], color=QUEUE_COLOURS[2], linewidth=0.9)
             used.set_xlabel("time (s)")
         axes[0][0].set(ylabel="queue size (KB)", ylim=(0, 1.04 * _BUFFER_KB), xlim=(0, 10))
         axes[1][0].set(ylabel="utilization (%)", ylim=(0, 104))
         return figure
 
-    draw.__doc__ = f"""{_COUNTS[kind]}, {rtt_us} us RTT, seed 1: the queue every 5 ms, dotted Qeq; the share of the
-    service rate that is used, over 20 ms. The service rate is 0.95 Gb/s, and 0.2 Gb/s from 2.3 to 6 s.
+    draw.__doc__ = f"""{_COUNTS[kind]}, {rtt_us} us RTT, seed 1: the queue, of each 10 ms the shortest and the longest,
+    dotted Qeq; the share of the service rate that is used, over 20 ms. It is 0.95 Gb/s, from 2.3 to 6 s 0.2 Gb/s.
     """
     return draw
 
@@ -118,7 +118,7 @@ def sudden_drop(data: Data) -> "Figure":
         for label, colour in zip(_FEATURES, QUEUE_COLOURS, strict=False):
             (course,) = data[f"{kind}: {label}"]
             axes[0][column].plot(course["time_s"], course["kilooctets"], color=colour, label=label)
-            axes[1][column].plot(course["time_s"], 100 * course["used"], color=colour, label=label)
+            axes[1][column].plot(course["used_time_s"], 100 * course["used"], color=colour, label=label)
         axes[0][column].axhline(_Q_EQ_KB, color=REFERENCE, linewidth=0.8, linestyle=":")
         axes[0][column].set_title(count)
         axes[1][column].set_xlabel("time (s)")
@@ -142,7 +142,7 @@ def timer(data: Data) -> "Figure":
     for axis, (kind, count) in zip(axes, _COUNTS.items(), strict=True):
         for label, colour in zip(("with timer", "without"), QUEUE_COLOURS, strict=False):
             (course,) = data[f"{kind}: {label}"]
-            axis.plot(course["time_s"], 100 * course["used"], color=colour, label=label)
+            axis.plot(course["used_time_s"], 100 * course["used"], color=colour, label=label)
         axis.set(title=count, xlabel="time (s)")
     axes[0].set(ylabel="utilization (%)", ylim=(0, 104))
     axes[0].legend(loc="lower right")

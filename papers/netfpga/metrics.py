@@ -92,13 +92,19 @@ def delay_line_octets(result: Result, one_way_s: float) -> float:
     return float(np.sum(list(rates.values()), axis=0).max() * one_way_s / 8)
 
 
-def course(result: Result, points: int = 2000, from_s: float = 0.0, to_s: float = END_S) -> dict[str, "NDArray[Any]"]:
-    """For figures: time in s, queue in KB, and utilisation as a mean over 20 ms."""
+def course(result: Result, from_s: float = 0.0, to_s: float = END_S, bins: int = 1000) -> dict[str, "NDArray[Any]"]:
+    """For figures: time in s and queue in KB, in each bin the shortest and the longest; and utilisation, over 20 ms."""
     series = _series(result)
-    used = _smoothed(_used(series))
     rows = np.flatnonzero(_between(series.time_s, from_s, to_s))
-    rows = rows[:: max(1, len(rows) // points)]
-    return {"time_s": series.time_s[rows].copy(), "kilooctets": series.octets[rows] / 1000, "used": used[rows]}
+    parts = np.array_split(rows, min(bins, len(rows)))
+    ends = [part[pick(series.octets[part])] for part in parts for pick in (np.argmin, np.argmax)]
+    drawn, used = np.unique(ends), rows[:: max(1, len(rows) // bins)]
+    return {
+        "time_s": series.time_s[drawn],
+        "kilooctets": series.octets[drawn] / 1000,
+        "used_time_s": series.time_s[used],
+        "used": _smoothed(_used(series))[used],
+    }
 
 
 def periods(result: Result) -> dict[str, dict[str, float]]:
