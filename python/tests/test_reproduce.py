@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import ROOT, SMALL, Command, interrupt
 
@@ -225,6 +226,23 @@ def test_answers_by_hand(paper: Write) -> None:
     assert (loss.judgement.verdict, loss.judgement.why) == (DIFFERS, "0.25 above 0.5 (50.0% of it)")
     assert picture.judgement.why == "no numbers in the source"
     assert queue.control_fails and loss.control_fails and picture.control_fails
+
+
+def test_a_distance_of_samples(paper: Write) -> None:
+    folder = paper("claims.toml", 'compare = "ratio"', 'compare = "distance"')
+    small = load(folder)
+    claim = next(claim for claim in small.claims if claim.id == "loss")
+    assert claim.testable is not None
+    assert "at a distance from that of small with none" in claim.testable.metric
+    # All of 1, 2 against all of 2, 4: each half of the distribution is moved, by 1 and by 2, on average by 1.5.
+    samples = {"qcn": np.array([1.0, 2.0]), "none": np.array([2.0, 4.0])}
+    values = {
+        (want.run, want.quantity, seed): samples[want.run.scheme]
+        for want in claim.testable.question.wanted((1, 2))
+        for seed in want.seeds
+    }
+    told = answer(claim, Scope(("figure-1",)), values)
+    assert (told.judgement.verdict, told.spreads[0].value) == (DIFFERS, 1.5)
 
 
 def test_the_document(paper: Write) -> None:

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from penstock.reproduce.claims import Claim, Question, Side, Testable
+from penstock.reproduce.claims import Against, Claim, Question, Side, Testable
 from penstock.reproduce.execute import Values
+from penstock.reproduce.metrics import wasserstein
 from penstock.reproduce.paper import Paper
 from penstock.reproduce.plan import Wanted
 from penstock.reproduce.units import number
@@ -104,7 +106,10 @@ def _numbers(side: Side, question: Question, seeds: Sequence[int], values: Value
     return [None if x is None else float(x) * question.scaled for x in own]
 
 
-def _compared(x: float, y: float, compare: str) -> float:
+def _compared(x: Any, y: Any, compare: Against) -> float:
+    """Return the ratio or the difference of two numbers, or the distance of two samples' distributions."""
+    if compare == "distance":
+        return wasserstein(x, y)
     if compare == "difference":
-        return x - y
+        return float(x - y)
     return x / y if y else float("nan")
