@@ -1,6 +1,6 @@
 """The figures of paper 000 in its own axes: CR over time, and what each scheme gives at Qeq of 25, 50 and 75 frames.
 
-Bars are means over 20 seeds, with lines from the least to the greatest seed; diamonds are the numbers in the paper's text.
+Bars are means over 20 seeds, lines reach from the least to the greatest seed; diamonds are numbers of the paper's text.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -78,8 +78,15 @@ def _draw_bars(axis: "Axes", data: Data, ylabel: str, paper: Paper | None = None
         means = np.array([fmean(seeds) for seeds in per_q_eq])
         ends = [(m - min(seeds), max(seeds) - m) for m, seeds in zip(means, per_q_eq, strict=True)]
         reach = np.maximum(ends, 0).T  # equal seeds may leave less than nothing of a rounded mean
-        bars = {"color": _COLOURS[scheme], "label": _SCHEMES[scheme], "width": 0.9 * width}
-        axis.bar(at, means * scale, yerr=reach * scale, error_kw={"elinewidth": 0.8, "ecolor": "#555555"}, **bars)
+        axis.bar(
+            at,
+            means * scale,
+            width=0.9 * width,
+            color=_COLOURS[scheme],
+            label=_SCHEMES[scheme],
+            yerr=reach * scale,
+            error_kw={"elinewidth": 0.8, "ecolor": "#555555"},
+        )
         if paper:
             label = "paper" if i == 0 else None
             axis.plot(at, paper[scheme], "D", color=REFERENCE, markersize=5, label=label)
@@ -129,7 +136,7 @@ def figure_5(data: Data) -> "Figure":
 
 @FIGURES.draw("figure-6", **_all("mean_rate_bps"))
 def figure_6(data: Data) -> "Figure":
-    """Average CR of the six sources in the star; the line is a sixth of the link. Mean, least and greatest of 20 seeds."""
+    """Average CR of the six sources in the star; the line is a sixth of the link. Mean and reach of 20 seeds."""
     figure = _bars(data, "average CR (Mb/s)", scale=1e-6)
     figure.axes[0].axhline(_FAIR_MBPS, color="black", linewidth=1.2, linestyle=":")
     return figure
@@ -137,26 +144,26 @@ def figure_6(data: Data) -> "Figure":
 
 @FIGURES.draw("figure-7", **_all("feedback_percent"))
 def figure_7(data: Data) -> "Figure":
-    """Feedback frames over frames sent in the star. Mean, least and greatest of 20 seeds; diamonds: the paper."""
+    """Feedback frames over frames sent in the star. Mean and reach of 20 seeds; diamonds: the paper."""
     return _bars(data, "feedback rate (%)", {"qcn": (13.16, 11.98, 3.8), "qcn-multicast": (8.04, 5.63, 2.27)})
 
 
 @FIGURES.draw("figure-8", **_all("loss_percent"))
 def figure_8(data: Data) -> "Figure":
-    """Frames lost at both queues over frames sent in the star. Mean, least and greatest of 20 seeds; diamonds: the paper."""
+    """Frames lost at both queues over frames sent in the star. Mean and reach of 20 seeds; diamonds: the paper."""
     return _bars(data, "loss rate (%)", {"qcn": (0, 3.15, 26.59), "qcn-multicast": (0, 2.17, 29.98)})
 
 
 @FIGURES.draw("figure-9", **_all("std_rate_bps"))
 def figure_9(data: Data) -> "Figure":
-    """Standard deviation of CR in the star, over 60 ms and the start. Mean and reach of 20 seeds; diamonds: the paper."""
+    """Standard deviation of CR in the star, the start included. Mean and reach of 20 seeds; diamonds: the paper."""
     paper = {"qcn": (67.65, 69.48, 43.61), "qcn-multicast": (65.32, 65.19, 58.56)}
     return _bars(data, "StdDev of CR (Mb/s)", paper, scale=1e-6)
 
 
 @FIGURES.draw("figure-10", **_all("mean_queue_frames", queues=_QUEUES))
 def figure_10(data: Data) -> "Figure":
-    """Mean length of the two queues in the star; lines mark Qeq. Mean, least and greatest of 20 seeds."""
+    """Mean length of the two queues in the star; lines mark Qeq. Mean and reach of 20 seeds."""
     figure = _bars(data, "mean queue (frames)")
     for at, q_eq in enumerate(_QEQ_FRAMES):
         figure.axes[0].plot((at - 0.45, at + 0.45), (q_eq, q_eq), color=REFERENCE, linewidth=1, linestyle=":")
@@ -167,13 +174,13 @@ def figure_10(data: Data) -> "Figure":
     "figure-11", **_all("deviation_frames", of_q_eq=lambda frames: {"q_eq_frames": float(frames)}, queues=_QUEUES)
 )
 def figure_11(data: Data) -> "Figure":
-    """Mean length of the two queues less Qeq in the star: positive is above Qeq. Mean, least and greatest of 20 seeds."""
+    """Mean length of the two queues less Qeq in the star: positive is above Qeq. Mean and reach of 20 seeds."""
     return _bars(data, "deviation (frames)")
 
 
 @FIGURES.draw("figure-12", **_all("jain_index"))
 def figure_12(data: Data) -> "Figure":
-    """Jain's index of what the six flows deliver in the star. Mean, least and greatest of 20 seeds."""
+    """Jain's index of what the six flows deliver in the star. Mean and reach of 20 seeds."""
     return _fairness(data)
 
 
@@ -186,43 +193,43 @@ def figure_14(data: Data) -> "Figure":
 
 @FIGURES.draw("figure-15", **_all("loss_percent", "multi-link"))
 def figure_15(data: Data) -> "Figure":
-    """Frames lost over frames sent in the multi-link network. Mean, least and greatest of 20 seeds."""
+    """Frames lost over frames sent in the multi-link network. Mean and reach of 20 seeds."""
     return _bars(data, "loss rate (%)")
 
 
 @FIGURES.draw("figure-16", **_all("std_queue_frames", "multi-link", queues=["sw1->sw2"]))
 def figure_16(data: Data) -> "Figure":
-    """Standard deviation of the queue from switch 1 to switch 2. Mean, least and greatest of 20 seeds."""
+    """Standard deviation of the queue from switch 1 to switch 2. Mean and reach of 20 seeds."""
     return _bars(data, "queue StdDev (frames)")
 
 
 @FIGURES.draw("figure-17", **_all("std_queue_frames", "multi-link", queues=["sw2->sw3"]))
 def figure_17(data: Data) -> "Figure":
-    """Standard deviation of the queue from switch 2 to switch 3. Mean, least and greatest of 20 seeds."""
+    """Standard deviation of the queue from switch 2 to switch 3. Mean and reach of 20 seeds."""
     return _bars(data, "queue StdDev (frames)")
 
 
 @FIGURES.draw("figure-18", **_all("std_queue_frames", "multi-link", queues=["sw3->access"]))
 def figure_18(data: Data) -> "Figure":
-    """Standard deviation of the queue from switch 3 to the receivers. Mean, least and greatest of 20 seeds."""
+    """Standard deviation of the queue from switch 3 to the receivers. Mean and reach of 20 seeds."""
     return _bars(data, "queue StdDev (frames)")
 
 
 @FIGURES.draw("figure-19", **_all("jain_index", "multi-link", flows=[f"g1s{i}" for i in range(1, 7)]))
 def figure_19(data: Data) -> "Figure":
-    """Jain's index of what the six flows of G1 deliver. Mean, least and greatest of 20 seeds."""
+    """Jain's index of what the six flows of G1 deliver. Mean and reach of 20 seeds."""
     return _fairness(data)
 
 
 @FIGURES.draw("figure-20", **_all("jain_index", "multi-link", flows=[f"g2s{i}" for i in range(1, 7)]))
 def figure_20(data: Data) -> "Figure":
-    """Jain's index of what the six flows of G2 deliver. Mean, least and greatest of 20 seeds."""
+    """Jain's index of what the six flows of G2 deliver. Mean and reach of 20 seeds."""
     return _fairness(data)
 
 
 @FIGURES.draw("figure-21", **_all("jain_index", "multi-link", flows=[f"g3s{i}" for i in range(1, 7)]))
 def figure_21(data: Data) -> "Figure":
-    """Jain's index of what the six flows of G3 deliver. Mean, least and greatest of 20 seeds."""
+    """Jain's index of what the six flows of G3 deliver. Mean and reach of 20 seeds."""
     return _fairness(data)
 
 
@@ -256,7 +263,7 @@ def beyond_lock_up(data: Data) -> "Figure":
     },
 )
 def beyond_bs(data: Data) -> "Figure":
-    """QCN/BS beside the paper's two schemes: above the star, below the multi-link network. Mean and reach of 20 seeds."""
+    """QCN/BS beside the paper's two schemes: the star, and the multi-link network below. Mean and reach of 20 seeds."""
     figure, axes = plt.subplots(2, 2, figsize=(6.6, 5), layout="constrained")
     for row, experiment in zip(axes, ("star", "multi-link"), strict=True):
         for axis, (take, ylabel) in zip(row, _SHARES.items(), strict=True):
@@ -275,7 +282,7 @@ def beyond_bs(data: Data) -> "Figure":
     },
 )
 def beyond_links(data: Data) -> "Figure":
-    """The star with a link of 0.8 Gb/s to R2. Mean, least and greatest of 20 seeds."""
+    """The star with a link of 0.8 Gb/s to R2. Mean and reach of 20 seeds."""
     figure, axes = plt.subplots(1, 2, figsize=(6.6, 3), layout="constrained")
     for axis, (take, ylabel) in zip(axes, _SHARES.items(), strict=True):
         _draw_bars(axis, _part(data, f"{take} "), ylabel)

@@ -100,12 +100,11 @@ def group_ratio(result: Result, group: str, other: str) -> float:
 
 
 def locked(result: Result, queue: str) -> dict[str, Any]:
-    """For the lock-up: time in s, |Fb| of a queue's last sample, its length in frames, and each source's saved value."""
+    """For the lock-up: time in s, |Fb| of a queue's last sample, and each source's saved value."""
     time_s, saved = flow_samples(result, "rp_saved_fb")
     return {
         "time_s": time_s.copy(),
         "fb": _by_queue(result, "cp_fb")[queue].copy(),
-        "frames": _by_queue(result, "queue_octets")[queue] / FRAME_OCTETS,
         "saved": {flow: values.copy() for flow, values in saved.items()},
     }
 
