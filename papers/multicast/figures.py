@@ -24,6 +24,7 @@ _QUEUES = ["sw->r1", "sw->r2"]
 _SCHEMES = {"qcn": "QCN", "qcn-multicast": "enhanced QCN", "qcn-bs": "QCN/BS"}
 _COLOURS = dict(zip(_SCHEMES, QUEUE_COLOURS, strict=False))
 _FAIR_MBPS = 1000 / 6
+_FRAME_OCTETS = 1500
 _SHARES = {"feedback_percent": "feedback rate (%)", "loss_percent": "loss rate (%)"}
 
 Paper = Mapping[str, Sequence[float]]
@@ -235,21 +236,22 @@ def figure_21(data: Data) -> "Figure":
 
 @FIGURES.draw(
     "beyond-lock-up",
-    low=Source.of("star", "qcn-multicast", "locked", settings=_settings("qcn-multicast", 50), queue="sw->r1"),
-    high=Source.of("star", "qcn-multicast", "locked", settings=_settings("qcn-multicast", 75), queue="sw->r1"),
+    enhanced=Source.of("longer-star", "qcn-multicast", "locked", settings=_settings("qcn-multicast", 25)),
+    qcn=Source.of("longer-star", "qcn", "queue_lengths", settings=_settings("qcn", 25), queues=_QUEUES[:1]),
 )
 def beyond_lock_up(data: Data) -> "Figure":
-    """Saved values of the six sources, and |Fb| of R1's queue when last sampled, under enhanced QCN, seed 1."""
-    figure, axes = plt.subplots(1, 2, figsize=(6.6, 3), layout="constrained", sharey=True)
-    for axis, q_eq, name in zip(axes, (50, 75), ("low", "high"), strict=True):
-        seen = data[name][0]
-        time_ms = seen["time_s"] * 1e3
-        axis.plot(time_ms, seen["fb"], color="#bbbbbb", label="|Fb| of the queue", linewidth=0.8)
-        for (flow, saved), colour in zip(seen["saved"].items(), FLOW_COLOURS, strict=False):
-            axis.plot(time_ms, saved, color=colour, label=flow.upper())
-        axis.set(title=f"Qeq = {q_eq} frames", xlabel="time (ms)", xlim=(0, 60))
-    axes[0].set_ylabel("value (of 63)")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=7)
+    """A second with Qeq of 25 frames, seed 1: R1's queue, and below what the sources of enhanced QCN save; dotted: 63."""
+    figure, axes = plt.subplots(2, 1, figsize=(6.6, 4.6), layout="constrained", sharex=True)
+    seen = data["enhanced"][0]
+    for scheme, (time_s, octets) in (("qcn-multicast", seen["queue"]), ("qcn", data["qcn"][0][_QUEUES[0]])):
+        axes[0].plot(time_s, octets / _FRAME_OCTETS, color=_COLOURS[scheme], label=_SCHEMES[scheme], linewidth=0.9)
+    axes[0].set(ylabel="queue (frames)", ylim=(0, 104))
+    for (flow, (time_s, saved)), colour in zip(seen["saved"].items(), FLOW_COLOURS, strict=False):
+        axes[1].plot(time_s, saved, color=colour, label=flow.upper())
+    axes[1].axhline(63, color=REFERENCE, linewidth=0.8, linestyle=":")
+    axes[1].set(xlabel="time (s)", ylabel="saved |Fb|", ylim=(0, 66), xlim=(0, 1))
+    for axis, columns in zip(axes, (2, 6), strict=True):
+        axis.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=columns)
     return figure
 
 

@@ -19,6 +19,7 @@ from penstock.reproduce.metrics import (
     queue_mean_octets,
     queue_std_octets,
     rate_mean_bps,
+    rate_series,
     rate_std_bps,
     throughput_bps,
 )
@@ -99,13 +100,11 @@ def group_ratio(result: Result, group: str, other: str) -> float:
     return own / its
 
 
-def locked(result: Result, queue: str) -> dict[str, Any]:
-    """For the lock-up: time in s, |Fb| of a queue's last sample, and each source's saved value."""
-    time_s, saved = flow_samples(result, "rp_saved_fb")
+def locked(result: Result, queue: str = "sw->r1") -> dict[str, Any]:
+    """For the lock-up: a queue's length in octets, and each source's saved value, over time in s."""
     return {
-        "time_s": time_s.copy(),
-        "fb": _by_queue(result, "cp_fb")[queue].copy(),
-        "saved": {flow: values.copy() for flow, values in saved.items()},
+        "queue": queue_lengths(result, [queue])[queue],
+        "saved": rate_series(result, "rp_saved_fb", bins=500),
     }
 
 
