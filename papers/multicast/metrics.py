@@ -21,7 +21,6 @@ from penstock.reproduce.metrics import (
     rate_mean_bps,
     rate_series,
     rate_std_bps,
-    throughput_bps,
 )
 
 if TYPE_CHECKING:
@@ -92,12 +91,6 @@ def silenced_fraction(result: Result) -> float:
 def feedback_share(result: Result, queue: str) -> float:
     """Share of the feedback that comes from a queue."""
     return feedback_frames(result, queue=queue) / feedback_frames(result)
-
-
-def group_ratio(result: Result, group: str, other: str) -> float:
-    """What the sources of one group deliver over what those of another do."""
-    own, its = (fmean(throughput_bps(result, f) for f in flow_names(result) if f.startswith(g)) for g in (group, other))
-    return own / its
 
 
 def locked(result: Result, queue: str = "sw->r1") -> dict[str, Any]:
