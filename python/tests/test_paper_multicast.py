@@ -1,4 +1,4 @@
-"""Paper 000: the example has the network of the paper's star, the longer star is the star, and own metrics count right."""
+"""Paper 000: the example is the network of the paper's star, so is the longer star, and its own metrics count right."""
 
 import tomllib
 from typing import Any
