@@ -107,6 +107,7 @@ class Pages:
 def _draw(entry: Reproduced, scope: Scope, values: Values, folder: Path) -> dict[str, str]:
     """Draw the figures into ``folder`` and return them as SVG elements for a page."""
     import matplotlib as mpl
+    import matplotlib.pyplot as plt
 
     from penstock.figures.style import save, styled
 
@@ -121,7 +122,10 @@ def _draw(entry: Reproduced, scope: Scope, values: Values, folder: Path) -> dict
             data[key] = [values[wanted.run, wanted.quantity, seed] for seed in wanted.seeds]
         with styled(), mpl.rc_context({"svg.fonttype": "path"}):
             path = folder / f"{name}.svg"
-            save(drawing.draw(data), path)
+            figure = drawing.draw(data)
+            save(figure, path)
+        # A figure made by pyplot stays in memory until it is closed.
+        plt.close(figure)
         drawn[name] = _element(path.read_text(encoding="utf-8"), name)
     return drawn
 
