@@ -84,8 +84,9 @@ class Pages:
                 "paper": entry.paper,
                 "totals": totals(entry.answers),
                 "figures": [
-                    {"name": name, "verdicts": [answer.judgement.verdict for answer in entry.of(name)]}
-                    for name in entry.figures
+                    {"name": figure.name, "title": figure.title, "claims": [_row(a) for a in entry.of(figure.name)]}
+                    for figure in entry.paper.figures
+                    if figure.name in entry.figures
                 ],
                 "differing": [_row(answer) for answer in entry.answers if answer.judgement.verdict == "differs"],
             }
