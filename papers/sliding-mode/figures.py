@@ -180,7 +180,7 @@ def figure_22(data: Data) -> "Figure":
     mixed_qcn=_queue("rack-mixed", "qcn", queues=(_PORT,)),
 )
 def figure_23(data: Data) -> "Figure":
-    """Fifteen sources to one port: long flows (left), sizes from 10 kb to 500 Mb until all have ended (right); seed 1."""
+    """Fifteen sources to one port: long flows (left), sizes from 10 kb to 500 Mb, to their end (right); seed 1."""
     figure, axes = plt.subplots(2, 2, figsize=(6.8, 4.2), sharex="col", sharey=True, layout="constrained")
     for column, (kind, end_s) in enumerate((("long", 2), ("mixed", 10))):
         for row, (scheme, colour) in enumerate((("smcc", _SMCC), ("qcn", _QCN))):
@@ -210,7 +210,7 @@ def figure_23(data: Data) -> "Figure":
 def states(data: Data) -> "Figure":
     """Offset of each sample from the target, and growth until the next; the numbers are the four states; seed 1.
 
-    BCN in the first two seconds, QCN with T of 150 KB in [2, 4] s of figure 5, SMCC in [2, 4] s of figure 18 with 875 Mb/s.
+    BCN in the first two seconds, QCN in [2, 4] s of figure 5, SMCC in [2, 4] s of figure 18 with 875 Mb/s.
     """
     figure, axes = plt.subplots(1, 3, figsize=(6.8, 2.7), sharex=True, sharey=True, layout="constrained")
     for axis, scheme, colour in zip(axes, ("bcn", "qcn", "smcc"), (_OTHER, _QCN, _SMCC), strict=True):

@@ -1,4 +1,4 @@
-"""What paper 004 alone takes from a run: how soon a queue rests, which states it visits, what messages say, who gets what.
+"""What paper 004 alone takes from a run: how soon a queue rests, which states it visits, what messages say.
 
 The paper samples the queue every millisecond, and so does its profile; all of this is of such samples. How far a queue
 oscillates is the standard deviation of its samples, `queue_std_octets`, from 0.3 s after a change of the traffic: what
@@ -82,10 +82,13 @@ def response_s(
 
 
 def empty_before_done_s(result: Result, queue: str) -> float:
-    """For how long a queue is empty before the last flow has ended, or before the end of the run."""
-    done_s = max(flow["completion_time_s"] or _END for flow in result.summary["flows"])
-    time_s, octets = _samples(result, queue, 0.0, done_s)
-    return float((octets == 0).sum() * (time_s[1] - time_s[0]))
+    """For how long a queue is empty before its port sends for the last time.
+
+    A flow that has lost frames never completes, so that the port says when all is over.
+    """
+    (series,) = queue_series(result, [q for q in result.summary["queues"] if q["name"] == queue])
+    last = np.flatnonzero(series.utilization > 0)[-1]
+    return float((series.octets[: last + 1] == 0).sum() * (series.time_s[1] - series.time_s[0]))
 
 
 def unfairness(result: Result, flows: list[str], from_s: float, to_s: float = _END) -> float:
