@@ -71,6 +71,9 @@ def combine(values: Sequence[float], over: Over, good: Bound | None = None) -> S
         k, n = sum(good.misses_by(value) == 0 for value in values), len(values)
         low, high = wilson(k, n)
         return Spread(k / n, n, low, high, None, k)
+    if any(math.isnan(value) for value in values):
+        # A ratio to nothing. One seed without a number leaves no number for all.
+        return Spread(math.nan, len(values), math.nan, math.nan, None)
     value = _COMBINED[over](values)
     std = stdev(values) if len(values) > 1 else None
     return Spread(float(value), len(values), min(values), max(values), std)
