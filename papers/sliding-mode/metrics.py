@@ -23,6 +23,9 @@ FEEDBACK_OCTETS = 64
 
 _END = float("inf")
 
+# A sample says the length to a frame, of 1000 octets, and a growth is the difference of two: what is less says nothing.
+_RESOLUTION_OCTETS = 2000
+
 # Section 4.6: state by the sides of the target and of the balance of rates on which the queue is; (above, growing).
 _STATES = {(True, False): 1, (False, False): 2, (False, True): 3, (True, True): 4}
 _ROUND = {(1, 2), (2, 3), (3, 4), (4, 1)}
@@ -169,7 +172,7 @@ def _share_of_changes(
 def _changes(result: Result, queue: str, from_s: float, to_s: float) -> Counter[tuple[int, int]]:
     """Count the changes of state; a queue that is at its target, or does not change, keeps the state that it had."""
     offset, growth = offsets_and_growths(result, queue, from_s, to_s)
-    known = (offset != 0) & (growth != 0)
+    known = (np.abs(offset) > _RESOLUTION_OCTETS) & (np.abs(growth) > _RESOLUTION_OCTETS)
     visited = [_STATES[bool(o > 0), bool(g > 0)] for o, g in zip(offset[known], growth[known], strict=True)]
     return Counter(change for change in pairwise(visited) if change[0] != change[1])
 

@@ -82,8 +82,8 @@ def test_states_of_a_round(of: Measure) -> None:
 
 
 def test_states_of_a_slide(of: Measure) -> None:
-    # Above the target, down and up in turns: between 1 and 4. A length that stays, or is the target, changes nothing.
-    samples = [80.0, 76.0, 78.0, 78.0, 74.0, 76.0, 72.0, 64.0]
+    # Above the target, down and up in turns: between 1 and 4. Two frames more or less, or the target, change nothing.
+    samples = [80.0, 76.0, 79.0, 81.0, 79.0, 74.0, 77.0, 72.0, 64.0, 60.0]
     assert of("sliding_fraction", samples) == 1.0
     assert of("round_fraction", samples) == 0.5
     assert of("sliding_fraction", [64.0, 64.0, 64.0]) is None
