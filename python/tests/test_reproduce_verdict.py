@@ -65,6 +65,8 @@ def test_seeds_combined() -> None:
     assert (share.good, share.seeds) == (2, 3)
     assert share.value == pytest.approx(2 / 3)
     assert combine([5.0], "mean").std is None
+    for over in ("mean", "median", "min", "max"):
+        assert math.isnan(combine([1.0, math.nan, 2.0], over).value), "a ratio to nothing leaves no number"
     with pytest.raises(ValueError, match="bound"):
         combine(values, "share")
 
