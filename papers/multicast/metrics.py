@@ -82,6 +82,26 @@ def strongest_feedback(result: Result) -> float:
     return float(result.column("signals", "fb").max(initial=0))
 
 
+def least_feedback_frames(result: Result, queues: Sequence[str]) -> float:
+    """Feedback frames from that of the queues which sends fewest."""
+    return min(feedback_frames(result, queue=queue) for queue in queues)
+
+
+def from_representative(result: Result) -> float:
+    """Share of the feedback that a source gets from its representative: the queue with the largest |Fb| up to then."""
+    representatives: dict[str, tuple[int, str]] = {}
+    columns = [result.column("signals", name).tolist() for name in ("flow", "queue", "fb")]
+    from_it = 0
+    for flow, queue, fb in zip(*columns, strict=True):
+        saved, representative = representatives.get(flow, (0, ""))
+        if fb > saved:
+            representative = queue
+            # What algorithm 1 saves; 63 lets the choice begin anew.
+            representatives[flow] = (fb % 63, queue)
+        from_it += queue == representative
+    return from_it / len(columns[0])
+
+
 def silenced_fraction(result: Result) -> float:
     """Of the feedback that QCN would have sent in the same run, the share that a saved value silenced."""
     silenced = sum(int(values[-1]) for values in _by_queue(result, "cp_silenced").values())
