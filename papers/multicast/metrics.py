@@ -56,6 +56,17 @@ def least_rate_bps(result: Result, at_s: float) -> float:
     return float(min(values[row] for values in rates.values()))
 
 
+def recovered_ratio(result: Result, from_s: float) -> float:
+    """How much CR rises over how much it falls from ``from_s`` on, mean over the sources; 0 for one that only does one."""
+    time_s, rates = flow_samples(result, "rate_bps")
+    ratios = []
+    for values in rates.values():
+        steps = np.diff(values[time_s >= from_s].astype(float))
+        falls = -steps[steps < 0].sum()
+        ratios.append(float(steps[steps > 0].sum() / falls) if falls else 0.0)
+    return fmean(ratios)
+
+
 def mean_queue_frames(result: Result, queues: Sequence[str]) -> float:
     """Mean length of the queues (figure 10)."""
     return fmean(queue_mean_octets(result, queue) for queue in queues) / FRAME_OCTETS
