@@ -57,7 +57,7 @@ def least_rate_bps(result: Result, at_s: float) -> float:
 
 
 def recovered_ratio(result: Result, from_s: float) -> float:
-    """How much CR rises over how much it falls from ``from_s`` on, mean over the sources; 0 for one that only does one."""
+    """What CR rises over what it falls from ``from_s`` on, mean over the sources; one that does only one has 0."""
     time_s, rates = flow_samples(result, "rate_bps")
     ratios = []
     for values in rates.values():
