@@ -224,6 +224,19 @@ def time_beyond_s(result: Result, octets: float = 120_000.0) -> float:
     return float(np.diff(arrived_s)[lengths[:-1] > octets].sum())
 
 
+@needs_arrivals
+def severe_sampling(result: Result, octets: float = 120_000.0, transit_s: float = 2.1e-6, to_s: float = 0.006) -> float:
+    """Of the frames that find the core queue beyond a length, the share which a message answers, up to ``to_s``.
+
+    The time in question is that from the first to the last such frame. A message is at its source ``transit_s`` later.
+    """
+    queue_of, queues = codes(result.arrivals.column("queue").chunk(0))
+    time_s, lengths = (result.column("arrivals", name) for name in ("time_s", "queue_octets"))
+    beyond = time_s[(queue_of == queues.index(QUEUE)) & (lengths > octets) & (time_s <= to_s)]
+    sent_s = result.column("signals", "time_s") - transit_s
+    return float(((sent_s >= beyond[0]) & (sent_s <= beyond[-1])).sum() / len(beyond))
+
+
 def cut_s(result: Result, at_s: float, to: float = 0.5) -> float | None:
     """From ``at_s`` until all sources together may send at most ``to`` of what they were allowed then."""
     time_s, total = _together(result)

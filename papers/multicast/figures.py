@@ -187,7 +187,10 @@ def figure_12(data: Data) -> "Figure":
 
 @FIGURES.draw("figure-14", **_all("feedback_percent", "multi-link"))
 def figure_14(data: Data) -> "Figure":
-    """Feedback over frames sent in the multi-link network. Mean and reach of 20 seeds; diamonds: the paper."""
+    """Feedback over frames sent in the multi-link network. Mean and reach of 20 seeds.
+
+    Diamonds: the paper; for enhanced QCN what its reductions leave of QCN's values.
+    """
     enhanced = (87.92 * 0.59, 89.02 * 0.5877, 4.24 * 0.3986)
     return _bars(data, "feedback rate (%)", {"qcn": (87.92, 89.02, 4.24), "qcn-multicast": enhanced})
 

@@ -56,6 +56,17 @@ def least_rate_bps(result: Result, at_s: float) -> float:
     return float(min(values[row] for values in rates.values()))
 
 
+def recovered_ratio(result: Result, from_s: float) -> float:
+    """What CR rises over what it falls from ``from_s`` on, mean over the sources; one that does only one has 0."""
+    time_s, rates = flow_samples(result, "rate_bps")
+    ratios = []
+    for values in rates.values():
+        steps = np.diff(values[time_s >= from_s].astype(float))
+        falls = -steps[steps < 0].sum()
+        ratios.append(float(steps[steps > 0].sum() / falls) if falls else 0.0)
+    return fmean(ratios)
+
+
 def mean_queue_frames(result: Result, queues: Sequence[str]) -> float:
     """Mean length of the queues (figure 10)."""
     return fmean(queue_mean_octets(result, queue) for queue in queues) / FRAME_OCTETS
@@ -80,6 +91,26 @@ def above_fraction(result: Result, queues: Sequence[str], q_eq_frames: float) ->
 def strongest_feedback(result: Result) -> float:
     """Greatest quantised |Fb| that reaches a source."""
     return float(result.column("signals", "fb").max(initial=0))
+
+
+def least_feedback_frames(result: Result, queues: Sequence[str]) -> float:
+    """Feedback frames from that of the queues which sends fewest."""
+    return min(feedback_frames(result, queue=queue) for queue in queues)
+
+
+def from_representative(result: Result) -> float:
+    """Share of the feedback that a source gets from its representative: the queue with the largest |Fb| up to then."""
+    representatives: dict[str, tuple[int, str]] = {}
+    columns = [result.column("signals", name).tolist() for name in ("flow", "queue", "fb")]
+    from_it = 0
+    for flow, queue, fb in zip(*columns, strict=True):
+        saved, representative = representatives.get(flow, (0, ""))
+        if fb > saved:
+            representative = queue
+            # What algorithm 1 saves; 63 lets the choice begin anew.
+            representatives[flow] = (fb % 63, queue)
+        from_it += queue == representative
+    return from_it / len(columns[0])
 
 
 def silenced_fraction(result: Result) -> float:

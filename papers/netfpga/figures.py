@@ -149,7 +149,7 @@ def timer(data: Data) -> "Figure":
     return figure
 
 
-_SOURCES = {1: "one", 2: "two", 4: "four", 6: "six", 8: "eight"}
+_SOURCES = dict(enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight"), start=1))
 
 
 def _simulated(number: int) -> Source:

@@ -1,5 +1,6 @@
 """Paper 000: the example is the network of the paper's star, so is the longer star, and its own metrics count right."""
 
+import math
 import tomllib
 from typing import Any
 
@@ -10,6 +11,7 @@ from conftest import ROOT
 from penstock import Scenario
 from penstock.reproduce.paper import Paper, load
 from penstock.reproduce.plan import Run
+from penstock.reproduce.units import number
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +50,9 @@ class Made:
             ("rates", "time_s"): np.repeat([1.0, 2.0, 3.0], 2),
             ("rates", "rate_bps"): np.array([0, 900, 700, 800, 100, 50]),
             ("queues", "cp_silenced"): np.array([0, 0, 1, 2, 5, 7]),
+            ("signals", "time_s"): np.array([0.5, 1.0, 1.5, 2.0]),
+            ("signals", "flow"): np.array(["s1", "s1", "s1", "s1"]),
+            ("signals", "queue"): np.array(["a", "b", "a", "a"]),
             ("signals", "fb"): np.array([3, 9, 2, 9]),
         }
 
@@ -61,5 +66,16 @@ def test_own_metrics(paper: Paper) -> None:
     assert metrics["least_rate_bps"](made, at_s=1.5) == 700.0, "the first sample from 1.5 s on has 700 and 800"
     assert metrics["least_rate_bps"](made, at_s=1.0) == 0.0
     assert metrics["strongest_feedback"](made) == 9.0
+    assert metrics["least_feedback_frames"](made, queues=["a", "b"]) == 1.0
+    # a's 3 and b's 9 are each the largest so far; then b is the representative, and a sends 2 and another 9.
+    assert metrics["from_representative"](made) == 2 / 4
+    # s1 rises by 700 and falls by 600, s2 falls alone.
+    assert metrics["recovered_ratio"](made, from_s=1.0) == pytest.approx(700 / 600 / 2)
     # At the end 5 and 7 are silenced, and 4 have been sent.
     assert metrics["silenced_fraction"](made) == 12 / 16
+
+
+def test_a_mean_over_no_sample_is_written_as_no_number(paper: Paper) -> None:
+    claim = next(claim for claim in paper.claims if claim.id == "then-decreases")
+    assert claim.testable is not None
+    assert number(claim.testable, math.nan) == "not a number", "a rate has a unit, which a number that is none has not"

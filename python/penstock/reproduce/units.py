@@ -1,5 +1,7 @@
 """Numbers of claims with their units: the end of a metric's name is its unit."""
 
+import math
+
 from penstock.reproduce.claims import Testable
 from penstock.text import bit_rate, duration, octets
 
@@ -8,6 +10,8 @@ _UNITS = {"octets": octets, "bps": bit_rate, "s": duration}
 
 def number(testable: Testable, value: float) -> str:
     """Return a number with the unit of the claim's metric; a ratio has none, and a distance of samples is in theirs."""
+    if math.isnan(value):
+        return "not a number"
     question = testable.question
     metric = question.sides[0].quantity.metric
     unit = metric.rpartition("_")[2]
