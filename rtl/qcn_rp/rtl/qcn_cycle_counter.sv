@@ -96,7 +96,7 @@ module qcn_cycle_counter
         assert (running_q);
         assert (age_q >= 6'd1 && age_q <= 6'd50);
         assert ($signed(left_q) <= 0);
-        assert (32'($signed(left_q)) >= -MaxStep * 32'(age_q));
+        assert (32'($signed(left_q)) >= -MaxStep * $signed(32'(age_q)));
       end else begin
         assert (32'($signed(left_q)) >= -MaxStep * 51);
       end

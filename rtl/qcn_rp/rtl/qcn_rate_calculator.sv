@@ -6,7 +6,7 @@
 // Events are served one at a time, each in 51 clocks: of those that wait a signal first, then an ended cycle of the byte
 // counter, then one of the timer. start_i is served at once and cuts off what is being served. Octets and ticks count in
 // the clock in which they come, also meanwhile, so that none is lost. An event that is served in clock c shows in the
-// stages from clock c + 1 on, in the target rate from c + 18, in the current rate from c + 21, in the counters from c + 51.
+// stages from clock c + 1 on, in the target rate from c + 19, in the current rate from c + 25, in the counters from c + 51.
 // Throughput: a frame and a tick a clock; a signal each 51 clocks (signal_ready_o holds others back).
 //
 // Settings are to change only together with rst_i or start_i. The target rate is held at the largest rate.
@@ -75,17 +75,7 @@ module qcn_rate_calculator
   output var left_t  time_left_o,
   output var logic   busy_o
 );
-  // Steps of an event; what is done in them stands below.
-  localparam logic [5:0] Decreasing = 6'd16;
-  localparam logic [5:0] Times10 = 6'd1;
-  localparam logic [5:0] Compare10 = 6'd2;
-  localparam logic [5:0] RaiseFirst = Features == Full ? 6'd4 : 6'd11;
-  localparam logic [5:0] RaiseLast = 6'd11;
-  localparam logic [5:0] AddTarget = 6'd16;
-  localparam logic [5:0] SetTarget = 6'd17;
-  localparam logic [5:0] HalfOrMean = 6'd18;
-  localparam logic [5:0] AtLeast = 6'd19;
-  localparam logic [5:0] SetCurrent = 6'd20;
+  // An event takes so many steps; those of the rates stand below.
   localparam logic [5:0] Last = 6'd50;
   // Ten times a rate.
   localparam int unsigned WorkW = RateW + 4;
@@ -234,113 +224,153 @@ module qcn_rate_calculator
 
   // --- The rates ---
   //
-  //        step 1 .. 16                 17                18             19            20
-  // less   work = CR |Fb| >> gd_shift   work = CR - work  at least CR/2  at least min  CR = work,
-  //        (a bit of Fb a step, then    TR = CR unless                                 at most max
-  //        shifts; rounded up)          kept
-  // more   1, 2  is TR > 10 CR          TR = work         (CR + TR) / 2  at least min  CR = work,
-  //        4..11 work = i R             at most max                                    at most max
-  //        16    work += TR or TR/8
+  // Steps of a decrease                      Steps of an increase
+  //   2..17  work = CR |Fb| >> gd_shift        2      work = 10 CR
+  //          (a bit of Fb a step, then         4      TR > work: reduce; work = 0
+  //          shifts; rounded up)               5..12  work = times R (a bit a step)
+  //   18     work = CR - work,                 16     work = work + TR, or TR/8 if reduced
+  //          TR = CR unless kept               18     TR = work, at most max
+  //   20     work at least CR/2                19     work = (CR + TR) / 2
+  //   22     work at least min                 22     work at least min
+  //   24     CR = work, at most max            24     CR = work, at most max
+  //
+  // The operation of a step is decoded in the one before; so is what the work is compared with, which takes a step of its
+  // own in front of the one that needs it.
 
-  rate_t              current_q;
-  rate_t              target_q;
-  logic   [WorkW-1:0] work_q;
-  logic   [      5:0] fb_q;
+  typedef enum logic [3:0] {
+    Rest,
+    Shift,
+    Subtract,
+    Times10,
+    Decide,
+    Multiply,
+    AddTarget,
+    SetTarget,
+    Mean,
+    AtLeast,
+    SetCurrent
+  } operation_e;
+
+  typedef enum logic [1:0] {
+    Largest,
+    Least,
+    Half,
+    Target
+  } limit_e;
+
+  rate_t                  current_q;
+  rate_t                  target_q;
+  operation_e             operation_q;
+  limit_e                 limit_q;
+  logic       [WorkW-1:0] work_q;
+  logic                   below_q;
+  logic       [      5:0] fb_q;
   // Less: a 1 has fallen off. More: the work has run over.
-  logic               over_q;
-  // More: TR is divided by 8, and R is taken so many times (a bit a step, highest first).
-  logic               reduce_q;
-  stage_t             times_q;
+  logic                   over_q;
+  // More: TR is divided by 8; R is R_HAI; and how often it is taken (a bit a step, highest first).
+  logic                   reduce_q;
+  logic                   hyper_q;
+  stage_t                 times_q;
 
-  logic   [WorkW-1:0] augend;
-  logic   [WorkW-1:0] addend;
-  logic               carry;
-  logic   [WorkW-1:0] sum;
-  logic               halving;
-  rate_t              limit;
-  logic               below;
-  rate_t              raise;
-  stage_t             times;
-  logic               first_cycle;
+  logic       [WorkW-1:0] augend;
+  logic       [WorkW-1:0] addend;
+  logic                   carry;
+  logic       [WorkW-1:0] sum;
+  logic                   unused_place;
+  rate_t                  limit;
+  stage_t                 times;
+  logic                   first_cycle;
 
-  // Shifts by 6 to 16.
-  assign halving = step_q <= 6'd6 || step_q <= {1'b0, gd_shift_i};
-  assign raise   = phase_o == HyperActiveIncrease ? rpg_hai_rate_i : rpg_ai_rate_i;
+  always_ff @(posedge clk_i) begin
+    operation_q <= Rest;
+    if (!rst_i && !begins && !idle && less) begin
+      // At least 6 shifts.
+      if (step_q <= 6'd16 && (step_q <= 6'd6 || step_q <= {1'b0, gd_shift_i})) operation_q <= Shift;
+      if (step_q == 6'd17) operation_q <= Subtract;
+      if (step_q == 6'd19 || step_q == 6'd21) operation_q <= AtLeast;
+      if (step_q == 6'd23) operation_q <= SetCurrent;
+    end else if (!rst_i && !begins && !idle && more) begin
+      if (step_q == 6'd1 && Features == Full) operation_q <= Times10;
+      if (step_q == 6'd3) operation_q <= Decide;
+      // Only the lowest bit without Hyper-Active Increase.
+      if (step_q == 6'd11 || (step_q >= 6'd4 && step_q <= 6'd10 && Features == Full)) begin
+        operation_q <= Multiply;
+      end
+      if (step_q == 6'd15) operation_q <= AddTarget;
+      if (step_q == 6'd17) operation_q <= SetTarget;
+      if (step_q == 6'd18) operation_q <= Mean;
+      if (step_q == 6'd21) operation_q <= AtLeast;
+      if (step_q == 6'd23) operation_q <= SetCurrent;
+    end
+    limit_q <= Largest;
+    if (step_q == 6'd2 && Features == Full) limit_q <= Target;
+    if (step_q == 6'd18 || step_q == 6'd19) limit_q <= Half;
+    if (step_q == 6'd20 || step_q == 6'd21) limit_q <= Least;
+  end
 
   // One adder.
   always_comb begin
     augend = work_q;
     addend = '0;
     carry  = 1'b0;
-    if (less) begin
-      if (step_q == SetTarget) begin
+    case (operation_q)
+      Shift: if (fb_q[0]) addend = WorkW'(current_q);
+      Subtract: begin
         augend = ~work_q;
+        addend = WorkW'(current_q);
         carry  = !over_q;
-        addend = WorkW'(current_q);
-      end else if (fb_q[0]) begin
-        addend = WorkW'(current_q);
       end
-    end else if (step_q == Times10) begin
-      augend = {1'b0, current_q, 3'b0};
-      addend = {3'b0, current_q, 1'b0};
-    end else if (step_q == AddTarget) begin
-      addend = reduce_q ? WorkW'(target_q >> 3) : WorkW'(target_q);
-    end else if (step_q == HalfOrMean) begin
-      addend = WorkW'(current_q);
-    end else begin
-      augend = work_q << 1;
-      if (times_q[StageW-1]) addend = WorkW'(raise);
-    end
+      Times10: begin
+        augend = {1'b0, current_q, 3'b0};
+        addend = {3'b0, current_q, 1'b0};
+      end
+      Multiply: begin
+        augend = work_q << 1;
+        if (times_q[StageW-1]) addend = WorkW'(hyper_q ? rpg_hai_rate_i : rpg_ai_rate_i);
+      end
+      AddTarget: addend = reduce_q ? WorkW'(target_q >> 3) : WorkW'(target_q);
+      Mean: addend = WorkW'(current_q);
+      default: ;
+    endcase
   end
-  assign sum = augend + addend + WorkW'(carry);
+  // The carry comes in a place below.
+  assign {sum, unused_place} = {augend, 1'b1} + {addend, carry};
 
   // One comparison.
   always_comb begin
-    case (step_q)
-      Compare10:  limit = target_q;
-      HalfOrMean: limit = current_q >> 1;
-      AtLeast:    limit = rpg_min_rate_i;
-      default:    limit = rpg_max_rate_i;
+    case (limit_q)
+      Target:  limit = target_q;
+      Half:    limit = current_q >> 1;
+      Least:   limit = rpg_min_rate_i;
+      default: limit = rpg_max_rate_i;
     endcase
   end
-  assign below = work_q < WorkW'(limit);
 
   always_ff @(posedge clk_i) begin
-    if (idle) begin
-      work_q <= '0;
-      over_q <= 1'b0;
-      fb_q   <= fb_i;
-    end else if (less) begin
-      if (step_q <= Decreasing) begin
-        if (halving) begin
-          work_q <= sum >> 1;
-          over_q <= over_q || sum[0];
-        end
-        fb_q <= fb_q >> 1;
-      end else if (step_q == SetTarget) begin
-        work_q <= sum;
-      end else if (step_q <= AtLeast && below) begin
-        work_q <= WorkW'(limit);
-      end
-    end else if (more) begin
-      if (step_q == Times10) begin
-        if (Features == Full) work_q <= sum;
-      end else if (step_q < RaiseFirst) begin
-        work_q <= '0;
-      end else if (step_q <= RaiseLast) begin
-        work_q <= sum;
-        over_q <= over_q || work_q[WorkW-1:WorkW-2] != '0;
-      end else if (step_q == AddTarget) begin
-        work_q <= sum;
-        over_q <= over_q || work_q[WorkW-1:WorkW-2] != '0;
-      end else if (step_q == SetTarget) begin
-        if (over_q || !below) work_q <= WorkW'(limit);
-      end else if (step_q == HalfOrMean) begin
+    below_q <= work_q < WorkW'(limit);
+    case (operation_q)
+      Shift: begin
         work_q <= sum >> 1;
-      end else if (step_q == AtLeast && below) begin
-        work_q <= WorkW'(limit);
+        over_q <= over_q || sum[0];
+        fb_q   <= fb_q >> 1;
       end
-    end
+      Subtract, Times10: work_q <= sum;
+      Decide: work_q <= '0;
+      Multiply, AddTarget: begin
+        work_q <= sum;
+        over_q <= over_q || work_q[WorkW-1:WorkW-2] != '0;
+      end
+      SetTarget: if (over_q || !below_q) work_q <= WorkW'(limit);
+      Mean: work_q <= sum >> 1;
+      AtLeast: if (below_q) work_q <= WorkW'(limit);
+      default: begin
+        if (idle) begin
+          work_q <= '0;
+          over_q <= 1'b0;
+          fb_q   <= fb_i;
+        end
+      end
+    endcase
   end
 
   // How often R is added.
@@ -361,7 +391,7 @@ module qcn_rate_calculator
     always_ff @(posedge clk_i) begin
       if (rst_i || begins || serve_signal) begin
         ordinal_q <= '0;
-      end else if (more && step_q == Times10 && phase_o == HyperActiveIncrease) begin
+      end else if (operation_q == Times10 && phase_o == HyperActiveIncrease) begin
         if (ordinal_q != '1) ordinal_q <= ordinal_q + 1'b1;
       end
     end
@@ -370,10 +400,11 @@ module qcn_rate_calculator
   end
 
   always_ff @(posedge clk_i) begin
-    if (step_q == Compare10) begin
-      reduce_q <= Features == Full && below && first_cycle;
-      times_q  <= Features == Full && below && first_cycle ? '0 : times;
-    end else if (step_q >= RaiseFirst) begin
+    if (operation_q == Decide) begin
+      reduce_q <= Features == Full && below_q && first_cycle;
+      hyper_q  <= Features == Full && phase_o == HyperActiveIncrease;
+      times_q  <= Features == Full && below_q && first_cycle ? '0 : times;
+    end else if (operation_q == Multiply) begin
       times_q <= times_q << 1;
     end
   end
@@ -383,11 +414,9 @@ module qcn_rate_calculator
       current_q <= rpg_max_rate_i;
       target_q  <= rpg_max_rate_i;
     end else begin
-      if (step_q == SetTarget) begin
-        if (more) target_q <= over_q || !below ? limit : RateW'(work_q);
-        else if (less && !keep_q) target_q <= current_q;
-      end
-      if (step_q == SetCurrent && (less || more)) current_q <= below ? RateW'(work_q) : limit;
+      if (operation_q == Subtract && !keep_q) target_q <= current_q;
+      if (operation_q == SetTarget) target_q <= over_q || !below_q ? limit : RateW'(work_q);
+      if (operation_q == SetCurrent) current_q <= below_q ? RateW'(work_q) : limit;
     end
   end
 
@@ -419,7 +448,23 @@ module qcn_rate_calculator
       assert (current_q >= rpg_min_rate_i && current_q <= rpg_max_rate_i);
       assert (target_q <= rpg_max_rate_i);
       assert (step_q <= Last);
-      if (step_q == SetCurrent && (less || more)) assert (work_q >= WorkW'(rpg_min_rate_i));
+      // Between the bounds of a rate: the work is not below the least, and what it is compared with is the largest.
+      if (operation_q == SetCurrent) begin
+        assert (step_q == 6'd24 && limit_q == Largest);
+        assert (below_q == (work_q < WorkW'(rpg_max_rate_i)));
+      end
+      if (operation_q == SetTarget) begin
+        assert (step_q == 6'd18 && limit_q == Largest);
+        assert (below_q == (work_q < WorkW'(rpg_max_rate_i)));
+      end
+      if (step_q == 6'd22 && (less || more)) begin
+        assert (operation_q == AtLeast && limit_q == Least);
+        assert (below_q == (work_q < WorkW'(rpg_min_rate_i)));
+      end
+      if ((step_q == 6'd23 || step_q == 6'd24) && (less || more)) begin
+        assert (operation_q == (step_q == 6'd23 ? Rest : SetCurrent));
+        assert (work_q >= WorkW'(rpg_min_rate_i));
+      end
       if (!past_falls_q) begin
         assert (byte_stage_q >= past_byte_stage_q && time_stage_q >= past_time_stage_q);
       end

@@ -17,8 +17,8 @@ use penstock_schemes::{Draw, Duration, Instant};
 /// Clocks from the one in which an event is served to the next in which one can be; then the counters show it.
 const SERVICE: u64 = 51;
 /// Clocks until the target rate and the current rate show it.
-const TARGET: u64 = 18;
-const CURRENT: u64 = 21;
+const TARGET: u64 = 19;
+const CURRENT: u64 = 25;
 /// The largest stage.
 const STAGES: u32 = 255;
 const SETS: u64 = 400;
@@ -245,7 +245,8 @@ macro_rules! lockstep {
                     input.random_byte_i = random_byte;
                     input.random_timer_i = random_timer;
                     let out = core.clock(&input);
-                    operations += [restart, signal.is_some(), sent.is_some(), tick].into_iter().map(u64::from).sum::<u64>();
+                    operations +=
+                        [restart, signal.is_some(), sent.is_some(), tick].into_iter().map(u64::from).sum::<u64>();
 
                     // What the state machine says.
                     let begins = restart || first;
@@ -266,7 +267,8 @@ macro_rules! lockstep {
                             (byte_left, time_left),
                             (ready, free_at > clock),
                         ),
-                        "seed {}, set {set}, clock {clock}: {rules:?}", $seed
+                        "seed {}, set {set}, clock {clock}: {rules:?}",
+                        $seed
                     );
 
                     // The events of this clock.
@@ -274,9 +276,8 @@ macro_rules! lockstep {
                     let mut words = Words(VecDeque::new());
                     let byte_ended = byte.running && byte.coming.is_none() && byte_left < 0;
                     let time_ended = time.running && time.coming.is_none() && time_left <= 0;
-                    let left = |calculator: &RateCalculator| {
-                        calculator.next_timeout().map(|at| at.0 as i64 - ticks as i64)
-                    };
+                    let left =
+                        |calculator: &RateCalculator| calculator.next_timeout().map(|at| at.0 as i64 - ticks as i64);
                     let event = if begins {
                         calculator.reset();
                         waiting = 0;

@@ -9,8 +9,8 @@
 // With BoundOnly only notices of the congestion point that lowered the rate last, while its queue was above its target,
 // raise it; the identities of 64 bits are compared whole.
 //
-// A notice that is seen in clock c is taken (signal_ready_o) in clock c + 73 and stays until then; the rate shows it from
-// clock c + 74 on. Throughput: a notice each 74 clocks; others are held back.
+// A notice that is seen in clock c is taken (signal_ready_o) in clock c + 75 and stays until then; the rate shows it from
+// clock c + 76 on. Throughput: a notice each 76 clocks; others are held back.
 
 `default_nettype none
 
@@ -46,14 +46,16 @@ module smcc_rate_calculator
 
   output var rate_t rate_o
 );
-  // Steps: 18 rows of the product, 50 places of its shift, then change, add, and two bounds.
+  // Steps: 18 rows of the product, 50 places of its shift, then hold, change, and two bounds. Each bound
+  // is compared with in the step before.
   localparam logic [6:0] Load = 7'd1;
   localparam logic [6:0] FirstRow = 7'd2;
   localparam logic [6:0] FirstShift = FirstRow + 7'(MantissaW);
-  localparam logic [6:0] Hold = FirstShift + 7'd50;
-  localparam logic [6:0] Add = Hold + 7'd1;
-  localparam logic [6:0] AtLeast = Hold + 7'd2;
-  localparam logic [6:0] Last = Hold + 7'd3;
+  localparam logic [6:0] Places = 7'd50;
+  localparam logic [6:0] Hold = FirstShift + Places;
+  localparam logic [6:0] Change = Hold + 7'd1;
+  localparam logic [6:0] AtLeast = Hold + 7'd3;
+  localparam logic [6:0] Last = Hold + 7'd5;
   localparam int unsigned ProductW = DiffW + MantissaW;
 
   logic [6:0] step_q;
@@ -97,44 +99,46 @@ module smcc_rate_calculator
   logic                 over_q;
   logic  [     DiffW:0] row;
   logic  [  ShiftW-1:0] places;
-  logic                 shifting;
-  logic  [     RateW:0] other;
+  logic  [         6:0] place;
+  logic                 shifting_q;
   logic  [     RateW:0] change;
+  logic  [         1:0] unused_place;
   rate_t                limit;
-  logic                 below;
+  logic                 below_q;
   rate_t                rate_q;
 
-  assign row = product_q[0] ? (DiffW + 1)'(size) + (DiffW + 1)'(raises) : '0;
+  // The 1 that a negative number lacks comes in as a carry, in a place below; so does that of a
+  // subtraction.
+  assign {row, unused_place[0]} =
+      {product_q[ProductW-1:MantissaW], 1'b1} + (product_q[0] ? {1'b0, size, raises} : '0);
+  assign {change, unused_place[1]} =
+      {1'b0, rate_q, 1'b1} + ({1'b0, product_q[RateW-1:0], 1'b0} ^ {RateW + 2{!raises}});
   assign places = gain.shift[ShiftW-1] ? -gain.shift : gain.shift;
-  assign shifting = step_q - FirstShift < places;
-  // Rates are subtracted as added inverses.
-  assign other = {RateW + 1{!raises}} ^ {1'b0, product_q[RateW-1:0]};
-  assign change = {1'b0, rate_q} + other + (RateW + 1)'(!raises);
-  assign limit = step_q == AtLeast ? min_rate_i : max_rate_i;
-  assign below = over_q || product_q[RateW:0] < {1'b0, limit};
+  // Of the next step.
+  assign place = step_q - (FirstShift - 7'd1);
+  assign limit = step_q <= AtLeast ? min_rate_i : max_rate_i;
 
   always_ff @(posedge clk_i) begin
-    if (step_q <= Load) begin
+    shifting_q <= place < Places && place < places;
+    below_q    <= over_q || product_q[RateW:0] < {1'b0, limit};
+
+    if (shifting_q) begin
+      product_q <= gain.shift[ShiftW-1] ? product_q >> 1 : product_q << 1;
+      over_q    <= over_q || (!gain.shift[ShiftW-1] && product_q[ProductW-1]);
+    end else if (step_q <= Load) begin
       product_q <= ProductW'(gain.mantissa);
       over_q    <= 1'b0;
     end else if (step_q < FirstShift) begin
-      product_q <= {(DiffW + 1)'(product_q[ProductW-1:MantissaW]) + row, product_q[MantissaW-1:1]};
-    end else if (step_q < Hold) begin
-      if (shifting && gain.shift[ShiftW-1]) begin
-        product_q <= product_q >> 1;
-      end else if (shifting) begin
-        product_q <= product_q << 1;
-        over_q    <= over_q || product_q[ProductW-1];
-      end
+      product_q <= {row, product_q[MantissaW-1:1]};
     end else if (step_q == Hold) begin
       // No rate is larger.
       if (over_q || product_q[ProductW-1:RateW] != '0) product_q <= ProductW'({RateW{1'b1}});
       over_q <= 1'b0;
-    end else if (step_q == Add) begin
+    end else if (step_q == Change) begin
       product_q <= ProductW'(change);
       over_q    <= !raises && change[RateW];
     end else if (step_q == AtLeast) begin
-      if (below) product_q <= ProductW'(limit);
+      if (below_q) product_q <= ProductW'(limit);
       over_q <= 1'b0;
     end
   end
@@ -152,7 +156,7 @@ module smcc_rate_calculator
     always_ff @(posedge clk_i) begin
       match_q <= bound_valid_q && cp_id_i == bound_q;
       // A queue above its target lowers the rate in state A alone.
-      if (step_q == Add) binds_q <= state_a_q && !raises && product_q[RateW-1:0] != '0;
+      if (step_q == Change) binds_q <= state_a_q && !raises && product_q[RateW-1:0] != '0;
       if (signal_ready_o && binds_q) bound_q <= cp_id_i;
       if (begins) bound_valid_q <= 1'b0;
       else if (signal_ready_o && binds_q) bound_valid_q <= 1'b1;
@@ -165,7 +169,8 @@ module smcc_rate_calculator
 
   always_ff @(posedge clk_i) begin
     if (begins) rate_q <= max_rate_i;
-    else if (step_q == Last && (may_raise || !raises)) rate_q <= below ? RateW'(product_q) : limit;
+    else if (step_q == Last && (may_raise || !raises))
+      rate_q <= below_q ? RateW'(product_q) : limit;
   end
 
   assign rate_o = rate_q;
@@ -186,7 +191,11 @@ module smcc_rate_calculator
       assume (min_rate_i == past_min_q && max_rate_i == past_max_q);
       assert (rate_q >= min_rate_i && rate_q <= max_rate_i);
       assert (step_q <= Last);
-      if (step_q == Last) assert (!over_q && product_q[RateW:0] >= {1'b0, min_rate_i});
+      if (step_q == AtLeast)
+        assert (below_q == (over_q || product_q[RateW:0] < {1'b0, min_rate_i}));
+      if (step_q > AtLeast) assert (!over_q && product_q[RateW:0] >= {1'b0, min_rate_i});
+      if (step_q == Last) assert (below_q == (product_q[RateW:0] < {1'b0, max_rate_i}));
+      if (step_q >= Hold) assert (!shifting_q);
     end
   end
 `endif

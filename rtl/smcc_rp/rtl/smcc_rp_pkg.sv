@@ -36,11 +36,11 @@ package smcc_rp_pkg;
     return (delta_zero == 32'(SignBit) || q_delta != '0) ? agree : delta_zero == 32'(StateA);
   endfunction
 
-  // Whether the queue has changed by more than t1, up or down: one subtraction, for -x = ~x + 1.
+  // Whether the queue has changed by more than t1, up or down: one comparison, since -x = ~x + 1.
   function automatic logic changes_fast(diff_t q_delta, diff_t t1);
     logic falls;
     falls = q_delta[DiffW-1];
-    return {1'b0, t1} < {1'b0, q_delta ^ {DiffW{falls}}} + (DiffW + 1)'(falls);
+    return {t1, 1'b0} < {q_delta ^ {DiffW{falls}}, falls};
   endfunction
 endpackage
 

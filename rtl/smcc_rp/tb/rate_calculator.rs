@@ -160,10 +160,10 @@ macro_rules! lockstep {
     };
 }
 
-// A notice each 74 clocks at most: the registered ones are given some ten million clocks each, the combinational ones ten
+// A notice each 76 clocks at most: the registered ones are given some ten million clocks each, the combinational ones ten
 // million notices.
-lockstep!(registered, smcc_rate_calculator, 1, 74, 30_000, 50_000, StateA, Bound);
-lockstep!(registered_any, smcc_rate_calculator_any, 2, 74, 30_000, 50_000, SignBit, Any);
-lockstep!(registered_state_b, smcc_rate_calculator_state_b, 3, 74, 30_000, 50_000, StateB, Bound);
+lockstep!(registered, smcc_rate_calculator, 1, 76, 30_000, 50_000, StateA, Bound);
+lockstep!(registered_any, smcc_rate_calculator_any, 2, 76, 30_000, 50_000, SignBit, Any);
+lockstep!(registered_state_b, smcc_rate_calculator_state_b, 3, 76, 30_000, 50_000, StateB, Bound);
 lockstep!(combinational, smcc_rate_calculator_comb, 4, 1, 40_000, 10_000_000, StateA, Bound);
 lockstep!(combinational_any, smcc_rate_calculator_comb_any, 5, 1, 40_000, 10_000_000, SignBit, Any);
