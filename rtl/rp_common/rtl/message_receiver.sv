@@ -71,6 +71,9 @@ module message_receiver
 
   logic        full;
 
+  // A message that is long enough to say something.
+  logic        opens;
+
   // --- EtherTypes: octets 12, 16 and 20 --------------------------------------------------------
 
   logic        type_message_q;
@@ -95,6 +98,7 @@ module message_receiver
   end
 
   assign waits         = beat_q == Decision && is_message && message_valid_o;
+  assign opens         = accept && beat_q == Decision && is_message;
   assign s_axis_tready = (in_message_q || !full) && !waits;
   assign accept        = s_axis_tvalid && s_axis_tready;
 
@@ -180,7 +184,7 @@ module message_receiver
   end
 
   always_ff @(posedge clk_i) begin
-    if (accept && deciding && is_message) begin
+    if (opens) begin
       destination_o <= {<<8{beat_0}};
     end
   end
@@ -201,7 +205,7 @@ module message_receiver
 
     always_ff @(posedge clk_i) begin
       if (accept) before_q <= line[15:0];
-      if (accept && deciding && is_message) begin
+      if (opens) begin
         one_q   <= behind_one;
         two_q   <= behind_two;
         // Octets 16 to 23, of which 20 to 23 are the first 4 behind one tag.
@@ -224,7 +228,7 @@ module message_receiver
   end else begin : gen_cnm
     // Octet 15, 19 or 23; octet 15 is the last of beat 1.
     always_ff @(posedge clk_i) begin
-      if (accept && deciding && is_message) begin
+      if (opens) begin
         if (behind_two) fb_o <= line[5:0];
         else if (behind_one) fb_o <= line[37:32];
         else fb_o <= beats_q[commit_q[1:0]+1'b1][61:56];

@@ -205,7 +205,8 @@ struct Sink {
 impl Sink {
     fn ready(&mut self, random: &mut Random, stalls: u64) -> bool {
         if self.stall == 0 && random.one_in(stalls) {
-            self.stall = random.below(if random.one_in(50) { 3000 } else { 8 });
+            let longest = if random.one_in(50) { 3000 } else { 8 };
+            self.stall = random.below(longest);
         }
         let ready = self.stall == 0;
         self.stall = self.stall.saturating_sub(1);
