@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The QCN side of a NIC: takes messages out of the frames that arrive, hands each to the reaction point whose MAC address it
-// is for, and lets the frames of each reaction point go at its rate. (Paper 002, section 3.2, figure 6)
+// The QCN side of a NIC: takes messages out of the frames that arrive, hands each to the reaction point whose MAC address
+// it is for, and lets the frames of each reaction point go at its rate. (Paper 002, section 3.2, figure 6)
 //
-// Streams of the reaction points are [ReactionPoints-1:0]: bit or field i belongs to reaction point i, as do its address and its
-// random words. Settings are for all.
+// Ports with a leading range of ReactionPoints hold a field for each: field i is that of reaction point i. Settings are
+// for all.
 //
 // Latency: from the last beat of a message to the clock in which its reaction point sees it 2 clocks; then that of
 // qcn_rate_calculator. Throughput: a beat a clock on every stream; back-to-back messages wait in the arriving stream.

@@ -398,3 +398,43 @@ lockstep!(
         jitter_rp: JitterRp::Always
     }
 );
+
+/// Settings that contradict each other and change in every clock: the rate is never above the largest that it was set, and
+/// an event is never served longer than its clocks.
+#[test]
+fn wild_settings_leave_nothing_stuck() {
+    use penstock_cosim::qcn_rate_calculator_netfpga::{Core, In};
+    let mut random = Random::new(4);
+    let mut core = Core::new(4);
+    core.clock(&In { rst_i: true, ..In::default() });
+    let (mut busy, mut served, mut largest) = (0u64, 0u64, 0u64);
+    for clock in 0..1_000_000u64 {
+        let input = In {
+            rst_i: random.one_in(10_000),
+            start_i: random.one_in(1_000),
+            signal_valid_i: random.one_in(2),
+            fb_i: random.word() as u8 & 63,
+            sent_valid_i: random.one_in(2),
+            octets_i: random.word() as u16,
+            tick_i: random.one_in(2),
+            random_byte_i: random.word(),
+            random_timer_i: random.word(),
+            gd_shift_i: random.word() as u8 & 31,
+            rpg_threshold_i: random.word() as u8,
+            rpg_byte_reset_i: random.word() >> 8,
+            rpg_time_reset_i: random.word() >> (8 + random.below(24)),
+            rpg_ai_rate_i: rate(&mut random, (1 << 34) - 1),
+            rpg_hai_rate_i: rate(&mut random, (1 << 34) - 1),
+            rpg_min_rate_i: rate(&mut random, (1 << 34) - 1),
+            rpg_max_rate_i: rate(&mut random, 10_000_000_000),
+            rp_jitter_i: random.word() as u16,
+            timer_on_i: random.one_in(2),
+        };
+        let out = core.clock(&input);
+        largest = largest.max(input.rpg_max_rate_i);
+        busy = if out.busy_o && !input.start_i && !input.rst_i { busy + 1 } else { 0 };
+        served += u64::from(out.signal_ready_o && input.signal_valid_i);
+        assert!(busy < SERVICE && (clock == 0 || out.current_rate_o <= largest), "clock {clock}");
+    }
+    assert!(served > 10_000);
+}

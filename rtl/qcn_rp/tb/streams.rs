@@ -135,3 +135,8 @@ fn back_to_back_messages_at_line_rate() {
 fn frames_go_at_the_rate() {
     streams::frames_go_at_the_rate(&mut Qcn(Core::new(3)), 3);
 }
+
+#[test]
+fn garbage_leaves_nothing_stuck() {
+    streams::garbage_leaves_nothing_stuck(&mut Qcn(Core::new(4)), 4, MIN_RATE);
+}

@@ -2,7 +2,7 @@
 //
 // Takes the messages of congestion points out of the frames that arrive at a NIC: what paper 002 calls Receive (section
 // 3.2, figure 6). A message is a frame of the message's EtherType, alone, behind a VLAN tag, behind a CN-TAG, or behind
-// both (802.1Qau; standards' order). It is good if it has 60 to 120 octets without its FCS and no bad flag; others of the
+// both, in this order (802.1Qau). It is good if it has 60 to 120 octets without its FCS and no bad flag; others of the
 // type are taken out too, and counted as malformed. All other frames pass unchanged, bad ones too.
 //
 // Latency: a frame's first beat comes out 3 clocks after it went in; a message is shown in the clock after its last beat.

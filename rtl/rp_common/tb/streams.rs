@@ -367,6 +367,66 @@ pub fn back_to_back_messages_at_line_rate<N: Nic, R: Reaction>(nic: &mut N, kind
     }
 }
 
+/// Beats that break every rule of the stream, and lengths that are none: rates stay within their bounds, and once the
+/// frames that were begun have ended, a frame passes on each stream.
+pub fn garbage_leaves_nothing_stuck<N: Nic>(nic: &mut N, seed: u64, min_rate: u64) {
+    let max_rate = 1_000_000_000;
+    let mut random = Random::new(seed);
+    nic.clock(&Pins { reset: true, max_rate, ..Pins::default() });
+    let good = Frame { octets: (0..100).collect(), bad: false };
+    for round in 0..300 {
+        let within = |out: &Shown| out.rate.iter().all(|rate| (min_rate..=max_rate).contains(rate));
+        for _ in 0..random.below(5_000) {
+            let beat = |random: &mut Random| Beat {
+                data: if random.one_in(2) {
+                    u64::from(CNM.to_be()) << 32 | u64::from(SMCC.to_be())
+                } else {
+                    random.next()
+                },
+                keep: random.word() as u8,
+                last: random.one_in(12),
+                user: random.one_in(2),
+            };
+            let rx = (!random.one_in(3)).then(|| beat(&mut random));
+            let tx = [0, 1].map(|_| (!random.one_in(3)).then(|| (beat(&mut random), random.word() as u16)));
+            let ready = random.word();
+            let tx_ready = [ready & 1 == 0, ready & 2 == 0];
+            let out = nic.clock(&Pins { rx, rx_ready: ready & 4 == 0, tx, tx_ready, max_rate, reset: false });
+            assert!(within(&out), "seed {seed}, round {round}: {:?}", out.rate);
+        }
+        // One last beat for what was begun, then a frame; the bucket may be empty.
+        let end = Frame { octets: vec![0; 8], bad: false };
+        let mut sources: [Source; 3] = Default::default();
+        for source in &mut sources {
+            source.push(&end);
+            source.push(&good);
+        }
+        let mut last = [Vec::new(), Vec::new(), Vec::new()];
+        for _ in 0..400_000 {
+            let [rx, tx_0, tx_1] = [0, 1, 2].map(|i: usize| sources[i].show(&mut random, 1));
+            let length = |beat: Option<Beat>| beat.map(|beat| (beat, 100));
+            let tx = [length(tx_0), length(tx_1)];
+            let out = nic.clock(&Pins { rx, rx_ready: true, tx, tx_ready: [true; 2], max_rate, reset: false });
+            assert!(within(&out), "seed {seed}, round {round}: {:?}", out.rate);
+            for (i, (shown, ready)) in
+                [(rx, out.rx_ready), (tx_0, out.tx_ready[0]), (tx_1, out.tx_ready[1])].into_iter().enumerate()
+            {
+                if shown.is_some() && ready {
+                    sources[i].taken();
+                }
+            }
+            for (beats, beat) in last.iter_mut().zip([out.rx, out.tx[0], out.tx[1]]) {
+                beats.extend(beat);
+            }
+            if last.iter().all(|beats| beats.ends_with(&good.beats().collect::<Vec<_>>())) {
+                break;
+            }
+        }
+        let whole = |beats: &Vec<Beat>| beats.ends_with(&good.beats().collect::<Vec<_>>());
+        assert!(last.iter().all(whole), "seed {seed}, round {round}: a stream is stuck");
+    }
+}
+
 /// Frames leave whole, in order, at the rate; what is too long for the bucket is dropped and counted.
 pub fn frames_go_at_the_rate<N: Nic>(nic: &mut N, seed: u64) {
     let mut random = Random::new(seed);

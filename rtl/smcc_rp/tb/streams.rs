@@ -128,3 +128,8 @@ fn back_to_back_messages_at_line_rate() {
 fn frames_go_at_the_rate() {
     streams::frames_go_at_the_rate(&mut Nics(Core::new(3), config()), 3);
 }
+
+#[test]
+fn garbage_leaves_nothing_stuck() {
+    streams::garbage_leaves_nothing_stuck(&mut Nics(Core::new(4), config()), 4, config().min_rate.0);
+}
