@@ -92,7 +92,8 @@ module qcn_rate_calculator
   kind_e       kind_q;
   // In the first clock after reset the byte counter's first cycle begins.
   logic        boot_q;
-  logic        idle;
+  // No event is being served: the step is 0.
+  logic        idle_q;
   logic        begins;
   logic        serve_signal;
   logic        serve_byte;
@@ -100,23 +101,29 @@ module qcn_rate_calculator
   logic        byte_ended;
   logic        time_ended;
 
-  assign idle           = step_q == '0;
   assign begins         = start_i || boot_q;
-  assign signal_ready_o = idle && !begins;
+  assign signal_ready_o = idle_q && !begins;
   assign serve_signal   = signal_ready_o && signal_valid_i;
   assign serve_byte     = signal_ready_o && !signal_valid_i && byte_ended;
   assign serve_time     = signal_ready_o && !signal_valid_i && !byte_ended && time_ended;
-  assign busy_o         = !idle;
+  assign busy_o         = !idle_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       boot_q <= 1'b1;
       step_q <= '0;
+      idle_q <= 1'b1;
     end else begin
       boot_q <= 1'b0;
-      if (begins || serve_signal || serve_byte || serve_time) step_q <= 6'd1;
-      else if (step_q == Last) step_q <= '0;
-      else if (!idle) step_q <= step_q + 1'b1;
+      if (begins || serve_signal || serve_byte || serve_time) begin
+        step_q <= 6'd1;
+        idle_q <= 1'b0;
+      end else if (step_q == Last) begin
+        step_q <= '0;
+        idle_q <= 1'b1;
+      end else if (!idle_q) begin
+        step_q <= step_q + 1'b1;
+      end
     end
   end
 
@@ -283,13 +290,13 @@ module qcn_rate_calculator
 
   always_ff @(posedge clk_i) begin
     operation_q <= Rest;
-    if (!rst_i && !begins && !idle && less) begin
+    if (!rst_i && !begins && !idle_q && less) begin
       // At least 6 shifts.
       if (step_q <= 6'd16 && (step_q <= 6'd6 || step_q <= {1'b0, gd_shift_i})) operation_q <= Shift;
       if (step_q == 6'd17) operation_q <= Subtract;
       if (step_q == 6'd19 || step_q == 6'd21) operation_q <= AtLeast;
       if (step_q == 6'd23) operation_q <= SetCurrent;
-    end else if (!rst_i && !begins && !idle && more) begin
+    end else if (!rst_i && !begins && !idle_q && more) begin
       if (step_q == 6'd1 && Features == Full) operation_q <= Times10;
       if (step_q == 6'd3) operation_q <= Decide;
       // Only the lowest bit without Hyper-Active Increase.
@@ -364,7 +371,7 @@ module qcn_rate_calculator
       Mean: work_q <= sum >> 1;
       AtLeast: if (below_q) work_q <= WorkW'(limit);
       default: begin
-        if (idle) begin
+        if (idle_q) begin
           work_q <= '0;
           over_q <= 1'b0;
           fb_q   <= fb_i;
@@ -448,6 +455,7 @@ module qcn_rate_calculator
       assert (current_q >= rpg_min_rate_i && current_q <= rpg_max_rate_i);
       assert (target_q <= rpg_max_rate_i);
       assert (step_q <= Last);
+      assert (idle_q == (step_q == '0));
       // Between the bounds of a rate: the work is not below the least, and what it is compared with is the largest.
       if (operation_q == SetCurrent) begin
         assert (step_q == 6'd24 && limit_q == Largest);
