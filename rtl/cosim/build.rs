@@ -84,10 +84,6 @@ fn main() {
     let root = env::var("VERILATOR_ROOT").expect("`make -C rtl test` sets VERILATOR_ROOT");
     println!("cargo::rerun-if-env-changed=VERILATOR");
     println!("cargo::rerun-if-env-changed=VERILATOR_ROOT");
-    // While one works on a core: the builds that its tests need, and no others.
-    println!("cargo::rerun-if-env-changed=CORES");
-    let wanted = env::var("CORES").unwrap_or_default();
-    let wanted: Vec<&str> = wanted.split_whitespace().collect();
 
     let include = Path::new(&root).join("include");
     let mut cc = cc::Build::new();
@@ -101,7 +97,7 @@ fn main() {
         for source in &sources {
             println!("cargo::rerun-if-changed={}", source.display());
         }
-        for build in core.build.iter().filter(|b| b.cosim && (wanted.is_empty() || wanted.contains(&b.name.as_str()))) {
+        for build in core.build.iter().filter(|build| build.cosim) {
             let made = out.join(&build.name);
             let prefix = format!("V{}", build.name);
             verilate(&verilator, &root, build, &sources, &made, &prefix);
