@@ -1,4 +1,4 @@
-"""Three linters, since each finds what others miss: Verilator (widths, unused), slang (signs), verible (style, format)."""
+"""Three linters, since each finds what others miss: Verilator (widths), slang (signs), verible (style, layout)."""
 
 import subprocess
 import sys

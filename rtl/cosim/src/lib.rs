@@ -3,6 +3,9 @@
 //! Each build in a `core.toml` is a module here, with the structures `In` and `Out`, a field a port, and `Core`, whose
 //! `clock` shows what the outputs are under given inputs and then lets the clock's edge come.
 
+// Linked for its C++.
+use penstock_cosim_runtime as _;
+
 include!(concat!(env!("OUT_DIR"), "/cores.rs"));
 
 /// Random words for tests: SplitMix64, so that a seed says which run it was.

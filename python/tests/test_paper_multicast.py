@@ -1,0 +1,65 @@
+"""Paper 000: the example is the network of the paper's star, so is the longer star, and its own metrics count right."""
+
+import tomllib
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+from penstock import Scenario
+from penstock.reproduce.paper import Paper, load
+from penstock.reproduce.plan import Run
+
+
+@pytest.fixture(scope="module")
+def paper() -> Paper:
+    return load(ROOT / "papers/multicast")
+
+
+def test_the_longer_star_is_the_star(paper: Paper) -> None:
+    both = [tomllib.loads(paper.scenario(Run.of(name, "qcn")).resolved()) for name in ("star", "longer-star")]
+    for scenario in both:
+        for key in ("name", "question", "duration", "record"):
+            scenario.pop(key, None)
+    assert both[0] == both[1]
+
+
+def test_the_example_is_the_papers_star(paper: Paper) -> None:
+    example = Scenario.load(ROOT / "scenarios/multicast/star.toml").describe()
+    star = paper.scenario(Run.of("star", "qcn")).describe()
+    assert len(example["queues"]) == len(star["queues"])
+    assert (
+        [len(f["destinations"]) for f in example["flows"]] == [len(f["destinations"]) for f in star["flows"]] == [2] * 6
+    )
+    assert [fair["max_min_bps"] for fair in example["fair"]] == [fair["max_min_bps"] for fair in star["fair"]]
+
+
+class Made:
+    """Two flows and two queues, three samples; four feedback frames."""
+
+    def __init__(self) -> None:
+        self.summary = {
+            "flows": [{"name": "s1"}, {"name": "s2"}],
+            "queues": [{"name": "a"}, {"name": "b"}],
+            "totals": {"feedback_frames": 4},
+        }
+        self._columns = {
+            ("rates", "time_s"): np.repeat([1.0, 2.0, 3.0], 2),
+            ("rates", "rate_bps"): np.array([0, 900, 700, 800, 100, 50]),
+            ("queues", "cp_silenced"): np.array([0, 0, 1, 2, 5, 7]),
+            ("signals", "fb"): np.array([3, 9, 2, 9]),
+        }
+
+    def column(self, table: str, column: str) -> Any:
+        """Return a column of a table."""
+        return self._columns[table, column]
+
+
+def test_own_metrics(paper: Paper) -> None:
+    made, metrics = Made(), paper.metrics
+    assert metrics["least_rate_bps"](made, at_s=1.5) == 700.0, "the first sample from 1.5 s on has 700 and 800"
+    assert metrics["least_rate_bps"](made, at_s=1.0) == 0.0
+    assert metrics["strongest_feedback"](made) == 9.0
+    # At the end 5 and 7 are silenced, and 4 have been sent.
+    assert metrics["silenced_fraction"](made) == 12 / 16
