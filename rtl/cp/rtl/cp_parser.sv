@@ -146,7 +146,7 @@ module cp_parser
       place_q <= PlFirst;
     end else if (valid_q) begin
       if (last_q) place_q <= PlFirst;
-      else if (place_q != PlRest) place_q <= place_q.next();
+      else if (place_q != PlRest) place_q <= place_t'(place_q + 2'd1);
     end
   end
 
@@ -163,7 +163,7 @@ module cp_parser
         PlSecond: begin
           header_q.source[31:0]  <= {word0, word2};
           header_q.has_vlan      <= word4 == EtherTypeVlan;
-          header_q.priority_code <= word6[15:13];
+          header_q.priority_code <= word4 == EtherTypeVlan ? word6[15:13] : '0;
           header_q.vid           <= word6[11:0];
           header_q.has_flow      <= word4 == EtherTypeCnTag;
           header_q.flow          <= word6;

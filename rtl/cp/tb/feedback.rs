@@ -1,220 +1,55 @@
 //! The congestion point's algorithm against those of the simulator, in every clock and every variant.
 
-use penstock_cosim::Random;
-use penstock_schemes::info::Configuration;
-use penstock_schemes::parts::jitter::Spread;
-use penstock_schemes::parts::sampler::{Even, Sampling, Table};
-use penstock_schemes::parts::sampling_cp::{CpParameters, QoldUpdate, Sample, SamplingCp};
-use penstock_schemes::smcc::{self, Smcc};
-use penstock_schemes::{
-    BitRate, Class, CongestionPoint, CpId, Draw, Duration, Fate, FlowKey, Frame, Instant, Octets, Out, Parameter,
-    Place, Queue, Scheme, To, Value,
-};
+#[path = "reference.rs"]
+mod reference;
 
-/// Clocks in which the answer of an arrival that is sampled comes, and in which the table's random word is drawn.
-const QCN_SAMPLE: u64 = 45;
-const SMCC_SAMPLE: u64 = 2;
-const DRAW: u64 = 31;
-const RELOAD: u64 = 81;
+use penstock_cosim::Random;
+use penstock_schemes::parts::sampler::Sampling;
+use penstock_schemes::parts::sampling_cp::Sample;
+use reference::{Answer, DRAW, QCN_SAMPLE, RELOAD, Reference, SMCC_SAMPLE, Settings, TABLE, Variant};
+
 /// Clocks with one set of settings.
 const EPISODE: u64 = 20_000;
 
-/// What a build is.
-#[derive(Clone, Copy)]
-struct Variant {
-    smcc: bool,
-    sampling: Sampling,
-    harmonic: bool,
-    last_sent: bool,
-    sample_dropped: bool,
-}
-
-/// What an instance is set to.
-#[derive(Debug, Clone, Copy, Default)]
-struct Settings {
-    q_eq: u32,
-    w: u16,
-    base: u32,
-    jitter: u16,
-    count: u32,
-    probability: u32,
-}
-
-impl Settings {
-    /// Anything, or a corner; mostly such that samples are frequent.
-    fn random(random: &mut Random) -> Self {
-        Self {
-            q_eq: match random.below(5) {
-                0 => 1,
-                1 => (1 << 24) - 1,
-                2 => 26_000,
-                _ => 1 + random.below((1 << 24) - 1) as u32 >> random.below(16),
-            }
-            .max(1),
-            w: match random.below(6) {
-                0 => 0,
-                1 => u16::MAX,
-                2 => 1024,
-                3 => random.word() as u16,
-                _ => 2048,
-            },
-            base: match random.below(6) {
-                0 => random.below(100) as u32,
-                1 => random.below(1 << 24) as u32,
-                2 => 150_000,
-                _ => 1000 + random.below(20_000) as u32,
-            },
-            jitter: match random.below(4) {
-                0 => 0,
-                1 => random.word() as u16,
-                _ => 9830,
-            },
-            count: match random.below(4) {
-                0 => random.below(2) as u32,
-                1 => random.below(1000) as u32,
-                _ => 1 + random.below(20) as u32,
-            },
-            probability: match random.below(5) {
-                0 => 0,
-                1 => u32::MAX,
-                2 => random.word(),
-                _ => 1 << 29,
-            },
+/// Anything, or a corner; mostly such that samples are frequent.
+fn settings(random: &mut Random) -> Settings {
+    Settings {
+        q_eq: match random.below(5) {
+            0 => 1,
+            1 => (1 << 24) - 1,
+            2 => 26_000,
+            _ => 1 + random.below((1 << 24) - 1) as u32 >> random.below(16),
         }
-    }
-}
-
-/// The random words of a clock.
-struct Word(u32);
-
-impl Draw for Word {
-    fn draw(&mut self) -> u32 {
-        self.0
-    }
-}
-
-/// Keeps what SMCC sends.
-#[derive(Default)]
-struct Sent(Option<smcc::Notice>);
-
-impl Out<Smcc> for Sent {
-    fn send(&mut self, _: To, _: Class, signal: smcc::Notice) {
-        assert!(self.0.replace(signal).is_none(), "one message a sample");
-    }
-}
-
-/// The state machine of the simulator.
-enum Reference {
-    Qcn(Box<SamplingCp>),
-    Smcc(smcc::Cp),
-}
-
-/// What a sample says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Answer {
-    congested: bool,
-    fb: u8,
-    q_off: i64,
-    q_delta: i64,
-}
-
-fn defaults(parameters: &[Parameter]) -> Vec<Value> {
-    parameters.iter().map(|p| p.default).collect()
-}
-
-impl Reference {
-    fn new(variant: Variant, settings: &Settings) -> Self {
-        let probability = f64::from(settings.probability) / 4_294_967_296.0;
-        if variant.smcc {
-            let mut config =
-                smcc::Config::from_values(&defaults(smcc::Config::PARAMETERS)).expect("its own parameters");
-            config.q0.0 = settings.q_eq.into();
-            config.sampling = if variant.sampling == Sampling::Count { Even::Count } else { Even::Probability };
-            config.sample_count = settings.count;
-            config.sample_probability = probability;
-            config.sample_dropped = variant.sample_dropped;
-            let place = Place { cp: CpId(1), line: BitRate(0), capacity: Octets(0), phase: Duration(0) };
-            return Self::Smcc(smcc::Cp::new(&config, place));
-        }
-        let mut config = CpParameters::from_values(&defaults(CpParameters::PARAMETERS)).expect("its own parameters");
-        config.q_eq.0 = settings.q_eq.into();
-        config.w = f64::from(settings.w) / 1024.0;
-        config.qold_update = if variant.last_sent { QoldUpdate::LastSent } else { QoldUpdate::EverySample };
-        config.sampling = variant.sampling;
-        config.sample_base = Octets(settings.base.into());
-        config.sample_table = if variant.harmonic { Table::Harmonic } else { Table::Paper };
-        config.sample_jitter = f64::from(settings.jitter) / 65_536.0;
-        assert_eq!(Spread::new(config.sample_jitter).apply(1 << 16, 0), (1 << 16) - u64::from(settings.jitter));
-        config.sample_count = settings.count;
-        config.sample_probability = probability;
-        config.sample_probability_max = probability;
-        config.sample_dropped = variant.sample_dropped;
-        Self::Qcn(Box::new(SamplingCp::new(&config, CpId(1))))
-    }
-
-    /// An arrival; if it is sampled, what it shows, and what `conclude` needs.
-    fn arrive(&mut self, octets: u16, dropped: bool, len: u64, word: u32) -> Option<(Answer, Option<Sample>)> {
-        let fate = if dropped { Fate::Dropped } else { Fate::Queued };
-        let queue = Queue { len: Octets(len), ..Queue::default() };
-        match self {
-            Self::Qcn(cp) => cp.sample(octets, fate, &queue, &mut Word(word)).map(|sample| {
-                let cnm = cp.message(&sample);
-                let answer = Answer {
-                    congested: sample.congested,
-                    fb: sample.fb.steps(),
-                    q_off: cnm.q_off.into(),
-                    q_delta: cnm.q_delta.into(),
-                };
-                (answer, Some(sample))
-            }),
-            Self::Smcc(cp) => {
-                let mut sent = Sent::default();
-                let frame = Frame {
-                    flow: FlowKey(1),
-                    octets,
-                    weight: 1,
-                    last: false,
-                    sent_at: Instant::ZERO,
-                    tag: &mut <Smcc as Scheme>::Tag::default(),
-                };
-                cp.on_arrival(Instant::ZERO, frame, fate, &queue, &mut Word(word), &mut sent);
-                sent.0.map(|notice| {
-                    let (q_off, q_delta) = (notice.q_off.into(), notice.q_delta.into());
-                    (Answer { congested: true, fb: 0, q_off, q_delta }, None)
-                })
-            }
-        }
-    }
-
-    /// Ends a sample with the random word that it draws.
-    fn conclude(&mut self, sample: &Sample, len: u64, word: u32) {
-        if let Self::Qcn(cp) = self {
-            cp.conclude(sample, sample.congested, Octets(len), &mut Word(word));
-        }
-    }
-
-    /// Octets until the next sample, found by trying on copies. (The table alone; the counter itself is its own matter.)
-    fn left(&self) -> u64 {
-        let Self::Qcn(cp) = self else { unreachable!("only QCN has the table") };
-        let sampled =
-            |cp: &mut SamplingCp, octets| cp.sample(octets, Fate::Queued, &Queue::default(), &mut Word(0)).is_some();
-        let mut cp = cp.clone();
-        let mut left = 0;
-        loop {
-            let mut tried = cp.clone();
-            if sampled(&mut tried, u16::MAX) {
-                break;
-            }
-            cp = tried;
-            left += u64::from(u16::MAX);
-        }
-        // The least that samples is one more than what is left.
-        let (mut not, mut does) = (0, u16::MAX);
-        while does - not > 1 {
-            let middle = not + (does - not) / 2;
-            if sampled(&mut cp.clone(), middle) { does = middle } else { not = middle }
-        }
-        left + u64::from(does) - 1
+        .max(1),
+        w: match random.below(6) {
+            0 => 0,
+            1 => u16::MAX,
+            2 => 1024,
+            3 => random.word() as u16,
+            _ => 2048,
+        },
+        base: match random.below(6) {
+            0 => random.below(100) as u32,
+            1 => random.below(1 << 24) as u32,
+            2 => 150_000,
+            _ => 1000 + random.below(20_000) as u32,
+        },
+        jitter: match random.below(4) {
+            0 => 0,
+            1 => random.word() as u16,
+            _ => 9830,
+        },
+        count: match random.below(4) {
+            0 => random.below(2) as u32,
+            1 => random.below(1000) as u32,
+            _ => 1 + random.below(20) as u32,
+        },
+        probability: match random.below(5) {
+            0 => 0,
+            1 => u32::MAX,
+            2 => random.word(),
+            _ => 1 << 29,
+        },
     }
 }
 
@@ -232,7 +67,7 @@ macro_rules! lock_step {
             let answer_after = if variant.smcc { SMCC_SAMPLE } else { QCN_SAMPLE };
             let mut samples = 0u32;
             for episode in 0..clocks / EPISODE {
-                let settings = Settings::random(&mut random);
+                let settings = settings(&mut random);
                 let mut input = In {
                     rst_i: true,
                     q_eq_i: settings.q_eq,
@@ -345,9 +180,6 @@ macro_rules! lock_step {
         }
     };
 }
-
-const TABLE: Variant =
-    Variant { smcc: false, sampling: Sampling::Table, harmonic: false, last_sent: false, sample_dropped: true };
 
 lock_step!(cp_feedback_table, TABLE);
 lock_step!(cp_feedback_harmonic, Variant { harmonic: true, last_sent: true, sample_dropped: false, ..TABLE });
