@@ -191,6 +191,24 @@ module cp_fb_calculator
     assign fb_o = fb_q;
     assign q_off_o = $signed(a_q);
     assign q_delta_o = $signed(x_q[QueueW:0]);
+
+`ifdef FORMAL
+    // No message for Fb >= 0, whatever is set and whenever it starts anew: C, as it stands before it is divided, is above
+    // 0 if fb is. (That C is the formula's is the lock step's matter.)
+    logic past_valid_q = 1'b0;
+    sum_t measure_q;
+    always_ff @(posedge clk_i) begin
+      past_valid_q <= 1'b1;
+      if (!past_valid_q) assume (rst_i);
+      if (state_q == StCopy) measure_q <= sum_q;
+      if (past_valid_q) begin
+        if (state_q >= StTimes63) assert (positive_q == (!measure_q[SumW-1] && measure_q != '0));
+        if (state_q == StDivide) assert (row_q >= 5'd1 && row_q <= 5'd6);
+        if (state_q == StMeasure || state_q == StLargest) assert (row_q <= LastRow);
+        if (done_o && congested_o) assert (!measure_q[SumW-1] && measure_q != '0);
+      end
+    end
+`endif
   end
 endmodule
 

@@ -4,7 +4,7 @@
 //
 // Beats of a frame are written as they come; end_i, after the last, says by keep_i whether the frame joins the queue. If
 // the store had no room for one of its beats, full_o is high from the clock after that beat to the one of end_i, and the
-// frame must not be kept. The next frame's beats come after end_i. A kept frame shows at m_axis 3 clocks after end_i at
+// frame must not be kept. The next frame's beats come after end_i. A kept frame shows at m_axis 4 clocks after end_i at
 // the earliest; sent_valid_o is high in the clock in which its last beat goes. Throughput: a beat a clock in and out.
 
 `default_nettype none
@@ -56,54 +56,68 @@ module cp_frame_store
     return address == AddressW'(Words - 1) ? '0 : address + 1'b1;
   endfunction
 
-  word_t    words_q     [Words];
-
-  // Where the next beat goes, and the place behind it; where the frame began; the next beat to leave.
+  // Where the next beat goes, where its frame began, and the next beat to leave.
   address_t in_q;
-  address_t behind_in_q;
   address_t frame_q;
   address_t out_q;
-  logic     full_q;
-  logic     no_room;
-  logic     write;
-  logic     back;
+  // How many words are free, kept, and of the frame that comes, each less 1: the highest bit says that there is none.
+  typedef logic [AddressW:0] count_t;
+  count_t free_q;
+  count_t kept_q;
+  count_t own_q;
+  logic   full_q;
+  logic   write;
+  logic   read;
+  // The counts follow a frame's end a clock later; nothing is read in that clock.
+  logic   keep_q;
+  logic   back_q;
 
-  assign no_room = behind_in_q == out_q;
-  assign write   = beat_valid_i && !no_room && !full_q;
-  assign back    = end_i && !keep_i;
-  assign full_o  = full_q;
+  assign write  = beat_valid_i && !free_q[AddressW] && !full_q;
+  assign full_o = full_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      in_q        <= '0;
-      behind_in_q <= AddressW'(1);
-      frame_q     <= '0;
-      full_q      <= 1'b0;
+      in_q    <= '0;
+      frame_q <= '0;
+      full_q  <= 1'b0;
+      keep_q  <= 1'b0;
+      back_q  <= 1'b0;
     end else begin
-      if (back) in_q <= frame_q;
-      else if (write) in_q <= behind_in_q;
-      if (back) behind_in_q <= after(frame_q);
-      else if (write) behind_in_q <= after(behind_in_q);
+      keep_q <= end_i && keep_i;
+      back_q <= end_i && !keep_i;
+      if (end_i && !keep_i) in_q <= frame_q;
+      else if (write) in_q <= after(in_q);
       if (end_i && keep_i) frame_q <= in_q;
       if (end_i) full_q <= 1'b0;
-      else if (beat_valid_i && no_room) full_q <= 1'b1;
+      else if (beat_valid_i && free_q[AddressW]) full_q <= 1'b1;
     end
   end
 
+  count_t to_free;
+  count_t to_kept;
+  assign to_free = back_q ? own_q : {(AddressW + 1) {write}};
+  assign to_kept = keep_q ? own_q : {(AddressW + 1) {read}};
+
   always_ff @(posedge clk_i) begin
-    if (write) words_q[in_q] <= '{last: beat_last_i, count: beat_count_i, data: beat_data_i};
+    if (rst_i) begin
+      free_q <= (AddressW + 1)'(Words - 2);
+      kept_q <= '1;
+      own_q  <= '1;
+    end else begin
+      free_q <= free_q + to_free + (AddressW + 1)'(back_q ? !write : read);
+      kept_q <= kept_q + to_kept + (AddressW + 1)'(keep_q);
+      own_q  <= (keep_q || back_q ? '1 : own_q) + (AddressW + 1)'(write);
+    end
   end
 
   // Two stages: the block RAM's own, and a register, for its outputs are late.
-  logic  read;
   logic  read_valid_q;
   logic  show;
   logic  shown_valid_q;
-  word_t read_q;
   word_t shown_q;
 
   assign show = !shown_valid_q || m_axis_tready;
-  assign read = out_q != frame_q && (!read_valid_q || show);
+  assign read = !kept_q[AddressW] && !keep_q && !back_q && (!read_valid_q || show);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -117,12 +131,29 @@ module cp_frame_store
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (read) read_q <= words_q[out_q];
+  // In slices that are as wide as a block RAM of 18 Kbit is at this depth, so that no output is chosen among blocks.
+  localparam int unsigned SliceW = Words <= 1024 ? 18 : Words <= 2048 ? 9 :
+                                   Words <= 4096 ? 4 : Words <= 8192 ? 2 : 1;
+  localparam int unsigned Slices = ($bits(word_t) + SliceW - 1) / SliceW;
+  typedef logic [Slices*SliceW-1:0] sliced_t;
+  sliced_t in;
+  sliced_t read_q;
+
+  assign in = sliced_t'({beat_last_i, beat_count_i, beat_data_i});
+  for (genvar slice = 0; slice < Slices; slice++) begin : gen_slices
+    // A place is never read in the clock in which it is written.
+    (* no_rw_check *)
+    logic [SliceW-1:0] bits_q[Words];
+    always_ff @(posedge clk_i) begin
+      if (write) bits_q[in_q] <= in[slice*SliceW+:SliceW];
+    end
+    always_ff @(posedge clk_i) begin
+      if (read) read_q[slice*SliceW+:SliceW] <= bits_q[out_q];
+    end
   end
 
   always_ff @(posedge clk_i) begin
-    if (show) shown_q <= read_q;
+    if (show) shown_q <= word_t'(read_q[$bits(word_t)-1:0]);
   end
 
   assign m_axis_tdata  = shown_q.data;
@@ -163,6 +194,13 @@ module cp_frame_store
   address_t last_written;
   assign last_written = in_q == '0 ? AddressW'(Words - 1) : in_q - 1'b1;
 
+  // The bit `last` of both, in its slice.
+  localparam int unsigned LastBit = $bits(word_t) - 1;
+  logic last_kept_is_last;
+  logic last_written_is_last;
+  assign last_kept_is_last    = gen_slices[LastBit/SliceW].bits_q[last_kept][LastBit%SliceW];
+  assign last_written_is_last = gen_slices[LastBit/SliceW].bits_q[last_written][LastBit%SliceW];
+
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
     if (!past_valid_q) assume (rst_i);
@@ -180,12 +218,17 @@ module cp_frame_store
     end
     if (past_valid_q) begin
       assert (32'(in_q) < Words && 32'(frame_q) < Words && 32'(out_q) < Words);
-      assert (behind_in_q == after(in_q));
       assert (32'(kept) <= 32'(written));
+      // The counts, as they are when they have followed a frame's end.
+      assert (!(keep_q && back_q));
+      if (keep_q || back_q) assert (in_q == frame_q && !whole_q);
+      assert (count_t'(written) + free_q + (back_q ? own_q + 1'b1 : '0) + 2'd2 == count_t'(Words));
+      assert (count_t'(kept_q + (keep_q ? own_q + 1'b1 : '0)) + 1'b1 == count_t'(kept));
+      if (!keep_q && !back_q) assert (count_t'(own_q + 1'b1) == count_t'(written - kept));
       // The last beats of what is kept, of what has come, and of each stage on the way out.
-      if (kept != '0) assert (words_q[last_kept].last);
-      if (whole_q && !full_q) assert (written != kept && words_q[last_written].last);
-      if (kept == '0 && read_valid_q) assert (read_q.last);
+      if (kept != '0) assert (last_kept_is_last);
+      if (whole_q && !full_q) assert (written != kept && last_written_is_last);
+      if (kept == '0 && read_valid_q) assert (read_q[LastBit]);
       if (kept == '0 && !read_valid_q && shown_valid_q) assert (shown_q.last);
       if (kept == '0 && !read_valid_q && !shown_valid_q) assert (between_q);
     end

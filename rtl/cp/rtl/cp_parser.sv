@@ -82,24 +82,25 @@ module cp_parser
     endcase
   end
 
-  // Length so far, with the FCS; it stays once it is over the longest.
+  // Length so far, with the FCS; it stays once it is over the longest, which shows a clock late.
   logic          first_q;
   frame_octets_t octets_q;
   frame_octets_t so_far;
-  logic          over;
+  logic          over_q;
   logic          wrong_q;
   logic          frame_valid_q;
   logic          runt;
 
   assign so_far = first_q ? FrameW'(FcsOctets) : octets_q;
-  assign over   = !first_q && octets_q > FrameW'(MaxOctets);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       first_q       <= 1'b1;
       frame_valid_q <= 1'b0;
+      over_q        <= 1'b0;
     end else begin
       frame_valid_q <= valid_q && last_q;
+      over_q        <= !first_q && octets_q > FrameW'(MaxOctets);
       if (valid_q) first_q <= last_q;
     end
   end
@@ -107,11 +108,11 @@ module cp_parser
   always_ff @(posedge clk_i) begin
     if (valid_q) begin
       wrong_q <= (!first_q && wrong_q) || hole || (last_q && user_q);
-      if (!over) octets_q <= so_far + FrameW'(count) + 1'b1;
+      if (!over_q) octets_q <= so_far + FrameW'(count) + 1'b1;
     end
   end
 
-  assign beat_valid_o = valid_q && !over;
+  assign beat_valid_o = valid_q && !over_q;
   assign beat_data_o = data_q;
   assign beat_count_o = count;
   assign beat_last_o = last_q;
