@@ -122,7 +122,8 @@ module cp_fb_calculator
 
     // Without restoring: a rest below 0 is given back in the steps that follow. (What it makes of C < 0 is not used.)
     assign negative = sum_q[SumW-1];
-    assign step_sum = sum_q + (negative ? held_q : ~held_q) + SumW'(!negative);
+    // sum - held is ~(~sum + held), which needs no carry.
+    assign step_sum = ((sum_q ^ {SumW{!negative}}) + held_q) ^ {SumW{!negative}};
 
     always_ff @(posedge clk_i) begin
       if (rst_i) begin

@@ -50,12 +50,13 @@ module cp_notifier
     logic [LengthW-1:0] q_delta;
   } message_t;
 
-  // Units of 64 octets, rounded towards zero, held within 16 bits.
-  function automatic logic [15:0] of_64(logic [QueueW:0] octets);
-    logic [  QueueW:0] rounded;
+  // In units of 64 octets, rounded towards zero, held within 16 bits; with the other sign if so wanted. Of x = 64 h + l,
+  // l from 0 to 63, that is h, and h + 1 if x is below 0 and l is not 0; of -x it is -h, and -h - 1 in the same case.
+  function automatic logic [15:0] of_64(logic [QueueW:0] x, logic minus);
     logic [QueueW-6:0] whole;
-    rounded = octets + (octets[QueueW] ? (QueueW + 1)'(63) : '0);
-    whole   = rounded[QueueW:6];
+    logic              upwards;
+    upwards = x[QueueW] && x[5:0] != '0;
+    whole   = (minus ? ~x[QueueW:6] : x[QueueW:6]) + (QueueW - 5)'(upwards != minus);
     if (whole[QueueW-6:15] != '0 && whole[QueueW-6:15] != '1) begin
       return {whole[QueueW-6], {15{!whole[QueueW-6]}}};
     end
@@ -75,8 +76,8 @@ module cp_notifier
     assign waits.q_delta = $unsigned(message_q_delta_i);
   end else begin : gen_units
     // The standard's offset is the set point less the queue.
-    assign waits.q_off   = of_64($unsigned(-message_q_off_i));
-    assign waits.q_delta = of_64($unsigned(message_q_delta_i));
+    assign waits.q_off   = of_64($unsigned(message_q_off_i), 1'b1);
+    assign waits.q_delta = of_64($unsigned(message_q_delta_i), 1'b0);
   end
   assign lost_o = message_valid_i && full;
 
