@@ -24,67 +24,82 @@ module jitter (
   output var logic        done_o,
   output var logic [24:0] value_o
 );
-  // The rows: 0 to 15 for base × spread, 16 to 47 for the bits of the word; then the sum.
-  localparam logic [5:0] LastSpread = 6'd15;
-  localparam logic [5:0] LastWord = 6'd47;
-  localparam logic [5:0] Sum = 6'd48;
+  // Rows of the spread, of the word but its last, its last, and the sum. A bit each, for they drive wide adders.
+  typedef enum logic [3:0] {
+    StSpread = 4'b0001,
+    StWord   = 4'b0010,
+    StLast   = 4'b0100,
+    StSum    = 4'b1000
+  } state_t;
+  localparam int unsigned SpreadBit = 0;
+  localparam int unsigned LastBit = 2;
 
-  logic        busy_q;
-  logic [ 5:0] row_q;
+  logic          busy_q;
+  state_t        state_q;
+  logic   [ 4:0] left_q;
   // Before its rows are done: the product so far, and below it what is left of the spread.
-  logic [39:0] product_q;
-  logic [31:0] word_q;
+  logic   [39:0] product_q;
+  logic   [31:0] word_q;
   // The upper part of product × (w − 2^31) so far; at the end the value.
-  logic [40:0] scaled_q;
+  logic   [40:0] scaled_q;
 
-  logic        row_of_spread;
-  logic        last_word;
-  logic [24:0] augend;
-  logic [24:0] sum;
-  logic [40:0] addend;
-  logic [40:0] row_sum;
-
-  assign row_of_spread = row_q <= LastSpread;
-  assign last_word     = row_q == LastWord;
+  logic   [24:0] augend;
+  logic   [24:0] sum;
+  logic          subtract;
+  logic   [40:0] addend;
+  logic   [40:0] row_sum;
 
   // base + the product's top, or base + what the word makes of it (in two's complement, so the carry is left out).
-  assign augend        = row_of_spread ? {1'b0, product_q[39:16]} : scaled_q[40:16];
-  assign sum           = {1'b0, base_i} + augend;
+  assign augend = state_q[SpreadBit] ? {1'b0, product_q[39:16]} : scaled_q[40:16];
+  assign sum    = {1'b0, base_i} + augend;
 
   // The highest bit of w − 2^31 counts negative, and is the inverse of w's. Behind the last row nothing is halved.
-  always_comb begin
-    if (last_word) addend = word_q[0] ? '0 : ~{1'b0, product_q};
-    else addend = word_q[0] ? {1'b0, product_q} : '0;
-  end
-  assign row_sum = scaled_q + addend + 41'(last_word && !word_q[0]);
+  assign subtract = state_q[LastBit];
+  assign addend   = (word_q[0] != subtract) ? {1'b0, product_q} ^ {41{subtract}} : '0;
+  assign row_sum  = scaled_q + addend + 41'(subtract && !word_q[0]);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      busy_q <= 1'b0;
-      done_o <= 1'b0;
+      busy_q  <= 1'b0;
+      done_o  <= 1'b0;
+      state_q <= StSpread;
     end else begin
-      done_o <= busy_q && !start_i && row_q == Sum;
-      if (start_i) busy_q <= 1'b1;
-      else if (row_q == Sum) busy_q <= 1'b0;
+      done_o <= busy_q && !start_i && state_q == StSum;
+      if (start_i) begin
+        busy_q  <= 1'b1;
+        state_q <= StSpread;
+        left_q  <= 5'd15;
+      end else if (busy_q) begin
+        left_q <= left_q - 1'b1;
+        case (state_q)
+          StSpread:
+          if (left_q == '0) begin
+            state_q <= StWord;
+            left_q  <= 5'd30;
+          end
+          StWord:  if (left_q == '0) state_q <= StLast;
+          StLast:  state_q <= StSum;
+          default: busy_q <= 1'b0;
+        endcase
+      end
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin
-      row_q     <= '0;
       product_q <= {24'd0, spread_i};
       word_q    <= word_i;
       scaled_q  <= '0;
     end else if (busy_q) begin
-      row_q <= row_q + 1'b1;
-      if (row_of_spread) begin
-        product_q <= {product_q[0] ? sum : {1'b0, product_q[39:16]}, product_q[15:1]};
-      end else if (row_q == Sum) begin
-        scaled_q <= {16'd0, sum};
-      end else begin
-        word_q   <= word_q >> 1;
-        scaled_q <= last_word ? row_sum : {1'b0, row_sum[40:1]};
-      end
+      case (state_q)
+        StSpread: product_q <= {product_q[0] ? sum : {1'b0, product_q[39:16]}, product_q[15:1]};
+        StWord: begin
+          word_q   <= word_q >> 1;
+          scaled_q <= {1'b0, row_sum[40:1]};
+        end
+        StLast:   scaled_q <= row_sum;
+        default:  scaled_q <= {16'd0, sum};
+      endcase
     end
   end
 
