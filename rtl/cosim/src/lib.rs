@@ -3,6 +3,8 @@
 //! Each build in a `core.toml` is a module here, with the structures `In` and `Out`, a field a port, and `Core`, whose
 //! `clock` shows what the outputs are under given inputs and then lets the clock's edge come.
 
+pub mod stream;
+
 include!(concat!(env!("OUT_DIR"), "/cores.rs"));
 
 /// Random words for tests: SplitMix64, so that a seed says which run it was.
