@@ -143,7 +143,8 @@ module frame_arbiter #(
     distance = '0;
     for (int unsigned i = 0; i < Inputs; ++i) begin
       if (grant_q[i]) begin
-        distance = 32'(watched_q) > i ? 6'(32'(watched_q) - i - 1) : 6'(32'(watched_q) + Inputs - 1 - i);
+        distance = 6'(32'(watched_q) + Inputs - 1 - i);
+        if (32'(watched_q) > i) distance -= 6'(Inputs);
       end
     end
   end
