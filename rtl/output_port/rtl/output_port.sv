@@ -274,6 +274,8 @@ module output_port
   // What must never happen: a beat lost, changed or withdrawn, a frame that starts within another or on a busy line, work
   // that leaves its bounds.
   localparam work_t HighWork = work_t'(1) << (WorkW - 2);
+  // The reset at the beginning lasts three clocks.
+  logic [1:0] early_q = '1;
   logic past_valid_q = 1'b0;
   logic past_held_q;
   logic [73:0] past_beat_q;
@@ -282,11 +284,13 @@ module output_port
   assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser};
 
   always_ff @(posedge clk_i) begin
-    past_valid_q <= 1'b1;
+    if (early_q != '0) early_q <= early_q - 1'b1;
+    past_valid_q <= early_q <= 2'd1;
     past_held_q  <= m_axis_tvalid && !m_axis_tready && !rst_i;
     past_beat_q  <= beat;
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
+      assert (early_q == '0);
       // Above the mark no beat is taken; three are on their way.
       assert (work_q < HighWork + 24 * OctetWork);
       if (delta_q > 0) assert (work_q < HighWork + 16 * OctetWork);
