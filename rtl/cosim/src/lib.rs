@@ -4,6 +4,8 @@
 //! `clock` shows what the outputs are under given inputs and then lets the clock's edge come.
 
 pub mod stream;
+// Linked for its C++.
+use penstock_cosim_runtime as _;
 
 include!(concat!(env!("OUT_DIR"), "/cores.rs"));
 
