@@ -105,6 +105,7 @@ module delay_line #(
   logic               in_frame_q;
   logic               skips_q;
   logic  [ BeatW-1:0] beats_q;
+  logic               cuts;
   logic               too_long;
   logic               stores;
   logic  [       2:0] octets;
@@ -112,6 +113,7 @@ module delay_line #(
 
   assign s_axis_tready = 1'b1;
   assign too_long      = in_frame_q && 32'(beats_q) == MaxBeats - 1;
+  assign cuts          = s_axis_tvalid && too_long && !skips_q && !s_axis_tlast;
   assign stores        = s_axis_tvalid && (in_frame_q ? !skips_q : room_q);
 
   always_comb begin
@@ -126,8 +128,6 @@ module delay_line #(
       skips_q     <= 1'b0;
       mem_write_o <= 1'b0;
       write_q     <= '0;
-      dropped_o   <= '0;
-      cut_o       <= '0;
     end else begin
       // Three more may be on their way when this is seen.
       room_q      <= 32'(words_o) + MaxBeats + 3 <= Words;
@@ -137,10 +137,8 @@ module delay_line #(
         in_frame_q <= !s_axis_tlast;
         if (!in_frame_q) begin
           skips_q <= !room_q;
-          if (!room_q) dropped_o <= dropped_o + 1'b1;
-        end else if (too_long && !skips_q && !s_axis_tlast) begin
+        end else if (cuts) begin
           skips_q <= 1'b1;
-          cut_o   <= cut_o + 1'b1;
         end
       end
     end
@@ -154,6 +152,22 @@ module delay_line #(
     word_q.last   <= s_axis_tlast || too_long;
     word_q.user   <= s_axis_tlast ? s_axis_tuser : too_long;
   end
+
+  event_counter u_dropped (
+      .clk_i,
+      .rst_i,
+      .valid_i (s_axis_tvalid && !in_frame_q && !room_q),
+      .amount_i(1'b1),
+      .count_o (dropped_o)
+  );
+
+  event_counter u_cut (
+      .clk_i,
+      .rst_i,
+      .valid_i (cuts),
+      .amount_i(1'b1),
+      .count_o (cut_o)
+  );
 
   assign words_o             = write_q - read_q;
   assign mem_write_address_o = write_q[AddressW-1:0];
@@ -186,7 +200,6 @@ module delay_line #(
       coming_q      <= '0;
       reading_q     <= '0;
       due_q         <= 1'b0;
-      late_o        <= '0;
     end else begin
       if (mem_read_o) read_q <= read_q + 1'b1;
       reading_q <= ReadClocks'({reading_q, mem_read_o});
@@ -196,9 +209,16 @@ module delay_line #(
       coming_q <= coming_q + AheadW'(mem_read_o) - AheadW'(leaves);
       // What was due stays due, however long it waits.
       due_q    <= waits && !leaves;
-      if (leaves && (due_q || age != '0)) late_o <= late_o + 1'b1;
     end
   end
+
+  event_counter u_late (
+      .clk_i,
+      .rst_i,
+      .valid_i (leaves && (due_q || age != '0)),
+      .amount_i(1'b1),
+      .count_o (late_o)
+  );
 
   always_ff @(posedge clk_i) begin
     if (reading_q[ReadClocks-1]) ahead_q[ahead_write_q] <= mem_read_data_i;

@@ -144,15 +144,13 @@ module forwarding_table #(
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      state_q     <= Idle;
-      reading_q   <= 1'b0;
-      compares_q  <= 1'b0;
-      decides_q   <= 1'b0;
-      searched_q  <= 1'b0;
-      row_q       <= '0;
-      found_q     <= 1'b0;
-      unknown_o   <= '0;
-      discarded_o <= '0;
+      state_q    <= Idle;
+      reading_q  <= 1'b0;
+      compares_q <= 1'b0;
+      decides_q  <= 1'b0;
+      searched_q <= 1'b0;
+      row_q      <= '0;
+      found_q    <= 1'b0;
     end else begin
       compares_q <= reading_q;
       decides_q  <= compares_q;
@@ -171,8 +169,6 @@ module forwarding_table #(
           if (decides_q && !found_q) found_q <= fits_q != '0;
           if (searched_q) begin
             state_q <= mask == '0 ? Discard : Forward;
-            if (!found_q) unknown_o <= unknown_o + 1'b1;
-            if (mask == '0) discarded_o <= discarded_o + 1'b1;
           end
         end
         default: if (taken && s_axis_tlast) state_q <= Idle;
@@ -180,9 +176,28 @@ module forwarding_table #(
     end
   end
 
+  logic decided;
+  assign decided = state_q == Search && searched_q;
+
+  event_counter u_unknown (
+      .clk_i,
+      .rst_i,
+      .valid_i (decided && !found_q),
+      .amount_i(1'b1),
+      .count_o (unknown_o)
+  );
+
+  event_counter u_discarded (
+      .clk_i,
+      .rst_i,
+      .valid_i (decided && mask == '0),
+      .amount_i(1'b1),
+      .count_o (discarded_o)
+  );
+
   always_ff @(posedge clk_i) begin
     if (decides_q && !found_q) found_ports_q <= first_ports;
-    if (state_q == Search && searched_q) mask_q <= mask;
+    if (decided) mask_q <= mask;
   end
 
   always_ff @(posedge clk_i) begin

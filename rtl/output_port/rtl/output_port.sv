@@ -245,27 +245,40 @@ module output_port
     end
   end
 
-  // Counters, which begin anew after their highest number.
+  // Counters, which stay at their highest numbers.
   logic       count_q;
   logic       count_last_q;
   logic [3:0] count_octets_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      frames_o     <= '0;
-      octets_o     <= '0;
       count_q      <= 1'b0;
       count_last_q <= 1'b0;
     end else begin
       count_q      <= taken;
       count_last_q <= taken && s_axis_tlast;
-      if (count_last_q) frames_o <= frames_o + 1'b1;
-      if (count_q) begin
-        octets_o <= octets_o + 48'(count_octets_q) + (count_last_q ? 48'(FcsOctets) : '0);
-      end
     end
-    count_octets_q <= octets;
+    count_octets_q <= octets + (s_axis_tlast ? 4'(FcsOctets) : '0);
   end
+
+  event_counter u_frames (
+      .clk_i,
+      .rst_i,
+      .valid_i (count_last_q),
+      .amount_i(1'b1),
+      .count_o (frames_o)
+  );
+
+  event_counter #(
+      .Width  (48),
+      .AmountW(4)
+  ) u_octets (
+      .clk_i,
+      .rst_i,
+      .valid_i (count_q),
+      .amount_i(count_octets_q),
+      .count_o (octets_o)
+  );
 
   assign free_o  = line_free && open_q;
   assign start_o = start;

@@ -144,24 +144,39 @@ module pfc_rx
     end
   end
 
+  logic ends;
+  logic counts;
+  assign ends   = moves && control && beat_q.last;
+  assign counts = ends && whole && address_q;
+
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      loads_q     <= 1'b0;
-      frames_o    <= '0;
-      malformed_o <= '0;
-      other_o     <= '0;
-    end else begin
-      loads_q <= 1'b0;
-      if (moves && control && beat_q.last) begin
-        if (!whole || !address_q) malformed_o <= malformed_o + 1'b1;
-        else if (!opcode_q) other_o <= other_o + 1'b1;
-        else begin
-          loads_q  <= 1'b1;
-          frames_o <= frames_o + 1'b1;
-        end
-      end
-    end
+    if (rst_i) loads_q <= 1'b0;
+    else loads_q <= counts && opcode_q;
   end
+
+  event_counter u_frames (
+      .clk_i,
+      .rst_i,
+      .valid_i (counts && opcode_q),
+      .amount_i(1'b1),
+      .count_o (frames_o)
+  );
+
+  event_counter u_malformed (
+      .clk_i,
+      .rst_i,
+      .valid_i (ends && !counts),
+      .amount_i(1'b1),
+      .count_o (malformed_o)
+  );
+
+  event_counter u_other (
+      .clk_i,
+      .rst_i,
+      .valid_i (counts && !opcode_q),
+      .amount_i(1'b1),
+      .count_o (other_o)
+  );
 
   // The times that run.
   for (genvar p = 0; p < 8; ++p) begin : gen_timer

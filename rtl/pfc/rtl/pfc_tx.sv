@@ -173,16 +173,11 @@ module pfc_tx
       sends_q       <= 1'b0;
       beat_q        <= '0;
       m_axis_tvalid <= 1'b0;
-      frames_o      <= '0;
     end else if (moves) begin
       m_axis_tvalid <= sends_q || composes;
       if (composes || sends_q) beat_q <= beat_q + 1'b1;
-      if (composes) begin
-        sends_q  <= 1'b1;
-        frames_o <= frames_o + 1'b1;
-      end else if (beat_q == '1) begin
-        sends_q <= 1'b0;
-      end
+      if (composes) sends_q <= 1'b1;
+      else if (beat_q == '1) sends_q <= 1'b0;
     end
   end
 
@@ -199,6 +194,14 @@ module pfc_tx
   end
 
   assign m_axis_tuser = 1'b0;
+
+  event_counter u_frames (
+      .clk_i,
+      .rst_i,
+      .valid_i (composes),
+      .amount_i(1'b1),
+      .count_o (frames_o)
+  );
 
 `ifdef FORMAL
   // What must never happen: a frame of another length than 60 octets, one that tells nothing, one that begins on a busy

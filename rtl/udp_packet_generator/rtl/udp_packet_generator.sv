@@ -43,8 +43,8 @@ module udp_packet_generator
   // Length of the frame with its check sequence, from its first beat to its last.
   output var frame_octets_t        m_axis_octets_o,
 
-  // Frames made, which is the sequence number of the next one.
-  output var logic [31:0] frames_o
+  // The sequence number of the next frame: frames made, modulo 2^32.
+  output var logic [31:0] sequence_o
 );
   localparam int unsigned MinFrame = MinOctets + FcsOctets;
   localparam logic [15:0] EthernetOctets = 16'd18;
@@ -136,7 +136,7 @@ module udp_packet_generator
       3'd2: octets = {ip_octets, 16'h0000, IpFlags, IpProtocol};
       3'd3: octets = {checksum_q, source_ip_i, destination_ip_i[31:16]};
       3'd4: octets = {destination_ip_i[15:0], source_port_i, destination_port_i, udp_octets};
-      3'd5: octets = {16'h0000, frames_o, 16'h0000};
+      3'd5: octets = {16'h0000, sequence_o, 16'h0000};
       default: octets = '0;
     endcase
   end
@@ -146,7 +146,7 @@ module udp_packet_generator
       in_frame_q    <= 1'b0;
       beat_q        <= '0;
       m_axis_tvalid <= 1'b0;
-      frames_o      <= '0;
+      sequence_o    <= '0;
     end else if (moves) begin
       m_axis_tvalid <= in_frame_q || begins;
       if (begins) begin
@@ -155,7 +155,7 @@ module udp_packet_generator
       end else if (last) begin
         in_frame_q <= 1'b0;
         beat_q     <= '0;
-        frames_o   <= frames_o + 1'b1;
+        sequence_o <= sequence_o + 1'b1;
       end else if (in_frame_q && beat_q != 3'd6) begin
         beat_q <= beat_q + 1'b1;
       end
