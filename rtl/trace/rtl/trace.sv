@@ -3,12 +3,12 @@
 // Trace: one stream of records of what happens in several places, each with its clock. (Paper 002, section 1: the ability
 // to trace and analyze all major network and QCN variables)
 //
-// Each source has a place for one event; round robin brings them into a FIFO. What finds its place taken, or the FIFO full
+// Each source has a place for one event; they are brought into a FIFO in turn. What finds its place taken, or the FIFO full
 // when its turn comes, is dropped and counted. Every 2^21 clocks, and first of all, comes a record of the time, which is
 // never dropped: what comes late comes late, and the stamps of the records around it can be told.
 //
 // Latency: an event of clock c is in the FIFO by clock c + Sources + 4, at m_axis one later, if there is room.
-// Throughput: a record a clock.
+// Throughput: a record each Sources clocks for each source.
 
 `default_nettype none
 
@@ -43,26 +43,22 @@ module trace
   output var logic [31:0] dropped_o
 );
   localparam int unsigned CountW = 5;
+  localparam int unsigned TurnW = Sources > 1 ? unsigned'($clog2(Sources)) : 1;
 
   if (Sources < 1 || Sources > 16) begin : gen_bad_sources
     $fatal(0, "Sources is 1 to 16 (instance %m)");
   end
 
-  // A place for an event of each source, and whose turn it is: the next after the last one.
+  // A place for an event of each source; the sources have their turns one after the other, a clock each.
   logic    [Sources-1:0] waits_q;
-  record_t               kept_q     [Sources];
-  logic    [Sources-1:0] turn_q;
-  logic    [Sources-1:0] above;
-  logic    [Sources-1:0] candidates;
-  logic    [Sources-1:0] next;
+  record_t               kept_q  [Sources];
+  logic    [  TurnW-1:0] turn_q;
+  logic    [Sources-1:0] leaves;
   logic    [Sources-1:0] lost;
-  record_t               chosen;
   logic                  picks;
 
-  assign above      = waits_q & ~(turn_q | (turn_q - 1'b1));
-  assign candidates = above == '0 ? waits_q : above;
-  assign next       = candidates & (~candidates + 1'b1);
-  assign lost       = valid_i & waits_q & ~(picks ? next : '0);
+  always_comb for (int unsigned i = 0; i < Sources; ++i) leaves[i] = picks && 32'(turn_q) == i;
+  assign lost = valid_i & waits_q & ~leaves;
 
   // The time goes first; no event is taken in its clock.
   logic    time_due_q;
@@ -75,24 +71,19 @@ module trace
   logic    empty;
 
   assign time_goes = time_due_q && !going_time_q;
-  assign picks     = !time_goes && waits_q != '0;
-
-  always_comb begin
-    chosen = '0;
-    for (int unsigned i = 0; i < Sources; ++i) if (next[i]) chosen |= kept_q[i];
-  end
+  assign picks     = !time_goes && waits_q[turn_q];
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       waits_q      <= '0;
-      turn_q       <= Sources'(1) << (Sources - 1);
+      turn_q       <= '0;
       time_due_q   <= 1'b1;
       going_q      <= 1'b0;
       going_time_q <= 1'b0;
       stuck_q      <= 1'b0;
     end else begin
-      waits_q <= valid_i | (waits_q & ~(picks ? next : '0));
-      if (picks) turn_q <= next;
+      waits_q <= valid_i | (waits_q & ~leaves);
+      if (!time_goes) turn_q <= 32'(turn_q) == Sources - 1 ? '0 : turn_q + 1'b1;
       going_q      <= picks;
       going_time_q <= time_goes;
       // It goes again until there was room for it, and nothing goes in front of it.
@@ -104,14 +95,14 @@ module trace
 
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < Sources; ++i) begin
-      if (valid_i[i] && (!waits_q[i] || picks && next[i])) begin
+      if (valid_i[i] && (!waits_q[i] || leaves[i])) begin
         kept_q[i] <= {what_i[i], SourceW'(i), value_i[i], now_i[StampW-1:0]};
       end
     end
     if (time_goes) begin
       record_q <= {TraceTime, SourceW'(0), ValueW'(now_i[ClockW-1:StampW]), now_i[StampW-1:0]};
     end else begin
-      record_q <= chosen;
+      record_q <= kept_q[turn_q];
     end
   end
 
@@ -198,7 +189,7 @@ module trace
     if (early_q > 2'd1)
       assume (rst_i);
       else begin
-        assert ($onehot(turn_q) && !(going_q && going_time_q));
+        assert (32'(turn_q) < Sources && !(going_q && going_time_q));
         assert (came_q == pushed_q + gone_q + kept + 8'(going_q));
         if (going_time_q || stuck_q) assert (time_due_q);
         if (past_held_q) assert (m_axis_tvalid && m_axis_tdata == past_data_q);
