@@ -16,6 +16,9 @@ use serde::Deserialize;
 struct Core {
     #[serde(default)]
     needs: Vec<String>,
+    /// Sources that `make` makes, in build/generated.
+    #[serde(default)]
+    generated: Vec<String>,
     sources: Vec<String>,
     #[serde(default)]
     build: Vec<Build>,
@@ -150,6 +153,7 @@ fn sources(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
             }
         }
     }
+    all.extend(core.generated.iter().map(|source| rtl.join("build/generated").join(source)));
     all.extend(core.sources.iter().map(|source| folder.join(source)));
     all
 }

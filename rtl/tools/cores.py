@@ -7,6 +7,8 @@ from typing import Any
 
 RTL = Path(__file__).resolve().parent.parent
 BUILD = RTL / "build"
+# Sources that `make` makes; a core.toml names them as `generated`.
+GENERATED = BUILD / "generated"
 TOOLS = BUILD / "venv" / "bin"
 
 
@@ -94,6 +96,7 @@ def _sources(folder: Path) -> tuple[Path, ...]:
     found: dict[Path, None] = {}
     for need in said.get("needs", []):
         found.update(dict.fromkeys(_sources(RTL / need)))
+    found.update(dict.fromkeys(GENERATED / source for source in said.get("generated", [])))
     found.update(dict.fromkeys(folder / source for source in said["sources"]))
     return tuple(found)
 

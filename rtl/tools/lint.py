@@ -5,7 +5,7 @@ import sys
 
 import pyslang.driver
 
-from cores import RTL, TOOLS, Build, all_cores
+from cores import GENERATED, RTL, TOOLS, Build, all_cores
 
 # Verilator and slang see each build, with its parameters; verible sees files.
 _SLANG = ["-Wsign-compare", "-Wextra", "-Wconversion", "-Wunused", "-Werror", "-Wno-unused-port", "-Wno-useless-cast"]
@@ -43,7 +43,7 @@ def _slang(build: Build) -> bool:
     driver = pyslang.driver.Driver()
     driver.addStandardArgs()
     parameters = " ".join(f"-G{name}={value}" for name, value in build.parameters.items())
-    line = f"slang {' '.join(_SLANG)} --top {build.top} {parameters} {' '.join(map(str, build.sources))}"
+    line = f"slang {' '.join(_SLANG)} --suppress-warnings {GENERATED} --top {build.top} {parameters} {' '.join(map(str, build.sources))}"
     if not driver.parseCommandLine(line, pyslang.driver.CommandLineOptions()) or not driver.processOptions():
         return True
     if not driver.parseAllSources():
