@@ -36,7 +36,7 @@ impl Gain {
         self.mantissa
     }
 
-    /// The power of 2 that the mantissa is multiplied by, −64 to 30.
+    /// The power of 2 that the mantissa is multiplied by, −63 to 29.
     #[must_use]
     pub const fn shift(self) -> i8 {
         self.shift
