@@ -112,8 +112,8 @@ def figure_16(data: Data) -> "Figure":
 def figure_17(data: Data) -> "Figure":
     """SMCC, Ra = 256, Rb = 64: the rate that each source is allowed. Dotted: the fair share.
 
-    Of ten seeds the one in which the sources come nearest to it in the last 2 s, and the one in which they stay farthest
-    away.
+    Of ten seeds the one in which the sources come nearest to it in the last 2 s, and the one in which they are farthest
+    from it.
     """
     figure, axes = plt.subplots(1, 2, figsize=(6.8, 3), sharey=True, layout="constrained")
     nearest_first = sorted(zip(_TEN, data["rates"], strict=False), key=lambda drawn: _farthest_bps(drawn[1]))
