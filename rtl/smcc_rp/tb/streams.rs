@@ -116,7 +116,7 @@ fn machine() -> Rp {
 
 #[test]
 fn messages_are_taken() {
-    streams::messages_are_taken(&mut Nics(Core::new(1), config()), SMCC, 1, 40_000, machine);
+    streams::messages_are_taken(&mut Nics(Core::new(1), config()), SMCC, 1, 20_000, machine);
 }
 
 #[test]
