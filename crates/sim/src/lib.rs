@@ -25,6 +25,7 @@ mod host;
 mod journey;
 pub mod network;
 pub mod outcome;
+pub mod pacer;
 mod pause;
 pub mod pfc;
 mod port;

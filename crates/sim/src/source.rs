@@ -1,9 +1,10 @@
 //! Hosts: generators that make frames, and limiters that let them go.
 
-use penstock_schemes::{BitRate, Duration, FlowKey, Instant, ReactionPoint, Scheme, units::PS_PER_S};
+use penstock_schemes::{BitRate, Duration, FlowKey, Instant, ReactionPoint, Scheme};
 
 use crate::frame::NONE;
 use crate::network::{Excess, Flow, Network, Pacer, Traffic};
+use crate::pacer::PacerState;
 use crate::random::{Owner, Stream};
 
 const NEVER: u64 = u64::MAX;
@@ -164,134 +165,6 @@ impl Generator {
     fn turn(&mut self, mean: Duration, random: bool) -> u64 {
         if random { self.stream.exponential(mean.0) } else { mean.0.max(1) }
     }
-}
-
-/// When a limiter may release its next frame.
-#[derive(Debug, Clone)]
-enum PacerState {
-    Ideal {
-        /// When the last frame ends at the allowed rate.
-        next: u64,
-        /// Bits × ps/s still owed when the rate is zero.
-        owed: u128,
-        /// Wire octets whose time was computed last at the present rate.
-        known: (u32, u64, u64),
-        remainder: u64,
-    },
-    TokenBucket {
-        depth: u64,
-        interval: u64,
-        granularity: u64,
-        /// Tokens in 1/65 536 octets.
-        tokens: u64,
-        per_tick: u64,
-        ticks: u64,
-    },
-}
-
-/// Tokens are counted in 1/65 536 octets.
-const TOKEN: u64 = 1 << 16;
-
-impl PacerState {
-    fn new(pacer: Pacer, rate: u64) -> Self {
-        match pacer {
-            Pacer::Ideal => Self::Ideal { next: 0, owed: 0, known: (0, 0, 0), remainder: 0 },
-            Pacer::TokenBucket { depth, interval, granularity } => Self::TokenBucket {
-                depth: depth.0 * TOKEN,
-                interval: interval.0,
-                granularity: granularity.0,
-                tokens: depth.0 * TOKEN,
-                per_tick: tokens_per_tick(rate, granularity.0, interval.0),
-                ticks: 0,
-            },
-        }
-    }
-
-    /// When a frame of `octets` (with overhead) may go, seen from `now`.
-    #[inline(always)]
-    fn ready(&mut self, now: u64, octets: u32) -> u64 {
-        if let Self::Ideal { next, .. } = *self { next } else { self.tokens_for(now, octets) }
-    }
-
-    /// When the bucket holds `octets`.
-    fn tokens_for(&mut self, now: u64, octets: u32) -> u64 {
-        self.advance(now);
-        match *self {
-            Self::Ideal { next, .. } => next,
-            Self::TokenBucket { depth, interval, tokens, per_tick, ticks, .. } => {
-                let missing = (u64::from(octets) * TOKEN).saturating_sub(tokens);
-                if missing == 0 {
-                    now
-                } else if per_tick == 0 || u64::from(octets) * TOKEN > depth {
-                    NEVER
-                } else {
-                    ((ticks + missing.div_ceil(per_tick)) * interval).max(now)
-                }
-            }
-        }
-    }
-
-    /// Tokens of all ticks up to `now` come in.
-    fn advance(&mut self, now: u64) {
-        if let Self::TokenBucket { depth, interval, tokens, per_tick, ticks, .. } = self {
-            let tick = now / *interval;
-            *tokens = tokens.saturating_add(per_tick.saturating_mul(tick - *ticks)).min(*depth);
-            *ticks = tick;
-        }
-    }
-
-    /// A frame of `octets` (with overhead) goes at `now`.
-    #[inline(always)]
-    fn spend(&mut self, now: u64, octets: u32, rate: u64) {
-        match self {
-            Self::Ideal { next, known, remainder, .. } => {
-                if known.0 != octets {
-                    let (time, rest) = BitRate(rate).serialisation(u64::from(octets));
-                    *known = (octets, time.0, rest);
-                    *remainder = 0;
-                }
-                *remainder += known.2;
-                let carry = u64::from(*remainder >= rate);
-                *remainder -= carry * rate;
-                *next = now + known.1 + carry;
-            }
-            Self::TokenBucket { .. } => self.take_tokens(now, octets),
-        }
-    }
-
-    fn take_tokens(&mut self, now: u64, octets: u32) {
-        self.advance(now);
-        if let Self::TokenBucket { tokens, .. } = self {
-            *tokens -= u64::from(octets) * TOKEN;
-        }
-    }
-
-    /// The rate changes from `old` to `new` at `now`: what is left of the present gap is stretched or shrunk.
-    fn change(&mut self, now: u64, old: u64, new: u64) {
-        self.advance(now);
-        match self {
-            Self::Ideal { next, owed, known, .. } => {
-                known.0 = 0;
-                let left = match (*next, old) {
-                    (NEVER, _) => *owed,
-                    (at, _) => u128::from(at.saturating_sub(now)) * u128::from(old),
-                };
-                if new == 0 {
-                    (*next, *owed) = (NEVER, left);
-                } else {
-                    *next = now.saturating_add(left.div_ceil(u128::from(new)).try_into().unwrap_or(NEVER));
-                }
-            }
-            Self::TokenBucket { interval, granularity, per_tick, .. } => {
-                *per_tick = tokens_per_tick(new, *granularity, *interval);
-            }
-        }
-    }
-}
-
-fn tokens_per_tick(rate: u64, granularity: u64, interval: u64) -> u64 {
-    let rate = u128::from(rate / granularity * granularity);
-    (rate * u128::from(interval) * u128::from(TOKEN) / (8 * u128::from(PS_PER_S))) as u64
 }
 
 /// A rate limiter: a reaction point (or none, for traffic that nothing controls), a pacer, and the flows behind it.

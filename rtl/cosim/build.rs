@@ -1,0 +1,300 @@
+//! Turns every core into a Rust type: Verilator makes C++ of its sources, this makes a shim around that and bindings to it.
+//!
+//! What is built is what the `core.toml` files beside this crate say. Ports are read from Verilator's header, so that
+//! nothing lists them twice.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use serde::Deserialize;
+
+/// A `core.toml`.
+#[derive(Deserialize)]
+struct Core {
+    #[serde(default)]
+    needs: Vec<String>,
+    /// Sources that `make` makes, in build/generated.
+    #[serde(default)]
+    generated: Vec<String>,
+    sources: Vec<String>,
+    #[serde(default)]
+    build: Vec<Build>,
+}
+
+/// One set of parameters of a core.
+#[derive(Deserialize)]
+struct Build {
+    name: String,
+    top: String,
+    #[serde(default)]
+    parameters: BTreeMap<String, String>,
+    /// Not all variants that are synthesised are simulated.
+    #[serde(default = "yes")]
+    cosim: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A port of the module: name, width in bits, direction.
+struct Port {
+    name: String,
+    width: usize,
+    input: bool,
+}
+
+impl Port {
+    /// Words of 64 bits (of 32 in Verilator where it is wider than 64).
+    fn wide(&self) -> bool {
+        self.width > 64
+    }
+
+    fn words(&self) -> usize {
+        self.width.div_ceil(32)
+    }
+
+    fn rust_type(&self) -> String {
+        match self.width {
+            1 => "bool".into(),
+            2..=8 => "u8".into(),
+            9..=16 => "u16".into(),
+            17..=32 => "u32".into(),
+            33..=64 => "u64".into(),
+            _ => format!("[u32; {}]", self.words()),
+        }
+    }
+
+    fn c_type(&self) -> String {
+        match self.width {
+            1..=8 => "uint8_t".into(),
+            9..=16 => "uint16_t".into(),
+            17..=32 => "uint32_t".into(),
+            _ => "uint64_t".into(),
+        }
+    }
+}
+
+fn main() {
+    let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let rtl = here.parent().expect("it lies in rtl/").to_path_buf();
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
+    let verilator =
+        env::var("VERILATOR").unwrap_or_else(|_| rtl.join("build/venv/bin/verilator").display().to_string());
+    let root = env::var("VERILATOR_ROOT").expect("`make -C rtl test` sets VERILATOR_ROOT");
+    println!("cargo::rerun-if-env-changed=VERILATOR");
+    println!("cargo::rerun-if-env-changed=VERILATOR_ROOT");
+    // A mutant of one core needs no other.
+    println!("cargo::rerun-if-env-changed=PENSTOCK_CORE");
+    let only = env::var("PENSTOCK_CORE").ok();
+
+    let include = Path::new(&root).join("include");
+    let mut cc = cc::Build::new();
+    cc.cpp(true).std("c++17").opt_level(2).warnings(false).include(&include).include(include.join("vltstd"));
+    let mut rust = String::new();
+    for (folder, core) in cores(&rtl) {
+        if only.as_ref().is_some_and(|name| !folder.ends_with(name)) {
+            continue;
+        }
+        println!("cargo::rerun-if-changed={}", folder.join("core.toml").display());
+        let sources = sources(&rtl, &folder, &core);
+        for source in &sources {
+            println!("cargo::rerun-if-changed={}", source.display());
+        }
+        for build in core.build.iter().filter(|build| build.cosim) {
+            let made = out.join(&build.name);
+            let prefix = format!("V{}", build.name);
+            verilate(&verilator, &root, build, &sources, &made, &prefix);
+            let ports = ports(&fs::read_to_string(made.join(format!("{prefix}.h"))).expect("Verilator wrote it"));
+            let shim = made.join("shim.cpp");
+            // A core is one piece for the compiler, which reads Verilator's headers once then.
+            let whole = includes_of(&made) + &shim_of(&build.name, &prefix, &ports);
+            fs::write(&shim, whole).expect("OUT_DIR can be written");
+            rust.push_str(&binding_of(&build.name, &ports));
+            cc.include(&made).file(shim);
+        }
+    }
+    fs::write(out.join("cores.rs"), rust).expect("OUT_DIR can be written");
+    cc.compile("penstock_cores");
+}
+
+/// All that Verilator made of a core, as includes.
+fn includes_of(made: &Path) -> String {
+    let files = fs::read_dir(made).expect("Verilator made it").map(|file| file.expect("it can be read").path());
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|e| e == "cpp")).collect();
+    files.sort();
+    files.iter().map(|path| format!("#include {:?}\n", path.display().to_string())).collect()
+}
+
+/// All folders with a `core.toml`, by name.
+fn cores(rtl: &Path) -> Vec<(PathBuf, Core)> {
+    let mut folders: Vec<_> = fs::read_dir(rtl)
+        .expect("rtl/ can be read")
+        .map(|entry| entry.expect("it can be read").path())
+        .filter(|path| path.join("core.toml").is_file())
+        .collect();
+    folders.sort();
+    folders.into_iter().map(|folder| (folder.clone(), read(&folder))).collect()
+}
+
+fn read(folder: &Path) -> Core {
+    let path = folder.join("core.toml");
+    let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The sources of a core after those of what it needs, each once.
+fn sources(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for need in &core.needs {
+        let folder = rtl.join(need);
+        for source in sources(rtl, &folder, &read(&folder)) {
+            if !all.contains(&source) {
+                all.push(source);
+            }
+        }
+    }
+    all.extend(core.generated.iter().map(|source| rtl.join("build/generated").join(source)));
+    all.extend(core.sources.iter().map(|source| folder.join(source)));
+    all
+}
+
+fn verilate(verilator: &str, root: &str, build: &Build, sources: &[PathBuf], made: &Path, prefix: &str) {
+    let _ = fs::remove_dir_all(made);
+    let status = Command::new(verilator)
+        .env("VERILATOR_ROOT", root)
+        .args(["--cc", "-O3", "--no-timing", "--assert", "--x-assign", "unique", "--x-initial", "unique"])
+        .args(["--top-module", &build.top, "--prefix", prefix, "-Mdir"])
+        .arg(made)
+        .args(build.parameters.iter().map(|(name, value)| format!("-G{name}={value}")))
+        .args(sources)
+        .status()
+        .unwrap_or_else(|e| panic!("{verilator}: {e}"));
+    assert!(status.success(), "Verilator refused {}", build.name);
+}
+
+/// The ports in Verilator's header: lines as `VL_IN64(&rate_i,33,0);`.
+fn ports(header: &str) -> Vec<Port> {
+    let mut ports: Vec<_> = header
+        .lines()
+        .filter_map(|line| {
+            let (macro_name, rest) = line.trim().strip_prefix("VL_")?.split_once("(&")?;
+            let input = macro_name.starts_with("IN");
+            if !input && !macro_name.starts_with("OUT") {
+                return None;
+            }
+            let mut parts = rest.trim_end_matches(");").split(',');
+            let name = parts.next()?.to_owned();
+            let msb: usize = parts.next()?.parse().ok()?;
+            let lsb: usize = parts.next()?.parse().ok()?;
+            Some(Port { name, width: msb - lsb + 1, input })
+        })
+        .collect();
+    ports.sort_by(|a, b| a.name.cmp(&b.name));
+    ports
+}
+
+fn is_clock(port: &Port) -> bool {
+    port.name == "clk_i"
+}
+
+/// C functions that make, end and clock a core; what crosses is one structure each way.
+fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
+    let mut c = format!("#include <cstring>\n#include \"{prefix}.h\"\n#include \"verilated.h\"\n");
+    for (kind, input) in [("In", true), ("Out", false)] {
+        let _ = writeln!(c, "struct {prefix}_{kind} {{");
+        for port in ports.iter().filter(|p| p.input == input && !is_clock(p)) {
+            if port.wide() {
+                let _ = writeln!(c, "  uint32_t {}[{}];", port.name, port.words());
+            } else {
+                let _ = writeln!(c, "  {} {};", port.c_type(), port.name);
+            }
+        }
+        let _ = writeln!(c, "}};");
+    }
+    let copy = |port: &Port, from: &str, to: &str| {
+        if port.wide() {
+            format!("  for (int i = 0; i < {}; ++i) {to}{n}[i] = {from}{n}[i];\n", port.words(), n = port.name)
+        } else {
+            format!("  {to}{n} = {from}{n};\n", n = port.name)
+        }
+    };
+    let _ = writeln!(c, "struct {prefix}_Made {{ VerilatedContext context; {prefix} core{{&context}}; }};");
+    let _ = writeln!(c, "extern \"C\" void* {name}_new(uint64_t seed) {{");
+    let _ = writeln!(
+        c,
+        "  auto* made = new {prefix}_Made;\n  made->context.randSeed(static_cast<int>(seed & 0x7fffffff) | 1);"
+    );
+    let _ =
+        writeln!(c, "  made->context.randReset(2);\n  made->core.clk_i = 0;\n  made->core.eval();\n  return made;\n}}");
+    let _ = writeln!(c, "extern \"C\" void {name}_free(void* p) {{ delete static_cast<{prefix}_Made*>(p); }}");
+    let _ = writeln!(
+        c,
+        "extern \"C\" void {name}_clock(void* p, const {prefix}_In* in, {prefix}_Out* out) {{\n  auto& core = static_cast<{prefix}_Made*>(p)->core;"
+    );
+    for port in ports.iter().filter(|p| p.input && !is_clock(p)) {
+        c.push_str(&copy(port, "in->", "core."));
+    }
+    c.push_str("  core.eval();\n");
+    for port in ports.iter().filter(|p| !p.input) {
+        c.push_str(&copy(port, "core.", "out->"));
+    }
+    c.push_str("  core.clk_i = 1;\n  core.eval();\n  core.clk_i = 0;\n  core.eval();\n}\n");
+    c
+}
+
+/// The Rust side: a module with `In`, `Out` and `Core`.
+fn binding_of(name: &str, ports: &[Port]) -> String {
+    let mut r = format!("/// The core `{name}`.\npub mod {name} {{\n    use core::ffi::c_void;\n");
+    for (kind, input, says) in
+        [("In", true, "What its ports are given for a clock."), ("Out", false, "What its ports show in a clock.")]
+    {
+        let _ = writeln!(
+            r,
+            "    /// {says}\n    #[repr(C)]\n    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]\n    #[allow(missing_docs)]\n    pub struct {kind} {{"
+        );
+        for port in ports.iter().filter(|p| p.input == input && !is_clock(p)) {
+            let _ = writeln!(r, "        pub {}: {},", port.name, port.rust_type());
+        }
+        r.push_str("    }\n");
+    }
+    let _ = write!(
+        r,
+        "    unsafe extern \"C\" {{
+        fn {name}_new(seed: u64) -> *mut c_void;
+        fn {name}_free(core: *mut c_void);
+        fn {name}_clock(core: *mut c_void, input: *const In, output: *mut Out);
+    }}
+    /// An instance. Registers begin with random values, drawn from a seed, until it is reset.
+    #[derive(Debug)]
+    pub struct Core(*mut c_void);
+    impl Core {{
+        /// A core that has not been reset.
+        #[must_use]
+        pub fn new(seed: u64) -> Self {{
+            // SAFETY: the function takes any number and never fails.
+            Self(unsafe {{ {name}_new(seed) }})
+        }}
+        /// One clock: what the outputs show with these inputs, then the edge.
+        pub fn clock(&mut self, input: &In) -> Out {{
+            let mut output = Out::default();
+            // SAFETY: the pointer comes from `{name}_new` and is this object's alone; both structures are of the layout
+            // that the C side declares, from the same list of ports.
+            unsafe {{ {name}_clock(self.0, input, &mut output) }};
+            output
+        }}
+    }}
+    impl Drop for Core {{
+        fn drop(&mut self) {{
+            // SAFETY: it comes from `{name}_new`, and nothing uses it afterwards.
+            unsafe {{ {name}_free(self.0) }};
+        }}
+    }}
+}}
+"
+    );
+    r
+}

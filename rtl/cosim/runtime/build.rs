@@ -1,0 +1,20 @@
+//! Compiles what Verilator's C++ calls.
+
+use std::env;
+use std::path::Path;
+
+fn main() {
+    println!("cargo::rerun-if-env-changed=VERILATOR_ROOT");
+    let root = env::var("VERILATOR_ROOT").expect("`make -C rtl test` sets VERILATOR_ROOT");
+    let include = Path::new(&root).join("include");
+    cc::Build::new()
+        .cpp(true)
+        .std("c++17")
+        .opt_level(2)
+        .warnings(false)
+        .include(&include)
+        .include(include.join("vltstd"))
+        .file(include.join("verilated.cpp"))
+        .file(include.join("verilated_threads.cpp"))
+        .compile("verilated");
+}

@@ -1,0 +1,1 @@
+//! Links what Verilator's C++ calls; there is nothing to use.

@@ -1,0 +1,46 @@
+//! The cores as Rust types, for tests that hold them to the Rust state machines clock by clock.
+//!
+//! Each build in a `core.toml` is a module here, with the structures `In` and `Out`, a field a port, and `Core`, whose
+//! `clock` shows what the outputs are under given inputs and then lets the clock's edge come.
+
+pub mod stream;
+// Linked for its C++.
+use penstock_cosim_runtime as _;
+
+include!(concat!(env!("OUT_DIR"), "/cores.rs"));
+
+/// Random words for tests: SplitMix64, so that a seed says which run it was.
+#[derive(Debug, Clone)]
+pub struct Random(u64);
+
+impl Random {
+    /// The sequence of a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// The next 32 bits.
+    pub fn word(&mut self) -> u32 {
+        (self.next() >> 32) as u32
+    }
+
+    /// A number below `n`.
+    pub fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}

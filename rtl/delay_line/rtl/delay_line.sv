@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Delay line: each beat of a stream leaves a settable number of clocks after it came, so order and gaps are kept: a longer
+// line. (Paper 002, section 3.2: an SRAM-implemented circular FIFO that mimics links with larger delays)
+//
+// A beat is stored with the time at which it is to leave, in a memory behind a port: one write and one read a clock, a read
+// answered after ReadClocks. Like a line it never says no: a frame for which the memory may have no room is dropped whole
+// and counted. It leaves later only if m_axis_tready is low.
+//
+// Latency: delay_i clocks from s_axis to m_axis, at least ReadClocks + 4. Throughput: a beat a clock.
+
+`default_nettype none
+
+module delay_line #(
+  // Beats that the memory holds, a power of two, 64 to 2^24.
+  parameter int unsigned Words = 65_536,
+  // Bits of a time: the longest delay is 2^(StampW − 1) − 1 clocks. 8 to 32.
+  parameter int unsigned StampW = 24,
+  // Clocks from a read to its data, 1 to 8.
+  parameter int unsigned ReadClocks = 2,
+  // The longest frame, beats; one that is longer is cut there and marked bad. At most Words / 4.
+  parameter int unsigned MaxBeats = 192,
+  // Bits of an address and of a word; not to be set.
+  parameter int unsigned AddressW = $clog2(Words),
+  parameter int unsigned WordW = StampW + 64 + 5
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // Delay in clocks, for beats that come from the next clock on.
+  input var logic [StampW-2:0] delay_i,
+
+  // In: tready is always high.
+  input var  logic [63:0] s_axis_tdata,
+  input var  logic [ 7:0] s_axis_tkeep,
+  input var  logic        s_axis_tvalid,
+  output var logic        s_axis_tready,
+  input var  logic        s_axis_tlast,
+  input var  logic        s_axis_tuser,
+
+  output var logic [63:0] m_axis_tdata,
+  output var logic [ 7:0] m_axis_tkeep,
+  output var logic        m_axis_tvalid,
+  input var  logic        m_axis_tready,
+  output var logic        m_axis_tlast,
+  output var logic        m_axis_tuser,
+
+  // The memory.
+  output var logic                mem_write_o,
+  output var logic [AddressW-1:0] mem_write_address_o,
+  output var logic [   WordW-1:0] mem_write_data_o,
+  output var logic                mem_read_o,
+  output var logic [AddressW-1:0] mem_read_address_o,
+  input var  logic [   WordW-1:0] mem_read_data_i,
+
+  // Beats in the memory; frames dropped for lack of room, and cut for their length; beats that left late.
+  output var logic [AddressW:0] words_o,
+  output var logic [      31:0] dropped_o,
+  output var logic [      31:0] cut_o,
+  output var logic [      31:0] late_o
+);
+  // From the clock of a beat to the first in which it can be the next to leave.
+  localparam int unsigned LeastDelay = ReadClocks + 4;
+  // Beats read ahead: as many as are on their way, and what is needed to go on meanwhile.
+  localparam int unsigned Ahead = ReadClocks + 4;
+  localparam int unsigned AheadW = 4;
+  localparam int unsigned BeatW = $clog2(MaxBeats + 1);
+
+  if (Words < 64 || Words > (1 << 24) || (Words & (Words - 1)) != 0) begin : gen_bad_words
+    $fatal(0, "Words is a power of two, 64 to 2^24 (instance %m)");
+  end
+  if (StampW < 8 || StampW > 32) begin : gen_bad_stamp
+    $fatal(0, "StampW is 8 to 32 (instance %m)");
+  end
+  if (ReadClocks < 1 || ReadClocks > 8) begin : gen_bad_read
+    $fatal(0, "ReadClocks is 1 to 8 (instance %m)");
+  end
+  if (MaxBeats < 2 || MaxBeats > Words / 4) begin : gen_bad_beats
+    $fatal(0, "MaxBeats is 2 to Words / 4 (instance %m)");
+  end
+
+  typedef struct packed {
+    logic [StampW-1:0] due;
+    logic [63:0]       data;
+    logic [2:0]        octets;
+    logic              last;
+    logic              user;
+  } word_t;
+
+  logic [StampW-1:0] now_q;
+  logic [StampW-1:0] delay_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) now_q <= '0;
+    else now_q <= now_q + 1'b1;
+    // What leaves in clock n is decided in the clock before.
+    if (32'(delay_i) < LeastDelay) delay_q <= StampW'(LeastDelay - 1);
+    else delay_q <= StampW'(delay_i) - 1'b1;
+  end
+
+  // In: a frame is taken if there is room for the longest one.
+  logic  [AddressW:0] write_q;
+  logic  [AddressW:0] read_q;
+  logic               room_q;
+  logic               in_frame_q;
+  logic               skips_q;
+  logic  [ BeatW-1:0] beats_q;
+  logic               cuts;
+  logic               too_long;
+  logic               stores;
+  logic  [       2:0] octets;
+  word_t              word_q;
+
+  assign s_axis_tready = 1'b1;
+  assign too_long      = in_frame_q && 32'(beats_q) == MaxBeats - 1;
+  assign cuts          = s_axis_tvalid && too_long && !skips_q && !s_axis_tlast;
+  assign stores        = s_axis_tvalid && (in_frame_q ? !skips_q : room_q);
+
+  always_comb begin
+    octets = '0;
+    for (int unsigned i = 1; i < 8; ++i) if (s_axis_tkeep[i]) octets = 3'(i);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      room_q      <= 1'b1;
+      in_frame_q  <= 1'b0;
+      skips_q     <= 1'b0;
+      mem_write_o <= 1'b0;
+      write_q     <= '0;
+    end else begin
+      // Three more may be on their way when this is seen.
+      room_q      <= 32'(words_o) + MaxBeats + 3 <= Words;
+      mem_write_o <= stores;
+      if (mem_write_o) write_q <= write_q + 1'b1;
+      if (s_axis_tvalid) begin
+        in_frame_q <= !s_axis_tlast;
+        if (!in_frame_q) begin
+          skips_q <= !room_q;
+        end else if (cuts) begin
+          skips_q <= 1'b1;
+        end
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (s_axis_tvalid) beats_q <= !in_frame_q ? BeatW'(1) : beats_q + 1'b1;
+    word_q.due    <= now_q + delay_q;
+    word_q.data   <= s_axis_tdata;
+    word_q.octets <= octets;
+    word_q.last   <= s_axis_tlast || too_long;
+    word_q.user   <= s_axis_tlast ? s_axis_tuser : too_long;
+  end
+
+  event_counter u_dropped (
+      .clk_i,
+      .rst_i,
+      .valid_i (s_axis_tvalid && !in_frame_q && !room_q),
+      .amount_i(1'b1),
+      .count_o (dropped_o)
+  );
+
+  event_counter u_cut (
+      .clk_i,
+      .rst_i,
+      .valid_i (cuts),
+      .amount_i(1'b1),
+      .count_o (cut_o)
+  );
+
+  assign words_o             = write_q - read_q;
+  assign mem_write_address_o = write_q[AddressW-1:0];
+  assign mem_write_data_o    = word_q;
+
+  // Out: read ahead into a small FIFO, so that the next beat is at hand when its time comes.
+  word_t                  ahead_q       [1 << AheadW];
+  logic  [    AheadW-1:0] ahead_write_q;
+  logic  [    AheadW-1:0] ahead_read_q;
+  logic  [    AheadW-1:0] coming_q;
+  logic  [ReadClocks-1:0] reading_q;
+  word_t                  head;
+  logic  [    StampW-1:0] age;
+  logic                   due_q;
+  logic                   waits;
+  logic                   leaves;
+
+  assign mem_read_o         = read_q != write_q && 32'(coming_q) < Ahead;
+  assign mem_read_address_o = read_q[AddressW-1:0];
+  assign head               = ahead_q[ahead_read_q];
+  assign age                = now_q - head.due;
+  assign waits              = ahead_read_q != ahead_write_q && (due_q || !age[StampW-1]);
+  assign leaves             = waits && (!m_axis_tvalid || m_axis_tready);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      read_q        <= '0;
+      ahead_write_q <= '0;
+      ahead_read_q  <= '0;
+      coming_q      <= '0;
+      reading_q     <= '0;
+      due_q         <= 1'b0;
+    end else begin
+      if (mem_read_o) read_q <= read_q + 1'b1;
+      reading_q <= ReadClocks'({reading_q, mem_read_o});
+      if (reading_q[ReadClocks-1]) ahead_write_q <= ahead_write_q + 1'b1;
+      if (leaves) ahead_read_q <= ahead_read_q + 1'b1;
+      // Read, and not yet gone.
+      coming_q <= coming_q + AheadW'(mem_read_o) - AheadW'(leaves);
+      // What was due stays due, however long it waits.
+      due_q    <= waits && !leaves;
+    end
+  end
+
+  event_counter u_late (
+      .clk_i,
+      .rst_i,
+      .valid_i (leaves && (due_q || age != '0)),
+      .amount_i(1'b1),
+      .count_o (late_o)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (reading_q[ReadClocks-1]) ahead_q[ahead_write_q] <= mem_read_data_i;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) m_axis_tvalid <= 1'b0;
+    else if (leaves) m_axis_tvalid <= 1'b1;
+    else if (m_axis_tready) m_axis_tvalid <= 1'b0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (leaves) begin
+      m_axis_tdata <= head.data;
+      m_axis_tkeep <= 8'hff >> (3'd7 - head.octets);
+      m_axis_tlast <= head.last;
+      m_axis_tuser <= head.user;
+    end
+  end
+
+`ifdef FORMAL
+  // What must never happen: a beat over the memory's end, a read of what is not there, a frame longer than allowed.
+  logic [1:0] early_q = '1;
+  logic past_held_q;
+  logic [73:0] past_beat_q;
+  logic [73:0] beat;
+  logic [AheadW-1:0] on_way;
+
+  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser};
+  always_comb begin
+    on_way = '0;
+    for (int unsigned i = 0; i < ReadClocks; ++i) on_way += AheadW'(reading_q[i]);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (early_q != '0) early_q <= early_q - 1'b1;
+    past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
+    past_beat_q <= beat;
+    if (early_q > 2'd1)
+      assume (rst_i);
+      else begin
+        // Words of the frame that is coming have their place.
+        assert (32'(words_o) + 32'(mem_write_o) <= Words);
+        if (in_frame_q && !skips_q) begin
+          assert (32'(beats_q) >= 1 && 32'(beats_q) < MaxBeats);
+          assert (32'(words_o) + 32'(mem_write_o) + MaxBeats - 32'(beats_q) <= Words);
+        end
+        if (room_q) assert (32'(words_o) + 32'(mem_write_o) + MaxBeats <= Words);
+        assert (AheadW'(ahead_write_q - ahead_read_q) + on_way == coming_q);
+        assert (32'(coming_q) <= Ahead && on_way <= coming_q);
+        if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
+      end
+  end
+`endif
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,233 @@
+//! The delay line: every beat leaves in its clock, and what does not fit is dropped whole.
+
+use std::collections::VecDeque;
+
+use penstock_cosim::{
+    Random, delay_line, delay_line_block, delay_line_small,
+    stream::{Beat, Frame, Sink, Source, length},
+};
+
+/// The least delay: four clocks and those of a read.
+const LEAST: u64 = 6;
+
+macro_rules! given {
+    ($module:ident, $reset:expr, $delay:expr, $shown:expr, $ready:expr) => {{
+        let beat: Beat = $shown.unwrap_or_default();
+        $module::In {
+            rst_i: $reset,
+            delay_i: $delay,
+            s_axis_tdata: beat.data,
+            s_axis_tkeep: beat.keep,
+            s_axis_tvalid: $shown.is_some(),
+            s_axis_tlast: beat.last,
+            s_axis_tuser: beat.user,
+            m_axis_tready: $ready,
+            ..Default::default()
+        }
+    }};
+}
+
+macro_rules! beat {
+    ($out:expr) => {
+        Beat { data: $out.m_axis_tdata, keep: $out.m_axis_tkeep, last: $out.m_axis_tlast, user: $out.m_axis_tuser }
+    };
+}
+
+/// A memory as the port wants it, two clocks from a read to its data.
+struct Memory {
+    words: Vec<[u32; 3]>,
+    read: [[u32; 3]; 2],
+}
+
+impl Memory {
+    fn clock(&mut self, out: &delay_line::Out) {
+        self.read[1] = self.read[0];
+        if out.mem_read_o {
+            self.read[0] = self.words[usize::from(out.mem_read_address_o)];
+        }
+        if out.mem_write_o {
+            self.words[usize::from(out.mem_write_address_o)] = out.mem_write_data_o;
+        }
+    }
+}
+
+/// A stream with frames and gaps; beats come as a line brings them, never waiting.
+struct Traffic {
+    source: Source,
+    load: u64,
+    gaps: u64,
+}
+
+impl Traffic {
+    fn next(&mut self, random: &mut Random) -> Option<Beat> {
+        if self.source.left() < 50 && random.one_in(self.load) {
+            let length = length(random);
+            let mut frame = Frame::random(random, length);
+            frame.bad = random.one_in(9);
+            self.source.push(&frame);
+        }
+        let shown = self.source.show(random.one_in(self.gaps));
+        shown.map(|_| self.source.take())
+    }
+}
+
+fn delays(mut clock: impl FnMut(bool, u32, Option<Beat>) -> (Option<Beat>, [u32; 3]), longest: u64, seed: u64) {
+    let mut random = Random::new(seed);
+    let mut traffic = Traffic { source: Source::default(), load: 1, gaps: 1 };
+    let mut coming = VecDeque::new();
+    let (mut delay, mut since_reset, mut beats) = (0, 0u64, 0u64);
+    for now in 0..5_000_000u64 {
+        let reset = now == 0 || since_reset > 30_000 && random.one_in(5_000);
+        since_reset += 1;
+        if reset {
+            traffic = Traffic { source: Source::default(), load: 1 + random.below(300), gaps: 1 + random.below(9) };
+            delay = match random.below(4) {
+                0 => random.below(12),
+                1 => longest,
+                _ => random.below(longest + 1),
+            };
+        }
+        let shown = traffic.next(&mut random);
+        let (left, counts) = clock(reset, delay as u32, shown);
+        if reset {
+            coming.clear();
+            since_reset = 0;
+            continue;
+        }
+        // The delay is seen one clock after it changes.
+        let wanted = coming.front().filter(|&&(at, _)| at == now).map(|&(_, beat)| beat);
+        if wanted.is_some() {
+            coming.pop_front();
+            beats += 1;
+        }
+        let wanted: Option<Beat> = wanted;
+        assert_eq!(left, wanted, "in clock {now}, delay {delay}");
+        assert_eq!(counts, [0; 3], "nothing dropped, cut or late, in clock {now}");
+        if let Some(beat) = shown {
+            coming.push_back((now + delay.max(LEAST), beat));
+        }
+    }
+    assert!(beats > 200_000, "{beats} beats");
+}
+
+#[test]
+fn external_memory() {
+    let mut core = delay_line::Core::new(51);
+    let mut memory = Memory { words: vec![[0; 3]; 65_536], read: [[0; 3]; 2] };
+    delays(
+        |reset, delay, shown| {
+            let mut given = given!(delay_line, reset, delay, shown, true);
+            given.mem_read_data_i = memory.read[1];
+            let out = core.clock(&given);
+            memory.clock(&out);
+            (out.m_axis_tvalid.then(|| beat!(out)), [out.dropped_o, out.cut_o, out.late_o])
+        },
+        60_000,
+        52,
+    );
+}
+
+#[test]
+fn block_memory() {
+    let mut core = delay_line_block::Core::new(53);
+    delays(
+        |reset, delay, shown| {
+            let out = core.clock(&given!(delay_line_block, reset, delay, shown, true));
+            (out.m_axis_tvalid.then(|| beat!(out)), [out.dropped_o, out.cut_o, out.late_o])
+        },
+        820,
+        54,
+    );
+}
+
+/// Too little memory, frames that are too long, stalls, delays that change: frames are whole or not there, counters tell,
+/// no beat leaves before its time.
+#[test]
+fn too_much_for_it() {
+    const WORDS: usize = 128;
+    const LONGEST: usize = 32;
+    let mut random = Random::new(55);
+    let mut core = delay_line_small::Core::new(56);
+    let mut traffic = Traffic { source: Source::default(), load: 1, gaps: 1 };
+    let mut sink = Sink::default();
+    // Frames that have come, each with its beats and the clocks before which they must not leave.
+    let mut coming: VecDeque<Vec<(u64, Beat)>> = VecDeque::new();
+    let mut frame = Vec::new();
+    let mut leaving: Vec<(u64, Beat)> = Vec::new();
+    let (mut delay, mut since_reset, mut stalls) = (0u64, 0, 1);
+    let (mut dropped, mut cut, mut passed, mut all_dropped) = (0, 0, 0u64, 0u64);
+    for now in 0..3_000_000u64 {
+        let reset = now == 0 || since_reset > 30_000 && random.one_in(5_000);
+        since_reset += 1;
+        if reset {
+            traffic = Traffic { source: Source::default(), load: 1 + random.below(100), gaps: 1 + random.below(4) };
+            stalls = 1 + random.below(4);
+            delay = random.below(1_500);
+        }
+        let fast = random.one_in(1_000);
+        if fast {
+            delay = random.below(1_500);
+        }
+        let shown = if fast { None } else { traffic.next(&mut random) };
+        let ready = random.one_in(stalls);
+        let out = core.clock(&given!(delay_line_small, reset, delay as u16, shown, ready));
+        if reset {
+            (since_reset, dropped, cut) = (0, 0, 0);
+            coming.clear();
+            frame.clear();
+            leaving.clear();
+            sink.clear();
+            continue;
+        }
+        assert!(usize::from(out.words_o) <= WORDS);
+        if let Some(beat) = shown {
+            frame.push((now + delay.max(LEAST), beat));
+            if beat.last {
+                coming.push_back(std::mem::take(&mut frame));
+            }
+        }
+        if out.m_axis_tvalid && ready {
+            leaving.push((now, beat!(out)));
+        }
+        if let Some(left) = sink.see(out.m_axis_tvalid, beat!(out), ready) {
+            // Its beats are those of the next frame that was not dropped; it may still be coming.
+            let octets = leaving.len();
+            loop {
+                let Some(wanted) = coming.pop_front() else {
+                    let begun: Vec<_> = frame.iter().map(|b: &(u64, Beat)| b.1.data).collect();
+                    assert!(octets == LONGEST && left.bad, "in clock {now}");
+                    assert!(begun.iter().zip(&leaving).all(|(data, beat)| *data == beat.1.data));
+                    cut += 1;
+                    // The rest of it never leaves.
+                    frame.clear();
+                    frame.push((u64::MAX, Beat::default()));
+                    break;
+                };
+                if wanted[0].0 == u64::MAX {
+                    continue;
+                }
+                let same = wanted.iter().zip(&leaving).all(|(a, b)| a.1.data == b.1.data);
+                if !same || wanted.len() < octets {
+                    dropped += 1;
+                    continue;
+                }
+                assert!(wanted.iter().zip(&leaving).all(|(a, b)| a.0 <= b.0), "a beat too early in clock {now}");
+                if wanted.len() > octets {
+                    assert!(octets == LONGEST && left.bad, "in clock {now}");
+                    cut += 1;
+                } else {
+                    assert_eq!(left.bad, wanted[octets - 1].1.user);
+                }
+                break;
+            }
+            leaving.clear();
+            passed += 1;
+        }
+        if out.words_o == 0 && coming.is_empty() && frame.is_empty() && leaving.is_empty() && !out.m_axis_tvalid {
+            assert_eq!((out.dropped_o, out.cut_o), (dropped, cut), "in clock {now}");
+            all_dropped += u64::from(dropped);
+        }
+        assert!(out.dropped_o >= dropped && out.cut_o >= cut, "in clock {now}");
+    }
+    assert!(passed > 10_000 && all_dropped > 0, "{passed} frames passed");
+}

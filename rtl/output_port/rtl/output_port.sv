@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Output port: a stream onto a line at a rate in bit/s, exact on average, that a schedule changes. (Paper 002, section
+// 4.1: the switch's service rate goes from 0.95 to 0.2 Gb/s and back)
+//
+// A frame occupies the line for (octets + LineOctets) × 8 / rate, octets with check sequence and at least 64, at the rate
+// that holds when it starts. What of a clock is left at its end counts for the next frame, if that waits: so frames start
+// in the first clock at or after the time at which they would start on an ideal line, however long the line is busy.
+//
+// Latency: a beat is at m_axis in the clock after the one in which it is taken; a frame that finds the line free is taken
+// in the clock in which it is shown. Throughput: the beats of a frame a clock each, however slow the line is; the next frame
+// waits. Exact for rates up to 48 bits a clock.
+
+`default_nettype none
+
+module output_port
+  import penstock_pkg::*;
+  import cn_frame_pkg::*;
+#(
+  // Clock rate, Hz, up to 2^28.
+  parameter int unsigned ClockHz = 125_000_000,
+  // Octets that a frame takes on the line beside its own: 20 on Ethernet, 0 as the papers count.
+  parameter int unsigned OctetsOnLine = LineOctets,
+  // Changes of the rate, 1 to 16.
+  parameter int unsigned Entries = 4,
+  // A frame that comes this many clocks late still counts as back to back: what an arbiter that waits for free_o takes.
+  parameter int unsigned Slack = 0,
+  // Bits of a number of entries; not to be set.
+  parameter int unsigned EntryW = $clog2(Entries + 1)
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // The rate from the beginning on, and its changes in the order of their times: for frames that start in clock
+  // schedule_at_i + 3 or later it is schedule_rate_i. 0 closes the line.
+  input var  rate_t                          rate_i,
+  input var  logic  [ EntryW-1:0]            schedule_entries_i,
+  input var  logic  [Entries-1:0][     47:0] schedule_at_i,
+  input var  logic  [Entries-1:0][RateW-1:0] schedule_rate_i,
+  // The time in clocks, one more each clock.
+  input var  logic  [       47:0]            now_i,
+  output var rate_t                          rate_o,
+
+  // No frame starts while this is high. Whether one could start: the line is free.
+  input var  logic hold_i,
+  output var logic free_o,
+
+  input var  logic [63:0] s_axis_tdata,
+  input var  logic [ 7:0] s_axis_tkeep,
+  input var  logic        s_axis_tvalid,
+  output var logic        s_axis_tready,
+  input var  logic        s_axis_tlast,
+  input var  logic        s_axis_tuser,
+
+  output var logic [63:0] m_axis_tdata,
+  output var logic [ 7:0] m_axis_tkeep,
+  output var logic        m_axis_tvalid,
+  input var  logic        m_axis_tready,
+  output var logic        m_axis_tlast,
+  output var logic        m_axis_tuser,
+
+  // A frame starts, and what has been sent: frames, and their octets with check sequence.
+  output var logic        start_o,
+  output var logic [31:0] frames_o,
+  output var logic [47:0] octets_o
+);
+  // Work on the line in bit × Hz: an octet is 8 × ClockHz of it, and a clock does as many as the rate is bit/s.
+  localparam int unsigned WorkW = 50;
+  localparam int unsigned LateW = $clog2(Slack + 2);
+  typedef logic signed [WorkW-1:0] work_t;
+  localparam work_t OctetWork = work_t'(ClockHz) * 8;
+  localparam int unsigned FirstOctets = MinOctets + FcsOctets + OctetsOnLine;
+  localparam work_t FirstWork = OctetWork * work_t'(FirstOctets);
+
+  if (ClockHz < 1 || ClockHz > (1 << 28)) begin : gen_bad_clock
+    $fatal(0, "ClockHz is 1 to 2^28 (instance %m)");
+  end
+  if (OctetsOnLine > 64) begin : gen_bad_line
+    $fatal(0, "OctetsOnLine is at most 64 (instance %m)");
+  end
+  if (Entries < 1 || Entries > 16) begin : gen_bad_entries
+    $fatal(0, "Entries is 1 to 16 (instance %m)");
+  end
+  if (Slack > 15) begin : gen_bad_slack
+    $fatal(0, "Slack is at most 15 (instance %m)");
+  end
+
+  // The schedule: the next change is loaded, compared, and done; three clocks each.
+  logic  [EntryW-1:0] entry_q;
+  logic               armed_q;
+  logic               due_q;
+  logic  [      47:0] next_at_q;
+  rate_t              next_rate_q;
+  rate_t              scheduled_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      entry_q <= '0;
+      armed_q <= 1'b0;
+      due_q   <= 1'b0;
+    end else begin
+      due_q <= 1'b0;
+      if (due_q) begin
+        entry_q <= entry_q + 1'b1;
+      end else if (!armed_q) begin
+        armed_q <= entry_q < schedule_entries_i && 32'(entry_q) < Entries;
+      end else if (now_i >= next_at_q) begin
+        armed_q <= 1'b0;
+        due_q   <= 1'b1;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!armed_q && !due_q) begin
+      for (int unsigned i = 0; i < Entries; ++i) begin
+        if (entry_q == EntryW'(i)) begin
+          next_at_q   <= schedule_at_i[i];
+          next_rate_q <= schedule_rate_i[i];
+        end
+      end
+    end
+    if (due_q) scheduled_q <= next_rate_q;
+    else if (entry_q == '0) scheduled_q <= rate_i;
+  end
+
+  // The rate, and what it makes of the clock in which a frame starts.
+  rate_t rate_q;
+  logic  open_q;
+  work_t start_work_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) open_q <= 1'b0;
+    else open_q <= scheduled_q != '0;
+    rate_q       <= scheduled_q;
+    start_work_q <= FirstWork - work_t'(scheduled_q);
+  end
+
+  assign rate_o = rate_q;
+
+  // A frame starts with the work of the shortest frame; each beat beyond its 60 octets brings that of its own octets, three
+  // clocks later, which is before the work of the beats in front of it is done.
+  logic in_frame_q;
+  logic [1:0] tail_q;
+  logic space;
+  logic start;
+  logic taken;
+  logic [2:0] beats_q;
+  logic long_q;
+  logic [3:0] octets;
+  logic [3:0] beyond;
+
+  always_comb begin
+    octets = '0;
+    for (int unsigned i = 0; i < 8; ++i) octets += 4'(s_axis_tkeep[i]);
+    if (long_q) beyond = octets;
+    else if (beats_q == '1 && octets > 4'd4) beyond = octets - 4'd4;
+    else beyond = '0;
+  end
+
+  work_t cost_q;
+
+  // What an octet costs, as a table: a multiplication by a constant of so few values needs no multiplier.
+  always_ff @(posedge clk_i) begin
+    cost_q <= '0;
+    for (int unsigned i = 1; i <= 8; ++i) begin
+      if (taken && !start && 32'(beyond) == i) cost_q <= OctetWork * work_t'(i);
+    end
+  end
+
+  // The work left on the line, less 1: negative when the line is free.
+  work_t             work_q;
+  work_t             work;
+  work_t             delta_q;
+  rate_t             frame_rate_q;
+  rate_t             running_rate;
+  logic              done;
+  logic              much;
+  logic              line_free;
+  logic              follows_q;
+  logic              changed_q;
+  logic  [LateW-1:0] late_q;
+
+  assign done          = work_q[WorkW-1];
+  assign much          = !work_q[WorkW-1] && work_q[WorkW-2];
+  assign line_free     = done && !in_frame_q && tail_q == '0;
+  assign space         = !m_axis_tvalid || m_axis_tready;
+  assign start         = line_free && open_q && !hold_i && space && s_axis_tvalid;
+  // A frame of more than 280 KB goes no faster than the line, so that its work is bounded.
+  assign s_axis_tready = space && (in_frame_q ? !much : line_free && open_q && !hold_i);
+  assign taken         = s_axis_tvalid && s_axis_tready;
+  assign running_rate  = start ? rate_q : frame_rate_q;
+  // What is left over counts if the next frame waits for the line, or came hardly too late, and goes at the same rate.
+  assign work          = done && !(line_free && follows_q && !changed_q) ? work_t'(-1) : work_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      in_frame_q <= 1'b0;
+      tail_q     <= '0;
+      work_q     <= work_t'(-1);
+      follows_q  <= 1'b0;
+      late_q     <= '0;
+    end else begin
+      if (taken) in_frame_q <= !s_axis_tlast;
+      tail_q <= {tail_q[0], taken && s_axis_tlast};
+      if (start) work_q <= work + start_work_q;
+      else if (!line_free) work_q <= work + delta_q;
+      else work_q <= follows_q && late_q != '0 ? work + delta_q : work_t'(-1);
+      // In the clock in which the line gets free: whether a frame has waited for it. After that: whether there is time.
+      if (!line_free || start) begin
+        follows_q <= Slack != 0 || s_axis_tvalid;
+        late_q    <= LateW'(Slack);
+      end else begin
+        follows_q <= follows_q && late_q != '0;
+        if (late_q != '0) late_q <= late_q - 1'b1;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start) begin
+      frame_rate_q <= rate_q;
+      beats_q      <= 3'd1;
+      long_q       <= 1'b0;
+    end else if (taken) begin
+      beats_q <= beats_q + 1'b1;
+      if (beats_q == '1) long_q <= 1'b1;
+    end
+    changed_q <= scheduled_q != frame_rate_q;
+    delta_q   <= cost_q - work_t'(running_rate);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) m_axis_tvalid <= 1'b0;
+    else if (taken) m_axis_tvalid <= 1'b1;
+    else if (m_axis_tready) m_axis_tvalid <= 1'b0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (taken) begin
+      m_axis_tdata <= s_axis_tdata;
+      m_axis_tkeep <= s_axis_tkeep;
+      m_axis_tlast <= s_axis_tlast;
+      m_axis_tuser <= s_axis_tuser;
+    end
+  end
+
+  // Counters, which stay at their highest numbers.
+  logic       count_q;
+  logic       count_last_q;
+  logic [3:0] count_octets_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      count_q      <= 1'b0;
+      count_last_q <= 1'b0;
+    end else begin
+      count_q      <= taken;
+      count_last_q <= taken && s_axis_tlast;
+    end
+    count_octets_q <= octets + (s_axis_tlast ? 4'(FcsOctets) : '0);
+  end
+
+  event_counter u_frames (
+      .clk_i,
+      .rst_i,
+      .valid_i (count_last_q),
+      .amount_i(1'b1),
+      .count_o (frames_o)
+  );
+
+  event_counter #(
+      .Width  (48),
+      .AmountW(4)
+  ) u_octets (
+      .clk_i,
+      .rst_i,
+      .valid_i (count_q),
+      .amount_i(count_octets_q),
+      .count_o (octets_o)
+  );
+
+  assign free_o  = line_free && open_q;
+  assign start_o = start;
+
+`ifdef FORMAL
+  // What must never happen: a beat lost, changed or withdrawn, a frame that starts within another or on a busy line, work
+  // that leaves its bounds.
+  localparam work_t HighWork = work_t'(1) << (WorkW - 2);
+  // The reset at the beginning lasts three clocks.
+  logic [1:0] early_q = '1;
+  logic past_valid_q = 1'b0;
+  logic past_held_q;
+  logic [73:0] past_beat_q;
+  logic [73:0] beat;
+
+  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser};
+
+  always_ff @(posedge clk_i) begin
+    if (early_q != '0) early_q <= early_q - 1'b1;
+    past_valid_q <= early_q <= 2'd1;
+    past_held_q  <= m_axis_tvalid && !m_axis_tready && !rst_i;
+    past_beat_q  <= beat;
+    if (!past_valid_q) assume (rst_i);
+    if (past_valid_q) begin
+      assert (early_q == '0);
+      // Above the mark no beat is taken; three are on their way.
+      assert (work_q < HighWork + 24 * OctetWork);
+      if (delta_q > 0) assert (work_q < HighWork + 16 * OctetWork);
+      if (cost_q > 0) assert (work_q < HighWork + 8 * OctetWork);
+      assert (cost_q >= 0 && cost_q <= 8 * OctetWork);
+      assert (delta_q > -(work_t'(1) << RateW) && delta_q <= 8 * OctetWork);
+      assert (start_work_q <= FirstWork && start_work_q > FirstWork - (work_t'(1) << RateW));
+      // Nor does credit grow with the time for which a line is idle.
+      assert (32'(late_q) <= Slack);
+      assert (work_q >= -(work_t'(Slack + 2 - 32'(late_q)) << RateW));
+      if (start) assert (taken && !in_frame_q && work_q[WorkW-1]);
+      if (taken && !in_frame_q) assert (start);
+      if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
+      assert (32'(entry_q) <= Entries && !(armed_q && due_q));
+      if (armed_q || due_q) assert (32'(entry_q) < Entries);
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire

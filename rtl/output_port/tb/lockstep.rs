@@ -1,0 +1,254 @@
+//! The output port against the line of the event simulator: when each frame starts.
+
+use std::collections::VecDeque;
+
+use penstock_cosim::{
+    Random, output_port, output_port_slack,
+    stream::{Beat, Frame, Sink, Source, length},
+};
+use penstock_schemes::BitRate;
+
+const CLOCK_PS: u64 = 8_000;
+const CHECK: u64 = 4;
+const LINE: u64 = 20;
+const SHORTEST: u64 = 64;
+
+/// The line of the event simulator: remainders of picoseconds are carried as long as the rate stays.
+#[derive(Default)]
+struct Line {
+    free_ps: u64,
+    rate: u64,
+    remainder: u64,
+}
+
+impl Line {
+    /// A frame that is there from `from_ps` on: when it starts.
+    fn send(&mut self, from_ps: u64, rate: u64, octets: u64) -> u64 {
+        let start = from_ps.max(self.free_ps);
+        if rate != self.rate {
+            // The port does not carry what is left of a clock over a change of the rate.
+            let start = start.div_ceil(CLOCK_PS) * CLOCK_PS;
+            (self.rate, self.remainder) = (rate, 0);
+            self.free_ps = start + self.time(octets);
+            return start;
+        }
+        self.free_ps = start + self.time(octets);
+        start
+    }
+
+    fn time(&mut self, octets: u64) -> u64 {
+        let (time, rest) = BitRate(self.rate).serialisation((octets + CHECK).max(SHORTEST) + LINE);
+        self.remainder += rest;
+        let carry = u64::from(self.remainder >= self.rate);
+        self.remainder -= carry * self.rate;
+        time.0 + carry
+    }
+}
+
+fn wide<const N: usize>(values: &[u64], bits: usize) -> [u32; N] {
+    let mut words = [0; N];
+    for (index, value) in values.iter().enumerate() {
+        for bit in (0..bits).filter(|bit| value >> bit & 1 == 1) {
+            words[(index * bits + bit) / 32] |= 1 << ((index * bits + bit) % 32);
+        }
+    }
+    words
+}
+
+/// 0.95, 0.2, 0.95 Gb/s and an odd rate: every frame of ten million clocks starts in the first clock in which it may.
+#[test]
+fn keeps_the_time_of_the_ideal_line() {
+    let mut random = Random::new(5);
+    let mut core = output_port::Core::new(6);
+    let changes = [(2_500_000, 200_000_000), (4_000_000, 950_000_000), (8_000_000, 999_999_937)];
+    let mut given = output_port::In {
+        rst_i: true,
+        rate_i: 950_000_000,
+        schedule_at_i: wide(&changes.map(|c| c.0), 48),
+        schedule_rate_i: wide(&changes.map(|c| c.1), 34),
+        schedule_entries_i: 3,
+        m_axis_tready: true,
+        ..Default::default()
+    };
+    core.clock(&given);
+    given.rst_i = false;
+    // The registers of the rate.
+    core.clock(&given);
+    core.clock(&given);
+    let (mut source, mut sink, mut line) = (Source::default(), Sink::default(), Line::default());
+    let (mut sent, mut came) = (VecDeque::new(), VecDeque::new());
+    let (mut frames, mut waited, mut phase, mut octets) = (0u64, 0u64, 0, 0);
+    for clock in 0..10_000_000u64 {
+        // Phases of a full queue, and of gaps.
+        if clock.is_multiple_of(50_000) {
+            phase = random.below(3);
+        }
+        let wants = match phase {
+            0 | 1 => source.left() < 300,
+            _ => source.left() == 0 && random.one_in(1_500),
+        };
+        if wants {
+            let length = if phase == 0 { 1514 } else { length(&mut random) };
+            let frame = Frame::random(&mut random, length);
+            source.push(&frame);
+            came.push_back((clock, length as u64));
+            sent.push_back(frame);
+        }
+        let shown = source.show(true);
+        let beat = shown.unwrap_or_default();
+        given.now_i = clock;
+        given.s_axis_tvalid = shown.is_some();
+        (given.s_axis_tdata, given.s_axis_tkeep) = (beat.data, beat.keep);
+        (given.s_axis_tlast, given.s_axis_tuser) = (beat.last, beat.user);
+        let out = core.clock(&given);
+        let rate = changes.iter().rev().find(|c| clock >= c.0 + 3).map_or(950_000_000, |c| c.1);
+        assert_eq!(out.rate_o, rate, "in clock {clock}");
+        if out.start_o {
+            let (from, length) = came.pop_front().expect("a frame that starts has come");
+            let ideal = line.send(from * CLOCK_PS, rate, length);
+            let late = (clock * CLOCK_PS).checked_sub(ideal);
+            assert!(late.is_some_and(|ps| ps <= CLOCK_PS), "frame {frames} in clock {clock}, ideally at {ideal} ps");
+            frames += 1;
+            waited += u64::from(ideal > from * CLOCK_PS);
+        }
+        if shown.is_some() && out.s_axis_tready {
+            source.take();
+        }
+        let beat =
+            Beat { data: out.m_axis_tdata, keep: out.m_axis_tkeep, last: out.m_axis_tlast, user: out.m_axis_tuser };
+        if let Some(frame) = sink.see(out.m_axis_tvalid, beat, true) {
+            octets += frame.octets.len() as u64 + CHECK;
+            assert_eq!(Some(frame), sent.pop_front());
+        }
+        assert!(octets.abs_diff(out.octets_o) <= 1514 + CHECK, "in clock {clock}");
+    }
+    assert!(frames > 10_000 && waited > 10_000, "{frames} frames, {waited} waited");
+}
+
+/// With an arbiter that looks for a frame when the line gets free, a full queue still loses no time.
+#[test]
+fn slack_keeps_the_rate_behind_a_held_arbiter() {
+    let mut random = Random::new(15);
+    let mut core = output_port_slack::Core::new(6);
+    let mut given = output_port_slack::In {
+        rst_i: true,
+        rate_i: 947_368_421,
+        hold_i: true,
+        m_axis_tready: true,
+        s_axis_tvalid: true,
+        ..Default::default()
+    };
+    core.clock(&given);
+    given.rst_i = false;
+    core.clock(&given);
+    core.clock(&given);
+    let (mut source, mut line) = (Source::default(), Line::default());
+    let mut lengths = VecDeque::new();
+    let (mut wait, mut first) = (0, None);
+    for clock in 0..2_000_000u64 {
+        while source.left() < 400 {
+            let length = length(&mut random);
+            source.push(&Frame::random(&mut random, length));
+            lengths.push_back(length as u64);
+        }
+        let beat = source.show(true).expect("the queue is full");
+        (given.s_axis_tdata, given.s_axis_tkeep, given.s_axis_tlast) = (beat.data, beat.keep, beat.last);
+        let out = core.clock(&given);
+        if out.start_o {
+            let from = *first.get_or_insert(clock) * CLOCK_PS;
+            let ideal = line.send(from, given.rate_i, lengths.pop_front().expect("it has come"));
+            let late = (clock * CLOCK_PS).checked_sub(ideal);
+            assert!(late.is_some_and(|ps| ps <= 5 * CLOCK_PS), "in clock {clock}, ideally at {ideal} ps");
+        }
+        if out.s_axis_tready {
+            source.take();
+        }
+        // One to four clocks after the line got free.
+        wait = if out.free_o && given.hold_i { wait - 1 } else { 1 + random.below(4) as i32 };
+        given.hold_i = !(out.free_o && wait <= 0 || out.free_o && !given.hold_i);
+    }
+    assert!(first.is_some());
+}
+
+/// Stalls, holds, runts, frames without end, closed lines, resets: never faster than the rate, never stuck, nothing cut.
+#[test]
+fn survives_what_comes() {
+    let mut random = Random::new(25);
+    let mut core = output_port::Core::new(26);
+    let (mut source, mut sink) = (Source::default(), Sink::default());
+    let mut sent = VecDeque::new();
+    let mut given = output_port::In::default();
+    let (mut earliest_ps, mut latest_ps, mut line_time, mut since_reset) = (0, 0, 0, 0);
+    let mut last_rate = 0;
+    let (mut stalls, mut holds, mut frames, mut idle, mut length_now) = (1, 1, 0u64, 0, VecDeque::new());
+    for clock in 0..3_000_000u64 {
+        given.rst_i = clock == 0 || since_reset > 15_000 && random.one_in(3_000);
+        since_reset += 1;
+        if given.rst_i {
+            source.clear();
+            sink.clear();
+            sent.clear();
+            length_now.clear();
+            (stalls, holds) = (1 + random.below(3), 1 + random.below(30));
+            given.rate_i = match random.below(5) {
+                0 => 1_000_000_000,
+                1 => 6_000_000_000,
+                2 => (1 << 34) - 1,
+                _ => 20_000_000 + random.below(2_000_000_000),
+            };
+            given.schedule_entries_i = random.below(8) as u8;
+            given.schedule_at_i = wide(&[clock + 5_000, clock + random.below(20_000), 0, random.next() >> 16], 48);
+            given.schedule_rate_i = wide(&[0, given.rate_i, random.below(given.rate_i), given.rate_i], 34);
+            (earliest_ps, latest_ps, since_reset, idle) = (0, 0, 0, 0);
+            last_rate = 0;
+        }
+        if source.left() < 3_000 {
+            let length = if random.one_in(200) { 20_000 } else { length(&mut random) };
+            let mut frame = Frame::random(&mut random, length);
+            frame.bad = random.one_in(9);
+            source.push(&frame);
+            length_now.push_back(length as u64);
+            sent.push_back(frame);
+        }
+        let shown = source.show(!random.one_in(5));
+        let beat = shown.unwrap_or_default();
+        given.now_i = clock;
+        given.hold_i = random.one_in(holds) && holds > 1;
+        given.m_axis_tready = random.one_in(stalls);
+        given.s_axis_tvalid = shown.is_some();
+        (given.s_axis_tdata, given.s_axis_tkeep) = (beat.data, beat.keep);
+        (given.s_axis_tlast, given.s_axis_tuser) = (beat.last, beat.user);
+        let out = core.clock(&given);
+        if given.rst_i {
+            continue;
+        }
+        let now = clock * CLOCK_PS;
+        if out.start_o {
+            assert!(out.rate_o > 0, "a closed line carries nothing");
+            assert!(now >= earliest_ps, "in clock {clock} before {earliest_ps} ps");
+            let length = length_now.pop_front().expect("it has come");
+            let (time, _) = BitRate(out.rate_o).serialisation((length + CHECK).max(SHORTEST) + LINE);
+            // Less than a clock of credit, and none from another rate.
+            let credit = if out.rate_o == last_rate { CLOCK_PS } else { 0 };
+            earliest_ps = earliest_ps.max(now - credit) + time.0;
+            last_rate = out.rate_o;
+            line_time = time.0;
+            frames += 1;
+        }
+        let moves = shown.is_some() && out.s_axis_tready;
+        if moves && source.take().last {
+            // What comes late takes its time from then on.
+            latest_ps = now + line_time;
+        }
+        // Nothing sticks: a frame that waits starts, one that has begun goes on.
+        let may = shown.is_some() && !given.hold_i && given.m_axis_tready && out.rate_o > 0 && now > latest_ps;
+        idle = if may && !moves { idle + 1 } else { 0 };
+        assert!(idle < 4, "stuck in clock {clock}");
+        let beat =
+            Beat { data: out.m_axis_tdata, keep: out.m_axis_tkeep, last: out.m_axis_tlast, user: out.m_axis_tuser };
+        if let Some(frame) = sink.see(out.m_axis_tvalid, beat, given.m_axis_tready) {
+            assert_eq!(Some(frame), sent.pop_front());
+        }
+    }
+    assert!(frames > 4_000, "{frames} frames");
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Priority flow control, the side of a switch: counts for each lossless priority the octets that came in over one line and
+// are still held, tells the line's other end to stop when they reach XOFF and to go on when they are down to XON.
+// (802.1Qbb; frames as 802.3 annex 31D; rules as crates/sim/src/pause.rs)
+//
+// A frame is made when the line is free, from the state of that clock: what had to be told until then is in it, what was
+// taken back before is not. A stop is told again half its time after its frame began, while it is needed.
+//
+// Latency: a counter moves two clocks after the event, what it asks for is known two later, the frame's first beat is shown
+// in the clock after one in which line_free_i is high. Throughput: an arrival and a departure a clock.
+
+`default_nettype none
+
+module pfc_tx
+  import penstock_pkg::*;
+  import cn_frame_pkg::*;
+  import pfc_pkg::*;
+#(
+  // The sum of 2^p over the lossless priorities p, 0 to 255; the others are never stopped.
+  parameter int unsigned Lossless = 8,
+  // Clocks of a quantum of pause time on the line that is stopped: 512 × clock rate / line rate, even, 2 to 65 534.
+  parameter int unsigned QuantumClocks = 64
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // Octets held: from xoff_i on the other end is to stop, at xon_i (below xoff_i) or less to go on. The pause time in
+  // quanta, and this port's address.
+  input var queue_octets_t        xoff_i,
+  input var queue_octets_t        xon_i,
+  input var logic          [15:0] quanta_i,
+  input var logic          [47:0] source_mac_i,
+
+  // A frame that came over the line is held from now on, and one is held no longer.
+  input var logic                arrive_valid_i,
+  input var logic          [2:0] arrive_priority_i,
+  input var frame_octets_t       arrive_octets_i,
+  input var logic                depart_valid_i,
+  input var logic          [2:0] depart_priority_i,
+  input var frame_octets_t       depart_octets_i,
+
+  // A frame could start on the line back.
+  input var  logic        line_free_i,
+  output var logic [63:0] m_axis_tdata,
+  output var logic [ 7:0] m_axis_tkeep,
+  output var logic        m_axis_tvalid,
+  input var  logic        m_axis_tready,
+  output var logic        m_axis_tlast,
+  output var logic        m_axis_tuser,
+
+  // Octets held, priority 0 lowest; which priorities are to stop; frames made.
+  output var logic [ 7:0][QueueW-1:0] held_o,
+  output var logic [ 7:0]             full_o,
+  output var logic [31:0]             frames_o
+);
+  localparam int unsigned HalfQuantum = QuantumClocks / 2;
+  localparam int unsigned TimerW = 16 + unsigned'($clog2(HalfQuantum + 1));
+  localparam int unsigned SumW = QueueW + 2;
+
+  if (Lossless > 255) begin : gen_bad_lossless
+    $fatal(0, "Lossless is at most 255 (instance %m)");
+  end
+  if (QuantumClocks < 2 || QuantumClocks > 65_534 || QuantumClocks % 2 != 0) begin : gen_bad_quantum
+    $fatal(0, "QuantumClocks is even, 2 to 65534 (instance %m)");
+  end
+
+  // Half a pause time, clocks. The product of a setting and a constant.
+  logic [TimerW-1:0] half_q;
+  always_ff @(posedge clk_i) half_q <= TimerW'(quanta_i) * TimerW'(HalfQuantum);
+
+  logic [7:0] pending;
+  logic [7:0] full;
+  logic       composes;
+
+  for (genvar p = 0; p < 8; ++p) begin : gen_priority
+    if (Lossless[p]) begin : gen_lossless
+      logic signed   [  FrameW:0] delta_q;
+      logic signed   [  SumW-1:0] sum;
+      queue_octets_t              held_q;
+      frame_octets_t              arrives;
+      frame_octets_t              departs;
+      logic                       reaches_q;
+      logic                       falls_q;
+      logic                       full_q;
+      logic                       told_q;
+      logic                       pending_q;
+      logic                       told;
+      logic          [TimerW-1:0] timer_q;
+
+      assign arrives = arrive_valid_i && 32'(arrive_priority_i) == p ? arrive_octets_i : '0;
+      assign departs = depart_valid_i && 32'(depart_priority_i) == p ? depart_octets_i : '0;
+      assign sum = $signed({2'b00, held_q}) + SumW'(delta_q);
+      // What is told in this clock is what was full at its beginning.
+      assign told = composes && pending_q ? full_q : told_q;
+
+      always_ff @(posedge clk_i) begin
+        if (rst_i) begin
+          delta_q   <= '0;
+          held_q    <= '0;
+          reaches_q <= 1'b0;
+          falls_q   <= 1'b0;
+          full_q    <= 1'b0;
+          told_q    <= 1'b0;
+          pending_q <= 1'b0;
+          timer_q   <= '0;
+        end else begin
+          delta_q <= $signed({1'b0, arrives}) - $signed({1'b0, departs});
+          // Held within its width, whatever is reported.
+          if (sum[SumW-1]) held_q <= '0;
+          else if (sum[SumW-2]) held_q <= '1;
+          else held_q <= sum[QueueW-1:0];
+          reaches_q <= held_q >= xoff_i;
+          falls_q   <= held_q <= xon_i;
+
+          if (composes && pending_q) begin
+            told_q    <= full_q;
+            pending_q <= 1'b0;
+            timer_q   <= full_q ? half_q : '0;
+          end else if (timer_q != '0) begin
+            timer_q <= timer_q - 1'b1;
+            if (32'(timer_q) == 32'd1 && full_q) pending_q <= 1'b1;
+          end
+          if (!full_q && reaches_q) begin
+            full_q    <= 1'b1;
+            pending_q <= 1'b1;
+          end else if (full_q && falls_q && !reaches_q) begin
+            full_q    <= 1'b0;
+            pending_q <= told;
+          end
+        end
+      end
+
+      assign held_o[p]  = held_q;
+      assign full[p]    = full_q;
+      assign pending[p] = pending_q;
+    end else begin : gen_lossy
+      assign held_o[p]  = '0;
+      assign full[p]    = 1'b0;
+      assign pending[p] = 1'b0;
+    end
+  end
+
+  assign full_o = full;
+
+  // The frame: 60 octets in eight beats.
+  logic              sends_q;
+  logic [ 2:0]       beat_q;
+  logic [ 7:0]       told_q;
+  logic [ 7:0]       stops_q;
+  logic              moves;
+  logic [63:0]       octets;
+  logic [ 7:0][15:0] times;
+
+  assign moves    = !m_axis_tvalid || m_axis_tready;
+  assign composes = !sends_q && moves && line_free_i && pending != '0;
+
+  // Octets in the order of the line, the first in the highest bits.
+  always_comb begin
+    for (int unsigned i = 0; i < 8; ++i) times[i] = stops_q[i] ? quanta_i : '0;
+    case (beat_q)
+      3'd0: octets = {ControlAddress, source_mac_i[47:32]};
+      3'd1: octets = {source_mac_i[31:0], EtherTypeMacControl, PfcOpcode};
+      3'd2: octets = {8'h00, told_q, times[0], times[1], times[2]};
+      3'd3: octets = {times[3], times[4], times[5], times[6]};
+      3'd4: octets = {times[7], 48'h0};
+      default: octets = '0;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      sends_q       <= 1'b0;
+      beat_q        <= '0;
+      m_axis_tvalid <= 1'b0;
+    end else if (moves) begin
+      m_axis_tvalid <= sends_q || composes;
+      if (composes || sends_q) beat_q <= beat_q + 1'b1;
+      if (composes) sends_q <= 1'b1;
+      else if (beat_q == '1) sends_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (composes) begin
+      told_q  <= pending;
+      stops_q <= pending & full;
+    end
+    if (moves) begin
+      for (int unsigned i = 0; i < 8; ++i) m_axis_tdata[8*i+:8] <= octets[8*(7-i)+:8];
+      m_axis_tkeep <= beat_q == '1 ? 8'h0f : 8'hff;
+      m_axis_tlast <= beat_q == '1;
+    end
+  end
+
+  assign m_axis_tuser = 1'b0;
+
+  event_counter u_frames (
+      .clk_i,
+      .rst_i,
+      .valid_i (composes),
+      .amount_i(1'b1),
+      .count_o (frames_o)
+  );
+
+`ifdef FORMAL
+  // What must never happen: a frame of another length than 60 octets, one that tells nothing, one that begins on a busy
+  // line, a beat that changes or is withdrawn while it waits.
+  logic [1:0] early_q = '1;
+  logic past_held_q;
+  logic [72:0] past_beat_q;
+  logic [72:0] beat;
+  logic past_free_q;
+
+  assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast};
+
+  always_ff @(posedge clk_i) begin
+    if (early_q != '0) early_q <= early_q - 1'b1;
+    past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
+    past_beat_q <= beat;
+    past_free_q <= line_free_i;
+    if (early_q > 2'd1)
+      assume (rst_i);
+      else begin
+        assert (sends_q == (beat_q != '0));
+        if (sends_q) assert (m_axis_tvalid && !m_axis_tlast && told_q != '0);
+        if (m_axis_tvalid && !sends_q) assert (m_axis_tlast && m_axis_tkeep == 8'h0f);
+        if (m_axis_tvalid && beat_q == 3'd1 && !past_held_q) assert (past_free_q);
+        if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
+        assert ((full_o & ~8'(Lossless)) == '0 && (stops_q & ~told_q) == '0 || !sends_q);
+      end
+  end
+`endif
+endmodule
+
+`default_nettype wire

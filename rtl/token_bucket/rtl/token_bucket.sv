@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Token bucket: turns a rate into times at which frames may go. (Paper 002, section 3.2)
+//
+// Every RefillClocks clocks the bucket gets floor(rate / Granularity) × TokensPerStep octets, up to Depth. A frame of
+// octets_i may go while ready_o is high; take_i in such a clock takes its octets out. At 125 MHz and with the default
+// parameters that is a refill each 16 us, of one octet for each 0.5 Mb/s.
+//
+// Latency: a rate that is seen in clock c counts for the refills from clock c + QuotientW + 2 on (a restoring division,
+// one bit a clock); one that comes meanwhile is seen at its end. ready_o follows octets_i in the same clock.
+// Throughput: a frame a clock.
+
+`default_nettype none
+
+module token_bucket
+  import penstock_pkg::*;
+#(
+  // Octets that the bucket holds at most, 1 to 65535.
+  parameter int unsigned Depth = 3000,
+  // Clocks between refills, more than the division takes.
+  parameter int unsigned RefillClocks = 2000,
+  // Step of the rate, bit/s.
+  parameter int unsigned Granularity = 500_000,
+  // Octets that a step gives in a refill: Granularity × RefillClocks / (8 × clock rate), which must be whole.
+  parameter int unsigned TokensPerStep = 1
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // The rate that the bucket is to let through, bit/s.
+  input var rate_t rate_i,
+
+  // The frame that waits, with what its line adds (preamble, gap): whether it may go, and that it goes.
+  input var  frame_octets_t octets_i,
+  input var  logic          take_i,
+  output var logic          ready_o,
+
+  // What is in the bucket.
+  output var frame_octets_t tokens_o
+);
+  localparam int unsigned QuotientW = RateW - $clog2(Granularity + 1) + 1;
+  localparam int unsigned RefillW = $clog2(RefillClocks);
+  localparam int unsigned BitW = $clog2(QuotientW);
+  localparam int unsigned DivisorW = RateW + 1;
+  localparam int unsigned GiftW = 32;
+
+  if (Depth < 1 || Depth > 65_535) begin : gen_bad_depth
+    $fatal(0, "Depth is 1 to 65535 (instance %m)");
+  end
+  if (RefillClocks <= QuotientW + 1) begin : gen_bad_refill
+    $fatal(0, "RefillClocks is too short for a division (instance %m)");
+  end
+  if (TokensPerStep < 1) begin : gen_bad_step
+    $fatal(0, "TokensPerStep is at least 1 (instance %m)");
+  end
+
+  // floor(rate / Granularity), one bit a clock from the highest on: the divisor is shifted down, the rest shrinks.
+  rate_t                 rate_q;
+  logic                  dividing_q;
+  logic  [     BitW-1:0] bits_left_q;
+  logic  [    RateW-1:0] rest_q;
+  logic  [ DivisorW-1:0] divisor_q;
+  logic  [QuotientW-2:0] quotient_q;
+  logic  [QuotientW-1:0] steps_q;
+  logic                  fits;
+
+  assign fits = DivisorW'(rest_q) >= divisor_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      rate_q     <= '0;
+      dividing_q <= 1'b0;
+      steps_q    <= '0;
+    end else if (dividing_q) begin
+      quotient_q  <= (QuotientW - 1)'({quotient_q, fits});
+      bits_left_q <= bits_left_q - 1'b1;
+      if (bits_left_q == '0) begin
+        dividing_q <= 1'b0;
+        steps_q    <= {quotient_q, fits};
+      end
+    end else if (rate_i != rate_q) begin
+      rate_q      <= rate_i;
+      dividing_q  <= 1'b1;
+      bits_left_q <= BitW'(QuotientW - 1);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (dividing_q) begin
+      if (fits) rest_q <= rest_q - RateW'(divisor_q);
+      divisor_q <= divisor_q >> 1;
+    end else begin
+      rest_q    <= rate_i;
+      divisor_q <= DivisorW'(Granularity) << (QuotientW - 1);
+    end
+  end
+
+  // What a refill gives, at most a full bucket, and how much the bucket may hold before it runs over.
+  frame_octets_t             gift_q;
+  frame_octets_t             room_q;
+  logic          [GiftW-1:0] gift;
+
+  assign gift = GiftW'(steps_q) * GiftW'(TokensPerStep);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      gift_q <= '0;
+      room_q <= FrameW'(Depth);
+    end else begin
+      gift_q <= gift > GiftW'(Depth) ? FrameW'(Depth) : FrameW'(gift);
+      room_q <= FrameW'(Depth) - (gift > GiftW'(Depth) ? FrameW'(Depth) : FrameW'(gift));
+    end
+  end
+
+  // The bucket.
+  logic          [RefillW-1:0] refill_q;
+  logic                        refill;
+  frame_octets_t               tokens_q;
+  frame_octets_t               rest;
+  logic                        short_of;
+  logic                        taken;
+  logic          [   FrameW:0] room_of_both;
+  frame_octets_t               refilled_rest;
+  frame_octets_t               refilled;
+
+  assign refill = refill_q == RefillW'(RefillClocks - 1);
+  assign {short_of, rest} = {1'b0, tokens_q} - {1'b0, octets_i};
+  assign taken = take_i && !short_of;
+
+  // What a refill makes of it, with a frame taken and without: side by side, so that neither waits for the other.
+  assign room_of_both = {1'b0, room_q} + {1'b0, octets_i};
+  assign refilled_rest = {1'b0, tokens_q} > room_of_both ? FrameW'(Depth) : rest + gift_q;
+  assign refilled = tokens_q > room_q ? FrameW'(Depth) : tokens_q + gift_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      refill_q <= '0;
+      tokens_q <= FrameW'(Depth);
+    end else begin
+      refill_q <= refill ? '0 : refill_q + 1'b1;
+      if (refill) tokens_q <= taken ? refilled_rest : refilled;
+      else if (taken) tokens_q <= rest;
+    end
+  end
+
+  assign ready_o  = !short_of;
+  assign tokens_o = tokens_q;
+
+`ifdef FORMAL
+  // What must never happen: a bucket over its depth, or a frame that goes and leaves its tokens there.
+  logic          past_valid_q = 1'b0;
+  logic          past_reset_q;
+  logic          past_take_q;
+  logic          past_refill_q;
+  frame_octets_t past_tokens_q;
+  frame_octets_t past_octets_q;
+  always_ff @(posedge clk_i) begin
+    past_valid_q  <= 1'b1;
+    past_reset_q  <= rst_i;
+    past_take_q   <= take_i && ready_o;
+    past_refill_q <= refill;
+    past_tokens_q <= tokens_q;
+    past_octets_q <= octets_i;
+    if (!past_valid_q) assume (rst_i);
+    if (past_valid_q) begin
+      assert (32'(tokens_q) <= Depth);
+      assert (32'(refill_q) < RefillClocks);
+      if (past_take_q && !past_refill_q && !past_reset_q) begin
+        assert (past_octets_q <= past_tokens_q);
+        assert (tokens_q == past_tokens_q - past_octets_q);
+      end
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire

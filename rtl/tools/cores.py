@@ -1,0 +1,109 @@
+"""What the `core.toml` files say: the cores, how each is built, and what is proved of it."""
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+RTL = Path(__file__).resolve().parent.parent
+BUILD = RTL / "build"
+# Sources that `make` makes; a core.toml names them as `generated`.
+GENERATED = BUILD / "generated"
+TOOLS = BUILD / "venv" / "bin"
+
+
+@dataclass(frozen=True)
+class Build:
+    """A core with one set of parameters."""
+
+    name: str
+    top: str
+    parameters: dict[str, str]
+    sources: tuple[Path, ...]
+    clock_mhz: float
+    report: bool
+    cosim: bool
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is proved of a core: the assertions in its source, from any state that they allow."""
+
+    name: str
+    top: str
+    parameters: dict[str, str]
+    sources: tuple[Path, ...]
+    depth: int
+    mode: str
+
+
+@dataclass(frozen=True)
+class Core:
+    """A folder with a `core.toml`."""
+
+    folder: Path
+    title: str
+    says: str
+    source: str
+    own_sources: tuple[Path, ...]
+    builds: tuple[Build, ...] = field(default=())
+    proofs: tuple[Proof, ...] = field(default=())
+
+
+def all_cores() -> list[Core]:
+    """Return all cores, by folder."""
+    return [_core(path.parent) for path in sorted(RTL.glob("*/core.toml"))]
+
+
+def builds() -> list[Build]:
+    """Return every build of every core."""
+    return [build for core in all_cores() for build in core.builds]
+
+
+def _core(folder: Path) -> Core:
+    said = _read(folder)
+    sources = _sources(folder)
+    made = tuple(
+        Build(
+            name=each["name"],
+            top=each["top"],
+            parameters=each.get("parameters", {}),
+            sources=sources,
+            clock_mhz=each.get("clock_mhz", 125.0),
+            report=each.get("report", True),
+            cosim=each.get("cosim", True),
+        )
+        for each in said.get("build", [])
+    )
+    proofs = tuple(
+        Proof(
+            name=each["name"],
+            top=each["top"],
+            parameters=each.get("parameters", {}),
+            sources=sources,
+            depth=each.get("depth", 10),
+            mode=each.get("mode", "prove"),
+        )
+        for each in said.get("proof", [])
+    )
+    own = tuple(folder / source for source in said["sources"])
+    return Core(folder, said["title"], said["says"], said.get("source", ""), own, made, proofs)
+
+
+def _sources(folder: Path) -> tuple[Path, ...]:
+    """Return the sources of a core after those of what it needs, each once."""
+    said = _read(folder)
+    found: dict[Path, None] = {}
+    for need in said.get("needs", []):
+        found.update(dict.fromkeys(_sources(RTL / need)))
+    found.update(dict.fromkeys(GENERATED / source for source in said.get("generated", [])))
+    found.update(dict.fromkeys(folder / source for source in said["sources"]))
+    return tuple(found)
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    path = folder / "core.toml"
+    try:
+        return tomllib.loads(path.read_text())
+    except (OSError, tomllib.TOMLDecodeError) as wrong:
+        raise SystemExit(f"{path}: {wrong}") from wrong

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trace: one stream of records of what happens in several places, each with its clock. (Paper 002, section 1: the ability
+// to trace and analyze all major network and QCN variables)
+//
+// Each source has a place for one event; they are brought into a FIFO in turn. What finds its place taken, or the FIFO full
+// when its turn comes, is dropped and counted. Every 2^21 clocks, and first of all, comes a record of the time, which is
+// never dropped: what comes late comes late, and the stamps of the records around it can be told.
+//
+// Latency: an event of clock c is in the FIFO by clock c + Sources + 4, at m_axis one later, if there is room.
+// Throughput: a record each Sources clocks for each source.
+
+`default_nettype none
+
+module trace
+  import trace_pkg::*;
+#(
+  // Sources of events, 1 to 16.
+  parameter int unsigned Sources = 8,
+  // Records that the FIFO holds, a power of two, at least 2.
+  parameter int unsigned Depth   = 64
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // The time in clocks, one more each clock.
+  input var logic [ClockW-1:0] now_i,
+
+  // An event of each source: what it is (what_e), and its value.
+  input var logic [Sources-1:0]             valid_i,
+  input var logic [Sources-1:0][ WhatW-1:0] what_i,
+  input var logic [Sources-1:0][ValueW-1:0] value_i,
+
+  // Records (record_t), each a frame of one beat.
+  output var logic [63:0] m_axis_tdata,
+  output var logic [ 7:0] m_axis_tkeep,
+  output var logic        m_axis_tvalid,
+  input var  logic        m_axis_tready,
+  output var logic        m_axis_tlast,
+  output var logic        m_axis_tuser,
+
+  // Events that were dropped. It stays at its largest value.
+  output var logic [31:0] dropped_o
+);
+  localparam int unsigned CountW = 5;
+  localparam int unsigned TurnW = Sources > 1 ? unsigned'($clog2(Sources)) : 1;
+
+  if (Sources < 1 || Sources > 16) begin : gen_bad_sources
+    $fatal(0, "Sources is 1 to 16 (instance %m)");
+  end
+
+  // A place for an event of each source; the sources have their turns one after the other, a clock each.
+  logic    [Sources-1:0] waits_q;
+  record_t               kept_q  [Sources];
+  logic    [  TurnW-1:0] turn_q;
+  logic    [Sources-1:0] leaves;
+  logic    [Sources-1:0] lost;
+  logic                  picks;
+
+  always_comb for (int unsigned i = 0; i < Sources; ++i) leaves[i] = picks && 32'(turn_q) == i;
+  assign lost = valid_i & waits_q & ~leaves;
+
+  // The time goes first; no event is taken in its clock.
+  logic    time_due_q;
+  logic    time_goes;
+  logic    going_q;
+  logic    going_time_q;
+  logic    stuck_q;
+  record_t record_q;
+  logic    full;
+  logic    empty;
+
+  assign time_goes = time_due_q && !going_time_q;
+  assign picks     = !time_goes && waits_q[turn_q];
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      waits_q      <= '0;
+      turn_q       <= '0;
+      time_due_q   <= 1'b1;
+      going_q      <= 1'b0;
+      going_time_q <= 1'b0;
+      stuck_q      <= 1'b0;
+    end else begin
+      waits_q <= valid_i | (waits_q & ~leaves);
+      if (!time_goes) turn_q <= 32'(turn_q) == Sources - 1 ? '0 : turn_q + 1'b1;
+      going_q      <= picks;
+      going_time_q <= time_goes;
+      // It goes again until there was room for it, and nothing goes in front of it.
+      if (going_time_q) stuck_q <= full;
+      if (now_i[StampW-2:0] == '0) time_due_q <= 1'b1;
+      else if (going_time_q && !full) time_due_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < Sources; ++i) begin
+      if (valid_i[i] && (!waits_q[i] || leaves[i])) begin
+        kept_q[i] <= {what_i[i], SourceW'(i), value_i[i], now_i[StampW-1:0]};
+      end
+    end
+    if (time_goes) begin
+      record_q <= {TraceTime, SourceW'(0), ValueW'(now_i[ClockW-1:StampW]), now_i[StampW-1:0]};
+    end else begin
+      record_q <= kept_q[turn_q];
+    end
+  end
+
+  small_fifo #(
+      .Width(64),
+      .Depth(Depth)
+  ) u_fifo (
+      .clk_i,
+      .rst_i,
+      .push_i (going_q && !stuck_q || going_time_q),
+      .data_i (record_q),
+      .full_o (full),
+      .pop_i  (m_axis_tready),
+      .data_o (m_axis_tdata),
+      .empty_o(empty)
+  );
+
+  assign m_axis_tvalid = !empty;
+  assign m_axis_tkeep  = '1;
+  assign m_axis_tlast  = 1'b1;
+  assign m_axis_tuser  = 1'b0;
+
+  // Events lost in a clock: those whose place was taken, and the one for which the FIFO had no room.
+  logic [CountW-1:0] count_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) count_q <= '0;
+    else begin
+      automatic logic [CountW-1:0] sum = CountW'(going_q && (full || stuck_q));
+      for (int unsigned i = 0; i < Sources; ++i) sum += CountW'(lost[i]);
+      count_q <= sum;
+    end
+  end
+
+  event_counter #(
+      .Width  (32),
+      .AmountW(CountW)
+  ) u_dropped (
+      .clk_i,
+      .rst_i,
+      .valid_i (1'b1),
+      .amount_i(count_q),
+      .count_o (dropped_o)
+  );
+
+`ifdef FORMAL
+  // What must never happen: an event that is neither kept, sent nor counted; a record of the time that is lost; a record
+  // withdrawn.
+  logic [1:0] early_q = '1;
+  logic past_held_q;
+  logic [63:0] past_data_q;
+  // Events that have come, and records pushed; sums modulo 256.
+  logic [7:0] came_q;
+  logic [7:0] pushed_q;
+  logic [7:0] gone_q;
+  logic [7:0] came;
+  logic [7:0] kept;
+  logic [7:0] gone;
+
+  always_comb begin
+    came = '0;
+    kept = '0;
+    gone = 8'(going_q && (full || stuck_q));
+    for (int unsigned i = 0; i < Sources; ++i) begin
+      came += 8'(valid_i[i]);
+      kept += 8'(waits_q[i]);
+      gone += 8'(lost[i]);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (early_q != '0) early_q <= early_q - 1'b1;
+    past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
+    past_data_q <= m_axis_tdata;
+    if (rst_i) begin
+      came_q   <= '0;
+      pushed_q <= '0;
+      gone_q   <= '0;
+    end else begin
+      came_q   <= came_q + came;
+      pushed_q <= pushed_q + 8'(going_q && !full && !stuck_q);
+      gone_q   <= gone_q + gone;
+    end
+    if (early_q > 2'd1)
+      assume (rst_i);
+      else begin
+        assert (32'(turn_q) < Sources && !(going_q && going_time_q));
+        assert (came_q == pushed_q + gone_q + kept + 8'(going_q));
+        if (going_time_q || stuck_q) assert (time_due_q);
+        if (past_held_q) assert (m_axis_tvalid && m_axis_tdata == past_data_q);
+      end
+  end
+`endif
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The records of a trace: 64 bits, what, where, how much, when.
+
+`default_nettype none
+
+package trace_pkg;
+  // What a record is about, and what its value then is.
+  localparam int unsigned WhatW = 4;
+  typedef enum logic [WhatW-1:0] {
+    // The clock count without its lowest 22 bits.
+    TraceTime,
+    // Octets in a queue.
+    TraceQueue,
+    // Fb of a sample, quantised to 6 bits.
+    TraceFb,
+    // Rates, bit/s.
+    TraceCurrentRate,
+    TraceTargetRate,
+    // Byte stage in bits 15 to 8, time stage in bits 7 to 0.
+    TraceStages,
+    // Priorities that are stopped, a bit each.
+    TracePaused
+  } what_e;
+
+  localparam int unsigned SourceW = 4;
+  // As wide as a rate.
+  localparam int unsigned ValueW = 34;
+  localparam int unsigned StampW = 22;
+  localparam int unsigned ClockW = 48;
+
+  typedef struct packed {
+    logic [WhatW-1:0]   what;
+    logic [SourceW-1:0] place;
+    logic [ValueW-1:0]  value;
+    // The lowest bits of the clock count.
+    logic [StampW-1:0]  stamp;
+  } record_t;
+endpackage
+
+`default_nettype wire

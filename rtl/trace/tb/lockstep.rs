@@ -1,0 +1,135 @@
+//! The trace: every event arrives with its clock, or is counted.
+
+use std::collections::VecDeque;
+
+use penstock_cosim::{Random, trace, trace_probe};
+
+const SOURCES: usize = 8;
+const STAMP_BITS: u32 = 22;
+const TIME: u64 = 0;
+
+/// Reads records as a user does: the clock of one is the nearest to that of the last record of the time.
+#[derive(Default)]
+struct Reader {
+    time: u64,
+}
+
+impl Reader {
+    /// What, source, value and clock of a record.
+    fn read(&mut self, record: u64) -> (u8, u8, u64, u64) {
+        let (what, source) = (record >> 60, record >> 56 & 15);
+        let (value, stamp) = (record >> STAMP_BITS & ((1 << 34) - 1), record & ((1 << STAMP_BITS) - 1));
+        if what == TIME {
+            self.time = value << STAMP_BITS | stamp;
+            return (0, source as u8, 0, self.time);
+        }
+        let shift = 64 - STAMP_BITS;
+        let away = (stamp.wrapping_sub(self.time) << shift) as i64 >> shift;
+        (what as u8, source as u8, value, self.time.wrapping_add_signed(away))
+    }
+}
+
+#[test]
+fn tells_all_or_counts() {
+    let mut random = Random::new(81);
+    let mut core = trace::Core::new(82);
+    let mut reader = Reader::default();
+    let mut events: [VecDeque<(u8, u64, u64)>; SOURCES] = Default::default();
+    let mut given = trace::In::default();
+    let (mut now, mut since_reset) = (0u64, 0u64);
+    let (mut came, mut told, mut skipped, mut times, mut all) = (0u64, 0u64, 0u64, 0, 0u64);
+    let (mut load, mut stalls, mut waits, mut quiet) = (1, 1, None, 0u64);
+    for clock in 0..10_000_000u64 {
+        given.rst_i = clock == 0 || since_reset > 3_000_000 && random.one_in(100_000);
+        since_reset += 1;
+        if given.rst_i {
+            now = random.next() >> 20;
+        }
+        if clock.is_multiple_of(20_000) {
+            (load, stalls) = (1 + random.below(300), 1 + random.below(5));
+            // A sink that stands for more than half the range of a stamp.
+            quiet = if clock == 3_000_000 { 2_500_000 } else { quiet };
+        }
+        quiet = quiet.saturating_sub(1);
+        now += 1;
+        given.now_i = now;
+        given.valid_i = 0;
+        // The time is not an event's to tell.
+        given.what_i = random.word() | 0x1111_1111;
+        given.value_i = std::array::from_fn(|_| random.word());
+        for source in 0..SOURCES {
+            // Bursts of all at once, too.
+            if random.one_in(load) || load > 200 && now.is_multiple_of(100) {
+                given.valid_i |= 1 << source;
+            }
+        }
+        given.m_axis_tready = quiet == 0 && random.one_in(stalls);
+        let out = core.clock(&given);
+        if given.rst_i {
+            events = Default::default();
+            (since_reset, came, told, skipped, waits) = (0, 0, 0, 0, None);
+            reader = Reader::default();
+            continue;
+        }
+        for (source, events) in events.iter_mut().enumerate().filter(|(s, _)| given.valid_i >> s & 1 == 1) {
+            let bit = |b: usize| u64::from(given.value_i[b / 32] >> (b % 32) & 1);
+            let value = (0..34).map(|b| bit(34 * source + b) << b).sum();
+            let what = (given.what_i >> (4 * source) & 15) as u8;
+            events.push_back((what, value, now));
+            came += 1;
+        }
+        assert!(waits.is_none_or(|data| out.m_axis_tvalid && data == out.m_axis_tdata), "in clock {clock}");
+        waits = (out.m_axis_tvalid && !given.m_axis_tready).then_some(out.m_axis_tdata);
+        if out.m_axis_tvalid && given.m_axis_tready {
+            let first = reader.time == 0;
+            let (what, source, value, at) = reader.read(out.m_axis_tdata);
+            if what == 0 && source == 0 && value == 0 && at == reader.time {
+                times += 1;
+                assert!(at <= now, "in clock {clock}");
+            } else {
+                assert!(!first, "the time comes first");
+                // Those in front of it were dropped.
+                let events = &mut events[usize::from(source)];
+                while events.front().is_some_and(|&event| event != (what, value, at)) {
+                    events.pop_front();
+                    skipped += 1;
+                }
+                assert!(events.pop_front().is_some(), "in clock {clock}: {what} {source} {value} {at}");
+                told += 1;
+                all += 1;
+            }
+        }
+        assert!(u64::from(out.dropped_o) + 4 * SOURCES as u64 >= skipped && u64::from(out.dropped_o) <= came - told);
+    }
+    assert!(times > 3 && all > 500_000, "{times} records of the time, {all} of events");
+}
+
+/// A value is told when it changes, and no more often than asked.
+#[test]
+fn probe_tells_changes() {
+    let mut random = Random::new(83);
+    let mut core = trace_probe::Core::new(84);
+    let mut given = trace_probe::In::default();
+    let (mut told, mut free_at, mut expected) = (None, 0, None);
+    for clock in 0..1_000_000u64 {
+        given.rst_i = clock == 0 || random.one_in(10_000);
+        if random.one_in(20) {
+            given.value_i = random.below(4) << 31;
+        }
+        if random.one_in(500) {
+            given.interval_i = random.below(60) as u32;
+        }
+        let out = core.clock(&given);
+        if given.rst_i {
+            (told, free_at, expected) = (None, clock + 1, None);
+            continue;
+        }
+        if clock > 1 {
+            assert_eq!(out.valid_o.then_some(out.value_o), expected, "in clock {clock}");
+        }
+        expected = (clock >= free_at && told != Some(given.value_i)).then_some(given.value_i);
+        if expected.is_some() {
+            (told, free_at) = (expected, clock + 1 + u64::from(given.interval_i));
+        }
+    }
+}
