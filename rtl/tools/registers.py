@@ -180,13 +180,19 @@ def _table(top: AddrmapNode, registers: list[Register]) -> list[str]:
 
 def _map(name: str, registers: list[Register]) -> str:
     """Return the map as a Rust module: each register, and how its port is read or driven."""
-    lines = [f"mod {name}_map {{", f"    use penstock_cosim::{name}::{{In, Out}};", "    use super::{Bits, Kind, Register};"]
+    lines = [
+        f"mod {name}_map {{",
+        f"    use penstock_cosim::{name}::{{In, Out}};",
+        "    use super::{Bits, Kind, Register};",
+    ]
     lines.append("    pub const REGISTERS: &[Register<In, Out>] = &[")
     for register in registers:
         for place, (address, path) in enumerate(zip(register.addresses, register.names, strict=True)):
             at = f"{place * register.bits}, {register.bits}"
             get = f"|out| out.{register.port}.get({at})" if register.kind in ("Setting", "Pulse") else "|_| 0"
-            put = f"|given, value| given.{register.port}.put({at}, value)" if register.kind == "Counter" else "|_, _| ()"
+            put = (
+                f"|given, value| given.{register.port}.put({at}, value)" if register.kind == "Counter" else "|_, _| ()"
+            )
             lines.append(
                 f'        Register {{ name: "{path}", address: {address:#x}, bits: {register.bits}, wide: '
                 f"{str(register.wide).lower()}, reset: {register.reset:#x}, kind: Kind::{register.kind}, "
