@@ -116,7 +116,11 @@ impl Sink {
         if let Some(waits) = self.waits.take() {
             assert!(valid, "what was shown is withdrawn");
             // Data behind tkeep may be anything.
-            assert_eq!((beat.keep, beat.last, beat.user), (waits.keep, waits.last, waits.user), "what is shown changes");
+            assert_eq!(
+                (beat.keep, beat.last, beat.user),
+                (waits.keep, waits.last, waits.user),
+                "what is shown changes"
+            );
             assert_eq!(beat.data, waits.data, "what is shown changes");
         }
         if !valid {

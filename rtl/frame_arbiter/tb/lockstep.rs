@@ -48,8 +48,7 @@ fn round_robin(core: &mut frame_arbiter::Core, i: &Inputs) -> Ports {
         s_axis_tuser: i.bits(|b| b.user),
         s_axis_tvalid: i.bits(|_| true),
     });
-    let beat =
-        Beat { data: out.m_axis_tdata, keep: out.m_axis_tkeep, last: out.m_axis_tlast, user: out.m_axis_tuser };
+    let beat = Beat { data: out.m_axis_tdata, keep: out.m_axis_tkeep, last: out.m_axis_tlast, user: out.m_axis_tuser };
     Ports { ready: out.s_axis_tready.into(), valid: out.m_axis_tvalid, beat, source: out.m_axis_source_o.into() }
 }
 
@@ -64,8 +63,7 @@ fn strict(core: &mut frame_arbiter_strict::Core, i: &Inputs) -> Ports {
         s_axis_tuser: i.bits(|b| b.user),
         s_axis_tvalid: i.bits(|_| true),
     });
-    let beat =
-        Beat { data: out.m_axis_tdata, keep: out.m_axis_tkeep, last: out.m_axis_tlast, user: out.m_axis_tuser };
+    let beat = Beat { data: out.m_axis_tdata, keep: out.m_axis_tkeep, last: out.m_axis_tlast, user: out.m_axis_tuser };
     Ports { ready: out.s_axis_tready.into(), valid: out.m_axis_tvalid, beat, source: usize::from(out.m_axis_source_o) }
 }
 

@@ -320,7 +320,10 @@ macro_rules! obeys {
 }
 
 fn stops_and_goes_on<C>(
-    mut core: C, clock: impl Fn(&mut C, bool, Option<Beat>, bool) -> Obeys, quantum: u64, seed: u64,
+    mut core: C,
+    clock: impl Fn(&mut C, bool, Option<Beat>, bool) -> Obeys,
+    quantum: u64,
+    seed: u64,
 ) {
     /// From the clock in which a last beat is taken to the first in which the stop shows, and the counters.
     const STOP: u64 = 3;

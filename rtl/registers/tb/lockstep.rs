@@ -124,8 +124,12 @@ macro_rules! bus {
 }
 
 fn answers<C, I: Default, O>(
-    mut core: C, clock: impl Fn(&mut C, &mut I, Bus) -> (Shown, O), reset: impl Fn(&mut I, bool),
-    registers: &[Register<I, O>], size: u16, seed: u64,
+    mut core: C,
+    clock: impl Fn(&mut C, &mut I, Bus) -> (Shown, O),
+    reset: impl Fn(&mut I, bool),
+    registers: &[Register<I, O>],
+    size: u16,
+    seed: u64,
 ) {
     let mut random = Random::new(seed);
     let mut given = I::default();
@@ -195,8 +199,13 @@ fn answers<C, I: Default, O>(
         if register.kind == Kind::Setting || register.kind == Kind::Pulse || random.one_in(4) {
             for word in 0..words {
                 let data = (wanted >> (32 * word)) as u32;
-                let ((response, _), out) =
-                    run(&mut core, &mut given, &mut random, Cycle::Write(register.address + 4 * word, data), &mut pulses);
+                let ((response, _), out) = run(
+                    &mut core,
+                    &mut given,
+                    &mut random,
+                    Cycle::Write(register.address + 4 * word, data),
+                    &mut pulses,
+                );
                 assert_eq!(response, 0, "write of {name}");
                 if register.kind == Kind::Setting && word + 1 < words {
                     assert_eq!((register.get)(&out), values[index], "{name} counts as a whole");
@@ -229,8 +238,7 @@ fn answers<C, I: Default, O>(
         // What is not there says so, and does nothing.
         if random.one_in(20) {
             let address = 4 * random.below(u64::from(size) / 4) as u16;
-            let there =
-                |r: &&Register<I, O>| address == r.address || r.wide && address == r.address + 4;
+            let there = |r: &&Register<I, O>| address == r.address || r.wide && address == r.address + 4;
             if registers.iter().find(there).is_none() {
                 let cycle = if random.one_in(2) { Cycle::Read(address) } else { Cycle::Write(address, random.word()) };
                 let ((response, _), _) = run(&mut core, &mut given, &mut random, cycle, &mut pulses);
