@@ -1,5 +1,7 @@
-"""Makes the register blocks of registers/registers.rdl: SystemVerilog by PeakRDL, a module with plain ports around it, a
-table for the documentation, and the map as the test reads it. All of it goes into build/generated.
+"""Makes the register blocks of registers/registers.rdl, into build/generated.
+
+SystemVerilog by PeakRDL, a module with plain ports around it, a table for the documentation, and the map as the test
+reads it.
 """
 
 import re
@@ -7,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from peakrdl_regblock import RegblockExporter
-from peakrdl_regblock.cpuif.axi4lite import AXI4Lite_Cpuif_flattened
+from peakrdl_regblock.cpuif.passthrough import PassthroughCpuif
 from peakrdl_regblock.udps import ALL_UDPS
 from systemrdl import RDLCompiler
 from systemrdl.node import AddrmapNode, RegNode
@@ -16,7 +18,8 @@ from cores import GENERATED, RTL
 
 SOURCE = RTL / "registers" / "registers.rdl"
 MAPS = ("switch_registers", "nic_registers")
-# Ports of AXI4-Lite, as PeakRDL names them: direction, name, and which width.
+# Ports of AXI4-Lite, as PeakRDL names them, so that its own interface could take the place of axil_front: direction, name,
+# and which width.
 _BUS = (
     ("output", "awready", ""),
     ("input", "awvalid", ""),
@@ -38,6 +41,9 @@ _BUS = (
     ("output", "rdata", "[31:0] "),
     ("output", "rresp", "[1:0] "),
 )
+# What goes to a block and comes from it, with their widths.
+_ASKS = {"req": "", "req_is_wr": "", "addr": "[{}:0] ", "wr_data": "[31:0] ", "wr_biten": "[31:0] "}
+_ANSWERS = {"rd_ack": "", "rd_err": "", "rd_data": "[31:0] ", "wr_ack": "", "wr_err": ""}
 _LICENCE = "// SPDX-License-Identifier: Apache-2.0\n// Made from registers/registers.rdl by tools/registers.py.\n\n"
 
 
@@ -71,7 +77,7 @@ def main() -> None:
         RegblockExporter().export(
             top,
             str(GENERATED),
-            cpuif_cls=AXI4Lite_Cpuif_flattened,
+            cpuif_cls=PassthroughCpuif,
             module_name=block,
             retime_read_fanin=True,
             err_if_bad_addr=True,
@@ -150,11 +156,18 @@ def _module(name: str, block: str, width: int, registers: list[Register]) -> str
             else:
                 lines.append(f"  assign {port} = hwif_out.{path}.value.value;")
     ports[-1] = ports[-1].rstrip(",")
-    bus = "\n".join(f"    .s_axil_{signal}(s_axil_{signal})," for _, signal, _ in _BUS)
+    bus = "\n".join(f"    .s_axil_{signal}," for _, signal, _ in _BUS if not signal.endswith("prot"))
+    asks = "\n".join(f"    .{signal}_o({signal})," for signal in _ASKS)
+    answers = ",\n".join(f"    .{signal}_i({signal})" for signal in _ANSWERS)
+    block_bus = "\n".join(f"    .s_cpuif_{signal}({signal})," for signal in (*_ASKS, *_ANSWERS))
+    wires = [f"  logic {bits.format(width - 1)}{signal};" for signal, bits in {**_ASKS, **_ANSWERS}.items()]
     return (
-        f"{_LICENCE}`default_nettype none\n\nmodule {name} (\n" + "\n".join(ports) + "\n);\n"
+        f"{_LICENCE}`default_nettype none\n\nmodule {name} (\n" + "\n".join(ports) + "\n);\n" + "\n".join(wires) + "\n"
         f"  {block}_pkg::{name}__in_t hwif_in;\n  {block}_pkg::{name}__out_t hwif_out;\n\n"
-        f"  {block} u_block (\n    .clk(clk_i),\n    .rst(rst_i),\n{bus}\n"
+        f"  axil_front #(\n    .AddressW({width})\n  ) u_front (\n    .clk_i,\n    .rst_i,\n"
+        f"{bus}\n{asks}\n{answers}\n  );\n\n"
+        f"  {block} u_block (\n    .clk(clk_i),\n    .rst(rst_i),\n{block_bus}\n"
+        f"    .s_cpuif_req_stall_wr(),\n    .s_cpuif_req_stall_rd(),\n"
         f"    .hwif_in(hwif_in),\n    .hwif_out(hwif_out)\n  );\n\n" + "\n".join(lines) + "\nendmodule\n\n"
         "`default_nettype wire\n"
     )
@@ -172,9 +185,16 @@ def _table(top: AddrmapNode, registers: list[Register]) -> list[str]:
         reset = "" if register.kind in ("Counter", "Pulse") else f"{register.reset:#x}"
         if register.kind == "Setting" and register.unit:
             reset = f"{register.reset:,}".replace(",", " ")
-        lines.append(
-            f"| {first:#05x}{step} | `{path}` | {access[register.kind]} | {register.bits} | {register.unit} | {reset} | {register.says} |"
+        cells = (
+            f"{first:#05x}{step}",
+            f"`{path}`",
+            access[register.kind],
+            register.bits,
+            register.unit,
+            reset,
+            register.says,
         )
+        lines.append(f"| {' | '.join(map(str, cells))} |")
     return [*lines, ""]
 
 

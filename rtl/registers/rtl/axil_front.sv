@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Front of a register block: AXI4-Lite on one side, the plain requests of PeakRDL's block on the other. (AMBA AXI4-Lite)
+//
+// PeakRDL's own interface decides in the clock of the request whose turn it is, in front of all its decoding; here the request
+// comes from registers. One access at a time; reads and writes in turn when both wait.
+//
+// Latency: the request is made two clocks after the address (of a write: and the data) is taken; the answer is shown in the
+// clock after the block's. Throughput: an access each 5 clocks or more.
+
+`default_nettype none
+
+module axil_front #(
+  // Bits of an address in octets, of which the lowest two say nothing.
+  parameter int unsigned AddressW = 9
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  output var logic                s_axil_awready,
+  input var  logic                s_axil_awvalid,
+  input var  logic [AddressW-1:0] s_axil_awaddr,
+  output var logic                s_axil_wready,
+  input var  logic                s_axil_wvalid,
+  input var  logic [        31:0] s_axil_wdata,
+  input var  logic [         3:0] s_axil_wstrb,
+  input var  logic                s_axil_bready,
+  output var logic                s_axil_bvalid,
+  output var logic [         1:0] s_axil_bresp,
+  output var logic                s_axil_arready,
+  input var  logic                s_axil_arvalid,
+  input var  logic [AddressW-1:0] s_axil_araddr,
+  input var  logic                s_axil_rready,
+  output var logic                s_axil_rvalid,
+  output var logic [        31:0] s_axil_rdata,
+  output var logic [         1:0] s_axil_rresp,
+
+  // A request lasts one clock; its answer comes some clocks later.
+  output var logic                req_o,
+  output var logic                req_is_wr_o,
+  output var logic [AddressW-1:0] addr_o,
+  output var logic [        31:0] wr_data_o,
+  output var logic [        31:0] wr_biten_o,
+  input var  logic                rd_ack_i,
+  input var  logic                rd_err_i,
+  input var  logic [        31:0] rd_data_i,
+  input var  logic                wr_ack_i,
+  input var  logic                wr_err_i
+);
+  // SLVERR, or OKAY.
+  localparam logic [1:0] Error = 2'b10;
+
+  logic                aw_q;
+  logic                w_q;
+  logic                ar_q;
+  logic                busy_q;
+  logic                read_last_q;
+  logic [AddressW-3:0] read_address_q;
+  logic [AddressW-3:0] write_address_q;
+  logic [         3:0] strobe_q;
+  logic                writes;
+  logic                reads;
+
+  assign s_axil_awready = !aw_q;
+  assign s_axil_wready  = !w_q;
+  assign s_axil_arready = !ar_q;
+  assign writes         = !busy_q && aw_q && w_q && (!ar_q || read_last_q);
+  assign reads          = !busy_q && ar_q && !writes;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      aw_q          <= 1'b0;
+      w_q           <= 1'b0;
+      ar_q          <= 1'b0;
+      busy_q        <= 1'b0;
+      read_last_q   <= 1'b0;
+      req_o         <= 1'b0;
+      s_axil_bvalid <= 1'b0;
+      s_axil_rvalid <= 1'b0;
+    end else begin
+      if (s_axil_awvalid && !aw_q) aw_q <= 1'b1;
+      if (s_axil_wvalid && !w_q) w_q <= 1'b1;
+      if (s_axil_arvalid && !ar_q) ar_q <= 1'b1;
+      req_o <= writes || reads;
+      if (writes || reads) begin
+        busy_q      <= 1'b1;
+        read_last_q <= reads;
+      end
+      if (writes) {aw_q, w_q} <= '0;
+      if (reads) ar_q <= 1'b0;
+      if (wr_ack_i) s_axil_bvalid <= 1'b1;
+      if (rd_ack_i) s_axil_rvalid <= 1'b1;
+      if (s_axil_bvalid && s_axil_bready || s_axil_rvalid && s_axil_rready) begin
+        busy_q        <= 1'b0;
+        s_axil_bvalid <= 1'b0;
+        s_axil_rvalid <= 1'b0;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!aw_q) write_address_q <= s_axil_awaddr[AddressW-1:2];
+    if (!w_q) begin
+      wr_data_o <= s_axil_wdata;
+      strobe_q  <= s_axil_wstrb;
+    end
+    if (!ar_q) read_address_q <= s_axil_araddr[AddressW-1:2];
+    req_is_wr_o <= writes;
+    addr_o <= {writes ? write_address_q : read_address_q, 2'b00};
+    if (wr_ack_i) s_axil_bresp <= wr_err_i ? Error : '0;
+    if (rd_ack_i) begin
+      s_axil_rresp <= rd_err_i ? Error : '0;
+      s_axil_rdata <= rd_data_i;
+    end
+  end
+
+  // The data stay in their register until the next write's come, which is after the request.
+  always_comb for (int unsigned i = 0; i < 4; ++i) wr_biten_o[8*i+:8] = {8{strobe_q[i]}};
+
+`ifdef FORMAL
+  // What must never happen: two answers to an access, one that is withdrawn or changes, a request while one runs.
+  logic [ 1:0] early_q = '1;
+  logic        held_b_q;
+  logic        held_r_q;
+  logic [ 1:0] past_bresp_q;
+  logic [33:0] past_r_q;
+  // A request has been made and not yet been answered by the block, which answers each once.
+  logic        asked_q;
+
+  always_ff @(posedge clk_i) begin
+    if (early_q != '0) early_q <= early_q - 1'b1;
+    held_b_q     <= s_axil_bvalid && !s_axil_bready && !rst_i;
+    held_r_q     <= s_axil_rvalid && !s_axil_rready && !rst_i;
+    past_bresp_q <= s_axil_bresp;
+    past_r_q     <= {s_axil_rresp, s_axil_rdata};
+    if (rst_i) asked_q <= 1'b0;
+    else asked_q <= (asked_q || req_o) && !rd_ack_i && !wr_ack_i;
+    assume ((asked_q || req_o) ? !(rd_ack_i && wr_ack_i) : !rd_ack_i && !wr_ack_i);
+    if (early_q > 2'd1)
+      assume (rst_i);
+      else begin
+        assert (!(s_axil_bvalid && s_axil_rvalid));
+        assert (!(req_o && asked_q));
+        assert (busy_q == (req_o || asked_q || s_axil_bvalid || s_axil_rvalid));
+        if (req_o || asked_q) assert (!s_axil_bvalid && !s_axil_rvalid);
+        if (held_b_q) assert (s_axil_bvalid && s_axil_bresp == past_bresp_q);
+        if (held_r_q) assert (s_axil_rvalid && {s_axil_rresp, s_axil_rdata} == past_r_q);
+      end
+  end
+`endif
+endmodule
+
+`default_nettype wire
