@@ -18,8 +18,8 @@ from cores import GENERATED, RTL
 
 SOURCE = RTL / "registers" / "registers.rdl"
 MAPS = ("switch_registers", "nic_registers")
-# Ports of AXI4-Lite, as PeakRDL names them, so that its own interface could take the place of axil_front: direction, name,
-# and which width.
+# Ports of AXI4-Lite, as PeakRDL names them, so that its own interface could take the place of axil_front: direction,
+# name, and which width.
 _BUS = (
     ("output", "awready", ""),
     ("input", "awvalid", ""),
