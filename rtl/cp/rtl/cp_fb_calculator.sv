@@ -6,8 +6,8 @@
 // M = |Fb|max = (2 w + 1024) q_eq (both in 1/1024 octets), fb = floor(63 C / M), 63 from M on, 0 for C ≤ 0: two
 // multiplications of one row a clock, and a division without restoring, 6 clocks. SMCC: q_off and q_delta alone.
 //
-// start_i in clock c; queue_i stays until done_o, which is high in clock c + 44 (SMCC: c + 1). What it shows then holds to
-// the next start. q_old becomes the queue's length with done_o, or if LastSent only with a done_o that calls for a message.
+// start_i in clock c; queue_i is there in that clock and stays until done_o, which is high in clock c + 44 (SMCC: c + 1).
+// What it shows counts in that clock, fb_o to the next start; a start before done_o does nothing. q_old becomes the queue's length with done_o, or if LastSent only with a done_o that calls for a message.
 
 `default_nettype none
 
@@ -55,10 +55,8 @@ module cp_fb_calculator
       else done_o <= start_i;
     end
     always_ff @(posedge clk_i) begin
-      if (start_i) begin
-        q_off_o   <= offset;
-        q_delta_o <= growth;
-      end
+      q_off_o   <= offset;
+      q_delta_o <= growth;
     end
     assign congested_o = 1'b1;
     assign fb_o = '0;
@@ -100,18 +98,17 @@ module cp_fb_calculator
     logic          positive_q;
     logic   [ 5:0] fb_q;
 
-    logic   [ 4:0] row_next;
-    logic   [ 3:0] bit_next;
+    logic          next_of_a;
+    logic   [15:0] w_q;
     logic          begins;
     logic   [25:0] addend;
     sum_t          row_sum;
     logic          negative;
     sum_t          step_sum;
 
-    assign begins   = start_i || state_q == StTimes63;
+    assign begins = state_q == StIdle || state_q == StTimes63;
     // Row 0 to 5 are of the bits 15 to 10, row 6 is of a, row 7 to 16 of the bits 9 to 0.
-    assign row_next = begins ? '0 : row_q + 5'd1;
-    assign bit_next = row_next < RowOfA ? ~row_next[3:0] : 4'd0 - row_next[3:0];
+    assign next_of_a = row_q == RowOfA - 5'd1;
 
     always_comb begin
       addend = '0;
@@ -128,10 +125,9 @@ module cp_fb_calculator
     always_ff @(posedge clk_i) begin
       if (rst_i) begin
         state_q <= StIdle;
-      end else if (start_i) begin
-        state_q <= StMeasure;
       end else begin
         case (state_q)
+          StIdle:    if (start_i) state_q <= StMeasure;
           StMeasure: if (row_q == LastRow) state_q <= StCopy;
           StCopy:    state_q <= StTimes63;
           StTimes63: state_q <= StLargest;
@@ -144,11 +140,16 @@ module cp_fb_calculator
     end
 
     always_ff @(posedge clk_i) begin
-      row_q   <= state_q == StSwap ? 5'd1 : row_next;
-      use_a_q <= row_next == RowOfA;
-      use_x_q <= row_next != RowOfA && w_i[bit_next];
+      row_q <= row_q + 5'd1;
+      if (begins) row_q <= '0;
+      if (state_q == StSwap) row_q <= 5'd1;
+      use_a_q <= next_of_a;
+      use_x_q <= begins ? w_i[15] : !next_of_a && w_q[15];
+      if (begins) w_q <= {w_i[14:0], 1'b0};
+      else if (!next_of_a) w_q <= w_q << 1;
 
-      if (start_i || state_q == StSwap) begin
+      // The start is late: what it needs is made ready in every idle clock.
+      if (state_q == StIdle || state_q == StSwap) begin
         x_q <= {growth[QueueW], $unsigned(growth)};
         a_q <= $unsigned(offset);
       end else if (state_q == StTimes63) begin
@@ -158,33 +159,29 @@ module cp_fb_calculator
     end
 
     always_ff @(posedge clk_i) begin
-      if (start_i) begin
-        sum_q <= '0;
-      end else begin
-        case (state_q)
-          StMeasure, StLargest: sum_q <= row_sum;
-          StCopy: begin
-            positive_q <= !sum_q[SumW-1] && sum_q != '0;
-            held_q     <= sum_q;
-            sum_q      <= sum_q << 6;
-          end
-          StTimes63: begin
-            // 63 C goes to held_q on its way.
-            held_q <= step_sum;
-            sum_q  <= '0;
-          end
-          StSwap: begin
-            sum_q  <= held_q;
-            held_q <= sum_q << 5;
-          end
-          StDivide: begin
-            sum_q  <= step_sum;
-            held_q <= held_q >> 1;
-            fb_q   <= {fb_q[4:0], positive_q && !step_sum[SumW-1]};
-          end
-          default:              ;
-        endcase
-      end
+      case (state_q)
+        StMeasure, StLargest: sum_q <= row_sum;
+        StCopy: begin
+          positive_q <= !sum_q[SumW-1] && sum_q != '0;
+          held_q     <= sum_q;
+          sum_q      <= sum_q << 6;
+        end
+        StTimes63: begin
+          // 63 C goes to held_q on its way.
+          held_q <= step_sum;
+          sum_q  <= '0;
+        end
+        StSwap: begin
+          sum_q  <= held_q;
+          held_q <= sum_q << 5;
+        end
+        StDivide: begin
+          sum_q  <= step_sum;
+          held_q <= held_q >> 1;
+          fb_q   <= {fb_q[4:0], positive_q && !step_sum[SumW-1]};
+        end
+        default:              sum_q <= '0;
+      endcase
     end
 
     assign done_o = state_q == StDone;
