@@ -5,7 +5,7 @@
 // Beats of a frame are written as they come; end_i, after the last, says by keep_i whether the frame joins the queue. If
 // the store had no room for one of its beats, full_o is high from the clock after that beat to the one of end_i, and the
 // frame must not be kept. The next frame's beats come after end_i. A kept frame shows at m_axis 5 clocks after end_i at
-// the earliest; sent_valid_o is high in the clock in which its last beat goes. Throughput: a beat a clock in and out.
+// the earliest; sent_valid_o is high in the clock after that of its last beat. Throughput: a beat a clock in and out.
 
 `default_nettype none
 
@@ -182,18 +182,29 @@ module cp_frame_store
   assign m_axis_tvalid = !no_word;
   assign m_axis_tlast  = shown.last;
 
-  // Octets of the frame that leaves, with the FCS.
-  frame_octets_t octets_q;
-  frame_octets_t octets;
+  // Octets of the frame that leaves, with the FCS, a clock behind its beats.
+  logic                went_q;
+  logic                went_last_q;
+  logic          [2:0] went_count_q;
+  frame_octets_t       octets_q;
 
-  assign goes = !no_word && m_axis_tready;
-  assign octets = octets_q + (shown.last ? FrameW'(shown.count) + 1'b1 : FrameW'(8));
-  assign sent_valid_o = goes && shown.last;
-  assign sent_octets_o = octets;
+  assign goes          = !no_word && m_axis_tready;
+  assign sent_valid_o  = went_q && went_last_q;
+  assign sent_octets_o = octets_q + FrameW'(went_count_q) + 1'b1;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) octets_q <= FrameW'(FcsOctets);
-    else if (goes) octets_q <= shown.last ? FrameW'(FcsOctets) : octets;
+    if (rst_i) begin
+      went_q   <= 1'b0;
+      octets_q <= FrameW'(FcsOctets);
+    end else begin
+      went_q <= goes;
+      if (went_q) octets_q <= went_last_q ? FrameW'(FcsOctets) : octets_q + FrameW'(8);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    went_last_q  <= shown.last;
+    went_count_q <= shown.count;
   end
 
 `ifdef FORMAL

@@ -162,6 +162,7 @@ struct Model {
     whole: VecDeque<Whole>,
     queue: u64,
     with_frame: u64,
+    left: Option<u64>,
     leaving: Option<u64>,
     settled: bool,
     arrivals: VecDeque<Arrival>,
@@ -290,7 +291,7 @@ impl Bench {
     /// Nothing is on its way.
     pub fn idle(&self) -> bool {
         let m = &self.model;
-        let streams = m.stored.is_empty() && m.messages.is_empty() && m.leaving.is_none();
+        let streams = m.stored.is_empty() && m.messages.is_empty() && m.left.is_none() && m.leaving.is_none();
         streams && self.waiting() == 0 && m.whole.is_empty() && m.arrivals.is_empty() && m.answer.is_none()
     }
 
@@ -398,11 +399,14 @@ impl Bench {
             }
         }
 
+        if let Some(octets) = m.left.take() {
+            m.leaving = Some(octets);
+        }
         let (data, keep, last) = (out.m_axis_tdata, out.m_axis_tkeep, out.m_axis_tlast);
         if let Some(frame) = self.out.clock(out.m_axis_tvalid, self.input.m_axis_tready, data, keep, last) {
             assert_eq!(Some(&frame), m.stored.front(), "{at}");
             m.stored.pop_front();
-            m.leaving = Some(frame.len() as u64 + 4);
+            m.left = Some(frame.len() as u64 + 4);
             self.frames_out += 1;
         }
 

@@ -27,7 +27,7 @@ fn queue_monitor_counts_within_its_bounds() {
         input.frame_valid_i = deciding.is_none() && random.one_in(pace);
         if leaving.is_none() && random.one_in(pace + clock / 100_000 % 3) {
             // Mostly a frame that is there; seldom any other.
-            let honest = queued.front().copied().filter(|_| !random.one_in(2000));
+            let honest = queued.front().copied().filter(|_| !random.one_in(1000));
             input.sent_octets_i = honest.unwrap_or_else(|| random.word() as u16);
             input.sent_valid_i = honest.is_some() || random.one_in(200);
             if input.sent_valid_i && honest.is_some() {
@@ -60,7 +60,7 @@ fn queue_monitor_counts_within_its_bounds() {
             leaving = Some(input.sent_octets_i.into());
         }
     }
-    assert!(drops > 1000 && wrong > 100, "{drops} drops, {wrong} wrong");
+    assert!(drops > 1000 && wrong > 50, "{drops} drops, {wrong} wrong");
 }
 
 /// The example of 802.1Qau's message: Qsp 26 000, queue 52 000 after 39 000, w 2; sampled priority 3, VID 100, message's
