@@ -102,6 +102,7 @@ module cp_fb_calculator
     logic          invert;
     sum_t          step_sum;
     logic          positive_q;
+    logic          not_zero_q;
     logic   [ 5:0] fb_q;
 
     always_comb begin
@@ -169,11 +170,16 @@ module cp_fb_calculator
       end else if ((state_q == StMeasure && ends) || state_q == StDivide) begin
         rest_q <= step_sum;
       end
-      if (state_q == StDivide) fb_q <= {fb_q[4:0], positive_q && step_sum[SumW-1]};
+      if (state_q == StDivide) begin
+        fb_q       <= {fb_q[4:0], positive_q && step_sum[SumW-1]};
+        not_zero_q <= not_zero_q || (positive_q && step_sum[SumW-1]);
+      end else if (state_q == StLargest) begin
+        not_zero_q <= 1'b0;
+      end
     end
 
     assign done_o = state_q == StDone;
-    assign congested_o = fb_q != '0;
+    assign congested_o = not_zero_q;
     assign fb_o = fb_q;
     assign q_off_o = $signed(a_q);
     assign q_delta_o = $signed(x_q[QueueW:0]);
@@ -195,6 +201,7 @@ module cp_fb_calculator
         if (state_q >= StLargest || (state_q == StMeasure && row_q > RowOfCopy)) begin
           assert (positive_q == (!measure_q[SumW-1] && measure_q != '0));
         end
+        if (done_o) assert (congested_o == (fb_o != '0));
         if (done_o && congested_o) assert (!measure_q[SumW-1] && measure_q != '0);
       end
     end

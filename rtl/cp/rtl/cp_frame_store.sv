@@ -4,7 +4,7 @@
 //
 // Beats of a frame are written as they come; end_i, after the last, says by keep_i whether the frame joins the queue. If
 // the store had no room for one of its beats, full_o is high from the clock after that beat to the one of end_i, and the
-// frame must not be kept. The next frame's beats come after end_i. A kept frame shows at m_axis 5 clocks after end_i at
+// frame must not be kept. The next frame's beats come after end_i. A kept frame shows at m_axis 6 clocks after end_i at
 // the earliest; sent_valid_o is high in the clock after that of its last beat. Throughput: a beat a clock in and out.
 
 `default_nettype none
@@ -110,16 +110,18 @@ module cp_frame_store
     end
   end
 
-  // Out of the block RAM, whose outputs are late, through a register into a small FIFO. A word is read when the FIFO has a
+  // Out of the block RAM, whose outputs are late, through two registers into a small FIFO. A word is read when the FIFO has a
   // place for it, so that the sink's tready does not reach back to the block RAM.
   localparam int unsigned OutDepth = 16;
   localparam int unsigned OutW = 5;
   logic  [OutW-1:0] places_q;
   logic             read_valid_q;
+  logic             near_valid_q;
   logic             pipe_valid_q;
   logic             no_word;
   logic             out_full;
   logic             goes;
+  word_t            near_q;
   word_t            pipe_q;
   word_t            shown;
 
@@ -130,13 +132,15 @@ module cp_frame_store
       out_q        <= '0;
       places_q     <= OutW'(OutDepth - 1);
       read_valid_q <= 1'b0;
+      near_valid_q <= 1'b0;
       pipe_valid_q <= 1'b0;
     end else begin
       if (read) out_q <= after(out_q);
       // Free places less 1, as the counts above.
       places_q     <= places_q + {OutW{read}} + OutW'(goes);
       read_valid_q <= read;
-      pipe_valid_q <= read_valid_q;
+      near_valid_q <= read_valid_q;
+      pipe_valid_q <= near_valid_q;
     end
   end
 
@@ -161,7 +165,11 @@ module cp_frame_store
     end
   end
 
-  always_ff @(posedge clk_i) pipe_q <= word_t'(read_q[$bits(word_t)-1:0]);
+  // The first register lies at the block RAM, the second wherever the FIFO is.
+  always_ff @(posedge clk_i) begin
+    near_q <= word_t'(read_q[$bits(word_t)-1:0]);
+    pipe_q <= near_q;
+  end
 
   small_fifo #(
       .Width($bits(word_t)),
@@ -235,10 +243,12 @@ module cp_frame_store
   // The newest word in the FIFO, and how many there are.
   logic            newest_last;
   logic [OutW-1:0] newest;
+  logic [     2:0] on_the_way;
   logic [OutW-1:0] claimed;
-  assign newest      = u_out.in_q - 1'b1;
+  assign newest = u_out.in_q - 1'b1;
   assign newest_last = u_out.entries_q[newest[OutW-2:0]][LastBit];
-  assign claimed     = u_out.in_q - u_out.out_q + OutW'(read_valid_q) + OutW'(pipe_valid_q);
+  assign on_the_way = {read_valid_q, near_valid_q, pipe_valid_q};
+  assign claimed = u_out.in_q - u_out.out_q + OutW'($countones(on_the_way));
 
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
@@ -268,8 +278,10 @@ module cp_frame_store
       if (kept != '0) assert (last_kept_is_last);
       if (whole_q && !full_q) assert (written != kept && last_written_is_last);
       if (kept == '0 && read_valid_q) assert (read_q[LastBit]);
-      if (kept == '0 && !read_valid_q && pipe_valid_q) assert (pipe_q.last);
-      if (kept == '0 && !read_valid_q && !pipe_valid_q) assert (no_word ? between_q : newest_last);
+      if (kept == '0 && !read_valid_q && near_valid_q) assert (near_q.last);
+      if (kept == '0 && !read_valid_q && !near_valid_q && pipe_valid_q) assert (pipe_q.last);
+      if (kept == '0 && !read_valid_q && !near_valid_q && !pipe_valid_q)
+        assert (no_word ? between_q : newest_last);
       // A word that is read has its place in the FIFO.
       assert (OutW'(places_q + 1'b1) + claimed == OutW'(OutDepth));
       assert (32'(claimed) <= OutDepth);

@@ -6,7 +6,7 @@
 //   cnm_priority | CN-TAG, if the frame had one | EtherType | PDU | zeros up to 60 octets
 //
 // Up to Depth messages wait; lost_o is high in the clock of one that finds no place. A message of clock c, whose q_off and
-// q_delta are there in c - 1 already (QCN), begins to leave in c + 4 if none is before it. Throughput: a message in 15
+// q_delta are there from c - 2 on (QCN), begins to leave in c + 4 if none is before it. Throughput: a message in 15
 // clocks (a beat in 2).
 
 `default_nettype none
@@ -53,11 +53,9 @@ module cp_notifier
 
   // In units of 64 octets, rounded towards zero, held within 16 bits; with the other sign if so wanted. Of x = 64 h + l,
   // l from 0 to 63, that is h, and h + 1 if x is below 0 and l is not 0; of -x it is -h, and -h - 1 in the same case.
-  function automatic logic [15:0] of_64(logic [QueueW:0] x, logic minus);
+  function automatic logic [15:0] of_64(logic [QueueW:0] x, logic upwards, logic minus);
     logic [QueueW-6:0] whole;
-    logic              upwards;
-    upwards = x[QueueW] && x[5:0] != '0;
-    whole   = (minus ? ~x[QueueW:6] : x[QueueW:6]) + (QueueW - 5)'(upwards != minus);
+    whole = (minus ? ~x[QueueW:6] : x[QueueW:6]) + (QueueW - 5)'(upwards != minus);
     if (whole[QueueW-6:15] != '0 && whole[QueueW-6:15] != '1) begin
       return {whole[QueueW-6], {15{!whole[QueueW-6]}}};
     end
@@ -76,10 +74,14 @@ module cp_notifier
     assign waits.q_off   = $unsigned(message_q_off_i);
     assign waits.q_delta = $unsigned(message_q_delta_i);
   end else begin : gen_units
+    logic q_off_up_q;
+    logic q_delta_up_q;
     // The standard's offset is the set point less the queue.
     always_ff @(posedge clk_i) begin
-      waits.q_off   <= of_64($unsigned(message_q_off_i), 1'b1);
-      waits.q_delta <= of_64($unsigned(message_q_delta_i), 1'b0);
+      q_off_up_q    <= message_q_off_i[QueueW] && message_q_off_i[5:0] != '0;
+      q_delta_up_q  <= message_q_delta_i[QueueW] && message_q_delta_i[5:0] != '0;
+      waits.q_off   <= of_64($unsigned(message_q_off_i), q_off_up_q, 1'b1);
+      waits.q_delta <= of_64($unsigned(message_q_delta_i), q_delta_up_q, 1'b0);
     end
   end
   assign lost_o = message_valid_i && full;

@@ -108,8 +108,9 @@ fn notifier_makes_the_standards_example() {
             cnm_priority_i: 6,
             ..In::default()
         };
-        // Offset and growth are there a clock before.
+        // Offset and growth are there two clocks before.
         let measure = In { message_q_off_i: 26_000, message_q_delta_i: 13_000, ..idle };
+        core.clock(&measure);
         core.clock(&measure);
         core.clock(&In { message_valid_i: true, message_header_i: words, message_fb_i: 0x19, ..measure });
         let mut octets = Vec::new();
