@@ -23,6 +23,7 @@ class Build:
     clock_mhz: float
     report: bool
     cosim: bool
+    placer: str
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ def _core(folder: Path) -> Core:
             clock_mhz=each.get("clock_mhz", 125.0),
             report=each.get("report", True),
             cosim=each.get("cosim", True),
+            placer=each.get("placer", "heap"),
         )
         for each in said.get("build", [])
     )

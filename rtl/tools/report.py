@@ -82,6 +82,8 @@ def _fmax(build: Build) -> float:
             "ecp5.json",
             "--freq",
             str(build.clock_mhz),
+            "--placer",
+            build.placer,
             "--seed",
             str(seed),
             "--report",

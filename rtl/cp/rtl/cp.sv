@@ -5,7 +5,7 @@
 //
 // Data enter by s_axis, wait in block RAM and leave by m_axis; messages leave by m_axis_message. A frame that is bad, or
 // that the queue has no room for, is dropped whole. A frame in transmission counts as queued until its last beat has gone.
-// Latency: a frame is decided in clock c + 3 if its last beat comes in c, shows at m_axis from c + 7 on, and is given to
+// Latency: a frame is decided in clock c + 3 if its last beat comes in c, shows at m_axis from c + 9 on, and is given to
 // the algorithm (event_o) from c + 5 on; see cp_feedback and cp_notifier for the rest. Throughput: a beat a clock and 2
 // clocks behind each frame, in which s_axis_tready is low: 10 Gb/s at 156.25 MHz. s_axis_tready is also low while
 // EventDepth frames wait for the algorithm.

@@ -6,8 +6,8 @@
 // M = |Fb|max = (2 w + 1024) q_eq (both in 1/1024 octets), fb = floor(63 C / M), 63 from M on, 0 for C ≤ 0: two
 // multiplications of one row a clock, and a division without restoring, 6 clocks. SMCC: q_off and q_delta alone.
 //
-// start_i in clock c; queue_i stays until done_o, which is high in clock c + 44 (SMCC: c + 1). What it shows then holds to
-// the next start. q_old becomes the queue's length with done_o, or if LastSent only with a done_o that calls for a message.
+// start_i in clock c; queue_i is there in that clock and stays until done_o, which is high in clock c + 55 (SMCC: c + 1).
+// What it shows counts in that clock, fb_o to the next start; a start before done_o does nothing. q_old becomes the queue's length with done_o, or if LastSent only with a done_o that calls for a message.
 
 `default_nettype none
 
@@ -55,10 +55,8 @@ module cp_fb_calculator
       else done_o <= start_i;
     end
     always_ff @(posedge clk_i) begin
-      if (start_i) begin
-        q_off_o   <= offset;
-        q_delta_o <= growth;
-      end
+      q_off_o   <= offset;
+      q_delta_o <= growth;
     end
     assign congested_o = 1'b1;
     assign fb_o = '0;
@@ -68,127 +66,120 @@ module cp_fb_calculator
   end else begin : gen_qcn
     localparam int unsigned SumW = 48;
     typedef logic [SumW-1:0] sum_t;
-    // Both products are w x + 1024 a: rows for the bits of w, highest first, and one for a behind bit 10.
-    localparam logic [4:0] LastRow = 5'd16;
-    localparam logic [4:0] RowOfA = 5'd6;
 
     typedef enum logic [2:0] {
       StIdle,
-      // C = w q_delta + 1024 q_off
+      // C, then 64 C + 1
       StMeasure,
-      // 64 C in sum, C in held
-      StCopy,
-      // 63 C in sum
-      StTimes63,
-      // 63 C in held; M = w 2 q_eq + 1024 q_eq
+      // M, then 32 M
       StLargest,
-      // 63 C in sum, 32 M in held
-      StSwap,
       StDivide,
       StDone
     } state_t;
+    // Both products are w x + 1024 a. Rows 1 to 6 are of the bits 15 to 10 of w, row 7 is of a, rows 8 to 17 are of the
+    // bits 9 to 0; from row 18 on the product is doubled. What a row adds is chosen in the row before.
+    localparam logic [4:0] RowOfA = 5'd7;
+    localparam logic [4:0] RowOfCopy = 5'd18;
+    localparam logic [4:0] RowOfOne = 5'd23;
+    localparam logic [4:0] LastOfMeasure = 5'd24;
+    localparam logic [4:0] LastOfLargest = 5'd22;
+    localparam logic [4:0] LastOfDivide = 5'd5;
+
     state_t        state_q;
     logic   [ 4:0] row_q;
+    logic          ends;
 
-    // What the coming row adds: x if it is of a bit of w that is set, a if it is of a.
-    logic          use_x_q;
-    logic          use_a_q;
+    logic   [15:0] w_q;
     logic   [25:0] x_q;
     logic   [24:0] a_q;
+    logic          row_of_a_q;
+    logic   [25:0] addend_q;
     sum_t          sum_q;
-    sum_t          held_q;
+    sum_t          row_sum;
+
+    // ~63 C, then the rest of the division, inverted: below 0 if the rest is not.
+    sum_t          rest_q;
+    logic          invert;
+    sum_t          step_sum;
     logic          positive_q;
+    logic          not_zero_q;
     logic   [ 5:0] fb_q;
 
-    logic   [ 4:0] row_next;
-    logic   [ 3:0] bit_next;
-    logic          begins;
-    logic   [25:0] addend;
-    sum_t          row_sum;
-    logic          negative;
-    sum_t          step_sum;
-
-    assign begins   = start_i || state_q == StTimes63;
-    // Row 0 to 5 are of the bits 15 to 10, row 6 is of a, row 7 to 16 of the bits 9 to 0.
-    assign row_next = begins ? '0 : row_q + 5'd1;
-    assign bit_next = row_next < RowOfA ? ~row_next[3:0] : 4'd0 - row_next[3:0];
-
     always_comb begin
-      addend = '0;
-      if (use_x_q) addend = x_q;
-      if (use_a_q) addend = {a_q[QueueW], a_q};
+      case (state_q)
+        StMeasure: ends = row_q == LastOfMeasure;
+        StLargest: ends = row_q == LastOfLargest;
+        StDivide:  ends = row_q == LastOfDivide;
+        default:   ends = 1'b1;
+      endcase
     end
-    assign row_sum  = (use_a_q ? sum_q : sum_q << 1) + {{SumW - 26{addend[25]}}, addend};
-
-    // Without restoring: a rest below 0 is given back in the steps that follow. (What it makes of C < 0 is not used.)
-    assign negative = sum_q[SumW-1];
-    // sum - held is ~(~sum + held), which needs no carry.
-    assign step_sum = ((sum_q ^ {SumW{!negative}}) + held_q) ^ {SumW{!negative}};
 
     always_ff @(posedge clk_i) begin
+      row_q <= ends ? '0 : row_q + 5'd1;
       if (rst_i) begin
         state_q <= StIdle;
-      end else if (start_i) begin
-        state_q <= StMeasure;
       end else begin
         case (state_q)
-          StMeasure: if (row_q == LastRow) state_q <= StCopy;
-          StCopy:    state_q <= StTimes63;
-          StTimes63: state_q <= StLargest;
-          StLargest: if (row_q == LastRow) state_q <= StSwap;
-          StSwap:    state_q <= StDivide;
-          StDivide:  if (row_q == 5'd6) state_q <= StDone;
+          StIdle:    if (start_i) state_q <= StMeasure;
+          StMeasure: if (ends) state_q <= StLargest;
+          StLargest: if (ends) state_q <= StDivide;
+          StDivide:  if (ends) state_q <= StDone;
           default:   state_q <= StIdle;
         endcase
       end
     end
 
+    // The start is late: what it needs is made ready in every idle clock.
     always_ff @(posedge clk_i) begin
-      row_q   <= state_q == StSwap ? 5'd1 : row_next;
-      use_a_q <= row_next == RowOfA;
-      use_x_q <= row_next != RowOfA && w_i[bit_next];
-
-      if (start_i || state_q == StSwap) begin
+      if (state_q == StMeasure) begin
+        if (ends) begin
+          x_q <= {1'b0, q_eq_i, 1'b0};
+          a_q <= {1'b0, q_eq_i};
+        end
+      end else if (state_q == StIdle || state_q == StDivide) begin
         x_q <= {growth[QueueW], $unsigned(growth)};
         a_q <= $unsigned(offset);
-      end else if (state_q == StTimes63) begin
-        x_q <= {1'b0, q_eq_i, 1'b0};
-        a_q <= {1'b0, q_eq_i};
       end
     end
 
+    assign row_sum = (row_of_a_q ? sum_q : sum_q << 1) + {{SumW - 26{addend_q[25]}}, addend_q};
+
     always_ff @(posedge clk_i) begin
-      if (start_i) begin
-        sum_q <= '0;
-      end else begin
-        case (state_q)
-          StMeasure, StLargest: sum_q <= row_sum;
-          StCopy: begin
-            positive_q <= !sum_q[SumW-1] && sum_q != '0;
-            held_q     <= sum_q;
-            sum_q      <= sum_q << 6;
-          end
-          StTimes63: begin
-            // 63 C goes to held_q on its way.
-            held_q <= step_sum;
-            sum_q  <= '0;
-          end
-          StSwap: begin
-            sum_q  <= held_q;
-            held_q <= sum_q << 5;
-          end
-          StDivide: begin
-            sum_q  <= step_sum;
-            held_q <= held_q >> 1;
-            fb_q   <= {fb_q[4:0], positive_q && !step_sum[SumW-1]};
-          end
-          default:              ;
-        endcase
+      row_of_a_q <= row_q == RowOfA - 5'd1;
+      if (ends) w_q <= w_i;
+      else if (row_q != RowOfA - 5'd1) w_q <= w_q << 1;
+
+      addend_q <= w_q[15] && !ends ? x_q : '0;
+      if (row_q == RowOfA - 5'd1) addend_q <= {a_q[QueueW], a_q};
+      else if (row_q == RowOfOne - 5'd1) addend_q <= 26'd1;
+
+      if (state_q == StDivide) sum_q <= sum_q >> 1;
+      else if (ends && state_q != StLargest) sum_q <= '0;
+      else sum_q <= row_sum;
+    end
+
+    // Without restoring: a rest below 0 is given back in the steps that follow. rest - sum is ~(~rest + sum), which needs no
+    // carry. (What this makes of C <= 0 is not used.)
+    assign invert   = !rest_q[SumW-1];
+    assign step_sum = ((rest_q ^ {SumW{invert}}) + sum_q) ^ {SumW{invert}};
+
+    always_ff @(posedge clk_i) begin
+      if (state_q == StMeasure && row_q == RowOfCopy) begin
+        rest_q     <= sum_q;
+        positive_q <= !sum_q[SumW-1] && sum_q != '0;
+      end else if ((state_q == StMeasure && ends) || state_q == StDivide) begin
+        rest_q <= step_sum;
+      end
+      if (state_q == StDivide) begin
+        fb_q       <= {fb_q[4:0], positive_q && step_sum[SumW-1]};
+        not_zero_q <= not_zero_q || (positive_q && step_sum[SumW-1]);
+      end else if (state_q == StLargest) begin
+        not_zero_q <= 1'b0;
       end
     end
 
     assign done_o = state_q == StDone;
-    assign congested_o = fb_q != '0;
+    assign congested_o = not_zero_q;
     assign fb_o = fb_q;
     assign q_off_o = $signed(a_q);
     assign q_delta_o = $signed(x_q[QueueW:0]);
@@ -201,11 +192,16 @@ module cp_fb_calculator
     always_ff @(posedge clk_i) begin
       past_valid_q <= 1'b1;
       if (!past_valid_q) assume (rst_i);
-      if (state_q == StCopy) measure_q <= sum_q;
+      if (state_q == StMeasure && row_q == RowOfCopy) measure_q <= sum_q;
       if (past_valid_q) begin
-        if (state_q >= StTimes63) assert (positive_q == (!measure_q[SumW-1] && measure_q != '0));
-        if (state_q == StDivide) assert (row_q >= 5'd1 && row_q <= 5'd6);
-        if (state_q == StMeasure || state_q == StLargest) assert (row_q <= LastRow);
+        assert (state_q <= StDone);
+        if (state_q == StMeasure) assert (row_q <= LastOfMeasure);
+        if (state_q == StLargest) assert (row_q <= LastOfLargest);
+        if (state_q == StDivide) assert (row_q <= LastOfDivide);
+        if (state_q >= StLargest || (state_q == StMeasure && row_q > RowOfCopy)) begin
+          assert (positive_q == (!measure_q[SumW-1] && measure_q != '0));
+        end
+        if (done_o) assert (congested_o == (fb_o != '0));
         if (done_o && congested_o) assert (!measure_q[SumW-1] && measure_q != '0);
       end
     end

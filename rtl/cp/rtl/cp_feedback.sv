@@ -4,9 +4,9 @@
 // source of a sampled frame. (Paper 002, section 2; paper 004, section 2.2)
 //
 // An arrival is taken in the clock c in which it shows and event_o is high; event_done_o says that it has been dealt with,
-// and what it shows stays until then. Not sampled: done in c + 1. Sampled: sample_o with event_done_o in c + 45 (SMCC:
-// c + 2); with the table the next arrival is then taken from c + 127 on, otherwise from the next clock.
-// Random words: with probability that of clock c, with the table that of clock c + 76.
+// and what it shows stays until then. Not sampled: done in c + 1. Sampled: sample_o with event_done_o in c + 56 (SMCC:
+// c + 2); with the table the next arrival is then taken from c + 138 on, otherwise from the next clock.
+// Random words: with probability that of clock c, with the table that of clock c + 87.
 // Throughput: an arrival in 2 clocks; what comes meanwhile waits in a FIFO before this.
 
 `default_nettype none

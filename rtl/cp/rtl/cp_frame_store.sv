@@ -4,8 +4,8 @@
 //
 // Beats of a frame are written as they come; end_i, after the last, says by keep_i whether the frame joins the queue. If
 // the store had no room for one of its beats, full_o is high from the clock after that beat to the one of end_i, and the
-// frame must not be kept. The next frame's beats come after end_i. A kept frame shows at m_axis 4 clocks after end_i at
-// the earliest; sent_valid_o is high in the clock in which its last beat goes. Throughput: a beat a clock in and out.
+// frame must not be kept. The next frame's beats come after end_i. A kept frame shows at m_axis 6 clocks after end_i at
+// the earliest; sent_valid_o is high in the clock after that of its last beat. Throughput: a beat a clock in and out.
 
 `default_nettype none
 
@@ -110,24 +110,37 @@ module cp_frame_store
     end
   end
 
-  // Two stages: the block RAM's own, and a register, for its outputs are late.
-  logic  read_valid_q;
-  logic  show;
-  logic  shown_valid_q;
-  word_t shown_q;
+  // Out of the block RAM, whose outputs are late, through two registers into a small FIFO. A word is read when the FIFO has a
+  // place for it, so that the sink's tready does not reach back to the block RAM.
+  localparam int unsigned OutDepth = 16;
+  localparam int unsigned OutW = 5;
+  logic  [OutW-1:0] places_q;
+  logic             read_valid_q;
+  logic             near_valid_q;
+  logic             pipe_valid_q;
+  logic             no_word;
+  logic             out_full;
+  logic             goes;
+  word_t            near_q;
+  word_t            pipe_q;
+  word_t            shown;
 
-  assign show = !shown_valid_q || m_axis_tready;
-  assign read = !kept_q[AddressW] && !keep_q && !back_q && (!read_valid_q || show);
+  assign read = !kept_q[AddressW] && !keep_q && !back_q && !places_q[OutW-1];
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      out_q         <= '0;
-      read_valid_q  <= 1'b0;
-      shown_valid_q <= 1'b0;
+      out_q        <= '0;
+      places_q     <= OutW'(OutDepth - 1);
+      read_valid_q <= 1'b0;
+      near_valid_q <= 1'b0;
+      pipe_valid_q <= 1'b0;
     end else begin
       if (read) out_q <= after(out_q);
-      if (!read_valid_q || show) read_valid_q <= read;
-      if (show) shown_valid_q <= read_valid_q;
+      // Free places less 1, as the counts above.
+      places_q     <= places_q + {OutW{read}} + OutW'(goes);
+      read_valid_q <= read;
+      near_valid_q <= read_valid_q;
+      pipe_valid_q <= near_valid_q;
     end
   end
 
@@ -152,28 +165,54 @@ module cp_frame_store
     end
   end
 
+  // The first register lies at the block RAM, the second wherever the FIFO is.
   always_ff @(posedge clk_i) begin
-    if (show) shown_q <= word_t'(read_q[$bits(word_t)-1:0]);
+    near_q <= word_t'(read_q[$bits(word_t)-1:0]);
+    pipe_q <= near_q;
   end
 
-  assign m_axis_tdata  = shown_q.data;
-  assign m_axis_tkeep  = shown_q.last ? 8'hff >> (3'd7 - shown_q.count) : '1;
-  assign m_axis_tvalid = shown_valid_q;
-  assign m_axis_tlast  = shown_q.last;
+  small_fifo #(
+      .Width($bits(word_t)),
+      .Depth(OutDepth)
+  ) u_out (
+      .clk_i,
+      .rst_i,
+      .push_i (pipe_valid_q),
+      .data_i (pipe_q),
+      .full_o (out_full),
+      .pop_i  (goes),
+      .data_o (shown),
+      .empty_o(no_word)
+  );
 
-  // Octets of the frame that leaves, with the FCS.
-  frame_octets_t octets_q;
-  frame_octets_t octets;
-  logic          goes;
+  assign m_axis_tdata  = shown.data;
+  assign m_axis_tkeep  = shown.last ? 8'hff >> (3'd7 - shown.count) : '1;
+  assign m_axis_tvalid = !no_word;
+  assign m_axis_tlast  = shown.last;
 
-  assign goes = shown_valid_q && m_axis_tready;
-  assign octets = octets_q + (shown_q.last ? FrameW'(shown_q.count) + 1'b1 : FrameW'(8));
-  assign sent_valid_o = goes && shown_q.last;
-  assign sent_octets_o = octets;
+  // Octets of the frame that leaves, with the FCS, a clock behind its beats.
+  logic                went_q;
+  logic                went_last_q;
+  logic          [2:0] went_count_q;
+  frame_octets_t       octets_q;
+
+  assign goes          = !no_word && m_axis_tready;
+  assign sent_valid_o  = went_q && went_last_q;
+  assign sent_octets_o = octets_q + FrameW'(went_count_q) + 1'b1;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) octets_q <= FrameW'(FcsOctets);
-    else if (goes) octets_q <= shown_q.last ? FrameW'(FcsOctets) : octets;
+    if (rst_i) begin
+      went_q   <= 1'b0;
+      octets_q <= FrameW'(FcsOctets);
+    end else begin
+      went_q <= goes;
+      if (went_q) octets_q <= went_last_q ? FrameW'(FcsOctets) : octets_q + FrameW'(8);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    went_last_q  <= shown.last;
+    went_count_q <= shown.count;
   end
 
 `ifdef FORMAL
@@ -201,6 +240,16 @@ module cp_frame_store
   assign last_kept_is_last    = gen_slices[LastBit/SliceW].bits_q[last_kept][LastBit%SliceW];
   assign last_written_is_last = gen_slices[LastBit/SliceW].bits_q[last_written][LastBit%SliceW];
 
+  // The newest word in the FIFO, and how many there are.
+  logic            newest_last;
+  logic [OutW-1:0] newest;
+  logic [     2:0] on_the_way;
+  logic [OutW-1:0] claimed;
+  assign newest = u_out.in_q - 1'b1;
+  assign newest_last = u_out.entries_q[newest[OutW-2:0]][LastBit];
+  assign on_the_way = {read_valid_q, near_valid_q, pipe_valid_q};
+  assign claimed = u_out.in_q - u_out.out_q + OutW'($countones(on_the_way));
+
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
     if (!past_valid_q) assume (rst_i);
@@ -212,7 +261,7 @@ module cp_frame_store
       between_q <= 1'b1;
       whole_q   <= 1'b0;
     end else begin
-      if (goes) between_q <= shown_q.last;
+      if (goes) between_q <= shown.last;
       if (end_i) whole_q <= 1'b0;
       else if (beat_valid_i && beat_last_i) whole_q <= 1'b1;
     end
@@ -229,8 +278,14 @@ module cp_frame_store
       if (kept != '0) assert (last_kept_is_last);
       if (whole_q && !full_q) assert (written != kept && last_written_is_last);
       if (kept == '0 && read_valid_q) assert (read_q[LastBit]);
-      if (kept == '0 && !read_valid_q && shown_valid_q) assert (shown_q.last);
-      if (kept == '0 && !read_valid_q && !shown_valid_q) assert (between_q);
+      if (kept == '0 && !read_valid_q && near_valid_q) assert (near_q.last);
+      if (kept == '0 && !read_valid_q && !near_valid_q && pipe_valid_q) assert (pipe_q.last);
+      if (kept == '0 && !read_valid_q && !near_valid_q && !pipe_valid_q)
+        assert (no_word ? between_q : newest_last);
+      // A word that is read has its place in the FIFO.
+      assert (OutW'(places_q + 1'b1) + claimed == OutW'(OutDepth));
+      assert (32'(claimed) <= OutDepth);
+      assert (!(pipe_valid_q && out_full));
     end
   end
 `endif

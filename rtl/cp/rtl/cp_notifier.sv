@@ -5,8 +5,9 @@
 //   destination = source of the sampled frame | MAC of the congestion point | VLAN tag, if the frame had one, with
 //   cnm_priority | CN-TAG, if the frame had one | EtherType | PDU | zeros up to 60 octets
 //
-// Up to Depth messages wait; lost_o is high in the clock of one that finds no place. A message of clock c begins to leave
-// in c + 3 if none is before it. Throughput: a message in 15 clocks (a beat in 2).
+// Up to Depth messages wait; lost_o is high in the clock of one that finds no place. A message of clock c, whose q_off and
+// q_delta are there from c - 2 on (QCN), begins to leave in c + 4 if none is before it. Throughput: a message in 15
+// clocks (a beat in 2).
 
 `default_nettype none
 
@@ -52,11 +53,9 @@ module cp_notifier
 
   // In units of 64 octets, rounded towards zero, held within 16 bits; with the other sign if so wanted. Of x = 64 h + l,
   // l from 0 to 63, that is h, and h + 1 if x is below 0 and l is not 0; of -x it is -h, and -h - 1 in the same case.
-  function automatic logic [15:0] of_64(logic [QueueW:0] x, logic minus);
+  function automatic logic [15:0] of_64(logic [QueueW:0] x, logic upwards, logic minus);
     logic [QueueW-6:0] whole;
-    logic              upwards;
-    upwards = x[QueueW] && x[5:0] != '0;
-    whole   = (minus ? ~x[QueueW:6] : x[QueueW:6]) + (QueueW - 5)'(upwards != minus);
+    whole = (minus ? ~x[QueueW:6] : x[QueueW:6]) + (QueueW - 5)'(upwards != minus);
     if (whole[QueueW-6:15] != '0 && whole[QueueW-6:15] != '1) begin
       return {whole[QueueW-6], {15{!whole[QueueW-6]}}};
     end
@@ -75,9 +74,15 @@ module cp_notifier
     assign waits.q_off   = $unsigned(message_q_off_i);
     assign waits.q_delta = $unsigned(message_q_delta_i);
   end else begin : gen_units
+    logic q_off_up_q;
+    logic q_delta_up_q;
     // The standard's offset is the set point less the queue.
-    assign waits.q_off   = of_64($unsigned(message_q_off_i), 1'b1);
-    assign waits.q_delta = of_64($unsigned(message_q_delta_i), 1'b0);
+    always_ff @(posedge clk_i) begin
+      q_off_up_q    <= message_q_off_i[QueueW] && message_q_off_i[5:0] != '0;
+      q_delta_up_q  <= message_q_delta_i[QueueW] && message_q_delta_i[5:0] != '0;
+      waits.q_off   <= of_64($unsigned(message_q_off_i), q_off_up_q, 1'b1);
+      waits.q_delta <= of_64($unsigned(message_q_delta_i), q_delta_up_q, 1'b0);
+    end
   end
   assign lost_o = message_valid_i && full;
 
@@ -123,72 +128,86 @@ module cp_notifier
     assign body = {EtherTypeCnm, pdu, 80'd0};
   end
 
-  // A frame is 15 words of 32 bits, two a beat. Items: 0 to 2 addresses, 3 VLAN tag, 4 CN-TAG, 5 to 13 body, 14 zeros.
+  // A frame is 15 words of 32 bits, two a beat: addresses, VLAN tag, CN-TAG, body, zeros. What the next word is has a bit
+  // for each, so that the choice is quick.
   localparam logic [3:0] LastWord = 4'd14;
-  localparam logic [3:0] Vlan = 4'd3;
-  localparam logic [3:0] CnTag = 4'd4;
-  localparam logic [3:0] Body = 4'd5;
-  localparam logic [3:0] Zeros = 4'd14;
+  localparam int unsigned Vlan = 3;
+  localparam int unsigned CnTag = 4;
+  localparam int unsigned Body = 5;
+  localparam int unsigned Items = Body + BodyWords;
 
-  logic [ 3:0] word_q;
-  logic [ 3:0] item_q;
-  logic [ 3:0] behind_vlan;
-  logic [ 3:0] item_next;
-  logic [31:0] word;
-  logic [31:0] lanes;
-  logic        advance;
+  logic [      3:0]       word_q;
+  // Of the items, the next; none when only zeros are left.
+  logic [Items-1:0]       item_q;
+  logic [Items-1:0]       item_next;
+  logic [Items-1:0][31:0] items;
+  logic [     31:0]       word;
+  logic                   advance;
 
-  assign behind_vlan = head.header.has_flow ? CnTag : Body;
   always_comb begin
-    item_next = item_q == Zeros ? Zeros : item_q + 4'd1;
-    if (item_q == Vlan - 4'd1 && !head.header.has_vlan) item_next = behind_vlan;
-    if (item_q == Vlan) item_next = behind_vlan;
+    item_next = item_q << 1;
+    // A tag that the sampled frame did not have is passed over.
+    if (item_q[Vlan-1] && !head.header.has_vlan) begin
+      item_next[Vlan]  = 1'b0;
+      item_next[CnTag] = head.header.has_flow;
+      item_next[Body]  = !head.header.has_flow;
+    end
+    if (item_q[Vlan] && !head.header.has_flow) begin
+      item_next[CnTag] = 1'b0;
+      item_next[Body]  = 1'b1;
+    end
+  end
+
+  assign items[0] = head.header.source[47:16];
+  assign items[1] = {head.header.source[15:0], cp_mac_i[47:32]};
+  assign items[2] = cp_mac_i[31:0];
+  assign items[Vlan] = {EtherTypeVlan, cnm_priority_i, 1'b0, head.header.vid};
+  assign items[CnTag] = {EtherTypeCnTag, head.header.flow};
+  for (genvar n = 0; n < BodyWords; n++) begin : gen_body
+    assign items[Body+n] = body[32*(BodyWords-1-n)+:32];
   end
 
   always_comb begin
-    case (item_q)
-      4'd0: word = head.header.source[47:16];
-      4'd1: word = {head.header.source[15:0], cp_mac_i[47:32]};
-      4'd2: word = cp_mac_i[31:0];
-      Vlan: word = {EtherTypeVlan, cnm_priority_i, 1'b0, head.header.vid};
-      CnTag: word = {EtherTypeCnTag, head.header.flow};
-      Zeros, 4'd15: word = '0;
-      default: word = body[32*(13-32'(item_q))+:32];
-    endcase
+    word = '0;
+    for (int unsigned n = 0; n < Items; n++) word |= items[n] & {32{item_q[n]}};
   end
-  assign lanes = {word[7:0], word[15:8], word[23:16], word[31:24]};
 
-  // Even words wait in `low` for their odd ones; the last is alone.
-  logic [31:0] low_q;
+  // A word, octet 0 lowest, then its half of the beat.
+  logic        chosen_valid_q;
+  logic        chosen_upper_q;
+  logic        chosen_last_q;
+  logic [31:0] chosen_q;
   logic [63:0] data_q;
   logic        last_q;
   logic        valid_q;
-  logic        beat;
 
-  assign beat = word_q[0] || word_q == LastWord;
-  assign advance = !empty && (!beat || !valid_q || m_axis_tready);
-  assign sent = advance && word_q == LastWord;
+  assign advance = !valid_q || m_axis_tready;
+  assign sent = !empty && advance && word_q == LastWord;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      word_q  <= '0;
-      item_q  <= '0;
-      valid_q <= 1'b0;
-    end else begin
-      if (advance) begin
+      word_q         <= '0;
+      item_q         <= Items'(1);
+      chosen_valid_q <= 1'b0;
+      valid_q        <= 1'b0;
+    end else if (advance) begin
+      if (!empty) begin
         word_q <= sent ? '0 : word_q + 4'd1;
-        item_q <= sent ? '0 : item_next;
+        item_q <= sent ? Items'(1) : item_next;
       end
-      if (advance && beat) valid_q <= 1'b1;
-      else if (m_axis_tready) valid_q <= 1'b0;
+      chosen_valid_q <= !empty;
+      valid_q        <= chosen_valid_q && (chosen_upper_q || chosen_last_q);
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (advance && !beat) low_q <= lanes;
-    if (advance && beat) begin
-      data_q <= word_q[0] ? {lanes, low_q} : {32'd0, lanes};
-      last_q <= word_q == LastWord;
+    if (advance) begin
+      chosen_upper_q <= word_q[0];
+      chosen_last_q  <= word_q == LastWord;
+      chosen_q       <= {word[7:0], word[15:8], word[23:16], word[31:24]};
+      if (chosen_upper_q) data_q[63:32] <= chosen_q;
+      else data_q[31:0] <= chosen_q;
+      last_q <= chosen_last_q;
     end
   end
 
@@ -204,6 +223,10 @@ module cp_notifier
   logic        stays_q;
   logic [63:0] stays_data_q;
   logic        stays_last_q;
+  logic [ 3:0] previous;
+  logic [ 3:0] there;
+  assign previous = word_q == '0 ? LastWord : word_q - 4'd1;
+  assign there = chosen_valid_q ? previous : word_q;
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
     stays_q      <= m_axis_tvalid && !m_axis_tready && !rst_i;
@@ -214,10 +237,15 @@ module cp_notifier
     else if (m_axis_tvalid && m_axis_tready) beats_q <= beats_q + 1'b1;
     if (past_valid_q) begin
       assert (word_q <= LastWord);
-      assert (item_q <= Zeros);
-      if (empty) assert (word_q == '0);
+      assert ((item_q & (item_q - 1'b1)) == '0);
+      if (empty) assert (word_q == '0 && item_q == Items'(1));
+      if (chosen_valid_q)
+        assert (chosen_upper_q == previous[0] && chosen_last_q == (previous == LastWord));
+      // Words that are gone or show, of the frame that goes.
+      if (there == '0 && valid_q)
+        assert (last_q && beats_q == 3'd7);
+        else assert (32'(there >> 1) == 32'(beats_q) + 32'(valid_q));
       if (valid_q) assert (last_q == (beats_q == 3'd7));
-      assert (3'(word_q >> 1) == beats_q + 3'(valid_q));
       if (stays_q)
         assert (m_axis_tvalid && m_axis_tdata == stays_data_q && m_axis_tlast == stays_last_q);
       if (message_valid_i && !lost_o) assert (!full);

@@ -5,7 +5,7 @@
 // A frame that comes in clock c (frame_valid_i) is decided in c + 1: decided_o, and queued_o if the queue with it has no
 // more than BufferOctets and the store had room. From c + 2 on queue_o has the frame, and in c + 2 it is the length that
 // this frame has met: with it if it was taken, without it if not. A frame that has left (sent_valid_i) is taken off when
-// no frame is being decided, within two clocks.
+// no frame is being decided, two clocks at the earliest.
 // Throughput: a frame in each 2 clocks in and a frame in each 3 clocks out; what comes faster is not counted.
 
 `default_nettype none
@@ -37,38 +37,42 @@ module cp_queue_monitor
     $fatal(0, "BufferOctets is 64 to 2^24 - 1 (instance %m)");
   end
 
+  // What the queue still takes, that less a frame, and that with a frame that leaves: so the sign of a difference decides.
   logic                       deciding_q;
-  logic          [QueueW : 0] with_frame_q;
+  queue_octets_t              free_q;
+  logic          [QueueW : 0] less_q;
   logic                       leaving_q;
+  logic                       settled_q;
   frame_octets_t              leaving_octets_q;
-  queue_octets_t              queue_q;
+  logic          [QueueW : 0] more_q;
   logic                       take_off;
-  logic                       below;
-  queue_octets_t              less;
+  logic                       too_much;
 
-  assign take_off = leaving_q && !deciding_q && !frame_valid_i;
-  assign {below, less} = {1'b0, queue_q} - (QueueW + 1)'(leaving_octets_q);
-
+  assign take_off  = leaving_q && settled_q && !deciding_q && !frame_valid_i;
+  assign too_much  = more_q > (QueueW + 1)'(BufferOctets);
   assign decided_o = deciding_q;
-  assign queued_o = deciding_q && !store_full_i && with_frame_q <= (QueueW + 1)'(BufferOctets);
-  assign queue_o = queue_q;
+  assign queued_o  = deciding_q && !store_full_i && !less_q[QueueW];
+  assign queue_o   = QueueW'(BufferOctets) - free_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       deciding_q <= 1'b0;
       leaving_q  <= 1'b0;
-      queue_q    <= '0;
+      settled_q  <= 1'b0;
+      free_q     <= QueueW'(BufferOctets);
     end else begin
       deciding_q <= frame_valid_i && !deciding_q;
+      settled_q  <= leaving_q && !take_off && !deciding_q;
       if (sent_valid_i) leaving_q <= 1'b1;
       else if (take_off) leaving_q <= 1'b0;
-      if (queued_o) queue_q <= QueueW'(with_frame_q);
-      else if (take_off) queue_q <= below ? '0 : less;
+      if (queued_o) free_q <= QueueW'(less_q);
+      else if (take_off) free_q <= too_much ? QueueW'(BufferOctets) : QueueW'(more_q);
     end
   end
 
   always_ff @(posedge clk_i) begin
-    with_frame_q <= {1'b0, queue_q} + (QueueW + 1)'(frame_octets_i);
+    less_q <= {1'b0, free_q} - (QueueW + 1)'(frame_octets_i);
+    more_q <= {1'b0, free_q} + (QueueW + 1)'(leaving_octets_q);
     if (sent_valid_i) leaving_octets_q <= sent_octets_i;
   end
 
@@ -80,7 +84,7 @@ module cp_queue_monitor
   logic          broken_q;
   queue_octets_t come;
   queue_octets_t gone;
-  assign come = queued_o ? QueueW'(with_frame_q) - queue_q : '0;
+  assign come = queued_o ? free_q - QueueW'(less_q) : '0;
   assign gone = sent_valid_i ? QueueW'(sent_octets_i) : '0;
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
@@ -96,11 +100,13 @@ module cp_queue_monitor
       if (gone > ghost_q) broken_q <= 1'b1;
     end
     if (past_valid_q) begin
-      assert (32'(queue_q) <= BufferOctets);
-      if (deciding_q) assert (with_frame_q >= {1'b0, queue_q});
+      assert (32'(queue_o) <= BufferOctets && 32'(free_q) <= BufferOctets);
+      if (deciding_q && !less_q[QueueW]) assert (QueueW'(less_q) <= free_q);
+      if (leaving_q && settled_q)
+        assert (more_q == {1'b0, free_q} + (QueueW + 1)'(leaving_octets_q));
       if (!broken_q) begin
-        assert (ghost_q <= queue_q);
-        assert (queue_q - ghost_q == (leaving_q ? QueueW'(leaving_octets_q) : '0));
+        assert (ghost_q <= queue_o);
+        assert (queue_o - ghost_q == (leaving_q ? QueueW'(leaving_octets_q) : '0));
       end
     end
   end

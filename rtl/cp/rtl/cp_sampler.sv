@@ -71,15 +71,14 @@ module cp_sampler
     logic [ 4:0] left_q;
     logic [ 8:0] rest_q;
     logic [23:0] low_q;
-    logic        row;
+    logic [ 5:0] rows_q;
     logic        jitter_start_q;
     logic [29:0] product;
     logic [ 9:0] rest;
     logic        short_of;
     logic [ 9:0] less;
 
-    assign row = numerator[left_q[2:0]];
-    assign product = {rest_q[4:0], low_q, 1'b0} + (row ? 30'(sample_base_i) : '0);
+    assign product = {rest_q[4:0], low_q, 1'b0} + (rows_q[5] ? 30'(sample_base_i) : '0);
     assign rest = {rest_q, low_q[23]};
     assign {short_of, less} = {1'b0, rest} - 11'(denominator);
 
@@ -103,6 +102,7 @@ module cp_sampler
     end
 
     always_ff @(posedge clk_i) begin
+      rows_q <= reload_i ? numerator : rows_q << 1;
       if (reload_i) {rest_q, low_q} <= '0;
       else if (multiplying_q) {rest_q, low_q} <= 33'(product);
       else if (dividing_q) {rest_q, low_q} <= {9'(short_of ? rest : less), low_q[22:0], !short_of};

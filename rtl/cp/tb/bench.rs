@@ -162,7 +162,9 @@ struct Model {
     whole: VecDeque<Whole>,
     queue: u64,
     with_frame: u64,
+    left: Option<u64>,
     leaving: Option<u64>,
+    settled: bool,
     arrivals: VecDeque<Arrival>,
     stored: VecDeque<Vec<u8>>,
     free_at: u64,
@@ -173,6 +175,7 @@ struct Model {
     waiting: VecDeque<u64>,
     messages: VecDeque<Vec<u8>>,
     word: u32,
+    chosen: Option<u32>,
     message_valid: bool,
     counters: Counters,
 }
@@ -288,7 +291,7 @@ impl Bench {
     /// Nothing is on its way.
     pub fn idle(&self) -> bool {
         let m = &self.model;
-        let streams = m.stored.is_empty() && m.messages.is_empty() && m.leaving.is_none();
+        let streams = m.stored.is_empty() && m.messages.is_empty() && m.left.is_none() && m.leaving.is_none();
         streams && self.waiting() == 0 && m.whole.is_empty() && m.arrivals.is_empty() && m.answer.is_none()
     }
 
@@ -357,7 +360,8 @@ impl Bench {
 
         let took = m.queue;
         let coming = m.whole.iter_mut().find(|frame| frame.good && frame.at + 2 == now);
-        let deciding = coming.is_none();
+        // What has left is taken off when it has stood for a clock, and no frame comes or is decided.
+        let settled = std::mem::take(&mut m.settled) && coming.is_none();
         if let Some(frame) = coming {
             m.with_frame = m.queue + frame.len();
         }
@@ -367,8 +371,10 @@ impl Bench {
                 m.queue = m.with_frame;
                 m.stored.push_back(frame.octets.clone());
             }
-        } else if deciding && let Some(octets) = m.leaving.take() {
+        } else if settled && let Some(octets) = m.leaving.take() {
             m.queue -= octets;
+        } else {
+            m.settled = m.leaving.is_some();
         }
         if m.whole.iter().any(|frame| !frame.good && frame.at + 2 == now) {
             m.counters.bad += 1;
@@ -393,11 +399,14 @@ impl Bench {
             }
         }
 
+        if let Some(octets) = m.left.take() {
+            m.leaving = Some(octets);
+        }
         let (data, keep, last) = (out.m_axis_tdata, out.m_axis_tkeep, out.m_axis_tlast);
         if let Some(frame) = self.out.clock(out.m_axis_tvalid, self.input.m_axis_tready, data, keep, last) {
             assert_eq!(Some(&frame), m.stored.front(), "{at}");
             m.stored.pop_front();
-            m.leaving = Some(frame.len() as u64 + 4);
+            m.left = Some(frame.len() as u64 + 4);
             self.frames_out += 1;
         }
 
@@ -491,14 +500,16 @@ impl Bench {
             self.messages_out += 1;
         }
         let full = m.waiting.len() == MESSAGES;
-        let beat = m.word % 2 == 1 || m.word == WORDS - 1;
-        let head = m.waiting.front().is_some_and(|&shows_at| shows_at <= now);
-        let advance = head && (!beat || !m.message_valid || ready);
-        m.message_valid = (advance && beat) || (m.message_valid && !ready);
-        if advance {
-            m.word = (m.word + 1) % WORDS;
-            if m.word == 0 {
-                m.waiting.pop_front();
+        // A word is chosen, then put into its half of a beat; both wait while a beat is not taken.
+        if !m.message_valid || ready {
+            m.message_valid = m.chosen.is_some_and(|word| word % 2 == 1 || word == WORDS - 1);
+            m.chosen = None;
+            if m.waiting.front().is_some_and(|&shows_at| shows_at <= now) {
+                m.chosen = Some(m.word);
+                m.word = (m.word + 1) % WORDS;
+                if m.word == 0 {
+                    m.waiting.pop_front();
+                }
             }
         }
         if let Some(message) = told {

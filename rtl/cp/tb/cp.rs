@@ -125,7 +125,7 @@ fn lock_step(smcc: bool, clocks: u64, seed: u64) {
         ("messages", total.messages),
         ("messages lost", total.lost),
     ] {
-        assert!(u64::from(times) > clocks / 20_000, "{what}: only {times}");
+        assert!(u64::from(times) > clocks / 100_000, "{what}: only {times}");
     }
     assert!(smcc || bench.held > 0, "the algorithm has never held the source");
 }
@@ -249,7 +249,7 @@ fn stalled_sinks_lose_whole_frames_and_messages() {
     }
 }
 
-/// A frame decided in c + 3 shows at the output in c + 7.
+/// A frame decided in c + 3 shows at the output in c + 9.
 #[test]
 fn latency_is_as_stated() {
     let mut bench = Bench::new(false, 7);
@@ -263,7 +263,7 @@ fn latency_is_as_stated() {
             last_in = Some(clock);
         }
         if out.m_axis_tvalid {
-            assert_eq!(clock, last_in.expect("it came") + 7);
+            assert_eq!(clock, last_in.expect("it came") + 9);
             break;
         }
     }

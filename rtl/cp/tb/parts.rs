@@ -17,6 +17,7 @@ fn queue_monitor_counts_within_its_bounds() {
     let mut core = Core::new(seed);
     core.clock(&In { rst_i: true, ..In::default() });
     let (mut queue, mut deciding, mut leaving) = (0u32, None::<u32>, None::<u32>);
+    let mut settled = false;
     let mut queued = VecDeque::new();
     let (mut drops, mut wrong) = (0, 0);
     for clock in 0..10_000_000u64 {
@@ -26,7 +27,7 @@ fn queue_monitor_counts_within_its_bounds() {
         input.frame_valid_i = deciding.is_none() && random.one_in(pace);
         if leaving.is_none() && random.one_in(pace + clock / 100_000 % 3) {
             // Mostly a frame that is there; seldom any other.
-            let honest = queued.front().copied().filter(|_| !random.one_in(2000));
+            let honest = queued.front().copied().filter(|_| !random.one_in(1000));
             input.sent_octets_i = honest.unwrap_or_else(|| random.word() as u16);
             input.sent_valid_i = honest.is_some() || random.one_in(200);
             if input.sent_valid_i && honest.is_some() {
@@ -42,11 +43,16 @@ fn queue_monitor_counts_within_its_bounds() {
         if fits == Some(true) {
             queued.push_back((deciding.expect("it is decided") - queue) as u16);
             queue = deciding.expect("it is decided");
-        } else if deciding.is_none()
+        }
+        // What has left is taken off when it has stood for a clock, and no frame comes or is decided.
+        let stood = std::mem::replace(&mut settled, leaving.is_some() && deciding.is_none());
+        if stood
+            && deciding.is_none()
             && !input.frame_valid_i
             && let Some(octets) = leaving.take()
         {
             queue = queue.saturating_sub(octets);
+            settled = false;
         }
         drops += u32::from(fits == Some(false));
         deciding = input.frame_valid_i.then(|| out.queue_o + u32::from(input.frame_octets_i));
@@ -54,7 +60,7 @@ fn queue_monitor_counts_within_its_bounds() {
             leaving = Some(input.sent_octets_i.into());
         }
     }
-    assert!(drops > 1000 && wrong > 100, "{drops} drops, {wrong} wrong");
+    assert!(drops > 1000 && wrong > 50, "{drops} drops, {wrong} wrong");
 }
 
 /// The example of 802.1Qau's message: Qsp 26 000, queue 52 000 after 39 000, w 2; sampled priority 3, VID 100, message's
@@ -102,19 +108,16 @@ fn notifier_makes_the_standards_example() {
             cnm_priority_i: 6,
             ..In::default()
         };
-        core.clock(&In {
-            message_valid_i: true,
-            message_header_i: words,
-            message_fb_i: 0x19,
-            message_q_off_i: 26_000,
-            message_q_delta_i: 13_000,
-            ..idle
-        });
+        // Offset and growth are there two clocks before.
+        let measure = In { message_q_off_i: 26_000, message_q_delta_i: 13_000, ..idle };
+        core.clock(&measure);
+        core.clock(&measure);
+        core.clock(&In { message_valid_i: true, message_header_i: words, message_fb_i: 0x19, ..measure });
         let mut octets = Vec::new();
         for clock in 1.. {
             let out = core.clock(&idle);
             // A beat of two words in each second clock; the last has one word.
-            assert_eq!(out.m_axis_tvalid, (clock >= 3 && clock % 2 == 1) || clock == 16, "clock {clock}");
+            assert_eq!(out.m_axis_tvalid, (clock >= 4 && clock % 2 == 0) || clock == 17, "clock {clock}");
             if out.m_axis_tvalid {
                 octets.extend_from_slice(&out.m_axis_tdata.to_le_bytes()[..out.m_axis_tkeep.count_ones() as usize]);
                 if out.m_axis_tlast {

@@ -11,7 +11,7 @@ use penstock_schemes::{
 };
 
 /// Clocks from an arrival to what its sample shows: QCN's and SMCC's.
-pub const QCN_SAMPLE: u64 = 45;
+pub const QCN_SAMPLE: u64 = 56;
 pub const SMCC_SAMPLE: u64 = 2;
 /// Clocks from there to the draw of the table's random word, and to the interval.
 pub const DRAW: u64 = 31;
