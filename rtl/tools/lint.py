@@ -43,7 +43,8 @@ def _slang(build: Build) -> bool:
     driver = pyslang.driver.Driver()
     driver.addStandardArgs()
     parameters = " ".join(f"-G{name}={value}" for name, value in build.parameters.items())
-    line = f"slang {' '.join(_SLANG)} --suppress-warnings {GENERATED} --top {build.top} {parameters} {' '.join(map(str, build.sources))}"
+    options = " ".join([*_SLANG, "--suppress-warnings", str(GENERATED)])
+    line = f"slang {options} --top {build.top} {parameters} {' '.join(map(str, build.sources))}"
     if not driver.parseCommandLine(line, pyslang.driver.CommandLineOptions()) or not driver.processOptions():
         return True
     if not driver.parseAllSources():

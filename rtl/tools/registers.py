@@ -1,5 +1,7 @@
-"""Makes the register blocks of registers/registers.rdl: SystemVerilog by PeakRDL, a module with plain ports around it, a
-table for the documentation, and the map as the test reads it. All of it goes into build/generated.
+"""Makes the register blocks of registers/registers.rdl, into build/generated.
+
+SystemVerilog by PeakRDL, a module with plain ports around it, a table for the documentation, and the map as the test
+reads it.
 """
 
 import re
@@ -16,7 +18,8 @@ from cores import GENERATED, RTL
 
 SOURCE = RTL / "registers" / "registers.rdl"
 MAPS = ("switch_registers", "nic_registers")
-# Ports of AXI4-Lite, as PeakRDL names them, so that its own interface could take the place of axil_front: direction, name, and which width.
+# Ports of AXI4-Lite, as PeakRDL names them, so that its own interface could take the place of axil_front: direction,
+# name, and which width.
 _BUS = (
     ("output", "awready", ""),
     ("input", "awvalid", ""),
@@ -161,7 +164,8 @@ def _module(name: str, block: str, width: int, registers: list[Register]) -> str
     return (
         f"{_LICENCE}`default_nettype none\n\nmodule {name} (\n" + "\n".join(ports) + "\n);\n" + "\n".join(wires) + "\n"
         f"  {block}_pkg::{name}__in_t hwif_in;\n  {block}_pkg::{name}__out_t hwif_out;\n\n"
-        f"  axil_front #(\n    .AddressW({width})\n  ) u_front (\n    .clk_i,\n    .rst_i,\n{bus}\n{asks}\n{answers}\n  );\n\n"
+        f"  axil_front #(\n    .AddressW({width})\n  ) u_front (\n    .clk_i,\n    .rst_i,\n"
+        f"{bus}\n{asks}\n{answers}\n  );\n\n"
         f"  {block} u_block (\n    .clk(clk_i),\n    .rst(rst_i),\n{block_bus}\n"
         f"    .s_cpuif_req_stall_wr(),\n    .s_cpuif_req_stall_rd(),\n"
         f"    .hwif_in(hwif_in),\n    .hwif_out(hwif_out)\n  );\n\n" + "\n".join(lines) + "\nendmodule\n\n"
@@ -182,20 +186,27 @@ def _table(top: AddrmapNode, registers: list[Register]) -> list[str]:
         if register.kind == "Setting" and register.unit:
             reset = f"{register.reset:,}".replace(",", " ")
         lines.append(
-            f"| {first:#05x}{step} | `{path}` | {access[register.kind]} | {register.bits} | {register.unit} | {reset} | {register.says} |"
+            f"| {first:#05x}{step} | `{path}` | {access[register.kind]} | {register.bits} | {register.unit} | {reset} "
+            f"| {register.says} |"
         )
     return [*lines, ""]
 
 
 def _map(name: str, registers: list[Register]) -> str:
     """Return the map as a Rust module: each register, and how its port is read or driven."""
-    lines = [f"mod {name}_map {{", f"    use penstock_cosim::{name}::{{In, Out}};", "    use super::{Bits, Kind, Register};"]
+    lines = [
+        f"mod {name}_map {{",
+        f"    use penstock_cosim::{name}::{{In, Out}};",
+        "    use super::{Bits, Kind, Register};",
+    ]
     lines.append("    pub const REGISTERS: &[Register<In, Out>] = &[")
     for register in registers:
         for place, (address, path) in enumerate(zip(register.addresses, register.names, strict=True)):
             at = f"{place * register.bits}, {register.bits}"
             get = f"|out| out.{register.port}.get({at})" if register.kind in ("Setting", "Pulse") else "|_| 0"
-            put = f"|given, value| given.{register.port}.put({at}, value)" if register.kind == "Counter" else "|_, _| ()"
+            put = (
+                f"|given, value| given.{register.port}.put({at}, value)" if register.kind == "Counter" else "|_, _| ()"
+            )
             lines.append(
                 f'        Register {{ name: "{path}", address: {address:#x}, bits: {register.bits}, wide: '
                 f"{str(register.wide).lower()}, reset: {register.reset:#x}, kind: Kind::{register.kind}, "
