@@ -12,7 +12,7 @@ from peakrdl_regblock import RegblockExporter
 from peakrdl_regblock.cpuif.passthrough import PassthroughCpuif
 from peakrdl_regblock.udps import ALL_UDPS
 from systemrdl import RDLCompiler
-from systemrdl.node import AddrmapNode, RegNode
+from systemrdl.node import AddrmapNode, FieldNode, RegNode
 
 from cores import GENERATED, RTL
 
@@ -111,7 +111,7 @@ def _registers(top: AddrmapNode) -> Iterator[Register]:
         path = node.get_rel_path(top, empty_array_suffix="[]")
         places = [place for place in unrolled if _open(place.get_rel_path(top)) == path]
         value = node.get_child_by_name("value")
-        if value is None:
+        if not isinstance(value, FieldNode):
             raise SystemExit(f"{SOURCE}: {path} has no field value")
         writable, readable = value.is_sw_writable, value.is_sw_readable
         kind = ("Setting" if readable else "Pulse") if writable else ("Counter" if value.is_hw_writable else "Identity")
