@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from peakrdl_regblock import RegblockExporter
 from peakrdl_regblock.cpuif.passthrough import PassthroughCpuif
 from peakrdl_regblock.udps import ALL_UDPS
-from systemrdl import RDLCompiler
+from systemrdl.compiler import RDLCompiler
 from systemrdl.node import AddrmapNode, FieldNode, RegNode
 
 from cores import GENERATED, RTL
@@ -113,6 +113,7 @@ def _registers(top: AddrmapNode) -> Iterator[Register]:
         value = node.get_child_by_name("value")
         if not isinstance(value, FieldNode):
             raise SystemExit(f"{SOURCE}: {path} has no field value")
+        reset = value.get_property("reset")
         writable, readable = value.is_sw_writable, value.is_sw_readable
         kind = ("Setting" if readable else "Pulse") if writable else ("Counter" if value.is_hw_writable else "Identity")
         yield Register(
@@ -121,7 +122,7 @@ def _registers(top: AddrmapNode) -> Iterator[Register]:
             bits=value.width,
             kind=kind,
             wide=node.get_property("regwidth") == 64,
-            reset=int(value.get_property("reset") or 0),
+            reset=reset if isinstance(reset, int) else 0,
             unit=node.get_property("unit") or "",
             says=node.get_property("desc") or "",
             addresses=tuple(n.absolute_address for n in places),
