@@ -18,13 +18,13 @@ BENCH_TARGET := .build/bench
 PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test verify bench docs lint test-rust test-python check-build check-test clean
+.PHONY: help demo test verify bench docs lint test-rust test-python test-cores check-build check-test clean
 
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
-	@echo 'make test     lint, format, types, Rust and Python tests, documentation'
+	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step'
 	@echo 'make verify   what takes longer: the tests, property tests with many more cases, the papers with all seeds and controls,'
-	@echo '              the bench held to its ceilings'
+	@echo '              the bench held to its ceilings, the cores proved, placed and mutated'
 	@echo 'make bench    instructions and time of a packet hop'
 	@echo 'make docs     the documentation, into site/'
 	@echo 'make lint     lint, format and type checks alone'
@@ -34,15 +34,15 @@ demo: .venv/.extension
 	$(BIN)/penstock run $(DEMO) --out results/demo --force
 
 # The quick checks come first; `make -j test` runs what does not depend on one another at the same time.
-test: lint test-rust docs test-python
+test: lint test-rust docs test-python test-cores
 	@echo 'make test: all passed'
 
 lint: .venv/.dev check-test
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/python tools/check_invariants.py
-	$(BIN)/python -m ruff check python tools papers
-	$(BIN)/python -m ruff format --check python tools papers
+	$(BIN)/python -m ruff check python tools papers rtl
+	$(BIN)/python -m ruff format --check python tools papers rtl
 	$(BIN)/python -m mypy python/penstock python/tests tools
 	for paper in $(PAPERS_WITH_CODE); do $(BIN)/python -m mypy $$paper*.py || exit; done
 
@@ -52,6 +52,9 @@ test-rust: check-test
 test-python: .venv/.extension .venv/.dev
 	$(BIN)/python -m pytest -q
 
+test-cores:
+	$(MAKE) -C rtl test
+
 docs: .venv/.extension .venv/.dev
 	$(BIN)/python tools/generate_docs.py .build
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file .build/mkdocs.yml
@@ -60,6 +63,7 @@ verify: test
 	PROPTEST_CASES=2000 cargo test --locked
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
 	$(MAKE) bench BENCH_OPTIONS=--check
+	$(MAKE) -C rtl verify
 
 # Callgrind knows no instructions newer than x86-64-v2's, hence a build of its own.
 bench: check-build
@@ -92,5 +96,6 @@ check-test:
 
 clean:
 	rm -rf .venv .build target results site .mypy_cache .pytest_cache
+	$(MAKE) -C rtl clean
 	find python -name '*.so' -exec rm {} +
 	find . -name .ruff_cache -prune -exec rm -rf {} +

@@ -24,7 +24,7 @@ MUST_NOT_NAME = {
     "scenario": (r"\bstd::(\{.*\b)?(net|process|thread|time)\b", "a scenario file alone decides what is planned"),
 }
 LINES_MAX = 600
-SOURCE_SUFFIXES = {".rs", ".py", ".pyi"}
+SOURCE_SUFFIXES = {".rs", ".py", ".pyi", ".sv"}
 
 
 def main() -> int:

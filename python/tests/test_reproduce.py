@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import ROOT, SMALL, Command, interrupt
 
@@ -227,6 +228,23 @@ def test_answers_by_hand(paper: Write) -> None:
     assert queue.control_fails and loss.control_fails and picture.control_fails
 
 
+def test_a_distance_of_samples(paper: Write) -> None:
+    folder = paper("claims.toml", 'compare = "ratio"', 'compare = "distance"')
+    small = load(folder)
+    claim = next(claim for claim in small.claims if claim.id == "loss")
+    assert claim.testable is not None
+    assert "at a distance from that of small with none" in claim.testable.metric
+    # All of 1, 2 against all of 2, 4: each half of the distribution is moved, by 1 and by 2, on average by 1.5.
+    samples = {"qcn": np.array([1.0, 2.0]), "none": np.array([2.0, 4.0])}
+    values = {
+        (want.run, want.quantity, seed): samples[want.run.scheme]
+        for want in claim.testable.question.wanted((1, 2))
+        for seed in want.seeds
+    }
+    told = answer(claim, Scope(("figure-1",)), values)
+    assert (told.judgement.verdict, told.spreads[0].value) == (DIFFERS, 1.5)
+
+
 def test_the_document(paper: Write) -> None:
     folder = paper()
     replies = tuple(answers(folder, loss_qcn=0.1))
@@ -281,6 +299,25 @@ def test_command_on_what_is_not_there(paper: Write, penstock: Command, tmp_path:
     (tmp_path / "mine").mkdir()
     assert penstock("reproduce", "small", "--out", "mine", "--force").returncode == 1
     assert not list(tmp_path.glob("results/*"))
+
+
+def test_another_reading(paper: Write, penstock: Command, tmp_path: Path) -> None:
+    paper()
+    asked = "reproduce", "small", "--json", "--out", "out", "--force"
+    (queue, *_), (fuller, *_) = (
+        json.loads(penstock(*asked, *sets).stdout)["papers"][0]["figures"][0]["claims"]
+        for sets in ((), ("--set", "schemes.qcn.q_eq=60 KB"))
+    )
+    assert fuller["ours"] > queue["ours"], "the profile's 33 KB give way"
+    assert "schemes.qcn.q_eq = 60 KB" in (tmp_path / "out" / "small.html").read_text()
+
+    for wrong, told in (
+        ("schemes.qcn.q_eq", "no KEY=VALUE"),
+        ("schemes.qcn.q_egg=1 KB", "q_egg"),
+        ("schemes.bcn.q_eq=1 KB", "no run here has a use for it"),
+    ):
+        refused = penstock(*asked, "--set", wrong)
+        assert refused.returncode == 2 and told in refused.stderr, refused.stderr
 
 
 def test_a_metric_that_fails_is_a_failure(paper: Write, penstock: Command, tmp_path: Path) -> None:

@@ -41,6 +41,9 @@ def test_a_bound_says_by_how_much_it_is_missed(bound: Bound, value: float, misse
 def test_what_is_no_number_keeps_to_no_bound() -> None:
     assert Within(Bound(at_least=0.0)).judge(one(math.nan)).verdict == DIFFERS
     assert combine([math.nan, 1.0], "share", Bound(at_least=0.0)).good == 1
+    both = combine([math.nan, 1.0, 2.0], "median")
+    assert math.isnan(both.value) and both.seeds == 3, "one ratio to nothing: the median of the others says little"
+    assert Within(Bound(at_least=0.0)).judge([both]).verdict == DIFFERS
 
 
 def test_a_claim_that_differs_says_by_how_much() -> None:
@@ -62,6 +65,8 @@ def test_seeds_combined() -> None:
     assert (share.good, share.seeds) == (2, 3)
     assert share.value == pytest.approx(2 / 3)
     assert combine([5.0], "mean").std is None
+    for over in ("mean", "median", "min", "max"):
+        assert math.isnan(combine([1.0, math.nan, 2.0], over).value), "a ratio to nothing leaves no number"
     with pytest.raises(ValueError, match="bound"):
         combine(values, "share")
 

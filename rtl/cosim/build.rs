@@ -110,19 +110,23 @@ fn main() {
             verilate(&verilator, &root, build, &sources, &made, &prefix);
             let ports = ports(&fs::read_to_string(made.join(format!("{prefix}.h"))).expect("Verilator wrote it"));
             let shim = made.join("shim.cpp");
-            fs::write(&shim, shim_of(&build.name, &prefix, &ports)).expect("OUT_DIR can be written");
+            // A core is one piece for the compiler, which reads Verilator's headers once then.
+            let whole = includes_of(&made) + &shim_of(&build.name, &prefix, &ports);
+            fs::write(&shim, whole).expect("OUT_DIR can be written");
             rust.push_str(&binding_of(&build.name, &ports));
             cc.include(&made).file(shim);
-            for file in fs::read_dir(&made).expect("Verilator made it") {
-                let path = file.expect("it can be read").path();
-                if path.extension().is_some_and(|e| e == "cpp") && path.file_name().is_some_and(|n| n != "shim.cpp") {
-                    cc.file(path);
-                }
-            }
         }
     }
     fs::write(out.join("cores.rs"), rust).expect("OUT_DIR can be written");
     cc.compile("penstock_cores");
+}
+
+/// All that Verilator made of a core, as includes.
+fn includes_of(made: &Path) -> String {
+    let files = fs::read_dir(made).expect("Verilator made it").map(|file| file.expect("it can be read").path());
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|e| e == "cpp")).collect();
+    files.sort();
+    files.iter().map(|path| format!("#include {:?}\n", path.display().to_string())).collect()
 }
 
 /// All folders with a `core.toml`, by name.

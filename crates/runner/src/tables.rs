@@ -277,6 +277,7 @@ fn describe(unit: &str, description: &str) -> Metadata {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use penstock_schemes::{SCHEMES, SchemeConfig, Visitor};
 
     #[test]
     fn a_name_ends_in_its_unit() {
@@ -291,6 +292,28 @@ mod tests {
                 };
                 assert!(column.name.ends_with(suffix), "{}.{} does not end in {suffix}", info.name, column.name);
             }
+        }
+    }
+
+    #[test]
+    fn no_table_has_a_name_twice() {
+        struct Names;
+        impl Visitor for Names {
+            type Output = ();
+            fn visit<S: Scheme>(self, _configs: &[S::Config]) {
+                for info in TABLES {
+                    let schema = info.table.schema::<S>(true);
+                    let mut names: Vec<_> = schema.fields().iter().map(|field| field.name()).collect();
+                    names.sort_unstable();
+                    let count = names.len();
+                    names.dedup();
+                    assert_eq!(names.len(), count, "{} of {}", info.name, S::INFO.name);
+                }
+            }
+        }
+        for scheme in SCHEMES {
+            let config = SchemeConfig::with_defaults(scheme.name).expect("it is listed");
+            SchemeConfig::visit(&[config], Names);
         }
     }
 

@@ -89,7 +89,7 @@ impl Scheme for EnhancedForwardExplicitRate {
 
     const SIGNAL_VARS: &'static [Var] = &[
         Var { name: "bcn_00", description: "1 for BCN(0,0), 0 for a probe that has come back" },
-        Var { name: "rate_bps", description: "rate of the probe, bit/s; -1: unlimited; 0 for BCN(0,0)" },
+        Var { name: "probe_rate_bps", description: "rate of the probe, bit/s; -1: unlimited; 0 for BCN(0,0)" },
     ];
 
     fn octets(_: &Message) -> u16 {

@@ -236,7 +236,8 @@ impl PortState {
         }
     }
 
-    /// Bits of the transmission in progress that are still to come.
+    /// Bits of the transmission in progress that are still to come, rounded down: its time may be a picosecond longer than its
+    /// bits, and no more can be to come than were begun.
     pub(crate) fn unsent_bits(&self, now: u64) -> u64 {
         if self.busy_until == u64::MAX {
             return 0;
@@ -244,7 +245,7 @@ impl PortState {
         let time = self.busy_until.saturating_sub(now);
         let (older_rate, end) = self.ledger.older;
         let rate = if self.busy_until == end { older_rate } else { self.rate };
-        (u128::from(time) * u128::from(rate)).div_ceil(u128::from(PS_PER_S)) as u64
+        (u128::from(time) * u128::from(rate) / u128::from(PS_PER_S)) as u64
     }
 
     /// Bits put on the line up to `now`. The port must be settled.

@@ -138,6 +138,14 @@ def reproduce(
     controls: Annotated[
         bool, typer.Option("--controls", help="Run each claim's negative control too, which must fail the claim.")
     ] = False,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Try another reading: set a key of the papers' profile, such as schemes.qcn.efr=off. Repeatable.",
+        ),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, metavar="N", help="Runs at a time.  [default: all cores]")] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The report's folder.  [default: results/reproduce-PAPER-FIGURE]")
@@ -164,6 +172,7 @@ def reproduce(
         quiet=quiet,
         short=short,
         controls=controls,
+        sets=sets or [],
         workers=jobs,
     )
 

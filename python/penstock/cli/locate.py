@@ -13,12 +13,20 @@ RESULTS = Path("results")
 def find(name: str, sets: list[str]) -> Scenario:
     """Read the scenario that ``name`` means, a path or a name below ./scenarios, and apply each ``KEY=VALUE``."""
     scenario = Scenario.load(_path(name))
+    for key, value in assignments(sets).items():
+        scenario.set(key, value)
+    return scenario
+
+
+def assignments(sets: list[str]) -> dict[str, str]:
+    """Return what each ``KEY=VALUE`` of ``--set`` sets, the last of a key."""
+    found = {}
     for assignment in sets:
         key, equals, value = assignment.partition("=")
         if not equals or not key.strip():
             raise InputError(f"--set {assignment}: no KEY=VALUE", "for instance --set duration='1 s'")
-        scenario.set(key.strip(), value.strip())
-    return scenario
+        found[key.strip()] = value.strip()
+    return found
 
 
 def names(folder: Path) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from penstock.cli.failure import FAILED, InputError, say
-from penstock.cli.locate import RESULTS
+from penstock.cli.locate import RESULTS, assignments
 from penstock.cli.progress import Progress
 from penstock.reproduce.answer import Scope, answer
 from penstock.reproduce.document import Reproduced, document, totals
@@ -64,15 +64,18 @@ def reproduce_all(
     quiet: bool,
     short: bool,
     controls: bool,
+    sets: list[str],
     workers: int | None,
 ) -> None:
     """Run what the papers need, write the report, print what holds."""
-    papers = [load(folder) for folder in ([_folder(name)] if name else _folders())]
+    reading = assignments(sets)
+    papers = [load(folder).read_as(reading) for folder in ([_folder(name)] if name else _folders())]
     scopes = {paper.name: Scope(_figures(paper, figure), short=short, controls=controls) for paper in papers}
     folder = out or RESULTS / "-".join(["reproduce", *([name] if name else []), *([figure] if figure else [])])
+    planned = [PaperJob(p, job) for p in papers for job in jobs(scopes[p.name].wanted(p))]
+    _check(reading, planned)
     pages = Pages.create(folder, force=force)
     try:
-        planned = [PaperJob(p, job) for p in papers for job in jobs(scopes[p.name].wanted(p))]
         with Progress(quiet=quiet) as progress:
             values = execute(planned, workers or len(os.sched_getaffinity(0)), progress)
         done = []
@@ -90,6 +93,19 @@ def reproduce_all(
     elif not quiet:
         _print(done, folder)
     _fail_where_a_control_holds(done)
+
+
+def _check(reading: dict[str, str], planned: list[PaperJob]) -> None:
+    """Refuse a setting that leads nowhere or takes part in no run, before the first run."""
+    runs = {(entry.paper.name, entry.job.run): entry.paper for entry in planned}
+    unused = dict(reading)
+    for (_, run), paper in runs.items():
+        if reading:
+            paper.scenario(run).describe(scheme=run.scheme)
+            unused = {key: value for key, value in unused.items() if key not in paper.reading_of(run)}
+    for key in unused:
+        hint = "schemes.NAME.KEY counts in runs of NAME alone, and what a claim sets itself stays"
+        raise InputError(f"--set {key}: no run here has a use for it", hint)
 
 
 def _print(papers: list[Reproduced], folder: Path) -> None:

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from penstock.reproduce.claims import Claim, Question, Side, Testable
+from penstock.reproduce.claims import Against, Claim, Question, Side, Testable
 from penstock.reproduce.execute import Values
+from penstock.reproduce.metrics import wasserstein
 from penstock.reproduce.paper import Paper
 from penstock.reproduce.plan import Wanted
+from penstock.reproduce.units import number
 from penstock.reproduce.verdict import DIFFERS, UNTESTABLE, Judgement, Spread, combine
 
 
@@ -87,7 +90,7 @@ def _judge(
         if not counted:
             return (), Judgement(DIFFERS, f"none of {len(seeds)} seeds has this number")
         spreads.append(combine(counted, testable.over, testable.good))
-    judgement = testable.test.judge(spreads)
+    judgement = testable.test.judge(spreads, lambda value: number(testable, value))
     if lacking and testable.over != "share":
         told = f"{lacking} of {len(seeds) * len(question.sides)} runs have no such number"
         judgement = Judgement(judgement.verdict, f"{judgement.why}; {told}" if judgement.why else told)
@@ -103,7 +106,10 @@ def _numbers(side: Side, question: Question, seeds: Sequence[int], values: Value
     return [None if x is None else float(x) * question.scaled for x in own]
 
 
-def _compared(x: float, y: float, compare: str) -> float:
+def _compared(x: Any, y: Any, compare: Against) -> float:
+    """Return the ratio or the difference of two numbers, or the distance of two samples' distributions."""
+    if compare == "distance":
+        return wasserstein(x, y)
     if compare == "difference":
-        return x - y
+        return float(x - y)
     return x / y if y else float("nan")

@@ -9,7 +9,8 @@ from penstock.reproduce.plan import Quantity, Run, Setting, Wanted
 from penstock.reproduce.reading import Table
 from penstock.reproduce.verdict import OVER, Bound, Consistent, Ordered, Over, Test, Within
 
-Against = Literal["ratio", "difference"]
+Against = Literal["ratio", "difference", "distance"]
+_BETWEEN: Mapping[Against, str] = {"ratio": "over", "difference": "minus", "distance": "at a distance from"}
 
 KEYS = (
     "id", "figure", "says", "paper", "metric", "with", "run", "runs", "against", "compare", "over", "good", "seeds",
@@ -42,7 +43,8 @@ class Question:
     sides: tuple[Side, ...]
     """One; or several, whose numbers are to rise in this order."""
     against: Side | None = None
-    """The number is the ratio of each side to this one, or the difference, seed by seed."""
+    """The number is the ratio of each side to this one, or the difference, or the distance of the samples that both
+    give (Wasserstein), seed by seed."""
     compare: Against = "ratio"
     scaled: float = 1.0
     """What a shifted input is: every number is multiplied by it."""
@@ -75,7 +77,7 @@ class Testable:
         question = self.question
         told = str(question.sides[0].quantity)
         if question.against is not None:
-            word = "over" if question.compare == "ratio" else "minus"
+            word = _BETWEEN[question.compare]
             other = question.against
             same = other.quantity == question.sides[0].quantity
             told = f"{told} {word} that of {other.run}" if same else f"{told} {word} {other}"
@@ -156,7 +158,7 @@ class ClaimReader:
         tables = table.tables("runs") if table.has("runs") else [table.table("run")]
         sides = tuple(self._side(own, table, metric, arguments) for own in tables)
         against = self._side(table.table("against"), table, metric, arguments) if table.has("against") else None
-        compare = table.word("compare", ("ratio", "difference"), "ratio")
+        compare = table.word("compare", tuple(_BETWEEN), "ratio")
         return Question(sides, against, compare)  # type: ignore[arg-type]  # one of the words
 
     def _side(self, table: Table, claim: Table, metric: str, arguments: Mapping[str, Any]) -> Side:

@@ -14,10 +14,10 @@ import importlib.util
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 from penstock import ScenarioError
 from penstock.reproduce import metrics as generic
@@ -73,25 +73,40 @@ class Paper:
     claims: tuple[Claim, ...]
     metrics: dict[str, Callable[..., Any]]
     drawings: Figures
+    reading: Mapping[str, Setting] = field(default_factory=dict)
+    """What is set instead of the profile, to try another reading."""
+
+    def read_as(self, reading: Mapping[str, Setting]) -> Self:
+        """Return the paper with a part of its profile replaced; what a claim itself sets stays."""
+        return replace(self, reading=dict(reading))
+
+    def reading_of(self, run: Run) -> dict[str, Setting]:
+        """Return what of the other reading takes part in a run."""
+        own = dict(run.settings)
+        return {key: value for key, value in self.reading.items() if key not in own and _counts(key, run)}
 
     def scenario(self, run: Run) -> Scenario:
-        """Return the scenario of a run: the experiment, then the profile, then the run's own settings.
+        """Return the scenario of a run: the experiment, the profile, another reading, then the run's own settings.
 
         Raises:
             ScenarioError: a setting leads nowhere.
         """
-        return compose(self.experiments[run.experiment], self.profile, run)
+        profile = self.profile.of(run.experiment) | self.reading_of(run)
+        return compose(self.experiments[run.experiment], profile, run)
 
 
-def compose(path: Path, profile: Profile, run: Run) -> Scenario:
+def compose(path: Path, profile: Mapping[str, Setting], run: Run) -> Scenario:
     """Return an experiment with all that is set in it for a run."""
     scenario = Scenario.load(path)
-    for key, value in (profile.of(run.experiment) | dict(run.settings)).items():
-        # A scheme's settings are of no use to a run of another scheme.
-        if key.startswith("schemes.") and key.split(".")[1] != run.scheme:
-            continue
-        scenario.set(key, value if not isinstance(value, tuple) else json.dumps(value))
+    for key, value in {**profile, **dict(run.settings)}.items():
+        if _counts(key, run):
+            scenario.set(key, value if not isinstance(value, tuple) else json.dumps(value))
     return scenario
+
+
+def _counts(key: str, run: Run) -> bool:
+    """Whether a setting takes part in a run: a scheme's are of no use to a run of another scheme."""
+    return not key.startswith("schemes.") or key.split(".")[1] == run.scheme
 
 
 def load(folder: Path) -> Paper:
@@ -163,7 +178,7 @@ class _Builder(RunBuilder):
         run = Run.of(experiment, scheme, {**(dict(base.settings) if base else {}), **own})
         if run not in self._laid_out:
             try:
-                compose(self._experiments[experiment], self._profile, run).describe(scheme=scheme)
+                compose(self._experiments[experiment], self._profile.of(experiment), run).describe(scheme=scheme)
             except ScenarioError as error:
                 where = f"{run}: {error.key}: {error.message}" if error.key else f"{run}: {error.message}"
                 raise table.error(None, where, error.hint or "") from None

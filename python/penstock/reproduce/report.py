@@ -84,8 +84,9 @@ class Pages:
                 "paper": entry.paper,
                 "totals": totals(entry.answers),
                 "figures": [
-                    {"name": name, "verdicts": [answer.judgement.verdict for answer in entry.of(name)]}
-                    for name in entry.figures
+                    {"name": figure.name, "title": figure.title, "claims": [_row(a) for a in entry.of(figure.name)]}
+                    for figure in entry.paper.figures
+                    if figure.name in entry.figures
                 ],
                 "differing": [_row(answer) for answer in entry.answers if answer.judgement.verdict == "differs"],
             }
@@ -107,6 +108,7 @@ class Pages:
 def _draw(entry: Reproduced, scope: Scope, values: Values, folder: Path) -> dict[str, str]:
     """Draw the figures into ``folder`` and return them as SVG elements for a page."""
     import matplotlib as mpl
+    import matplotlib.pyplot as plt
 
     from penstock.figures.style import save, styled
 
@@ -121,7 +123,10 @@ def _draw(entry: Reproduced, scope: Scope, values: Values, folder: Path) -> dict
             data[key] = [values[wanted.run, wanted.quantity, seed] for seed in wanted.seeds]
         with styled(), mpl.rc_context({"svg.fonttype": "path"}):
             path = folder / f"{name}.svg"
-            save(drawing.draw(data), path)
+            figure = drawing.draw(data)
+            save(figure, path)
+        # A figure made by pyplot stays in memory until it is closed.
+        plt.close(figure)
         drawn[name] = _element(path.read_text(encoding="utf-8"), name)
     return drawn
 

@@ -71,6 +71,9 @@ def combine(values: Sequence[float], over: Over, good: Bound | None = None) -> S
         k, n = sum(good.misses_by(value) == 0 for value in values), len(values)
         low, high = wilson(k, n)
         return Spread(k / n, n, low, high, None, k)
+    # A ratio to nothing is no number: then the seeds together have none either, whatever a median would make of it.
+    if any(math.isnan(value) for value in values):
+        return Spread(math.nan, len(values), math.nan, math.nan, None)
     value = _COMBINED[over](values)
     std = stdev(values) if len(values) > 1 else None
     return Spread(float(value), len(values), min(values), max(values), std)
@@ -93,6 +96,15 @@ def fisher(k1: int, n1: int, k2: int, n2: int) -> float:
     return sum(weight for weight in weights if weight <= own) / math.comb(total, drawn)
 
 
+Write = Callable[[float], str]
+"""How a number is written, with its unit."""
+
+
+def plain(value: float) -> str:
+    """Write a number that has no unit."""
+    return f"{value:.4g}"
+
+
 @dataclass(frozen=True)
 class Judgement:
     """A verdict, and by how much a claim is missed."""
@@ -107,7 +119,7 @@ class Within:
 
     bound: Bound
 
-    def judge(self, spreads: Sequence[Spread]) -> Judgement:
+    def judge(self, spreads: Sequence[Spread], write: Write = plain) -> Judgement:
         """Judge the one number that there is."""
         (spread,) = spreads
         missed = self.bound.misses_by(spread.value)
@@ -118,7 +130,7 @@ class Within:
         side = "below" if missed < 0 else "above"
         limit = self.bound.at_least if missed < 0 else self.bound.at_most
         part = f" ({abs(missed / limit):.1%} of it)" if limit and abs(missed) < abs(limit) else ""
-        return Judgement(DIFFERS, f"{abs(missed):.3g} {side} {limit:.6g}{part}")
+        return Judgement(DIFFERS, f"{write(abs(missed))} {side} {write(limit or 0.0)}{part}")
 
     def __str__(self) -> str:
         return str(self.bound)
@@ -132,7 +144,7 @@ class Consistent:
     seeds: int
     level: float
 
-    def judge(self, spreads: Sequence[Spread]) -> Judgement:
+    def judge(self, spreads: Sequence[Spread], _write: Write = plain) -> Judgement:
         """Judge the one share that there is."""
         (spread,) = spreads
         p = fisher(spread.good or 0, spread.seeds, self.good, self.seeds)
@@ -151,12 +163,18 @@ class Ordered:
 
     factor: float
 
-    def judge(self, spreads: Sequence[Spread]) -> Judgement:
+    @property
+    def above(self) -> str:
+        """What each number must be of the one before it."""
+        return "above " if self.factor <= 1 else f"{self.factor:g} times "
+
+    def judge(self, spreads: Sequence[Spread], write: Write = plain) -> Judgement:
         """Judge the numbers in the order of the claim's runs."""
         values = [spread.value for spread in spreads]
         for i in range(1, len(values)):
             if not (values[i] > values[i - 1] and values[i] >= self.factor * values[i - 1]):
-                return Judgement(DIFFERS, f"number {i + 1}, {values[i]:.6g}, is not above {values[i - 1]:.6g}")
+                ours, before = write(values[i]), write(values[i - 1])
+                return Judgement(DIFFERS, f"number {i + 1}, {ours}, is not {self.above}{before}")
         return Judgement(HOLDS)
 
     def __str__(self) -> str:

@@ -1,11 +1,9 @@
-"""Numbers of claims as people read them: the end of a metric's name is its unit."""
+"""Claims and answers as people read them."""
 
 from penstock.reproduce.answer import Answer
 from penstock.reproduce.claims import Claim, Testable
+from penstock.reproduce.units import number
 from penstock.reproduce.verdict import Spread, Within
-from penstock.text import bit_rate, duration, octets
-
-_UNITS = {"octets": octets, "bps": bit_rate, "s": duration}
 
 
 def paper_value(claim: Claim) -> str:
@@ -41,28 +39,10 @@ def test(testable: Testable) -> str:
     if not isinstance(testable.test, Within):
         return str(testable.test)
     bound = testable.test.bound
-    ends = [None if end is None else _plain(testable, end) for end in (bound.at_least, bound.at_most)]
+    ends = [None if end is None else number(testable, end) for end in (bound.at_least, bound.at_most)]
     if None not in ends:
         return f"{ends[0]} to {ends[1]}"
     return f"at least {ends[0]}" if ends[1] is None else f"at most {ends[1]}"
-
-
-def number(testable: Testable, value: float) -> str:
-    """Return a number with the unit of the claim's metric; a ratio has none."""
-    unit = testable.question.sides[0].quantity.metric.rpartition("_")[2]
-    if testable.over == "share" or (testable.question.against and testable.question.compare == "ratio"):
-        return f"{value:.4g}"
-    if unit in _UNITS and value >= 0:
-        return _UNITS[unit](value)
-    if unit == "frames" and abs(value) >= 1000:
-        return f"{value:.0f}"
-    # Shares near 1, such as utilisations, tell by their distance from it.
-    return f"{value:.6f}" if 0.99 < value < 1 else f"{value:.4g}"
-
-
-def _plain(testable: Testable, value: float) -> str:
-    """Return a limit of a test; of a share of seeds, in per cent."""
-    return f"{value:.0%} of seeds" if testable.over == "share" else number(testable, value)
 
 
 def _value(testable: Testable, spread: Spread) -> str:

@@ -118,11 +118,19 @@ module token_bucket
   frame_octets_t               tokens_q;
   frame_octets_t               rest;
   logic                        short_of;
-  frame_octets_t               left;
+  logic                        taken;
+  logic          [   FrameW:0] room_of_both;
+  frame_octets_t               refilled_rest;
+  frame_octets_t               refilled;
 
   assign refill = refill_q == RefillW'(RefillClocks - 1);
   assign {short_of, rest} = {1'b0, tokens_q} - {1'b0, octets_i};
-  assign left = take_i && !short_of ? rest : tokens_q;
+  assign taken = take_i && !short_of;
+
+  // What a refill makes of it, with a frame taken and without: side by side, so that neither waits for the other.
+  assign room_of_both = {1'b0, room_q} + {1'b0, octets_i};
+  assign refilled_rest = {1'b0, tokens_q} > room_of_both ? FrameW'(Depth) : rest + gift_q;
+  assign refilled = tokens_q > room_q ? FrameW'(Depth) : tokens_q + gift_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -130,8 +138,8 @@ module token_bucket
       tokens_q <= FrameW'(Depth);
     end else begin
       refill_q <= refill ? '0 : refill_q + 1'b1;
-      if (!refill) tokens_q <= left;
-      else tokens_q <= left > room_q ? FrameW'(Depth) : left + gift_q;
+      if (refill) tokens_q <= taken ? refilled_rest : refilled;
+      else if (taken) tokens_q <= rest;
     end
   end
 

@@ -134,7 +134,7 @@ impl Probe {
 
     /// The columns that [`vars`](Self::vars) fills.
     pub const VARS: &'static [Var] =
-        &[Var { name: "rate_bps", description: "rate of the probe, bit/s; -1: unlimited" }];
+        &[Var { name: "probe_rate_bps", description: "rate of the probe, bit/s; -1: unlimited" }];
 
     /// A probe that leaves its source.
     #[must_use]

@@ -30,6 +30,18 @@ impl Gain {
         Self { mantissa: rounded(shift) as u32, shift }
     }
 
+    /// The mantissa, below 2^18.
+    #[must_use]
+    pub const fn mantissa(self) -> u32 {
+        self.mantissa
+    }
+
+    /// The power of 2 that the mantissa is multiplied by, −63 to 29.
+    #[must_use]
+    pub const fn shift(self) -> i8 {
+        self.shift
+    }
+
     /// The gain times `octets`, bit/s, rounded down; at most 2^63 − 1.
     #[must_use]
     pub fn times(self, octets: u32) -> u64 {

@@ -313,6 +313,12 @@ impl RateCalculator {
         self.target_rate
     }
 
+    /// Octets left of the byte counter's cycle.
+    #[must_use]
+    pub fn byte_count(&self) -> i64 {
+        self.byte_count
+    }
+
     /// Cycles that the byte counter has ended since the last signal.
     #[must_use]
     pub fn byte_stage(&self) -> u32 {

@@ -11,6 +11,9 @@ choice! {
         Table = "table",
         /// Each frame with a probability that rises linearly with the feedback value. (Papers 000 and 004)
         Probability = "probability",
+        /// Each frame with a probability that jumps from one value to another at a feedback value. (In no source; the feedback that
+        /// paper 000 reports asks for it)
+        Step = "step",
         /// Every n-th frame.
         Count = "count",
         /// Every frame. (Paper 000, algorithm 2)
@@ -51,10 +54,12 @@ pub struct SamplerConfig {
     pub jitter: Spread,
     /// Frames from one sample to the next, for [`Sampling::Count`].
     pub every: u32,
-    /// Probability at feedback value 0, for [`Sampling::Probability`].
+    /// Probability at feedback value 0, for [`Sampling::Probability`] and [`Sampling::Step`].
     pub probability: f64,
     /// Probability at feedback value 63.
     pub probability_max: f64,
+    /// Feedback value from which on the probability is that of 63, for [`Sampling::Step`].
+    pub step: u32,
 }
 
 /// Decides for each frame whether it is sampled.
@@ -66,9 +71,11 @@ pub struct Sampler {
     every: u32,
     jitter: Spread,
     intervals: [u64; 8],
-    /// A random word below this samples: probability × 2^32, at value 0 and its rise per step.
+    /// A random word below this samples: probability × 2^32, at value 0, at 63, and its rise per step.
     threshold: u64,
+    threshold_max: u64,
     threshold_step: u64,
+    step: u32,
 }
 
 const PAPER_TABLE: [u64; 8] = [150_000, 75_000, 50_000, 37_500, 30_000, 25_000, 21_500, 18_500];
@@ -82,7 +89,7 @@ impl Sampler {
             Table::Harmonic => config.base / (k as u64 + 1),
         });
         let scale = |p: f64| (p * 4_294_967_296.0) as u64;
-        let low = scale(config.probability);
+        let (low, high) = (scale(config.probability), scale(config.probability_max));
         Self {
             sampling: config.sampling,
             left: match config.sampling {
@@ -93,7 +100,9 @@ impl Sampler {
             jitter: config.jitter,
             intervals,
             threshold: low,
-            threshold_step: scale(config.probability_max).saturating_sub(low) / 63,
+            threshold_max: high,
+            threshold_step: high.saturating_sub(low) / 63,
+            step: config.step,
         }
     }
 
@@ -111,6 +120,7 @@ impl Sampler {
             every,
             probability,
             probability_max: probability,
+            step: 63,
         })
     }
 
@@ -127,6 +137,10 @@ impl Sampler {
                 self.left <= 0
             }
             Sampling::Probability => u64::from(draw.draw()) < self.threshold + self.threshold_step * u64::from(steps()),
+            Sampling::Step => {
+                u64::from(draw.draw())
+                    < if u32::from(steps()) < self.step { self.threshold } else { self.threshold_max }
+            }
             Sampling::EveryFrame => true,
         }
     }
@@ -138,7 +152,7 @@ impl Sampler {
                 self.left = self.jitter.apply(self.intervals[usize::from(steps / 8)], draw.draw()) as i64
             }
             Sampling::Count => self.left = i64::from(self.every),
-            Sampling::Probability | Sampling::EveryFrame => {}
+            Sampling::Probability | Sampling::Step | Sampling::EveryFrame => {}
         }
     }
 }
@@ -164,6 +178,7 @@ mod tests {
             every: 100,
             probability: 0.01,
             probability_max: 0.5,
+            step: 12,
         }
     }
 
@@ -207,6 +222,16 @@ mod tests {
         assert!(s.sample(1500, || 0, &mut word(0.0099)));
         assert!(!s.sample(1500, || 0, &mut word(0.0101)));
         assert!(s.sample(1500, || 63, &mut word(0.4999)));
+        assert!(!s.sample(1500, || 63, &mut word(0.5001)));
+    }
+
+    #[test]
+    fn probability_jumps_at_a_feedback_value() {
+        let mut s = Sampler::new(&config(Sampling::Step));
+        let word = |p: f64| Word((p * 4_294_967_296.0) as u32);
+        assert!(s.sample(1500, || 11, &mut word(0.0099)));
+        assert!(!s.sample(1500, || 11, &mut word(0.0101)));
+        assert!(s.sample(1500, || 12, &mut word(0.4999)));
         assert!(!s.sample(1500, || 63, &mut word(0.5001)));
     }
 

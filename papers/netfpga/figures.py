@@ -1,0 +1,271 @@
+"""The figures of paper 002 in its own axes, queue size and utilisation over time, and what it does not show."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from penstock.figures.style import CROWD, QUEUE_COLOURS, REFERENCE
+from penstock.reproduce.drawing import Data, Draw, Figures, Source
+from penstock.reproduce.metrics import wasserstein
+from penstock.reproduce.plan import Setting
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FIGURES = Figures()
+
+_MODELS = {"hardware": QUEUE_COLOURS[0], "simulator": QUEUE_COLOURS[1]}
+_COUNTS = {"one": "1 source", "eight": "8 sources"}
+_STYLES = {"one": "-", "eight": "--"}
+_RTTS_US = (100, 500, 1000)
+_CASES = {f"{kind}-{rtt}": (kind, rtt) for kind in _COUNTS for rtt in _RTTS_US}
+_Q_EQ_KB = 33
+_BUFFER_KB = 150
+_TEN = tuple(range(1, 11))
+_THREE = (1, 2, 3)
+
+
+def _at(rtt_us: int, more: Mapping[str, Setting] | None = None) -> dict[str, Setting]:
+    """Return the settings of a round-trip time; the experiments themselves have 100 us."""
+    delay = f"{rtt_us // 2} us" if rtt_us < 2000 else f"{rtt_us // 2000} ms"
+    return {**({} if rtt_us == 100 else {"topology.star.link_delay": delay}), **(more or {})}
+
+
+def _course(model: str, kind: str, rtt_us: int, more: Mapping[str, Setting] | None = None, **window: Any) -> Source:
+    return Source.of(f"{model}-{kind}", "qcn", "course", settings=_at(rtt_us, more), **window)
+
+
+def _course_figure(kind: str, rtt_us: int) -> Draw:
+    def draw(data: Data) -> "Figure":
+        figure, axes = plt.subplots(2, 2, figsize=(6.6, 4.2), sharex=True, sharey="row", layout="constrained")
+        for column, (letter, model) in enumerate(zip("ab", _MODELS, strict=True)):
+            (course,) = data[model]
+            queue, used = axes[0][column], axes[1][column]
+            queue.plot(course["time_s"], course["kilooctets"], color=QUEUE_COLOURS[0], linewidth=0.8)
+            queue.axhline(_Q_EQ_KB, color=REFERENCE, linewidth=0.8, linestyle=":")
+            queue.set_title(f"({letter}) {model}")
+            used.plot(course["used_time_s"], 100 * course["used"], color=QUEUE_COLOURS[2], linewidth=0.9)
+            used.set_xlabel("time (s)")
+        axes[0][0].set(ylabel="queue size (KB)", ylim=(0, 1.04 * _BUFFER_KB), xlim=(0, 10))
+        axes[1][0].set(ylabel="utilization (%)", ylim=(0, 104))
+        return figure
+
+    draw.__doc__ = f"""{_COUNTS[kind]}, {rtt_us} us RTT, seed 1: the queue, of each 10 ms the shortest and the longest,
+    dotted Qeq; the share of the service rate that is used, over 20 ms. It is 0.95 Gb/s, from 2.3 to 6 s 0.2 Gb/s.
+    """
+    return draw
+
+
+for _number, (_kind, _rtt_us) in enumerate(_CASES.values(), start=8):
+    FIGURES.draw(f"figure-{_number}", **{model: _course(model, _kind, _rtt_us) for model in _MODELS})(
+        _course_figure(_kind, _rtt_us)
+    )
+
+
+@FIGURES.draw(
+    "all-cases",
+    **{
+        f"{model}-{case}": Source.of(f"{model}-{kind}", "qcn", "lengths", seeds=_TEN, settings=_at(rtt))
+        for model in _MODELS
+        for case, (kind, rtt) in _CASES.items()
+    },
+)
+def all_cases(data: Data) -> "Figure":
+    """Distance of the distributions of queue lengths, mean of 10 seeds.
+
+    Dots: hardware and simulator with the same seed. Bars: two seeds of the simulator. Dotted: our bounds, for periods
+    at rest and for the seconds after a change of the service rate.
+    """
+    periods = ("before", "drop", "low", "rise", "after")
+    figure, axes = plt.subplots(2, 3, figsize=(6.6, 4.2), sharex=True, sharey=True, layout="constrained")
+    for axis, (case, (kind, rtt)) in zip(axes.flat, _CASES.items(), strict=True):
+        hardware, simulator = (data[f"{model}-{case}"] for model in _MODELS)
+        following = [*simulator[1:], simulator[0]]
+        axis.bar(periods, _distances(simulator, following, periods), width=0.5, color="#cccccc", label="two seeds")
+        axis.plot(periods, _distances(hardware, simulator, periods), "o", color=CROWD, label="two models")
+        for i, period in enumerate(periods):
+            bound = 7.5 if period in ("drop", "rise") else 3.3
+            axis.plot((i - 0.4, i + 0.4), (bound, bound), color=REFERENCE, linewidth=0.8, linestyle=":")
+        axis.set_title(f"{_COUNTS[kind]}, {rtt} us")
+        axis.tick_params(axis="x", rotation=35)
+    axes[0][0].set(ylim=(0, 10))
+    axes[0][0].legend(loc="upper right", ncols=2, columnspacing=0.8, handletextpad=0.4)
+    figure.supylabel("distance (frames of 1000 octets)", fontsize=9.5)
+    return figure
+
+
+_FEATURES: dict[str, dict[str, Setting]] = {
+    "both": {},
+    "without Extra Fast Recovery": {"schemes.qcn.efr": "off"},
+    "without Target Rate Reduction": {"schemes.qcn.trr": "off"},
+}
+
+
+@FIGURES.draw(
+    "sudden-drop",
+    **{
+        f"{kind}: {label}": _course("hardware", kind, 1000, more, from_s=2.25, to_s=2.8)
+        for kind in _COUNTS
+        for label, more in _FEATURES.items()
+    },
+)
+def sudden_drop(data: Data) -> "Figure":
+    """Hardware model, 1000 us RTT, seed 1: the drop of the service rate, with both features and without one."""
+    figure, axes = plt.subplots(2, 2, figsize=(6.6, 4.4), sharex=True, sharey="row", layout="constrained")
+    for column, (kind, count) in enumerate(_COUNTS.items()):
+        for label, colour in zip(_FEATURES, QUEUE_COLOURS, strict=False):
+            (course,) = data[f"{kind}: {label}"]
+            axes[0][column].plot(course["time_s"], course["kilooctets"], color=colour, label=label)
+            axes[1][column].plot(course["used_time_s"], 100 * course["used"], color=colour, label=label)
+        axes[0][column].axhline(_Q_EQ_KB, color=REFERENCE, linewidth=0.8, linestyle=":")
+        axes[0][column].set_title(count)
+        axes[1][column].set_xlabel("time (s)")
+    axes[0][0].set(ylabel="queue size (KB)", ylim=(0, 1.04 * _BUFFER_KB))
+    axes[1][0].set(ylabel="utilization (%)", ylim=(0, 104))
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+@FIGURES.draw(
+    "timer",
+    **{
+        f"{kind}: {label}": _course("hardware", kind, 100, more, from_s=5.9, to_s=8.5)
+        for kind in _COUNTS
+        for label, more in {"with timer": {}, "without": {"schemes.qcn.timer_on": False}}.items()
+    },
+)
+def timer(data: Data) -> "Figure":
+    """Hardware model, 100 us RTT, seed 1: how the link fills when the service rate returns at 6 s."""
+    figure, axes = plt.subplots(1, 2, figsize=(6.6, 2.8), sharey=True, layout="constrained")
+    for axis, (kind, count) in zip(axes, _COUNTS.items(), strict=True):
+        for label, colour in zip(("with timer", "without"), QUEUE_COLOURS, strict=False):
+            (course,) = data[f"{kind}: {label}"]
+            axis.plot(course["used_time_s"], 100 * course["used"], color=colour, label=label)
+        axis.set(title=count, xlabel="time (s)")
+    axes[0].set(ylabel="utilization (%)", ylim=(0, 104))
+    axes[0].legend(loc="lower right")
+    return figure
+
+
+_SOURCES = dict(enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight"), start=1))
+
+
+def _simulated(number: int) -> Source:
+    if number == 1:
+        return _periods("simulator", "one", 100)
+    return _periods("simulator", "eight", 100, {} if number == 8 else {"flow.0.from": f"h0..h{number - 1}"})
+
+
+def _periods(model: str, kind: str, rtt_us: int, more: Mapping[str, Setting] | None = None) -> Source:
+    return Source.of(f"{model}-{kind}", "qcn", "periods", seeds=_THREE, settings=_at(rtt_us, more))
+
+
+@FIGURES.draw(
+    "other-sources",
+    **{f"hardware {number}": _periods("hardware", word, 100) for number, word in _SOURCES.items()},
+    **{f"simulator {number}": _simulated(number) for number in _SOURCES},
+)
+def other_sources(data: Data) -> "Figure":
+    """100 us RTT, mean of 3 seeds: the queue at rest, and how much of the link is used in the second after the rise."""
+    figure, (queue, used) = plt.subplots(1, 2, figsize=(6.6, 3), layout="constrained")
+    for model, colour in _MODELS.items():
+        for period, style in (("before", "-"), ("low", "--")):
+            heights = [_mean(data[f"{model} {number}"], period, "kilooctets") for number in _SOURCES]
+            queue.plot([*_SOURCES], heights, style, marker="o", markersize=3, color=colour, label=f"{model}, {period}")
+        shares = [100 * _mean(data[f"{model} {number}"], "rise", "used") for number in _SOURCES]
+        used.plot([*_SOURCES], shares, marker="o", markersize=3, color=colour, label=model)
+    queue.axhline(_Q_EQ_KB, color=REFERENCE, linewidth=0.8, linestyle=":")
+    queue.set(xlabel="sources", ylabel="mean queue size (KB)", ylim=(0, 75))
+    queue.legend(loc="upper left")
+    used.set(xlabel="sources", ylabel="utilization after the rise (%)", ylim=(0, 104))
+    used.legend(loc="lower right")
+    return figure
+
+
+_MORE_RTTS_US = (100, 250, 500, 1000, 2000, 4000, 16_000, 64_000)
+
+
+@FIGURES.draw(
+    "other-rtts",
+    **{
+        f"{model} {kind} {rtt}": _periods(model, kind, rtt)
+        for model in _MODELS
+        for kind in _COUNTS
+        for rtt in _MORE_RTTS_US
+    },
+)
+def other_rtts(data: Data) -> "Figure":
+    """Queue and utilisation at rest at 0.95 Gb/s, mean of 3 seeds; shaded what the paper reports, 100 to 1000 us.
+
+    Its delay line goes to 64 ms.
+    """
+    figure, axes = plt.subplots(1, 2, figsize=(6.6, 3), layout="constrained")
+    _against(axes, data, _MORE_RTTS_US, "before", _MORE_RTTS_US)
+    for axis in axes:
+        axis.axvspan(100, 1000, color="#eeeeee", zorder=0)
+        axis.set(xscale="log", xlabel="round-trip time (us)")
+    axes[0].set(ylabel="mean queue size (KB)", ylim=(0, 75))
+    axes[1].set(ylabel="utilization (%)", ylim=(0, 104))
+    return figure
+
+
+_RATES_MBPS = (50, 100, 200, 400, 600, 800)
+
+
+@FIGURES.draw(
+    "other-rates",
+    **{
+        f"{model} {kind} {rate}": _periods(
+            model, kind, 100, {} if rate == 200 else {"change.1.rate": f"{rate / 1000:g} Gbps"}
+        )
+        for model in _MODELS
+        for kind in _COUNTS
+        for rate in _RATES_MBPS
+    },
+)
+def other_rates(data: Data) -> "Figure":
+    """100 us RTT, mean of 3 seeds: the queue at the low rate, and the use of the link in the second after the rise.
+
+    The paper reports a low rate of 0.2 Gb/s.
+    """
+    figure, axes = plt.subplots(1, 2, figsize=(6.6, 3), layout="constrained")
+    _against(axes, data, [rate / 1000 for rate in _RATES_MBPS], "low", _RATES_MBPS, "rise")
+    for axis in axes:
+        axis.set(xlabel="low service rate (Gb/s)", xlim=(0, 0.85))
+    axes[0].set(ylabel="mean queue size (KB)", ylim=(0, 104))
+    axes[1].set(ylabel="utilization after the rise (%)", ylim=(0, 104))
+    return figure
+
+
+def _against(
+    axes: Sequence["Axes"],
+    data: Data,
+    at: Sequence[float],
+    period: str,
+    keys: Sequence[int],
+    used_in: str | None = None,
+) -> None:
+    """Draw mean queue and utilisation of both models and both counts of sources over what varies."""
+    for model, colour in _MODELS.items():
+        for kind, style in _STYLES.items():
+            seeds = [data[f"{model} {kind} {key}"] for key in keys]
+            look: dict[str, Any] = {"color": colour, "linestyle": style, "marker": "o", "markersize": 3}
+            label = f"{model}, {_COUNTS[kind]}"
+            axes[0].plot(at, [_mean(of, period, "kilooctets") for of in seeds], label=label, **look)
+            axes[1].plot(at, [100 * _mean(of, used_in or period, "used") for of in seeds], label=label, **look)
+    axes[0].axhline(_Q_EQ_KB, color=REFERENCE, linewidth=0.8, linestyle=":")
+    axes[0].legend(loc="upper right")
+
+
+def _mean(seeds: Sequence[Any], period: str, what: str) -> float:
+    return float(np.mean([seed[period][what] for seed in seeds]))
+
+
+def _distances(some: Sequence[Any], others: Sequence[Any], periods: Sequence[str]) -> list[float]:
+    """Return for each period the distance of two models' lengths, mean of the seeds."""
+    return [
+        float(np.mean([wasserstein(a[period], b[period]) for a, b in zip(some, others, strict=True)]))
+        for period in periods
+    ]

@@ -1,0 +1,94 @@
+"""Paper 002: the runnable examples have the network of the paper's experiments, and its own metrics count right."""
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from conftest import ROOT
+
+from penstock import Scenario
+from penstock.reproduce.paper import load
+from penstock.reproduce.plan import Run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PAPER = ROOT / "papers/netfpga"
+
+
+@pytest.mark.parametrize("count", ["one", "eight"])
+def test_the_examples_are_the_papers_network(count: str) -> None:
+    example = Scenario.load(ROOT / f"scenarios/netfpga/{count}-source{'s' if count == 'eight' else ''}-100us.toml")
+    paper = load(PAPER).scenario(Run.of(f"simulator-{count}", "qcn"))
+    ours, theirs = (tomllib.loads(scenario.resolved()) for scenario in (example, paper))
+    assert ours["topology"] == theirs["topology"]
+    assert ours["change"] == theirs["change"]
+
+
+def test_both_models_differ_in_pacer_and_ports_alone() -> None:
+    paper = load(PAPER)
+    hardware, simulator = (
+        tomllib.loads(paper.scenario(Run.of(f"{model}-eight", "qcn")).resolved()) for model in ("hardware", "simulator")
+    )
+    assert hardware.pop("hosts") != simulator.pop("hosts")
+    assert hardware["flow"][0].pop("from") != simulator["flow"][0].pop("from")
+    del hardware["question"], simulator["question"]
+    assert {k: v for k, v in hardware.items() if k != "name"} == {k: v for k, v in simulator.items() if k != "name"}
+
+
+class Made:
+    """A result of the one queue, with a sample each millisecond up to 10 s: lengths and utilisations as given."""
+
+    def __init__(self, octets: "NDArray[Any]", used: "NDArray[Any]") -> None:
+        time_s = np.arange(1, 10_001) / 1000
+        zeros = np.zeros(10_000, dtype=int)
+        self._columns = {
+            "time_s": time_s,
+            "queue_octets": octets,
+            "utilization": used,
+            "frames_dropped": zeros,
+            "priority": zeros,
+        }
+        self.queues = pa.table({"queue": pa.array(["sw0->h8"] * 10_000).dictionary_encode()})
+        self.summary = {"queues": [{"name": "sw0->h8", "priority": 0, "max_octets": 0}], "warmup_s": 0.0}
+
+    def column(self, table: str, column: str) -> Any:
+        """Return a column of the table of queues."""
+        assert table == "queues"
+        return self._columns[column]
+
+
+METRICS = load(PAPER).metrics
+
+
+def test_drained_and_recovered() -> None:
+    octets, used = np.full(10_000, 33_000), np.ones(10_000)
+    # Above 1.5 Qeq, 49 500, in the samples that end at 2.311 to 2.400 s; back at 2.401 s.
+    octets[2310:2400] = 150_000
+    # Half of the link up to 6.5 s, then all of it: the mean of 20 samples is 0.95 when 18 are full, at 6.518 s.
+    used[6000:6500] = 0.5
+    result = Made(octets, used)
+    assert METRICS["drained_s"](result) == pytest.approx(0.101)
+    assert METRICS["recovery_s"](result) == pytest.approx(0.518)
+    # Half of that second with half of it.
+    assert METRICS["link_use"](result, "rise") == pytest.approx(0.75)
+    assert METRICS["link_idle"](result, "rise") == pytest.approx(0.25)
+
+
+def test_what_never_fills_is_drained_at_once_and_what_never_drains_has_no_time() -> None:
+    used = np.ones(10_000)
+    assert METRICS["drained_s"](Made(np.full(10_000, 40_000), used)) == 0.0
+    assert METRICS["drained_s"](Made(np.full(10_000, 60_000), used)) is None
+    assert METRICS["recovery_s"](Made(np.full(10_000, 40_000), 0.9 * used)) is None
+
+
+def test_lengths_in_a_period() -> None:
+    octets = np.full(10_000, 30_000)
+    # "low" is from 3.3 to 6 s, 2700 samples; a third of them is 3 frames longer.
+    octets[3300:4200] = 33_000
+    result = Made(octets, np.ones(10_000))
+    assert len(METRICS["length_samples_frames"](result, "low")) == 2700
+    assert METRICS["length_mean_frames"](result, "low") == pytest.approx(31.0)
+    assert METRICS["length_std_octets"](result, "before") == 0.0

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The frames of a queue, in block RAM: they come in beat by beat and are kept or discarded whole at their end.
+//
+// Beats of a frame are written as they come; end_i, after the last, says by keep_i whether the frame joins the queue. If
+// the store had no room for one of its beats, full_o is high from the clock after that beat to the one of end_i, and the
+// frame must not be kept. The next frame's beats come after end_i. A kept frame shows at m_axis 4 clocks after end_i at
+// the earliest; sent_valid_o is high in the clock in which its last beat goes. Throughput: a beat a clock in and out.
+
+`default_nettype none
+
+module cp_frame_store
+  import penstock_pkg::*;
+  import cn_frame_pkg::*;
+#(
+  // Beats of 8 octets that fit, at least 8; one place stays free.
+  parameter int unsigned Words = 8192
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  input var  logic        beat_valid_i,
+  input var  logic [63:0] beat_data_i,
+  // Octets less 1, if it is the last.
+  input var  logic [ 2:0] beat_count_i,
+  input var  logic        beat_last_i,
+  output var logic        full_o,
+
+  input var logic end_i,
+  input var logic keep_i,
+
+  output var logic [63:0] m_axis_tdata,
+  output var logic [ 7:0] m_axis_tkeep,
+  output var logic        m_axis_tvalid,
+  input var  logic        m_axis_tready,
+  output var logic        m_axis_tlast,
+
+  // A frame has left, of so many octets with its FCS.
+  output var logic          sent_valid_o,
+  output var frame_octets_t sent_octets_o
+);
+  localparam int unsigned AddressW = unsigned'($clog2(Words));
+  typedef logic [AddressW-1:0] address_t;
+
+  if (Words < 8) begin : gen_bad_words
+    $fatal(0, "Words is at least 8 (instance %m)");
+  end
+
+  typedef struct packed {
+    logic        last;
+    logic [2:0]  count;
+    logic [63:0] data;
+  } word_t;
+
+  function automatic address_t after(address_t address);
+    return address == AddressW'(Words - 1) ? '0 : address + 1'b1;
+  endfunction
+
+  // Where the next beat goes, where its frame began, and the next beat to leave.
+  address_t in_q;
+  address_t frame_q;
+  address_t out_q;
+  // How many words are free, kept, and of the frame that comes, each less 1: the highest bit says that there is none.
+  typedef logic [AddressW:0] count_t;
+  count_t free_q;
+  count_t kept_q;
+  count_t own_q;
+  logic   full_q;
+  logic   write;
+  logic   read;
+  // The counts follow a frame's end a clock later; nothing is read in that clock.
+  logic   keep_q;
+  logic   back_q;
+
+  assign write  = beat_valid_i && !free_q[AddressW] && !full_q;
+  assign full_o = full_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      in_q    <= '0;
+      frame_q <= '0;
+      full_q  <= 1'b0;
+      keep_q  <= 1'b0;
+      back_q  <= 1'b0;
+    end else begin
+      keep_q <= end_i && keep_i;
+      back_q <= end_i && !keep_i;
+      if (end_i && !keep_i) in_q <= frame_q;
+      else if (write) in_q <= after(in_q);
+      if (end_i && keep_i) frame_q <= in_q;
+      if (end_i) full_q <= 1'b0;
+      else if (beat_valid_i && free_q[AddressW]) full_q <= 1'b1;
+    end
+  end
+
+  count_t to_free;
+  count_t to_kept;
+  assign to_free = back_q ? own_q : {(AddressW + 1) {write}};
+  assign to_kept = keep_q ? own_q : {(AddressW + 1) {read}};
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      free_q <= (AddressW + 1)'(Words - 2);
+      kept_q <= '1;
+      own_q  <= '1;
+    end else begin
+      free_q <= free_q + to_free + (AddressW + 1)'(back_q ? !write : read);
+      kept_q <= kept_q + to_kept + (AddressW + 1)'(keep_q);
+      own_q  <= (keep_q || back_q ? '1 : own_q) + (AddressW + 1)'(write);
+    end
+  end
+
+  // Two stages: the block RAM's own, and a register, for its outputs are late.
+  logic  read_valid_q;
+  logic  show;
+  logic  shown_valid_q;
+  word_t shown_q;
+
+  assign show = !shown_valid_q || m_axis_tready;
+  assign read = !kept_q[AddressW] && !keep_q && !back_q && (!read_valid_q || show);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      out_q         <= '0;
+      read_valid_q  <= 1'b0;
+      shown_valid_q <= 1'b0;
+    end else begin
+      if (read) out_q <= after(out_q);
+      if (!read_valid_q || show) read_valid_q <= read;
+      if (show) shown_valid_q <= read_valid_q;
+    end
+  end
+
+  // In slices that are as wide as a block RAM of 18 Kbit is at this depth, so that no output is chosen among blocks.
+  localparam int unsigned SliceW = Words <= 1024 ? 18 : Words <= 2048 ? 9 :
+                                   Words <= 4096 ? 4 : Words <= 8192 ? 2 : 1;
+  localparam int unsigned Slices = ($bits(word_t) + SliceW - 1) / SliceW;
+  typedef logic [Slices*SliceW-1:0] sliced_t;
+  sliced_t in;
+  sliced_t read_q;
+
+  assign in = sliced_t'({beat_last_i, beat_count_i, beat_data_i});
+  for (genvar slice = 0; slice < Slices; slice++) begin : gen_slices
+    // A place is never read in the clock in which it is written.
+    (* no_rw_check *)
+    logic [SliceW-1:0] bits_q[Words];
+    always_ff @(posedge clk_i) begin
+      if (write) bits_q[in_q] <= in[slice*SliceW+:SliceW];
+    end
+    always_ff @(posedge clk_i) begin
+      if (read) read_q[slice*SliceW+:SliceW] <= bits_q[out_q];
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (show) shown_q <= word_t'(read_q[$bits(word_t)-1:0]);
+  end
+
+  assign m_axis_tdata  = shown_q.data;
+  assign m_axis_tkeep  = shown_q.last ? 8'hff >> (3'd7 - shown_q.count) : '1;
+  assign m_axis_tvalid = shown_valid_q;
+  assign m_axis_tlast  = shown_q.last;
+
+  // Octets of the frame that leaves, with the FCS.
+  frame_octets_t octets_q;
+  frame_octets_t octets;
+  logic          goes;
+
+  assign goes = shown_valid_q && m_axis_tready;
+  assign octets = octets_q + (shown_q.last ? FrameW'(shown_q.count) + 1'b1 : FrameW'(8));
+  assign sent_valid_o = goes && shown_q.last;
+  assign sent_octets_o = octets;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) octets_q <= FrameW'(FcsOctets);
+    else if (goes) octets_q <= shown_q.last ? FrameW'(FcsOctets) : octets;
+  end
+
+`ifdef FORMAL
+  // No frame is cut: when all that was kept has left, the last beat that left was a frame's last. What is kept is whole
+  // frames, whatever leaves when. (Order is that of the addresses; what a beat carries is not touched.)
+  logic     past_valid_q = 1'b0;
+  logic     between_q;
+  logic     whole_q;
+  address_t kept;
+  address_t written;
+  function automatic address_t distance(address_t from, address_t to);
+    return to >= from ? to - from : to + (AddressW'(Words) - from);
+  endfunction
+  assign kept    = distance(out_q, frame_q);
+  assign written = distance(out_q, in_q);
+  address_t last_kept;
+  assign last_kept = frame_q == '0 ? AddressW'(Words - 1) : frame_q - 1'b1;
+  address_t last_written;
+  assign last_written = in_q == '0 ? AddressW'(Words - 1) : in_q - 1'b1;
+
+  // The bit `last` of both, in its slice.
+  localparam int unsigned LastBit = $bits(word_t) - 1;
+  logic last_kept_is_last;
+  logic last_written_is_last;
+  assign last_kept_is_last    = gen_slices[LastBit/SliceW].bits_q[last_kept][LastBit%SliceW];
+  assign last_written_is_last = gen_slices[LastBit/SliceW].bits_q[last_written][LastBit%SliceW];
+
+  always_ff @(posedge clk_i) begin
+    past_valid_q <= 1'b1;
+    if (!past_valid_q) assume (rst_i);
+    // As its user does: end_i once behind the last beat, no beat between, and none is kept that did not fit.
+    if (whole_q) assume (!beat_valid_i);
+    if (!whole_q) assume (!end_i);
+    if (full_q) assume (!keep_i);
+    if (rst_i) begin
+      between_q <= 1'b1;
+      whole_q   <= 1'b0;
+    end else begin
+      if (goes) between_q <= shown_q.last;
+      if (end_i) whole_q <= 1'b0;
+      else if (beat_valid_i && beat_last_i) whole_q <= 1'b1;
+    end
+    if (past_valid_q) begin
+      assert (32'(in_q) < Words && 32'(frame_q) < Words && 32'(out_q) < Words);
+      assert (32'(kept) <= 32'(written));
+      // The counts, as they are when they have followed a frame's end.
+      assert (!(keep_q && back_q));
+      if (keep_q || back_q) assert (in_q == frame_q && !whole_q);
+      assert (count_t'(written) + free_q + (back_q ? own_q + 1'b1 : '0) + 2'd2 == count_t'(Words));
+      assert (count_t'(kept_q + (keep_q ? own_q + 1'b1 : '0)) + 1'b1 == count_t'(kept));
+      if (!keep_q && !back_q) assert (count_t'(own_q + 1'b1) == count_t'(written - kept));
+      // The last beats of what is kept, of what has come, and of each stage on the way out.
+      if (kept != '0) assert (last_kept_is_last);
+      if (whole_q && !full_q) assert (written != kept && last_written_is_last);
+      if (kept == '0 && read_valid_q) assert (read_q[LastBit]);
+      if (kept == '0 && !read_valid_q && shown_valid_q) assert (shown_q.last);
+      if (kept == '0 && !read_valid_q && !shown_valid_q) assert (between_q);
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire

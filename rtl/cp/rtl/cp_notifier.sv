@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes the frames of congestion messages: QCN's CNM (802.1Qau; paper 002, figure 5) or SMCC's (paper 004, section 5.1).
+//
+//   destination = source of the sampled frame | MAC of the congestion point | VLAN tag, if the frame had one, with
+//   cnm_priority | CN-TAG, if the frame had one | EtherType | PDU | zeros up to 60 octets
+//
+// Up to Depth messages wait; lost_o is high in the clock of one that finds no place. A message of clock c begins to leave
+// in c + 3 if none is before it. Throughput: a message in 15 clocks (a beat in 2).
+
+`default_nettype none
+
+module cp_notifier
+  import penstock_pkg::*;
+  import cn_frame_pkg::*;
+  import cp_pkg::*;
+#(
+  // SMCC's message, not QCN's.
+  parameter bit Smcc = 1'b0,
+  // Messages that may wait: a power of two, at least 2.
+  parameter int unsigned Depth = 8
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // MAC and identity of the congestion point, priority of its messages.
+  input var logic [47:0] cp_mac_i,
+  input var logic [63:0] cp_id_i,
+  input var logic [ 2:0] cnm_priority_i,
+
+  input var  logic              message_valid_i,
+  input var  header_t           message_header_i,
+  input var  logic        [5:0] message_fb_i,
+  input var  queue_diff_t       message_q_off_i,
+  input var  queue_diff_t       message_q_delta_i,
+  output var logic              lost_o,
+
+  output var logic [63:0] m_axis_tdata,
+  output var logic [ 7:0] m_axis_tkeep,
+  output var logic        m_axis_tvalid,
+  input var  logic        m_axis_tready,
+  output var logic        m_axis_tlast
+);
+  // What waits: QCN's lengths in units of 64 octets, SMCC's in octets.
+  localparam int unsigned LengthW = Smcc ? QueueW + 1 : 16;
+  typedef struct packed {
+    header_t            header;
+    logic [5:0]         fb;
+    logic [LengthW-1:0] q_off;
+    logic [LengthW-1:0] q_delta;
+  } message_t;
+
+  // In units of 64 octets, rounded towards zero, held within 16 bits; with the other sign if so wanted. Of x = 64 h + l,
+  // l from 0 to 63, that is h, and h + 1 if x is below 0 and l is not 0; of -x it is -h, and -h - 1 in the same case.
+  function automatic logic [15:0] of_64(logic [QueueW:0] x, logic minus);
+    logic [QueueW-6:0] whole;
+    logic              upwards;
+    upwards = x[QueueW] && x[5:0] != '0;
+    whole   = (minus ? ~x[QueueW:6] : x[QueueW:6]) + (QueueW - 5)'(upwards != minus);
+    if (whole[QueueW-6:15] != '0 && whole[QueueW-6:15] != '1) begin
+      return {whole[QueueW-6], {15{!whole[QueueW-6]}}};
+    end
+    return whole[15:0];
+  endfunction
+
+  message_t waits;
+  message_t head;
+  logic     full;
+  logic     empty;
+  logic     sent;
+
+  assign waits.header = message_header_i;
+  assign waits.fb = message_fb_i;
+  if (Smcc) begin : gen_octets
+    assign waits.q_off   = $unsigned(message_q_off_i);
+    assign waits.q_delta = $unsigned(message_q_delta_i);
+  end else begin : gen_units
+    // The standard's offset is the set point less the queue.
+    assign waits.q_off   = of_64($unsigned(message_q_off_i), 1'b1);
+    assign waits.q_delta = of_64($unsigned(message_q_delta_i), 1'b0);
+  end
+  assign lost_o = message_valid_i && full;
+
+  small_fifo #(
+      .Width($bits(message_t)),
+      .Depth(Depth)
+  ) u_messages (
+      .clk_i,
+      .rst_i,
+      .push_i (message_valid_i),
+      .data_i (waits),
+      .full_o (full),
+      .pop_i  (sent),
+      .data_o (head),
+      .empty_o(empty)
+  );
+
+  // EtherType, PDU and zeros, in words of 32 bits.
+  localparam int unsigned BodyWords = 9;
+  logic [32*BodyWords-1:0] body;
+  if (Smcc) begin : gen_smcc_pdu
+    smcc_pdu_t pdu;
+    assign pdu = '{
+            priority_field: {head.header.priority_code, 13'd0},
+            destination: head.header.destination,
+            cp_id: cp_id_i,
+            q_off: {{32 - LengthW{head.q_off[LengthW-1]}}, head.q_off},
+            q_delta: {{32 - LengthW{head.q_delta[LengthW-1]}}, head.q_delta},
+            default: '0
+        };
+    assign body = {EtherTypeSmcc, pdu, 16'd0};
+  end else begin : gen_cnm_pdu
+    cnm_pdu_t pdu;
+    assign pdu = '{
+            fb: head.fb,
+            priority_field: {head.header.priority_code, 13'd0},
+            destination: head.header.destination,
+            cp_id: cp_id_i,
+            q_offset: head.q_off,
+            q_delta: head.q_delta,
+            default: '0
+        };
+    assign body = {EtherTypeCnm, pdu, 80'd0};
+  end
+
+  // A frame is 15 words of 32 bits, two a beat. Items: 0 to 2 addresses, 3 VLAN tag, 4 CN-TAG, 5 to 13 body, 14 zeros.
+  localparam logic [3:0] LastWord = 4'd14;
+  localparam logic [3:0] Vlan = 4'd3;
+  localparam logic [3:0] CnTag = 4'd4;
+  localparam logic [3:0] Body = 4'd5;
+  localparam logic [3:0] Zeros = 4'd14;
+
+  logic [ 3:0] word_q;
+  logic [ 3:0] item_q;
+  logic [ 3:0] behind_vlan;
+  logic [ 3:0] item_next;
+  logic [31:0] word;
+  logic [31:0] lanes;
+  logic        advance;
+
+  assign behind_vlan = head.header.has_flow ? CnTag : Body;
+  always_comb begin
+    item_next = item_q == Zeros ? Zeros : item_q + 4'd1;
+    if (item_q == Vlan - 4'd1 && !head.header.has_vlan) item_next = behind_vlan;
+    if (item_q == Vlan) item_next = behind_vlan;
+  end
+
+  always_comb begin
+    case (item_q)
+      4'd0: word = head.header.source[47:16];
+      4'd1: word = {head.header.source[15:0], cp_mac_i[47:32]};
+      4'd2: word = cp_mac_i[31:0];
+      Vlan: word = {EtherTypeVlan, cnm_priority_i, 1'b0, head.header.vid};
+      CnTag: word = {EtherTypeCnTag, head.header.flow};
+      Zeros, 4'd15: word = '0;
+      default: word = body[32*(13-32'(item_q))+:32];
+    endcase
+  end
+  assign lanes = {word[7:0], word[15:8], word[23:16], word[31:24]};
+
+  // Even words wait in `low` for their odd ones; the last is alone.
+  logic [31:0] low_q;
+  logic [63:0] data_q;
+  logic        last_q;
+  logic        valid_q;
+  logic        beat;
+
+  assign beat = word_q[0] || word_q == LastWord;
+  assign advance = !empty && (!beat || !valid_q || m_axis_tready);
+  assign sent = advance && word_q == LastWord;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      word_q  <= '0;
+      item_q  <= '0;
+      valid_q <= 1'b0;
+    end else begin
+      if (advance) begin
+        word_q <= sent ? '0 : word_q + 4'd1;
+        item_q <= sent ? '0 : item_next;
+      end
+      if (advance && beat) valid_q <= 1'b1;
+      else if (m_axis_tready) valid_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (advance && !beat) low_q <= lanes;
+    if (advance && beat) begin
+      data_q <= word_q[0] ? {lanes, low_q} : {32'd0, lanes};
+      last_q <= word_q == LastWord;
+    end
+  end
+
+  assign m_axis_tdata  = data_q;
+  assign m_axis_tkeep  = last_q ? 8'h0f : 8'hff;
+  assign m_axis_tvalid = valid_q;
+  assign m_axis_tlast  = last_q;
+
+`ifdef FORMAL
+  // Frames have 8 beats, whatever comes and however it is taken; a beat that shows stays; none is lost in silence.
+  logic        past_valid_q = 1'b0;
+  logic [ 2:0] beats_q;
+  logic        stays_q;
+  logic [63:0] stays_data_q;
+  logic        stays_last_q;
+  always_ff @(posedge clk_i) begin
+    past_valid_q <= 1'b1;
+    stays_q      <= m_axis_tvalid && !m_axis_tready && !rst_i;
+    stays_data_q <= m_axis_tdata;
+    stays_last_q <= m_axis_tlast;
+    if (!past_valid_q) assume (rst_i);
+    if (rst_i) beats_q <= '0;
+    else if (m_axis_tvalid && m_axis_tready) beats_q <= beats_q + 1'b1;
+    if (past_valid_q) begin
+      assert (word_q <= LastWord);
+      assert (item_q <= Zeros);
+      if (empty) assert (word_q == '0);
+      if (valid_q) assert (last_q == (beats_q == 3'd7));
+      assert (3'(word_q >> 1) == beats_q + 3'(valid_q));
+      if (stays_q)
+        assert (m_axis_tvalid && m_axis_tdata == stays_data_q && m_axis_tlast == stays_last_q);
+      if (message_valid_i && !lost_o) assert (!full);
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The length of a queue in octets, and which frames it takes: drop-tail, in whole frames. (Paper 002, section 2)
+//
+// A frame that comes in clock c (frame_valid_i) is decided in c + 1: decided_o, and queued_o if the queue with it has no
+// more than BufferOctets and the store had room. From c + 2 on queue_o has the frame, and in c + 2 it is the length that
+// this frame has met: with it if it was taken, without it if not. A frame that has left (sent_valid_i) is taken off when
+// no frame is being decided, within two clocks.
+// Throughput: a frame in each 2 clocks in and a frame in each 3 clocks out; what comes faster is not counted.
+
+`default_nettype none
+
+module cp_queue_monitor
+  import penstock_pkg::*;
+#(
+  // Octets that the queue holds at most, 64 to 2^24 − 1.
+  parameter int unsigned BufferOctets = 150_000
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // A frame has come, whole; in the clock in which it is decided: the store could not hold it.
+  input var logic          frame_valid_i,
+  input var frame_octets_t frame_octets_i,
+  input var logic          store_full_i,
+
+  output var logic decided_o,
+  output var logic queued_o,
+
+  // A frame has left, whole.
+  input var logic          sent_valid_i,
+  input var frame_octets_t sent_octets_i,
+
+  output var queue_octets_t queue_o
+);
+  if (BufferOctets < 64 || BufferOctets >= 2 ** QueueW) begin : gen_bad_buffer
+    $fatal(0, "BufferOctets is 64 to 2^24 - 1 (instance %m)");
+  end
+
+  logic                       deciding_q;
+  logic          [QueueW : 0] with_frame_q;
+  logic                       leaving_q;
+  frame_octets_t              leaving_octets_q;
+  queue_octets_t              queue_q;
+  logic                       take_off;
+  logic                       below;
+  queue_octets_t              less;
+
+  assign take_off = leaving_q && !deciding_q && !frame_valid_i;
+  assign {below, less} = {1'b0, queue_q} - (QueueW + 1)'(leaving_octets_q);
+
+  assign decided_o = deciding_q;
+  assign queued_o = deciding_q && !store_full_i && with_frame_q <= (QueueW + 1)'(BufferOctets);
+  assign queue_o = queue_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      deciding_q <= 1'b0;
+      leaving_q  <= 1'b0;
+      queue_q    <= '0;
+    end else begin
+      deciding_q <= frame_valid_i && !deciding_q;
+      if (sent_valid_i) leaving_q <= 1'b1;
+      else if (take_off) leaving_q <= 1'b0;
+      if (queued_o) queue_q <= QueueW'(with_frame_q);
+      else if (take_off) queue_q <= below ? '0 : less;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    with_frame_q <= {1'b0, queue_q} + (QueueW + 1)'(frame_octets_i);
+    if (sent_valid_i) leaving_octets_q <= sent_octets_i;
+  end
+
+`ifdef FORMAL
+  // Whatever comes, the length stays within the buffer; and it is what has come less what has left, as long as no more
+  // leaves than there is.
+  logic          past_valid_q = 1'b0;
+  queue_octets_t ghost_q;
+  logic          broken_q;
+  queue_octets_t come;
+  queue_octets_t gone;
+  assign come = queued_o ? QueueW'(with_frame_q) - queue_q : '0;
+  assign gone = sent_valid_i ? QueueW'(sent_octets_i) : '0;
+  always_ff @(posedge clk_i) begin
+    past_valid_q <= 1'b1;
+    if (!past_valid_q) assume (rst_i);
+    // As its user does: whole clocks between frames that leave.
+    if (leaving_q) assume (!sent_valid_i);
+    // The length as it is with all that has left.
+    if (rst_i) begin
+      ghost_q  <= '0;
+      broken_q <= 1'b0;
+    end else begin
+      ghost_q <= ghost_q + come - gone;
+      if (gone > ghost_q) broken_q <= 1'b1;
+    end
+    if (past_valid_q) begin
+      assert (32'(queue_q) <= BufferOctets);
+      if (deciding_q) assert (with_frame_q >= {1'b0, queue_q});
+      if (!broken_q) begin
+        assert (ghost_q <= queue_q);
+        assert (queue_q - ghost_q == (leaving_q ? QueueW'(leaving_octets_q) : '0));
+      end
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,547 @@
+//! The whole congestion point on a bench that knows what each output must show in every clock: what the algorithm says
+//! comes from the simulator's state machine, when it says it from the latencies that the documentation states.
+
+use std::collections::VecDeque;
+
+use penstock_cosim::cp_qcn::{In, Out};
+use penstock_cosim::{Random, cp_qcn, cp_smcc};
+use penstock_schemes::parts::sampler::Sampling;
+use penstock_schemes::parts::sampling_cp::Sample;
+
+use crate::reference::{Answer, DRAW, QCN_SAMPLE, RELOAD, Reference, SMCC_SAMPLE, Settings, TABLE, Variant};
+
+/// Parameters of the builds.
+pub const BUFFER: u64 = 60_000;
+pub const MAX_OCTETS: usize = 1522;
+const EVENTS: usize = 16;
+const MESSAGES: usize = 8;
+/// Beats of a message's frame come of so many words.
+const WORDS: u32 = 15;
+
+/// QCN's congestion point or SMCC's: the same ports.
+pub enum Core {
+    Qcn(cp_qcn::Core),
+    Smcc(cp_smcc::Core),
+}
+
+macro_rules! same {
+    ($from:expr => $to:path { $($port:ident)* }) => {{ let from = $from; $to { $($port: from.$port),* } }};
+}
+
+impl Core {
+    fn clock(&mut self, input: &In) -> Out {
+        match self {
+            Self::Qcn(core) => core.clock(input),
+            Self::Smcc(core) => {
+                let input = same!(input => cp_smcc::In {
+                    rst_i s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tlast s_axis_tuser m_axis_tready
+                    m_axis_message_tready q_eq_i w_i sample_base_i sample_jitter_i sample_count_i sample_probability_i
+                    cp_mac_i cp_id_i cnm_priority_i random_i
+                });
+                same!(core.clock(&input) => Out {
+                    s_axis_tready m_axis_tdata m_axis_tkeep m_axis_tvalid m_axis_tlast m_axis_tuser m_axis_message_tdata
+                    m_axis_message_tkeep m_axis_message_tvalid m_axis_message_tlast m_axis_message_tuser draw_o queue_o
+                    event_o event_octets_o event_dropped_o event_queue_o sample_o congested_o fb_o reloaded_o interval_o
+                    frames_o octets_o dropped_o bad_o sampled_o messages_o messages_lost_o
+                })
+            }
+        }
+    }
+}
+
+/// A frame as it is given to the core.
+#[derive(Debug, Clone)]
+pub struct Sending {
+    /// Octets without the FCS.
+    pub octets: Vec<u8>,
+    /// The flag that says so.
+    pub bad: bool,
+    /// Its last tkeep has a hole.
+    pub hole: bool,
+}
+
+/// What is in a frame that a message takes from it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Header {
+    destination: [u8; 6],
+    source: [u8; 6],
+    /// Priority and VID.
+    vlan: Option<(u8, u16)>,
+    flow: Option<u16>,
+    client: u16,
+}
+
+impl Header {
+    fn of(octets: &[u8]) -> Self {
+        let word = |at: usize| u16::from_be_bytes([octets[at], octets[at + 1]]);
+        let mut header = Self {
+            destination: octets[..6].try_into().expect("six"),
+            source: octets[6..12].try_into().expect("six"),
+            ..Self::default()
+        };
+        let mut at = 12;
+        if word(at) == 0x8100 {
+            header.vlan = Some(((word(at + 2) >> 13) as u8, word(at + 2) & 0xfff));
+            at += 4;
+        }
+        if word(at) == 0x22e9 {
+            header.flow = Some(word(at + 2));
+            at += 4;
+        }
+        header.client = word(at);
+        header
+    }
+}
+
+/// An arrival on its way to the algorithm.
+#[derive(Debug, Clone, Copy)]
+struct Arrival {
+    shows_at: u64,
+    octets: u16,
+    dropped: bool,
+    met: u64,
+    header: Header,
+}
+
+/// Counters, as the core has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    pub frames: u32,
+    pub octets: u64,
+    pub dropped: u32,
+    pub bad: u32,
+    pub sampled: u32,
+    pub messages: u32,
+    pub lost: u32,
+}
+
+/// A stream's frame as its beats come out.
+#[derive(Debug, Default)]
+struct Gathering {
+    octets: Vec<u8>,
+    stays: Option<(u64, u8, bool)>,
+}
+
+impl Gathering {
+    /// A clock; the frame that ends in it.
+    fn clock(&mut self, valid: bool, ready: bool, data: u64, keep: u8, last: bool) -> Option<Vec<u8>> {
+        if let Some(stayed) = self.stays {
+            assert_eq!((valid, (data, keep, last)), (true, stayed), "what is shown stays");
+        }
+        self.stays = (valid && !ready).then_some((data, keep, last));
+        if !valid || !ready {
+            return None;
+        }
+        assert!(keep == 0xff || (last && keep & (keep + 1) == 0 && keep != 0), "tkeep {keep:02x}");
+        self.octets.extend_from_slice(&data.to_le_bytes()[..keep.count_ones() as usize]);
+        last.then(|| std::mem::take(&mut self.octets))
+    }
+}
+
+/// A frame that has come whole: when its last beat came, and whether it is one.
+struct Whole {
+    at: u64,
+    octets: Vec<u8>,
+    good: bool,
+    queued: bool,
+}
+
+impl Whole {
+    /// Length with its FCS.
+    fn len(&self) -> u64 {
+        self.octets.len() as u64 + 4
+    }
+}
+
+/// The state that the core is expected to be in.
+#[derive(Default)]
+struct Model {
+    ready: bool,
+    ended: bool,
+    coming: Vec<u8>,
+    whole: VecDeque<Whole>,
+    queue: u64,
+    with_frame: u64,
+    leaving: Option<u64>,
+    arrivals: VecDeque<Arrival>,
+    stored: VecDeque<Vec<u8>>,
+    free_at: u64,
+    done_at: Option<u64>,
+    answer: Option<(u64, Answer, Option<Sample>)>,
+    reload: Option<(u64, u64)>,
+    /// When messages that wait show to what makes their frames, and what they then are.
+    waiting: VecDeque<u64>,
+    messages: VecDeque<Vec<u8>>,
+    word: u32,
+    message_valid: bool,
+    counters: Counters,
+}
+
+/// Where a test is, for what it says if it fails.
+#[derive(Clone, Copy)]
+struct At {
+    clock: u64,
+    settings: Settings,
+}
+
+impl std::fmt::Display for At {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "clock {}, {:?}", self.clock, self.settings)
+    }
+}
+
+/// The core, what drives it, and what is expected.
+pub struct Bench {
+    pub core: Core,
+    pub input: In,
+    pub random: Random,
+    variant: Variant,
+    reference: Reference,
+    settings: Settings,
+    model: Model,
+    clock: u64,
+    /// Beats that are still to be given.
+    beats: VecDeque<(u64, u8, bool, bool)>,
+    out: Gathering,
+    out_message: Gathering,
+    /// One clock in so many has a beat.
+    pub pause: u64,
+    /// Chance in 256 that a sink takes a beat.
+    pub sink: u64,
+    pub message_sink: u64,
+    /// Messages and frames that came out since the start, and clocks in which the source had to wait for the algorithm.
+    pub messages_out: u64,
+    pub frames_out: u64,
+    pub held: u64,
+}
+
+impl Bench {
+    pub fn new(smcc: bool, seed: u64) -> Self {
+        let core = if smcc { Core::Smcc(cp_smcc::Core::new(seed)) } else { Core::Qcn(cp_qcn::Core::new(seed)) };
+        let variant = if smcc { Variant { smcc, sampling: Sampling::Count, ..TABLE } } else { TABLE };
+        let settings = Settings::default();
+        Self {
+            core,
+            input: In::default(),
+            random: Random::new(seed),
+            variant,
+            reference: Reference::new(variant, &settings),
+            settings,
+            model: Model::default(),
+            clock: 0,
+            beats: VecDeque::new(),
+            out: Gathering::default(),
+            out_message: Gathering::default(),
+            pause: 1,
+            sink: 256,
+            message_sink: 256,
+            messages_out: 0,
+            frames_out: 0,
+            held: 0,
+        }
+    }
+
+    /// Resets it in the middle of whatever it does. Beats that were to come still come.
+    pub fn reset(&mut self, settings: Settings) {
+        self.settings = settings;
+        self.input.q_eq_i = settings.q_eq;
+        self.input.w_i = settings.w;
+        self.input.sample_base_i = settings.base;
+        self.input.sample_jitter_i = settings.jitter;
+        self.input.sample_count_i = settings.count;
+        self.input.sample_probability_i = settings.probability;
+        self.input.cp_mac_i = self.random.next() & 0xffff_ffff_ffff;
+        self.input.cp_id_i = self.random.next();
+        self.input.cnm_priority_i = self.random.below(8) as u8;
+        self.input.rst_i = true;
+        let out = self.core.clock(&self.input);
+        if self.input.s_axis_tvalid && out.s_axis_tready {
+            self.input.s_axis_tvalid = false;
+        }
+        self.input.rst_i = false;
+        self.reference = Reference::new(self.variant, &settings);
+        self.model = Model::default();
+        self.out = Gathering::default();
+        self.out_message = Gathering::default();
+    }
+
+    /// Forgets what was still to be sent.
+    pub fn forget(&mut self) {
+        self.beats.clear();
+        self.input.s_axis_tvalid = false;
+    }
+
+    /// Beats that wait.
+    pub fn waiting(&self) -> usize {
+        self.beats.len() + usize::from(self.input.s_axis_tvalid)
+    }
+
+    /// Octets in the queue.
+    pub fn queue_octets(&self) -> u64 {
+        self.model.queue
+    }
+
+    pub fn counters(&self) -> Counters {
+        self.model.counters
+    }
+
+    /// Nothing is on its way.
+    pub fn idle(&self) -> bool {
+        let m = &self.model;
+        let streams = m.stored.is_empty() && m.messages.is_empty() && m.leaving.is_none();
+        streams && self.waiting() == 0 && m.whole.is_empty() && m.arrivals.is_empty() && m.answer.is_none()
+    }
+
+    pub fn send(&mut self, frame: &Sending) {
+        let beats = frame.octets.len().div_ceil(8);
+        for (n, octets) in frame.octets.chunks(8).enumerate() {
+            let mut data = self.random.next().to_le_bytes();
+            data[..octets.len()].copy_from_slice(octets);
+            let last = n + 1 == beats;
+            let keep = ((1u16 << octets.len()) - 1) as u8;
+            let keep = match (last && frame.hole, keep) {
+                (true, 1) => 0,
+                (true, _) => keep & !1,
+                _ => keep,
+            };
+            // The flag counts with the last beat alone.
+            let user = if last { frame.bad } else { self.random.one_in(4) };
+            self.beats.push_back((u64::from_le_bytes(data), keep, last, user));
+        }
+    }
+
+    fn at(&self) -> At {
+        At { clock: self.clock, settings: self.settings }
+    }
+
+    /// A clock: drives the streams, and compares all that shows with what is expected.
+    pub fn clock(&mut self) -> Out {
+        let now = self.clock;
+        if !self.input.s_axis_tvalid && !self.beats.is_empty() && self.random.one_in(self.pause) {
+            let (data, keep, last, user) = self.beats.pop_front().expect("there is one");
+            self.input.s_axis_tvalid = true;
+            (self.input.s_axis_tdata, self.input.s_axis_tkeep) = (data, keep);
+            (self.input.s_axis_tlast, self.input.s_axis_tuser) = (last, user);
+        }
+        self.input.m_axis_tready = self.random.below(256) < self.sink;
+        self.input.m_axis_message_tready = self.random.below(256) < self.message_sink;
+        self.input.random_i = if self.random.one_in(16) { u32::MAX } else { self.random.word() };
+        let out = self.core.clock(&self.input);
+
+        let seen = Counters {
+            frames: out.frames_o,
+            octets: out.octets_o,
+            dropped: out.dropped_o,
+            bad: out.bad_o,
+            sampled: out.sampled_o,
+            messages: out.messages_o,
+            lost: out.messages_lost_o,
+        };
+        assert_eq!(seen, self.model.counters, "{}", self.at());
+        assert_eq!(out.s_axis_tready, self.model.ready, "{}", self.at());
+        assert!(!out.m_axis_tuser && !out.m_axis_message_tuser);
+        self.queue(&out);
+        let told = self.algorithm(&out);
+        self.notifier(&out, told);
+        self.clock = now + 1;
+        out
+    }
+
+    /// The streams of data, and the queue between them.
+    fn queue(&mut self, out: &Out) {
+        let (now, at) = (self.clock, self.at());
+        let events = self.model.arrivals.iter().filter(|arrival| arrival.shows_at <= now).count();
+        let m = &mut self.model;
+        assert_eq!(u64::from(out.queue_o), m.queue, "{at}");
+        assert!(m.queue <= BUFFER, "{at}");
+
+        let took = m.queue;
+        let coming = m.whole.iter_mut().find(|frame| frame.good && frame.at + 2 == now);
+        let deciding = coming.is_none();
+        if let Some(frame) = coming {
+            m.with_frame = m.queue + frame.len();
+        }
+        if let Some(frame) = m.whole.iter_mut().find(|frame| frame.good && frame.at + 3 == now) {
+            frame.queued = m.with_frame <= BUFFER;
+            if frame.queued {
+                m.queue = m.with_frame;
+                m.stored.push_back(frame.octets.clone());
+            }
+        } else if deciding && let Some(octets) = m.leaving.take() {
+            m.queue -= octets;
+        }
+        if m.whole.iter().any(|frame| !frame.good && frame.at + 2 == now) {
+            m.counters.bad += 1;
+        }
+        if m.whole.front().is_some_and(|frame| frame.at + 4 == now) {
+            let frame = m.whole.pop_front().expect("there is one");
+            if frame.good {
+                m.counters.frames += 1;
+                m.counters.octets += frame.len();
+                m.counters.dropped += u32::from(!frame.queued);
+                let header = Header::of(&frame.octets);
+                if header.client != if self.variant.smcc { 0x88b5 } else { 0x22e7 } {
+                    let octets = frame.len() as u16;
+                    m.arrivals.push_back(Arrival {
+                        shows_at: now + 1,
+                        octets,
+                        dropped: !frame.queued,
+                        met: took,
+                        header,
+                    });
+                }
+            }
+        }
+
+        let (data, keep, last) = (out.m_axis_tdata, out.m_axis_tkeep, out.m_axis_tlast);
+        if let Some(frame) = self.out.clock(out.m_axis_tvalid, self.input.m_axis_tready, data, keep, last) {
+            assert_eq!(Some(&frame), m.stored.front(), "{at}");
+            m.stored.pop_front();
+            m.leaving = Some(frame.len() as u64 + 4);
+            self.frames_out += 1;
+        }
+
+        let taken = self.input.s_axis_tvalid && m.ready;
+        let ends = taken && self.input.s_axis_tlast;
+        if taken {
+            let keep = self.input.s_axis_tkeep;
+            let octets = if ends { keep.count_ones() as usize } else { 8 };
+            m.coming.extend_from_slice(&self.input.s_axis_tdata.to_le_bytes()[..octets]);
+            self.input.s_axis_tvalid = false;
+            if ends {
+                let octets = std::mem::take(&mut m.coming);
+                let hole = keep == 0 || keep & keep.wrapping_add(1) != 0;
+                let fits = (60..=MAX_OCTETS - 4).contains(&octets.len());
+                m.whole.push_back(Whole {
+                    at: now,
+                    good: fits && !hole && !self.input.s_axis_tuser,
+                    octets,
+                    queued: false,
+                });
+            }
+        }
+        let full = events == EVENTS;
+        self.held += u64::from(full);
+        m.ready = !ends && !m.ended && !full;
+        m.ended = ends;
+    }
+
+    /// The algorithm: arrivals, samples, intervals. The frame of the message that is called for.
+    fn algorithm(&mut self, out: &Out) -> Option<Vec<u8>> {
+        let (now, at) = (self.clock, self.at());
+        let m = &mut self.model;
+        let table = self.variant.sampling == Sampling::Table;
+        let after = if self.variant.smcc { SMCC_SAMPLE } else { QCN_SAMPLE };
+        let head = m.arrivals.front().copied().filter(|arrival| arrival.shows_at <= now);
+        let taken = head.filter(|_| now >= m.free_at);
+        assert_eq!(out.event_o, taken.is_some(), "{at}");
+        if let Some(Arrival { octets, dropped, met, .. }) = taken {
+            let seen = (out.event_octets_o, out.event_dropped_o, u64::from(out.event_queue_o));
+            assert_eq!(seen, (octets, dropped, met), "{at}");
+            match self.reference.arrive(octets, dropped, met, self.input.random_i) {
+                None => (m.done_at, m.free_at) = (Some(now + 1), now + 2),
+                Some((answer, sample)) => {
+                    m.done_at = Some(now + after);
+                    m.free_at = now + after + 1 + if table { RELOAD } else { 0 };
+                    m.answer = Some((now + after, answer, sample));
+                }
+            }
+        }
+        let shows = m.answer.filter(|&(then, ..)| then == now).map(|(_, answer, _)| answer);
+        assert_eq!(out.sample_o, shows.is_some(), "{at}");
+        let mut told = None;
+        if let Some(answer) = shows {
+            m.counters.sampled += 1;
+            assert_eq!((out.congested_o, out.fb_o), (answer.congested, answer.fb), "{at}");
+            let header = head.expect("it is not done yet").header;
+            told = answer.congested.then(|| message(&self.input, self.variant.smcc, &header, &answer));
+        }
+        let draws = m.answer.filter(|&(then, ..)| now == then + if table { DRAW } else { 0 });
+        assert_eq!(out.draw_o, draws.is_some() && table, "{at}");
+        if let Some((then, _, sample)) = draws {
+            m.answer = None;
+            if let Some(sample) = sample {
+                let len = (sample.measure.q_off + i64::from(self.settings.q_eq)) as u64;
+                self.reference.conclude(&sample, len, self.input.random_i);
+            }
+            if table {
+                m.reload = Some((then + RELOAD, self.reference.left()));
+            }
+        }
+        if table {
+            let reloaded = m.reload.take_if(|(then, _)| *then == now);
+            assert_eq!(out.reloaded_o.then_some(u64::from(out.interval_o)), reloaded.map(|(_, left)| left), "{at}");
+        }
+        if m.done_at == Some(now) {
+            m.done_at = None;
+            m.arrivals.pop_front();
+        }
+        told
+    }
+
+    /// What makes the frames of messages, and their stream.
+    fn notifier(&mut self, out: &Out, told: Option<Vec<u8>>) {
+        let (now, at) = (self.clock, self.at());
+        let m = &mut self.model;
+        assert_eq!(out.m_axis_message_tvalid, m.message_valid, "{at}");
+        let (data, keep, last) = (out.m_axis_message_tdata, out.m_axis_message_tkeep, out.m_axis_message_tlast);
+        let ready = self.input.m_axis_message_tready;
+        if let Some(frame) = self.out_message.clock(out.m_axis_message_tvalid, ready, data, keep, last) {
+            assert_eq!(Some(frame), m.messages.pop_front(), "{at}");
+            self.messages_out += 1;
+        }
+        let full = m.waiting.len() == MESSAGES;
+        let beat = m.word % 2 == 1 || m.word == WORDS - 1;
+        let head = m.waiting.front().is_some_and(|&shows_at| shows_at <= now);
+        let advance = head && (!beat || !m.message_valid || ready);
+        m.message_valid = (advance && beat) || (m.message_valid && !ready);
+        if advance {
+            m.word = (m.word + 1) % WORDS;
+            if m.word == 0 {
+                m.waiting.pop_front();
+            }
+        }
+        if let Some(message) = told {
+            if full {
+                m.counters.lost += 1;
+            } else {
+                m.counters.messages += 1;
+                m.waiting.push_back(now + 1);
+                m.messages.push_back(message);
+            }
+        }
+    }
+}
+
+/// The frame of a message: 802.1Qau's, or SMCC's with the same beginning.
+fn message(input: &In, smcc: bool, sampled: &Header, answer: &Answer) -> Vec<u8> {
+    let mut octets = sampled.source.to_vec();
+    octets.extend_from_slice(&input.cp_mac_i.to_be_bytes()[2..]);
+    if let Some((_, vid)) = sampled.vlan {
+        octets.extend_from_slice(&[0x81, 0x00]);
+        octets.extend_from_slice(&(u16::from(input.cnm_priority_i) << 13 | vid).to_be_bytes());
+    }
+    if let Some(flow) = sampled.flow {
+        octets.extend_from_slice(&[0x22, 0xe9]);
+        octets.extend_from_slice(&flow.to_be_bytes());
+    }
+    octets.extend_from_slice(&if smcc { [0x88, 0xb5, 0, 0] } else { [0x22, 0xe7, 0, answer.fb] });
+    octets.extend_from_slice(&input.cp_id_i.to_be_bytes());
+    // Units of 64 octets, rounded towards zero.
+    let units = |octets: i64| ((octets / 64).clamp(i16::MIN.into(), i16::MAX.into()) as i16).to_be_bytes();
+    if smcc {
+        octets.extend_from_slice(&[0; 4]);
+    } else {
+        octets.extend_from_slice(&units(-answer.q_off));
+        octets.extend_from_slice(&units(answer.q_delta));
+    }
+    octets.extend_from_slice(&(u16::from(sampled.vlan.map_or(0, |(priority, _)| priority)) << 13).to_be_bytes());
+    octets.extend_from_slice(&sampled.destination);
+    octets.extend_from_slice(&[0; 2]);
+    if smcc {
+        octets.extend_from_slice(&(answer.q_off as i32).to_be_bytes());
+        octets.extend_from_slice(&(answer.q_delta as i32).to_be_bytes());
+    }
+    octets.resize(60, 0);
+    octets
+}

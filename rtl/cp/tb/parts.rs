@@ -1,0 +1,216 @@
+//! The parts of the congestion point that are of use alone: queue monitor, notifier, output select.
+
+use std::collections::VecDeque;
+
+use penstock_cosim::{Random, cp_notifier, cp_output_select, cp_queue_monitor};
+
+/// The buffer of the build, octets.
+const BUFFER: u32 = 20_000;
+
+/// Octets of one frame and another at the same time and at any pace: the length is what came less what left, within 0 and
+/// the buffer; what is wrong (frames that leave without having come) does not take it out of its bounds.
+#[test]
+fn queue_monitor_counts_within_its_bounds() {
+    use cp_queue_monitor::{Core, In};
+    let seed = 1;
+    let mut random = Random::new(seed);
+    let mut core = Core::new(seed);
+    core.clock(&In { rst_i: true, ..In::default() });
+    let (mut queue, mut deciding, mut leaving) = (0u32, None::<u32>, None::<u32>);
+    let mut queued = VecDeque::new();
+    let (mut drops, mut wrong) = (0, 0);
+    for clock in 0..10_000_000u64 {
+        let pace = 2 + clock / 10_000 % 30;
+        let mut input = In { store_full_i: random.one_in(100), ..In::default() };
+        input.frame_octets_i = if random.one_in(8) { random.word() as u16 } else { 64 + random.below(1459) as u16 };
+        input.frame_valid_i = deciding.is_none() && random.one_in(pace);
+        if leaving.is_none() && random.one_in(pace + clock / 100_000 % 3) {
+            // Mostly a frame that is there; seldom any other.
+            let honest = queued.front().copied().filter(|_| !random.one_in(2000));
+            input.sent_octets_i = honest.unwrap_or_else(|| random.word() as u16);
+            input.sent_valid_i = honest.is_some() || random.one_in(200);
+            if input.sent_valid_i && honest.is_some() {
+                queued.pop_front();
+            }
+            wrong += u32::from(input.sent_valid_i && honest.is_none());
+        }
+        let out = core.clock(&input);
+        let at = || format!("seed {seed}, clock {clock}");
+        let fits = deciding.map(|sum| sum <= BUFFER && !input.store_full_i);
+        assert_eq!(out.queue_o, queue, "{}", at());
+        assert_eq!((out.decided_o, out.queued_o), (fits.is_some(), fits == Some(true)), "{}", at());
+        if fits == Some(true) {
+            queued.push_back((deciding.expect("it is decided") - queue) as u16);
+            queue = deciding.expect("it is decided");
+        } else if deciding.is_none()
+            && !input.frame_valid_i
+            && let Some(octets) = leaving.take()
+        {
+            queue = queue.saturating_sub(octets);
+        }
+        drops += u32::from(fits == Some(false));
+        deciding = input.frame_valid_i.then(|| out.queue_o + u32::from(input.frame_octets_i));
+        if input.sent_valid_i {
+            leaving = Some(input.sent_octets_i.into());
+        }
+    }
+    assert!(drops > 1000 && wrong > 100, "{drops} drops, {wrong} wrong");
+}
+
+/// The example of 802.1Qau's message: Qsp 26 000, queue 52 000 after 39 000, w 2; sampled priority 3, VID 100, message's
+/// priority 6, flow 5. Without the two tags what follows moves up.
+#[test]
+fn notifier_makes_the_standards_example() {
+    use cp_notifier::{Core, In};
+    const TAGS: [u8; 8] = [0x81, 0x00, 0xc0, 0x64, 0x22, 0xe9, 0x00, 0x05];
+    const HEAD: [u8; 12] = [0x02, 0, 0, 0, 0, 0x01, 0x02, 0, 0, 0, 0, 0xaa];
+    const BODY: [u8; 26] = [
+        0x22, 0xe7, 0x00, 0x19, 0x02, 0x00, 0x00, 0x00, 0x00, 0xaa, 0x00, 0x01, 0xfe, 0x6a, 0x00, 0xcb, 0x60, 0x00,
+        0x02, 0x00, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00,
+    ];
+    for (vlan, flow) in [(true, true), (true, false), (false, true), (false, false)] {
+        let mut expected = HEAD.to_vec();
+        expected.extend_from_slice(if vlan { &TAGS[..4] } else { &[] });
+        expected.extend_from_slice(if flow { &TAGS[4..] } else { &[] });
+        expected.extend_from_slice(&BODY);
+        if !vlan {
+            // An untagged frame has priority 0.
+            let at = expected.len() - BODY.len() + 16;
+            expected[at] = 0;
+        }
+        expected.resize(60, 0);
+
+        let mut core = Core::new(1);
+        core.clock(&In { rst_i: true, ..In::default() });
+        // header_t: destination, source, VLAN tag there, priority, VID, CN-TAG there, flow.
+        let header = (0x0200_0000_0002u128 << 81)
+            | (0x0200_0000_0001u128 << 33)
+            | (u128::from(vlan) << 32)
+            | (u128::from(vlan) * 3 << 29)
+            | (100 << 17)
+            | (u128::from(flow) << 16)
+            | 5;
+        let mut words = [0; 5];
+        for (n, word) in words.iter_mut().take(4).enumerate() {
+            *word = (header >> (32 * n)) as u32;
+        }
+        // 129 bits: the highest, that of an individual address' first octet, is 0 here.
+        let idle = In {
+            m_axis_tready: true,
+            cp_mac_i: 0x0200_0000_00aa,
+            cp_id_i: 0x0200_0000_00aa_0001,
+            cnm_priority_i: 6,
+            ..In::default()
+        };
+        core.clock(&In {
+            message_valid_i: true,
+            message_header_i: words,
+            message_fb_i: 0x19,
+            message_q_off_i: 26_000,
+            message_q_delta_i: 13_000,
+            ..idle
+        });
+        let mut octets = Vec::new();
+        for clock in 1.. {
+            let out = core.clock(&idle);
+            // A beat of two words in each second clock; the last has one word.
+            assert_eq!(out.m_axis_tvalid, (clock >= 3 && clock % 2 == 1) || clock == 16, "clock {clock}");
+            if out.m_axis_tvalid {
+                octets.extend_from_slice(&out.m_axis_tdata.to_le_bytes()[..out.m_axis_tkeep.count_ones() as usize]);
+                if out.m_axis_tlast {
+                    break;
+                }
+            }
+        }
+        assert_eq!(octets, expected, "VLAN tag {vlan}, CN-TAG {flow}");
+    }
+}
+
+/// A stream of numbered frames.
+struct Source {
+    number: u64,
+    beats_left: u64,
+    valid: bool,
+}
+
+impl Source {
+    fn clock(&mut self, random: &mut Random, pause: u64) {
+        if !self.valid && random.one_in(pause) {
+            if self.beats_left == 0 {
+                self.number += 1;
+                self.beats_left = 1 + random.below(6);
+            }
+            self.valid = true;
+        }
+    }
+
+    /// A beat says whose it is, of which frame, and how many follow.
+    fn data(&self, message: bool) -> u64 {
+        u64::from(message) << 63 | self.number << 8 | self.beats_left
+    }
+
+    fn taken(&mut self) {
+        self.beats_left -= 1;
+        self.valid = false;
+    }
+}
+
+/// All frames of both inputs come out whole, in order and one after the other, and none of data begins while a message
+/// waits.
+#[test]
+fn output_select_prefers_messages_and_keeps_frames_whole() {
+    use cp_output_select::{Core, In};
+    let seed = 1;
+    let mut random = Random::new(seed);
+    let mut core = Core::new(seed);
+    core.clock(&In { rst_i: true, ..In::default() });
+    let new = || Source { number: 0, beats_left: 0, valid: false };
+    let (mut message, mut data) = (new(), new());
+    let mut expected = VecDeque::new();
+    let mut inside = None;
+    let (mut messages, mut frames) = (0u64, 0u64);
+    for clock in 0..10_000_000u64 {
+        let pause = 1 + clock / 1000 % 7;
+        message.clock(&mut random, pause * pause);
+        data.clock(&mut random, 1 + clock / 7000 % 3);
+        let input = In {
+            rst_i: false,
+            s_axis_message_tdata: message.data(true),
+            s_axis_message_tkeep: 0xff,
+            s_axis_message_tvalid: message.valid,
+            s_axis_message_tlast: message.beats_left == 1,
+            s_axis_tdata: data.data(false),
+            s_axis_tkeep: 0xff,
+            s_axis_tvalid: data.valid,
+            s_axis_tlast: data.beats_left == 1,
+            s_axis_tuser: data.number % 3 == 0,
+            m_axis_tready: !random.one_in(1 + clock / 3000 % 4 + 1),
+        };
+        let out = core.clock(&input);
+        let at = || format!("seed {seed}, clock {clock}");
+        if out.m_axis_tvalid {
+            let shown = (out.m_axis_tdata, out.m_axis_tlast, out.m_axis_tuser);
+            assert_eq!(Some(&shown), expected.front(), "{}", at());
+            if input.m_axis_tready {
+                expected.pop_front();
+            }
+        }
+        let took = (message.valid && out.s_axis_message_tready, data.valid && out.s_axis_tready);
+        assert!(took != (true, true), "{}", at());
+        // At a frame's beginning a message that waits is first.
+        assert!(!(took.1 && inside.is_none() && message.valid), "{}", at());
+        for (takes, source, is_message) in [(took.0, &mut message, true), (took.1, &mut data, false)] {
+            if takes {
+                assert!(inside.is_none_or(|whose| whose == is_message), "{}", at());
+                let last = source.beats_left == 1;
+                expected.push_back((source.data(is_message), last, !is_message && source.number % 3 == 0));
+                source.taken();
+                inside = (!last).then_some(is_message);
+                messages += u64::from(last && is_message);
+                frames += u64::from(last && !is_message);
+            }
+        }
+        assert!(expected.len() <= 1, "{}", at());
+    }
+    assert!(messages > 50_000 && frames > 100_000, "{messages} {frames}");
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counts a jittered cycle of octets or ticks down: QCN's byte counter and its timer. (Paper 002, section 2)
+//
+// begin_i in clock c begins a cycle of base_i × U[1 − spread_i, 1 + spread_i), drawn with word_i: spread and word of clock
+// c, base of the clocks up to c + 49. What passes from clock c on counts for the new cycle, so until its length is known
+// left_o is negative; from clock c + 51 on it is what is left. A cycle that has ended counts no further.
+//
+// Latency: 51 clocks. Throughput: a step a clock; a cycle each 51 clocks (one that begins earlier replaces the other).
+
+`default_nettype none
+
+module qcn_cycle_counter
+  import qcn_rp_pkg::*;
+#(
+  // Width of a step in bits.
+  parameter int unsigned StepW  = 16,
+  // A cycle has ended when nothing is left of it (else when more has passed than it had).
+  parameter bit          AtZero = 1'b0
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // Stops the counter, and begins a cycle.
+  input var logic          stop_i,
+  input var logic          begin_i,
+  input var cycle_t        base_i,
+  // Q0.16
+  input var logic   [15:0] spread_i,
+  input var logic   [31:0] word_i,
+  // The cycle has at least 1.
+  input var logic          least_one_i,
+
+  // What passes.
+  input var logic [StepW-1:0] step_i,
+
+  output var left_t left_o,
+  output var logic  ended_o
+);
+  left_t            left_q;
+  // A cycle runs; its length is not known yet.
+  logic             running_q;
+  logic             open_q;
+
+  logic             done;
+  logic  [CycleW:0] value;
+  logic  [CycleW:0] length;
+  left_t            passed;
+
+  jitter u_jitter (
+      .clk_i,
+      .rst_i,
+      .start_i (begin_i),
+      .base_i  (base_i),
+      .spread_i(spread_i),
+      .word_i  (word_i),
+      .done_o  (done),
+      .value_o (value)
+  );
+
+  assign length  = {value[CycleW:1], value[0] || (least_one_i && value == '0)};
+  assign passed  = left_q - LeftW'(step_i);
+  assign ended_o = running_q && !open_q && (left_q[LeftW-1] || (AtZero && left_q == '0));
+  assign left_o  = left_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i || stop_i) begin
+      running_q <= 1'b0;
+      open_q    <= 1'b0;
+      left_q    <= '0;
+    end else if (begin_i) begin
+      running_q <= 1'b1;
+      open_q    <= 1'b1;
+      left_q    <= -LeftW'(step_i);
+    end else if (open_q) begin
+      open_q <= !done;
+      left_q <= done ? passed + LeftW'(length) : passed;
+    end else if (running_q && !ended_o) begin
+      left_q <= passed;
+    end
+  end
+
+`ifdef FORMAL
+  // What must never happen: that the count wraps. While the length is not known no more has passed than the largest step
+  // in each clock; the jitter unit answers after 50 clocks (assumed: it is held to the reference by simulation).
+  localparam int signed MaxStep = (1 << StepW) - 1;
+  logic       past_valid_q = 1'b0;
+  logic [5:0] age_q;
+  always_ff @(posedge clk_i) begin
+    past_valid_q <= 1'b1;
+    age_q        <= begin_i ? 6'd1 : age_q + 6'(open_q && age_q < 6'd50);
+    if (!past_valid_q) assume (rst_i);
+    assume (!open_q || done == (age_q == 6'd50));
+    if (past_valid_q) begin
+      if (open_q) begin
+        assert (running_q);
+        assert (age_q >= 6'd1 && age_q <= 6'd50);
+        assert ($signed(left_q) <= 0);
+        assert (32'($signed(left_q)) >= -MaxStep * $signed(32'(age_q)));
+      end else begin
+        assert (32'($signed(left_q)) >= -MaxStep * 51);
+      end
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// QCN's rate calculator: what feedback takes from a rate and what cycles of the byte counter and the timer give back.
+// (Paper 002, section 2, equations (1) to (8); 802.1Qau RP)
+//
+// Events are served one at a time, each in 51 clocks: of those that wait a signal first, then an ended cycle of the byte
+// counter, then one of the timer. start_i is served at once and cuts off what is being served. Octets and ticks count in
+// the clock in which they come, also meanwhile, so that none is lost. An event that is served in clock c shows in the
+// stages from clock c + 1 on, in the target rate from c + 19, in the current rate from c + 25, in the counters from c + 51.
+// Throughput: a frame and a tick a clock; a signal each 51 clocks (signal_ready_o holds others back).
+//
+// Settings are to change only together with rst_i or start_i. The target rate is held at the largest rate.
+
+`default_nettype none
+
+module qcn_rate_calculator
+  import penstock_pkg::*;
+  import qcn_rp_pkg::*;
+#(
+  // features_e
+  parameter bit Features      = Full,
+  // hai_multiplier_e
+  parameter bit HaiMultiplier = MinCount,
+  // efr_e
+  parameter bit Efr           = ByteStage,
+  // trr_e
+  parameter bit Trr           = FirstCycle,
+  // jitter_rp_e
+  parameter bit JitterRp      = Reload
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // A flow begins: the largest rate, and the timer's first cycle.
+  input var logic start_i,
+
+  // A notification.
+  input var  logic       signal_valid_i,
+  output var logic       signal_ready_o,
+  input var  logic [5:0] fb_i,
+
+  // A frame is sent, and its length.
+  input var logic          sent_valid_i,
+  input var frame_octets_t octets_i,
+
+  // The time base.
+  input var logic tick_i,
+
+  // Random words for cycles that begin in this clock.
+  input var random_t random_byte_i,
+  input var random_t random_timer_i,
+
+  // Gd = 2^-gd_shift: 6 to 16.
+  input var logic   [ 4:0] gd_shift_i,
+  // Cycles of Fast Recovery: 0 to 254.
+  input var stage_t        rpg_threshold_i,
+  input var cycle_t        rpg_byte_reset_i,
+  // Ticks.
+  input var cycle_t        rpg_time_reset_i,
+  input var rate_t         rpg_ai_rate_i,
+  input var rate_t         rpg_hai_rate_i,
+  input var rate_t         rpg_min_rate_i,
+  input var rate_t         rpg_max_rate_i,
+  // Q0.16
+  input var logic   [15:0] rp_jitter_i,
+  input var logic          timer_on_i,
+
+  output var rate_t  current_rate_o,
+  output var rate_t  target_rate_o,
+  output var stage_t byte_stage_o,
+  output var stage_t time_stage_o,
+  output var phase_e phase_o,
+  // What is left of the cycles; less what has passed while the length of the next is not known.
+  output var left_t  byte_left_o,
+  output var left_t  time_left_o,
+  output var logic   busy_o
+);
+  // An event takes so many steps; those of the rates stand below.
+  localparam logic [5:0] Last = 6'd50;
+  // Ten times a rate.
+  localparam int unsigned WorkW = RateW + 4;
+
+  typedef enum logic [1:0] {
+    Nothing,
+    Decrease,
+    Increase
+  } kind_e;
+
+  // --- Which event is served ---
+
+  logic  [5:0] step_q;
+  kind_e       kind_q;
+  // In the first clock after reset the byte counter's first cycle begins.
+  logic        boot_q;
+  // No event is being served: the step is 0.
+  logic        idle_q;
+  logic        begins;
+  logic        serve_signal;
+  logic        serve_byte;
+  logic        serve_time;
+  logic        byte_ended;
+  logic        time_ended;
+
+  assign begins         = start_i || boot_q;
+  assign signal_ready_o = idle_q && !begins;
+  assign serve_signal   = signal_ready_o && signal_valid_i;
+  assign serve_byte     = signal_ready_o && !signal_valid_i && byte_ended;
+  assign serve_time     = signal_ready_o && !signal_valid_i && !byte_ended && time_ended;
+  assign busy_o         = !idle_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      boot_q <= 1'b1;
+      step_q <= '0;
+      idle_q <= 1'b1;
+    end else begin
+      boot_q <= 1'b0;
+      if (begins || serve_signal || serve_byte || serve_time) begin
+        step_q <= 6'd1;
+        idle_q <= 1'b0;
+      end else if (step_q == Last) begin
+        step_q <= '0;
+        idle_q <= 1'b1;
+      end else if (!idle_q) begin
+        step_q <= step_q + 1'b1;
+      end
+    end
+  end
+
+  // --- Stages and phase ---
+
+  stage_t byte_stage_q;
+  stage_t time_stage_q;
+  logic   keep_q;
+  logic   keep;
+  logic   less;
+  logic   more;
+  logic   byte_past;
+  logic   time_past;
+
+  assign keep = Features == Full && byte_stage_q == '0 && (Efr == ByteStage || time_stage_q == '0);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i || begins) begin
+      kind_q       <= Nothing;
+      keep_q       <= 1'b0;
+      byte_stage_q <= '0;
+      time_stage_q <= '0;
+    end else if (serve_signal) begin
+      kind_q       <= Decrease;
+      keep_q       <= keep;
+      byte_stage_q <= '0;
+      time_stage_q <= '0;
+    end else if (serve_byte || serve_time) begin
+      kind_q <= Increase;
+      if (serve_byte && byte_stage_q != '1) byte_stage_q <= byte_stage_q + 1'b1;
+      if (serve_time && time_stage_q != '1) time_stage_q <= time_stage_q + 1'b1;
+    end
+  end
+
+  assign less = kind_q == Decrease;
+  assign more = kind_q == Increase;
+  assign byte_past = byte_stage_q > rpg_threshold_i;
+  assign time_past = time_stage_q > rpg_threshold_i;
+  always_comb begin
+    phase_o = FastRecovery;
+    if (byte_past && time_past) phase_o = HyperActiveIncrease;
+    else if (byte_past || time_past) phase_o = ActiveIncrease;
+  end
+
+  assign byte_stage_o = byte_stage_q;
+  assign time_stage_o = time_stage_q;
+
+  // --- The two counters ---
+
+  // The first cycle after a signal is a full one; after the stage of the threshold they are half ones.
+  cycle_t byte_base;
+  logic   byte_begins;
+
+  assign byte_base   = rpg_byte_reset_i >> (more && byte_stage_q >= rpg_threshold_i);
+  assign byte_begins = begins || (serve_signal && !keep) || serve_byte;
+
+  qcn_cycle_counter #(
+      .StepW (FrameW),
+      .AtZero(1'b0)
+  ) u_byte (
+      .clk_i,
+      .rst_i,
+      .stop_i     (1'b0),
+      .begin_i    (byte_begins),
+      .base_i     (byte_base),
+      .spread_i   (serve_byte || (serve_signal && JitterRp == Always) ? rp_jitter_i : '0),
+      .word_i     (random_byte_i),
+      .least_one_i(1'b0),
+      .step_i     (sent_valid_i ? octets_i : '0),
+      .left_o     (byte_left_o),
+      .ended_o    (byte_ended)
+  );
+
+  if (Features == Full) begin : gen_timer
+    cycle_t time_base;
+    logic   time_begins;
+
+    assign time_base   = rpg_time_reset_i >> (more && time_stage_q >= rpg_threshold_i);
+    assign time_begins = timer_on_i && (start_i || serve_signal || serve_time);
+
+    qcn_cycle_counter #(
+        .StepW (1),
+        .AtZero(1'b1)
+    ) u_timer (
+        .clk_i,
+        .rst_i,
+        .stop_i     (!timer_on_i),
+        .begin_i    (time_begins),
+        .base_i     (time_base),
+        .spread_i   (serve_time || JitterRp == Always ? rp_jitter_i : '0),
+        .word_i     (random_timer_i),
+        .least_one_i(more),
+        .step_i     (tick_i),
+        .left_o     (time_left_o),
+        .ended_o    (time_ended)
+    );
+  end else begin : gen_no_timer
+    assign time_left_o = '0;
+    assign time_ended  = 1'b0;
+
+    // Inputs of the timer.
+    logic unused;
+    assign unused = &{1'b0, tick_i, random_timer_i, rpg_time_reset_i, timer_on_i};
+  end
+
+  // --- The rates ---
+  //
+  // Steps of a decrease                      Steps of an increase
+  //   2..17  work = CR |Fb| >> gd_shift        2      work = 10 CR
+  //          (a bit of Fb a step, then         4      TR > work: reduce; work = 0
+  //          shifts; rounded up)               5..12  work = times R (a bit a step)
+  //   18     work = CR - work,                 16     work = work + TR, or TR/8 if reduced
+  //          TR = CR unless kept               18     TR = work, at most max
+  //   20     work at least CR/2                19     work = (CR + TR) / 2
+  //   22     work at least min                 22     work at least min
+  //   24     CR = work, at most max            24     CR = work, at most max
+  //
+  // The operation of a step is decoded in the one before; so is what the work is compared with, which takes a step of its
+  // own in front of the one that needs it.
+
+  typedef enum logic [3:0] {
+    Rest,
+    Shift,
+    Subtract,
+    Times10,
+    Decide,
+    Multiply,
+    AddTarget,
+    SetTarget,
+    Mean,
+    AtLeast,
+    SetCurrent
+  } operation_e;
+
+  typedef enum logic [1:0] {
+    Largest,
+    Least,
+    Half,
+    Target
+  } limit_e;
+
+  rate_t                  current_q;
+  rate_t                  target_q;
+  operation_e             operation_q;
+  limit_e                 limit_q;
+  logic       [WorkW-1:0] work_q;
+  logic                   below_q;
+  logic       [      5:0] fb_q;
+  // Less: a 1 has fallen off. More: the work has run over.
+  logic                   over_q;
+  // More: TR is divided by 8; R is R_HAI; and how often it is taken (a bit a step, highest first).
+  logic                   reduce_q;
+  logic                   hyper_q;
+  stage_t                 times_q;
+
+  logic       [WorkW-1:0] augend;
+  logic       [WorkW-1:0] addend;
+  logic                   carry;
+  logic       [WorkW-1:0] sum;
+  logic                   unused_place;
+  rate_t                  limit;
+  stage_t                 times;
+  logic                   first_cycle;
+
+  always_ff @(posedge clk_i) begin
+    operation_q <= Rest;
+    if (!rst_i && !begins && !idle_q && less) begin
+      // At least 6 shifts.
+      if (step_q <= 6'd16 && (step_q <= 6'd6 || step_q <= {1'b0, gd_shift_i})) operation_q <= Shift;
+      if (step_q == 6'd17) operation_q <= Subtract;
+      if (step_q == 6'd19 || step_q == 6'd21) operation_q <= AtLeast;
+      if (step_q == 6'd23) operation_q <= SetCurrent;
+    end else if (!rst_i && !begins && !idle_q && more) begin
+      if (step_q == 6'd1 && Features == Full) operation_q <= Times10;
+      if (step_q == 6'd3) operation_q <= Decide;
+      // Only the lowest bit without Hyper-Active Increase.
+      if (step_q == 6'd11 || (step_q >= 6'd4 && step_q <= 6'd10 && Features == Full)) begin
+        operation_q <= Multiply;
+      end
+      if (step_q == 6'd15) operation_q <= AddTarget;
+      if (step_q == 6'd17) operation_q <= SetTarget;
+      if (step_q == 6'd18) operation_q <= Mean;
+      if (step_q == 6'd21) operation_q <= AtLeast;
+      if (step_q == 6'd23) operation_q <= SetCurrent;
+    end
+    limit_q <= Largest;
+    if (step_q == 6'd2 && Features == Full) limit_q <= Target;
+    if (step_q == 6'd18 || step_q == 6'd19) limit_q <= Half;
+    if (step_q == 6'd20 || step_q == 6'd21) limit_q <= Least;
+  end
+
+  // One adder.
+  always_comb begin
+    augend = work_q;
+    addend = '0;
+    carry  = 1'b0;
+    case (operation_q)
+      Shift: if (fb_q[0]) addend = WorkW'(current_q);
+      Subtract: begin
+        augend = ~work_q;
+        addend = WorkW'(current_q);
+        carry  = !over_q;
+      end
+      Times10: begin
+        augend = {1'b0, current_q, 3'b0};
+        addend = {3'b0, current_q, 1'b0};
+      end
+      Multiply: begin
+        augend = work_q << 1;
+        if (times_q[StageW-1]) addend = WorkW'(hyper_q ? rpg_hai_rate_i : rpg_ai_rate_i);
+      end
+      AddTarget: addend = reduce_q ? WorkW'(target_q >> 3) : WorkW'(target_q);
+      Mean: addend = WorkW'(current_q);
+      default: ;
+    endcase
+  end
+  // The carry comes in a place below.
+  assign {sum, unused_place} = {augend, 1'b1} + {addend, carry};
+
+  // One comparison.
+  always_comb begin
+    case (limit_q)
+      Target:  limit = target_q;
+      Half:    limit = current_q >> 1;
+      Least:   limit = rpg_min_rate_i;
+      default: limit = rpg_max_rate_i;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    below_q <= work_q < WorkW'(limit);
+    case (operation_q)
+      Shift: begin
+        work_q <= sum >> 1;
+        over_q <= over_q || sum[0];
+        fb_q   <= fb_q >> 1;
+      end
+      Subtract, Times10: work_q <= sum;
+      Decide: work_q <= '0;
+      Multiply, AddTarget: begin
+        work_q <= sum;
+        over_q <= over_q || work_q[WorkW-1:WorkW-2] != '0;
+      end
+      SetTarget: if (over_q || !below_q) work_q <= WorkW'(limit);
+      Mean: work_q <= sum >> 1;
+      AtLeast: if (below_q) work_q <= WorkW'(limit);
+      default: begin
+        if (idle_q) begin
+          work_q <= '0;
+          over_q <= 1'b0;
+          fb_q   <= fb_i;
+        end
+      end
+    endcase
+  end
+
+  // How often R is added.
+  assign first_cycle = Trr == AnyTime || byte_stage_q == stage_t'(1) || time_stage_q == stage_t'(1);
+  if (Features == Full) begin : gen_full
+    stage_t ordinal_q;
+    stage_t least;
+
+    assign least = byte_stage_q < time_stage_q ? byte_stage_q : time_stage_q;
+    always_comb begin
+      case (phase_o)
+        FastRecovery:   times = '0;
+        ActiveIncrease: times = stage_t'(1);
+        default:        times = HaiMultiplier == MinCount ? least - rpg_threshold_i : ordinal_q;
+      endcase
+    end
+
+    always_ff @(posedge clk_i) begin
+      if (rst_i || begins || serve_signal) begin
+        ordinal_q <= '0;
+      end else if (operation_q == Times10 && phase_o == HyperActiveIncrease) begin
+        if (ordinal_q != '1) ordinal_q <= ordinal_q + 1'b1;
+      end
+    end
+  end else begin : gen_core
+    assign times = stage_t'(phase_o == ActiveIncrease) << (StageW - 1);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (operation_q == Decide) begin
+      reduce_q <= Features == Full && below_q && first_cycle;
+      hyper_q  <= Features == Full && phase_o == HyperActiveIncrease;
+      times_q  <= Features == Full && below_q && first_cycle ? '0 : times;
+    end else if (operation_q == Multiply) begin
+      times_q <= times_q << 1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i || begins) begin
+      current_q <= rpg_max_rate_i;
+      target_q  <= rpg_max_rate_i;
+    end else begin
+      if (operation_q == Subtract && !keep_q) target_q <= current_q;
+      if (operation_q == SetTarget) target_q <= over_q || !below_q ? limit : RateW'(work_q);
+      if (operation_q == SetCurrent) current_q <= below_q ? RateW'(work_q) : limit;
+    end
+  end
+
+  assign current_rate_o = current_q;
+  assign target_rate_o  = target_q;
+
+`ifdef FORMAL
+  // What must never happen: a rate outside [least, largest], a step beyond the last, a stage that falls without a signal.
+  // Assumed: settings that agree and stay as they are. What the arithmetic gives is not needed for it.
+  logic   past_valid_q = 1'b0;
+  rate_t  past_min_q;
+  rate_t  past_max_q;
+  stage_t past_byte_stage_q;
+  stage_t past_time_stage_q;
+  logic   past_falls_q;
+  logic   past_less_q;
+  always_ff @(posedge clk_i) begin
+    past_valid_q      <= 1'b1;
+    past_min_q        <= rpg_min_rate_i;
+    past_max_q        <= rpg_max_rate_i;
+    past_byte_stage_q <= byte_stage_q;
+    past_time_stage_q <= time_stage_q;
+    past_falls_q      <= rst_i || begins || serve_signal;
+    past_less_q       <= less;
+    assume (rpg_min_rate_i <= rpg_max_rate_i);
+    if (!past_valid_q) assume (rst_i);
+    if (past_valid_q) begin
+      assume (rpg_min_rate_i == past_min_q && rpg_max_rate_i == past_max_q);
+      assert (current_q >= rpg_min_rate_i && current_q <= rpg_max_rate_i);
+      assert (target_q <= rpg_max_rate_i);
+      assert (step_q <= Last);
+      assert (idle_q == (step_q == '0));
+      // Between the bounds of a rate: the work is not below the least, and what it is compared with is the largest.
+      if (operation_q == SetCurrent) begin
+        assert (step_q == 6'd24 && limit_q == Largest);
+        assert (below_q == (work_q < WorkW'(rpg_max_rate_i)));
+      end
+      if (operation_q == SetTarget) begin
+        assert (step_q == 6'd18 && limit_q == Largest);
+        assert (below_q == (work_q < WorkW'(rpg_max_rate_i)));
+      end
+      if (step_q == 6'd22 && (less || more)) begin
+        assert (operation_q == AtLeast && limit_q == Least);
+        assert (below_q == (work_q < WorkW'(rpg_min_rate_i)));
+      end
+      if ((step_q == 6'd23 || step_q == 6'd24) && (less || more)) begin
+        assert (operation_q == (step_q == 6'd23 ? Rest : SetCurrent));
+        assert (work_q >= WorkW'(rpg_min_rate_i));
+      end
+      if (!past_falls_q) begin
+        assert (byte_stage_q >= past_byte_stage_q && time_stage_q >= past_time_stage_q);
+      end
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire

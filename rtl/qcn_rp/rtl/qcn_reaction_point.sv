@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A reaction point of QCN: the rate calculator, and the gate that lets a flow's frames go at its rate.
+// (Paper 002, section 3.2, figure 6)
+//
+// A frame counts for the byte counter in the clock in which it begins to go.
+//
+// Latency and throughput: those of qcn_rate_calculator and of rate_gate.
+
+`default_nettype none
+
+module qcn_reaction_point
+  import penstock_pkg::*;
+  import qcn_rp_pkg::*;
+#(
+  // features_e
+  parameter bit          Features      = Full,
+  // hai_multiplier_e
+  parameter bit          HaiMultiplier = MinCount,
+  // efr_e
+  parameter bit          Efr           = ByteStage,
+  // trr_e
+  parameter bit          Trr           = FirstCycle,
+  // jitter_rp_e
+  parameter bit          JitterRp      = Reload,
+  // Those of token_bucket.
+  parameter int unsigned Depth         = 3000,
+  parameter int unsigned RefillClocks  = 2000,
+  parameter int unsigned Granularity   = 500_000,
+  parameter int unsigned TokensPerStep = 1
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // A flow begins.
+  input var logic start_i,
+
+  // A notification.
+  input var  logic       signal_valid_i,
+  output var logic       signal_ready_o,
+  input var  logic [5:0] fb_i,
+
+  // The time base, and random words for cycles that begin in this clock.
+  input var logic    tick_i,
+  input var random_t random_byte_i,
+  input var random_t random_timer_i,
+
+  // Settings: those of qcn_rate_calculator.
+  input var logic   [ 4:0] gd_shift_i,
+  input var stage_t        rpg_threshold_i,
+  input var cycle_t        rpg_byte_reset_i,
+  input var cycle_t        rpg_time_reset_i,
+  input var rate_t         rpg_ai_rate_i,
+  input var rate_t         rpg_hai_rate_i,
+  input var rate_t         rpg_min_rate_i,
+  input var rate_t         rpg_max_rate_i,
+  input var logic   [15:0] rp_jitter_i,
+  input var logic          timer_on_i,
+
+  // The flow's frames; octets_i is a frame's length with its FCS.
+  input var logic [63:0] s_axis_tdata,
+  input var logic [7:0] s_axis_tkeep,
+  input var logic s_axis_tvalid,
+  output var logic s_axis_tready,
+  input var logic s_axis_tlast,
+  input var logic s_axis_tuser,
+  input var frame_octets_t s_axis_octets_i,
+
+  // Those that go.
+  output var logic [63:0] m_axis_tdata,
+  output var logic [7:0] m_axis_tkeep,
+  output var logic m_axis_tvalid,
+  input var logic m_axis_tready,
+  output var logic m_axis_tlast,
+  output var logic m_axis_tuser,
+
+  output var rate_t                current_rate_o,
+  output var rate_t                target_rate_o,
+  output var stage_t               byte_stage_o,
+  output var stage_t               time_stage_o,
+  output var phase_e               phase_o,
+  output var left_t                byte_left_o,
+  output var left_t                time_left_o,
+  output var logic                 busy_o,
+  // A frame begins to go, and its length.
+  output var logic                 sent_valid_o,
+  output var frame_octets_t        sent_octets_o,
+  // Octets in the bucket; frames that were dropped because it can never hold them.
+  output var frame_octets_t        tokens_o,
+  output var logic          [31:0] dropped_o
+);
+  qcn_rate_calculator #(
+      .Features(Features),
+      .HaiMultiplier(HaiMultiplier),
+      .Efr(Efr),
+      .Trr(Trr),
+      .JitterRp(JitterRp)
+  ) u_calculator (
+      .clk_i,
+      .rst_i,
+      .start_i,
+      .signal_valid_i,
+      .signal_ready_o,
+      .fb_i,
+      .sent_valid_i(sent_valid_o),
+      .octets_i(sent_octets_o),
+      .tick_i,
+      .random_byte_i,
+      .random_timer_i,
+      .gd_shift_i,
+      .rpg_threshold_i,
+      .rpg_byte_reset_i,
+      .rpg_time_reset_i,
+      .rpg_ai_rate_i,
+      .rpg_hai_rate_i,
+      .rpg_min_rate_i,
+      .rpg_max_rate_i,
+      .rp_jitter_i,
+      .timer_on_i,
+      .current_rate_o,
+      .target_rate_o,
+      .byte_stage_o,
+      .time_stage_o,
+      .phase_o,
+      .byte_left_o,
+      .time_left_o,
+      .busy_o
+  );
+
+  rate_gate #(
+      .Depth        (Depth),
+      .RefillClocks (RefillClocks),
+      .Granularity  (Granularity),
+      .TokensPerStep(TokensPerStep)
+  ) u_gate (
+      .clk_i,
+      .rst_i,
+      .rate_i(current_rate_o),
+      .s_axis_tdata,
+      .s_axis_tkeep,
+      .s_axis_tvalid,
+      .s_axis_tready,
+      .s_axis_tlast,
+      .s_axis_tuser,
+      .s_axis_octets_i,
+      .m_axis_tdata,
+      .m_axis_tkeep,
+      .m_axis_tvalid,
+      .m_axis_tready,
+      .m_axis_tlast,
+      .m_axis_tuser,
+      .sent_valid_o,
+      .sent_octets_o,
+      .tokens_o,
+      .dropped_o
+  );
+endmodule
+
+`default_nettype wire

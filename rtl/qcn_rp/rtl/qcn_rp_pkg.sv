@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The readings of QCN's reaction point that are fixed in hardware, and the widths of its counters. The names are those of
+// the options of crates/schemes.
+
+`default_nettype none
+
+package qcn_rp_pkg;
+  typedef enum logic {
+    // Decrease, Fast Recovery and Active Increase by the byte counter, as paper 004 compares with.
+    Core,
+    // And the timer, Hyper-Active Increase, Extra Fast Recovery and Target Rate Reduction. (Paper 002)
+    Full
+  } features_e;
+
+  // The factor of R_HAI.
+  typedef enum logic {
+    // min(byte stage, time stage) less the threshold. (Pan)
+    MinCount,
+    // How many cycles of either counter ended since Hyper-Active Increase began. (Paper 002, equation (7))
+    Ordinal
+  } hai_multiplier_e;
+
+  // When Extra Fast Recovery keeps target rate and byte counter.
+  typedef enum logic {
+    // The byte counter has ended no cycle since the last signal. (Pan, 802.1Qau)
+    ByteStage,
+    // Neither counter has. (Paper 002)
+    NeitherFired
+  } efr_e;
+
+  // When a target rate above 10 times the current rate is divided by 8.
+  typedef enum logic {
+    // In the first cycle of either counter. (Pan, 802.1Qau)
+    FirstCycle,
+    // In any cycle. (Paper 002)
+    AnyTime
+  } trr_e;
+
+  // Which cycles are jittered.
+  typedef enum logic {
+    // All but the first after a signal. (Pan)
+    Reload,
+    // All. (Paper 002)
+    Always
+  } jitter_rp_e;
+
+  typedef enum logic [1:0] {
+    FastRecovery,
+    ActiveIncrease,
+    HyperActiveIncrease
+  } phase_e;
+
+  // Cycles that a counter has ended; it stays at its largest value.
+  localparam int unsigned StageW = 8;
+  typedef logic [StageW-1:0] stage_t;
+
+  // Length of a cycle: octets or ticks.
+  localparam int unsigned CycleW = 24;
+  typedef logic [CycleW-1:0] cycle_t;
+
+  // What is left of a cycle, jitter included, in two's complement: negative when more has passed than the cycle has.
+  localparam int unsigned LeftW = CycleW + 2;
+  typedef logic [LeftW-1:0] left_t;
+endpackage
+
+`default_nettype wire

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hands a message to the reaction point whose MAC address it is for: paper 002's Fb Demux (section 3.2, figure 6).
+//
+// The message's fields go past this module; it says for whom they are. Of reaction points with the same address the one
+// with the lowest number gets the message. A message for none is taken and counted.
+//
+// Latency: a clock. Throughput: a message each 2 clocks, or as the reaction point takes them.
+
+`default_nettype none
+
+module fb_demux #(
+  // Reaction points, at least 1.
+  parameter int unsigned ReactionPoints = 4
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // A message, and the destination of its frame.
+  input var  logic        message_valid_i,
+  output var logic        message_ready_o,
+  input var  logic [47:0] destination_i,
+
+  // The reaction points' addresses.
+  input var logic [ReactionPoints-1:0][47:0] mac_i,
+
+  output var logic [ReactionPoints-1:0] signal_valid_o,
+  input var  logic [ReactionPoints-1:0] signal_ready_i,
+
+  // Messages for none. It stays at its largest value.
+  output var logic [31:0] unknown_o
+);
+  if (ReactionPoints < 1) begin : gen_bad_number
+    $fatal(0, "ReactionPoints is at least 1 (instance %m)");
+  end
+
+  logic [ReactionPoints-1:0] match;
+  logic [ReactionPoints-1:0] match_q;
+  logic                      checked_q;
+  logic                      unknown;
+
+  always_comb begin
+    match = '0;
+    for (int unsigned i = ReactionPoints; i > 0; --i) begin
+      if (destination_i == mac_i[i-1]) begin
+        match      = '0;
+        match[i-1] = 1'b1;
+      end
+    end
+  end
+
+  assign signal_valid_o  = {ReactionPoints{message_valid_i && checked_q}} & match_q;
+  assign unknown         = message_valid_i && checked_q && match_q == '0;
+  assign message_ready_o = unknown || (signal_valid_o & signal_ready_i) != '0;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      checked_q <= 1'b0;
+      unknown_o <= '0;
+    end else begin
+      checked_q <= message_valid_i && !message_ready_o;
+      if (unknown && unknown_o != '1) unknown_o <= unknown_o + 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!checked_q) match_q <= match;
+  end
+endmodule
+
+`default_nettype wire

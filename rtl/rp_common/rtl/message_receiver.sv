@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Takes the messages of congestion points out of the frames that arrive at a NIC: what paper 002 calls Receive (section
+// 3.2, figure 6). A message is a frame of the message's EtherType, alone, behind a VLAN tag, behind a CN-TAG, or behind
+// both, in this order (802.1Qau). It is good if it has 60 to 120 octets without its FCS and no bad flag; others of the
+// type are taken out too, and counted as malformed. All other frames pass unchanged, bad ones too.
+//
+// Latency: a frame's first beat comes out 3 clocks after it went in; a message is shown in the clock after its last beat.
+// Throughput: a beat a clock. A message that comes while another is not taken yet waits before its third beat.
+
+`default_nettype none
+
+module message_receiver
+  import penstock_pkg::*;
+  import cn_frame_pkg::*;
+#(
+  // Messages of SMCC; else of QCN.
+  parameter bit Smcc = 1'b0
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // Frames that arrive.
+  input var  logic [63:0] s_axis_tdata,
+  input var  logic [ 7:0] s_axis_tkeep,
+  input var  logic        s_axis_tvalid,
+  output var logic        s_axis_tready,
+  input var  logic        s_axis_tlast,
+  input var  logic        s_axis_tuser,
+
+  // Those that are no messages.
+  output var logic [63:0] m_axis_tdata,
+  output var logic [ 7:0] m_axis_tkeep,
+  output var logic        m_axis_tvalid,
+  input var  logic        m_axis_tready,
+  output var logic        m_axis_tlast,
+  output var logic        m_axis_tuser,
+
+  // A good message: its destination, and what it says (what the other kind says is 0).
+  output var logic        message_valid_o,
+  input var  logic        message_ready_i,
+  output var logic [47:0] destination_o,
+  output var logic [ 5:0] fb_o,
+  output var logic [63:0] cp_id_o,
+  // Octets, in two's complement.
+  output var logic [31:0] q_off_o,
+  output var logic [31:0] q_delta_o,
+
+  // Messages that were good, and that were not. They stay at their largest value.
+  output var logic [31:0] taken_o,
+  output var logic [31:0] malformed_o
+);
+  localparam logic [15:0] EtherType = Smcc ? EtherTypeSmcc : EtherTypeCnm;
+
+  // Beats of a frame: the decision falls with beat 2, or with an earlier last one. From 15 on they are not told apart.
+  localparam logic [3:0] Decision = 4'd2;
+  localparam logic [3:0] Endless = 4'd15;
+
+  logic [ 3:0] beat_q;
+  // The rest of this frame is a message's.
+  logic        in_message_q;
+  logic        accept;
+  logic        deciding;
+  logic        is_message;
+  logic        waits;
+
+  // A beat's octets in the order of the line: octet 0 in the highest bits.
+  logic [63:0] line;
+
+  assign line = {<<8{s_axis_tdata}};
+
+  logic        full;
+
+  // A message that is long enough to say something.
+  logic        opens;
+
+  // --- EtherTypes: octets 12, 16 and 20 --------------------------------------------------------
+
+  logic        type_message_q;
+  logic        type_vlan_q;
+  logic        type_tag_q;
+  logic [15:0] type_at_0;
+  logic [15:0] type_at_4;
+  logic        behind_one;
+  logic        behind_two;
+
+  // A type that the frame does not have whole is none.
+  assign type_at_0  = s_axis_tkeep[1] ? line[63:48] : '0;
+  assign type_at_4  = s_axis_tkeep[5] ? line[31:16] : '0;
+  assign behind_one = (type_vlan_q || type_tag_q) && type_at_0 == EtherType;
+  assign behind_two = type_vlan_q && type_at_0 == EtherTypeCnTag && type_at_4 == EtherType;
+
+  assign deciding   = beat_q == Decision || (s_axis_tlast && beat_q < Decision);
+  always_comb begin
+    is_message = 1'b0;
+    if (beat_q == 4'd1) is_message = type_at_4 == EtherType;
+    else if (beat_q == Decision) is_message = type_message_q || behind_one || behind_two;
+  end
+
+  assign waits         = beat_q == Decision && is_message && message_valid_o;
+  assign opens         = accept && beat_q == Decision && is_message;
+  assign s_axis_tready = (in_message_q || !full) && !waits;
+  assign accept        = s_axis_tvalid && s_axis_tready;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      beat_q       <= '0;
+      in_message_q <= 1'b0;
+    end else if (accept) begin
+      if (s_axis_tlast) beat_q <= '0;
+      else if (beat_q != Endless) beat_q <= beat_q + 1'b1;
+      in_message_q <= !s_axis_tlast && (in_message_q || (deciding && is_message));
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (accept && beat_q == 4'd1) begin
+      type_message_q <= type_at_4 == EtherType;
+      type_vlan_q    <= type_at_4 == EtherTypeVlan;
+      type_tag_q     <= type_at_4 == EtherTypeCnTag;
+    end
+  end
+
+  // --- Frames that pass: four beats, of which those before the committed one may go ------------
+
+  logic [3:0][73:0] beats_q;
+  logic [2:0]       write_q;
+  logic [2:0]       commit_q;
+  logic [2:0]       read_q;
+  logic             passes;
+  logic             writes;
+
+  assign full   = write_q == {!read_q[2], read_q[1:0]};
+  // Of a frame that is no message, and known to be none.
+  assign passes = accept && !in_message_q && (beat_q > Decision || (deciding && !is_message));
+  assign writes = accept && !in_message_q && !(deciding && is_message);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      write_q  <= '0;
+      commit_q <= '0;
+      read_q   <= '0;
+    end else begin
+      if (writes) write_q <= write_q + 1'b1;
+      else if (accept && deciding) write_q <= commit_q;
+      if (passes) commit_q <= write_q + 1'b1;
+      if (m_axis_tvalid && m_axis_tready) read_q <= read_q + 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (writes) beats_q[write_q[1:0]] <= {s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata};
+  end
+
+  assign m_axis_tvalid = read_q != commit_q;
+  assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = beats_q[read_q[1:0]];
+
+  // --- Messages --------------------------------------------------------------------------------
+
+  logic [47:0] beat_0;
+  logic        ends;
+  logic        enough;
+  logic        good;
+  logic        speaks;
+
+  // The first beat of the frame that is decided on lies behind the committed ones.
+  assign beat_0 = beats_q[commit_q[1:0]][47:0];
+  assign ends   = accept && s_axis_tlast && (in_message_q || (deciding && is_message));
+  // 60 octets end with octet 3 of beat 7.
+  assign enough = beat_q > 4'd7 || (beat_q == 4'd7 && s_axis_tkeep[3]);
+  assign good   = enough && beat_q != Endless && !s_axis_tuser;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      message_valid_o <= 1'b0;
+      taken_o         <= '0;
+      malformed_o     <= '0;
+    end else begin
+      if (ends && good && speaks) message_valid_o <= 1'b1;
+      else if (message_ready_i) message_valid_o <= 1'b0;
+      if (ends && good && taken_o != '1) taken_o <= taken_o + 1'b1;
+      if (ends && !good && malformed_o != '1) malformed_o <= malformed_o + 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (opens) begin
+      destination_o <= {<<8{beat_0}};
+    end
+  end
+
+  if (Smcc) begin : gen_notice
+    // How many tags of 4 octets are in front of the message: it begins at octet 14, 18 or 22.
+    logic        one_q;
+    logic        two_q;
+    // Octets 6 and 7 of the beat before.
+    logic [15:0] before_q;
+    logic [31:0] straddling;
+    logic [31:0] middle;
+    logic        both;
+
+    assign straddling = {before_q, line[63:48]};
+    assign middle = line[47:16];
+    assign both = two_q ? beat_q == 4'd6 : !one_q && beat_q == 4'd5;
+
+    always_ff @(posedge clk_i) begin
+      if (accept) before_q <= line[15:0];
+      if (opens) begin
+        one_q   <= behind_one;
+        two_q   <= behind_two;
+        // Octets 16 to 23, of which 20 to 23 are the first 4 behind one tag.
+        cp_id_o <= {behind_one ? line[31:0] : line[63:32], line[31:0]};
+      end
+      if (accept && in_message_q) begin
+        if (beat_q == 4'd3 && two_q) cp_id_o <= line;
+        if (beat_q == 4'd3 && one_q) cp_id_o[31:0] <= line[63:32];
+        if (both) begin
+          q_off_o   <= straddling;
+          q_delta_o <= middle;
+        end
+        if (beat_q == 4'd5 && one_q) q_off_o <= middle;
+        if (beat_q == 4'd6 && one_q) q_delta_o <= straddling;
+      end
+    end
+
+    assign fb_o   = '0;
+    assign speaks = 1'b1;
+  end else begin : gen_cnm
+    // Octet 15, 19 or 23; octet 15 is the last of beat 1.
+    always_ff @(posedge clk_i) begin
+      if (opens) begin
+        if (behind_two) fb_o <= line[5:0];
+        else if (behind_one) fb_o <= line[37:32];
+        else fb_o <= beats_q[commit_q[1:0]+1'b1][61:56];
+      end
+    end
+
+    assign cp_id_o   = '0;
+    assign q_off_o   = '0;
+    assign q_delta_o = '0;
+    logic unused;
+    assign unused = &{1'b0, line[47:38], line[15:6]};
+    // No congestion changes nothing.
+    assign speaks = fb_o != '0;
+  end
+
+`ifdef FORMAL
+  // What must never happen: a frame that is cut or interleaved, or a beat that changes before it is taken. All that is
+  // written stays in order, so frames are whole if the committed beats are: behind the last beat of a frame comes nothing
+  // until the next frame is known to pass, and then all of its beats.
+  logic        past_valid_q = 1'b0;
+  logic        committed_last_q = 1'b1;
+  logic        past_stalled_q;
+  logic [73:0] past_beat_q;
+  always_ff @(posedge clk_i) begin
+    past_valid_q   <= 1'b1;
+    past_stalled_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
+    past_beat_q    <= {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata};
+    if (rst_i) committed_last_q <= 1'b1;
+    else if (passes) committed_last_q <= s_axis_tlast;
+    if (!past_valid_q) assume (rst_i);
+    if (past_valid_q) begin
+      // The beats in the memory: at most four, of which the uncommitted ones are those of the present frame.
+      assert (3'(write_q - read_q) <= 3'd4);
+      assert (3'(commit_q - read_q) <= 3'(write_q - read_q));
+      if (beat_q <= Decision) begin
+        assert (!in_message_q);
+        assert (committed_last_q);
+        assert (3'(write_q - commit_q) == 3'(beat_q));
+      end else begin
+        assert (write_q == commit_q);
+        assert (committed_last_q == in_message_q);
+      end
+      if (past_stalled_q) begin
+        assert (m_axis_tvalid);
+        assert ({m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} == past_beat_q);
+      end
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire

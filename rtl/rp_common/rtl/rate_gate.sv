@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lets frames go at a rate: a frame waits until the token bucket has its length, and then goes whole. (Paper 002,
+// section 3.2: "Token Bucket Rate Limiter")
+//
+// s_axis_octets_i is the frame's length with its FCS, valid with the first beat until that is taken. What the bucket takes
+// is 20 octets more, preamble and gap. A frame that the bucket can never hold is dropped whole and counted.
+//
+// Latency: a frame that may go is shown in the clock after its first beat came; sent_valid_o is high in that clock.
+// Throughput: a beat a clock, and a clock between frames.
+
+`default_nettype none
+
+module rate_gate
+  import penstock_pkg::*;
+  import cn_frame_pkg::*;
+#(
+  // Those of token_bucket.
+  parameter int unsigned Depth         = 3000,
+  parameter int unsigned RefillClocks  = 2000,
+  parameter int unsigned Granularity   = 500_000,
+  parameter int unsigned TokensPerStep = 1
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // The rate, bit/s.
+  input var rate_t rate_i,
+
+  // Frames that wait.
+  input var  logic          [63:0] s_axis_tdata,
+  input var  logic          [ 7:0] s_axis_tkeep,
+  input var  logic                 s_axis_tvalid,
+  output var logic                 s_axis_tready,
+  input var  logic                 s_axis_tlast,
+  input var  logic                 s_axis_tuser,
+  input var  frame_octets_t        s_axis_octets_i,
+
+  // Frames that go.
+  output var logic [63:0] m_axis_tdata,
+  output var logic [ 7:0] m_axis_tkeep,
+  output var logic        m_axis_tvalid,
+  input var  logic        m_axis_tready,
+  output var logic        m_axis_tlast,
+  output var logic        m_axis_tuser,
+
+  // A frame goes, and its length.
+  output var logic          sent_valid_o,
+  output var frame_octets_t sent_octets_o,
+
+  // What is in the bucket.
+  output var frame_octets_t        tokens_o,
+  // Frames that were dropped. It stays at its largest value.
+  output var logic          [31:0] dropped_o
+);
+  typedef enum logic [1:0] {
+    Waiting,
+    Passing,
+    Dropping
+  } state_e;
+
+  state_e            state_q;
+  logic   [FrameW:0] line_octets;
+  logic              never;
+  logic              ready;
+  logic              goes;
+  logic              ends;
+
+  assign line_octets = {1'b0, s_axis_octets_i} + (FrameW + 1)'(LineOctets);
+  assign never       = line_octets > (FrameW + 1)'(Depth);
+
+  token_bucket #(
+      .Depth        (Depth),
+      .RefillClocks (RefillClocks),
+      .Granularity  (Granularity),
+      .TokensPerStep(TokensPerStep)
+  ) u_bucket (
+      .clk_i,
+      .rst_i,
+      .rate_i,
+      .octets_i(line_octets[FrameW-1:0]),
+      .take_i  (state_q == Waiting && s_axis_tvalid && !never),
+      .ready_o (ready),
+      .tokens_o
+  );
+
+  assign goes = state_q == Waiting && s_axis_tvalid && !never && ready;
+  assign ends = s_axis_tvalid && s_axis_tready && s_axis_tlast;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      state_q      <= Waiting;
+      sent_valid_o <= 1'b0;
+      dropped_o    <= '0;
+    end else begin
+      sent_valid_o <= goes;
+      if (goes) state_q <= Passing;
+      else if (state_q == Waiting && s_axis_tvalid && never) state_q <= Dropping;
+      else if (ends || state_q > Dropping) state_q <= Waiting;
+      if (state_q == Dropping && ends && dropped_o != '1) dropped_o <= dropped_o + 1'b1;
+    end
+  end
+
+  assign sent_octets_o = s_axis_octets_i;
+  assign m_axis_tvalid = state_q == Passing && s_axis_tvalid;
+  assign s_axis_tready = state_q == Dropping || (state_q == Passing && m_axis_tready);
+  assign m_axis_tdata  = s_axis_tdata;
+  assign m_axis_tkeep  = s_axis_tkeep;
+  assign m_axis_tlast  = s_axis_tlast;
+  assign m_axis_tuser  = s_axis_tuser;
+
+`ifdef FORMAL
+  // What must never happen: a frame that is cut or interleaved. Assumed: what is shown at the input stays until it is
+  // taken. Then the gate opens and closes between frames alone, and what is shown at the output stays too.
+  logic        past_valid_q = 1'b0;
+  logic        past_held_q;
+  logic [73:0] past_beat_q;
+  logic        past_shown_q;
+  // The next beat of the input is a frame's first.
+  logic        first_q = 1'b1;
+  always_ff @(posedge clk_i) begin
+    past_valid_q <= 1'b1;
+    past_held_q  <= s_axis_tvalid && !s_axis_tready && !rst_i;
+    past_shown_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
+    past_beat_q  <= {s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata};
+    if (rst_i) first_q <= 1'b1;
+    else if (s_axis_tvalid && s_axis_tready) first_q <= s_axis_tlast;
+    if (!past_valid_q) assume (rst_i);
+    if (past_valid_q) begin
+      if (past_held_q) begin
+        assume (s_axis_tvalid);
+        assume ({s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata} == past_beat_q);
+      end
+      if (state_q == Waiting) assert (first_q);
+      if (!first_q) assert (state_q == Passing || state_q == Dropping);
+      assert (state_q <= Dropping);
+      if (past_shown_q) begin
+        assert (m_axis_tvalid);
+        assert ({m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} == past_beat_q);
+      end
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire

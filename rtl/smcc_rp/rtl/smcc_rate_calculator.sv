@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SMCC's rate calculator: the signs of a queue's offset and growth choose which of the two changes the rate, in
+// proportion. (Paper 004, equation (25) and section 4.4)
+//
+//   signs agree:  rate -= alpha q_off    (alpha_small while the queue changes by t1 or less, with two_stage_i)
+//   signs differ: rate -= beta q_delta   both rounded towards zero, then rate within [min_rate, max_rate]
+//
+// With BoundOnly only notices of the congestion point that lowered the rate last, while its queue was above its target,
+// raise it; the identities of 64 bits are compared whole.
+//
+// A notice that is seen in clock c is taken (signal_ready_o) in clock c + 75 and stays until then; the rate shows it from
+// clock c + 76 on. Throughput: a notice each 76 clocks; others are held back.
+
+`default_nettype none
+
+module smcc_rate_calculator
+  import penstock_pkg::*;
+  import smcc_rp_pkg::*;
+#(
+  // delta_zero_e
+  parameter int unsigned DeltaZero = 32'(StateA),
+  parameter bit          BoundOnly = 1'b1
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // A flow begins: the largest rate, bound to no congestion point.
+  input var logic start_i,
+
+  // A notice: queue less target, and growth, octets.
+  input var  logic   signal_valid_i,
+  output var logic   signal_ready_o,
+  input var  cp_id_t cp_id_i,
+  input var  diff_t  q_off_i,
+  input var  diff_t  q_delta_i,
+
+  input var gain_t alpha_i,
+  input var gain_t alpha_small_i,
+  input var gain_t beta_i,
+  // Octets.
+  input var diff_t t1_i,
+  input var logic  two_stage_i,
+  input var rate_t min_rate_i,
+  input var rate_t max_rate_i,
+
+  output var rate_t rate_o
+);
+  // Steps: 18 rows of the product, 50 places of its shift, then hold, change, and two bounds. Each bound
+  // is compared with in the step before.
+  localparam logic [6:0] Load = 7'd1;
+  localparam logic [6:0] FirstRow = 7'd2;
+  localparam logic [6:0] FirstShift = FirstRow + 7'(MantissaW);
+  localparam logic [6:0] Places = 7'd50;
+  localparam logic [6:0] Hold = FirstShift + Places;
+  localparam logic [6:0] Change = Hold + 7'd1;
+  localparam logic [6:0] AtLeast = Hold + 7'd3;
+  localparam logic [6:0] Last = Hold + 7'd5;
+  localparam int unsigned ProductW = DiffW + MantissaW;
+
+  logic [6:0] step_q;
+  logic       begins;
+
+  assign begins = rst_i || start_i;
+  assign signal_ready_o = step_q == Last && !begins;
+
+  always_ff @(posedge clk_i) begin
+    if (begins || step_q == Last) step_q <= '0;
+    else if (step_q != '0 || signal_valid_i) step_q <= step_q + 1'b1;
+  end
+
+  // Which gain, and times what: the notice stays while it is worked on.
+  logic  state_a_q;
+  logic  fast_q;
+  gain_t gain;
+  diff_t by;
+  logic  raises;
+  diff_t size;
+
+  always_ff @(posedge clk_i) begin
+    state_a_q <= runs_away(q_off_i, q_delta_i, DeltaZero);
+    fast_q    <= !two_stage_i || changes_fast(q_delta_i, t1_i);
+  end
+
+  always_comb begin
+    if (!state_a_q) gain = beta_i;
+    else if (fast_q) gain = alpha_i;
+    else gain = alpha_small_i;
+  end
+  assign by     = state_a_q ? q_off_i : q_delta_i;
+  assign raises = by[DiffW-1];
+  // A size is this and 1 more if the number is negative.
+  assign size   = by ^ {DiffW{raises}};
+
+  // product = mantissa × size, a row a clock: the rows' sum above, what is left of the mantissa below it. Then a shift, a
+  // place a clock; 50 places leave nothing of a product that goes down, and one that goes up by more has run over.
+  logic  [ProductW-1:0] product_q;
+  // Has run over 2^50; later: below 0.
+  logic                 over_q;
+  logic  [     DiffW:0] row;
+  logic  [  ShiftW-1:0] places;
+  logic  [         6:0] place;
+  logic                 shifting_q;
+  logic  [     RateW:0] change;
+  logic  [         1:0] unused_place;
+  rate_t                limit;
+  logic                 below_q;
+  rate_t                rate_q;
+
+  // The 1 that a negative number lacks comes in as a carry, in a place below; so does that of a
+  // subtraction.
+  assign {row, unused_place[0]} =
+      {product_q[ProductW-1:MantissaW], 1'b1} + (product_q[0] ? {1'b0, size, raises} : '0);
+  assign {change, unused_place[1]} =
+      {1'b0, rate_q, 1'b1} + ({1'b0, product_q[RateW-1:0], 1'b0} ^ {RateW + 2{!raises}});
+  assign places = gain.shift[ShiftW-1] ? -gain.shift : gain.shift;
+  // Of the next step.
+  assign place = step_q - (FirstShift - 7'd1);
+  assign limit = step_q <= AtLeast ? min_rate_i : max_rate_i;
+
+  always_ff @(posedge clk_i) begin
+    shifting_q <= place < Places && place < places;
+    below_q    <= over_q || product_q[RateW:0] < {1'b0, limit};
+
+    if (shifting_q) begin
+      product_q <= gain.shift[ShiftW-1] ? product_q >> 1 : product_q << 1;
+      over_q    <= over_q || (!gain.shift[ShiftW-1] && product_q[ProductW-1]);
+    end else if (step_q <= Load) begin
+      product_q <= ProductW'(gain.mantissa);
+      over_q    <= 1'b0;
+    end else if (step_q < FirstShift) begin
+      product_q <= {row, product_q[MantissaW-1:1]};
+    end else if (step_q == Hold) begin
+      // No rate is larger.
+      if (over_q || product_q[ProductW-1:RateW] != '0) product_q <= ProductW'({RateW{1'b1}});
+      over_q <= 1'b0;
+    end else if (step_q == Change) begin
+      product_q <= ProductW'(change);
+      over_q    <= !raises && change[RateW];
+    end else if (step_q == AtLeast) begin
+      if (below_q) product_q <= ProductW'(limit);
+      over_q <= 1'b0;
+    end
+  end
+
+  // Whose notices raise the rate.
+  logic may_raise;
+  if (BoundOnly) begin : gen_bound
+    logic   bound_valid_q;
+    cp_id_t bound_q;
+    logic   match_q;
+    logic   binds_q;
+
+    assign may_raise = match_q;
+
+    always_ff @(posedge clk_i) begin
+      match_q <= bound_valid_q && cp_id_i == bound_q;
+      // A queue above its target lowers the rate in state A alone.
+      if (step_q == Change) binds_q <= state_a_q && !raises && product_q[RateW-1:0] != '0;
+      if (signal_ready_o && binds_q) bound_q <= cp_id_i;
+      if (begins) bound_valid_q <= 1'b0;
+      else if (signal_ready_o && binds_q) bound_valid_q <= 1'b1;
+    end
+  end else begin : gen_any
+    logic unused;
+    assign unused    = &{1'b0, cp_id_i};
+    assign may_raise = 1'b1;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (begins) rate_q <= max_rate_i;
+    else if (step_q == Last && (may_raise || !raises))
+      rate_q <= below_q ? RateW'(product_q) : limit;
+  end
+
+  assign rate_o = rate_q;
+
+`ifdef FORMAL
+  // What must never happen: a rate outside [least, largest], a step beyond the last. Assumed: settings that agree and stay
+  // as they are. What the arithmetic gives is not needed for it.
+  logic  past_valid_q = 1'b0;
+  rate_t past_min_q;
+  rate_t past_max_q;
+  always_ff @(posedge clk_i) begin
+    past_valid_q <= 1'b1;
+    past_min_q   <= min_rate_i;
+    past_max_q   <= max_rate_i;
+    assume (min_rate_i <= max_rate_i);
+    if (!past_valid_q) assume (rst_i);
+    if (past_valid_q) begin
+      assume (min_rate_i == past_min_q && max_rate_i == past_max_q);
+      assert (rate_q >= min_rate_i && rate_q <= max_rate_i);
+      assert (step_q <= Last);
+      if (step_q == AtLeast)
+        assert (below_q == (over_q || product_q[RateW:0] < {1'b0, min_rate_i}));
+      if (step_q > AtLeast) assert (!over_q && product_q[RateW:0] >= {1'b0, min_rate_i});
+      if (step_q == Last) assert (below_q == (product_q[RateW:0] < {1'b0, max_rate_i}));
+      if (step_q >= Hold) assert (!shifting_q);
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The SMCC side of a NIC: takes messages out of the frames that arrive, hands each to the reaction point whose MAC
+// address it is for, and lets the frames of each reaction point go at its rate. (Paper 004, section 5.1)
+//
+// Ports with a leading range of ReactionPoints hold a field for each: field i is that of reaction point i. Settings are
+// for all.
+//
+// Latency: from the last beat of a message to the clock in which its reaction point sees it 2 clocks; then that of
+// smcc_rate_calculator. Throughput: a beat a clock on every stream; back-to-back messages wait in the arriving stream.
+
+`default_nettype none
+
+module smcc_rp
+  import penstock_pkg::*;
+  import smcc_rp_pkg::*;
+#(
+  // At least 1.
+  parameter int unsigned ReactionPoints = 1,
+  // delta_zero_e
+  parameter int unsigned DeltaZero      = 32'(StateA),
+  parameter bit          BoundOnly      = 1'b1,
+  // Those of token_bucket.
+  parameter int unsigned Depth          = 3000,
+  parameter int unsigned RefillClocks   = 2000,
+  parameter int unsigned Granularity    = 500_000,
+  parameter int unsigned TokensPerStep  = 1
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // Frames that arrive, and those of them that are no messages.
+  input var logic [63:0] s_axis_rx_tdata,
+  input var logic [7:0] s_axis_rx_tkeep,
+  input var logic s_axis_rx_tvalid,
+  output var logic s_axis_rx_tready,
+  input var logic s_axis_rx_tlast,
+  input var logic s_axis_rx_tuser,
+  output var logic [63:0] m_axis_rx_tdata,
+  output var logic [7:0] m_axis_rx_tkeep,
+  output var logic m_axis_rx_tvalid,
+  input var logic m_axis_rx_tready,
+  output var logic m_axis_rx_tlast,
+  output var logic m_axis_rx_tuser,
+
+  // The reaction points' MAC addresses, and that a flow begins.
+  input var logic [ReactionPoints-1:0][47:0] mac_i,
+  input var logic [ReactionPoints-1:0] start_i,
+
+  // Settings: those of smcc_rate_calculator.
+  input var gain_t alpha_i,
+  input var gain_t alpha_small_i,
+  input var gain_t beta_i,
+  input var diff_t t1_i,
+  input var logic  two_stage_i,
+  input var rate_t min_rate_i,
+  input var rate_t max_rate_i,
+
+  // The reaction points' frames (octets_i: length with FCS), and those that go.
+  input var logic [ReactionPoints-1:0][63:0] s_axis_tx_tdata,
+  input var logic [ReactionPoints-1:0][7:0] s_axis_tx_tkeep,
+  input var logic [ReactionPoints-1:0] s_axis_tx_tvalid,
+  output var logic [ReactionPoints-1:0] s_axis_tx_tready,
+  input var logic [ReactionPoints-1:0] s_axis_tx_tlast,
+  input var logic [ReactionPoints-1:0] s_axis_tx_tuser,
+  input var logic [ReactionPoints-1:0][FrameW-1:0] s_axis_tx_octets_i,
+  output var logic [ReactionPoints-1:0][63:0] m_axis_tx_tdata,
+  output var logic [ReactionPoints-1:0][7:0] m_axis_tx_tkeep,
+  output var logic [ReactionPoints-1:0] m_axis_tx_tvalid,
+  input var logic [ReactionPoints-1:0] m_axis_tx_tready,
+  output var logic [ReactionPoints-1:0] m_axis_tx_tlast,
+  output var logic [ReactionPoints-1:0] m_axis_tx_tuser,
+
+  // What the reaction points say.
+  output var logic [ReactionPoints-1:0][RateW-1:0] rate_o,
+  output var logic [ReactionPoints-1:0] sent_valid_o,
+  output var logic [ReactionPoints-1:0][FrameW-1:0] sent_octets_o,
+  output var logic [ReactionPoints-1:0][FrameW-1:0] tokens_o,
+  output var logic [ReactionPoints-1:0][31:0] dropped_o,
+
+  // Messages that were taken, that were malformed, and that were for no reaction point. They stay at their largest value.
+  output var logic [31:0] taken_o,
+  output var logic [31:0] malformed_o,
+  output var logic [31:0] unknown_o
+);
+  logic                        message_valid;
+  logic                        message_ready;
+  logic   [              47:0] destination;
+  logic   [               5:0] fb;
+  cp_id_t                      cp_id;
+  diff_t                       q_off;
+  diff_t                       q_delta;
+  logic                        unused;
+
+  logic   [ReactionPoints-1:0] signal_valid;
+  logic   [ReactionPoints-1:0] signal_ready;
+
+  assign unused = &{1'b0, fb};
+
+  message_receiver #(
+      .Smcc(1'b1)
+  ) u_receiver (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata(s_axis_rx_tdata),
+      .s_axis_tkeep(s_axis_rx_tkeep),
+      .s_axis_tvalid(s_axis_rx_tvalid),
+      .s_axis_tready(s_axis_rx_tready),
+      .s_axis_tlast(s_axis_rx_tlast),
+      .s_axis_tuser(s_axis_rx_tuser),
+      .m_axis_tdata(m_axis_rx_tdata),
+      .m_axis_tkeep(m_axis_rx_tkeep),
+      .m_axis_tvalid(m_axis_rx_tvalid),
+      .m_axis_tready(m_axis_rx_tready),
+      .m_axis_tlast(m_axis_rx_tlast),
+      .m_axis_tuser(m_axis_rx_tuser),
+      .message_valid_o(message_valid),
+      .message_ready_i(message_ready),
+      .destination_o(destination),
+      .fb_o(fb),
+      .cp_id_o(cp_id),
+      .q_off_o(q_off),
+      .q_delta_o(q_delta),
+      .taken_o,
+      .malformed_o
+  );
+
+  fb_demux #(
+      .ReactionPoints(ReactionPoints)
+  ) u_demux (
+      .clk_i,
+      .rst_i,
+      .message_valid_i(message_valid),
+      .message_ready_o(message_ready),
+      .destination_i  (destination),
+      .mac_i,
+      .signal_valid_o (signal_valid),
+      .signal_ready_i (signal_ready),
+      .unknown_o
+  );
+
+  for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_point
+    smcc_reaction_point #(
+        .DeltaZero    (DeltaZero),
+        .BoundOnly    (BoundOnly),
+        .Depth        (Depth),
+        .RefillClocks (RefillClocks),
+        .Granularity  (Granularity),
+        .TokensPerStep(TokensPerStep)
+    ) u_point (
+        .clk_i,
+        .rst_i,
+        .start_i(start_i[i]),
+        .signal_valid_i(signal_valid[i]),
+        .signal_ready_o(signal_ready[i]),
+        .cp_id_i(cp_id),
+        .q_off_i(q_off),
+        .q_delta_i(q_delta),
+        .alpha_i,
+        .alpha_small_i,
+        .beta_i,
+        .t1_i,
+        .two_stage_i,
+        .min_rate_i,
+        .max_rate_i,
+        .s_axis_tdata(s_axis_tx_tdata[i]),
+        .s_axis_tkeep(s_axis_tx_tkeep[i]),
+        .s_axis_tvalid(s_axis_tx_tvalid[i]),
+        .s_axis_tready(s_axis_tx_tready[i]),
+        .s_axis_tlast(s_axis_tx_tlast[i]),
+        .s_axis_tuser(s_axis_tx_tuser[i]),
+        .s_axis_octets_i(s_axis_tx_octets_i[i]),
+        .m_axis_tdata(m_axis_tx_tdata[i]),
+        .m_axis_tkeep(m_axis_tx_tkeep[i]),
+        .m_axis_tvalid(m_axis_tx_tvalid[i]),
+        .m_axis_tready(m_axis_tx_tready[i]),
+        .m_axis_tlast(m_axis_tx_tlast[i]),
+        .m_axis_tuser(m_axis_tx_tuser[i]),
+        .rate_o(rate_o[i]),
+        .sent_valid_o(sent_valid_o[i]),
+        .sent_octets_o(sent_octets_o[i]),
+        .tokens_o(tokens_o[i]),
+        .dropped_o(dropped_o[i])
+    );
+  end
+endmodule
+
+`default_nettype wire
