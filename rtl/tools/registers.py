@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from peakrdl_regblock import RegblockExporter
 from peakrdl_regblock.cpuif.passthrough import PassthroughCpuif
 from peakrdl_regblock.udps import ALL_UDPS
-from systemrdl import RDLCompiler
-from systemrdl.node import AddrmapNode, RegNode
+from systemrdl.compiler import RDLCompiler
+from systemrdl.node import AddrmapNode, FieldNode, RegNode
 
 from cores import GENERATED, RTL
 
@@ -111,8 +111,9 @@ def _registers(top: AddrmapNode) -> Iterator[Register]:
         path = node.get_rel_path(top, empty_array_suffix="[]")
         places = [place for place in unrolled if _open(place.get_rel_path(top)) == path]
         value = node.get_child_by_name("value")
-        if value is None:
+        if not isinstance(value, FieldNode):
             raise SystemExit(f"{SOURCE}: {path} has no field value")
+        reset = value.get_property("reset")
         writable, readable = value.is_sw_writable, value.is_sw_readable
         kind = ("Setting" if readable else "Pulse") if writable else ("Counter" if value.is_hw_writable else "Identity")
         yield Register(
@@ -121,7 +122,7 @@ def _registers(top: AddrmapNode) -> Iterator[Register]:
             bits=value.width,
             kind=kind,
             wide=node.get_property("regwidth") == 64,
-            reset=int(value.get_property("reset") or 0),
+            reset=reset if isinstance(reset, int) else 0,
             unit=node.get_property("unit") or "",
             says=node.get_property("desc") or "",
             addresses=tuple(n.absolute_address for n in places),
@@ -185,16 +186,10 @@ def _table(top: AddrmapNode, registers: list[Register]) -> list[str]:
         reset = "" if register.kind in ("Counter", "Pulse") else f"{register.reset:#x}"
         if register.kind == "Setting" and register.unit:
             reset = f"{register.reset:,}".replace(",", " ")
-        cells = (
-            f"{first:#05x}{step}",
-            f"`{path}`",
-            access[register.kind],
-            register.bits,
-            register.unit,
-            reset,
-            register.says,
+        lines.append(
+            f"| {first:#05x}{step} | `{path}` | {access[register.kind]} | {register.bits} | {register.unit} | {reset} "
+            f"| {register.says} |"
         )
-        lines.append(f"| {' | '.join(map(str, cells))} |")
     return [*lines, ""]
 
 
