@@ -23,6 +23,8 @@ module forwarding_table #(
 ) (
   input var logic clk_i,
   input var logic rst_i,
+  // Reset of all but the entries.
+  input var logic stop_i,
 
   // Sets an entry: whether it is in use, its address, and its ports. After reset none is in use.
   input var logic              write_i,
@@ -132,18 +134,20 @@ module forwarding_table #(
     end
   end
 
+  logic             reset;
   logic             space;
   logic             taken;
   logic [Ports-1:0] mask;
   logic [Ports-1:0] mask_q;
 
+  assign reset         = rst_i || stop_i;
   assign space         = !m_axis_tvalid || m_axis_tready;
   assign mask          = found_q ? found_ports_q : default_ports_i;
   assign s_axis_tready = state_q == Forward && space || state_q == Discard;
   assign taken         = s_axis_tvalid && s_axis_tready;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
+    if (reset) begin
       state_q    <= Idle;
       reading_q  <= 1'b0;
       compares_q <= 1'b0;
@@ -181,7 +185,7 @@ module forwarding_table #(
 
   event_counter u_unknown (
       .clk_i,
-      .rst_i,
+      .rst_i   (reset),
       .valid_i (decided && !found_q),
       .amount_i(1'b1),
       .count_o (unknown_o)
@@ -189,7 +193,7 @@ module forwarding_table #(
 
   event_counter u_discarded (
       .clk_i,
-      .rst_i,
+      .rst_i   (reset),
       .valid_i (decided && mask == '0),
       .amount_i(1'b1),
       .count_o (discarded_o)
@@ -201,7 +205,7 @@ module forwarding_table #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) m_axis_tvalid <= 1'b0;
+    if (reset) m_axis_tvalid <= 1'b0;
     else if (taken && state_q == Forward) m_axis_tvalid <= 1'b1;
     else if (m_axis_tready) m_axis_tvalid <= 1'b0;
   end
@@ -230,9 +234,9 @@ module forwarding_table #(
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
-    past_held_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
+    past_held_q <= m_axis_tvalid && !m_axis_tready && !reset;
     past_beat_q <= beat;
-    if (rst_i) in_frame_q <= 1'b0;
+    if (reset) in_frame_q <= 1'b0;
     else if (taken) in_frame_q <= !s_axis_tlast;
     // Clocks of the search.
     if (state_q != Search) waited_q <= '0;

@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The switch of the test bed: frames go in turn to the ports that a table says; one port has a congestion point, whose messages go
+// back before data. (QCN: paper 002, section 3.2, figures 4 and 5; SMCC: paper 004, figure 10)
+//
+// While the register clock.run is 0, everything but settings and table is in reset, and the time stands at 0.
+// Latency: of a frame whose last beat is shown in clock c the first beat is at an idle line from c + Entries + 25 on, with flow
+// control, and as the congestion point has it at CpPort. Throughput: a beat a clock for all ports together; a frame of 64
+// octets each 84 clocks at every port of up to nine.
+
+`default_nettype none
+
+module ethernet_switch
+  import penstock_pkg::*;
+#(
+  // SMCC's samples and messages, not QCN's.
+  parameter bit          Smcc          = 1'b0,
+  // Ports, 2 to 16, and the one with the congestion point.
+  parameter int unsigned Ports         = 4,
+  parameter int unsigned CpPort        = Ports - 1,
+  // Those of cp.
+  parameter int unsigned BufferOctets  = 150_000,
+  parameter int unsigned MaxOctets     = 1522,
+  parameter int unsigned Sampling      = Smcc ? 1 : 0,
+  parameter bit          HarmonicTable = 1'b0,
+  parameter bit          LastSent      = 1'b0,
+  parameter bit          SampleDropped = 1'b1,
+  parameter int unsigned EventDepth    = 16,
+  parameter int unsigned MessageDepth  = 8,
+  // Entries of the forwarding table, a power of two, 2 to 16.
+  parameter int unsigned Entries       = 16,
+  // Beats that wait at an input; at an output, of data (but at CpPort) and of messages. Powers of two.
+  parameter int unsigned InputWords    = 512,
+  parameter int unsigned OutputWords   = 1024,
+  parameter int unsigned MessageWords  = 32,
+  // Flow control: neighbours are stopped when the queue is long, and obeyed; the priority of all data; clocks of a quantum.
+  parameter bit          Pfc           = 1'b1,
+  parameter int unsigned DataPriority  = 3,
+  parameter int unsigned QuantumClocks = 64,
+  // Clock rate, Hz, and octets that a frame takes on a line beside its own.
+  parameter int unsigned ClockHz       = 125_000_000,
+  parameter int unsigned OctetsOnLine  = 20,
+  // Records of the trace that wait.
+  parameter int unsigned TraceDepth    = 64
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // Registers: the map switch_registers.
+  output var logic        s_axil_awready,
+  input var  logic        s_axil_awvalid,
+  input var  logic [ 9:0] s_axil_awaddr,
+  input var  logic [ 2:0] s_axil_awprot,
+  output var logic        s_axil_wready,
+  input var  logic        s_axil_wvalid,
+  input var  logic [31:0] s_axil_wdata,
+  input var  logic [ 3:0] s_axil_wstrb,
+  input var  logic        s_axil_bready,
+  output var logic        s_axil_bvalid,
+  output var logic [ 1:0] s_axil_bresp,
+  output var logic        s_axil_arready,
+  input var  logic        s_axil_arvalid,
+  input var  logic [ 9:0] s_axil_araddr,
+  input var  logic [ 2:0] s_axil_arprot,
+  input var  logic        s_axil_rready,
+  output var logic        s_axil_rvalid,
+  output var logic [31:0] s_axil_rdata,
+  output var logic [ 1:0] s_axil_rresp,
+
+  // Frames that come: a line never waits, tready is always high.
+  input var  logic [Ports-1:0][63:0] s_axis_line_tdata,
+  input var  logic [Ports-1:0][ 7:0] s_axis_line_tkeep,
+  input var  logic [Ports-1:0]       s_axis_line_tvalid,
+  output var logic [Ports-1:0]       s_axis_line_tready,
+  input var  logic [Ports-1:0]       s_axis_line_tlast,
+  input var  logic [Ports-1:0]       s_axis_line_tuser,
+
+  // Frames that go.
+  output var logic [Ports-1:0][63:0] m_axis_line_tdata,
+  output var logic [Ports-1:0][ 7:0] m_axis_line_tkeep,
+  output var logic [Ports-1:0]       m_axis_line_tvalid,
+  input var  logic [Ports-1:0]       m_axis_line_tready,
+  output var logic [Ports-1:0]       m_axis_line_tlast,
+  output var logic [Ports-1:0]       m_axis_line_tuser,
+
+  // A random word, and the clocks in which one is drawn.
+  input var  random_t random_i,
+  output var logic    draw_o,
+
+  // What the congestion point does, as cp has it.
+  output var queue_octets_t        queue_o,
+  output var logic                 event_o,
+  output var frame_octets_t        event_octets_o,
+  output var logic                 event_dropped_o,
+  output var queue_octets_t        event_queue_o,
+  output var logic                 sample_o,
+  output var logic                 congested_o,
+  output var logic          [ 5:0] fb_o,
+  output var logic                 reloaded_o,
+  output var logic          [24:0] interval_o,
+
+  // Trace: source 0 the queue, 1 Fb, 2 the priorities that are to stop.
+  output var logic [63:0] m_axis_trace_tdata,
+  output var logic [ 7:0] m_axis_trace_tkeep,
+  output var logic        m_axis_trace_tvalid,
+  input var  logic        m_axis_trace_tready,
+  output var logic        m_axis_trace_tlast,
+  output var logic        m_axis_trace_tuser,
+
+  // The time, clocks, and what the congestion point's port has sent.
+  output var logic [47:0] now_o,
+  output var logic [31:0] sent_frames_o,
+  output var logic [47:0] sent_octets_o
+);
+  localparam int unsigned Changes = 4;
+  localparam int unsigned ChangeW = $clog2(Changes + 1);
+  localparam int unsigned EntryW = $clog2(Entries);
+  localparam int unsigned SelectW = $clog2(Ports);
+  // A port whose neighbour is told to stop.
+  localparam int unsigned OtherPort = CpPort == 0 ? 1 : 0;
+
+  if (Ports < 2 || Ports > 16) begin : gen_bad_ports
+    $fatal(0, "Ports is 2 to 16 (instance %m)");
+  end
+  if (CpPort >= Ports) begin : gen_bad_cp_port
+    $fatal(0, "CpPort is one of the ports (instance %m)");
+  end
+  if (Entries > 16) begin : gen_bad_entries
+    $fatal(0, "Entries is at most 16, as the registers have it (instance %m)");
+  end
+
+  // Settings, and counters of the port that software has selected.
+  logic                                   run;
+  logic                                   stop;
+  logic                                   reset;
+  queue_octets_t                          q_eq;
+  logic          [       15:0]            w;
+  queue_octets_t                          sample_base;
+  logic          [       15:0]            sample_jitter;
+  logic          [       23:0]            sample_count;
+  random_t                                sample_probability;
+  logic          [       47:0]            cp_mac;
+  logic          [       63:0]            cp_id;
+  logic          [        2:0]            cnm_priority;
+  logic          [       31:0]            cp_frames;
+  logic          [       47:0]            cp_octets;
+  logic          [       31:0]            cp_dropped;
+  logic          [       31:0]            cp_bad;
+  logic          [       31:0]            cp_sampled;
+  logic          [       31:0]            cp_messages;
+  logic          [       31:0]            cp_messages_lost;
+  rate_t                                  port_rate;
+  logic          [ChangeW-1:0]            schedule_entries;
+  logic          [Changes-1:0][     47:0] schedule_at;
+  logic          [Changes-1:0][RateW-1:0] schedule_rate;
+  rate_t                                  line_rate;
+  logic          [        3:0]            line_select;
+  logic          [       15:0]            default_ports;
+  logic          [        3:0]            write_entry;
+  logic                                   write_used;
+  logic          [       47:0]            write_mac;
+  logic          [       15:0]            write_ports;
+  logic                                   write;
+  logic          [       31:0]            messages_unknown;
+  logic          [       31:0]            messages_discarded;
+  queue_octets_t                          xoff;
+  queue_octets_t                          xon;
+  logic          [       15:0]            quanta;
+  logic          [       47:0]            source_mac;
+  logic          [  Ports-1:0]            paused;
+  logic          [       23:0]            trace_interval;
+  logic          [       31:0]            trace_dropped;
+
+  // Counters of all ports, and of the selected one.
+  logic          [  Ports-1:0][     31:0] bad;
+  logic          [  Ports-1:0][     31:0] dropped;
+  logic          [  Ports-1:0][     31:0] control;
+  logic          [  Ports-1:0][     31:0] unknown;
+  logic          [  Ports-1:0][     31:0] discarded;
+  logic          [  Ports-1:0][     31:0] pauses_taken;
+  logic          [  Ports-1:0][     31:0] frames;
+  logic          [  Ports-1:0][     47:0] octets;
+  logic          [  Ports-1:0][     31:0] lost;
+  logic          [  Ports-1:0][     31:0] messages_lost;
+  logic          [  Ports-1:0][     31:0] pauses;
+  logic          [  Ports-1:0][RateW-1:0] rates;
+  logic          [  Ports-1:0][      7:0] full;
+  logic          [SelectW-1:0]            select_q;
+
+  // A port that is not there shows as the highest.
+  always_ff @(posedge clk_i) begin
+    select_q <= 32'(line_select) < Ports ? SelectW'(line_select) : SelectW'(Ports - 1);
+  end
+
+  switch_registers u_registers (
+      .clk_i,
+      .rst_i,
+      .s_axil_awready,
+      .s_axil_awvalid,
+      .s_axil_awaddr,
+      .s_axil_awprot,
+      .s_axil_wready,
+      .s_axil_wvalid,
+      .s_axil_wdata,
+      .s_axil_wstrb,
+      .s_axil_bready,
+      .s_axil_bvalid,
+      .s_axil_bresp,
+      .s_axil_arready,
+      .s_axil_arvalid,
+      .s_axil_araddr,
+      .s_axil_arprot,
+      .s_axil_rready,
+      .s_axil_rvalid,
+      .s_axil_rdata,
+      .s_axil_rresp,
+      .clock_run_o                  (run),
+      .clock_now_i                  (now_o),
+      .cp_q_eq_o                    (q_eq),
+      .cp_w_o                       (w),
+      .cp_sample_base_o             (sample_base),
+      .cp_sample_jitter_o           (sample_jitter),
+      .cp_sample_count_o            (sample_count),
+      .cp_sample_probability_o      (sample_probability),
+      .cp_cp_mac_o                  (cp_mac),
+      .cp_cp_id_o                   (cp_id),
+      .cp_cnm_priority_o            (cnm_priority),
+      .cp_queue_i                   (queue_o),
+      .cp_frames_i                  (cp_frames),
+      .cp_octets_i                  (cp_octets),
+      .cp_dropped_i                 (cp_dropped),
+      .cp_bad_i                     (cp_bad),
+      .cp_sampled_i                 (cp_sampled),
+      .cp_messages_i                (cp_messages),
+      .cp_messages_lost_i           (cp_messages_lost),
+      .port_rate_o                  (port_rate),
+      .port_schedule_entries_o      (schedule_entries),
+      .port_schedule_at_o           (schedule_at),
+      .port_schedule_rate_o         (schedule_rate),
+      .port_rate_now_i              (rates[CpPort]),
+      .port_frames_i                (sent_frames_o),
+      .port_octets_i                (sent_octets_o),
+      .line_rate_o                  (line_rate),
+      .line_select_o                (line_select),
+      .line_bad_i                   (bad[select_q]),
+      .line_dropped_i               (dropped[select_q]),
+      .line_control_i               (control[select_q]),
+      .line_unknown_i               (unknown[select_q]),
+      .line_discarded_i             (discarded[select_q]),
+      .line_frames_i                (frames[select_q]),
+      .line_octets_i                (octets[select_q]),
+      .line_lost_i                  (lost[select_q]),
+      .line_messages_lost_i         (messages_lost[select_q]),
+      .line_pauses_i                (pauses[select_q]),
+      .line_pauses_taken_i          (pauses_taken[select_q]),
+      .forwarding_default_ports_o   (default_ports),
+      .forwarding_write_entry_o     (write_entry),
+      .forwarding_write_used_o      (write_used),
+      .forwarding_write_mac_o       (write_mac),
+      .forwarding_write_ports_o     (write_ports),
+      .forwarding_write_o           (write),
+      .forwarding_messages_unknown_i(messages_unknown),
+      .pfc_xoff_o                   (xoff),
+      .pfc_xon_o                    (xon),
+      .pfc_quanta_o                 (quanta),
+      .pfc_source_mac_o             (source_mac),
+      .pfc_full_i                   (full[OtherPort]),
+      .pfc_paused_i                 (16'(paused)),
+      .trace_interval_o             (trace_interval),
+      .trace_dropped_i              (trace_dropped)
+  );
+
+  assign stop  = !run;
+  assign reset = rst_i || stop;
+
+  always_ff @(posedge clk_i) begin
+    if (reset) now_o <= '0;
+    else now_o <= now_o + 1'b1;
+  end
+
+  // In: one frame after the other, each with its ports. All queues but the congestion point's take every beat.
+  logic [     63:0] all_tdata;
+  logic [      7:0] all_tkeep;
+  logic             all_tvalid;
+  logic             all_tready;
+  logic             all_tlast;
+  logic [Ports-1:0] all_ports;
+  logic             cp_tready;
+
+  assign s_axis_line_tready = '1;
+
+  switch_inputs #(
+      .Ports        (Ports),
+      .Entries      (Entries),
+      .Words        (InputWords),
+      .MaxOctets    (MaxOctets),
+      .Pfc          (Pfc),
+      .DataPriority (DataPriority),
+      .QuantumClocks(QuantumClocks)
+  ) u_inputs (
+      .clk_i,
+      .rst_i,
+      .stop_i         (stop),
+      .write_i        (write),
+      .write_entry_i  (write_entry[EntryW-1:0]),
+      .write_used_i   (write_used),
+      .write_mac_i    (write_mac),
+      .write_ports_i  (write_ports[Ports-1:0]),
+      .default_ports_i(default_ports[Ports-1:0]),
+      .s_axis_line_tdata,
+      .s_axis_line_tkeep,
+      .s_axis_line_tvalid,
+      .s_axis_line_tlast,
+      .s_axis_line_tuser,
+      .m_axis_tdata   (all_tdata),
+      .m_axis_tkeep   (all_tkeep),
+      .m_axis_tvalid  (all_tvalid),
+      .m_axis_tready  (all_tready),
+      .m_axis_tlast   (all_tlast),
+      .m_axis_ports_o (all_ports),
+      .paused_o       (paused),
+      .bad_o          (bad),
+      .dropped_o      (dropped),
+      .control_o      (control),
+      .unknown_o      (unknown),
+      .discarded_o    (discarded),
+      .pauses_o       (pauses_taken)
+  );
+  assign all_tready = !all_ports[CpPort] || cp_tready;
+
+  // The queue with the congestion point.
+  logic [63:0] cp_tdata;
+  logic [ 7:0] cp_tkeep;
+  logic        cp_tvalid;
+  logic        cp_out_tready;
+  logic        cp_tlast;
+  logic        cp_tuser;
+  logic [63:0] told_tdata;
+  logic [ 7:0] told_tkeep;
+  logic        told_tvalid;
+  logic        told_tready;
+  logic        told_tlast;
+  logic        told_tuser;
+  logic        unused_cp;
+  assign unused_cp = &{1'b0, cp_tuser, default_ports, write_entry, write_ports};
+
+  cp #(
+      .Smcc         (Smcc),
+      .BufferOctets (BufferOctets),
+      .MaxOctets    (MaxOctets),
+      .Sampling     (Sampling),
+      .HarmonicTable(HarmonicTable),
+      .LastSent     (LastSent),
+      .SampleDropped(SampleDropped),
+      .EventDepth   (EventDepth),
+      .MessageDepth (MessageDepth)
+  ) u_cp (
+      .clk_i,
+      .rst_i                (reset),
+      .s_axis_tdata         (all_tdata),
+      .s_axis_tkeep         (all_tkeep),
+      .s_axis_tvalid        (all_tvalid && all_ports[CpPort]),
+      .s_axis_tready        (cp_tready),
+      .s_axis_tlast         (all_tlast),
+      .s_axis_tuser         (1'b0),
+      .m_axis_tdata         (cp_tdata),
+      .m_axis_tkeep         (cp_tkeep),
+      .m_axis_tvalid        (cp_tvalid),
+      .m_axis_tready        (cp_out_tready),
+      .m_axis_tlast         (cp_tlast),
+      .m_axis_tuser         (cp_tuser),
+      .m_axis_message_tdata (told_tdata),
+      .m_axis_message_tkeep (told_tkeep),
+      .m_axis_message_tvalid(told_tvalid),
+      .m_axis_message_tready(told_tready),
+      .m_axis_message_tlast (told_tlast),
+      .m_axis_message_tuser (told_tuser),
+      .q_eq_i               (q_eq),
+      .w_i                  (w),
+      .sample_base_i        (sample_base),
+      .sample_jitter_i      (sample_jitter),
+      .sample_count_i       (sample_count),
+      .sample_probability_i (sample_probability),
+      .cp_mac_i             (cp_mac),
+      .cp_id_i              (cp_id),
+      .cnm_priority_i       (cnm_priority),
+      .random_i,
+      .draw_o,
+      .queue_o,
+      .event_o,
+      .event_octets_o,
+      .event_dropped_o,
+      .event_queue_o,
+      .sample_o,
+      .congested_o,
+      .fb_o,
+      .reloaded_o,
+      .interval_o,
+      .frames_o             (cp_frames),
+      .octets_o             (cp_octets),
+      .dropped_o            (cp_dropped),
+      .bad_o                (cp_bad),
+      .sampled_o            (cp_sampled),
+      .messages_o           (cp_messages),
+      .messages_lost_o      (cp_messages_lost)
+  );
+
+  // Messages have a table of their own, so that they wait behind no data.
+  logic [     63:0] message_tdata;
+  logic [      7:0] message_tkeep;
+  logic             message_tvalid;
+  logic             message_tlast;
+  logic             message_tuser;
+  logic [Ports-1:0] message_ports;
+  logic             unused_message;
+  assign unused_message = &{1'b0, message_tuser, messages_discarded};
+
+  forwarding_table #(
+      .Entries(Entries),
+      .Ports  (Ports)
+  ) u_message_table (
+      .clk_i,
+      .rst_i,
+      .stop_i         (stop),
+      .write_i        (write),
+      .write_entry_i  (write_entry[EntryW-1:0]),
+      .write_used_i   (write_used),
+      .write_mac_i    (write_mac),
+      .write_ports_i  (write_ports[Ports-1:0]),
+      .default_ports_i(default_ports[Ports-1:0]),
+      .s_axis_tdata   (told_tdata),
+      .s_axis_tkeep   (told_tkeep),
+      .s_axis_tvalid  (told_tvalid),
+      .s_axis_tready  (told_tready),
+      .s_axis_tlast   (told_tlast),
+      .s_axis_tuser   (told_tuser),
+      .m_axis_tdata   (message_tdata),
+      .m_axis_tkeep   (message_tkeep),
+      .m_axis_tvalid  (message_tvalid),
+      .m_axis_tready  (1'b1),
+      .m_axis_tlast   (message_tlast),
+      .m_axis_tuser   (message_tuser),
+      .m_axis_ports_o (message_ports),
+      .unknown_o      (messages_unknown),
+      .discarded_o    (messages_discarded)
+  );
+
+  // How the queue has changed, for flow control: by one frame a clock at most.
+  queue_octets_t queue_q;
+  logic          grows_q;
+  logic          shrinks_q;
+  frame_octets_t by_q;
+
+  always_ff @(posedge clk_i) begin
+    if (reset) begin
+      queue_q   <= '0;
+      grows_q   <= 1'b0;
+      shrinks_q <= 1'b0;
+    end else begin
+      queue_q   <= queue_o;
+      grows_q   <= queue_o > queue_q;
+      shrinks_q <= queue_o < queue_q;
+    end
+    by_q <= queue_o > queue_q ? FrameW'(queue_o - queue_q) : FrameW'(queue_q - queue_o);
+  end
+
+  // Out.
+  for (genvar p = 0; p < Ports; ++p) begin : gen_output
+    localparam bit IsCp = p == CpPort;
+    // The ports without congestion point have the line's rate, which does not change.
+    localparam int unsigned PortChanges = IsCp ? Changes : 1;
+    localparam int unsigned PortChangeW = $clog2(PortChanges + 1);
+    logic [PortChangeW-1:0]            port_entries;
+    logic [PortChanges-1:0][     47:0] port_at;
+    logic [PortChanges-1:0][RateW-1:0] port_rates;
+    logic [           63:0]            data_tdata;
+    logic [            7:0]            data_tkeep;
+    logic                              data_tvalid;
+    logic                              data_tready;
+    logic                              data_tlast;
+
+    if (IsCp) begin : gen_cp
+      assign port_entries  = schedule_entries;
+      assign port_at       = schedule_at;
+      assign port_rates    = schedule_rate;
+      assign data_tdata    = cp_tdata;
+      assign data_tkeep    = cp_tkeep;
+      assign data_tvalid   = cp_tvalid;
+      assign cp_out_tready = data_tready;
+      assign data_tlast    = cp_tlast;
+    end else begin : gen_other
+      logic unused;
+      assign unused       = &{1'b0, data_tready};
+      assign port_entries = '0;
+      assign port_at      = '0;
+      assign port_rates   = '0;
+      assign data_tdata   = all_tdata;
+      assign data_tkeep   = all_tkeep;
+      assign data_tvalid  = all_tvalid && all_tready && all_ports[p];
+      assign data_tlast   = all_tlast;
+    end
+
+    switch_output #(
+        .OwnQueue     (!IsCp),
+        .Words        (OutputWords),
+        .MessageWords (MessageWords),
+        .MaxOctets    (MaxOctets),
+        .Pfc          (Pfc && !IsCp),
+        .DataPriority (DataPriority),
+        .QuantumClocks(QuantumClocks),
+        .ClockHz      (ClockHz),
+        .OctetsOnLine (OctetsOnLine),
+        .Changes      (PortChanges)
+    ) u_output (
+        .clk_i,
+        .rst_i                (reset),
+        .rate_i               (IsCp ? port_rate : line_rate),
+        .schedule_entries_i   (port_entries),
+        .schedule_at_i        (port_at),
+        .schedule_rate_i      (port_rates),
+        .now_i                (now_o),
+        .rate_o               (rates[p]),
+        .xoff_i               (xoff),
+        .xon_i                (xon),
+        .quanta_i             (quanta),
+        .source_mac_i         (source_mac),
+        .grows_i              (grows_q),
+        .shrinks_i            (shrinks_q),
+        .by_i                 (by_q),
+        .paused_i             (paused[p]),
+        .s_axis_message_tdata (message_tdata),
+        .s_axis_message_tkeep (message_tkeep),
+        .s_axis_message_tvalid(message_tvalid && message_ports[p]),
+        .s_axis_message_tlast (message_tlast),
+        .s_axis_tdata         (data_tdata),
+        .s_axis_tkeep         (data_tkeep),
+        .s_axis_tvalid        (data_tvalid),
+        .s_axis_tready        (data_tready),
+        .s_axis_tlast         (data_tlast),
+        .m_axis_tdata         (m_axis_line_tdata[p]),
+        .m_axis_tkeep         (m_axis_line_tkeep[p]),
+        .m_axis_tvalid        (m_axis_line_tvalid[p]),
+        .m_axis_tready        (m_axis_line_tready[p]),
+        .m_axis_tlast         (m_axis_line_tlast[p]),
+        .m_axis_tuser         (m_axis_line_tuser[p]),
+        .full_o               (full[p]),
+        .frames_o             (frames[p]),
+        .octets_o             (octets[p]),
+        .lost_o               (lost[p]),
+        .messages_lost_o      (messages_lost[p]),
+        .pauses_o             (pauses[p])
+    );
+  end
+  assign sent_frames_o = frames[CpPort];
+  assign sent_octets_o = octets[CpPort];
+
+  switch_trace #(
+      .Depth(TraceDepth)
+  ) u_trace (
+      .clk_i,
+      .rst_i     (reset),
+      .now_i     (now_o),
+      .interval_i(trace_interval),
+      .queue_i   (queue_o),
+      .sample_i  (sample_o),
+      .fb_i      (fb_o),
+      .full_i    (full[OtherPort]),
+      .m_axis_trace_tdata,
+      .m_axis_trace_tkeep,
+      .m_axis_trace_tvalid,
+      .m_axis_trace_tready,
+      .m_axis_trace_tlast,
+      .m_axis_trace_tuser,
+      .dropped_o (trace_dropped)
+  );
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An input of the switch: keeps the frames of a line until they are whole, takes out those of MAC control, and looks up
+// which ports each goes to. (Paper 002, section 3.2, figure 4)
+//
+// Latency: the first beat is at m_axis Entries + 12 clocks after the frame's last beat was shown (two fewer without Pfc), if none
+// is before it. Throughput: a beat a clock, and Entries + 4 clocks between frames.
+
+`default_nettype none
+
+module switch_input #(
+  parameter int unsigned Ports         = 4,
+  // Entries of the forwarding table.
+  parameter int unsigned Entries       = 16,
+  // Beats that wait.
+  parameter int unsigned Words         = 512,
+  parameter int unsigned MaxOctets     = 1522,
+  // Frames of MAC control are obeyed and taken out, not forwarded.
+  parameter bit          Pfc           = 1'b1,
+  // As pfc_rx's.
+  parameter int unsigned QuantumClocks = 64,
+  // Bits of an entry's number; not to be set.
+  parameter int unsigned EntryW        = $clog2(Entries)
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+  // Reset of all but the table's entries.
+  input var logic stop_i,
+
+  // The table's entries, as forwarding_table has them.
+  input var logic              write_i,
+  input var logic [EntryW-1:0] write_entry_i,
+  input var logic              write_used_i,
+  input var logic [      47:0] write_mac_i,
+  input var logic [ Ports-1:0] write_ports_i,
+  input var logic [ Ports-1:0] default_ports_i,
+
+  // The line: every beat is taken.
+  input var logic [63:0] s_axis_tdata,
+  input var logic [ 7:0] s_axis_tkeep,
+  input var logic        s_axis_tvalid,
+  input var logic        s_axis_tlast,
+  input var logic        s_axis_tuser,
+
+  // Good frames, and the ports that each goes to.
+  output var logic [     63:0] m_axis_tdata,
+  output var logic [      7:0] m_axis_tkeep,
+  output var logic             m_axis_tvalid,
+  input var  logic             m_axis_tready,
+  output var logic             m_axis_tlast,
+  output var logic             m_axis_tuser,
+  output var logic [Ports-1:0] m_axis_ports_o,
+
+  // Priorities that the neighbour has stopped.
+  output var logic [ 7:0] paused_o,
+  // Frames that were bad, found no room, were of MAC control but no pause, for an address that the table does not have, for no
+  // port; and pause frames.
+  output var logic [31:0] bad_o,
+  output var logic [31:0] dropped_o,
+  output var logic [31:0] control_o,
+  output var logic [31:0] unknown_o,
+  output var logic [31:0] discarded_o,
+  output var logic [31:0] pauses_o
+);
+  logic        reset;
+  logic [63:0] kept_tdata;
+  logic [ 7:0] kept_tkeep;
+  logic        kept_tvalid;
+  logic        kept_tready;
+  logic        kept_tlast;
+  logic [63:0] data_tdata;
+  logic [ 7:0] data_tkeep;
+  logic        data_tvalid;
+  logic        data_tready;
+  logic        data_tlast;
+  logic        data_tuser;
+
+  assign reset = rst_i || stop_i;
+
+  frame_fifo #(
+      .Words    (Words),
+      .MaxOctets(MaxOctets)
+  ) u_fifo (
+      .clk_i,
+      .rst_i        (reset),
+      .s_axis_tdata,
+      .s_axis_tkeep,
+      .s_axis_tvalid,
+      .s_axis_tlast,
+      .s_axis_tuser,
+      .m_axis_tdata (kept_tdata),
+      .m_axis_tkeep (kept_tkeep),
+      .m_axis_tvalid(kept_tvalid),
+      .m_axis_tready(kept_tready),
+      .m_axis_tlast (kept_tlast),
+      .bad_o,
+      .dropped_o
+  );
+
+  if (Pfc) begin : gen_pfc
+    logic [31:0] malformed;
+    logic [31:0] other;
+
+    pfc_rx #(
+        .QuantumClocks(QuantumClocks)
+    ) u_pfc (
+        .clk_i,
+        .rst_i        (reset),
+        .s_axis_tdata (kept_tdata),
+        .s_axis_tkeep (kept_tkeep),
+        .s_axis_tvalid(kept_tvalid),
+        .s_axis_tready(kept_tready),
+        .s_axis_tlast (kept_tlast),
+        .s_axis_tuser (1'b0),
+        .m_axis_tdata (data_tdata),
+        .m_axis_tkeep (data_tkeep),
+        .m_axis_tvalid(data_tvalid),
+        .m_axis_tready(data_tready),
+        .m_axis_tlast (data_tlast),
+        .m_axis_tuser (data_tuser),
+        .paused_o,
+        .frames_o     (pauses_o),
+        .malformed_o  (malformed),
+        .other_o      (other)
+    );
+    // Both stay at their largest values, and so does their sum.
+    logic [32:0] sum;
+    assign sum       = {1'b0, malformed} + {1'b0, other};
+    assign control_o = sum[32] ? '1 : sum[31:0];
+  end else begin : gen_no_pfc
+    assign data_tdata  = kept_tdata;
+    assign data_tkeep  = kept_tkeep;
+    assign data_tvalid = kept_tvalid;
+    assign kept_tready = data_tready;
+    assign data_tlast  = kept_tlast;
+    assign data_tuser  = 1'b0;
+    assign paused_o    = '0;
+    assign control_o   = '0;
+    assign pauses_o    = '0;
+  end
+
+  forwarding_table #(
+      .Entries(Entries),
+      .Ports  (Ports)
+  ) u_table (
+      .clk_i,
+      .rst_i,
+      .stop_i,
+      .write_i,
+      .write_entry_i,
+      .write_used_i,
+      .write_mac_i,
+      .write_ports_i,
+      .default_ports_i,
+      .s_axis_tdata (data_tdata),
+      .s_axis_tkeep (data_tkeep),
+      .s_axis_tvalid(data_tvalid),
+      .s_axis_tready(data_tready),
+      .s_axis_tlast (data_tlast),
+      .s_axis_tuser (data_tuser),
+      .m_axis_tdata,
+      .m_axis_tkeep,
+      .m_axis_tvalid,
+      .m_axis_tready,
+      .m_axis_tlast,
+      .m_axis_tuser,
+      .m_axis_ports_o,
+      .unknown_o,
+      .discarded_o
+  );
+endmodule
+
+`default_nettype wire

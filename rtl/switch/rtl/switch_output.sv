@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An output of the switch: pause frames before messages before data, on a line at its rate. (Paper 002, section 3.2: messages go
+// to the output MAC at the highest priority)
+//
+// Data either wait here (OwnQueue) or come from the congestion point; messages wait here. What finds no room is dropped whole
+// and counted. Which frame goes next is decided when the line is free.
+// Latency: the first beat of data that find the line free is on it three clocks after it is shown (OwnQueue: nine after its
+// frame's last beat). Throughput: that of the line, up to a frame each b + 3 clocks of b beats.
+
+`default_nettype none
+
+module switch_output
+  import penstock_pkg::*;
+#(
+  // Data wait here; else s_axis_tready says when they are taken.
+  parameter bit          OwnQueue      = 1'b1,
+  // Beats of data and of messages that wait.
+  parameter int unsigned Words         = 1024,
+  parameter int unsigned MessageWords  = 32,
+  parameter int unsigned MaxOctets     = 1522,
+  // The neighbour is told to stop when the congestion point's queue is long: a frame of pfc_tx.
+  parameter bit          Pfc           = 1'b1,
+  // Those of pfc_tx and output_port.
+  parameter int unsigned DataPriority  = 3,
+  parameter int unsigned QuantumClocks = 64,
+  parameter int unsigned ClockHz       = 125_000_000,
+  parameter int unsigned OctetsOnLine  = 20,
+  parameter int unsigned Changes       = 1,
+  // Bits of a number of changes; not to be set.
+  parameter int unsigned ChangeW       = $clog2(Changes + 1)
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // The line's rate and its changes, as output_port's.
+  input var  rate_t                          rate_i,
+  input var  logic  [ChangeW-1:0]            schedule_entries_i,
+  input var  logic  [Changes-1:0][     47:0] schedule_at_i,
+  input var  logic  [Changes-1:0][RateW-1:0] schedule_rate_i,
+  input var  logic  [       47:0]            now_i,
+  output var rate_t                          rate_o,
+
+  // Flow control: settings of pfc_tx, how the congestion point's queue has changed in this clock, and that this port's
+  // neighbour has stopped the data.
+  input var logic          [QueueW-1:0] xoff_i,
+  input var logic          [QueueW-1:0] xon_i,
+  input var logic          [      15:0] quanta_i,
+  input var logic          [      47:0] source_mac_i,
+  input var logic                       grows_i,
+  input var logic                       shrinks_i,
+  input var frame_octets_t              by_i,
+  input var logic                       paused_i,
+
+  // Messages: every beat is taken.
+  input var logic [63:0] s_axis_message_tdata,
+  input var logic [ 7:0] s_axis_message_tkeep,
+  input var logic        s_axis_message_tvalid,
+  input var logic        s_axis_message_tlast,
+
+  // Data. With OwnQueue every beat is taken.
+  input var  logic [63:0] s_axis_tdata,
+  input var  logic [ 7:0] s_axis_tkeep,
+  input var  logic        s_axis_tvalid,
+  output var logic        s_axis_tready,
+  input var  logic        s_axis_tlast,
+
+  // The line.
+  output var logic [63:0] m_axis_tdata,
+  output var logic [ 7:0] m_axis_tkeep,
+  output var logic        m_axis_tvalid,
+  input var  logic        m_axis_tready,
+  output var logic        m_axis_tlast,
+  output var logic        m_axis_tuser,
+
+  // Priorities that the neighbour is to stop; frames sent and their octets; data and messages without room; pause frames.
+  output var logic [ 7:0] full_o,
+  output var logic [31:0] frames_o,
+  output var logic [47:0] octets_o,
+  output var logic [31:0] lost_o,
+  output var logic [31:0] messages_lost_o,
+  output var logic [31:0] pauses_o
+);
+  if (DataPriority > 7) begin : gen_bad_priority
+    $fatal(0, "DataPriority is 0 to 7 (instance %m)");
+  end
+
+  // What the arbiter chooses from, the lowest first.
+  localparam int unsigned Pause = 0;
+  localparam int unsigned Message = 1;
+  localparam int unsigned Data = 2;
+  localparam int unsigned Inputs = 3;
+  logic [Inputs-1:0][63:0] in_tdata;
+  logic [Inputs-1:0][ 7:0] in_tkeep;
+  logic [Inputs-1:0]       in_tvalid;
+  logic [Inputs-1:0]       in_tready;
+  logic [Inputs-1:0]       in_tlast;
+  logic [Inputs-1:0]       in_tuser;
+  logic                    line_free;
+
+  if (Pfc) begin : gen_pfc
+    logic [7:0][QueueW-1:0] held;
+    logic                   unused;
+    assign unused = &{1'b0, held};
+
+    pfc_tx #(
+        .Lossless     (1 << DataPriority),
+        .QuantumClocks(QuantumClocks)
+    ) u_pfc (
+        .clk_i,
+        .rst_i,
+        .xoff_i,
+        .xon_i,
+        .quanta_i,
+        .source_mac_i,
+        .arrive_valid_i   (grows_i),
+        .arrive_priority_i(3'(DataPriority)),
+        .arrive_octets_i  (by_i),
+        .depart_valid_i   (shrinks_i),
+        .depart_priority_i(3'(DataPriority)),
+        .depart_octets_i  (by_i),
+        .line_free_i      (line_free),
+        .m_axis_tdata     (in_tdata[Pause]),
+        .m_axis_tkeep     (in_tkeep[Pause]),
+        .m_axis_tvalid    (in_tvalid[Pause]),
+        .m_axis_tready    (in_tready[Pause]),
+        .m_axis_tlast     (in_tlast[Pause]),
+        .m_axis_tuser     (in_tuser[Pause]),
+        .held_o           (held),
+        .full_o,
+        .frames_o         (pauses_o)
+    );
+  end else begin : gen_no_pfc
+    logic unused;
+    logic unused_now;
+    assign unused = &{1'b0, xoff_i, xon_i, quanta_i, source_mac_i};
+    assign unused_now = &{1'b0, grows_i, shrinks_i, by_i, in_tready[Pause]};
+    assign in_tdata[Pause] = '0;
+    assign in_tkeep[Pause] = '0;
+    assign in_tvalid[Pause] = 1'b0;
+    assign in_tlast[Pause] = 1'b0;
+    assign in_tuser[Pause] = 1'b0;
+    assign full_o = '0;
+    assign pauses_o = '0;
+  end
+
+  // What comes from within is good.
+  logic [31:0] messages_bad;
+  frame_fifo #(
+      .Words    (MessageWords),
+      .MaxOctets(64)
+  ) u_messages (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata (s_axis_message_tdata),
+      .s_axis_tkeep (s_axis_message_tkeep),
+      .s_axis_tvalid(s_axis_message_tvalid),
+      .s_axis_tlast (s_axis_message_tlast),
+      .s_axis_tuser (1'b0),
+      .m_axis_tdata (in_tdata[Message]),
+      .m_axis_tkeep (in_tkeep[Message]),
+      .m_axis_tvalid(in_tvalid[Message]),
+      .m_axis_tready(in_tready[Message]),
+      .m_axis_tlast (in_tlast[Message]),
+      .bad_o        (messages_bad),
+      .dropped_o    (messages_lost_o)
+  );
+  assign in_tuser[Message] = 1'b0;
+
+  logic data_tvalid;
+  if (OwnQueue) begin : gen_queue
+    logic [31:0] bad;
+    logic        unused;
+    assign unused        = &{1'b0, bad, messages_bad};
+    assign s_axis_tready = 1'b1;
+
+    frame_fifo #(
+        .Words    (Words),
+        .MaxOctets(MaxOctets)
+    ) u_data (
+        .clk_i,
+        .rst_i,
+        .s_axis_tdata,
+        .s_axis_tkeep,
+        .s_axis_tvalid,
+        .s_axis_tlast,
+        .s_axis_tuser (1'b0),
+        .m_axis_tdata (in_tdata[Data]),
+        .m_axis_tkeep (in_tkeep[Data]),
+        .m_axis_tvalid(data_tvalid),
+        .m_axis_tready(in_tready[Data]),
+        .m_axis_tlast (in_tlast[Data]),
+        .bad_o        (bad),
+        .dropped_o    (lost_o)
+    );
+  end else begin : gen_no_queue
+    logic unused;
+    assign unused         = &{1'b0, messages_bad};
+    assign in_tdata[Data] = s_axis_tdata;
+    assign in_tkeep[Data] = s_axis_tkeep;
+    assign data_tvalid    = s_axis_tvalid;
+    assign s_axis_tready  = in_tready[Data];
+    assign in_tlast[Data] = s_axis_tlast;
+    assign lost_o         = '0;
+  end
+  assign in_tuser[Data] = 1'b0;
+
+  // Data that are stopped stop between frames.
+  logic in_frame_q;
+  always_ff @(posedge clk_i) begin
+    if (rst_i) in_frame_q <= 1'b0;
+    else if (in_tvalid[Data] && in_tready[Data]) in_frame_q <= !in_tlast[Data];
+  end
+  assign in_tvalid[Data] = data_tvalid && (in_frame_q || !paused_i);
+
+  logic [63:0] next_tdata;
+  logic [ 7:0] next_tkeep;
+  logic        next_tvalid;
+  logic        next_tready;
+  logic        next_tlast;
+  logic        next_tuser;
+  logic [ 1:0] next_source;
+  logic        start;
+  logic        unused_says;
+  assign unused_says = &{1'b0, next_source, start};
+
+  frame_arbiter #(
+      .Inputs(Inputs),
+      .Strict(1'b1)
+  ) u_arbiter (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata   (in_tdata),
+      .s_axis_tkeep   (in_tkeep),
+      .s_axis_tvalid  (in_tvalid),
+      .s_axis_tready  (in_tready),
+      .s_axis_tlast   (in_tlast),
+      .s_axis_tuser   (in_tuser),
+      .hold_i         (!line_free),
+      .m_axis_tdata   (next_tdata),
+      .m_axis_tkeep   (next_tkeep),
+      .m_axis_tvalid  (next_tvalid),
+      .m_axis_tready  (next_tready),
+      .m_axis_tlast   (next_tlast),
+      .m_axis_tuser   (next_tuser),
+      .m_axis_source_o(next_source)
+  );
+
+  output_port #(
+      .ClockHz     (ClockHz),
+      .OctetsOnLine(OctetsOnLine),
+      .Entries     (Changes),
+      .Slack       (4)
+  ) u_port (
+      .clk_i,
+      .rst_i,
+      .rate_i,
+      .schedule_entries_i,
+      .schedule_at_i,
+      .schedule_rate_i,
+      .now_i,
+      .rate_o,
+      .hold_i       (1'b0),
+      .free_o       (line_free),
+      .s_axis_tdata (next_tdata),
+      .s_axis_tkeep (next_tkeep),
+      .s_axis_tvalid(next_tvalid),
+      .s_axis_tready(next_tready),
+      .s_axis_tlast (next_tlast),
+      .s_axis_tuser (next_tuser),
+      .m_axis_tdata,
+      .m_axis_tkeep,
+      .m_axis_tvalid,
+      .m_axis_tready,
+      .m_axis_tlast,
+      .m_axis_tuser,
+      .start_o      (start),
+      .frames_o,
+      .octets_o
+  );
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The trace of the switch: source 0 the queue, 1 Fb of each sample, 2 the priorities that the neighbours are to stop.
+// (Paper 002, section 1)
+//
+// Latency and throughput: those of trace and trace_probe.
+
+`default_nettype none
+
+module switch_trace
+  import penstock_pkg::QueueW;
+  import trace_pkg::*;
+#(
+  // Records that wait.
+  parameter int unsigned Depth = 64
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  input var logic [ClockW-1:0] now_i,
+  // As trace_probe's.
+  input var logic [      23:0] interval_i,
+
+  input var logic [QueueW-1:0] queue_i,
+  input var logic              sample_i,
+  input var logic [       5:0] fb_i,
+  input var logic [       7:0] full_i,
+
+  output var logic [63:0] m_axis_trace_tdata,
+  output var logic [ 7:0] m_axis_trace_tkeep,
+  output var logic        m_axis_trace_tvalid,
+  input var  logic        m_axis_trace_tready,
+  output var logic        m_axis_trace_tlast,
+  output var logic        m_axis_trace_tuser,
+
+  output var logic [31:0] dropped_o
+);
+  localparam int unsigned Sources = 3;
+  logic [Sources-1:0]             valid;
+  logic [Sources-1:0][ WhatW-1:0] what;
+  logic [Sources-1:0][ValueW-1:0] value;
+
+  assign what[0]  = TraceQueue;
+  assign what[1]  = TraceFb;
+  assign what[2]  = TracePaused;
+  assign valid[1] = sample_i;
+  assign value[1] = ValueW'(fb_i);
+
+  trace_probe u_queue (
+      .clk_i,
+      .rst_i,
+      .interval_i,
+      .value_i(ValueW'(queue_i)),
+      .valid_o(valid[0]),
+      .value_o(value[0])
+  );
+
+  trace_probe u_full (
+      .clk_i,
+      .rst_i,
+      .interval_i,
+      .value_i(ValueW'(full_i)),
+      .valid_o(valid[2]),
+      .value_o(value[2])
+  );
+
+  trace #(
+      .Sources(Sources),
+      .Depth  (Depth)
+  ) u_trace (
+      .clk_i,
+      .rst_i,
+      .now_i,
+      .valid_i      (valid),
+      .what_i       (what),
+      .value_i      (value),
+      .m_axis_tdata (m_axis_trace_tdata),
+      .m_axis_tkeep (m_axis_trace_tkeep),
+      .m_axis_tvalid(m_axis_trace_tvalid),
+      .m_axis_tready(m_axis_trace_tready),
+      .m_axis_tlast (m_axis_trace_tlast),
+      .m_axis_tuser (m_axis_trace_tuser),
+      .dropped_o
+  );
+endmodule
+
+`default_nettype wire
