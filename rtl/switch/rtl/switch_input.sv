@@ -77,7 +77,7 @@ module switch_input #(
 
   assign reset = rst_i || stop_i;
 
-  frame_fifo #(
+  switch_queue #(
       .Words    (Words),
       .MaxOctets(MaxOctets)
   ) u_fifo (

@@ -146,7 +146,7 @@ module switch_output
 
   // What comes from within is good.
   logic [31:0] messages_bad;
-  frame_fifo #(
+  switch_queue #(
       .Words    (MessageWords),
       .MaxOctets(64)
   ) u_messages (
@@ -174,7 +174,7 @@ module switch_output
     assign unused        = &{1'b0, bad, messages_bad};
     assign s_axis_tready = 1'b1;
 
-    frame_fifo #(
+    switch_queue #(
         .Words    (Words),
         .MaxOctets(MaxOctets)
     ) u_data (

@@ -10,7 +10,7 @@
 
 `default_nettype none
 
-module frame_fifo
+module switch_queue
   import cn_frame_pkg::*;
 #(
   // Beats that fit, a power of two, at least 16 and at least those of the longest frame.
@@ -248,6 +248,7 @@ module frame_fifo
       assert (kept <= written);
       assert (32'(written - kept) <= LongestBeats + 1);
       assert (32'(beats_q) <= LongestBeats + 1);
+      if (32'(beats_q) > LongestBeats) assert (bad_q);
       if (!over_q && !bad_q) assert (32'(written - kept) == 32'(beats_q));
       assert (32'(written - kept) <= 32'(beats_q));
       // The last beats of what is kept, and of each stage on the way out.
