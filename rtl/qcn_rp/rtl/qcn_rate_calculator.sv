@@ -46,9 +46,11 @@ module qcn_rate_calculator
   // The time base.
   input var logic tick_i,
 
-  // Random words for cycles that begin in this clock.
-  input var random_t random_byte_i,
-  input var random_t random_timer_i,
+  // Random words for cycles that begin in this clock, and whether they are drawn.
+  input var  random_t random_byte_i,
+  input var  random_t random_timer_i,
+  output var logic    draw_byte_o,
+  output var logic    draw_timer_o,
 
   // Gd = 2^-gd_shift: 6 to 16.
   input var logic   [ 4:0] gd_shift_i,
@@ -179,6 +181,7 @@ module qcn_rate_calculator
 
   assign byte_base   = rpg_byte_reset_i >> (more && byte_stage_q >= rpg_threshold_i);
   assign byte_begins = begins || (serve_signal && !keep) || serve_byte;
+  assign draw_byte_o = serve_byte || (serve_signal && !keep && JitterRp == Always);
 
   qcn_cycle_counter #(
       .StepW (FrameW),
@@ -203,6 +206,7 @@ module qcn_rate_calculator
 
     assign time_base   = rpg_time_reset_i >> (more && time_stage_q >= rpg_threshold_i);
     assign time_begins = timer_on_i && (start_i || serve_signal || serve_time);
+    assign draw_timer_o = time_begins && (serve_time || JitterRp == Always);
 
     qcn_cycle_counter #(
         .StepW (1),
@@ -223,6 +227,7 @@ module qcn_rate_calculator
   end else begin : gen_no_timer
     assign time_left_o = '0;
     assign time_ended  = 1'b0;
+    assign draw_timer_o = 1'b0;
 
     // Inputs of the timer.
     logic unused;

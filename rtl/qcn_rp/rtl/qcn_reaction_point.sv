@@ -40,10 +40,12 @@ module qcn_reaction_point
   output var logic       signal_ready_o,
   input var  logic [5:0] fb_i,
 
-  // The time base, and random words for cycles that begin in this clock.
-  input var logic    tick_i,
-  input var random_t random_byte_i,
-  input var random_t random_timer_i,
+  // The time base; random words for cycles that begin in this clock, and whether they are drawn.
+  input var  logic    tick_i,
+  input var  random_t random_byte_i,
+  input var  random_t random_timer_i,
+  output var logic    draw_byte_o,
+  output var logic    draw_timer_o,
 
   // Settings: those of qcn_rate_calculator.
   input var logic   [ 4:0] gd_shift_i,
@@ -107,6 +109,8 @@ module qcn_reaction_point
       .tick_i,
       .random_byte_i,
       .random_timer_i,
+      .draw_byte_o,
+      .draw_timer_o,
       .gd_shift_i,
       .rpg_threshold_i,
       .rpg_byte_reset_i,

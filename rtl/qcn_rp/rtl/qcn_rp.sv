@@ -54,10 +54,12 @@ module qcn_rp
   input var logic [ReactionPoints-1:0][47:0] mac_i,
   input var logic [ReactionPoints-1:0] start_i,
 
-  // The time base, and random words for cycles that begin in this clock.
+  // The time base; random words for cycles that begin in this clock, and whether they are drawn.
   input var logic tick_i,
   input var logic [ReactionPoints-1:0][31:0] random_byte_i,
   input var logic [ReactionPoints-1:0][31:0] random_timer_i,
+  output var logic [ReactionPoints-1:0] draw_byte_o,
+  output var logic [ReactionPoints-1:0] draw_timer_o,
 
   // Settings: those of qcn_rate_calculator.
   input var logic   [ 4:0] gd_shift_i,
@@ -95,6 +97,8 @@ module qcn_rp
   output var logic [ReactionPoints-1:0][LeftW-1:0] byte_left_o,
   output var logic [ReactionPoints-1:0][LeftW-1:0] time_left_o,
   output var logic [ReactionPoints-1:0] busy_o,
+  // A message is taken by its reaction point.
+  output var logic [ReactionPoints-1:0] signal_o,
   output var logic [ReactionPoints-1:0] sent_valid_o,
   output var logic [ReactionPoints-1:0][FrameW-1:0] sent_octets_o,
   output var logic [ReactionPoints-1:0][FrameW-1:0] tokens_o,
@@ -118,6 +122,7 @@ module qcn_rp
   logic [ReactionPoints-1:0] signal_ready;
 
   assign unused = &{1'b0, cp_id, q_off, q_delta};
+  assign signal_o = signal_valid & signal_ready;
 
   message_receiver #(
       .Smcc(1'b0)
@@ -185,6 +190,8 @@ module qcn_rp
         .tick_i,
         .random_byte_i(random_byte_i[i]),
         .random_timer_i(random_timer_i[i]),
+        .draw_byte_o(draw_byte_o[i]),
+        .draw_timer_o(draw_timer_o[i]),
         .gd_shift_i,
         .rpg_threshold_i,
         .rpg_byte_reset_i,

@@ -259,7 +259,7 @@ fn switch() {
 fn nic() {
     let core = nic_registers::Core::new(93);
     let reset = |given: &mut nic_registers::In, on| given.rst_i = on;
-    answers(core, bus!(nic_registers), reset, nic_registers_map::REGISTERS, 0x400, 94);
+    answers(core, bus!(nic_registers), reset, nic_registers_map::REGISTERS, 0x800, 94);
 }
 
 /// No two registers share a word.

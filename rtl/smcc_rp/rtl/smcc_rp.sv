@@ -73,6 +73,8 @@ module smcc_rp
 
   // What the reaction points say.
   output var logic [ReactionPoints-1:0][RateW-1:0] rate_o,
+  // A message is taken by its reaction point.
+  output var logic [ReactionPoints-1:0] signal_o,
   output var logic [ReactionPoints-1:0] sent_valid_o,
   output var logic [ReactionPoints-1:0][FrameW-1:0] sent_octets_o,
   output var logic [ReactionPoints-1:0][FrameW-1:0] tokens_o,
@@ -96,6 +98,7 @@ module smcc_rp
   logic   [ReactionPoints-1:0] signal_ready;
 
   assign unused = &{1'b0, fb};
+  assign signal_o = signal_valid & signal_ready;
 
   message_receiver #(
       .Smcc(1'b1)

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Says for each of the host's frames which way it goes: one whose source address is that of a reaction point goes through
+// that one's gate, since messages about it come for that address; all others go to a port that is a setting.
+//
+// A frame's first two beats, which hold its source address, are kept until the way is known. A frame that ends before its
+// source address is whole is no reaction point's. Of reaction points with the same address the lowest has the frame, as
+// with messages.
+//
+// Latency: 3 clocks. Throughput: a beat a clock, and 3 clocks between frames.
+
+`default_nettype none
+
+module nic_host_steer
+  import penstock_pkg::*;
+#(
+  // At least 1.
+  parameter int unsigned ReactionPoints = 4,
+  parameter int unsigned Ports          = 1
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // Addresses of the reaction points, and the port of the frames that are none's (port 0 if there is no such).
+  input var logic [ReactionPoints-1:0][47:0] mac_i,
+  input var logic [               1:0]       port_i,
+
+  // Frames; octets_i is a frame's length with its FCS, valid with its first beat until that is taken.
+  input var  logic          [63:0] s_axis_tdata,
+  input var  logic          [ 7:0] s_axis_tkeep,
+  input var  logic                 s_axis_tvalid,
+  output var logic                 s_axis_tready,
+  input var  logic                 s_axis_tlast,
+  input var  logic                 s_axis_tuser,
+  input var  frame_octets_t        s_axis_octets_i,
+
+  // The same frames, and whose they are: valid and ready of reaction points, and of ports.
+  output var logic          [              63:0] m_axis_tdata,
+  output var logic          [               7:0] m_axis_tkeep,
+  output var logic          [ReactionPoints-1:0] m_axis_point_tvalid,
+  input var  logic          [ReactionPoints-1:0] m_axis_point_tready,
+  output var logic          [         Ports-1:0] m_axis_port_tvalid,
+  input var  logic          [         Ports-1:0] m_axis_port_tready,
+  output var logic                               m_axis_tlast,
+  output var logic                               m_axis_tuser,
+  output var frame_octets_t                      m_axis_octets_o,
+
+  // Frames that went through a gate, and that did not. They stay at their largest value.
+  output var logic [31:0] paced_o,
+  output var logic [31:0] unpaced_o
+);
+  if (ReactionPoints < 1) begin : gen_bad_number
+    $fatal(0, "ReactionPoints is at least 1 (instance %m)");
+  end
+  if (Ports < 1 || Ports > 4) begin : gen_bad_ports
+    $fatal(0, "Ports is 1 to 4 (instance %m)");
+  end
+
+  typedef struct packed {
+    logic        user;
+    logic        last;
+    logic [7:0]  keep;
+    logic [63:0] data;
+  } beat_t;
+
+  typedef enum logic [2:0] {
+    // Takes the first beat, takes the second, finds the way.
+    First,
+    Second,
+    Find,
+    // Shows the first beat, shows the second, shows the others as they come.
+    ShowFirst,
+    ShowSecond,
+    Pass
+  } state_e;
+
+  state_e                      state_q;
+  beat_t                       first_q;
+  beat_t                       second_q;
+  beat_t                       beat;
+  beat_t                       shown;
+  logic   [              47:0] source;
+  logic   [ReactionPoints-1:0] match;
+  logic   [ReactionPoints-1:0] point_q;
+  logic   [         Ports-1:0] port_q;
+  logic                        shows;
+  logic                        ready;
+  logic                        taken;
+
+  assign beat = {s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata};
+  // Octets 6 to 11, the first highest.
+  assign source = {
+    first_q.data[55:48],
+    first_q.data[63:56],
+    second_q.data[7:0],
+    second_q.data[15:8],
+    second_q.data[23:16],
+    second_q.data[31:24]
+  };
+
+  always_comb begin
+    match = '0;
+    for (int unsigned i = ReactionPoints; i > 0; --i) begin
+      if (source == mac_i[i-1]) begin
+        match      = '0;
+        match[i-1] = 1'b1;
+      end
+    end
+    if (!second_q.keep[3]) match = '0;
+  end
+
+  always_comb begin
+    case (state_q)
+      ShowFirst: shown = first_q;
+      ShowSecond: shown = second_q;
+      default: shown = beat;
+    endcase
+  end
+
+  assign shows = state_q == ShowFirst || state_q == ShowSecond || (state_q == Pass && s_axis_tvalid);
+  assign ready = ((point_q & m_axis_point_tready) != '0) || ((port_q & m_axis_port_tready) != '0);
+  assign taken = shows && ready;
+  assign s_axis_tready = state_q == First || state_q == Second || (state_q == Pass && ready);
+  assign m_axis_point_tvalid = {ReactionPoints{shows}} & point_q;
+  assign m_axis_port_tvalid = {Ports{shows}} & port_q;
+  assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = shown;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      state_q <= First;
+    end else begin
+      case (state_q)
+        First: if (s_axis_tvalid) state_q <= s_axis_tlast ? Find : Second;
+        Second: if (s_axis_tvalid) state_q <= Find;
+        Find: state_q <= ShowFirst;
+        ShowFirst: if (taken) state_q <= first_q.last ? First : ShowSecond;
+        ShowSecond: if (taken) state_q <= second_q.last ? First : Pass;
+        Pass: if (taken && s_axis_tlast) state_q <= First;
+        default: state_q <= First;
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (state_q == First) begin
+      first_q         <= beat;
+      m_axis_octets_o <= s_axis_octets_i;
+      // A frame of one beat has no source address.
+      second_q.keep   <= '0;
+    end
+    if (state_q == Second) second_q <= beat;
+    if (state_q == Find) begin
+      point_q <= match;
+      for (int unsigned i = 0; i < Ports; ++i) begin
+        port_q[i] <= match == '0 && (32'(port_i) < Ports ? 32'(port_i) : 0) == i;
+      end
+    end
+  end
+
+  logic ends;
+  assign ends = taken && shown.last;
+
+  event_counter u_paced (
+      .clk_i,
+      .rst_i,
+      .valid_i (ends && point_q != '0),
+      .amount_i(1'b1),
+      .count_o (paced_o)
+  );
+
+  event_counter u_unpaced (
+      .clk_i,
+      .rst_i,
+      .valid_i (ends && point_q == '0),
+      .amount_i(1'b1),
+      .count_o (unpaced_o)
+  );
+
+`ifdef FORMAL
+  // What must never happen: a frame that changes its way or goes two, a beat that changes or is withdrawn while it waits.
+  // Assumed: what is shown at the input stays until it is taken.
+  logic past_valid_q = 1'b0;
+  logic past_in_q;
+  logic past_out_q;
+  logic past_inside_q;
+  beat_t past_beat_q;
+  beat_t past_shown_q;
+  logic [ReactionPoints+Ports-1:0] way;
+  logic [ReactionPoints+Ports-1:0] past_way_q;
+
+  assign way = {point_q, port_q};
+
+  always_ff @(posedge clk_i) begin
+    past_valid_q  <= 1'b1;
+    past_in_q     <= s_axis_tvalid && !s_axis_tready && !rst_i;
+    past_out_q    <= shows && !ready && !rst_i;
+    past_inside_q <= !rst_i && (state_q == ShowFirst || state_q == ShowSecond || state_q == Pass);
+    past_beat_q   <= beat;
+    past_shown_q  <= shown;
+    past_way_q    <= way;
+    if (!past_valid_q) assume (rst_i);
+    if (past_valid_q) begin
+      if (past_in_q) assume (s_axis_tvalid && beat == past_beat_q);
+      assert (state_q <= Pass);
+      if (state_q >= ShowFirst) assert (way != '0 && (way & (way - 1'b1)) == '0);
+      if (past_inside_q && state_q >= ShowFirst) assert (way == past_way_q);
+      if (past_out_q) assert (shows && shown == past_shown_q);
+      if (state_q == Second) assert (!first_q.last);
+      if (state_q == ShowSecond || state_q == Pass) assert (!first_q.last);
+      if (state_q == Pass) assert (!second_q.last);
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire

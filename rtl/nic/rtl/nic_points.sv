@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The NIC's reaction points, QCN's or SMCC's, with the same ports: what the other kind has is 0, or does nothing.
+//
+// Latency and throughput: those of qcn_rp and smcc_rp.
+
+`default_nettype none
+
+module nic_points
+  import penstock_pkg::*;
+  import qcn_rp_pkg::*;
+  import smcc_rp_pkg::*;
+#(
+  parameter bit          Smcc           = 1'b0,
+  parameter int unsigned ReactionPoints = 4,
+  // Those of qcn_rp.
+  parameter bit          Features       = Full,
+  parameter bit          HaiMultiplier  = MinCount,
+  parameter bit          Efr            = ByteStage,
+  parameter bit          Trr            = FirstCycle,
+  parameter bit          JitterRp       = Reload,
+  // Those of smcc_rp.
+  parameter int unsigned DeltaZero      = 32'(StateA),
+  parameter bit          BoundOnly      = 1'b1,
+  // Those of token_bucket.
+  parameter int unsigned Depth          = 3000,
+  parameter int unsigned RefillClocks   = 2000,
+  parameter int unsigned Granularity    = 500_000,
+  parameter int unsigned TokensPerStep  = 1
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // Frames that arrive, and those of them that are no messages.
+  input var logic [63:0] s_axis_rx_tdata,
+  input var logic [7:0] s_axis_rx_tkeep,
+  input var logic s_axis_rx_tvalid,
+  output var logic s_axis_rx_tready,
+  input var logic s_axis_rx_tlast,
+  input var logic s_axis_rx_tuser,
+  output var logic [63:0] m_axis_rx_tdata,
+  output var logic [7:0] m_axis_rx_tkeep,
+  output var logic m_axis_rx_tvalid,
+  input var logic m_axis_rx_tready,
+  output var logic m_axis_rx_tlast,
+  output var logic m_axis_rx_tuser,
+
+  // The reaction points' addresses, and that a flow begins.
+  input var logic [ReactionPoints-1:0][47:0] mac_i,
+  input var logic [ReactionPoints-1:0] start_i,
+
+  // QCN: the time base, random words and whether they are drawn, settings.
+  input var logic tick_i,
+  input var logic [ReactionPoints-1:0][31:0] random_byte_i,
+  input var logic [ReactionPoints-1:0][31:0] random_timer_i,
+  output var logic [ReactionPoints-1:0] draw_byte_o,
+  output var logic [ReactionPoints-1:0] draw_timer_o,
+  input var logic [4:0] gd_shift_i,
+  input var stage_t rpg_threshold_i,
+  input var cycle_t rpg_byte_reset_i,
+  input var cycle_t rpg_time_reset_i,
+  input var rate_t rpg_ai_rate_i,
+  input var rate_t rpg_hai_rate_i,
+  input var rate_t rpg_min_rate_i,
+  input var rate_t rpg_max_rate_i,
+  input var logic [15:0] rp_jitter_i,
+  input var logic timer_on_i,
+
+  // SMCC: settings.
+  input var gain_t alpha_i,
+  input var gain_t alpha_small_i,
+  input var gain_t beta_i,
+  input var diff_t t1_i,
+  input var logic  two_stage_i,
+  input var rate_t min_rate_i,
+  input var rate_t max_rate_i,
+
+  // The reaction points' frames (octets_i: length with FCS), and those that go.
+  input var logic [ReactionPoints-1:0][63:0] s_axis_tx_tdata,
+  input var logic [ReactionPoints-1:0][7:0] s_axis_tx_tkeep,
+  input var logic [ReactionPoints-1:0] s_axis_tx_tvalid,
+  output var logic [ReactionPoints-1:0] s_axis_tx_tready,
+  input var logic [ReactionPoints-1:0] s_axis_tx_tlast,
+  input var logic [ReactionPoints-1:0] s_axis_tx_tuser,
+  input var logic [ReactionPoints-1:0][FrameW-1:0] s_axis_tx_octets_i,
+  output var logic [ReactionPoints-1:0][63:0] m_axis_tx_tdata,
+  output var logic [ReactionPoints-1:0][7:0] m_axis_tx_tkeep,
+  output var logic [ReactionPoints-1:0] m_axis_tx_tvalid,
+  input var logic [ReactionPoints-1:0] m_axis_tx_tready,
+  output var logic [ReactionPoints-1:0] m_axis_tx_tlast,
+  output var logic [ReactionPoints-1:0] m_axis_tx_tuser,
+
+  // What the reaction points say. SMCC has a current rate alone.
+  output var logic [ReactionPoints-1:0][RateW-1:0] current_rate_o,
+  output var logic [ReactionPoints-1:0][RateW-1:0] target_rate_o,
+  output var logic [ReactionPoints-1:0][StageW-1:0] byte_stage_o,
+  output var logic [ReactionPoints-1:0][StageW-1:0] time_stage_o,
+  output var logic [ReactionPoints-1:0][1:0] phase_o,
+  output var logic [ReactionPoints-1:0] signal_o,
+  output var logic [ReactionPoints-1:0] sent_valid_o,
+  output var logic [ReactionPoints-1:0][FrameW-1:0] sent_octets_o,
+  output var logic [ReactionPoints-1:0][FrameW-1:0] tokens_o,
+  output var logic [ReactionPoints-1:0][31:0] dropped_o,
+
+  // Messages that were taken, that were malformed, and that were for no reaction point.
+  output var logic [31:0] taken_o,
+  output var logic [31:0] malformed_o,
+  output var logic [31:0] unknown_o
+);
+  logic unused;
+
+  if (Smcc) begin : gen_smcc
+    smcc_rp #(
+        .ReactionPoints(ReactionPoints),
+        .DeltaZero     (DeltaZero),
+        .BoundOnly     (BoundOnly),
+        .Depth         (Depth),
+        .RefillClocks  (RefillClocks),
+        .Granularity   (Granularity),
+        .TokensPerStep (TokensPerStep)
+    ) u_points (
+        .rate_o(current_rate_o),
+        .*
+    );
+
+    assign target_rate_o = '0;
+    assign byte_stage_o = '0;
+    assign time_stage_o = '0;
+    assign phase_o = '0;
+    assign draw_byte_o = '0;
+    assign draw_timer_o = '0;
+    assign unused = &{
+      1'b0, tick_i, random_byte_i, random_timer_i, gd_shift_i, rpg_threshold_i, rpg_byte_reset_i,
+      rpg_time_reset_i, rpg_ai_rate_i, rpg_hai_rate_i, rpg_min_rate_i, rpg_max_rate_i, rp_jitter_i,
+      timer_on_i
+    };
+  end else begin : gen_qcn
+    logic [ReactionPoints-1:0][LeftW-1:0] byte_left;
+    logic [ReactionPoints-1:0][LeftW-1:0] time_left;
+    logic [ReactionPoints-1:0] busy;
+
+    qcn_rp #(
+        .ReactionPoints(ReactionPoints),
+        .Features      (Features),
+        .HaiMultiplier (HaiMultiplier),
+        .Efr           (Efr),
+        .Trr           (Trr),
+        .JitterRp      (JitterRp),
+        .Depth         (Depth),
+        .RefillClocks  (RefillClocks),
+        .Granularity   (Granularity),
+        .TokensPerStep (TokensPerStep)
+    ) u_points (
+        .byte_left_o(byte_left),
+        .time_left_o(time_left),
+        .busy_o     (busy),
+        .*
+    );
+
+    assign unused = &{
+      1'b0, byte_left, time_left, busy, alpha_i, alpha_small_i, beta_i, t1_i, two_stage_i,
+      min_rate_i, max_rate_i
+    };
+  end
+endmodule
+
+`default_nettype wire

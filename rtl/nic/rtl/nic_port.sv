@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A port of the NIC: frames go in turn onto its line at the line's rate, unless the other end has stopped them, and frames
+// that come from it are counted, and freed of those of MAC control. Both ways pass a delay line. (Paper 002, section 3.2
+// and figure 6; 802.1Qbb)
+//
+// Frames that arrive are handed on whole, so that one line never waits for another.
+//
+// Latency: out 4 clocks and the delay, in 7 clocks, the frame's own and the delay; a delay line takes at least 6.
+// Throughput: the line's.
+
+`default_nettype none
+
+module nic_port
+  import penstock_pkg::*;
+  import cn_frame_pkg::*;
+  import pfc_pkg::*;
+  import nic_pkg::*;
+#(
+  // Streams that share the line, 1 to 16.
+  parameter int unsigned Inputs     = 5,
+  // Clock rate, Hz, and the line's rate for which pause times count, bit/s, at most 512 times the clock rate.
+  parameter int unsigned ClockHz    = 125_000_000,
+  parameter int unsigned LineRate   = 1_000_000_000,
+  // The longest frame, octets with its FCS.
+  parameter int unsigned MaxOctets  = 1518,
+  // Beats that the memory of a delay line holds.
+  parameter int unsigned DelayWords = 65_536,
+  // Clocks from a read of it to its data.
+  parameter int unsigned ReadClocks = 2,
+  // Beats of the FIFO for frames that arrived.
+  parameter int unsigned FifoWords  = 512,
+  // Of the delay lines' memories; not to be set.
+  parameter int unsigned AddressW   = $clog2(DelayWords),
+  parameter int unsigned WordW      = StampW + 64 + 5
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  input var logic [47:0] now_i,
+
+  // The line's rate, bit/s (0 closes it); the priority of what is sent; the delays, clocks.
+  input var rate_t              rate_i,
+  input var logic  [       2:0] priority_i,
+  input var logic  [DelayW-1:0] delay_out_i,
+  input var logic  [DelayW-1:0] delay_in_i,
+
+  // Frames that are to go.
+  input var  logic [Inputs-1:0][63:0] s_axis_tx_tdata,
+  input var  logic [Inputs-1:0][ 7:0] s_axis_tx_tkeep,
+  input var  logic [Inputs-1:0]       s_axis_tx_tvalid,
+  output var logic [Inputs-1:0]       s_axis_tx_tready,
+  input var  logic [Inputs-1:0]       s_axis_tx_tlast,
+  input var  logic [Inputs-1:0]       s_axis_tx_tuser,
+
+  // The line, out and in; in, tready is always high.
+  output var logic [63:0] m_axis_line_tdata,
+  output var logic [ 7:0] m_axis_line_tkeep,
+  output var logic        m_axis_line_tvalid,
+  input var  logic        m_axis_line_tready,
+  output var logic        m_axis_line_tlast,
+  output var logic        m_axis_line_tuser,
+  input var  logic [63:0] s_axis_line_tdata,
+  input var  logic [ 7:0] s_axis_line_tkeep,
+  input var  logic        s_axis_line_tvalid,
+  output var logic        s_axis_line_tready,
+  input var  logic        s_axis_line_tlast,
+  input var  logic        s_axis_line_tuser,
+
+  // Frames that arrived, but for those of MAC control.
+  output var logic [63:0] m_axis_rx_tdata,
+  output var logic [ 7:0] m_axis_rx_tkeep,
+  output var logic        m_axis_rx_tvalid,
+  input var  logic        m_axis_rx_tready,
+  output var logic        m_axis_rx_tlast,
+  output var logic        m_axis_rx_tuser,
+
+  // The memories of the delay lines: element 0 that of the way out, element 1 that of the way in.
+  output var logic [1:0]               mem_write_o,
+  output var logic [1:0][AddressW-1:0] mem_write_address_o,
+  output var logic [1:0][   WordW-1:0] mem_write_data_o,
+  output var logic [1:0]               mem_read_o,
+  output var logic [1:0][AddressW-1:0] mem_read_address_o,
+  input var  logic [1:0][   WordW-1:0] mem_read_data_i,
+
+  // Counters: those of output_port, nic_arrivals, frame_fifo, the delay lines, and pfc_rx.
+  output var logic [31:0]      frames_o,
+  output var logic [47:0]      octets_o,
+  output var logic [31:0]      arrived_o,
+  output var logic [47:0]      arrived_octets_o,
+  output var logic [31:0]      runts_o,
+  output var logic [31:0]      oversized_o,
+  output var logic [31:0]      bad_o,
+  output var logic [31:0]      dropped_o,
+  output var logic [1:0][31:0] delay_words_o,
+  output var logic [1:0][31:0] delay_dropped_o,
+  output var logic [1:0][31:0] delay_cut_o,
+  output var logic [1:0][31:0] delay_late_o,
+  output var logic [7:0]       paused_o,
+  output var logic [31:0]      pfc_frames_o,
+  output var logic [31:0]      pfc_malformed_o,
+  output var logic [31:0]      pfc_other_o
+);
+  localparam int unsigned MaxBeats = (MaxOctets - FcsOctets + 7) / 8;
+  localparam int unsigned QuantumClocks =
+      unsigned'(int'(longint'(QuantumBits) * longint'(ClockHz) / longint'(LineRate)));
+  // A frame is chosen, and at the line, four clocks after the line got free.
+  localparam int unsigned Slack = 4;
+
+  if (MaxOctets < MinOctets + FcsOctets || MaxOctets > 65_535) begin : gen_bad_length
+    $fatal(0, "MaxOctets is 64 to 65535 (instance %m)");
+  end
+  if (FifoWords < MaxBeats + 3) begin : gen_bad_fifo
+    $fatal(0, "FifoWords holds the longest frame and 3 beats (instance %m)");
+  end
+
+  // --- Out -------------------------------------------------------------------------------------
+
+  logic        stopped;
+  logic        line_free;
+  logic [63:0] chosen_tdata;
+  logic [ 7:0] chosen_tkeep;
+  logic        chosen_tvalid;
+  logic        chosen_tready;
+  logic        chosen_tlast;
+  logic        chosen_tuser;
+  logic [63:0] paced_tdata;
+  logic [ 7:0] paced_tkeep;
+  logic        paced_tvalid;
+  logic        paced_tready;
+  logic        paced_tlast;
+  logic        paced_tuser;
+
+  assign stopped = paused_o[priority_i];
+
+  frame_arbiter #(
+      .Inputs(Inputs)
+  ) u_arbiter (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata   (s_axis_tx_tdata),
+      .s_axis_tkeep   (s_axis_tx_tkeep),
+      .s_axis_tvalid  (s_axis_tx_tvalid),
+      .s_axis_tready  (s_axis_tx_tready),
+      .s_axis_tlast   (s_axis_tx_tlast),
+      .s_axis_tuser   (s_axis_tx_tuser),
+      // The choice is made when the line is free, so that it is the last in turn that has to wait.
+      .hold_i         (stopped || !line_free),
+      .m_axis_tdata   (chosen_tdata),
+      .m_axis_tkeep   (chosen_tkeep),
+      .m_axis_tvalid  (chosen_tvalid),
+      .m_axis_tready  (chosen_tready),
+      .m_axis_tlast   (chosen_tlast),
+      .m_axis_tuser   (chosen_tuser),
+      .m_axis_source_o()
+  );
+
+  output_port #(
+      .ClockHz(ClockHz),
+      .Entries(1),
+      .Slack  (Slack)
+  ) u_line (
+      .clk_i,
+      .rst_i,
+      .rate_i,
+      .schedule_entries_i(1'b0),
+      .schedule_at_i     ('0),
+      .schedule_rate_i   ('0),
+      .now_i,
+      .rate_o            (),
+      .hold_i            (stopped),
+      .free_o            (line_free),
+      .s_axis_tdata      (chosen_tdata),
+      .s_axis_tkeep      (chosen_tkeep),
+      .s_axis_tvalid     (chosen_tvalid),
+      .s_axis_tready     (chosen_tready),
+      .s_axis_tlast      (chosen_tlast),
+      .s_axis_tuser      (chosen_tuser),
+      .m_axis_tdata      (paced_tdata),
+      .m_axis_tkeep      (paced_tkeep),
+      .m_axis_tvalid     (paced_tvalid),
+      .m_axis_tready     (paced_tready),
+      .m_axis_tlast      (paced_tlast),
+      .m_axis_tuser      (paced_tuser),
+      .start_o           (),
+      .frames_o,
+      .octets_o
+  );
+
+  // --- In --------------------------------------------------------------------------------------
+
+  logic [63:0] came_tdata;
+  logic [ 7:0] came_tkeep;
+  logic        came_tvalid;
+  logic        came_tready;
+  logic        came_tlast;
+  logic        came_tuser;
+  logic [63:0] data_tdata;
+  logic [ 7:0] data_tkeep;
+  logic        data_tvalid;
+  logic        data_tready;
+  logic        data_tlast;
+  logic        data_tuser;
+
+  nic_arrivals #(
+      .MaxOctets(MaxOctets)
+  ) u_arrivals (
+      .clk_i,
+      .rst_i,
+      .valid_i(s_axis_line_tvalid),
+      .keep_i (s_axis_line_tkeep),
+      .last_i (s_axis_line_tlast),
+      .user_i (s_axis_line_tuser),
+      .arrived_o,
+      .arrived_octets_o,
+      .runts_o,
+      .oversized_o,
+      .bad_o
+  );
+
+  pfc_rx #(
+      .QuantumClocks(QuantumClocks)
+  ) u_pfc (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata (came_tdata),
+      .s_axis_tkeep (came_tkeep),
+      .s_axis_tvalid(came_tvalid),
+      .s_axis_tready(came_tready),
+      .s_axis_tlast (came_tlast),
+      .s_axis_tuser (came_tuser),
+      .m_axis_tdata (data_tdata),
+      .m_axis_tkeep (data_tkeep),
+      .m_axis_tvalid(data_tvalid),
+      .m_axis_tready(data_tready),
+      .m_axis_tlast (data_tlast),
+      .m_axis_tuser (data_tuser),
+      .paused_o,
+      .frames_o     (pfc_frames_o),
+      .malformed_o  (pfc_malformed_o),
+      .other_o      (pfc_other_o)
+  );
+
+  frame_fifo #(
+      .Words(FifoWords)
+  ) u_fifo (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata (data_tdata),
+      .s_axis_tkeep (data_tkeep),
+      .s_axis_tvalid(data_tvalid),
+      .s_axis_tready(data_tready),
+      .s_axis_tlast (data_tlast),
+      .s_axis_tuser (data_tuser),
+      .m_axis_tdata (m_axis_rx_tdata),
+      .m_axis_tkeep (m_axis_rx_tkeep),
+      .m_axis_tvalid(m_axis_rx_tvalid),
+      .m_axis_tready(m_axis_rx_tready),
+      .m_axis_tlast (m_axis_rx_tlast),
+      .m_axis_tuser (m_axis_rx_tuser),
+      .frames_o     (),
+      .dropped_o
+  );
+
+  // --- The delay of the line, each way -----------------------------------------------------------
+
+  localparam int unsigned CountW = AddressW + 1;
+  logic [1:0][CountW-1:0] words;
+  logic [1:0][DelayW-1:0] delay;
+  logic [1:0][      63:0] in_tdata;
+  logic [1:0][       7:0] in_tkeep;
+  logic [1:0]             in_tvalid;
+  logic [1:0]             in_tready;
+  logic [1:0]             in_tlast;
+  logic [1:0]             in_tuser;
+  logic [1:0][      63:0] out_tdata;
+  logic [1:0][       7:0] out_tkeep;
+  logic [1:0]             out_tvalid;
+  logic [1:0]             out_tready;
+  logic [1:0]             out_tlast;
+  logic [1:0]             out_tuser;
+
+  assign delay = {delay_in_i, delay_out_i};
+  assign in_tdata = {s_axis_line_tdata, paced_tdata};
+  assign in_tkeep = {s_axis_line_tkeep, paced_tkeep};
+  assign in_tvalid = {s_axis_line_tvalid, paced_tvalid};
+  assign in_tlast = {s_axis_line_tlast, paced_tlast};
+  assign in_tuser = {s_axis_line_tuser, paced_tuser};
+  assign {s_axis_line_tready, paced_tready} = in_tready;
+  assign {came_tdata, m_axis_line_tdata} = out_tdata;
+  assign {came_tkeep, m_axis_line_tkeep} = out_tkeep;
+  assign {came_tvalid, m_axis_line_tvalid} = out_tvalid;
+  assign {came_tlast, m_axis_line_tlast} = out_tlast;
+  assign {came_tuser, m_axis_line_tuser} = out_tuser;
+  assign out_tready = {came_tready, m_axis_line_tready};
+
+  for (genvar w = 0; w < 2; ++w) begin : gen_way
+    delay_line #(
+        .Words     (DelayWords),
+        .StampW    (StampW),
+        .ReadClocks(ReadClocks),
+        .MaxBeats  (MaxBeats)
+    ) u_delay (
+        .clk_i,
+        .rst_i,
+        .delay_i            (delay[w]),
+        .s_axis_tdata       (in_tdata[w]),
+        .s_axis_tkeep       (in_tkeep[w]),
+        .s_axis_tvalid      (in_tvalid[w]),
+        .s_axis_tready      (in_tready[w]),
+        .s_axis_tlast       (in_tlast[w]),
+        .s_axis_tuser       (in_tuser[w]),
+        .m_axis_tdata       (out_tdata[w]),
+        .m_axis_tkeep       (out_tkeep[w]),
+        .m_axis_tvalid      (out_tvalid[w]),
+        .m_axis_tready      (out_tready[w]),
+        .m_axis_tlast       (out_tlast[w]),
+        .m_axis_tuser       (out_tuser[w]),
+        .mem_write_o        (mem_write_o[w]),
+        .mem_write_address_o(mem_write_address_o[w]),
+        .mem_write_data_o   (mem_write_data_o[w]),
+        .mem_read_o         (mem_read_o[w]),
+        .mem_read_address_o (mem_read_address_o[w]),
+        .mem_read_data_i    (mem_read_data_i[w]),
+        .words_o            (words[w]),
+        .dropped_o          (delay_dropped_o[w]),
+        .cut_o              (delay_cut_o[w]),
+        .late_o             (delay_late_o[w])
+    );
+    assign delay_words_o[w] = 32'(words[w]);
+  end
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The frames of a reaction point: those of its packet generator, and those of the host that have its address, in turn.
+// (Paper 002, figure 6: packets are either forwarded from the host or internally generated)
+//
+// Latency: 2 clocks. Throughput: a beat a clock, and a clock between frames.
+
+`default_nettype none
+
+module nic_source
+  import penstock_pkg::*;
+#(
+  // The longest generated frame, octets with its FCS.
+  parameter int unsigned MaxOctets = 1518
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  // Those of udp_packet_generator.
+  input var logic                 enable_i,
+  input var frame_octets_t        octets_i,
+  input var logic          [47:0] source_mac_i,
+  input var logic          [47:0] destination_mac_i,
+  input var logic          [31:0] source_ip_i,
+  input var logic          [31:0] destination_ip_i,
+  input var logic          [15:0] source_port_i,
+  input var logic          [15:0] destination_port_i,
+
+  // The host's; octets_i is a frame's length with its FCS, valid with its first beat until that is taken.
+  input var  logic          [63:0] s_axis_tdata,
+  input var  logic          [ 7:0] s_axis_tkeep,
+  input var  logic                 s_axis_tvalid,
+  output var logic                 s_axis_tready,
+  input var  logic                 s_axis_tlast,
+  input var  logic                 s_axis_tuser,
+  input var  frame_octets_t        s_axis_octets_i,
+
+  output var logic          [63:0] m_axis_tdata,
+  output var logic          [ 7:0] m_axis_tkeep,
+  output var logic                 m_axis_tvalid,
+  input var  logic                 m_axis_tready,
+  output var logic                 m_axis_tlast,
+  output var logic                 m_axis_tuser,
+  output var frame_octets_t        m_axis_octets_o,
+
+  output var logic [31:0] sequence_o
+);
+  // Generated frames are input 0, the host's input 1.
+  localparam int unsigned Inputs = 2;
+
+  logic          [63:0] made_tdata;
+  logic          [ 7:0] made_tkeep;
+  logic                 made_tvalid;
+  logic                 made_tlast;
+  logic                 made_tuser;
+  frame_octets_t        made_octets;
+  logic                 made_tready;
+  logic                 source;
+
+  udp_packet_generator #(
+      .MaxOctets(MaxOctets)
+  ) u_generator (
+      .clk_i,
+      .rst_i,
+      .enable_i,
+      .octets_i,
+      .source_mac_i,
+      .destination_mac_i,
+      .source_ip_i,
+      .destination_ip_i,
+      .source_port_i,
+      .destination_port_i,
+      .m_axis_tdata   (made_tdata),
+      .m_axis_tkeep   (made_tkeep),
+      .m_axis_tvalid  (made_tvalid),
+      .m_axis_tready  (made_tready),
+      .m_axis_tlast   (made_tlast),
+      .m_axis_tuser   (made_tuser),
+      .m_axis_octets_o(made_octets),
+      .sequence_o
+  );
+
+  frame_arbiter #(
+      .Inputs(Inputs)
+  ) u_arbiter (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata   ({s_axis_tdata, made_tdata}),
+      .s_axis_tkeep   ({s_axis_tkeep, made_tkeep}),
+      .s_axis_tvalid  ({s_axis_tvalid, made_tvalid}),
+      .s_axis_tready  ({s_axis_tready, made_tready}),
+      .s_axis_tlast   ({s_axis_tlast, made_tlast}),
+      .s_axis_tuser   ({s_axis_tuser, made_tuser}),
+      .hold_i         (1'b0),
+      .m_axis_tdata,
+      .m_axis_tkeep,
+      .m_axis_tvalid,
+      .m_axis_tready,
+      .m_axis_tlast,
+      .m_axis_tuser,
+      .m_axis_source_o(source)
+  );
+
+  // The length of the frame whose first beat is taken, beside that beat.
+  logic in_frame_q;
+  logic host_taken;
+  logic made_taken;
+
+  assign host_taken = s_axis_tvalid && s_axis_tready;
+  assign made_taken = made_tvalid && made_tready;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) in_frame_q <= 1'b0;
+    else if (host_taken) in_frame_q <= !s_axis_tlast;
+    else if (made_taken) in_frame_q <= !made_tlast;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!in_frame_q) begin
+      if (host_taken) m_axis_octets_o <= s_axis_octets_i;
+      else if (made_taken) m_axis_octets_o <= made_octets;
+    end
+  end
+
+  // The arbiter says it too late to choose the length by it.
+  logic unused;
+  assign unused = source;
+endmodule
+
+`default_nettype wire

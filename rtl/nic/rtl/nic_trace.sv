@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The NIC's trace: current rate, target rate and stages of each reaction point, and what is stopped at each port. (Paper
+// 002, section 1)
+//
+// Sources, in this order: current rates; target rates and stages (QCN alone); stopped priorities. In each, by number.
+//
+// Latency and throughput: those of trace_probe and trace.
+
+`default_nettype none
+
+module nic_trace
+  import penstock_pkg::*;
+  import qcn_rp_pkg::*;
+  import trace_pkg::*;
+#(
+  parameter bit          Smcc           = 1'b0,
+  parameter int unsigned ReactionPoints = 4,
+  parameter int unsigned Ports          = 1,
+  // Records that the FIFO holds.
+  parameter int unsigned Depth          = 64
+) (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  input var logic [ClockW-1:0] now_i,
+  // Clocks in which a probe gives no other event after one.
+  input var logic [      23:0] interval_i,
+
+  input var logic [ReactionPoints-1:0][ RateW-1:0] current_rate_i,
+  input var logic [ReactionPoints-1:0][ RateW-1:0] target_rate_i,
+  input var logic [ReactionPoints-1:0][StageW-1:0] byte_stage_i,
+  input var logic [ReactionPoints-1:0][StageW-1:0] time_stage_i,
+  input var logic [         Ports-1:0][       7:0] paused_i,
+
+  output var logic [63:0] m_axis_tdata,
+  output var logic [ 7:0] m_axis_tkeep,
+  output var logic        m_axis_tvalid,
+  input var  logic        m_axis_tready,
+  output var logic        m_axis_tlast,
+  output var logic        m_axis_tuser,
+
+  // Events that were dropped. It stays at its largest value.
+  output var logic [31:0] dropped_o
+);
+  localparam int unsigned OfPoints = Smcc ? ReactionPoints : 3 * ReactionPoints;
+  localparam int unsigned Sources = OfPoints + Ports;
+
+  logic [Sources-1:0]             valid;
+  logic [Sources-1:0][ WhatW-1:0] what;
+  logic [Sources-1:0][ValueW-1:0] value;
+  logic [Sources-1:0][ValueW-1:0] watched;
+
+  for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_point
+    assign what[i]    = TraceCurrentRate;
+    assign watched[i] = current_rate_i[i];
+    if (!Smcc) begin : gen_qcn
+      assign what[ReactionPoints+i]      = TraceTargetRate;
+      assign watched[ReactionPoints+i]   = target_rate_i[i];
+      assign what[2*ReactionPoints+i]    = TraceStages;
+      assign watched[2*ReactionPoints+i] = ValueW'({byte_stage_i[i], time_stage_i[i]});
+    end
+  end
+
+  if (Smcc) begin : gen_smcc
+    logic unused;
+    assign unused = &{1'b0, target_rate_i, byte_stage_i, time_stage_i};
+  end
+
+  for (genvar p = 0; p < Ports; ++p) begin : gen_port
+    assign what[OfPoints+p]    = TracePaused;
+    assign watched[OfPoints+p] = ValueW'(paused_i[p]);
+  end
+
+  for (genvar s = 0; s < Sources; ++s) begin : gen_probe
+    trace_probe u_probe (
+        .clk_i,
+        .rst_i,
+        .interval_i,
+        .value_i(watched[s]),
+        .valid_o(valid[s]),
+        .value_o(value[s])
+    );
+  end
+
+  trace #(
+      .Sources(Sources),
+      .Depth  (Depth)
+  ) u_trace (
+      .clk_i,
+      .rst_i,
+      .now_i,
+      .valid_i(valid),
+      .what_i (what),
+      .value_i(value),
+      .m_axis_tdata,
+      .m_axis_tkeep,
+      .m_axis_tvalid,
+      .m_axis_tready,
+      .m_axis_tlast,
+      .m_axis_tuser,
+      .dropped_o
+  );
+endmodule
+
+`default_nettype wire
