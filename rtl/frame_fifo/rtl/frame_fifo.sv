@@ -93,16 +93,16 @@ module frame_fifo #(
   end
 
   // Out: read ahead, so that the sink's tready does not reach back to the memory.
-  logic              reads;
-  logic              reading_q;
-  logic              read_q;
-  word_t             raw_q;
-  word_t             read_word_q;
-  logic [AheadW-1:0] ahead_q;
-  logic              empty;
-  logic              full;
-  logic              takes;
-  word_t             head;
+  logic               reads;
+  logic               reading_q;
+  logic               read_q;
+  word_t              raw_q;
+  word_t              read_word_q;
+  logic  [AheadW-1:0] ahead_q;
+  logic               empty;
+  logic               full;
+  logic               takes;
+  word_t              head;
 
   assign reads = out_q != frame_q && 32'(ahead_q) < Ahead;
   assign takes = m_axis_tvalid && m_axis_tready;
@@ -174,6 +174,9 @@ module frame_fifo #(
   logic [1:0] early_q = '1;
   logic past_held_q;
   logic [68:0] past_head_q;
+  logic [AheadW-1:0] at_hand;
+
+  assign at_hand = u_ahead.in_q - u_ahead.out_q;
 
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
@@ -187,7 +190,7 @@ module frame_fifo #(
         assert (pointer_t'(frame_q - out_q) <= pointer_t'(in_q - out_q));
         if (skips_q) assert (in_q == frame_q);
         assert (32'(ahead_q) <= Ahead);
-        assert (ahead_q == AheadW'(reading_q) + AheadW'(read_q) + AheadW'(u_ahead.in_q - u_ahead.out_q));
+        assert (ahead_q == AheadW'(reading_q) + AheadW'(read_q) + at_hand);
         if (read_q) assert (!full);
         if (past_held_q) assert (m_axis_tvalid && head == past_head_q);
       end

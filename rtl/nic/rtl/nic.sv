@@ -168,79 +168,28 @@ module nic
 
   // --- Registers -------------------------------------------------------------------------------
 
-  logic clock_run;
-  logic [47:0] clock_now;
-  logic [23:0] qcn_tick_clocks;
-  logic [4:0] qcn_gd_shift;
-  logic [7:0] qcn_rpg_threshold;
-  logic [23:0] qcn_rpg_byte_reset;
-  logic [23:0] qcn_rpg_time_reset;
-  logic [33:0] qcn_rpg_ai_rate;
-  logic [33:0] qcn_rpg_hai_rate;
-  logic [33:0] qcn_rpg_min_rate;
-  logic [33:0] qcn_rpg_max_rate;
-  logic [15:0] qcn_rp_jitter;
-  logic qcn_timer_on;
-  logic [24:0] smcc_alpha;
-  logic [24:0] smcc_alpha_small;
-  logic [24:0] smcc_beta;
-  logic [31:0] smcc_t1;
-  logic smcc_two_stage;
-  logic [33:0] smcc_min_rate;
-  logic [33:0] smcc_max_rate;
-  logic [MostPoints-1:0][47:0] reaction_point_mac;
-  logic [MostPoints-1:0][0:0] reaction_point_start;
-  logic [MostPoints-1:0][0:0] reaction_point_enable;
-  logic [MostPoints-1:0][15:0] reaction_point_octets;
-  logic [MostPoints-1:0][47:0] reaction_point_destination_mac;
-  logic [MostPoints-1:0][31:0] reaction_point_source_ip;
-  logic [MostPoints-1:0][31:0] reaction_point_destination_ip;
-  logic [MostPoints-1:0][15:0] reaction_point_source_port;
-  logic [MostPoints-1:0][15:0] reaction_point_destination_port;
-  logic [MostPoints-1:0][33:0] reaction_point_current_rate;
-  logic [MostPoints-1:0][33:0] reaction_point_target_rate;
-  logic [MostPoints-1:0][7:0] reaction_point_byte_stage;
-  logic [MostPoints-1:0][7:0] reaction_point_time_stage;
-  logic [MostPoints-1:0][1:0] reaction_point_phase;
-  logic [MostPoints-1:0][15:0] reaction_point_tokens;
-  logic [MostPoints-1:0][31:0] reaction_point_dropped;
-  logic [MostPoints-1:0][31:0] reaction_point_next_sequence;
-  logic [MostPorts-1:0][33:0] line_rate;
-  logic [MostPorts-1:0][31:0] line_frames;
-  logic [MostPorts-1:0][47:0] line_octets;
-  logic [MostPorts-1:0][31:0] line_arrived;
-  logic [MostPorts-1:0][47:0] line_arrived_octets;
-  logic [MostPorts-1:0][31:0] line_runts;
-  logic [MostPorts-1:0][31:0] line_oversized;
-  logic [MostPorts-1:0][31:0] line_bad;
-  logic [MostPorts-1:0][31:0] line_dropped;
-  logic [MostPorts-1:0][22:0] delay_out_delay;
-  logic [MostPorts-1:0][31:0] delay_out_words;
-  logic [MostPorts-1:0][31:0] delay_out_dropped;
-  logic [MostPorts-1:0][31:0] delay_out_cut;
-  logic [MostPorts-1:0][31:0] delay_out_late;
-  logic [MostPorts-1:0][22:0] delay_in_delay;
-  logic [MostPorts-1:0][31:0] delay_in_words;
-  logic [MostPorts-1:0][31:0] delay_in_dropped;
-  logic [MostPorts-1:0][31:0] delay_in_cut;
-  logic [MostPorts-1:0][31:0] delay_in_late;
-  logic [31:0] receiver_taken;
-  logic [31:0] receiver_malformed;
-  logic [31:0] receiver_unknown;
-  logic [1:0] host_port;
-  logic [31:0] host_paced;
-  logic [31:0] host_unpaced;
-  logic [31:0] host_frames;
-  logic [31:0] host_dropped;
-  logic [2:0] flow_data_priority;
-  logic [MostPorts-1:0][7:0] pfc_paused;
-  logic [MostPorts-1:0][31:0] pfc_frames;
-  logic [MostPorts-1:0][31:0] pfc_malformed;
-  logic [MostPorts-1:0][31:0] pfc_other;
-  logic [23:0] trace_interval;
-  logic [31:0] trace_dropped;
+  localparam int unsigned N = ReactionPoints;
 
-  nic_registers u_registers (
+  logic                           clock_run;
+  logic               [     23:0] tick_clocks;
+  qcn_settings_t                  qcn;
+  smcc_settings_t                 smcc;
+  point_settings_t    [    N-1:0] point;
+  line_settings_t     [Ports-1:0] line;
+  logic               [      1:0] host_port;
+  logic               [      2:0] data_priority;
+  logic               [     23:0] trace_interval;
+  logic               [     47:0] now_q;
+  point_counters_t    [    N-1:0] point_counters;
+  line_counters_t     [Ports-1:0] line_counters;
+  receiver_counters_t             receiver_counters;
+  host_counters_t                 host_counters;
+  logic               [     31:0] trace_dropped;
+
+  nic_control #(
+      .ReactionPoints(N),
+      .Ports         (Ports)
+  ) u_control (
       .clk_i,
       .rst_i,
       .s_axil_awready,
@@ -262,100 +211,25 @@ module nic
       .s_axil_rvalid,
       .s_axil_rdata,
       .s_axil_rresp,
-      .clock_run_o(clock_run),
-      .clock_now_i(clock_now),
-      .qcn_tick_clocks_o(qcn_tick_clocks),
-      .qcn_gd_shift_o(qcn_gd_shift),
-      .qcn_rpg_threshold_o(qcn_rpg_threshold),
-      .qcn_rpg_byte_reset_o(qcn_rpg_byte_reset),
-      .qcn_rpg_time_reset_o(qcn_rpg_time_reset),
-      .qcn_rpg_ai_rate_o(qcn_rpg_ai_rate),
-      .qcn_rpg_hai_rate_o(qcn_rpg_hai_rate),
-      .qcn_rpg_min_rate_o(qcn_rpg_min_rate),
-      .qcn_rpg_max_rate_o(qcn_rpg_max_rate),
-      .qcn_rp_jitter_o(qcn_rp_jitter),
-      .qcn_timer_on_o(qcn_timer_on),
-      .smcc_alpha_o(smcc_alpha),
-      .smcc_alpha_small_o(smcc_alpha_small),
-      .smcc_beta_o(smcc_beta),
-      .smcc_t1_o(smcc_t1),
-      .smcc_two_stage_o(smcc_two_stage),
-      .smcc_min_rate_o(smcc_min_rate),
-      .smcc_max_rate_o(smcc_max_rate),
-      .reaction_point_mac_o(reaction_point_mac),
-      .reaction_point_start_o(reaction_point_start),
-      .reaction_point_enable_o(reaction_point_enable),
-      .reaction_point_octets_o(reaction_point_octets),
-      .reaction_point_destination_mac_o(reaction_point_destination_mac),
-      .reaction_point_source_ip_o(reaction_point_source_ip),
-      .reaction_point_destination_ip_o(reaction_point_destination_ip),
-      .reaction_point_source_port_o(reaction_point_source_port),
-      .reaction_point_destination_port_o(reaction_point_destination_port),
-      .reaction_point_current_rate_i(reaction_point_current_rate),
-      .reaction_point_target_rate_i(reaction_point_target_rate),
-      .reaction_point_byte_stage_i(reaction_point_byte_stage),
-      .reaction_point_time_stage_i(reaction_point_time_stage),
-      .reaction_point_phase_i(reaction_point_phase),
-      .reaction_point_tokens_i(reaction_point_tokens),
-      .reaction_point_dropped_i(reaction_point_dropped),
-      .reaction_point_next_sequence_i(reaction_point_next_sequence),
-      .line_rate_o(line_rate),
-      .line_frames_i(line_frames),
-      .line_octets_i(line_octets),
-      .line_arrived_i(line_arrived),
-      .line_arrived_octets_i(line_arrived_octets),
-      .line_runts_i(line_runts),
-      .line_oversized_i(line_oversized),
-      .line_bad_i(line_bad),
-      .line_dropped_i(line_dropped),
-      .delay_out_delay_o(delay_out_delay),
-      .delay_out_words_i(delay_out_words),
-      .delay_out_dropped_i(delay_out_dropped),
-      .delay_out_cut_i(delay_out_cut),
-      .delay_out_late_i(delay_out_late),
-      .delay_in_delay_o(delay_in_delay),
-      .delay_in_words_i(delay_in_words),
-      .delay_in_dropped_i(delay_in_dropped),
-      .delay_in_cut_i(delay_in_cut),
-      .delay_in_late_i(delay_in_late),
-      .receiver_taken_i(receiver_taken),
-      .receiver_malformed_i(receiver_malformed),
-      .receiver_unknown_i(receiver_unknown),
-      .host_port_o(host_port),
-      .host_paced_i(host_paced),
-      .host_unpaced_i(host_unpaced),
-      .host_frames_i(host_frames),
-      .host_dropped_i(host_dropped),
-      .flow_data_priority_o(flow_data_priority),
-      .pfc_paused_i(pfc_paused),
-      .pfc_frames_i(pfc_frames),
-      .pfc_malformed_i(pfc_malformed),
-      .pfc_other_i(pfc_other),
+      .clock_run_o     (clock_run),
+      .tick_clocks_o   (tick_clocks),
+      .qcn_o           (qcn),
+      .smcc_o          (smcc),
+      .point_o         (point),
+      .line_o          (line),
+      .host_port_o     (host_port),
+      .data_priority_o (data_priority),
       .trace_interval_o(trace_interval),
-      .trace_dropped_i(trace_dropped)
+      .now_i           (now_q),
+      .point_i         (point_counters),
+      .line_i          (line_counters),
+      .receiver_i      (receiver_counters),
+      .host_i          (host_counters),
+      .trace_dropped_i (trace_dropped)
   );
-
-  // What belongs to reaction points and ports that are not there.
-  logic unused;
-  assign unused = &{
-    1'b0,
-    reaction_point_mac,
-    reaction_point_start,
-    reaction_point_enable,
-    reaction_point_octets,
-    reaction_point_destination_mac,
-    reaction_point_source_ip,
-    reaction_point_destination_ip,
-    reaction_point_source_port,
-    reaction_point_destination_port,
-    line_rate,
-    delay_out_delay,
-    delay_in_delay
-  };
 
   // --- The time --------------------------------------------------------------------------------
 
-  logic [47:0] now_q;
   logic [23:0] tick_left_q;
   logic        tick_q;
 
@@ -368,41 +242,38 @@ module nic
       now_q       <= now_q + 1'b1;
       tick_q      <= tick_left_q == 24'd1;
       // 0 counts as 1.
-      tick_left_q <= tick_left_q <= 24'd1 ? qcn_tick_clocks : tick_left_q - 1'b1;
+      tick_left_q <= tick_left_q <= 24'd1 ? tick_clocks : tick_left_q - 1'b1;
     end
   end
 
-  assign clock_now = now_q;
-  assign now_o = now_q;
+  assign now_o  = now_q;
   assign tick_o = tick_q;
-  assign start_o = ReactionPoints'(reaction_point_start);
 
   // --- Frames of the reaction points -----------------------------------------------------------
 
-  localparam int unsigned N = ReactionPoints;
-
-  logic          [      63:0]             steered_tdata;
-  logic          [       7:0]             steered_tkeep;
-  logic          [     N-1:0]             steered_point_tvalid;
-  logic          [     N-1:0]             steered_point_tready;
-  logic          [ Ports-1:0]             steered_port_tvalid;
-  logic          [ Ports-1:0]             steered_port_tready;
-  logic                                   steered_tlast;
-  logic                                   steered_tuser;
-  frame_octets_t                          steered_octets;
-  logic          [     N-1:0][      63:0] waiting_tdata;
-  logic          [     N-1:0][       7:0] waiting_tkeep;
-  logic          [     N-1:0]             waiting_tvalid;
-  logic          [     N-1:0]             waiting_tready;
-  logic          [     N-1:0]             waiting_tlast;
-  logic          [     N-1:0]             waiting_tuser;
-  logic          [     N-1:0][FrameW-1:0] waiting_octets;
-  logic          [     N-1:0][      63:0] going_tdata;
-  logic          [     N-1:0][       7:0] going_tkeep;
-  logic          [     N-1:0]             going_tvalid;
-  logic          [     N-1:0]             going_tready;
-  logic          [     N-1:0]             going_tlast;
-  logic          [     N-1:0]             going_tuser;
+  logic          [     63:0]             steered_tdata;
+  logic          [      7:0]             steered_tkeep;
+  logic          [    N-1:0]             steered_point_tvalid;
+  logic          [    N-1:0]             steered_point_tready;
+  logic          [Ports-1:0]             steered_port_tvalid;
+  logic          [Ports-1:0]             steered_port_tready;
+  logic                                  steered_tlast;
+  logic                                  steered_tuser;
+  frame_octets_t                         steered_octets;
+  logic          [    N-1:0][      63:0] waiting_tdata;
+  logic          [    N-1:0][       7:0] waiting_tkeep;
+  logic          [    N-1:0]             waiting_tvalid;
+  logic          [    N-1:0]             waiting_tready;
+  logic          [    N-1:0]             waiting_tlast;
+  logic          [    N-1:0]             waiting_tuser;
+  logic          [    N-1:0][FrameW-1:0] waiting_octets;
+  logic          [    N-1:0][      63:0] going_tdata;
+  logic          [    N-1:0][       7:0] going_tkeep;
+  logic          [    N-1:0]             going_tvalid;
+  logic          [    N-1:0]             going_tready;
+  logic          [    N-1:0]             going_tlast;
+  logic          [    N-1:0]             going_tuser;
+  logic          [    N-1:0][      47:0] mac;
 
   nic_host_steer #(
       .ReactionPoints(N),
@@ -410,7 +281,7 @@ module nic
   ) u_steer (
       .clk_i,
       .rst_i,
-      .mac_i              (reaction_point_mac[N-1:0]),
+      .mac_i              (mac),
       .port_i             (host_port),
       .s_axis_tdata       (s_axis_host_tdata),
       .s_axis_tkeep       (s_axis_host_tkeep),
@@ -428,12 +299,10 @@ module nic
       .m_axis_tlast       (steered_tlast),
       .m_axis_tuser       (steered_tuser),
       .m_axis_octets_o    (steered_octets),
-      .paced_o            (host_paced),
-      .unpaced_o          (host_unpaced)
+      .paced_o            (host_counters.paced),
+      .unpaced_o          (host_counters.unpaced)
   );
 
-  logic [N-1:0][31:0] next_sequence;
-  assign reaction_point_next_sequence = (MostPoints * 32)'(next_sequence);
 
   for (genvar i = 0; i < N; ++i) begin : gen_source
     nic_source #(
@@ -441,14 +310,14 @@ module nic
     ) u_source (
         .clk_i,
         .rst_i,
-        .enable_i          (reaction_point_enable[i] && clock_run),
-        .octets_i          (reaction_point_octets[i]),
-        .source_mac_i      (reaction_point_mac[i]),
-        .destination_mac_i (reaction_point_destination_mac[i]),
-        .source_ip_i       (reaction_point_source_ip[i]),
-        .destination_ip_i  (reaction_point_destination_ip[i]),
-        .source_port_i     (reaction_point_source_port[i]),
-        .destination_port_i(reaction_point_destination_port[i]),
+        .enable_i          (point[i].enable && clock_run),
+        .octets_i          (point[i].octets),
+        .source_mac_i      (mac[i]),
+        .destination_mac_i (point[i].destination_mac),
+        .source_ip_i       (point[i].source_ip),
+        .destination_ip_i  (point[i].destination_ip),
+        .source_port_i     (point[i].source_port),
+        .destination_port_i(point[i].destination_port),
         .s_axis_tdata      (steered_tdata),
         .s_axis_tkeep      (steered_tkeep),
         .s_axis_tvalid     (steered_point_tvalid[i]),
@@ -463,35 +332,39 @@ module nic
         .m_axis_tlast      (waiting_tlast[i]),
         .m_axis_tuser      (waiting_tuser[i]),
         .m_axis_octets_o   (waiting_octets[i]),
-        .sequence_o        (next_sequence[i])
+        .sequence_o        (point_counters[i].next_sequence)
     );
   end
 
   // --- The reaction points ---------------------------------------------------------------------
 
-  logic [      63:0]       arriving_tdata;
-  logic [       7:0]       arriving_tkeep;
-  logic                    arriving_tvalid;
-  logic                    arriving_tready;
-  logic                    arriving_tlast;
-  logic                    arriving_tuser;
-  logic [      63:0]       left_tdata;
-  logic [       7:0]       left_tkeep;
-  logic                    left_tvalid;
-  logic                    left_tready;
-  logic                    left_tlast;
-  logic                    left_tuser;
-  logic [     N-1:0][ 1:0] phase;
-  logic [     N-1:0][15:0] tokens;
-  logic [     N-1:0][31:0] too_long;
+  logic [ 63:0]       arriving_tdata;
+  logic [  7:0]       arriving_tkeep;
+  logic               arriving_tvalid;
+  logic               arriving_tready;
+  logic               arriving_tlast;
+  logic               arriving_tuser;
+  logic [ 63:0]       left_tdata;
+  logic [  7:0]       left_tkeep;
+  logic               left_tvalid;
+  logic               left_tready;
+  logic               left_tlast;
+  logic               left_tuser;
+  logic [N-1:0][ 1:0] phase;
+  logic [N-1:0][15:0] tokens;
+  logic [N-1:0][31:0] too_long;
 
-  assign reaction_point_current_rate = (MostPoints * RateW)'(current_rate_o);
-  assign reaction_point_target_rate = (MostPoints * RateW)'(target_rate_o);
-  assign reaction_point_byte_stage = (MostPoints * StageW)'(byte_stage_o);
-  assign reaction_point_time_stage = (MostPoints * StageW)'(time_stage_o);
-  assign reaction_point_phase = (MostPoints * 2)'(phase);
-  assign reaction_point_tokens = (MostPoints * FrameW)'(tokens);
-  assign reaction_point_dropped = (MostPoints * 32)'(too_long);
+  for (genvar i = 0; i < N; ++i) begin : gen_point
+    assign mac[i]                         = point[i].mac;
+    assign start_o[i]                     = point[i].start;
+    assign point_counters[i].current_rate = current_rate_o[i];
+    assign point_counters[i].target_rate  = target_rate_o[i];
+    assign point_counters[i].byte_stage   = byte_stage_o[i];
+    assign point_counters[i].time_stage   = time_stage_o[i];
+    assign point_counters[i].phase        = phase[i];
+    assign point_counters[i].tokens       = tokens[i];
+    assign point_counters[i].dropped      = too_long[i];
+  end
 
   nic_points #(
       .Smcc          (Smcc),
@@ -522,30 +395,15 @@ module nic
       .m_axis_rx_tready  (left_tready),
       .m_axis_rx_tlast   (left_tlast),
       .m_axis_rx_tuser   (left_tuser),
-      .mac_i             (reaction_point_mac[N-1:0]),
+      .mac_i             (mac),
       .start_i           (start_o),
       .tick_i            (tick_q),
       .random_byte_i,
       .random_timer_i,
       .draw_byte_o,
       .draw_timer_o,
-      .gd_shift_i        (qcn_gd_shift),
-      .rpg_threshold_i   (qcn_rpg_threshold),
-      .rpg_byte_reset_i  (qcn_rpg_byte_reset),
-      .rpg_time_reset_i  (qcn_rpg_time_reset),
-      .rpg_ai_rate_i     (qcn_rpg_ai_rate),
-      .rpg_hai_rate_i    (qcn_rpg_hai_rate),
-      .rpg_min_rate_i    (qcn_rpg_min_rate),
-      .rpg_max_rate_i    (qcn_rpg_max_rate),
-      .rp_jitter_i       (qcn_rp_jitter),
-      .timer_on_i        (qcn_timer_on),
-      .alpha_i           (smcc_alpha),
-      .alpha_small_i     (smcc_alpha_small),
-      .beta_i            (smcc_beta),
-      .t1_i              (smcc_t1),
-      .two_stage_i       (smcc_two_stage),
-      .min_rate_i        (smcc_min_rate),
-      .max_rate_i        (smcc_max_rate),
+      .qcn_i             (qcn),
+      .smcc_i            (smcc),
       .s_axis_tx_tdata   (waiting_tdata),
       .s_axis_tx_tkeep   (waiting_tkeep),
       .s_axis_tx_tvalid  (waiting_tvalid),
@@ -569,9 +427,9 @@ module nic
       .sent_octets_o,
       .tokens_o          (tokens),
       .dropped_o         (too_long),
-      .taken_o           (receiver_taken),
-      .malformed_o       (receiver_malformed),
-      .unknown_o         (receiver_unknown)
+      .taken_o           (receiver_counters.taken),
+      .malformed_o       (receiver_counters.malformed),
+      .unknown_o         (receiver_counters.unknown)
   );
 
   // The host may stall; messages never wait for it.
@@ -592,8 +450,8 @@ module nic
       .m_axis_tready(m_axis_host_tready),
       .m_axis_tlast (m_axis_host_tlast),
       .m_axis_tuser (m_axis_host_tuser),
-      .frames_o     (host_frames),
-      .dropped_o    (host_dropped)
+      .frames_o     (host_counters.frames),
+      .dropped_o    (host_counters.dropped)
   );
 
   // --- Ports -----------------------------------------------------------------------------------
@@ -606,109 +464,83 @@ module nic
   logic [Ports-1:0]       came_tuser;
   logic [Ports-1:0][ 7:0] paused;
   logic [Ports-1:0][ N:0] taken;
+  logic [      N:0][63:0] tx_tdata;
+  logic [      N:0][ 7:0] tx_tkeep;
 
-  // The port of a reaction point takes its frames.
+  // The port of a reaction point takes its frames; the host's others are the last input of each port.
   always_comb begin
-    for (int unsigned i = 0; i < N; ++i) going_tready[i] = taken[PortOf[i]][i];
-    for (int unsigned p = 0; p < Ports; ++p) steered_port_tready[p] = taken[p][N];
-  end
-
-  assign pfc_paused = (MostPorts * 8)'(paused);
-
-  for (genvar p = 0; p < MostPorts; ++p) begin : gen_port
-    if (p < Ports) begin : gen_there
-      logic [N:0] shown;
-
-      always_comb begin
-        for (int unsigned i = 0; i < N; ++i) shown[i] = going_tvalid[i] && 32'(PortOf[i]) == p;
-        shown[N] = steered_port_tvalid[p];
-      end
-
-      nic_port #(
-          .Inputs    (N + 1),
-          .ClockHz   (ClockHz),
-          .LineRate  (LineRate),
-          .MaxOctets (MaxOctets),
-          .DelayWords(DelayWords),
-          .ReadClocks(ReadClocks),
-          .FifoWords (FifoWords)
-      ) u_port (
-          .clk_i,
-          .rst_i,
-          .now_i              (now_q),
-          .rate_i             (line_rate[p]),
-          .priority_i         (flow_data_priority),
-          .delay_out_i        (delay_out_delay[p]),
-          .delay_in_i         (delay_in_delay[p]),
-          .s_axis_tx_tdata    ({steered_tdata, going_tdata}),
-          .s_axis_tx_tkeep    ({steered_tkeep, going_tkeep}),
-          .s_axis_tx_tvalid   (shown),
-          .s_axis_tx_tready   (taken[p]),
-          .s_axis_tx_tlast    ({steered_tlast, going_tlast}),
-          .s_axis_tx_tuser    ({steered_tuser, going_tuser}),
-          .m_axis_line_tdata  (m_axis_line_tdata[p]),
-          .m_axis_line_tkeep  (m_axis_line_tkeep[p]),
-          .m_axis_line_tvalid (m_axis_line_tvalid[p]),
-          .m_axis_line_tready (m_axis_line_tready[p]),
-          .m_axis_line_tlast  (m_axis_line_tlast[p]),
-          .m_axis_line_tuser  (m_axis_line_tuser[p]),
-          .s_axis_line_tdata  (s_axis_line_tdata[p]),
-          .s_axis_line_tkeep  (s_axis_line_tkeep[p]),
-          .s_axis_line_tvalid (s_axis_line_tvalid[p]),
-          .s_axis_line_tready (s_axis_line_tready[p]),
-          .s_axis_line_tlast  (s_axis_line_tlast[p]),
-          .s_axis_line_tuser  (s_axis_line_tuser[p]),
-          .m_axis_rx_tdata    (came_tdata[p]),
-          .m_axis_rx_tkeep    (came_tkeep[p]),
-          .m_axis_rx_tvalid   (came_tvalid[p]),
-          .m_axis_rx_tready   (came_tready[p]),
-          .m_axis_rx_tlast    (came_tlast[p]),
-          .m_axis_rx_tuser    (came_tuser[p]),
-          .mem_write_o        (mem_write_o[2*p+:2]),
-          .mem_write_address_o(mem_write_address_o[2*p+:2]),
-          .mem_write_data_o   (mem_write_data_o[2*p+:2]),
-          .mem_read_o         (mem_read_o[2*p+:2]),
-          .mem_read_address_o (mem_read_address_o[2*p+:2]),
-          .mem_read_data_i    (mem_read_data_i[2*p+:2]),
-          .frames_o           (line_frames[p]),
-          .octets_o           (line_octets[p]),
-          .arrived_o          (line_arrived[p]),
-          .arrived_octets_o   (line_arrived_octets[p]),
-          .runts_o            (line_runts[p]),
-          .oversized_o        (line_oversized[p]),
-          .bad_o              (line_bad[p]),
-          .dropped_o          (line_dropped[p]),
-          .delay_words_o      ({delay_in_words[p], delay_out_words[p]}),
-          .delay_dropped_o    ({delay_in_dropped[p], delay_out_dropped[p]}),
-          .delay_cut_o        ({delay_in_cut[p], delay_out_cut[p]}),
-          .delay_late_o       ({delay_in_late[p], delay_out_late[p]}),
-          .paused_o           (paused[p]),
-          .pfc_frames_o       (pfc_frames[p]),
-          .pfc_malformed_o    (pfc_malformed[p]),
-          .pfc_other_o        (pfc_other[p])
-      );
-    end else begin : gen_none
-      assign line_frames[p]         = '0;
-      assign line_octets[p]         = '0;
-      assign line_arrived[p]        = '0;
-      assign line_arrived_octets[p] = '0;
-      assign line_runts[p]          = '0;
-      assign line_oversized[p]      = '0;
-      assign line_bad[p]            = '0;
-      assign line_dropped[p]        = '0;
-      assign delay_out_words[p]     = '0;
-      assign delay_out_dropped[p]   = '0;
-      assign delay_out_cut[p]       = '0;
-      assign delay_out_late[p]      = '0;
-      assign delay_in_words[p]      = '0;
-      assign delay_in_dropped[p]    = '0;
-      assign delay_in_cut[p]        = '0;
-      assign delay_in_late[p]       = '0;
-      assign pfc_frames[p]          = '0;
-      assign pfc_malformed[p]       = '0;
-      assign pfc_other[p]           = '0;
+    for (int unsigned i = 0; i < N; ++i) begin
+      going_tready[i] = taken[PortOf[i]][i];
+      tx_tdata[i]     = going_tdata[i];
+      tx_tkeep[i]     = going_tkeep[i];
     end
+    for (int unsigned p = 0; p < Ports; ++p) steered_port_tready[p] = taken[p][N];
+    tx_tdata[N] = steered_tdata;
+    tx_tkeep[N] = steered_tkeep;
   end
+
+  for (genvar p = 0; p < Ports; ++p) begin : gen_port
+    logic [N:0] shown;
+
+    always_comb begin
+      for (int unsigned i = 0; i < N; ++i) shown[i] = going_tvalid[i] && 32'(PortOf[i]) == p;
+      shown[N] = steered_port_tvalid[p];
+    end
+
+    assign paused[p] = line_counters[p].paused;
+
+    nic_port #(
+        .Inputs    (N + 1),
+        .ClockHz   (ClockHz),
+        .LineRate  (LineRate),
+        .MaxOctets (MaxOctets),
+        .DelayWords(DelayWords),
+        .ReadClocks(ReadClocks),
+        .FifoWords (FifoWords)
+    ) u_port (
+        .clk_i,
+        .rst_i,
+        .now_i              (now_q),
+        .settings_i         (line[p]),
+        .priority_i         (data_priority),
+        .s_axis_tx_tdata    (tx_tdata),
+        .s_axis_tx_tkeep    (tx_tkeep),
+        .s_axis_tx_tvalid   (shown),
+        .s_axis_tx_tready   (taken[p]),
+        .s_axis_tx_tlast    ({steered_tlast, going_tlast}),
+        .s_axis_tx_tuser    ({steered_tuser, going_tuser}),
+        .m_axis_line_tdata  (m_axis_line_tdata[p]),
+        .m_axis_line_tkeep  (m_axis_line_tkeep[p]),
+        .m_axis_line_tvalid (m_axis_line_tvalid[p]),
+        .m_axis_line_tready (m_axis_line_tready[p]),
+        .m_axis_line_tlast  (m_axis_line_tlast[p]),
+        .m_axis_line_tuser  (m_axis_line_tuser[p]),
+        .s_axis_line_tdata  (s_axis_line_tdata[p]),
+        .s_axis_line_tkeep  (s_axis_line_tkeep[p]),
+        .s_axis_line_tvalid (s_axis_line_tvalid[p]),
+        .s_axis_line_tready (s_axis_line_tready[p]),
+        .s_axis_line_tlast  (s_axis_line_tlast[p]),
+        .s_axis_line_tuser  (s_axis_line_tuser[p]),
+        .m_axis_rx_tdata    (came_tdata[p]),
+        .m_axis_rx_tkeep    (came_tkeep[p]),
+        .m_axis_rx_tvalid   (came_tvalid[p]),
+        .m_axis_rx_tready   (came_tready[p]),
+        .m_axis_rx_tlast    (came_tlast[p]),
+        .m_axis_rx_tuser    (came_tuser[p]),
+        .mem_write_o        (mem_write_o[2*p+:2]),
+        .mem_write_address_o(mem_write_address_o[2*p+:2]),
+        .mem_write_data_o   (mem_write_data_o[2*p+:2]),
+        .mem_read_o         (mem_read_o[2*p+:2]),
+        .mem_read_address_o (mem_read_address_o[2*p+:2]),
+        .mem_read_data_i    (mem_read_data_i[2*p+:2]),
+        .counters_o         (line_counters[p])
+    );
+  end
+
+  // Which line a frame is from says nothing.
+  logic [PortW-1:0] line_of;
+  logic unused;
+  assign unused = &{1'b0, line_of};
 
   frame_arbiter #(
       .Inputs(Ports)
@@ -728,7 +560,7 @@ module nic
       .m_axis_tready  (arriving_tready),
       .m_axis_tlast   (arriving_tlast),
       .m_axis_tuser   (arriving_tuser),
-      .m_axis_source_o()
+      .m_axis_source_o(line_of)
   );
 
   // --- The trace, which runs with the time -----------------------------------------------------

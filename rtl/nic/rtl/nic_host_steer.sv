@@ -117,7 +117,7 @@ module nic_host_steer
     endcase
   end
 
-  assign shows = state_q == ShowFirst || state_q == ShowSecond || (state_q == Pass && s_axis_tvalid);
+  assign shows = state_q == ShowFirst || state_q == ShowSecond || state_q == Pass && s_axis_tvalid;
   assign ready = ((point_q & m_axis_point_tready) != '0) || ((port_q & m_axis_port_tready) != '0);
   assign taken = shows && ready;
   assign s_axis_tready = state_q == First || state_q == Second || (state_q == Pass && ready);

@@ -10,6 +10,7 @@ module nic_points
   import penstock_pkg::*;
   import qcn_rp_pkg::*;
   import smcc_rp_pkg::*;
+  import nic_pkg::*;
 #(
   parameter bit          Smcc           = 1'b0,
   parameter int unsigned ReactionPoints = 4,
@@ -55,25 +56,10 @@ module nic_points
   input var logic [ReactionPoints-1:0][31:0] random_timer_i,
   output var logic [ReactionPoints-1:0] draw_byte_o,
   output var logic [ReactionPoints-1:0] draw_timer_o,
-  input var logic [4:0] gd_shift_i,
-  input var stage_t rpg_threshold_i,
-  input var cycle_t rpg_byte_reset_i,
-  input var cycle_t rpg_time_reset_i,
-  input var rate_t rpg_ai_rate_i,
-  input var rate_t rpg_hai_rate_i,
-  input var rate_t rpg_min_rate_i,
-  input var rate_t rpg_max_rate_i,
-  input var logic [15:0] rp_jitter_i,
-  input var logic timer_on_i,
+  input var qcn_settings_t qcn_i,
 
   // SMCC: settings.
-  input var gain_t alpha_i,
-  input var gain_t alpha_small_i,
-  input var gain_t beta_i,
-  input var diff_t t1_i,
-  input var logic  two_stage_i,
-  input var rate_t min_rate_i,
-  input var rate_t max_rate_i,
+  input var smcc_settings_t smcc_i,
 
   // The reaction points' frames (octets_i: length with FCS), and those that go.
   input var logic [ReactionPoints-1:0][63:0] s_axis_tx_tdata,
@@ -119,6 +105,13 @@ module nic_points
         .Granularity   (Granularity),
         .TokensPerStep (TokensPerStep)
     ) u_points (
+        .alpha_i(smcc_i.alpha),
+        .alpha_small_i(smcc_i.alpha_small),
+        .beta_i(smcc_i.beta),
+        .t1_i(smcc_i.t1),
+        .two_stage_i(smcc_i.two_stage),
+        .min_rate_i(smcc_i.min_rate),
+        .max_rate_i(smcc_i.max_rate),
         .rate_o(current_rate_o),
         .*
     );
@@ -129,11 +122,7 @@ module nic_points
     assign phase_o = '0;
     assign draw_byte_o = '0;
     assign draw_timer_o = '0;
-    assign unused = &{
-      1'b0, tick_i, random_byte_i, random_timer_i, gd_shift_i, rpg_threshold_i, rpg_byte_reset_i,
-      rpg_time_reset_i, rpg_ai_rate_i, rpg_hai_rate_i, rpg_min_rate_i, rpg_max_rate_i, rp_jitter_i,
-      timer_on_i
-    };
+    assign unused = &{1'b0, tick_i, random_byte_i, random_timer_i, qcn_i};
   end else begin : gen_qcn
     logic [ReactionPoints-1:0][LeftW-1:0] byte_left;
     logic [ReactionPoints-1:0][LeftW-1:0] time_left;
@@ -151,16 +140,23 @@ module nic_points
         .Granularity   (Granularity),
         .TokensPerStep (TokensPerStep)
     ) u_points (
-        .byte_left_o(byte_left),
-        .time_left_o(time_left),
-        .busy_o     (busy),
+        .gd_shift_i      (qcn_i.gd_shift),
+        .rpg_threshold_i (qcn_i.rpg_threshold),
+        .rpg_byte_reset_i(qcn_i.rpg_byte_reset),
+        .rpg_time_reset_i(qcn_i.rpg_time_reset),
+        .rpg_ai_rate_i   (qcn_i.rpg_ai_rate),
+        .rpg_hai_rate_i  (qcn_i.rpg_hai_rate),
+        .rpg_min_rate_i  (qcn_i.rpg_min_rate),
+        .rpg_max_rate_i  (qcn_i.rpg_max_rate),
+        .rp_jitter_i     (qcn_i.rp_jitter),
+        .timer_on_i      (qcn_i.timer_on),
+        .byte_left_o     (byte_left),
+        .time_left_o     (time_left),
+        .busy_o          (busy),
         .*
     );
 
-    assign unused = &{
-      1'b0, byte_left, time_left, busy, alpha_i, alpha_small_i, beta_i, t1_i, two_stage_i,
-      min_rate_i, max_rate_i
-    };
+    assign unused = &{1'b0, byte_left, time_left, busy, smcc_i};
   end
 endmodule
 

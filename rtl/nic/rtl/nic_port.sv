@@ -39,11 +39,9 @@ module nic_port
 
   input var logic [47:0] now_i,
 
-  // The line's rate, bit/s (0 closes it); the priority of what is sent; the delays, clocks.
-  input var rate_t              rate_i,
-  input var logic  [       2:0] priority_i,
-  input var logic  [DelayW-1:0] delay_out_i,
-  input var logic  [DelayW-1:0] delay_in_i,
+  // The line's rate and delays, and the priority of what is sent.
+  input var line_settings_t settings_i,
+  input var logic [2:0] priority_i,
 
   // Frames that are to go.
   input var  logic [Inputs-1:0][63:0] s_axis_tx_tdata,
@@ -83,24 +81,9 @@ module nic_port
   output var logic [1:0][AddressW-1:0] mem_read_address_o,
   input var  logic [1:0][   WordW-1:0] mem_read_data_i,
 
-  // Counters: those of output_port, nic_arrivals, frame_fifo, the delay lines, and pfc_rx.
-  output var logic [31:0]      frames_o,
-  output var logic [47:0]      octets_o,
-  output var logic [31:0]      arrived_o,
-  output var logic [47:0]      arrived_octets_o,
-  output var logic [31:0]      runts_o,
-  output var logic [31:0]      oversized_o,
-  output var logic [31:0]      bad_o,
-  output var logic [31:0]      dropped_o,
-  output var logic [1:0][31:0] delay_words_o,
-  output var logic [1:0][31:0] delay_dropped_o,
-  output var logic [1:0][31:0] delay_cut_o,
-  output var logic [1:0][31:0] delay_late_o,
-  output var logic [7:0]       paused_o,
-  output var logic [31:0]      pfc_frames_o,
-  output var logic [31:0]      pfc_malformed_o,
-  output var logic [31:0]      pfc_other_o
+  output var line_counters_t counters_o
 );
+  localparam int unsigned InputW = Inputs > 1 ? $clog2(Inputs) : 1;
   localparam int unsigned MaxBeats = (MaxOctets - FcsOctets + 7) / 8;
   localparam int unsigned QuantumClocks =
       unsigned'(int'(longint'(QuantumBits) * longint'(ClockHz) / longint'(LineRate)));
@@ -116,22 +99,30 @@ module nic_port
 
   // --- Out -------------------------------------------------------------------------------------
 
-  logic        stopped;
-  logic        line_free;
-  logic [63:0] chosen_tdata;
-  logic [ 7:0] chosen_tkeep;
-  logic        chosen_tvalid;
-  logic        chosen_tready;
-  logic        chosen_tlast;
-  logic        chosen_tuser;
-  logic [63:0] paced_tdata;
-  logic [ 7:0] paced_tkeep;
-  logic        paced_tvalid;
-  logic        paced_tready;
-  logic        paced_tlast;
-  logic        paced_tuser;
+  logic               stopped;
+  logic               line_free;
+  logic  [      63:0] chosen_tdata;
+  logic  [       7:0] chosen_tkeep;
+  logic               chosen_tvalid;
+  logic               chosen_tready;
+  logic               chosen_tlast;
+  logic               chosen_tuser;
+  logic  [      63:0] paced_tdata;
+  logic  [       7:0] paced_tkeep;
+  logic               paced_tvalid;
+  logic               paced_tready;
+  logic               paced_tlast;
+  logic               paced_tuser;
+  // What nobody asks for.
+  logic  [InputW-1:0] source;
+  rate_t              rate;
+  logic               start;
+  logic  [      31:0] kept;
+  logic               unused;
 
-  assign stopped = paused_o[priority_i];
+  assign unused  = &{1'b0, source, rate, start, kept};
+
+  assign stopped = counters_o.paused[priority_i];
 
   frame_arbiter #(
       .Inputs(Inputs)
@@ -152,7 +143,7 @@ module nic_port
       .m_axis_tready  (chosen_tready),
       .m_axis_tlast   (chosen_tlast),
       .m_axis_tuser   (chosen_tuser),
-      .m_axis_source_o()
+      .m_axis_source_o(source)
   );
 
   output_port #(
@@ -162,12 +153,12 @@ module nic_port
   ) u_line (
       .clk_i,
       .rst_i,
-      .rate_i,
+      .rate_i            (settings_i.rate),
       .schedule_entries_i(1'b0),
       .schedule_at_i     ('0),
       .schedule_rate_i   ('0),
       .now_i,
-      .rate_o            (),
+      .rate_o            (rate),
       .hold_i            (stopped),
       .free_o            (line_free),
       .s_axis_tdata      (chosen_tdata),
@@ -182,9 +173,9 @@ module nic_port
       .m_axis_tready     (paced_tready),
       .m_axis_tlast      (paced_tlast),
       .m_axis_tuser      (paced_tuser),
-      .start_o           (),
-      .frames_o,
-      .octets_o
+      .start_o           (start),
+      .frames_o          (counters_o.frames),
+      .octets_o          (counters_o.octets)
   );
 
   // --- In --------------------------------------------------------------------------------------
@@ -208,14 +199,14 @@ module nic_port
       .clk_i,
       .rst_i,
       .valid_i(s_axis_line_tvalid),
-      .keep_i (s_axis_line_tkeep),
-      .last_i (s_axis_line_tlast),
-      .user_i (s_axis_line_tuser),
-      .arrived_o,
-      .arrived_octets_o,
-      .runts_o,
-      .oversized_o,
-      .bad_o
+      .keep_i(s_axis_line_tkeep),
+      .last_i(s_axis_line_tlast),
+      .user_i(s_axis_line_tuser),
+      .arrived_o(counters_o.arrived),
+      .arrived_octets_o(counters_o.arrived_octets),
+      .runts_o(counters_o.runts),
+      .oversized_o(counters_o.oversized),
+      .bad_o(counters_o.bad)
   );
 
   pfc_rx #(
@@ -235,10 +226,10 @@ module nic_port
       .m_axis_tready(data_tready),
       .m_axis_tlast (data_tlast),
       .m_axis_tuser (data_tuser),
-      .paused_o,
-      .frames_o     (pfc_frames_o),
-      .malformed_o  (pfc_malformed_o),
-      .other_o      (pfc_other_o)
+      .paused_o     (counters_o.paused),
+      .frames_o     (counters_o.pfc_frames),
+      .malformed_o  (counters_o.pfc_malformed),
+      .other_o      (counters_o.pfc_other)
   );
 
   frame_fifo #(
@@ -258,8 +249,8 @@ module nic_port
       .m_axis_tready(m_axis_rx_tready),
       .m_axis_tlast (m_axis_rx_tlast),
       .m_axis_tuser (m_axis_rx_tuser),
-      .frames_o     (),
-      .dropped_o
+      .frames_o     (kept),
+      .dropped_o    (counters_o.dropped)
   );
 
   // --- The delay of the line, each way -----------------------------------------------------------
@@ -280,15 +271,17 @@ module nic_port
   logic [1:0]             out_tlast;
   logic [1:0]             out_tuser;
 
-  assign delay = {delay_in_i, delay_out_i};
+  assign delay = {settings_i.delay_in, settings_i.delay_out};
   assign in_tdata = {s_axis_line_tdata, paced_tdata};
   assign in_tkeep = {s_axis_line_tkeep, paced_tkeep};
   assign in_tvalid = {s_axis_line_tvalid, paced_tvalid};
   assign in_tlast = {s_axis_line_tlast, paced_tlast};
   assign in_tuser = {s_axis_line_tuser, paced_tuser};
   assign {s_axis_line_tready, paced_tready} = in_tready;
-  assign {came_tdata, m_axis_line_tdata} = out_tdata;
-  assign {came_tkeep, m_axis_line_tkeep} = out_tkeep;
+  assign came_tdata = out_tdata[1];
+  assign m_axis_line_tdata = out_tdata[0];
+  assign came_tkeep = out_tkeep[1];
+  assign m_axis_line_tkeep = out_tkeep[0];
   assign {came_tvalid, m_axis_line_tvalid} = out_tvalid;
   assign {came_tlast, m_axis_line_tlast} = out_tlast;
   assign {came_tuser, m_axis_line_tuser} = out_tuser;
@@ -323,11 +316,11 @@ module nic_port
         .mem_read_address_o (mem_read_address_o[w]),
         .mem_read_data_i    (mem_read_data_i[w]),
         .words_o            (words[w]),
-        .dropped_o          (delay_dropped_o[w]),
-        .cut_o              (delay_cut_o[w]),
-        .late_o             (delay_late_o[w])
+        .dropped_o          (counters_o.delay[w].dropped),
+        .cut_o              (counters_o.delay[w].cut),
+        .late_o             (counters_o.delay[w].late)
     );
-    assign delay_words_o[w] = 32'(words[w]);
+    assign counters_o.delay[w].words = 32'(words[w]);
   end
 endmodule
 

@@ -204,7 +204,7 @@ module qcn_rate_calculator
     cycle_t time_base;
     logic   time_begins;
 
-    assign time_base   = rpg_time_reset_i >> (more && time_stage_q >= rpg_threshold_i);
+    assign time_base = rpg_time_reset_i >> (more && time_stage_q >= rpg_threshold_i);
     assign time_begins = timer_on_i && (start_i || serve_signal || serve_time);
     assign draw_timer_o = time_begins && (serve_time || JitterRp == Always);
 
@@ -225,8 +225,8 @@ module qcn_rate_calculator
         .ended_o    (time_ended)
     );
   end else begin : gen_no_timer
-    assign time_left_o = '0;
-    assign time_ended  = 1'b0;
+    assign time_left_o  = '0;
+    assign time_ended   = 1'b0;
     assign draw_timer_o = 1'b0;
 
     // Inputs of the timer.

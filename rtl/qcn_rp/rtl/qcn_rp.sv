@@ -121,7 +121,7 @@ module qcn_rp
   logic [ReactionPoints-1:0] signal_valid;
   logic [ReactionPoints-1:0] signal_ready;
 
-  assign unused = &{1'b0, cp_id, q_off, q_delta};
+  assign unused   = &{1'b0, cp_id, q_off, q_delta};
   assign signal_o = signal_valid & signal_ready;
 
   message_receiver #(

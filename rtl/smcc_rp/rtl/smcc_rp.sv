@@ -97,7 +97,7 @@ module smcc_rp
   logic   [ReactionPoints-1:0] signal_valid;
   logic   [ReactionPoints-1:0] signal_ready;
 
-  assign unused = &{1'b0, fb};
+  assign unused   = &{1'b0, fb};
   assign signal_o = signal_valid & signal_ready;
 
   message_receiver #(
