@@ -1,7 +1,7 @@
 """Makes the register blocks of registers/registers.rdl, into build/generated.
 
-SystemVerilog by PeakRDL, a module with plain ports around it, a table for the documentation, and the map as the test
-reads it.
+SystemVerilog by PeakRDL, a module with plain ports around it, a table for the documentation, the map as the registers'
+test reads it, and the addresses for all other tests.
 """
 
 import re
@@ -71,6 +71,7 @@ def main() -> None:
     GENERATED.mkdir(parents=True, exist_ok=True)
     table = ["# Registers", ""]
     rust = ["// Made from registers/registers.rdl by tools/registers.py.\n"]
+    addresses = [*rust]
     for name in MAPS:
         top = _compile(name)
         block = f"{name}_block"
@@ -84,14 +85,17 @@ def main() -> None:
         )
         # Each always_comb of it writes other members of one structure, which Verilator takes for the same.
         made = GENERATED / f"{block}.sv"
-        made.write_text(f"// verilator lint_off MULTIDRIVEN\n{made.read_text()}// verilator lint_on MULTIDRIVEN\n")
+        text = _side_by_side(made.read_text())
+        made.write_text(f"// verilator lint_off MULTIDRIVEN\n{text}// verilator lint_on MULTIDRIVEN\n")
         registers = list(_registers(top))
         width = (top.size - 1).bit_length()
         (GENERATED / f"{name}.sv").write_text(_module(name, block, width, registers))
         table += _table(top, registers)
         rust.append(_map(name, registers))
+        addresses += _addresses(name, top, registers)
     (GENERATED / "registers.md").write_text("\n".join(table) + "\n")
     (GENERATED / "registers.rs").write_text("\n".join(rust))
+    (GENERATED / "addresses.rs").write_text("\n".join(addresses))
 
 
 def _compile(name: str) -> AddrmapNode:
@@ -100,6 +104,28 @@ def _compile(name: str) -> AddrmapNode:
         compiler.register_udp(udp, soft=False)
     compiler.compile_file(str(SOURCE))
     return compiler.elaborate(name).top
+
+
+def _side_by_side(text: str) -> str:
+    """Return a block whose addresses are looked for side by side.
+
+    PeakRDL looks for one after the other, each with the result of the one before; a synthesis that follows so long a chain
+    runs out of stack.
+    """
+    begin, end = text.index("automatic logic is_valid_addr;"), text.index("decoded_err = ~is_valid_addr")
+    lines, count, times = [], 0, 1
+    for line in text[begin:end].splitlines(keepends=True):
+        if loop := re.search(r"for\(int i0=0; i0<(\d+); i0\+\+\)", line):
+            times = int(loop[1])
+        elif line.strip() == "end":
+            times = 1
+        elif "is_valid_addr |=" in line:
+            place = f"{count} + i0" if times > 1 else f"{count}"
+            line = line.replace("is_valid_addr |=", f"is_valid_addr[{place}] =")
+            count += times
+        lines.append(line)
+    found = "".join(lines).replace("logic is_valid_addr;", f"logic [{count - 1}:0] is_valid_addr;", 1)
+    return text[:begin] + found + text[end:].replace("~is_valid_addr", "~|is_valid_addr", 1)
 
 
 def _registers(top: AddrmapNode) -> Iterator[Register]:
@@ -214,6 +240,16 @@ def _map(name: str, registers: list[Register]) -> str:
                 f"get: {get}, put: {put} }},"
             )
     return "\n".join([*lines, "    ];", "}", ""])
+
+
+def _addresses(name: str, top: AddrmapNode, registers: list[Register]) -> list[str]:
+    """Return the addresses as a Rust constant: name, address, bits of each register."""
+    lines = [f"/// Registers of the {top.get_property('name')}: name, address, bits."]
+    lines.append(f"pub const {name.upper()}: &[(&str, u16, u32)] = &[")
+    for register in registers:
+        for address, path in zip(register.addresses, register.names, strict=True):
+            lines.append(f'    ("{path}", {address:#x}, {register.bits}),')
+    return [*lines, "];", ""]
 
 
 if __name__ == "__main__":
