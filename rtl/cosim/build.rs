@@ -292,7 +292,9 @@ fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
     for port in ports.iter().filter(|p| !p.input) {
         c.push_str(&copy(port, "core.", "out->"));
     }
-    c.push_str("    }\n    core.clk_i = 1;\n    core.eval();\n    core.clk_i = 0;\n    core.eval();\n  }\n  return done;\n}\n");
+    c.push_str(
+        "    }\n    core.clk_i = 1;\n    core.eval();\n    core.clk_i = 0;\n    core.eval();\n  }\n  return done;\n}\n",
+    );
     c
 }
 
