@@ -256,7 +256,6 @@ fn nothing_sticks() {
         }
         println!("bad, dropped, lost, discarded: {counted:?}, {} clocks", bench.clock);
         assert!(counted.iter().all(|&count| count > 20), "{counted:?}");
-        assert!(bench.most_queue > BUFFER - 1522);
     }
 }
 
@@ -336,6 +335,7 @@ fn stalled_lines_stop_nobody_else() {
     assert_eq!(bench.came[0].len(), sent);
     assert_eq!((bench.came[1].len(), bench.came[CP].len()), (0, 0));
     assert!(bench.line(1, "lost") > 100 && bench.read("cp.dropped") > 100);
+    assert!(bench.most_queue > BUFFER - 1004);
     let lost = bench.line(1, "lost") + bench.read("cp.dropped");
     bench.drain();
     assert_eq!((bench.came[1].len() + bench.came[CP].len()) as u64 + lost, 2 * sent as u64);
