@@ -4,6 +4,7 @@
 //! `clock` shows what the outputs are under given inputs and then lets the clock's edge come.
 
 pub mod stream;
+pub mod vectors;
 // Linked for its C++.
 use penstock_cosim_runtime as _;
 
