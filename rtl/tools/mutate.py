@@ -18,7 +18,6 @@ number, which the simulation takes from the environment when it starts. A mutant
 import json
 import os
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -62,7 +61,7 @@ _BLOCKS = ("AlwaysFFBlock", "AlwaysCombBlock", "ContinuousAssign", "FunctionDecl
 # They say how wide something is, or which part of it; a compiler tells where they are wrong.
 _SELECTS = ("RangeSelect", "AscendingRangeSelect", "SimpleRangeSelect", "ElementSelect")
 # Seconds of the processor in which most mutants are caught.
-_MOMENT = 2
+_MOMENT = 1
 # The number of the mutant comes in here; 0 is none.
 _NUMBER = "PENSTOCK_MUTANT"
 _PREFACE = f"""\
@@ -111,17 +110,17 @@ def _core(folder: Path, plan: dict[str, Any], *, quick: bool) -> int:
     mutants = [mutant for source in plan["sources"] for mutant in mutants_of(folder / source, seen)]
     listed = {(each["line"], change) for each in plan.get("equivalent", []) for change in each["changes"]}
     tests = _build(folder, plan, mutants)
-    seconds = _seconds_of_all(folder, tests)
-    # A test that has caught many is tried first; and all for a moment before one is run to its end. What is said to be
-    # equivalent is given that moment alone.
-    kills = Counter(dict.fromkeys(tests, 0))
+    seconds = 0 if quick else _seconds_of_all(folder, tests)
+    # A test that has caught many of a source is tried first; and all for a moment before one is run to its end. What is
+    # said to be equivalent is given that moment alone.
+    kills = {mutant.source: Counter(dict.fromkeys(tests, 0)) for mutant in mutants}
 
     def caught(number: int) -> bool:
         mutant = mutants[number - 1]
         for limit in (_MOMENT, 5 * seconds + 20):
-            for test, _ in kills.most_common():
+            for test, _ in kills[mutant.source].most_common():
                 if _fails(test, number, limit, hangs=limit > _MOMENT):
-                    kills[test] += 1
+                    kills[mutant.source][test] += 1
                     return True
             if quick or (mutant.line, mutant.change) in listed:
                 break
@@ -282,19 +281,29 @@ def switched(source: Path, mutants: list[tuple[int, Mutant]]) -> str:
 def _build(folder: Path, plan: dict[str, Any], mutants: list[Mutant]) -> list[tuple[Path, str]]:
     """Build the tests with all mutants, and return them: program and name."""
     root = BUILD / "mutants"
-    copy = root / "rtl"
-    shutil.rmtree(copy, ignore_errors=True)
-    copy.mkdir(parents=True)
-    for each in sorted(RTL.iterdir()):
-        if (each / "core.toml").is_file() or each.name == "cosim":
-            shutil.copytree(each, copy / each.name, ignore=shutil.ignore_patterns("target"))
-    for name in ("crates", "Cargo.toml"):
-        if not (root / name).exists():
-            (root / name).symlink_to(RTL.parent / name)
+    texts = {
+        path.relative_to(RTL): path.read_text()
+        for each in RTL.iterdir()
+        if (each / "core.toml").is_file() or each.name == "cosim"
+        for path in each.rglob("*")
+        if path.is_file() and "target" not in path.relative_to(each).parts
+    }
     numbered = list(enumerate(mutants, 1))
     for source in plan["sources"]:
-        own = [(number, mutant) for number, mutant in numbered if mutant.source == folder / source]
-        (copy / folder.name / source).write_text(switched(folder / source, own))
+        path = folder / source
+        texts[path.relative_to(RTL)] = switched(path, [each for each in numbered if each[1].source == path])
+    copy = root / "rtl"
+    # What has not changed keeps its time, so that it is not built again.
+    for path in [path for path in copy.rglob("*") if path.is_file() and path.relative_to(copy) not in texts]:
+        path.unlink()
+    for name, text in texts.items():
+        path = copy / name
+        if not path.exists() or path.read_text() != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    for link in (root / "crates", root / "Cargo.toml"):
+        if not link.exists():
+            link.symlink_to(RTL.parent / link.name)
     command = ["cargo", "test", "--no-run", "--locked", "--message-format=json", "--manifest-path"]
     command += [str(copy / "cosim" / "Cargo.toml"), *(option for test in plan["tests"] for option in ("--test", test))]
     environment = {**os.environ, "CARGO_TARGET_DIR": str(root / "target"), "PENSTOCK_CORE": folder.name}

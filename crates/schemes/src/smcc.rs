@@ -414,6 +414,7 @@ mod tests {
     fn equation_25() {
         let mut rp = rp("", &[]);
         assert!(!rp.limiting());
+        assert_eq!(rp.next_timeout(), None, "it has no timer");
         // State A, queue too long and growing: 1000 - 4000 × 64 000 = 1000 - 256 Mb/s.
         assert_eq!(notify(&mut rp, C1, 64_000, 20_000), 744_000_000);
         assert!(rp.limiting());

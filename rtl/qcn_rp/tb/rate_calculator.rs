@@ -114,7 +114,8 @@ struct Readings {
 fn rules(input: &impl Pins, readings: &Readings) -> Rules {
     let pin = |name| input.get(pin_of(input, name));
     Rules {
-        gd_inverse: 1 << pin("gd_shift_i"),
+        // Less counts as 6, more as 16.
+        gd_inverse: 1 << pin("gd_shift_i").clamp(6, 16),
         rpg_min_dec_fac: 50,
         min_rate: pin("rpg_min_rate_i"),
         max_rate: pin("rpg_max_rate_i"),
@@ -153,7 +154,7 @@ fn draw_settings<I: Pins>(random: &mut Random, input: &mut I) {
     set("rpg_min_rate_i", rate(random, max_rate));
     set("rpg_ai_rate_i", rate(random, (1 << 34) - 1));
     set("rpg_hai_rate_i", rate(random, (1 << 34) - 1));
-    set("gd_shift_i", 6 + random.below(11));
+    set("gd_shift_i", random.below(32));
     set(
         "rpg_threshold_i",
         match random.below(8) {

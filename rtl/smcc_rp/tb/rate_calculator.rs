@@ -13,6 +13,8 @@ const FOLDER: &str = "smcc_rp";
 /// What a gain is made of is at most this, and its octets at most 2 to this power.
 const MOST: u64 = 1 << 46;
 const MOST_SHIFT: i32 = 46;
+/// With this shift an octet is more than any rate; the pins can have larger ones, which say the same.
+const LARGEST_SHIFT: i8 = 28;
 
 /// SMCC's reaction point neither draws nor sends.
 struct Nothing;
@@ -46,7 +48,7 @@ fn any_size(random: &mut Random, bits: u64) -> u64 {
 
 /// The gain of a pin, as a rate at a power of 2 of octets, both as `Gain::new` takes them; none if they are too large.
 fn exact(pin: u64) -> Option<(u64, u32)> {
-    let (mantissa, shift) = (pin >> 7, (pin as i8) << 1 >> 1);
+    let (mantissa, shift) = (pin >> 7, ((pin as i8) << 1 >> 1).min(LARGEST_SHIFT));
     let zeros = mantissa.trailing_zeros();
     let (rate, shift) = (u128::from(mantissa >> zeros), i32::from(shift) + zeros as i32);
     let rate = rate << shift.max(0);
@@ -85,7 +87,8 @@ fn draw_settings<I: Pins>(random: &mut Random, input: &mut I) {
             _ => (1 + any_size(random, 45), 1 + any_size(random, 45)),
         };
         let gain = Gain::new(rate, octets);
-        u64::from(gain.mantissa()) << 7 | u64::from(gain.shift() as u8 & 0x7f)
+        let shift = if random.one_in(8) { LARGEST_SHIFT + random.below(34) as i8 } else { gain.shift() };
+        u64::from(gain.mantissa()) << 7 | u64::from(shift as u8 & 0x7f)
     };
     let (alpha, alpha_small, beta) = loop {
         let (a, small, b) = (gain(random, 256_000_000), gain(random, 128_000_000), gain(random, 64_000_000));
