@@ -5,6 +5,7 @@
 
 pub mod axil;
 pub mod stream;
+pub mod vectors;
 // Linked for its C++.
 use penstock_cosim_runtime as _;
 

@@ -53,7 +53,10 @@ fn makes_the_example_of_the_standard() {
         given.arrive_valid_i = clock == 5;
         given.depart_valid_i = clock == 30;
         let out = core.clock(&given);
-        frames.extend(sink.see(out.m_axis_tvalid, beat!(out), true));
+        // Before the reset it may show anything.
+        if clock > 0 {
+            frames.extend(sink.see(out.m_axis_tvalid, beat!(out), true));
+        }
     }
     let example = [
         &[0x01, 0x80, 0xc2, 0x00, 0x00, 0x01, 0x02, 0x00, 0x00, 0x00, 0x00, 0xaa, 0x88, 0x08, 0x01, 0x01][..],
