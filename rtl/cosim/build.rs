@@ -94,6 +94,13 @@ fn main() {
     // A mutant of one core needs no other.
     println!("cargo::rerun-if-env-changed=PENSTOCK_CORE");
     let only = env::var("PENSTOCK_CORE").ok();
+    // Builds for long runs take long to compile, and tests need none.
+    println!("cargo::rerun-if-env-changed=PENSTOCK_FAST");
+    println!("cargo::rustc-check-cfg=cfg(penstock_fast)");
+    let with_fast = env::var("PENSTOCK_FAST").is_ok();
+    if with_fast {
+        println!("cargo::rustc-cfg=penstock_fast");
+    }
 
     let include = Path::new(&root).join("include");
     let compiler = |level| {
@@ -114,7 +121,7 @@ fn main() {
         for source in &sources {
             println!("cargo::rerun-if-changed={}", source.display());
         }
-        for build in core.build.iter().filter(|build| build.cosim) {
+        for build in core.build.iter().filter(|build| build.cosim && (with_fast || !build.fast)) {
             let made = out.join(&build.name);
             let prefix = format!("V{}", build.name);
             verilate(&verilator, &root, build, &sources, &made, &prefix);
