@@ -452,6 +452,48 @@ fn data(random: &mut Random, length: usize) -> Frame {
     frame
 }
 
+/// From pin to pin with nothing in the way, as the documentation says.
+fn latencies<N: Nic, S: Scheme>(seed: u64, scheme: &S, served: u64, moved: u64) {
+    let mut random = Random::new(seed);
+    let mut world: World<N, S::Machine> = quiet_world(seed, scheme);
+    let starts = || scheme.start();
+    let run = |world: &mut World<N, S::Machine>, until: &dyn Fn(&Shown) -> bool| {
+        let from = world.clock;
+        while !until(&world.step(&starts)) {
+            assert!(world.clock < from + 10_000);
+        }
+        world.clock - from - 1
+    };
+    let rest = |world: &mut World<N, S::Machine>| {
+        for _ in 0..500 {
+            world.step(&starts);
+        }
+    };
+    // The host's frame, whose first beat is shown in the first clock.
+    let port = world.host_port;
+    world.send(data(&mut random, 60));
+    let unpaced = run(&mut world, &|out| out.line[port].is_some());
+    rest(&mut world);
+    world.send({
+        let mut frame = data(&mut random, 60);
+        put(&mut frame.octets, 6, &MACS[0].to_be_bytes()[2..]);
+        frame
+    });
+    let paced = run(&mut world, &|out| out.line[N::PORT_OF[0]].is_some());
+    rest(&mut world);
+    // Eight beats, the last in clock 7; the rate moves later.
+    let mut loud = message(&mut random, N::KIND, MACS[0]);
+    put(&mut loud.octets, 14, &[0, 63]);
+    put(&mut loud.octets, 38, &20_000u32.to_be_bytes());
+    put(&mut loud.octets, 42, &1_000u32.to_be_bytes());
+    let before = world.step(&starts).point[0].current_rate;
+    world.arrive(0, loud);
+    let taken = run(&mut world, &|out| out.signal[0]);
+    let shown = 1 + run(&mut world, &|out| out.point[0].current_rate != before);
+    assert_eq!((unpaced, paced), (12, 15));
+    assert_eq!((taken - 7, shown), (served, moved));
+}
+
 /// Pause frames back to back, of the longest time and of none: no frame starts while the priority is stopped, messages
 /// are taken all the same, and at the end frames go again.
 fn pause_storms<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
@@ -644,7 +686,7 @@ fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
 }
 
 macro_rules! tests {
-    ($module:ident, $nic:ty, $scheme:ty, $seed:expr, $plain:expr) => {
+    ($module:ident, $nic:ty, $scheme:ty, $seed:expr, $plain:expr, $served:expr, $moved:expr) => {
         mod $module {
             use super::*;
 
@@ -656,6 +698,11 @@ macro_rules! tests {
             #[test]
             fn lines_are_full_both_ways() {
                 line_rate::<$nic, $scheme>($seed + 1, &$plain);
+            }
+
+            #[test]
+            fn latencies_are_as_documented() {
+                latencies::<$nic, $scheme>($seed + 4, &$plain, $served, $moved);
             }
 
             #[test]
@@ -692,6 +739,6 @@ fn plain_smcc() -> SmccSettings {
     SmccSettings { config, max_rate: 1_000_000_000 }
 }
 
-tests!(qcn, QcnNic, QcnSettings, 1_000, plain_qcn());
-tests!(smcc, SmccNic, SmccSettings, 2_000, plain_smcc());
-tests!(lines, QcnLines, QcnSettings, 3_000, plain_qcn());
+tests!(qcn, QcnNic, QcnSettings, 1_000, plain_qcn(), 23, 25);
+tests!(smcc, SmccNic, SmccSettings, 2_000, plain_smcc(), 98, 1);
+tests!(lines, QcnLines, QcnSettings, 3_000, plain_qcn(), 23, 25);
