@@ -3,6 +3,6 @@
 Needs the extra ``theory`` (``pip install 'penstock[theory]'``).
 """
 
-from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.configuration import Configuration, Unsuited, configuration, configurations
 
-__all__ = ["Configuration", "Unsuited"]
+__all__ = ["Configuration", "Unsuited", "configuration", "configurations"]
