@@ -34,6 +34,9 @@ struct Build {
     /// Not all variants that are synthesised are simulated.
     #[serde(default = "yes")]
     cosim: bool,
+    /// Without assertions and random initial values, and all for speed: for long runs, not for tests.
+    #[serde(default)]
+    fast: bool,
 }
 
 fn yes() -> bool {
@@ -41,6 +44,7 @@ fn yes() -> bool {
 }
 
 /// A port of the module: name, width in bits, direction.
+#[derive(PartialEq)]
 struct Port {
     name: String,
     width: usize,
@@ -92,8 +96,12 @@ fn main() {
     let only = env::var("PENSTOCK_CORE").ok();
 
     let include = Path::new(&root).join("include");
-    let mut cc = cc::Build::new();
-    cc.cpp(true).std("c++17").opt_level(2).warnings(false).include(&include).include(include.join("vltstd"));
+    let compiler = |level| {
+        let mut cc = cc::Build::new();
+        cc.cpp(true).std("c++17").opt_level(level).warnings(false).include(&include).include(include.join("vltstd"));
+        cc
+    };
+    let (mut cc, mut fast) = (compiler(2), compiler(3));
     let mut rust = String::new();
     for (folder, core) in cores(&rtl) {
         if only.as_ref().is_some_and(|name| !folder.ends_with(name)) {
@@ -101,6 +109,8 @@ fn main() {
         }
         println!("cargo::rerun-if-changed={}", folder.join("core.toml").display());
         let sources = sources(&rtl, &folder, &core);
+        // Builds of a core with the same ports have the same structures.
+        let mut shapes: Vec<(Vec<Port>, &str)> = Vec::new();
         for source in &sources {
             println!("cargo::rerun-if-changed={}", source.display());
         }
@@ -113,12 +123,18 @@ fn main() {
             // A core is one piece for the compiler, which reads Verilator's headers once then.
             let whole = includes_of(&made) + &shim_of(&build.name, &prefix, &ports);
             fs::write(&shim, whole).expect("OUT_DIR can be written");
-            rust.push_str(&binding_of(&build.name, &ports));
+            let same = shapes.iter().find(|(shape, _)| *shape == ports).map(|&(_, name)| name);
+            rust.push_str(&binding_of(&build.name, &ports, same));
+            shapes.push((ports, &build.name));
+            let cc = if build.fast { &mut fast } else { &mut cc };
             cc.include(&made).file(shim);
         }
     }
     fs::write(out.join("cores.rs"), rust).expect("OUT_DIR can be written");
     cc.compile("penstock_cores");
+    if fast.get_files().next().is_some() {
+        fast.compile("penstock_fast_cores");
+    }
 }
 
 /// All that Verilator made of a core, as includes.
@@ -162,11 +178,16 @@ fn sources(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
     all
 }
 
+/// What Verilator is asked for: to find faults, and to be fast.
+const CAREFUL: [&str; 5] = ["--assert", "--x-assign", "unique", "--x-initial", "unique"];
+const FAST: [&str; 5] = ["--no-assert", "--x-assign", "fast", "--x-initial", "fast"];
+
 fn verilate(verilator: &str, root: &str, build: &Build, sources: &[PathBuf], made: &Path, prefix: &str) {
     let _ = fs::remove_dir_all(made);
     let status = Command::new(verilator)
         .env("VERILATOR_ROOT", root)
-        .args(["--cc", "-O3", "--no-timing", "--assert", "--x-assign", "unique", "--x-initial", "unique"])
+        .args(["--cc", "-O3", "--no-timing"])
+        .args(if build.fast { FAST } else { CAREFUL })
         .args(["--top-module", &build.top, "--prefix", prefix, "-Mdir"])
         .arg(made)
         .args(build.parameters.iter().map(|(name, value)| format!("-G{name}={value}")))
@@ -199,6 +220,11 @@ fn ports(header: &str) -> Vec<Port> {
 
 fn is_clock(port: &Port) -> bool {
     port.name == "clk_i"
+}
+
+/// Says that a random word is drawn in this clock.
+fn is_draw(port: &Port) -> bool {
+    !port.input && port.width <= 64 && port.name.starts_with("draw_")
 }
 
 /// C functions that make, end and clock a core; what crosses is one structure each way.
@@ -243,15 +269,34 @@ fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
         c.push_str(&copy(port, "core.", "out->"));
     }
     c.push_str("  core.clk_i = 1;\n  core.eval();\n  core.clk_i = 0;\n  core.eval();\n}\n");
+    let _ = writeln!(
+        c,
+        "extern \"C\" uint64_t {name}_run(void* p, const {prefix}_In* in, {prefix}_Out* out, uint64_t clocks) {{\n  auto& core = static_cast<{prefix}_Made*>(p)->core;"
+    );
+    for port in ports.iter().filter(|p| p.input && !is_clock(p)) {
+        c.push_str(&copy(port, "in->", "core."));
+    }
+    c.push_str("  core.eval();\n  uint64_t done = 0;\n  for (bool draws = false; !draws && done < clocks; ++done) {\n");
+    let draws: Vec<_> = ports.iter().filter(|p| is_draw(p)).map(|p| format!("core.{} != 0", p.name)).collect();
+    let draws = if draws.is_empty() { "false".to_owned() } else { draws.join(" || ") };
+    let _ = writeln!(c, "    draws = {draws};\n    if (draws || done + 1 == clocks) {{");
+    for port in ports.iter().filter(|p| !p.input) {
+        c.push_str(&copy(port, "core.", "out->"));
+    }
+    c.push_str("    }\n    core.clk_i = 1;\n    core.eval();\n    core.clk_i = 0;\n    core.eval();\n  }\n  return done;\n}\n");
     c
 }
 
-/// The Rust side: a module with `In`, `Out` and `Core`.
-fn binding_of(name: &str, ports: &[Port]) -> String {
+/// The Rust side: a module with `In`, `Out` (those of `same`, if there is one) and `Core`.
+fn binding_of(name: &str, ports: &[Port], same: Option<&str>) -> String {
     let mut r = format!("/// The core `{name}`.\npub mod {name} {{\n    use core::ffi::c_void;\n");
     for (kind, input, says) in
         [("In", true, "What its ports are given for a clock."), ("Out", false, "What its ports show in a clock.")]
     {
+        if let Some(same) = same {
+            let _ = writeln!(r, "    pub use super::{same}::{kind};");
+            continue;
+        }
         let _ = writeln!(
             r,
             "    /// {says}\n    #[repr(C)]\n    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]\n    #[allow(missing_docs)]\n    pub struct {kind} {{"
@@ -267,6 +312,7 @@ fn binding_of(name: &str, ports: &[Port]) -> String {
         fn {name}_new(seed: u64) -> *mut c_void;
         fn {name}_free(core: *mut c_void);
         fn {name}_clock(core: *mut c_void, input: *const In, output: *mut Out);
+        fn {name}_run(core: *mut c_void, input: *const In, output: *mut Out, clocks: u64) -> u64;
     }}
     /// An instance. Registers begin with random values, drawn from a seed, until it is reset.
     #[derive(Debug)]
@@ -285,6 +331,27 @@ fn binding_of(name: &str, ports: &[Port]) -> String {
             // that the C side declares, from the same list of ports.
             unsafe {{ {name}_clock(self.0, input, &mut output) }};
             output
+        }}
+        /// As many clocks with the same inputs, but none behind one in which a random word is drawn (`draw_`); how many,
+        /// and what the outputs showed in the last.
+        pub fn run(&mut self, input: &In, clocks: u64) -> (u64, Out) {{
+            let mut output = Out::default();
+            // SAFETY: as in `clock`.
+            let done = unsafe {{ {name}_run(self.0, input, &mut output, clocks) }};
+            (done, output)
+        }}
+    }}
+    impl crate::Clocked for Core {{
+        type In = In;
+        type Out = Out;
+        fn new(seed: u64) -> Self {{
+            Self::new(seed)
+        }}
+        fn clock(&mut self, input: &In) -> Out {{
+            self.clock(input)
+        }}
+        fn run(&mut self, input: &In, clocks: u64) -> (u64, Out) {{
+            self.run(input, clocks)
         }}
     }}
     impl Drop for Core {{

@@ -1,7 +1,7 @@
 """Makes the register blocks of registers/registers.rdl, into build/generated.
 
-SystemVerilog by PeakRDL, a module with plain ports around it, a table for the documentation, and the map as the test
-reads it.
+SystemVerilog by PeakRDL, a module with plain ports around it, a table for the documentation, and the map as the tests
+read it.
 """
 
 import re
@@ -71,6 +71,7 @@ def main() -> None:
     GENERATED.mkdir(parents=True, exist_ok=True)
     table = ["# Registers", ""]
     rust = ["// Made from registers/registers.rdl by tools/registers.py.\n"]
+    places = list(rust)
     for name in MAPS:
         top = _compile(name)
         block = f"{name}_block"
@@ -90,8 +91,10 @@ def main() -> None:
         (GENERATED / f"{name}.sv").write_text(_module(name, block, width, registers))
         table += _table(top, registers)
         rust.append(_map(name, registers))
+        places.append(_places(name, registers))
     (GENERATED / "registers.md").write_text("\n".join(table) + "\n")
     (GENERATED / "registers.rs").write_text("\n".join(rust))
+    (GENERATED / "places.rs").write_text("\n".join(places))
 
 
 def _compile(name: str) -> AddrmapNode:
@@ -214,6 +217,16 @@ def _map(name: str, registers: list[Register]) -> str:
                 f"get: {get}, put: {put} }},"
             )
     return "\n".join([*lines, "    ];", "}", ""])
+
+
+def _places(name: str, registers: list[Register]) -> str:
+    """Return where each register lies, as a Rust table: name, address, and whether it has two words."""
+    lines = [f"/// Name, address and whether it has two words, of each register of `{name}`."]
+    lines.append(f"pub const {name.upper()}: &[(&str, u16, bool)] = &[")
+    for register in registers:
+        for address, path in zip(register.addresses, register.names, strict=True):
+            lines.append(f'    ("{path}", {address:#x}, {str(register.wide).lower()}),')
+    return "\n".join([*lines, "];", ""])
 
 
 if __name__ == "__main__":

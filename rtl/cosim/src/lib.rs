@@ -9,6 +9,21 @@ use penstock_cosim_runtime as _;
 
 include!(concat!(env!("OUT_DIR"), "/cores.rs"));
 
+/// A core of any build, for benches that several builds share. (Each `Core` says the same by itself.)
+pub trait Clocked {
+    /// What its ports are given for a clock.
+    type In;
+    /// What its ports show in a clock.
+    type Out;
+    /// A core that has not been reset.
+    fn new(seed: u64) -> Self;
+    /// One clock: what the outputs show with these inputs, then the edge.
+    fn clock(&mut self, input: &Self::In) -> Self::Out;
+    /// As many clocks with the same inputs, but none behind one in which a random word is drawn; how many, and what the
+    /// outputs showed in the last.
+    fn run(&mut self, input: &Self::In, clocks: u64) -> (u64, Self::Out);
+}
+
 /// Random words for tests: SplitMix64, so that a seed says which run it was.
 #[derive(Debug, Clone)]
 pub struct Random(u64);

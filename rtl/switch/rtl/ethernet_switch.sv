@@ -99,6 +99,11 @@ module ethernet_switch
   output var logic                 reloaded_o,
   output var logic          [24:0] interval_o,
 
+  // A beat of a message goes to its port's queue.
+  output var logic [63:0] message_tdata_o,
+  output var logic        message_tvalid_o,
+  output var logic        message_tlast_o,
+
   // Trace: source 0 the queue, 1 Fb, 2 the priorities that are to stop.
   output var logic [63:0] m_axis_trace_tdata,
   output var logic [ 7:0] m_axis_trace_tkeep,
@@ -406,10 +411,7 @@ module ethernet_switch
   );
 
   // Messages have a table of their own, so that they wait behind no data.
-  logic [     63:0] message_tdata;
   logic [      7:0] message_tkeep;
-  logic             message_tvalid;
-  logic             message_tlast;
   logic             message_tuser;
   logic [Ports-1:0] message_ports;
   logic             unused_message;
@@ -434,11 +436,11 @@ module ethernet_switch
       .s_axis_tready  (told_tready),
       .s_axis_tlast   (told_tlast),
       .s_axis_tuser   (told_tuser),
-      .m_axis_tdata   (message_tdata),
+      .m_axis_tdata   (message_tdata_o),
       .m_axis_tkeep   (message_tkeep),
-      .m_axis_tvalid  (message_tvalid),
+      .m_axis_tvalid  (message_tvalid_o),
       .m_axis_tready  (1'b1),
-      .m_axis_tlast   (message_tlast),
+      .m_axis_tlast   (message_tlast_o),
       .m_axis_tuser   (message_tuser),
       .m_axis_ports_o (message_ports),
       .unknown_o      (messages_unknown),
@@ -528,10 +530,10 @@ module ethernet_switch
         .shrinks_i            (shrinks_q),
         .by_i                 (by_q),
         .paused_i             (paused[p]),
-        .s_axis_message_tdata (message_tdata),
+        .s_axis_message_tdata (message_tdata_o),
         .s_axis_message_tkeep (message_tkeep),
-        .s_axis_message_tvalid(message_tvalid && message_ports[p]),
-        .s_axis_message_tlast (message_tlast),
+        .s_axis_message_tvalid(message_tvalid_o && message_ports[p]),
+        .s_axis_message_tlast (message_tlast_o),
         .s_axis_tdata         (data_tdata),
         .s_axis_tkeep         (data_tkeep),
         .s_axis_tvalid        (data_tvalid),

@@ -1,0 +1,329 @@
+//! The test bed as a driver of experiments sees it: settings by name, flows that start, clocks that pass, and what was measured.
+//!
+//! It works with any build of `testbed`; the fast ones are for long runs. Random words are given one by one as they are drawn,
+//! so the same source of words can be given to the simulator.
+
+use penstock_cosim::testbed_qcn::{In, Out};
+use penstock_cosim::{Clocked, Random};
+
+include!("../../build/generated/places.rs");
+
+/// NICs, and reaction points of each.
+pub const NICS: usize = 2;
+pub const POINTS_A_NIC: usize = 4;
+/// All reaction points.
+pub const POINTS: usize = NICS * POINTS_A_NIC;
+/// Clocks a second.
+pub const CLOCK_HZ: u64 = 125_000_000;
+
+/// Whose registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bus {
+    Nic(usize),
+    Switch,
+}
+
+impl Bus {
+    fn index(self) -> usize {
+        match self {
+            Self::Nic(nic) => nic,
+            Self::Switch => NICS,
+        }
+    }
+
+    /// Address of a register, and whether it has two words.
+    fn place(self, name: &str) -> (u16, bool) {
+        let places = match self {
+            Self::Nic(_) => NIC_REGISTERS,
+            Self::Switch => SWITCH_REGISTERS,
+        };
+        let found = places.iter().find(|place| place.0 == name);
+        found.map_or_else(|| panic!("{self:?} has no register {name}"), |&(_, address, wide)| (address, wide))
+    }
+}
+
+/// Who draws a random word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// The sampler of the congestion point.
+    Cp,
+    /// The byte counter and the timer of a reaction point.
+    Byte(usize),
+    Timer(usize),
+}
+
+/// What a test bed is set to before time runs. What is not named here has the reset value of its register, which is that of
+/// paper 002.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Length of the generated frames with FCS, octets.
+    pub octets: u16,
+    /// Delay of each line, each way, clocks.
+    pub delay: u32,
+    /// Rate of the congestion point's port, bit/s, and its changes: time in clocks, rate from then on. At most four.
+    pub rate: u64,
+    pub changes: Vec<(u64, u64)>,
+    /// Ports of a NIC, which the build says: its parameter `NicPorts`.
+    pub nic_ports: usize,
+    /// Any other setting: of whom, its name in `registers.rdl`, its value.
+    pub registers: Vec<(Bus, &'static str, u64)>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { octets: 1518, delay: 0, rate: 950_000_000, changes: Vec::new(), nic_ports: 1, registers: Vec::new() }
+    }
+}
+
+/// What has been counted since time runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Measured {
+    pub clocks: u64,
+    /// Sum of the queue's octets over the clocks.
+    pub queue_sum: u64,
+    /// What the congestion point's port has sent, octets with FCS.
+    pub frames: u32,
+    pub octets: u64,
+}
+
+impl Measured {
+    /// What came after an earlier measurement.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            clocks: self.clocks - earlier.clocks,
+            queue_sum: self.queue_sum - earlier.queue_sum,
+            frames: self.frames - earlier.frames,
+            octets: self.octets - earlier.octets,
+        }
+    }
+
+    /// Mean length of the queue, octets.
+    pub fn mean_queue(&self) -> f64 {
+        self.queue_sum as f64 / self.clocks as f64
+    }
+
+    /// Share of a rate (bit/s) that was used, preamble and gap counted.
+    pub fn utilisation(&self, rate: u64) -> f64 {
+        let bits = (self.octets + 20 * u64::from(self.frames)) * 8;
+        bits as f64 / (rate as f64 * self.clocks as f64 / CLOCK_HZ as f64)
+    }
+}
+
+/// A test bed and what drives it.
+pub struct Testbed<C> {
+    core: C,
+    input: In,
+    words: Box<dyn FnMut(Stream) -> u32>,
+    clock: u64,
+    last: Out,
+}
+
+/// MAC address of a reaction point, and of where all frames go.
+pub fn mac(point: usize) -> u64 {
+    0x0200_0000_0100 + point as u64
+}
+pub const SINK_MAC: u64 = 0x0200_0000_ffff;
+
+/// The switch's port that leads to a reaction point.
+fn line_of(point: usize, nic_ports: usize) -> usize {
+    let (nic, own) = (point / POINTS_A_NIC, point % POINTS_A_NIC);
+    nic * nic_ports + own * nic_ports / POINTS_A_NIC
+}
+
+impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
+    /// A test bed with its own random words.
+    pub fn new(settings: &Settings, seed: u64) -> Self {
+        let mut streams: Vec<_> = (0..=2 * POINTS as u64).map(|stream| Random::new(seed << 8 | stream)).collect();
+        let words = move |stream| {
+            let index = match stream {
+                Stream::Cp => 0,
+                Stream::Byte(point) => 1 + 2 * point,
+                Stream::Timer(point) => 2 + 2 * point,
+            };
+            streams[index].word()
+        };
+        Self::with_words(settings, seed, Box::new(words))
+    }
+
+    /// A test bed that is given the words; `seed` says what registers hold before reset. No flow has started, the time runs.
+    pub fn with_words(settings: &Settings, seed: u64, mut words: Box<dyn FnMut(Stream) -> u32>) -> Self {
+        let mut input = In { rst_i: true, random_cp_i: words(Stream::Cp), ..In::default() };
+        for point in 0..POINTS {
+            input.random_byte_i[point] = words(Stream::Byte(point));
+            input.random_timer_i[point] = words(Stream::Timer(point));
+        }
+        let mut bed = Self { core: C::new(seed), input, words, clock: 0, last: Out::default() };
+        bed.clock();
+        bed.input.rst_i = false;
+        bed.set(settings);
+        bed.write(Bus::Switch, "clock.run", 1);
+        for nic in 0..NICS {
+            bed.write(Bus::Nic(nic), "clock.run", 1);
+        }
+        bed
+    }
+
+    fn set(&mut self, settings: &Settings) {
+        for point in 0..POINTS {
+            let (nic, own) = (Bus::Nic(point / POINTS_A_NIC), point % POINTS_A_NIC);
+            let put = |name: &str| format!("reaction_point[{own}].{name}");
+            self.write(nic, &put("mac"), mac(point));
+            self.write(nic, &put("destination_mac"), SINK_MAC);
+            self.write(nic, &put("octets"), settings.octets.into());
+            self.write(nic, &format!("delay_out[{own}].delay"), settings.delay.into());
+            self.write(nic, &format!("delay_in[{own}].delay"), settings.delay.into());
+            // Where messages for it go.
+            self.write(Bus::Switch, "forwarding.write_entry", point as u64);
+            self.write(Bus::Switch, "forwarding.write_used", 1);
+            self.write(Bus::Switch, "forwarding.write_mac", mac(point));
+            self.write(Bus::Switch, "forwarding.write_ports", 1 << line_of(point, settings.nic_ports));
+            self.write(Bus::Switch, "forwarding.write", 1);
+        }
+        self.write(Bus::Switch, "forwarding.default_ports", 1 << (NICS * settings.nic_ports));
+        self.write(Bus::Switch, "port.rate", settings.rate);
+        self.write(Bus::Switch, "port.schedule_entries", settings.changes.len() as u64);
+        for (index, &(at, rate)) in settings.changes.iter().enumerate() {
+            self.write(Bus::Switch, &format!("port.schedule_at[{index}]"), at);
+            self.write(Bus::Switch, &format!("port.schedule_rate[{index}]"), rate);
+        }
+        for &(bus, name, value) in &settings.registers {
+            self.write(bus, name, value);
+        }
+    }
+
+    /// Writes a register.
+    ///
+    /// # Panics
+    /// If there is none of this name.
+    pub fn write(&mut self, bus: Bus, name: &str, value: u64) {
+        let (address, wide) = bus.place(name);
+        self.access(bus, address, Some(value as u32));
+        if wide {
+            self.access(bus, address + 4, Some((value >> 32) as u32));
+        }
+    }
+
+    /// Reads a register.
+    ///
+    /// # Panics
+    /// If there is none of this name.
+    pub fn read(&mut self, bus: Bus, name: &str) -> u64 {
+        let (address, wide) = bus.place(name);
+        let low = self.access(bus, address, None);
+        let high = if wide { self.access(bus, address + 4, None) } else { 0 };
+        u64::from(high) << 32 | u64::from(low)
+    }
+
+    /// One access, over AXI4-Lite.
+    fn access(&mut self, bus: Bus, address: u16, data: Option<u32>) -> u32 {
+        let (bus, bit) = (bus.index(), 1 << bus.index());
+        self.input.s_axil_awaddr = u64::from(address) << (11 * bus);
+        self.input.s_axil_araddr = self.input.s_axil_awaddr;
+        self.input.s_axil_wdata[bus] = data.unwrap_or(0);
+        (self.input.s_axil_bready, self.input.s_axil_rready) = (bit, bit);
+        let (mut asks, mut gives) = (true, data.is_some());
+        for _ in 0..100 {
+            self.input.s_axil_awvalid = if asks && data.is_some() { bit } else { 0 };
+            self.input.s_axil_wvalid = if gives { bit } else { 0 };
+            self.input.s_axil_arvalid = if asks && data.is_none() { bit } else { 0 };
+            let out = self.clock();
+            let ready = if data.is_some() { out.s_axil_awready } else { out.s_axil_arready };
+            asks &= ready & bit == 0;
+            gives &= out.s_axil_wready & bit == 0;
+            let done = if data.is_some() { out.s_axil_bvalid } else { out.s_axil_rvalid };
+            if done & bit != 0 {
+                let answer = if data.is_some() { out.s_axil_bresp } else { out.s_axil_rresp };
+                assert_eq!(answer >> (2 * bus) & 3, 0, "the register at {address:#x} answers");
+                return out.s_axil_rdata[bus];
+            }
+        }
+        panic!("no answer from {address:#x}");
+    }
+
+    /// A flow begins: its reaction point at the largest rate, its packet generator on.
+    pub fn start(&mut self, point: usize) {
+        let (nic, own) = (Bus::Nic(point / POINTS_A_NIC), point % POINTS_A_NIC);
+        self.write(nic, &format!("reaction_point[{own}].start"), 1);
+        self.write(nic, &format!("reaction_point[{own}].enable"), 1);
+    }
+
+    /// A flow ends.
+    pub fn stop(&mut self, point: usize) {
+        let (nic, own) = (Bus::Nic(point / POINTS_A_NIC), point % POINTS_A_NIC);
+        self.write(nic, &format!("reaction_point[{own}].enable"), 0);
+    }
+
+    /// What the ports are given in the next clock.
+    pub fn input(&self) -> &In {
+        &self.input
+    }
+
+    /// Clocks since the first reset.
+    pub fn clocks(&self) -> u64 {
+        self.clock
+    }
+
+    /// What the ports showed in the last clock.
+    pub fn shown(&self) -> &Out {
+        &self.last
+    }
+
+    /// One clock.
+    pub fn clock(&mut self) -> Out {
+        self.last = self.core.clock(&self.input);
+        self.clock += 1;
+        self.draw();
+        self.last
+    }
+
+    /// As many clocks, fast.
+    pub fn run(&mut self, clocks: u64) {
+        let end = self.clock + clocks;
+        while self.clock < end {
+            let (done, out) = self.core.run(&self.input, end - self.clock);
+            self.clock += done;
+            self.last = out;
+            self.draw();
+        }
+    }
+
+    /// New words in place of those that were drawn.
+    fn draw(&mut self) {
+        if self.last.draw_cp_o {
+            self.input.random_cp_i = (self.words)(Stream::Cp);
+        }
+        for point in (0..POINTS).filter(|point| self.last.draw_byte_o >> point & 1 == 1) {
+            self.input.random_byte_i[point] = (self.words)(Stream::Byte(point));
+        }
+        for point in (0..POINTS).filter(|point| self.last.draw_timer_o >> point & 1 == 1) {
+            self.input.random_timer_i[point] = (self.words)(Stream::Timer(point));
+        }
+    }
+
+    /// The queue in the last clock, octets.
+    pub fn queue(&self) -> u64 {
+        self.last.queue_o.into()
+    }
+
+    /// Current and target rate of a reaction point in the last clock, bit/s.
+    pub fn rates(&self, point: usize) -> (u64, u64) {
+        (field(&self.last.current_rate_o, 34, point), field(&self.last.target_rate_o, 34, point))
+    }
+
+    /// What has been counted until the last clock.
+    pub fn measured(&self) -> Measured {
+        Measured {
+            clocks: self.last.now_o,
+            queue_sum: self.last.queue_sum_o,
+            frames: self.last.delivered_frames_o,
+            octets: self.last.delivered_octets_o,
+        }
+    }
+}
+
+/// Field `index` of `bits` bits, up to 64, in a wide port.
+pub fn field(words: &[u32], bits: usize, index: usize) -> u64 {
+    let (at, shift) = (bits * index / 32, bits * index % 32);
+    let word = |n: usize| u128::from(words.get(at + n).copied().unwrap_or(0)) << (32 * n);
+    ((word(0) | word(1) | word(2)) >> shift) as u64 & (u64::MAX >> (64 - bits))
+}
