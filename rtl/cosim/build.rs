@@ -142,7 +142,16 @@ fn includes_of(made: &Path) -> String {
     let files = fs::read_dir(made).expect("Verilator made it").map(|file| file.expect("it can be read").path());
     let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|e| e == "cpp")).collect();
     files.sort();
-    files.iter().map(|path| format!("#include {:?}\n", path.display().to_string())).collect()
+    let include = |path: &PathBuf| {
+        let line = format!("#include {:?}\n", path.display().to_string());
+        // What runs once need not be fast, but be compiled so.
+        if line.contains("__Slow.cpp") {
+            format!("#pragma GCC push_options\n#pragma GCC optimize(\"O0\")\n{line}#pragma GCC pop_options\n")
+        } else {
+            line
+        }
+    };
+    files.iter().map(include).collect()
 }
 
 /// All folders with a `core.toml`, by name.

@@ -1,16 +1,13 @@
 """Makes the register blocks of registers/registers.rdl, into build/generated.
 
-SystemVerilog by PeakRDL, a module with plain ports around it, a table for the documentation, and the map as the tests
-read it.
+A SystemVerilog module with a port for each register, a table for the documentation, the map as the registers' test reads
+it, and the addresses for all other tests. SystemRDL's own compiler reads the description.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from peakrdl_regblock import RegblockExporter
-from peakrdl_regblock.cpuif.passthrough import PassthroughCpuif
-from peakrdl_regblock.udps import ALL_UDPS
 from systemrdl.compiler import RDLCompiler
 from systemrdl.node import AddrmapNode, FieldNode, RegNode
 
@@ -18,8 +15,7 @@ from cores import GENERATED, RTL
 
 SOURCE = RTL / "registers" / "registers.rdl"
 MAPS = ("switch_registers", "nic_registers")
-# Ports of AXI4-Lite, as PeakRDL names them, so that its own interface could take the place of axil_front: direction,
-# name, and which width.
+# Ports of AXI4-Lite: direction, name, and which width.
 _BUS = (
     ("output", "awready", ""),
     ("input", "awvalid", ""),
@@ -41,7 +37,7 @@ _BUS = (
     ("output", "rdata", "[31:0] "),
     ("output", "rresp", "[1:0] "),
 )
-# What goes to a block and comes from it, with their widths.
+# What axil_front asks and is answered, with their widths.
 _ASKS = {"req": "", "req_is_wr": "", "addr": "[{}:0] ", "wr_data": "[31:0] ", "wr_biten": "[31:0] "}
 _ANSWERS = {"rd_ack": "", "rd_err": "", "rd_data": "[31:0] ", "wr_ack": "", "wr_err": ""}
 _LICENCE = "// SPDX-License-Identifier: Apache-2.0\n// Made from registers/registers.rdl by tools/registers.py.\n\n"
@@ -61,9 +57,24 @@ class Register:
     reset: int
     unit: str
     says: str
-    # The address of each, in the order of the array; (hwif) its name in the block's structures.
+    # The address of each, in the order of the array, and its name.
     addresses: tuple[int, ...]
     names: tuple[str, ...]
+
+    def element(self, place: int) -> str:
+        """Return the port, or its element of a place in an array."""
+        return f"{self.port}[{place}]" if len(self.addresses) > 1 else self.port
+
+    def __post_init__(self) -> None:
+        """Refuse what the module has no place for."""
+        if self.bits > 32 and not self.wide:
+            raise SystemExit(f"{SOURCE}: {self.path} has more bits than its word")
+        if self.wide and any(address % 8 for address in self.addresses):
+            raise SystemExit(f"{SOURCE}: {self.path} does not begin at a multiple of 8")
+
+
+# A register, its place in its array, and its address.
+Place = tuple[Register, int, int]
 
 
 def main() -> None:
@@ -71,36 +82,22 @@ def main() -> None:
     GENERATED.mkdir(parents=True, exist_ok=True)
     table = ["# Registers", ""]
     rust = ["// Made from registers/registers.rdl by tools/registers.py.\n"]
-    places = list(rust)
+    addresses = [*rust]
     for name in MAPS:
         top = _compile(name)
-        block = f"{name}_block"
-        RegblockExporter().export(
-            top,
-            str(GENERATED),
-            cpuif_cls=PassthroughCpuif,
-            module_name=block,
-            retime_read_fanin=True,
-            err_if_bad_addr=True,
-        )
-        # Each always_comb of it writes other members of one structure, which Verilator takes for the same.
-        made = GENERATED / f"{block}.sv"
-        made.write_text(f"// verilator lint_off MULTIDRIVEN\n{made.read_text()}// verilator lint_on MULTIDRIVEN\n")
         registers = list(_registers(top))
         width = (top.size - 1).bit_length()
-        (GENERATED / f"{name}.sv").write_text(_module(name, block, width, registers))
+        (GENERATED / f"{name}.sv").write_text(_module(name, width, registers))
         table += _table(top, registers)
         rust.append(_map(name, registers))
-        places.append(_places(name, registers))
+        addresses += _addresses(name, top, registers)
     (GENERATED / "registers.md").write_text("\n".join(table) + "\n")
     (GENERATED / "registers.rs").write_text("\n".join(rust))
-    (GENERATED / "places.rs").write_text("\n".join(places))
+    (GENERATED / "addresses.rs").write_text("\n".join(addresses))
 
 
 def _compile(name: str) -> AddrmapNode:
     compiler = RDLCompiler()
-    for udp in ALL_UDPS:
-        compiler.register_udp(udp, soft=False)
     compiler.compile_file(str(SOURCE))
     return compiler.elaborate(name).top
 
@@ -138,13 +135,12 @@ def _open(path: str) -> str:
     return re.sub(r"\[\d+\]", "[]", path)
 
 
-def _module(name: str, block: str, width: int, registers: list[Register]) -> str:
+def _module(name: str, width: int, registers: list[Register]) -> str:
     """Return a module with a plain port for each register."""
     ports = ["  input var logic clk_i,", "  input var logic rst_i,", ""]
     for direction, signal, bits in _BUS:
         bits = f"[{width - 1}:0] " if bits == "address" else bits
         ports.append(f"  {direction} var logic {bits}s_axil_{signal},")
-    lines = []
     for register in registers:
         if register.kind == "Identity":
             continue
@@ -153,28 +149,156 @@ def _module(name: str, block: str, width: int, registers: list[Register]) -> str
         bits = f"{array}[{register.bits - 1}:0] " if register.bits > 1 or count > 1 else ""
         direction = "input" if register.kind == "Counter" else "output"
         ports.append(f"  {direction} var logic {bits}{register.port},")
-        for place, path in enumerate(register.names):
-            port = f"{register.port}[{place}]" if count > 1 else register.port
-            if register.kind == "Counter":
-                lines.append(f"  assign hwif_in.{path}.value.next = {port};")
-            else:
-                lines.append(f"  assign {port} = hwif_out.{path}.value.value;")
     ports[-1] = ports[-1].rstrip(",")
     bus = "\n".join(f"    .s_axil_{signal}," for _, signal, _ in _BUS if not signal.endswith("prot"))
     asks = "\n".join(f"    .{signal}_o({signal})," for signal in _ASKS)
     answers = ",\n".join(f"    .{signal}_i({signal})" for signal in _ANSWERS)
-    block_bus = "\n".join(f"    .s_cpuif_{signal}({signal})," for signal in (*_ASKS, *_ANSWERS))
     wires = [f"  logic {bits.format(width - 1)}{signal};" for signal, bits in {**_ASKS, **_ANSWERS}.items()]
+    places = [(register, place, at) for register in registers for place, at in enumerate(register.addresses)]
     return (
         f"{_LICENCE}`default_nettype none\n\nmodule {name} (\n" + "\n".join(ports) + "\n);\n" + "\n".join(wires) + "\n"
-        f"  {block}_pkg::{name}__in_t hwif_in;\n  {block}_pkg::{name}__out_t hwif_out;\n\n"
-        f"  axil_front #(\n    .AddressW({width})\n  ) u_front (\n    .clk_i,\n    .rst_i,\n"
-        f"{bus}\n{asks}\n{answers}\n  );\n\n"
-        f"  {block} u_block (\n    .clk(clk_i),\n    .rst(rst_i),\n{block_bus}\n"
-        f"    .s_cpuif_req_stall_wr(),\n    .s_cpuif_req_stall_rd(),\n"
-        f"    .hwif_in(hwif_in),\n    .hwif_out(hwif_out)\n  );\n\n" + "\n".join(lines) + "\nendmodule\n\n"
-        "`default_nettype wire\n"
+        f"\n  axil_front #(\n    .AddressW({width})\n  ) u_front (\n    .clk_i,\n    .rst_i,\n"
+        f"{bus}\n{asks}\n{answers}\n  );\n\n{_there(width, places)}\n{_writes(width, places)}\n{_reads(width, places)}"
+        "endmodule\n\n`default_nettype wire\n"
     )
+
+
+def _word(width: int, address: int) -> str:
+    """Return the number of a word as a constant."""
+    return f"{width - 2}'h{address // 4:x}"
+
+
+def _there(width: int, places: list[Place]) -> str:
+    """Return what says whether an address has a register."""
+    words = [at + 4 * n for register, _, at in places for n in range(1 + register.wide)]
+    cases = ", ".join(_word(width, address) for address in sorted(words))
+    return (
+        "  // An access to what is not there is an error, and does nothing.\n"
+        f"  logic there_q;\n  always_ff @(posedge clk_i) begin\n    if (req) begin\n      case (addr[{width - 1}:2])\n"
+        f"        {cases}: there_q <= 1'b1;\n        default: there_q <= 1'b0;\n      endcase\n    end\n  end\n"
+    )
+
+
+def _writes(width: int, places: list[Place]) -> str:
+    """Return the settings and pulses, and what writes them."""
+    resets, ends, cases = [], [], []
+    for register, place, at in places:
+        if register.kind not in ("Setting", "Pulse"):
+            continue
+        port, bits = register.element(place), register.bits
+        resets.append(f"      {port} <= {bits}'h{register.reset:x};")
+        if register.kind == "Pulse":
+            ends.append(f"      {port} <= 1'b0;")
+            value = f"{bits}'(wr_data & wr_biten)"
+        elif register.wide:
+            value = f"{bits}'(merged({{low_q, low_biten}}, {{wr_data, wr_biten}}, 64'({port})))"
+        else:
+            value = f"{bits}'((32'({port}) & ~wr_biten) | (wr_data & wr_biten))"
+        cases.append(f"          {_word(width, at + 4 * register.wide)}: {port} <= {value};")
+    lines = [
+        "  // Of a setting of two words the lower waits here for the higher.",
+        f"  logic [{width - 4}:0] low_at_q;",
+        "  logic [31:0] low_q;",
+        "  logic [31:0] low_biten_q;",
+        "  logic [31:0] low_biten;",
+        f"  assign low_biten = low_at_q == addr[{width - 1}:3] ? low_biten_q : '0;",
+        "",
+        "  function automatic logic [63:0] merged(logic [63:0] low, logic [63:0] high, logic [63:0] old);",
+        "    logic [63:0] data;",
+        "    logic [63:0] biten;",
+        "    data = {high[63:32], low[63:32]};",
+        "    biten = {high[31:0], low[31:0]};",
+        "    return (old & ~biten) | (data & biten);",
+        "  endfunction",
+        "",
+        "  always_ff @(posedge clk_i) begin",
+        "    if (rst_i) begin",
+        "      wr_ack <= 1'b0;",
+        "      low_biten_q <= '0;",
+        *resets,
+        "    end else begin",
+        "      wr_ack <= req && req_is_wr;",
+        *ends,
+        "      if (req && req_is_wr) begin",
+        f"        low_at_q <= addr[{width - 1}:3];",
+        "        low_q <= wr_data;",
+        "        low_biten_q <= addr[2] ? '0 : wr_biten;",
+        f"        case (addr[{width - 1}:2])",
+        *cases,
+        "          default: ;",
+        "        endcase",
+        "      end",
+        "    end",
+        "  end",
+        "  assign wr_err = !there_q;",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _reads(width: int, places: list[Place]) -> str:
+    """Return what reads: each group of eight pairs of words by itself, then the group, then the word."""
+    pairs: dict[int, dict[int, dict[int, str]]] = {}
+    for register, place, at in places:
+        group, pair = pairs.setdefault(at >> 6, {}), at >> 3 & 7
+        value = {"Identity": f"32'h{register.reset:x}", "Pulse": "'0"}.get(register.kind, register.element(place))
+        if register.wide:
+            group[pair] = {0: f"{{1'b1, 64'({value})}}"}
+        else:
+            group.setdefault(pair, {})[at >> 2 & 1] = value
+    groups, cases = [], []
+    for index, (number, group) in enumerate(sorted(pairs.items())):
+        groups.append("      case (addr[5:3])")
+        for pair, words in sorted(group.items()):
+            low, high = words.get(0, "'0"), words.get(1, "'0")
+            both = low if low.startswith("{") else f"{{1'b0, 32'({high}), 32'({low})}}"
+            groups.append(f"        3'd{pair}: group_q[{index}] <= {both};")
+        groups += [f"        default: group_q[{index}] <= '0;", "      endcase"]
+        cases.append(f"        {width - 6}'d{number}: pair_q <= group_q[{index}];")
+    lines = [
+        "  // Pairs of words, and whether both are one register: each group of eight, then the group.",
+        f"  logic [{len(pairs) - 1}:0][64:0] group_q;",
+        "  logic [64:0] pair_q;",
+        f"  logic [{width - 1}:2] address_q;",
+        "  logic reading_q;",
+        "  always_ff @(posedge clk_i) begin",
+        "    if (req) begin",
+        f"      address_q <= addr[{width - 1}:2];",
+        *groups,
+        "    end",
+        "    if (reading_q) begin",
+        f"      case (address_q[{width - 1}:6])",
+        *cases,
+        "        default: pair_q <= '0;",
+        "      endcase",
+        "    end",
+        "  end",
+        "",
+        "  // The higher word of the register whose lower was read last is that of the same moment.",
+        f"  logic [{width - 4}:0] high_at_q;",
+        "  logic high_kept_q;",
+        "  logic [31:0] high_q;",
+        "  always_ff @(posedge clk_i) begin",
+        "    if (rst_i) begin",
+        "      reading_q <= 1'b0;",
+        "      rd_ack <= 1'b0;",
+        "      high_kept_q <= 1'b0;",
+        "    end else begin",
+        "      reading_q <= req && !req_is_wr;",
+        "      rd_ack <= reading_q;",
+        "      if (rd_ack) high_kept_q <= pair_q[64] && !address_q[2];",
+        "    end",
+        "    if (rd_ack && !address_q[2]) begin",
+        f"      high_at_q <= address_q[{width - 1}:3];",
+        "      high_q <= pair_q[63:32];",
+        "    end",
+        "  end",
+        "  assign rd_err = !there_q;",
+        "  always_comb begin",
+        "    rd_data = address_q[2] ? pair_q[63:32] : pair_q[31:0];",
+        f"    if (address_q[2] && high_kept_q && high_at_q == address_q[{width - 1}:3]) rd_data = high_q;",
+        "  end",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _table(top: AddrmapNode, registers: list[Register]) -> list[str]:
@@ -219,14 +343,14 @@ def _map(name: str, registers: list[Register]) -> str:
     return "\n".join([*lines, "    ];", "}", ""])
 
 
-def _places(name: str, registers: list[Register]) -> str:
-    """Return where each register lies, as a Rust table: name, address, and whether it has two words."""
-    lines = [f"/// Name, address and whether it has two words, of each register of `{name}`."]
-    lines.append(f"pub const {name.upper()}: &[(&str, u16, bool)] = &[")
+def _addresses(name: str, top: AddrmapNode, registers: list[Register]) -> list[str]:
+    """Return the addresses as a Rust constant: name, address, bits of each register."""
+    lines = [f"/// Registers of the {top.get_property('name')}: name, address, bits."]
+    lines.append(f"pub const {name.upper()}: &[(&str, u16, u32)] = &[")
     for register in registers:
         for address, path in zip(register.addresses, register.names, strict=True):
-            lines.append(f'    ("{path}", {address:#x}, {str(register.wide).lower()}),')
-    return "\n".join([*lines, "];", ""])
+            lines.append(f'    ("{path}", {address:#x}, {register.bits}),')
+    return [*lines, "];", ""]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 //! Each build in a `core.toml` is a module here, with the structures `In` and `Out`, a field a port, and `Core`, whose
 //! `clock` shows what the outputs are under given inputs and then lets the clock's edge come.
 
+pub mod axil;
 pub mod stream;
 // Linked for its C++.
 use penstock_cosim_runtime as _;

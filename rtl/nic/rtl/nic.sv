@@ -25,8 +25,8 @@ module nic
   parameter int unsigned Ports = 1,
   // Bits of a port's number; not to be set.
   parameter int unsigned PortW = Ports > 1 ? $clog2(Ports) : 1,
-  // The port of each reaction point.
-  parameter logic [ReactionPoints-1:0][PortW-1:0] PortOf = (ReactionPoints * PortW)'(spread(
+  // The port of each reaction point, PortW bits each, that of reaction point 0 lowest.
+  parameter logic [ReactionPoints*PortW-1:0] PortOf = (ReactionPoints * PortW)'(spread(
       ReactionPoints, Ports, PortW
   )),
   // Those of qcn_rp.
@@ -161,7 +161,7 @@ module nic
     $fatal(0, "Ports is 1 to 4 (instance %m)");
   end
   for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_check
-    if (32'(PortOf[i]) >= Ports) begin : gen_bad_port
+    if (32'(PortOf[i*PortW+:PortW]) >= Ports) begin : gen_bad_port
       $fatal(0, "PortOf names a port that is not there (instance %m)");
     end
   end
@@ -470,7 +470,7 @@ module nic
   // The port of a reaction point takes its frames; the host's others are the last input of each port.
   always_comb begin
     for (int unsigned i = 0; i < N; ++i) begin
-      going_tready[i] = taken[PortOf[i]][i];
+      going_tready[i] = taken[PortOf[i*PortW+:PortW]][i];
       tx_tdata[i]     = going_tdata[i];
       tx_tkeep[i]     = going_tkeep[i];
     end
@@ -483,7 +483,9 @@ module nic
     logic [N:0] shown;
 
     always_comb begin
-      for (int unsigned i = 0; i < N; ++i) shown[i] = going_tvalid[i] && 32'(PortOf[i]) == p;
+      for (int unsigned i = 0; i < N; ++i) begin
+        shown[i] = going_tvalid[i] && 32'(PortOf[i*PortW+:PortW]) == p;
+      end
       shown[N] = steered_port_tvalid[p];
     end
 

@@ -3,10 +3,9 @@
 //! It works with any build of `testbed`; the fast ones are for long runs. Random words are given one by one as they are drawn,
 //! so the same source of words can be given to the simulator.
 
+use penstock_cosim::axil::{NIC_REGISTERS, SWITCH_REGISTERS};
 use penstock_cosim::testbed_qcn::{In, Out};
 use penstock_cosim::{Clocked, Random};
-
-include!("../../build/generated/places.rs");
 
 /// NICs, and reaction points of each.
 pub const NICS: usize = 2;
@@ -38,7 +37,7 @@ impl Bus {
             Self::Switch => SWITCH_REGISTERS,
         };
         let found = places.iter().find(|place| place.0 == name);
-        found.map_or_else(|| panic!("{self:?} has no register {name}"), |&(_, address, wide)| (address, wide))
+        found.map_or_else(|| panic!("{self:?} has no register {name}"), |&(_, address, bits)| (address, bits > 32))
     }
 }
 
