@@ -191,7 +191,7 @@ def _writes(width: int, places: list[Place]) -> str:
             ends.append(f"      {port} <= 1'b0;")
             value = f"{bits}'(wr_data & wr_biten)"
         elif register.wide:
-            value = f"{bits}'(merged({{low_q, low_biten}}, {{wr_data, wr_biten}}, 64'({port})))"
+            value = f"{bits}'((64'({port}) & ~both_biten) | (both_data & both_biten))"
         else:
             value = f"{bits}'((32'({port}) & ~wr_biten) | (wr_data & wr_biten))"
         cases.append(f"          {_word(width, at + 4 * register.wide)}: {port} <= {value};")
@@ -203,13 +203,10 @@ def _writes(width: int, places: list[Place]) -> str:
         "  logic [31:0] low_biten;",
         f"  assign low_biten = low_at_q == addr[{width - 1}:3] ? low_biten_q : '0;",
         "",
-        "  function automatic logic [63:0] merged(logic [63:0] low, logic [63:0] high, logic [63:0] old);",
-        "    logic [63:0] data;",
-        "    logic [63:0] biten;",
-        "    data = {high[63:32], low[63:32]};",
-        "    biten = {high[31:0], low[31:0]};",
-        "    return (old & ~biten) | (data & biten);",
-        "  endfunction",
+        "  logic [63:0] both_data;",
+        "  logic [63:0] both_biten;",
+        "  assign both_data = {wr_data, low_q};",
+        "  assign both_biten = {wr_biten, low_biten};",
         "",
         "  always_ff @(posedge clk_i) begin",
         "    if (rst_i) begin",
