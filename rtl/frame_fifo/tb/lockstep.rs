@@ -7,7 +7,7 @@ use penstock_cosim::stream::{BEAT, Beat, Frame, Sink, Source, length};
 use penstock_cosim::{Random, frame_fifo, frame_fifo_small};
 
 /// Clocks from the last beat of a frame to the first that is shown.
-const LATENCY: u64 = 5;
+const LATENCY: u64 = 4;
 
 macro_rules! frames_are_whole {
     ($name:ident, $core:ident, $words:expr, $clocks:expr, $seed:expr) => {

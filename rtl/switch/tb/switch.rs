@@ -1,1 +1,342 @@
-//! The switch.
+//! The switch: frames go to the ports that the table says, the congestion point does what the simulator's does, and whatever
+//! comes at the pins, nothing sticks and nothing leaves its bounds.
+
+#[path = "bench.rs"]
+mod bench;
+#[path = "follow.rs"]
+mod follow;
+#[path = "../../cp/tb/reference.rs"]
+#[allow(dead_code)]
+mod reference;
+
+use std::collections::VecDeque;
+
+use bench::{BUFFER, Bench, CP, MAX_OCTETS, PORTS};
+use follow::Message;
+use penstock_cosim::Random;
+use penstock_cosim::stream::{Frame, length};
+use reference::Settings;
+
+/// No sample ever, and those of paper 002.
+const QUIET: Settings =
+    Settings { q_eq: 0xff_ffff, w: 0, base: 0xff_ffff, jitter: 0, count: 0xff_ffff, probability: 0 };
+const PAPER: Settings =
+    Settings { q_eq: 13_200, w: 2048, base: 150_000, jitter: 9830, count: 100, probability: 1 << 25 };
+
+/// Address of a station behind a port.
+fn station(port: usize) -> u64 {
+    0x0200_0000_1000 + port as u64
+}
+
+/// A good frame of `octets` without FCS.
+fn frame(random: &mut Random, from: u64, to: u64, octets: usize) -> Frame {
+    let mut frame = Frame::random(random, octets.max(60));
+    frame.octets[..6].copy_from_slice(&to.to_be_bytes()[2..]);
+    frame.octets[6..12].copy_from_slice(&from.to_be_bytes()[2..]);
+    frame.octets[12..14].copy_from_slice(&[0x08, 0x00]);
+    frame
+}
+
+/// A switch whose table has a station behind each port.
+fn bench(smcc: bool, seed: u64) -> Bench {
+    let mut bench = Bench::new(smcc, seed);
+    for port in 0..PORTS {
+        bench.entry(port as u64, station(port), 1 << port);
+    }
+    bench
+}
+
+/// Frames good and bad from and to everywhere, also to several ports; octet for octet, in the order of each line.
+#[test]
+fn frames_go_to_their_ports() {
+    for smcc in [false, true] {
+        let mut bench = Bench::new(smcc, 1);
+        let mut random = Random::new(2);
+        let mut totals = [0u64; 4];
+        for round in 0..6u64 {
+            let masks: Vec<u64> = (0..16).map(|_| 1 + random.below(15)).collect();
+            let default = random.below(16);
+            for (entry, &mask) in masks.iter().enumerate() {
+                bench.entry(entry as u64, 0x0200_0000_0000 + (round << 8) + entry as u64, mask);
+            }
+            bench.write("forwarding.default_ports", default);
+            // Lines that are never too slow.
+            bench.write("line.rate", 5_500_000_000);
+            bench.write("port.rate", 5_500_000_000);
+            bench.start(&QUIET);
+            bench.pause = 1 + round % 3;
+            let mut expected: [[VecDeque<Frame>; PORTS]; PORTS] = Default::default();
+            let (mut bad, mut unknown, mut discarded) = ([0; PORTS], [0; PORTS], [0; PORTS]);
+            for _ in 0..300 {
+                for line in 0..PORTS {
+                    if bench.lines[line].left() > 0 {
+                        continue;
+                    }
+                    let entry = random.below(20);
+                    let to = 0x0200_0000_0000 + (round << 8) + entry;
+                    let octets = length(&mut random);
+                    let mut sent = frame(&mut random, 1, to, octets);
+                    match random.below(12) {
+                        0 => sent.bad = true,
+                        1 => sent.octets.truncate(1 + random.below(59) as usize),
+                        2 => sent.octets.resize(MAX_OCTETS - 3 + random.below(3000) as usize, 7),
+                        _ => {}
+                    }
+                    bench.lines[line].push(&sent);
+                    let mask = masks.get(entry as usize).copied().unwrap_or(default);
+                    if sent.bad || !(60..=MAX_OCTETS - 4).contains(&sent.octets.len()) {
+                        bad[line] += 1;
+                        continue;
+                    }
+                    unknown[line] += u64::from(entry >= 16);
+                    discarded[line] += u64::from(mask == 0);
+                    for port in (0..PORTS).filter(|port| mask >> port & 1 == 1) {
+                        expected[port][line].push_back(sent.clone());
+                    }
+                }
+                bench.run(1 + random.below(3000));
+            }
+            bench.drain();
+            for (port, expected) in expected.iter_mut().enumerate() {
+                for frame in std::mem::take(&mut bench.came[port]) {
+                    let line = expected.iter().position(|line| line.front() == Some(&frame));
+                    expected[line.expect("the next of a line")].pop_front();
+                    totals[0] += 1;
+                }
+                assert!(expected.iter().all(VecDeque::is_empty), "nothing is lost");
+            }
+            for line in 0..PORTS {
+                assert_eq!(bench.line(line, "bad"), bad[line]);
+                assert_eq!(bench.line(line, "unknown"), unknown[line]);
+                assert_eq!(bench.line(line, "discarded"), discarded[line]);
+                for (name, total) in [("dropped", 1), ("lost", 2), ("control", 3)] {
+                    let count = bench.line(line, name);
+                    assert_eq!(count, 0, "{name}");
+                    totals[total] += count;
+                }
+            }
+            assert_eq!(bench.read("cp.bad") + bench.read("cp.dropped"), 0);
+        }
+        println!("{} frames in {} clocks", totals[0], bench.clock);
+    }
+}
+
+/// A frame of 64 octets each 84 clocks, 1 Gb/s at 125 MHz, on all lines at once, to ports in turn.
+#[test]
+fn shortest_frames_at_line_rate_on_all_ports() {
+    let mut bench = bench(false, 3);
+    let mut random = Random::new(3);
+    bench.write("port.rate", 1_000_000_000);
+    bench.start(&PAPER);
+    let frames = 2000;
+    for number in 0..frames {
+        for line in 0..PORTS {
+            assert_eq!(bench.lines[line].left(), 0);
+            let to = station((line + 1 + number / 400) % PORTS);
+            bench.lines[line].push(&frame(&mut random, station(line), to, 60));
+        }
+        bench.run(84);
+    }
+    bench.drain();
+    for port in 0..PORTS {
+        assert_eq!(bench.came[port].len(), frames);
+        assert_eq!(bench.line(port, "frames"), frames as u64);
+        assert_eq!(bench.line(port, "octets"), 64 * frames as u64);
+        for name in ["bad", "dropped", "lost", "unknown", "messages_lost"] {
+            assert_eq!(bench.line(port, name), 0, "{name}");
+        }
+    }
+    assert_eq!(bench.read("port.frames"), frames as u64);
+}
+
+/// Three lines bring more than the congestion point's port takes: samples, Fb and messages are the simulator's, and the messages
+/// reach those who sent, before data.
+#[test]
+fn messages_go_back_to_who_sent() {
+    for smcc in [false, true] {
+        let mut bench = bench(smcc, 4);
+        let mut random = Random::new(4);
+        bench.write("cp.cp_id", 0x1234_5678_9abc_def0);
+        let mut messages = [0u64; PORTS];
+        let (mut data, mut dropped) = (0, 0);
+        for round in 0..6 {
+            let settings = Settings {
+                q_eq: 1 + random.below(BUFFER / 3) as u32,
+                base: 500 + random.below(6_000) as u32,
+                jitter: random.word() as u16,
+                count: 1 + random.below(40) as u32,
+                ..PAPER
+            };
+            bench.write("port.rate", 200_000_000 + random.below(900_000_000));
+            bench.start(&settings);
+            let shortest = round % 2 == 0;
+            for clock in 0..120_000u64 {
+                for line in 0..PORTS - 1 {
+                    if bench.lines[line].left() == 0 && clock % (if shortest { 84 } else { 1538 }) == 0 {
+                        let octets = if shortest { 60 } else { 60 + random.below(1455) as usize };
+                        // Two of three lines also have traffic between themselves.
+                        let to = if random.one_in(4) { (line + 1) % (PORTS - 1) } else { CP };
+                        bench.lines[line].push(&frame(&mut random, station(line), station(to), octets));
+                    }
+                }
+                bench.clock();
+            }
+            bench.drain();
+            let mut came = 0;
+            for port in 0..PORTS {
+                for frame in std::mem::take(&mut bench.came[port]) {
+                    if let Some(message) = Message::of(&frame, smcc) {
+                        assert_eq!((message.destination, message.cp_id), (station(port), 0x1234_5678_9abc_def0));
+                        messages[port] += 1;
+                        came += 1;
+                    } else if port == CP {
+                        data += 1;
+                    }
+                }
+                assert_eq!(bench.line(port, "messages_lost") + bench.line(port, "dropped"), 0);
+            }
+            assert_eq!(bench.read("cp.messages"), came, "all messages reach somebody");
+            assert_eq!(bench.read("cp.messages_lost"), 0);
+            dropped += bench.read("cp.dropped");
+        }
+        let samples = bench.follow.as_ref().expect("it is followed").samples;
+        println!("{messages:?} messages, {data} frames, {dropped} dropped, {samples} samples last, {}", bench.clock);
+        assert!(messages[..CP].iter().all(|&count| count > 50) && messages[CP] == 0 && dropped > 100);
+    }
+}
+
+/// Whatever lines bring, whatever sinks do, and with resets in the middle: afterwards a good frame passes everywhere.
+#[test]
+fn nothing_sticks() {
+    for smcc in [false, true] {
+        let mut bench = bench(smcc, 5);
+        let mut random = Random::new(5);
+        let mut counted = [0u64; 4];
+        for round in 0..25u64 {
+            if random.one_in(4) {
+                bench.reset();
+                for port in 0..PORTS {
+                    bench.entry(port as u64, station(port), 1 << port);
+                }
+            }
+            bench.write("forwarding.default_ports", random.below(16) & random.below(16));
+            bench.write("line.rate", [1_000_000_000, 5_000_000_000, 100_000_000][random.below(3) as usize]);
+            bench.write("port.rate", [1_000_000_000, 5_000_000_000, 100_000_000][random.below(3) as usize]);
+            bench.write("pfc.xoff", [0xff_ffff, 10_000][random.below(2) as usize]);
+            bench.write("pfc.xon", 5_000);
+            bench.start(&Settings { q_eq: 5000, base: 20_000, count: 20, ..PAPER });
+            bench.garbage = [2, 20, 200][random.below(3) as usize];
+            for _ in 0..6 {
+                for sink in &mut bench.sinks {
+                    *sink = [0, 20, 128, 256, 256][random.below(5) as usize];
+                }
+                bench.run(random.below(4000));
+            }
+            bench.garbage = 0;
+            // A frame of one beat ends what was begun; what waits goes, and pauses end.
+            for line in 0..PORTS {
+                bench.lines[line].push(&Frame::new(vec![0; 8]));
+            }
+            bench.write("line.rate", 5_000_000_000);
+            bench.write("port.rate", 5_000_000_000);
+            bench.drain();
+            for (total, name) in ["bad", "dropped", "lost", "discarded"].iter().enumerate() {
+                counted[total] += (0..PORTS).map(|port| bench.line(port, name)).sum::<u64>();
+            }
+            bench.came.iter_mut().for_each(VecDeque::clear);
+            for line in 0..PORTS {
+                for to in 0..PORTS {
+                    let sent = frame(&mut random, station(line), station(to), 60 + 8 * line + to);
+                    bench.lines[line].push(&sent);
+                    bench.run(500);
+                    let came: Vec<_> = bench.came[to].drain(..).filter(|frame| !control(frame)).collect();
+                    assert_eq!(came, [sent], "round {round}: from {line} to {to}");
+                }
+            }
+        }
+        println!("bad, dropped, lost, discarded: {counted:?}, {} clocks", bench.clock);
+        assert!(counted.iter().all(|&count| count > 20), "{counted:?}");
+    }
+}
+
+/// A frame of MAC control.
+fn control(frame: &Frame) -> bool {
+    frame.octets[12..14] == [0x88, 0x08]
+}
+
+/// A queue that is long stops the neighbours; a neighbour stops data on its line, not messages.
+#[test]
+fn flow_control_stops_and_lets_go() {
+    let mut bench = bench(false, 6);
+    let mut random = Random::new(6);
+    bench.write("pfc.xoff", 20_000);
+    bench.write("pfc.xon", 10_000);
+    bench.write("pfc.quanta", 1000);
+    bench.write("port.rate", 500_000_000);
+    bench.start(&PAPER);
+    // Line 0 brings 1 Gb/s until it is told to stop, and goes on when it may.
+    let mut stopped = false;
+    let mut told = 0;
+    for _ in 0..200_000 {
+        while let Some(pause) = bench.came[0].pop_front() {
+            assert!(control(&pause), "nothing else goes there");
+            assert_eq!(pause.octets[..6], [0x01, 0x80, 0xc2, 0, 0, 1]);
+            assert_eq!(pause.octets[14..18], [0x01, 0x01, 0, 8]);
+            let quanta = u16::from_be_bytes([pause.octets[24], pause.octets[25]]);
+            assert!(quanta == 1000 || quanta == 0);
+            stopped = quanta > 0;
+            told += 1;
+        }
+        if bench.lines[0].left() == 0 && !stopped {
+            bench.lines[0].push(&frame(&mut random, station(0), station(CP), 1514));
+        }
+        bench.clock();
+        assert!(bench.most_queue < 28_000, "it stops in time");
+    }
+    assert!(told > 10);
+    assert_eq!(bench.read("cp.dropped"), 0);
+    assert!(bench.line(0, "pauses") >= told && bench.line(CP, "pauses") == 0);
+    // Now the neighbour of line 1 stops data there for 500 quanta of 64 clocks.
+    bench.drain();
+    bench.came.iter_mut().for_each(VecDeque::clear);
+    let mut pause = Frame::new(vec![0; 60]);
+    pause.octets[..6].copy_from_slice(&[0x01, 0x80, 0xc2, 0, 0, 1]);
+    pause.octets[12..18].copy_from_slice(&[0x88, 0x08, 0x01, 0x01, 0, 8]);
+    pause.octets[24..26].copy_from_slice(&500u16.to_be_bytes());
+    bench.lines[1].push(&pause);
+    bench.run(100);
+    assert_eq!((bench.read("pfc.paused"), bench.line(1, "pauses_taken")), (2, 1));
+    bench.lines[0].push(&frame(&mut random, station(0), station(1), 1000));
+    bench.lines[0].push(&frame(&mut random, station(0), station(2), 1000));
+    bench.run(25_000);
+    assert_eq!((bench.came[1].len(), bench.came[2].len()), (0, 1));
+    bench.run(8_000);
+    assert_eq!(bench.came[1].len(), 1);
+    assert_eq!(bench.read("pfc.paused"), 0);
+}
+
+/// Lines that take nothing cost what is for them alone.
+#[test]
+fn stalled_lines_stop_nobody_else() {
+    let mut bench = bench(false, 7);
+    let mut random = Random::new(7);
+    bench.start(&QUIET);
+    bench.sinks = [256, 0, 256, 0];
+    let mut sent = 0;
+    for clock in 0..400_000u64 {
+        if clock % 1600 == 0 {
+            bench.lines[0].push(&frame(&mut random, station(0), station(1), 1000));
+            bench.lines[2].push(&frame(&mut random, station(2), station(0), 1000));
+            bench.lines[1].push(&frame(&mut random, station(1), station(CP), 1000));
+            sent += 1;
+        }
+        bench.clock();
+    }
+    assert_eq!(bench.came[0].len(), sent);
+    assert_eq!((bench.came[1].len(), bench.came[CP].len()), (0, 0));
+    assert!(bench.line(1, "lost") > 100 && bench.read("cp.dropped") > 100);
+    assert!(bench.most_queue > BUFFER - 1004);
+    let lost = bench.line(1, "lost") + bench.read("cp.dropped");
+    bench.drain();
+    assert_eq!((bench.came[1].len() + bench.came[CP].len()) as u64 + lost, 2 * sent as u64);
+}

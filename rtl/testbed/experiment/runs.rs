@@ -47,11 +47,10 @@ impl Run {
 
     /// What stands above the table: settings, and the names of the columns.
     pub fn header(&self, seed: u64) -> String {
-        let Settings { octets, delay_out, delay_in, rate, changes, nic_ports, registers } = &self.settings;
+        let Settings { octets, delay, rate, changes, nic_ports, registers } = &self.settings;
         let seconds = |clocks: u64| clocks as f64 / CLOCK_HZ as f64;
         let mut text = format!(
-            "# {}\n# seed {seed}; {CLOCK_HZ} Hz, {} s; frames of {octets} octets; delay lines of {delay_out} and {delay_in} clocks; \
-             {nic_ports} ports a NIC\n# reaction points {:?}; service rate {rate} bit/s",
+            "# {}\n# seed {seed}; {CLOCK_HZ} Hz, {} s; frames of {octets} octets; lines of {delay} clocks; {nic_ports} ports a NIC\n# reaction points {:?}; service rate {rate} bit/s",
             self.says,
             seconds(self.end),
             self.points,

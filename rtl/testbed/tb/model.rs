@@ -64,6 +64,7 @@ impl Experiment {
             let buses = if setting.of_switch { vec![Bus::Switch] } else { (0..NICS).map(Bus::Nic).collect() };
             registers.extend(buses.into_iter().map(|bus| (bus, setting.register, setting.value)));
         }
+        registers.extend(driver::lines(self.octets, self.one_way));
         let changes = self.phases.windows(2).map(|pair| (pair[0].0, pair[1].1)).collect();
         driver::Settings {
             octets: self.octets,

@@ -6,7 +6,8 @@ use driver::{Settings, Testbed};
 
 #[test]
 fn speed() {
-    let mut bed = Testbed::<penstock_cosim::testbed_qcn_fast::Core>::new(&Settings { delay: 6250, ..Settings::default() }, 1);
+    let mut bed =
+        Testbed::<penstock_cosim::testbed_qcn_fast::Core>::new(&Settings { delay: 6250, ..Settings::default() }, 1);
     for p in 0..8 {
         bed.start(p);
     }
@@ -15,7 +16,12 @@ fn speed() {
         let before = bed.measured();
         bed.run(1_000_000);
         let m = bed.measured().since(&before);
-        println!("{i}: {:?} mean queue {:.0} utilisation {:.3} rates {:?}", t.elapsed(), m.mean_queue(), m.utilisation(950_000_000),
-            (0..8).map(|p| bed.rates(p).0 / 1000).collect::<Vec<_>>());
+        println!(
+            "{i}: {:?} mean queue {:.0} utilisation {:.3} rates {:?}",
+            t.elapsed(),
+            m.mean_queue(),
+            m.utilisation(950_000_000),
+            (0..8).map(|p| bed.rates(p).0 / 1000).collect::<Vec<_>>()
+        );
     }
 }

@@ -1,0 +1,683 @@
+//! The whole NIC at its pins: registers over AXI4-Lite, reaction points in lock step with the state machines, every frame at
+//! its place, and whatever is wrong at the pins.
+
+mod bench;
+mod machine;
+mod pins;
+
+use bench::{CN_TAG, CNM, CONTROL_ADDRESS, LINE_COUNTERS, MACS, SINK_MAC, SMCC, Traffic, VLAN, World};
+use machine::{Machine, Qcn, QcnSettings, SmccPoint};
+use penstock_cosim::Random;
+use penstock_cosim::stream::{Beat, Frame, Source};
+use penstock_schemes::BitRate;
+use penstock_schemes::smcc::Config;
+use pins::{Bits, LINES, Memories, Nic, POINTS, Pins, Shown, nic_under_test};
+
+nic_under_test!(QcnNic, qcn_nic, 1, [0; POINTS], CNM, 65_536);
+nic_under_test!(SmccNic, smcc_nic, 1, [0; POINTS], SMCC, 65_536);
+nic_under_test!(QcnLines, qcn_nic_lines, 4, [0, 1, 2, 3], CNM, 1_024);
+
+/// Clocks of each NIC in lock step.
+const CLOCKS: u64 = 3_000_000;
+
+/// A scheme's settings, its registers, and its state machine.
+trait Scheme {
+    type Machine: Machine;
+    fn any(random: &mut Random) -> Self;
+    fn registers(&self) -> Vec<(&'static str, u64)>;
+    fn start(&self) -> Self::Machine;
+    fn least_rate(&self) -> u64;
+}
+
+impl Scheme for QcnSettings {
+    type Machine = Qcn;
+
+    fn any(random: &mut Random) -> Self {
+        Self {
+            gd_shift: 6 + random.below(3) as u8,
+            threshold: 1 + random.below(6) as u8,
+            byte_reset: 2_000 + random.below(30_000) as u32,
+            time_reset: 20 + random.below(300) as u32,
+            ai_rate: random.below(20_000_000),
+            hai_rate: random.below(50_000_000),
+            min_rate: 50_000_000 + random.below(50_000_000),
+            max_rate: 1_000_000_000 - random.below(2) * random.below(300_000_000),
+            jitter: [0, 9_830, 65_535][random.below(3) as usize],
+            timer_on: !random.one_in(4),
+        }
+    }
+
+    fn registers(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("qcn.tick_clocks", 20),
+            ("qcn.gd_shift", self.gd_shift.into()),
+            ("qcn.rpg_threshold", self.threshold.into()),
+            ("qcn.rpg_byte_reset", self.byte_reset.into()),
+            ("qcn.rpg_time_reset", self.time_reset.into()),
+            ("qcn.rpg_ai_rate", self.ai_rate),
+            ("qcn.rpg_hai_rate", self.hai_rate),
+            ("qcn.rpg_min_rate", self.min_rate),
+            ("qcn.rpg_max_rate", self.max_rate),
+            ("qcn.rp_jitter", self.jitter.into()),
+            ("qcn.timer_on", self.timer_on.into()),
+        ]
+    }
+
+    fn start(&self) -> Qcn {
+        Qcn::new(self)
+    }
+
+    fn least_rate(&self) -> u64 {
+        self.min_rate
+    }
+}
+
+struct SmccSettings {
+    config: Config,
+    max_rate: u64,
+}
+
+impl Scheme for SmccSettings {
+    type Machine = SmccPoint;
+
+    fn any(random: &mut Random) -> Self {
+        let config = Config {
+            ra: BitRate(100_000_000 + random.below(300_000_000)),
+            two_stage: random.one_in(2),
+            min_rate: BitRate(50_000_000 + random.below(50_000_000)),
+            ..machine::smcc_defaults()
+        };
+        Self { config, max_rate: 1_000_000_000 - random.below(2) * random.below(300_000_000) }
+    }
+
+    fn registers(&self) -> Vec<(&'static str, u64)> {
+        let config = &self.config;
+        vec![
+            ("smcc.alpha", machine::gain(config.ra, config.ra_at.0)),
+            ("smcc.alpha_small", machine::gain(config.ra_small, config.ra_at.0)),
+            ("smcc.beta", machine::gain(config.rb, config.rb_at.0)),
+            ("smcc.t1", config.t1.0),
+            ("smcc.two_stage", config.two_stage.into()),
+            ("smcc.min_rate", config.min_rate.0),
+            ("smcc.max_rate", self.max_rate),
+        ]
+    }
+
+    fn start(&self) -> SmccPoint {
+        SmccPoint::new(&self.config, self.max_rate)
+    }
+
+    fn least_rate(&self) -> u64 {
+        self.config.min_rate.0
+    }
+}
+
+fn put(octets: &mut [u8], at: usize, value: &[u8]) {
+    for (place, &octet) in octets.iter_mut().skip(at).zip(value) {
+        *place = octet;
+    }
+}
+
+/// A message for a reaction point, of 60 octets and right.
+fn message(random: &mut Random, kind: u16, mac: u64) -> Frame {
+    let mut frame = Frame::random(random, 60);
+    put(&mut frame.octets, 0, &mac.to_be_bytes()[2..]);
+    put(&mut frame.octets, 12, &kind.to_be_bytes());
+    if kind == SMCC {
+        likely_pdu(random, &mut frame.octets, 14);
+    } else {
+        frame.octets[15] = 1 + random.below(63) as u8;
+    }
+    frame
+}
+
+/// Offset and growth as queues have them, from few congestion points.
+fn likely_pdu(random: &mut Random, octets: &mut [u8], at: usize) {
+    put(octets, at + 2, &random.below(3).to_be_bytes());
+    for place in [24, 28] {
+        put(octets, at + place, &(random.below(64_000) as i32 - 32_000).to_be_bytes());
+    }
+}
+
+/// A frame of MAC control; most are right and stop some priorities for a while.
+fn control(random: &mut Random) -> Frame {
+    let mut frame = Frame::new(vec![0; if random.one_in(6) { 14 + random.below(100) as usize } else { 60 }]);
+    let address = CONTROL_ADDRESS ^ u64::from(random.one_in(8)) << random.below(48);
+    put(&mut frame.octets, 0, &address.to_be_bytes()[2..]);
+    put(&mut frame.octets, 12, &0x8808u16.to_be_bytes());
+    put(&mut frame.octets, 14, &(0x0101 ^ u16::from(random.one_in(8)) << random.below(16)).to_be_bytes());
+    put(&mut frame.octets, 17, &[random.word() as u8]);
+    for priority in 0..8 {
+        put(&mut frame.octets, 18 + 2 * priority, &(random.below(40) as u16).to_be_bytes());
+    }
+    frame.bad = random.one_in(10);
+    frame
+}
+
+/// Anything: messages alone or behind tags, for someone or no one, cut, too long or bad; pause frames; data.
+fn any_arrival(random: &mut Random, kind: u16, macs: &[u64]) -> Frame {
+    if random.one_in(8) {
+        return control(random);
+    }
+    let length = match random.below(20) {
+        0 => 1 + random.below(30),
+        1 => 50 + random.below(20),
+        2 => 110 + random.below(20),
+        3 => 1_500 + random.below(40),
+        4 if random.one_in(4) => 1_500 + random.below(8_000),
+        5..8 => 60 + random.below(1_440),
+        _ => 60 + random.below(61),
+    };
+    let mut frame = Frame::random(random, length as usize);
+    frame.bad = random.one_in(16);
+    let mac = macs[random.below(macs.len() as u64) as usize] ^ u64::from(random.one_in(8)) << random.below(48);
+    put(&mut frame.octets, 0, &mac.to_be_bytes()[2..]);
+    let plain: [&[u16]; 4] = [&[kind], &[VLAN, kind], &[CN_TAG, kind], &[VLAN, CN_TAG, kind]];
+    let mut types = plain[random.below(4) as usize].to_vec();
+    if random.one_in(3) {
+        for one in &mut types {
+            *one = [CNM, SMCC, VLAN, CN_TAG, 0x0800][random.below(5) as usize];
+        }
+    }
+    for (i, one) in types.iter().enumerate() {
+        put(&mut frame.octets, 12 + 4 * i, &one.to_be_bytes());
+    }
+    if kind == SMCC && !random.one_in(4) {
+        likely_pdu(random, &mut frame.octets, 10 + 4 * types.len());
+    }
+    frame
+}
+
+/// What a host sends: for a reaction point's way or no one's.
+fn any_departure(random: &mut Random) -> Frame {
+    let length = match random.below(12) {
+        0 => 1 + random.below(20),
+        1 => 1_510 + random.below(1_600),
+        2..6 => 60,
+        _ => 60 + random.below(1_455),
+    };
+    let mut frame = Frame::random(random, length as usize);
+    frame.bad = random.one_in(16);
+    let mac = match random.below(3) {
+        0 => random.next() >> 16,
+        _ => MACS[random.below(POINTS as u64) as usize],
+    };
+    put(&mut frame.octets, 6, &mac.to_be_bytes()[2..]);
+    frame
+}
+
+/// Settings of all but the scheme, then the flows start and the time runs.
+fn configure<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
+    let starts = || scheme.start();
+    for (name, value) in scheme.registers() {
+        world.set(name, value, &starts);
+    }
+    world.rate = [1_000_000_000, 950_000_000, 500_000_000][world.random.below(3) as usize];
+    world.host_port = world.random.below(N::PORTS as u64) as usize;
+    world.set("host.port", world.host_port as u64, &starts);
+    let priority = world.random.below(8);
+    world.set("flow.data_priority", priority, &starts);
+    let interval = world.random.below(300);
+    world.set("trace.interval", interval, &starts);
+    for p in 0..N::PORTS {
+        world.set(&format!("line[{p}].rate"), world.rate, &starts);
+        for way in ["delay_out", "delay_in"] {
+            let delay = if world.random.one_in(3) { 0 } else { world.random.below(4_000) };
+            world.set(&format!("{way}[{p}].delay"), delay, &starts);
+        }
+    }
+    for (i, mac) in MACS.into_iter().enumerate() {
+        let octets = [64, 1_518, 64 + world.random.below(1_455)][world.random.below(3) as usize];
+        world.generated[i] = octets as usize;
+        let point = |name: &str| format!("reaction_point[{i}].{name}");
+        for (name, value) in [("mac", mac), ("destination_mac", SINK_MAC), ("octets", octets), ("start", 1)] {
+            world.set(&point(name), value, &starts);
+        }
+    }
+    world.set("clock.run", 1, &starts);
+}
+
+/// Everything stops, and what is under way arrives; then the counters must tell what the world has seen.
+fn settle<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
+    let starts = || scheme.start();
+    world.traffic = Traffic { line_stalls: u64::MAX, host_stalls: u64::MAX, ..world.traffic };
+    for i in 0..POINTS {
+        world.set(&format!("reaction_point[{i}].enable"), 0, &starts);
+        world.set(&format!("reaction_point[{i}].start"), 1, &starts);
+    }
+    let give_up = world.clock + 600_000;
+    while world.quiet() < 12_000 {
+        world.step(&starts);
+        assert!(world.clock < give_up, "something never stops");
+    }
+    assert!((0..LINES).all(|p| world.waiting(p) == 0) && world.host_waiting() == 0, "something is stuck");
+    let read = |world: &mut World<N, S::Machine>, name: &str| world.get(name, &starts);
+
+    // The lines.
+    world.give_up();
+    let (mut lost, mut arrived, mut taken_out) = (0, 0, 0);
+    for p in 0..N::PORTS {
+        let at = |name: &str| name.replace("[]", &format!("[{p}]"));
+        let counters = LINE_COUNTERS.map(|name| read(world, &at(name)));
+        if world.any_message.is_none() {
+            assert_eq!(counters, world.lines[p].counters, "line {p}: {LINE_COUNTERS:?}");
+        }
+        arrived += counters[0];
+        taken_out += counters[6] + counters[7] + counters[8];
+        lost += read(world, &at("line[].dropped")) + read(world, &at("delay_in[].dropped"));
+        let dropped = read(world, &at("delay_out[].dropped"));
+        let mut missing = world.lines[p].missing;
+        for i in (0..POINTS).filter(|&i| N::PORT_OF[i] == p) {
+            let made = read(world, &format!("reaction_point[{i}].next_sequence"));
+            missing += u64::from((made as u32).wrapping_sub(world.next_sequence(i)));
+        }
+        assert_eq!(missing, dropped, "line {p}: what was lost is counted");
+        assert_eq!(read(world, &at("line[].frames")), world.lines[p].seen + dropped);
+        if dropped == 0 {
+            assert_eq!(read(world, &at("line[].octets")), world.lines[p].seen_octets);
+        }
+        assert!(world.traffic.line_lossy || dropped == 0);
+        assert_eq!(read(world, &at("delay_out[].words")) + read(world, &at("delay_in[].words")), 0);
+        assert_eq!(read(world, &at("pfc[].paused")), 0);
+    }
+
+    // Messages and the host.
+    let receiver = ["receiver.taken", "receiver.malformed", "receiver.unknown"].map(|name| read(world, name));
+    let host = ["host.frames", "host.dropped"].map(|name| read(world, name));
+    assert_eq!(host[0], world.host_seen);
+    lost += host[1];
+    assert!(world.traffic.host_lossy || lost == 0);
+    if world.any_message.is_none() {
+        assert_eq!(receiver, world.receiver);
+        assert!(world.messages.iter().all(|m| m.is_empty()), "every message is served");
+        assert_eq!(world.host_missing, lost, "what was lost is counted");
+    }
+    assert_eq!(arrived, taken_out + receiver[0] + receiver[1] + host[0] + lost, "every frame is somewhere");
+    let steered = ["host.paced", "host.unpaced"].map(|name| read(world, name));
+    assert_eq!(steered, world.steered);
+    for i in 0..POINTS {
+        let point = |name: &str| format!("reaction_point[{i}].{name}");
+        assert_eq!(read(world, &point("dropped")), world.too_long[i]);
+        assert!(read(world, &point("tokens")) <= 3_000);
+        let rate = read(world, &point("current_rate"));
+        assert!(rate >= scheme.least_rate() && rate <= 1_000_000_000);
+    }
+    assert!(read(world, "clock.now") > 0);
+}
+
+/// Random traffic and settings, resets within frames; each reaction point in lock step with its state machine.
+fn lock_step<N: Nic, S: Scheme>(seed: u64) {
+    let mut random = Random::new(seed);
+    let mut world: World<N, S::Machine> = World::new(seed);
+    let (mut signals, mut traced, mut seen, mut settled, mut resets) = (0, 0, 0, 0, 0);
+    while world.clock < CLOCKS {
+        world.reset();
+        resets += 1;
+        let scheme = S::any(&mut random);
+        configure(&mut world, &scheme);
+        let starts = || scheme.start();
+        // As on lines at 1 Gb/s with sinks that take, so that nothing is lost; or worse.
+        let (stalls, flood) = (random.one_in(3), random.one_in(4));
+        world.traffic = Traffic {
+            line_rate: !flood,
+            gap: [1, 1, 2, 5][random.below(4) as usize],
+            line_stalls: if stalls { 200 } else { u64::MAX },
+            host_stalls: if stalls { 200 } else { u64::MAX },
+            line_lossy: stalls,
+            host_lossy: stalls || flood,
+        };
+        let same = message(&mut random, N::KIND, MACS[0]);
+        let busy = [1, 3, 10, 100][random.below(4) as usize];
+        for i in 0..POINTS {
+            let enable = u64::from(!random.one_in(4));
+            world.set(&format!("reaction_point[{i}].enable"), enable, &starts);
+        }
+        if flood {
+            world.any_message = Some(bench::message_of(&same.octets, N::KIND));
+        }
+        for _ in 0..20_000 + random.below(60_000) {
+            for p in 0..N::PORTS {
+                if world.waiting(p) < 2 && random.one_in(busy * 60) {
+                    let macs: Vec<u64> = (0..POINTS).filter(|i| i % N::PORTS == p).map(|i| MACS[i]).collect();
+                    let mut frame = any_arrival(&mut random, N::KIND, &macs);
+                    // A flood of messages that all say the same, since some are lost.
+                    if flood && bench::message_at(&frame.octets, N::KIND).is_some() {
+                        frame.octets = same.octets.clone();
+                        let mac = macs[random.below(macs.len() as u64) as usize];
+                        put(&mut frame.octets, 0, &mac.to_be_bytes()[2..]);
+                    }
+                    let copies = if flood { random.below(40) } else { 1 };
+                    for _ in 0..copies {
+                        world.arrive(p, frame.clone());
+                    }
+                }
+            }
+            if world.host_waiting() < 2 && random.one_in(busy.min(10) * 200) {
+                world.send(any_departure(&mut random));
+            }
+            if random.one_in(20_000) {
+                world.bus.write(&format!("reaction_point[{}].start", random.below(4)), 1);
+            }
+            world.step(&starts);
+        }
+        signals += world.signals;
+        traced += world.traced;
+        seen += world.lines.iter().map(|line| line.seen).sum::<u64>();
+        // A reset within frames, or all that was begun ends.
+        if !random.one_in(3) {
+            settle(&mut world, &scheme);
+            settled += 1;
+        }
+    }
+    println!(
+        "{} clocks, {resets} resets, {settled} settled; {} events, {signals} messages served, {seen} frames sent, {traced} records",
+        world.clock, world.events
+    );
+    assert!(signals > 500 && traced > 1_000 && seen > 5_000);
+}
+
+/// A world in which nothing goes wrong, its flows started, no packets generated.
+fn quiet_world<N: Nic, S: Scheme>(seed: u64, scheme: &S) -> World<N, S::Machine> {
+    let mut world: World<N, S::Machine> = World::new(seed);
+    world.reset();
+    configure(&mut world, scheme);
+    world.rate = 1_000_000_000;
+    for p in 0..N::PORTS {
+        for (name, value) in [("line[].rate", world.rate), ("delay_out[].delay", 0), ("delay_in[].delay", 0)] {
+            world.set(&name.replace("[]", &format!("[{p}]")), value, &|| scheme.start());
+        }
+    }
+    world
+}
+
+/// A frame of 64 octets every 84 clocks, 1 Gb/s at 125 MHz, at every line and both ways at once, and messages back to back
+/// among them: nothing is lost, and each line is full.
+fn line_rate<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
+    const FRAMES: u64 = 1_500;
+    let mut random = Random::new(seed);
+    let mut world: World<N, S::Machine> = quiet_world(seed, scheme);
+    let starts = || scheme.start();
+    for i in 0..POINTS {
+        world.generated[i] = 64;
+        world.set(&format!("reaction_point[{i}].octets"), 64, &starts);
+    }
+    for round in 0..3 {
+        // Generated packets of all reaction points; the host's own frames; generated ones while messages come.
+        for i in 0..POINTS {
+            world.set(&format!("reaction_point[{i}].enable"), u64::from(round != 1), &starts);
+        }
+        world.host_port = round as usize % N::PORTS;
+        world.set("host.port", world.host_port as u64, &starts);
+        let (from, seen) = (world.clock, world.host_seen);
+        let mut brought = 0;
+        while world.clock < from + 84 * FRAMES {
+            for p in 0..N::PORTS {
+                if world.waiting(p) == 0 {
+                    let mac = MACS[p];
+                    world
+                        .arrive(p, if round == 2 { message(&mut random, N::KIND, mac) } else { data(&mut random, 60) });
+                    brought += u64::from(round != 2);
+                }
+            }
+            if round == 1 && world.host_waiting() < 2 {
+                world.send(data(&mut random, 60));
+            }
+            world.step(&starts);
+        }
+        let lines = (0..N::PORTS).filter(|&p| round == 0 || (round == 1 && p == world.host_port));
+        for p in lines {
+            let starts_of = &world.lines[p].starts;
+            let count = starts_of.iter().filter(|&&at| at >= from).count() as u64;
+            assert!(count + 3 >= FRAMES, "line {p}: {count} frames in {} clocks", 84 * FRAMES);
+        }
+        assert!(world.host_seen - seen + 12 >= brought, "what arrives reaches the host");
+    }
+    settle(&mut world, scheme);
+}
+
+/// A frame of neither kind, from and for no one.
+fn data(random: &mut Random, length: usize) -> Frame {
+    let mut frame = Frame::random(random, length);
+    put(&mut frame.octets, 0, &[2, 3, 3, 3, 3, 3, 2, 4, 4, 4, 4, 4, 0x12, 0x34]);
+    frame
+}
+
+/// Pause frames back to back, of the longest time and of none: no frame starts while the priority is stopped, messages
+/// are taken all the same, and at the end frames go again.
+fn pause_storms<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
+    let mut random = Random::new(seed);
+    let mut world: World<N, S::Machine> = quiet_world(seed, scheme);
+    let starts = || scheme.start();
+    world.set("flow.data_priority", 5, &starts);
+    for i in 0..POINTS {
+        world.set(&format!("reaction_point[{i}].enable"), 1, &starts);
+    }
+    for round in 0..40 {
+        // How long it takes from a line to a stop, and from that to what is on its way.
+        const LATENCY: u64 = 40;
+        let storm = |enable: u8, quanta: u16| {
+            let mut frame = Frame::new(vec![0; 60]);
+            put(&mut frame.octets, 0, &CONTROL_ADDRESS.to_be_bytes()[2..]);
+            put(&mut frame.octets, 12, &[0x88, 0x08, 0x01, 0x01, 0, enable]);
+            for priority in 0..8 {
+                put(&mut frame.octets, 18 + 2 * priority, &quanta.to_be_bytes());
+            }
+            frame
+        };
+        let run = |world: &mut World<N, S::Machine>, clocks: u64| {
+            for _ in 0..clocks {
+                world.step(&starts);
+            }
+        };
+        // Other priorities stop nothing.
+        for p in 0..N::PORTS {
+            world.arrive(p, storm(!(1 << 5), 0xffff));
+        }
+        run(&mut world, 2_000);
+        let going: Vec<usize> = world.lines.iter().map(|line| line.starts.len()).collect();
+        run(&mut world, 20_000);
+        assert!((0..N::PORTS).all(|p| world.lines[p].starts.len() > going[p]), "round {round}: frames go");
+        // The priority itself, many times; in between a message.
+        world.traffic.line_rate = round % 2 == 0;
+        for p in 0..N::PORTS {
+            for _ in 0..1 + random.below(30) {
+                world.arrive(p, storm(0xff, 0xffff));
+            }
+            world.arrive(p, message(&mut random, N::KIND, MACS[p]));
+            world.arrive(p, storm(0x20, 1 + random.below(0xffff) as u16));
+        }
+        while (0..N::PORTS).any(|p| world.waiting(p) > 0) {
+            world.step(&starts);
+        }
+        run(&mut world, LATENCY);
+        let stopped: Vec<usize> = world.lines.iter().map(|line| line.starts.len()).collect();
+        let signals = world.signals;
+        // Stops of one quantum are over by now.
+        let long = random.below(30_000);
+        for p in 0..N::PORTS {
+            world.arrive(p, storm(0x20, 0x8000));
+            world.arrive(p, message(&mut random, N::KIND, MACS[p]));
+        }
+        run(&mut world, 200);
+        let held: Vec<usize> = world.lines.iter().map(|line| line.starts.len()).collect();
+        run(&mut world, long);
+        let now: Vec<usize> = world.lines.iter().map(|line| line.starts.len()).collect();
+        assert_eq!(held, now, "round {round}: no frame starts");
+        assert!(stopped.iter().zip(&held).all(|(a, b)| b - a <= 2));
+        assert_eq!(world.signals - signals, N::PORTS as u64, "messages are taken all the same");
+        for p in 0..N::PORTS {
+            assert_eq!(world.get(&format!("pfc[{p}].paused"), &starts) & 0x20, 0x20);
+            world.arrive(p, storm(0xff, 0));
+        }
+        run(&mut world, 30_000);
+        assert!((0..N::PORTS).all(|p| world.lines[p].starts.len() > now[p]), "round {round}: frames go again");
+    }
+    settle(&mut world, scheme);
+}
+
+/// Reads an output whose frames may have anything in them.
+#[derive(Default)]
+struct Anything {
+    octets: Vec<u8>,
+    held: Option<Beat>,
+}
+
+impl Anything {
+    fn see(&mut self, beat: Option<Beat>, ready: bool) -> Option<Vec<u8>> {
+        if self.held.is_some() {
+            assert_eq!(beat, self.held, "what is shown stays until it is taken");
+        }
+        self.held = beat.filter(|_| !ready);
+        let beat = beat.filter(|_| ready)?;
+        self.octets.extend(&beat.data.to_le_bytes()[..beat.keep.count_ones() as usize]);
+        beat.last.then(|| std::mem::take(&mut self.octets))
+    }
+}
+
+/// Beats that break every rule of the streams, settings that contradict each other, and resets: rates stay within their
+/// bounds; when what was begun has ended, a frame passes each way and a message is served.
+fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
+    let mut random = Random::new(seed);
+    let mut world: World<N, S::Machine> = quiet_world(seed, scheme);
+    let starts = || scheme.start();
+    for i in 0..POINTS {
+        world.set(&format!("reaction_point[{i}].enable"), u64::from(i % 2 == 0), &starts);
+    }
+    let within =
+        |out: &Shown| out.point.iter().all(|point| (scheme.least_rate()..=1_000_000_000).contains(&point.current_rate));
+    for round in 0..60 {
+        let mut sinks: [Anything; LINES + 1] = Default::default();
+        let mut see = |out: &Shown, pins: &Pins| {
+            assert!(within(out), "seed {seed}, round {round}: {:?}", out.point);
+            let mut frames: [Option<Vec<u8>>; LINES + 1] = Default::default();
+            for p in 0..LINES {
+                frames[p] = sinks[p].see(out.line[p], pins.line_ready[p]);
+            }
+            frames[LINES] = sinks[LINES].see(out.host, pins.host_ready);
+            frames
+        };
+        for _ in 0..random.below(10_000) {
+            let beat = |random: &mut Random| Beat {
+                data: match random.below(4) {
+                    0 => u64::from(N::KIND.swap_bytes()) << 32,
+                    1 => u64::from_le_bytes([0, 0, 0, 0, 0x88, 0x08, 0x01, 0x01]),
+                    2 => u64::from_le_bytes([1, 0x80, 0xc2, 0, 0, 1, 0, 0]),
+                    _ => random.next(),
+                },
+                keep: random.word() as u8,
+                last: random.one_in(12),
+                user: random.one_in(2),
+            };
+            let ready = random.word();
+            let mut pins = Pins { host_ready: ready & 1 == 0, ..Pins::default() };
+            for p in 0..N::PORTS {
+                pins.line[p] = (!random.one_in(3)).then(|| beat(&mut random));
+                pins.line_ready[p] = ready >> (p + 1) & 1 == 0;
+            }
+            pins.host = (!random.one_in(3)).then(|| (beat(&mut random), random.word() as u16));
+            pins.words = [[random.word(); 2]; POINTS];
+            see(&world.nic.clock(&pins), &pins);
+        }
+        // A last beat for what was begun; pauses that are still on are told to end.
+        let mut sources: [Source; LINES + 1] = Default::default();
+        let mut resume = control(&mut random);
+        resume.octets = vec![0; 60];
+        resume.bad = false;
+        put(&mut resume.octets, 0, &CONTROL_ADDRESS.to_be_bytes()[2..]);
+        put(&mut resume.octets, 12, &[0x88, 0x08, 0x01, 0x01, 0, 0xff]);
+        let (to_host, from_host) = (data(&mut random, 100), data(&mut random, 90));
+        for (p, source) in sources.iter_mut().enumerate() {
+            source.push(&Frame::new(vec![0; 8]));
+            if p < LINES {
+                source.push(&resume);
+                source.push(&message(&mut random, N::KIND, MACS[p]));
+                source.push(&to_host);
+            } else {
+                source.push(&from_host);
+            }
+        }
+        let (mut served, mut reached, mut sent) = ([false; POINTS], 0, 0);
+        let mut clocks = 0;
+        let port = world.host_port;
+        let want = N::PORTS;
+        let mut pins = Pins { host_ready: true, line_ready: [true; LINES], ..Pins::default() };
+        while !(served[..want].iter().all(|&s| s) && reached >= want && sent == 1) {
+            for p in 0..N::PORTS {
+                pins.line[p] = sources[p].show(true);
+            }
+            // The lengths beside the frames may be wrong, but not longer than a bucket.
+            pins.host = sources[LINES].show(true).map(|beat| (beat, 94));
+            pins.words = [[random.word(); 2]; POINTS];
+            let out = world.nic.clock(&pins);
+            let frames = see(&out, &pins);
+            reached += usize::from(frames[LINES].as_ref() == Some(&to_host.octets));
+            sent += usize::from(frames[port].as_ref() == Some(&from_host.octets));
+            for p in 0..N::PORTS {
+                if pins.line[p].is_some() {
+                    sources[p].take();
+                }
+            }
+            if pins.host.is_some() && out.host_ready {
+                sources[LINES].take();
+            }
+            for (served, signal) in served.iter_mut().zip(out.signal) {
+                *served |= signal;
+            }
+            clocks += 1;
+            assert!(clocks < 4_000_000, "round {round}: stuck: {served:?} {reached} {sent}");
+        }
+    }
+}
+
+macro_rules! tests {
+    ($module:ident, $nic:ty, $scheme:ty, $seed:expr, $plain:expr) => {
+        mod $module {
+            use super::*;
+
+            #[test]
+            fn reaction_points_follow_the_state_machines() {
+                lock_step::<$nic, $scheme>($seed);
+            }
+
+            #[test]
+            fn lines_are_full_both_ways() {
+                line_rate::<$nic, $scheme>($seed + 1, &$plain);
+            }
+
+            #[test]
+            fn pause_storms_stop_data_alone() {
+                pause_storms::<$nic, $scheme>($seed + 2, &$plain);
+            }
+
+            #[test]
+            fn garbage_leaves_nothing_stuck() {
+                garbage::<$nic, $scheme>($seed + 3, &$plain);
+            }
+        }
+    };
+}
+
+/// As paper 002 has it, but for shorter cycles.
+fn plain_qcn() -> QcnSettings {
+    QcnSettings {
+        gd_shift: 7,
+        threshold: 5,
+        byte_reset: 15_000,
+        time_reset: 250,
+        ai_rate: 5_000_000,
+        hai_rate: 50_000_000,
+        min_rate: 50_000_000,
+        max_rate: 1_000_000_000,
+        jitter: 9_830,
+        timer_on: true,
+    }
+}
+
+fn plain_smcc() -> SmccSettings {
+    let config = Config { min_rate: BitRate(50_000_000), ..machine::smcc_defaults() };
+    SmccSettings { config, max_rate: 1_000_000_000 }
+}
+
+tests!(qcn, QcnNic, QcnSettings, 1_000, plain_qcn());
+tests!(smcc, SmccNic, SmccSettings, 2_000, plain_smcc());
+tests!(lines, QcnLines, QcnSettings, 3_000, plain_qcn());
