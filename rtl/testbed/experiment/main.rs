@@ -7,11 +7,13 @@
 //! Environment: `FIGURE` names figures (`8 11`), `SCALE` divides all times but the 1 ms, `SEED` chooses the random words, `JOBS`
 //! says how many runs there are at a time.
 
-mod progress;
-mod runs;
 #[allow(dead_code, reason = "benches use the rest")]
 #[path = "../tb/driver.rs"]
 mod driver;
+#[path = "../tb/lines.rs"]
+mod lines;
+mod progress;
+mod runs;
 
 use std::collections::VecDeque;
 use std::io::{self, Write as _};

@@ -62,7 +62,12 @@ impl Progress {
         let clocks: u64 = state.runs.iter().map(|run| run.2).sum();
         let took = self.begun.elapsed().as_secs_f64();
         if clocks > 0 {
-            eprintln!("\n{} Mclocks in {}, {:.2} Mclocks/s", clocks / 1_000_000, span(took), clocks as f64 / took / 1e6);
+            eprintln!(
+                "\n{} Mclocks in {}, {:.2} Mclocks/s",
+                clocks / 1_000_000,
+                span(took),
+                clocks as f64 / took / 1e6
+            );
         }
     }
 }

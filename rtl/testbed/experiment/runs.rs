@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use penstock_schemes::parts::gain::Gain;
 
 use super::driver::{Bus, CLOCK_HZ, NICS, POINTS, Settings};
+use super::lines;
 
 /// Which test bed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct Run {
     pub settings: Settings,
     /// The clock in which it ends.
     end: u64,
+    /// By what its times are divided.
+    scale: u64,
     /// What the header says of it.
     says: String,
 }
@@ -50,8 +53,10 @@ impl Run {
         let Settings { octets, delay, rate, changes, nic_ports, registers } = &self.settings;
         let seconds = |clocks: u64| clocks as f64 / CLOCK_HZ as f64;
         let mut text = format!(
-            "# {}\n# seed {seed}; {CLOCK_HZ} Hz, {} s; frames of {octets} octets; lines of {delay} clocks; {nic_ports} ports a NIC\n# reaction points {:?}; service rate {rate} bit/s",
+            "# {}\n# times / {}, seed {seed}, {} s at {CLOCK_HZ} Hz; frames of {octets} octets, ports a NIC {nic_ports}\n# \
+             reaction points {:?}; line delay {delay} clocks; service rate {rate} bit/s",
             self.says,
+            self.scale,
             seconds(self.end),
             self.points,
         );
@@ -75,23 +80,18 @@ impl Run {
 pub fn chosen(wanted: &str, scale: u64) -> Result<Vec<Run>, String> {
     let figures: Vec<&str> = wanted.split([' ', ',']).filter(|name| !name.is_empty()).collect();
     let all = all(scale);
-    let of = |figure: &str| move |run: &&Run| run.name.split('-').nth(1) == Some(figure);
-    if let Some(unknown) = figures.iter().find(|figure| !all.iter().any(|run| of(figure)(&run))) {
+    let figure = |run: &Run| run.name.split('-').nth(1).expect("a run is named after its figure").to_owned();
+    if let Some(unknown) = figures.iter().find(|name| !all.iter().any(|run| figure(run) == **name)) {
         return Err(format!("FIGURE: there is no \"{unknown}\"; there are 8 to 13 and 15"));
     }
-    Ok(all.iter().filter(|run| figures.is_empty() || figures.iter().any(|figure| of(figure)(run))).cloned().collect())
+    Ok(all.into_iter().filter(|run| figures.is_empty() || figures.contains(&figure(run).as_str())).collect())
 }
 
 fn all(scale: u64) -> Vec<Run> {
     let mut runs = Vec::new();
-    for (figure, points, round_trip_us) in [
-        (8, 1, 100),
-        (9, 1, 500),
-        (10, 1, 1000),
-        (11, POINTS, 100),
-        (12, POINTS, 500),
-        (13, POINTS, 1000),
-    ] {
+    for (figure, points, round_trip_us) in
+        [(8, 1, 100), (9, 1, 500), (10, 1, 1000), (11, POINTS, 100), (12, POINTS, 500), (13, POINTS, 1000)]
+    {
         runs.push(netfpga(figure, points, round_trip_us, scale));
     }
     for (ra, rb) in [(256, 64), (256, 32), (64, 64), (64, 32)] {
@@ -113,10 +113,12 @@ fn netfpga(figure: u32, points: usize, round_trip_us: u64, scale: u64) -> Run {
             octets: OCTETS,
             rate: 950_000_000,
             changes: vec![(at(23), 200_000_000), (at(60), 950_000_000)],
+            delay: one_way as u32,
+            registers: lines::delays(OCTETS, one_way as u32),
             ..Settings::default()
-        }
-        .with_line(one_way),
+        },
         end: at(100),
+        scale,
         says: format!("Paper 002, figure {figure}: {sources}, round trip {round_trip_us} us"),
     }
 }
@@ -135,13 +137,21 @@ fn sliding_mode(ra_mbps: u64, rb_mbps: u64, scale: u64) -> Run {
     for nic in (0..NICS).map(Bus::Nic) {
         registers.extend([(nic, "smcc.alpha", gain(ra_mbps, 128_000)), (nic, "smcc.beta", gain(rb_mbps, 16_000))]);
     }
+    registers.extend(lines::delays(OCTETS, US as u32));
     Run {
         name: format!("figure-15-{ra_mbps}-{rb_mbps}"),
         build: Build::Smcc,
         points: vec![0, 2, 4],
-        settings: Settings { octets: OCTETS, rate: 1_000_000_000, nic_ports: 2, registers, ..Settings::default() }
-            .with_line(US),
+        settings: Settings {
+            octets: OCTETS,
+            rate: 1_000_000_000,
+            nic_ports: 2,
+            delay: US as u32,
+            registers,
+            ..Settings::default()
+        },
         end: 2 * CLOCK_HZ / scale,
+        scale,
         says: format!("Paper 004, figure 15: 3 sources, Ra {ra_mbps} Mb/s, Rb {rb_mbps} Mb/s"),
     }
 }

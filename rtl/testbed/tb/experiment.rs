@@ -4,6 +4,7 @@
 //! 200 us, samples every 10 000 octets, steps of 10 and 50 Mb/s. Frames, queue, set point and token buckets are paper 002's.
 
 mod driver;
+mod lines;
 mod model;
 
 use driver::Testbed;
@@ -18,14 +19,14 @@ fn scaled(points: &[usize]) -> Experiment {
         set(true, "cp.sample_base", 10_000, "sample_base", "10000 octets"),
         set(false, "qcn.rpg_byte_reset", 10_000, "rpg_byte_reset", "10000 octets"),
         set(false, "qcn.rpg_time_reset", 200, "rpg_time_reset", "200 us"),
-        set(false, "qcn.rpg_ai_rate", 10_000_000, "rpg_ai_rate", "10 Mbps"),
-        set(false, "qcn.rpg_hai_rate", 50_000_000, "rpg_hai_rate", "50 Mbps"),
+        set(false, "qcn.rpg_ai_rate", 20_000_000, "rpg_ai_rate", "20 Mbps"),
+        set(false, "qcn.rpg_hai_rate", 20_000_000, "rpg_hai_rate", "20 Mbps"),
     ];
     Experiment {
         points: points.to_vec(),
         octets: 1000,
         one_way: 3125,
-        phases: vec![(6 * MS, 950_000_000), (11 * MS, 200_000_000), (16 * MS, 950_000_000)],
+        phases: vec![(5 * MS, 950_000_000), (7 * MS, 200_000_000), (10 * MS, 950_000_000)],
         settings,
     }
 }
@@ -51,7 +52,7 @@ fn measure(experiment: &Experiment, bed: &mut Testbed<Core>) -> Vec<Phase> {
 fn try_it() {
     for points in [vec![0], (0..8).collect()] {
         let e = scaled(&points);
-        for seed in 1..4 {
+        for seed in 1..5 {
             let t = std::time::Instant::now();
             let mut bed = Testbed::<Core>::with_words(&e.bed(), seed, e.words(seed));
             println!("bed {:?}", measure(&e, &mut bed));

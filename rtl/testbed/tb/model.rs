@@ -9,6 +9,7 @@ use penstock_sim::random::{Owner, Stream as Words};
 use penstock_sim::{Probe, Sim, View};
 
 use super::driver::{self, Bus, CLOCK_HZ, NICS, POINTS, POINTS_A_NIC, Stream};
+use super::lines;
 
 /// A setting of both.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +65,7 @@ impl Experiment {
             let buses = if setting.of_switch { vec![Bus::Switch] } else { (0..NICS).map(Bus::Nic).collect() };
             registers.extend(buses.into_iter().map(|bus| (bus, setting.register, setting.value)));
         }
-        registers.extend(driver::lines(self.octets, self.one_way));
+        registers.extend(lines::delays(self.octets, self.one_way));
         let changes = self.phases.windows(2).map(|pair| (pair[0].0, pair[1].1)).collect();
         driver::Settings {
             octets: self.octets,
@@ -101,7 +102,8 @@ impl Experiment {
             traffic = \"greedy\"
             frame = \"{} octets\"
             [schemes.qcn]
-            profile = \"paper-netfpga\"\n",
+            profile = \"paper-netfpga\"
+            tr_clamp = true\n",
             self.clocks() * CLOCK_PS / 1000,
             u64::from(self.one_way) * CLOCK_PS / 1000,
             hosts.join(", "),
