@@ -77,8 +77,9 @@ impl Experiment {
         }
     }
 
-    /// The same as a scenario.
-    pub fn scenario(&self) -> String {
+    /// The same as a scenario. The clock of the token buckets begins `offset` clocks before the first flow, as that of a test
+    /// bed does while it is set.
+    fn scenario(&self, offset: u64) -> String {
         let hosts: Vec<_> = self.points.iter().map(|point| format!("\"h{}\"", point / POINTS_A_NIC)).collect();
         let mut text = format!(
             "question = \"Does the model do what the test bed does?\"
@@ -101,40 +102,43 @@ impl Experiment {
             to = \"h2\"
             traffic = \"greedy\"
             frame = \"{} octets\"
+            start = \"{} ns\"
             [schemes.qcn]
             profile = \"paper-netfpga\"
             tr_clamp = true\n",
-            self.clocks() * CLOCK_PS / 1000,
+            (self.clocks() + offset) * CLOCK_PS / 1000,
             u64::from(self.one_way) * CLOCK_PS / 1000,
             hosts.join(", "),
             self.octets,
+            offset * CLOCK_PS / 1000,
         );
         for setting in &self.settings {
             let _ = writeln!(text, "{} = \"{}\"", setting.parameter, setting.text);
         }
         let mut from = 0;
         for &(until, rate) in &self.phases {
-            let at = from * CLOCK_PS / 1000;
+            let at = if from == 0 { 0 } else { (from + offset) * CLOCK_PS / 1000 };
             let _ = writeln!(text, "[[change]]\nlink = \"sw0->h2\"\nat = \"{at} ns\"\nrate = \"{rate} bps\"");
             from = until;
         }
         text
     }
 
-    fn plan(&self, seed: u64) -> Plan {
-        let scenario = Scenario::parse(&self.scenario(), "the experiment", "experiment").expect("it is a scenario");
+    fn plan(&self, seed: u64, offset: u64) -> Plan {
+        let scenario =
+            Scenario::parse(&self.scenario(offset), "the experiment", "experiment").expect("it is a scenario");
         scenario.plan(&Choice { seed: Some(seed), ..Choice::default() }).expect("it is a valid scenario")
     }
 
-    /// What the simulator says of each phase.
-    pub fn simulate(&self, seed: u64) -> Vec<Phase> {
-        let plan = self.plan(seed);
-        SchemeConfig::visit(&plan.configs(), Job { plan: &plan, experiment: self })
+    /// What the simulator says of each phase; see `scenario`.
+    pub fn simulate(&self, seed: u64, offset: u64) -> Vec<Phase> {
+        let plan = self.plan(seed, offset);
+        SchemeConfig::visit(&plan.configs(), Job { plan: &plan, experiment: self, offset })
     }
 
     /// The words that a simulation with this seed sees, in the order in which each of its machines draws them.
     pub fn words(&self, seed: u64) -> Box<dyn FnMut(Stream) -> u32> {
-        let queue = self.plan(seed).record.queues[0];
+        let queue = self.plan(seed, 0).record.queues[0];
         let mut cp = Words::new(seed, Owner::CongestionPoint, queue.index());
         // The simulator has limiters for those that send alone.
         let number = |point| self.points.iter().position(|&sends| sends == point);
@@ -151,6 +155,7 @@ impl Experiment {
 struct Job<'a> {
     plan: &'a Plan,
     experiment: &'a Experiment,
+    offset: u64,
 }
 
 impl Visitor for Job<'_> {
@@ -160,11 +165,11 @@ impl Visitor for Job<'_> {
         let Experiment { phases, octets, .. } = self.experiment;
         let samples = Samples { queue: self.plan.record.queues[0], seen: Vec::new() };
         let mut sim = Sim::<S, _, false>::new(&self.plan.network, configs, self.plan.seed, samples);
-        sim.run_until(Instant(self.experiment.clocks() * CLOCK_PS));
+        sim.run_until(Instant((self.experiment.clocks() + self.offset) * CLOCK_PS));
         let (_, samples) = sim.finish();
         let mut from = 0;
         let phase = |&(until, _): &(u64, u64)| {
-            let (first, last) = (samples.index(from), samples.index(until));
+            let (first, last) = (samples.index(from + self.offset), samples.index(until + self.offset));
             from = until;
             let lengths = &samples.seen[first + 1..=last];
             let queue = lengths.iter().map(|&(length, ..)| length as f64).sum::<f64>() / lengths.len() as f64;
