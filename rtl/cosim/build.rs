@@ -313,16 +313,15 @@ fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
     for port in ports.iter().filter(|p| p.input && !is_clock(p)) {
         c.push_str(&copy(port, "in->", "core."));
     }
-    c.push_str("  core.eval();\n  uint64_t done = 0;\n  for (bool draws = false; !draws && done < clocks; ++done) {\n");
     let draws: Vec<_> = ports.iter().filter(|p| is_draw(p)).map(|p| format!("core.{} != 0", p.name)).collect();
     let draws = if draws.is_empty() { "false".to_owned() } else { draws.join(" || ") };
-    let _ = writeln!(c, "    draws = {draws};\n    if (draws || done + 1 == clocks) {{");
+    c.push_str("  core.eval();\n  uint64_t done = 0;\n");
+    let _ = writeln!(c, "  for (; done < clocks && !({draws}); ++done) {{");
+    c.push_str("    core.clk_i = 1;\n    core.eval();\n    core.clk_i = 0;\n    core.eval();\n  }\n");
     for port in ports.iter().filter(|p| !p.input) {
         c.push_str(&copy(port, "core.", "out->"));
     }
-    c.push_str(
-        "    }\n    core.clk_i = 1;\n    core.eval();\n    core.clk_i = 0;\n    core.eval();\n  }\n  return done;\n}\n",
-    );
+    c.push_str("  return done;\n}\n");
     c
 }
 
@@ -411,8 +410,8 @@ fn binding_of(name: &str, ports: &[Port], same: Option<&str>) -> String {
             unsafe {{ {name}_clock(self.0, input, &mut output) }};
             output
         }}
-        /// As many clocks with the same inputs, but none behind one in which a random word is drawn (`draw_`); how many,
-        /// and what the outputs showed in the last.
+        /// As many clocks with the same inputs, but none from the first on in which a random word is drawn (`draw_`); how
+        /// many, and what the outputs show in the clock that comes next.
         pub fn run(&mut self, input: &In, clocks: u64) -> (u64, Out) {{
             let mut output = Out::default();
             // SAFETY: as in `clock`.

@@ -7,6 +7,7 @@
 //! - [`network`]: nodes, ports, routes, flows, as plain data
 //! - [`probe`]: what observers see
 //! - [`outcome`]: what a run comes to
+//! - [`random`]: the random words that a run sees
 //! - `engine`: the event loop; `agenda`: the event queue
 //! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
 //! - [`pfc`]: the head-room that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues
@@ -30,7 +31,7 @@ mod pause;
 pub mod pfc;
 mod port;
 pub mod probe;
-mod random;
+pub mod random;
 mod report;
 mod source;
 

@@ -1,25 +1,31 @@
 //! Random words: every entity has a stream of its own, derived from the seed and its identity, so that what one entity
-//! draws never shifts what another sees.
+//! draws never shifts what another sees. Who wants another machine to see the same words makes the same stream.
 
 use penstock_schemes::Draw;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro128PlusPlus;
 
 /// Whose stream it is.
-#[derive(Clone, Copy)]
-pub(crate) enum Owner {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// A queue's, under its [`QueueId`](crate::network::QueueId).
     CongestionPoint,
+    /// A limiter's, under its [`RpId`](crate::network::RpId).
     ReactionPoint,
+    /// A destination's: under the number of leaves, over all flows, that come before its own.
     NotificationPoint,
+    /// A flow's, under its [`FlowId`](crate::network::FlowId).
     Generator,
 }
 
 /// A stream of random words.
 #[derive(Debug, Clone)]
-pub(crate) struct Stream(Xoshiro128PlusPlus);
+pub struct Stream(Xoshiro128PlusPlus);
 
 impl Stream {
-    pub(crate) fn new(seed: u64, owner: Owner, index: usize) -> Self {
+    /// That of entity `index` of its kind.
+    #[must_use]
+    pub fn new(seed: u64, owner: Owner, index: usize) -> Self {
         let identity = (owner as u64) << 48 | index as u64;
         // Spread the identity over all bits, so that seeds 1, 2, 3 and owners 1, 2, 3 do not meet.
         let key = seed ^ identity.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);

@@ -21,8 +21,8 @@ pub trait Clocked {
     fn new(seed: u64) -> Self;
     /// One clock: what the outputs show with these inputs, then the edge.
     fn clock(&mut self, input: &Self::In) -> Self::Out;
-    /// As many clocks with the same inputs, but none behind one in which a random word is drawn; how many, and what the
-    /// outputs showed in the last.
+    /// As many clocks with the same inputs, but none from the first on in which a random word is drawn; how many, and what
+    /// the outputs show in the clock that comes next.
     fn run(&mut self, input: &Self::In, clocks: u64) -> (u64, Self::Out);
 }
 

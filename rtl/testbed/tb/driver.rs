@@ -1,7 +1,7 @@
 //! The test bed as a driver of experiments sees it: settings by name, flows that start, clocks that pass, and what was measured.
 //!
-//! It works with any build of `testbed`; the fast ones are for long runs. Random words are given one by one as they are drawn,
-//! so the same source of words can be given to the simulator.
+//! It works with any build of `testbed`; the fast ones are for long runs. A random word is asked for in the clock in which it is
+//! drawn, so that a stream of the simulator can be given to both.
 
 use penstock_cosim::axil::{self, Master, NIC_REGISTERS, SWITCH_REGISTERS};
 use penstock_cosim::testbed_qcn::{In, Out};
@@ -136,12 +136,8 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
     }
 
     /// A test bed that is given the words; `seed` says what registers hold before reset. No flow has started, the time runs.
-    pub fn with_words(settings: &Settings, seed: u64, mut words: Box<dyn FnMut(Stream) -> u32>) -> Self {
-        let mut input = In { rst_i: true, random_cp_i: words(Stream::Cp), ..In::default() };
-        for point in 0..POINTS {
-            input.random_byte_i[point] = words(Stream::Byte(point));
-            input.random_timer_i[point] = words(Stream::Timer(point));
-        }
+    pub fn with_words(settings: &Settings, seed: u64, words: Box<dyn FnMut(Stream) -> u32>) -> Self {
+        let input = In { rst_i: true, ..In::default() };
         let masters = [NIC_REGISTERS, NIC_REGISTERS, SWITCH_REGISTERS].map(Master::new);
         let mut bed = Self { core: C::new(seed), input, buses: masters, words, clock: 0, last: Out::default() };
         bed.clock();
@@ -245,7 +241,7 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
         self.write(Bus::Nic(point / POINTS_A_NIC), &format!("reaction_point[{own}].enable"), 0);
     }
 
-    /// What the ports are given in the next clock.
+    /// What the ports were given in the last clock.
     pub fn input(&self) -> &In {
         &self.input
     }
@@ -255,7 +251,7 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
         self.clock
     }
 
-    /// What the ports showed in the last clock.
+    /// What the ports showed when they were looked at last: in the last clock, or behind `run` in the one that comes.
     pub fn shown(&self) -> &Out {
         &self.last
     }
@@ -263,10 +259,11 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
     /// One clock.
     pub fn clock(&mut self) -> Out {
         self.ask();
+        let (_, shown) = self.core.run(&self.input, 0);
+        self.draw(&shown);
         self.last = self.core.clock(&self.input);
         self.clock += 1;
         self.answers();
-        self.draw();
         self.last
     }
 
@@ -278,10 +275,15 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
         }
         self.ask();
         while self.clock < end {
-            let (done, out) = self.core.run(&self.input, end - self.clock);
+            let (done, shown) = self.core.run(&self.input, end - self.clock);
             self.clock += done;
-            self.last = out;
-            self.draw();
+            self.last = shown;
+            if self.clock == end {
+                return;
+            }
+            self.draw(&shown);
+            self.core.clock(&self.input);
+            self.clock += 1;
         }
     }
 
@@ -321,16 +323,19 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
         }
     }
 
-    /// New words in place of those that were drawn.
-    fn draw(&mut self) {
-        if self.last.draw_cp_o {
+    /// Words for the clock that comes, in which they are drawn: a reaction point's byte counter draws before its timer, as in
+    /// the Rust state machine.
+    fn draw(&mut self, shown: &Out) {
+        if shown.draw_cp_o {
             self.input.random_cp_i = (self.words)(Stream::Cp);
         }
-        for point in (0..POINTS).filter(|point| self.last.draw_byte_o >> point & 1 == 1) {
-            self.input.random_byte_i[point] = (self.words)(Stream::Byte(point));
-        }
-        for point in (0..POINTS).filter(|point| self.last.draw_timer_o >> point & 1 == 1) {
-            self.input.random_timer_i[point] = (self.words)(Stream::Timer(point));
+        for point in 0..POINTS {
+            if shown.draw_byte_o >> point & 1 == 1 {
+                self.input.random_byte_i[point] = (self.words)(Stream::Byte(point));
+            }
+            if shown.draw_timer_o >> point & 1 == 1 {
+                self.input.random_timer_i[point] = (self.words)(Stream::Timer(point));
+            }
         }
     }
 

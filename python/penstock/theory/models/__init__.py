@@ -1,0 +1,1 @@
+"""Fluid models of the schemes."""

@@ -1,0 +1,189 @@
+"""Draws what `make experiment` measured: the test bed (a) beside the event simulator (b), in the papers' axes.
+
+Reads the tables in build/experiments, runs the experiments of papers/netfpga and papers/sliding-mode with the same settings and
+seed, and writes a picture a figure and numbers.md beside the tables. Works with the Python of the checkout's .venv.
+"""
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from penstock.figures.series import queue_series
+from penstock.figures.style import QUEUE_COLOURS, REFERENCE, save, styled
+from penstock.reproduce.metrics import wasserstein
+from penstock.reproduce.paper import load
+from penstock.reproduce.plan import Run, Setting
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+RTL = Path(__file__).resolve().parent.parent
+TABLES = RTL / "build" / "experiments"
+PAPERS = RTL.parent / "papers"
+FRAME_OCTETS = 1000
+# Seconds at full length, as papers/netfpga/metrics.py has them: at rest, and the seconds after the changes.
+PERIODS = {"before": (0.5, 2.3), "drop": (2.3, 3.3), "low": (3.3, 6.0), "rise": (6.0, 7.0), "after": (7.0, 10.0)}
+CASES = {8: ("one", 100), 9: ("one", 500), 10: ("one", 1000), 11: ("eight", 100), 12: ("eight", 500), 13: ("eight", 1000)}
+PAIRS = ((256, 64), (256, 32), (64, 64), (64, 32))
+# As papers/sliding-mode/README.md: from 0.3 s on.
+SETTLED_S = (0.3, 2.0)
+# The test bed's lines carry preamble and gap; its queue does not hold the frame on the line.
+AS_BUILT: dict[str, Setting] = {"network.wire_overhead": "20 octets", "network.in_service_counts": False}
+
+
+@dataclass(frozen=True)
+class Course:
+    """A queue and its link over time, a sample a millisecond."""
+
+    time_s: "NDArray[Any]"
+    octets: "NDArray[Any]"
+    used: "NDArray[Any]"
+
+    def within(self, from_s: float, to_s: float) -> "NDArray[Any]":
+        """Return which samples describe the time from ``from_s`` to ``to_s``: a sample ends its interval."""
+        inside: NDArray[Any] = (self.time_s > from_s + 1e-9) & (self.time_s <= to_s + 1e-9)
+        return inside
+
+
+@dataclass(frozen=True)
+class Table:
+    """What the test bed did."""
+
+    course: Course
+    scale: float
+    seed: int
+
+
+def main() -> None:
+    """Draw every figure whose tables are there; name the others."""
+    rows: list[str] = []
+    with styled():
+        for figure, case in CASES.items():
+            if (table := read(f"figure-{figure}")) is not None:
+                rows += netfpga(figure, *case, table)
+        pairs = {pair: table for pair in PAIRS if (table := read("figure-15-{}-{}".format(*pair))) is not None}
+        if pairs:
+            rows += sliding_mode(pairs)
+    if not rows:
+        sys.exit(f"{TABLES} has no table: make experiment first")
+    head = ["| Figure | Time scale | Period | Queue, frames: RTL | simulator | Used, %: RTL | simulator | Distance, frames |"]
+    text = "\n".join([*head, "|---" * 8 + "|", *rows]) + "\n"
+    (TABLES / "numbers.md").write_text(text)
+    print(text, end="")
+
+
+def read(name: str) -> Table | None:
+    """Return a table of the test bed, if it is there."""
+    path = TABLES / f"{name}.csv"
+    if not path.exists():
+        print(f"{name}: not done (make experiment FIGURE={name.split('-')[1]})", file=sys.stderr)
+        return None
+    lines = path.read_text().splitlines()
+    comment = "\n".join(line for line in lines if line.startswith("#"))
+    told = re.search(r"times / (\d+), seed (\d+)", comment)
+    if told is None:
+        sys.exit(f"{path}: the header has no time scale and seed")
+    names, *values = [line.split(",") for line in lines if not line.startswith("#")]
+    column = {name: np.array([float(row[i]) for row in values]) for i, name in enumerate(names)}
+    course = Course(column["time_s"], column["queue_octets"], np.minimum(column["utilization"], 1))
+    return Table(course, float(told[1]), int(told[2]))
+
+
+def simulate(paper: str, run: Run, queue: str, seed: int, more: Mapping[str, Setting]) -> Course:
+    """Return what the event simulator makes of an experiment of a paper."""
+    scenario = load(PAPERS / paper).scenario(run)
+    for key, value in {**AS_BUILT, **more}.items():
+        scenario.set(key, value)
+    result = scenario.run(seed=seed)
+    (series,) = queue_series(result, [q for q in result.summary["queues"] if q["name"] == queue])
+    return Course(series.time_s, series.octets, np.minimum(series.utilization, 1))
+
+
+def netfpga(figure: int, kind: str, round_trip_us: int, table: Table) -> list[str]:
+    """Draw a figure of paper 002 and return its rows of numbers."""
+    one_way = {} if round_trip_us == 100 else {"topology.star.link_delay": f"{round_trip_us // 2} us"}
+    scaled: dict[str, Setting] = {
+        # The core holds the target rate at the largest rate.
+        "schemes.qcn.tr_clamp": True,
+        "duration": f"{10 / table.scale} s",
+        "change.1.at": f"{2.3 / table.scale} s",
+        "change.2.at": f"{6 / table.scale} s",
+    }
+    run = Run.of(f"hardware-{kind}", "qcn", one_way)
+    simulated = simulate("netfpga", run, "sw0->h8", table.seed, scaled)
+    courses = {"test bed, RTL": table.course, "event simulator": simulated}
+    drawn, axes = plt.subplots(2, 2, figsize=(6.6, 4.2), sharex=True, sharey="row", layout="constrained")
+    for column, (letter, (model, course)) in enumerate(zip("ab", courses.items(), strict=True)):
+        queue, used = axes[0][column], axes[1][column]
+        queue.plot(course.time_s, course.octets / 1000, color=QUEUE_COLOURS[0], linewidth=0.6)
+        queue.axhline(33, color=REFERENCE, linewidth=0.8, linestyle=":")
+        queue.set_title(f"({letter}) {model}")
+        used.plot(course.time_s, 100 * smoothed(course.used), color=QUEUE_COLOURS[2], linewidth=0.9)
+        used.set_xlabel("time (s)")
+    axes[0][0].set(ylabel="queue size (KB)", ylim=(0, 156), xlim=(0, 10 / table.scale))
+    axes[1][0].set(ylabel="utilization (%)", ylim=(0, 104))
+    save(drawn, TABLES / f"figure-{figure}.png")
+    plt.close(drawn)
+    return [
+        row(str(figure), table.scale, period, table.course, simulated, (start / table.scale, end / table.scale))
+        for period, (start, end) in {**PERIODS, "all": (0.5, 10.0)}.items()
+    ]
+
+
+def sliding_mode(tables: Mapping[tuple[int, int], Table]) -> list[str]:
+    """Draw figure 15 of paper 004 and return its rows of numbers."""
+    rows = []
+    drawn, axes = plt.subplots(len(tables), 2, figsize=(6.6, 1.8 * len(tables) + 0.4), sharex=True, sharey=True,
+                               layout="constrained", squeeze=False)  # fmt: skip
+    for line, ((ra, rb), table) in zip(axes, tables.items(), strict=True):
+        settings: dict[str, Setting] = {"schemes.smcc.ra": f"{ra} Mbps", "schemes.smcc.rb": f"{rb} Mbps"}
+        end_s = 2 / table.scale
+        run = Run.of("three-sources", "smcc", settings)
+        simulated = simulate("sliding-mode", run, "sw0->sw1", table.seed, {"duration": f"{end_s} s"})
+        queue(line[0], table.course, f"(a) RTL, Ra = {ra}, Rb = {rb}", end_s)
+        queue(line[1], simulated, f"(b) simulator, Ra = {ra}, Rb = {rb}", end_s)
+        line[0].set_ylabel("queue (KB)")
+        start_s, stop_s = (bound / table.scale for bound in SETTLED_S)
+        rows.append(row(f"15, {ra}/{rb}", table.scale, "settled", table.course, simulated, (start_s, stop_s)))
+    for axis in axes[-1]:
+        axis.set_xlabel("time (s)")
+    save(drawn, TABLES / "figure-15.png")
+    plt.close(drawn)
+    return rows
+
+
+def queue(axis: "Axes", course: Course, title: str, end_s: float) -> None:
+    """Draw a queue in the axes of figure 15."""
+    axis.plot(course.time_s, course.octets / 1000, color=QUEUE_COLOURS[0], linewidth=0.6)
+    axis.axhline(64, color=REFERENCE, linewidth=0.8, linestyle=":")
+    axis.set(title=title, xlim=(0, end_s), ylim=(-3, 134), yticks=[0, 32, 64, 96, 128])
+
+
+def smoothed(values: "NDArray[Any]", samples: int = 20) -> "NDArray[Any]":
+    """Return the mean of each value and the ones before it, up to ``samples``."""
+    sums = np.cumsum(np.concatenate(([0.0], values)))
+    last = np.arange(1, len(values) + 1)
+    first = np.maximum(last - samples, 0)
+    means: NDArray[Any] = (sums[last] - sums[first]) / (last - first)
+    return means
+
+
+def row(figure: str, scale: float, period: str, rtl: Course, simulated: Course, span: tuple[float, float]) -> str:
+    """Return a line of the table of numbers."""
+    here, there = rtl.within(*span), simulated.within(*span)
+    queues = (rtl.octets[here] / FRAME_OCTETS, simulated.octets[there] / FRAME_OCTETS)
+    used = (100 * rtl.used[here].mean(), 100 * simulated.used[there].mean())
+    return (
+        f"| {figure} | 1/{scale:g} | {period} | {queues[0].mean():.1f} | {queues[1].mean():.1f} | "
+        f"{used[0]:.1f} | {used[1]:.1f} | {wasserstein(*queues):.1f} |"
+    )
+
+
+if __name__ == "__main__":
+    main()
