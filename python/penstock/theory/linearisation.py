@@ -17,6 +17,9 @@ from penstock.theory.models.base import FluidModel
 _STEP = 1e-30
 """Step as a share of a variable's scale: its square vanishes beside everything."""
 
+_BESIDE = 1e-6
+"""How far beside an equilibrium its modes are looked up, as a share of the queue there."""
+
 
 def linearise(model: FluidModel, mode: int = 0, state: Array | None = None) -> DelaySystem:
     """The linear delay system of one mode of a model, or of an array of models.
@@ -56,3 +59,11 @@ def scales(state: Array) -> Array:
 def names(model: FluidModel) -> tuple[str, ...]:
     """Names of a model's variables, with their units."""
     return tuple(variable.name for variable in model.variables)
+
+
+def beside(model: FluidModel) -> tuple[Array, ...]:
+    """The states a trifle below and above the equilibrium, in the queue: what modes hold there hold beside it."""
+    at = model.state_at_rest()
+    shift = np.zeros_like(at)
+    shift[0] = _BESIDE * scales(at)[0]
+    return at - shift, at + shift
