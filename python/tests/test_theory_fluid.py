@@ -13,6 +13,7 @@ SMCC = Smcc(
     capacity_bps=1e9,
     link_bps=1e9,
     frame_octets=1000.0,
+    wire_octets=1000.0,
     buffer_octets=128e3,
     line_rate_bps=1e9,
     min_rate_bps=1e7,
@@ -34,6 +35,7 @@ QCN = {
     "capacity_bps": 1e9,
     "link_bps": 1e9,
     "frame_octets": 1000.0,
+    "wire_octets": 1000.0,
     "buffer_octets": 128e3,
     "line_rate_bps": 1e9,
     "min_rate_bps": 5e6,
@@ -80,23 +82,21 @@ def test_the_mode_changes_are_found_so_exactly_that_the_order_stays() -> None:
     # SMCC with a delay and no grain crosses both of its lines again and again.
     model = SMCC.with_changes(delay_s=2e-4)
     start = np.array([100e3, 600e6])
-    ends = [delay.integrate(model, start, 0.01, step_s=4e-4 / n).states[0][-1] for n in (1, 2, 4, 32)]
-    errors = [abs(end - ends[-1]) for end in ends[:3]]
-    print(errors)
-    assert math.log2(errors[0] / errors[2]) / 2 > 3.5
+    ends = [delay.integrate(model, start, 0.01, step_s=1e-4 / n).states[0][-1] for n in (1, 8, 32)]
+    assert math.log2(abs(ends[0] - ends[2]) / abs(ends[1] - ends[2])) / 3 > 3.5
 
 
 def test_smcc_goes_round_its_ellipse_as_equation_26_says() -> None:
     # State A from (x, y) = (0, y0): x = y0/w sin(w t), y = y0 cos(w t) with w² = a1; it meets y = 0 at x = y0/w.
     model = SMCC.with_changes(buffer_octets=1e6)
     # The samples of a flow grow with its rate, which (26) leaves out: near the fair rate it does not matter.
-    y0 = 1e3
+    y0 = 1e4
     start = np.array([64e3, (1e9 + 8 * y0) / 2])
     w = math.sqrt(float(model.a1_per_s2()))
     path = hybrid.integrate(model, start, math.pi / w)
-    assert path.segments[0].stop_s == pytest.approx(math.pi / 2 / w, rel=1e-4)
+    assert path.segments[0].stop_s == pytest.approx(math.pi / 2 / w, rel=3e-4)
     # The line y = 0 is at rest without grain and delay: nothing leads along it.
-    assert path.states[0][-1] - 64e3 == pytest.approx(y0 / w, rel=1e-4)
+    assert path.states[0][-1] - 64e3 == pytest.approx(y0 / w, rel=3e-4)
     assert path.states[1][-1] == pytest.approx(500e6, rel=1e-9)
 
 

@@ -54,7 +54,8 @@ class FluidModel(ABC):
         flows: N.
         capacity_bps: C, what the bottleneck leaves to the N flows, bit/s.
         link_bps: rate of the bottleneck with what other traffic takes of it, bit/s.
-        frame_octets: length of a frame, octets.
+        frame_octets: length of a frame in the queue, octets.
+        wire_octets: what it takes of the line, octets.
         buffer_octets: room of the queue, octets.
         line_rate_bps: the largest rate of a source, bit/s.
         min_rate_bps: the least rate of a source, bit/s.
@@ -65,6 +66,7 @@ class FluidModel(ABC):
     capacity_bps: Value
     link_bps: Value
     frame_octets: Value
+    wire_octets: Value
     buffer_octets: Value
     line_rate_bps: Value
     min_rate_bps: Value
@@ -173,13 +175,18 @@ class FluidModel(ABC):
     # What sampling at the queue comes to, for all schemes.
 
     @property
+    def octets_per_bit(self) -> Value:
+        """Return how many octets of queue a bit of the line is: an eighth, less what frames have on the line alone."""
+        return self.frame_octets / (BITS_PER_OCTET * self.wire_octets)
+
+    @property
     def background_bps(self) -> Value:
         """What others send through the bottleneck, bit/s."""
         return self.link_bps - self.capacity_bps
 
     def excess_octets_per_s(self, state: Array) -> Array:
         """Return (N r - C) / 8, the paper's y in octets/s; equation (12) of paper 004 without the queue's limits."""
-        return cast(Array, (self.flows * state[1] - self.capacity_bps) / BITS_PER_OCTET)
+        return cast(Array, (self.flows * state[1] - self.capacity_bps) * self.octets_per_bit)
 
     def growth_octets_per_s(self, state: Array) -> Array:
         """Return how fast the queue grows, octets/s: 0 outwards at its limits."""
@@ -190,7 +197,7 @@ class FluidModel(ABC):
 
     def arrivals_octets_per_s(self, state: Array) -> Array:
         """Return what comes to the queue with the others' traffic, lost frames included, octets/s."""
-        return cast(Array, (self.flows * state[1] + self.background_bps) / BITS_PER_OCTET)
+        return cast(Array, (self.flows * state[1] + self.background_bps) * self.octets_per_bit)
 
     # The coordinates of paper 004.
 
@@ -203,7 +210,7 @@ class FluidModel(ABC):
     def from_paper(self, x_frames: Value, y_fps: Value) -> tuple[Value, Value]:
         """Return queue (octets) and rate (bit/s) at x = q - q0 (frames) and y = N r - C (frames/s)."""
         queue = self.set_point_octets() + x_frames * self.frame_octets
-        return queue, (self.capacity_bps + y_fps * self.frame_octets * BITS_PER_OCTET) / self.flows
+        return queue, (self.capacity_bps + y_fps * BITS_PER_OCTET * self.wire_octets) / self.flows
 
     @abstractmethod
     def set_point_octets(self) -> Value:
@@ -228,6 +235,7 @@ def common(configuration: Configuration, min_rate: str) -> dict[str, Value]:
         "capacity_bps": configuration.capacity_bps,
         "link_bps": configuration.link_bps,
         "frame_octets": configuration.frame_octets,
+        "wire_octets": configuration.frame_octets + configuration.wire_overhead_octets,
         "buffer_octets": configuration.buffer_octets,
         "line_rate_bps": configuration.line_rate_bps,
         "min_rate_bps": min(configuration.number(min_rate), configuration.line_rate_bps),

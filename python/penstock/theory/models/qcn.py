@@ -100,16 +100,17 @@ class _Qcn(FluidModel):
 
     def messages_per_s(self, state: Array) -> Array:
         """Return how often a flow is sampled, 1/s."""
-        return cast(Array, self.share_sampled * state[1] / (BITS_PER_OCTET * self.frame_octets))
+        return cast(Array, self.share_sampled * state[1] / (BITS_PER_OCTET * self.wire_octets))
 
     def cycles_per_s(self, state: Array) -> Array:
         """Return how many full cycles of the byte counter a flow ends in a second, 1/s."""
-        return cast(Array, state[1] / (BITS_PER_OCTET * self.byte_reset_octets))
+        return cast(Array, state[1] * self.octets_per_bit / self.byte_reset_octets)
 
     def _scale_s(self) -> Value:
         # The spiral of the decrease at rest, and the interval between samples of all flows.
-        a1 = self.gain_per_octet * self.share_sampled * self.capacity_bps**2 / (64 * self.frame_octets * self.flows)
-        interval = BITS_PER_OCTET * self.frame_octets / (self.share_sampled * self.link_bps)
+        frames_per_s = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
+        a1 = self.gain_per_octet * self.frame_octets * self.share_sampled * frames_per_s**2 / self.flows
+        interval = BITS_PER_OCTET * self.wire_octets / (self.share_sampled * self.link_bps)
         return cast(Array, np.minimum(1 / np.sqrt(a1), interval))
 
 
@@ -152,12 +153,12 @@ class Paper004(_Qcn):
     @property
     def cycle_s(self) -> Value:
         """T, s."""
-        return self.byte_reset_octets * BITS_PER_OCTET * self.flows / self.capacity_bps
+        return self.byte_reset_octets / self.octets_per_bit * self.flows / self.capacity_bps
 
     def fb_frames(self, state: Array) -> Array:
         """Return Fb of equation (14), frames."""
         x, y = self.to_paper(state)
-        capacity_fps = self.capacity_bps / BITS_PER_OCTET / self.frame_octets
+        capacity_fps = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
         return -(x + self.w / (self.share_sampled * capacity_fps) * y)
 
     def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
@@ -200,7 +201,7 @@ class Paper004(_Qcn):
         return stack(0.0, self.line_rate_bps, self.line_rate_bps, 0.0)
 
     def _scale_s(self) -> Value:
-        capacity_fps = self.capacity_bps / BITS_PER_OCTET / self.frame_octets
+        capacity_fps = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
         fast = self.gd_per_frame * self.w / self.share_sampled
         return cast(Array, np.minimum(1 / np.sqrt(self.gd_per_frame * capacity_fps), 1 / fast))
 

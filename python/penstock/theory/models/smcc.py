@@ -101,7 +101,7 @@ class Smcc(FluidModel):
 
     def with_interval(self) -> Self:
         """Return the model with growth measured over the mean interval between samples at rest."""
-        return self.with_changes(interval_s=self.frame_octets * BITS_PER_OCTET / (self.share_sampled * self.link_bps))
+        return self.with_changes(interval_s=BITS_PER_OCTET * self.wire_octets / (self.share_sampled * self.link_bps))
 
     def without_delay(self) -> Self:
         """Return the model without any delay: growth is the slope of the queue, and tells at once."""
@@ -111,7 +111,7 @@ class Smcc(FluidModel):
         """Return (26) in state A, (27) in state B; within the grain of the line, both in their shares."""
         xp = namespace(state)
         then = past[0]
-        messages = self.share_sampled * then[1] / (BITS_PER_OCTET * self.frame_octets)
+        messages = self.share_sampled * then[1] / (BITS_PER_OCTET * self.wire_octets)
         offset, growth = then[0] - self.q0_octets, self._measured(past)
         alpha = self.alpha if mode == _A_FAST else self.alpha_small
         # Of the samples that see no growth, those in A act on the offset; the others see dQ = 0 and change nothing.
@@ -159,11 +159,12 @@ class Smcc(FluidModel):
 
     def a1_per_s2(self) -> Value:
         """Return a1 of equation (26) at rest, 1/s²: alpha p times what arrives, in octets."""
-        return self.alpha / BITS_PER_OCTET * self.share_sampled * self.capacity_bps / BITS_PER_OCTET / self.frame_octets
+        frames_per_s = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
+        return self.alpha * self.octets_per_bit * self.share_sampled * frames_per_s
 
     def b2_per_s(self) -> Value:
         """Return b2 of equation (27) at rest, 1/s."""
-        return self.beta / BITS_PER_OCTET * self.capacity_bps / self.link_bps
+        return self.beta * self.octets_per_bit * self.capacity_bps / self.link_bps
 
     def _measured(self, past: Sequence[Array]) -> Array:
         """Return dQ as samples have it, octets: over the interval, in proportion to how fast samples come just then."""
@@ -193,7 +194,7 @@ class Smcc(FluidModel):
     def _scale_s(self) -> Value:
         a1 = self.a1_per_s2()
         # Across the grain of the line the rate turns within this time, where the offset is largest.
-        layer = self.grain_octets * self.share_sampled * self.link_bps / BITS_PER_OCTET / self.frame_octets
+        layer = self.grain_octets * self.share_sampled * self.link_bps / (BITS_PER_OCTET * self.wire_octets)
         layer = np.where(np.asarray(self.grain_octets) > 0, layer / (a1 * self.q0_octets), np.inf)
         fast = np.where(np.asarray(self.interval_s) > 0, self.interval_s, layer)
         return cast(Array, np.minimum(fast, 1 / np.sqrt(a1)))
