@@ -112,6 +112,18 @@ class Bcn(FluidModel):
             change = -self.cut_per_octet * (1 + 2 * self.w) * self.q_eq_octets * state[1]
         return cast(Array, xp.stack([self.excess_octets_per_s(state), messages * change]))
 
+    def frames_between(self, queue_octets: float) -> float:
+        """Return how many frames pass from a sample to the next."""
+        return 1 / float(self.share_severe if queue_octets > self.q_sc_octets else self.share_sampled)
+
+    def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
+        """Return by how much a sampled flow changes its rate, bit/s: equation (2)."""
+        most = float((1 + 2 * self.w) * self.q_eq_octets)
+        fb = min(max(-offset_octets - float(self.w) * growth_octets, -most), most)
+        if offset_octets + float(self.q_eq_octets) > self.q_max_octets:
+            fb = -most
+        return float(self.raise_per_octet * fb if fb > 0 else self.cut_per_octet * fb * rate_bps)
+
     def switches(self, state: Array, past: Sequence[Array]) -> Array:
         """Return Fb, and the queue less 2 Qeq and less Qsc, octets; -1 for thresholds that are not there."""
         xp = namespace(state)
