@@ -123,6 +123,19 @@ class Smcc(FluidModel):
             change = alpha * offset * (1 - still + still * zero)
         return cast(Array, xp.stack([self.excess_octets_per_s(state), -messages * change]))
 
+    def frames_between(self, queue_octets: float) -> float:
+        """Return how many frames pass from a sample to the next: 1 / p."""
+        return 1 / float(self.share_sampled)
+
+    def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
+        """Return by how much a sampled flow changes its rate, bit/s: equation (25)."""
+        if growth_octets == 0:
+            in_a = float(self.zero_below if offset_octets < 0 else self.zero_above)
+        else:
+            in_a = float((offset_octets < 0) == (growth_octets < 0))
+        alpha = self.alpha if abs(growth_octets) > self.t1_octets else self.alpha_small
+        return -float(in_a * alpha * offset_octets + (1 - in_a) * self.beta * growth_octets)
+
     def growth_octets(self, state: Array) -> Array:
         """Return dQ, the mean growth of the queue in an interval between samples: equation (13), octets.
 
