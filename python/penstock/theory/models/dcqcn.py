@@ -158,6 +158,10 @@ class Dcqcn(FluidModel):
         queue = self.k_min_octets + np.minimum(p / self.p_max, 1.0) * (self.k_max_octets - self.k_min_octets)
         return stack(queue, fair, fair + self.r_ai_bps * increase / cut, news)
 
+    def wait_s(self, state: Array) -> Value:
+        """Return how long a frame that is marked as it joins the queue waits before its destination sees it, s."""
+        return cast(Value, state[0] * BITS_PER_OCTET / self.link_bps)
+
     def marked_at_rest(self) -> Value:
         """Return the probability of a mark at rest."""
         queue = self.state_at_rest()[0]
