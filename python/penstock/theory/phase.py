@@ -101,6 +101,31 @@ def follow(plane: Plane, x_frames: float, y_fps: float, duration_s: float, *, de
     return Trajectory(np.concatenate(times), both[0], both[1], np.concatenate(laws))
 
 
+def messages(plane: Plane, x_frames: float, y_fps: float, interval_s: float, count: int) -> Trajectory:
+    """Return the path of a scheme that acts at samples alone, ``interval_s`` apart: the queue grows, then the rate steps.
+
+    From sample to sample y stays as it is and x grows by y times the interval, s. At a sample y changes at once by what
+    its law gives over that interval, with the offset of then: equation (25) is of this kind.
+
+    Args:
+        plane: the model; its law 1 must not need x, or need it as it is at the sample.
+        x_frames: q - q0 at the start, frames.
+        y_fps: N r - C at the start, frames/s.
+        interval_s: time between samples, s.
+        count: how many samples.
+    """
+    x, y = x_frames, y_fps
+    rows = [(0.0, x, y, int(plane.side(x, y) < 0))]
+    for number in range(1, count + 1):
+        x += y * interval_s
+        law = int(plane.side(x, y) < 0)
+        rows.append((number * interval_s, x, y, law))
+        y += plane.motion(law, x, y)[1] * interval_s
+        rows.append((number * interval_s, x, y, law))
+    table = np.array(rows)
+    return Trajectory(table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(np.int64))
+
+
 class _Walk:
     """A trajectory as it grows."""
 
@@ -133,7 +158,8 @@ class _Walk:
         )
         end = float(found.t[-1])
         times = np.linspace(self.time_s, end, _POINTS)
-        states = np.asarray(found.sol(times))
+        # What scipy-stubs cannot know: with dense_output there is a solution between the steps.
+        states = np.asarray(found.sol(times))  # type: ignore[misc]
         states[:, -1] = found.y[:, -1]
         self.parts.append((times, states, np.full(_POINTS, self.law)))
         self.time_s, self.state = end, np.array(found.y[:, -1])

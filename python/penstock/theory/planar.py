@@ -15,7 +15,7 @@ are models here:
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self
 
 from penstock.theory import laws, theorems
@@ -31,7 +31,14 @@ _INFINITE = float("inf")
 
 @dataclass(frozen=True)
 class Limits:
-    """Where queue and rates end: x within ``low`` and ``high``, frames; y within ``slowest`` and ``fastest``, frames/s."""
+    """Where queue and rates end.
+
+    Attributes:
+        low_frames: x of the empty queue, frames.
+        high_frames: x of the full queue, frames.
+        slowest_fps: y where all sources send at their least rate, frames/s.
+        fastest_fps: y where all send at their line's, frames/s.
+    """
 
     low_frames: float = -_INFINITE
     high_frames: float = _INFINITE
@@ -40,12 +47,7 @@ class Limits:
 
 
 class Plane(Protocol):
-    """What a phase portrait needs of a model.
-
-    Attributes:
-        names: what the laws are called: where ``side`` is above 0, and where it is not.
-        limits: of queue and rate.
-    """
+    """What a phase portrait needs of a model."""
 
     @property
     def names(self) -> tuple[str, str]:
@@ -143,8 +145,8 @@ class QcnPlane:
 
     def sliding_to_frames(self) -> float:
         """Return the largest x0 from which QCN slides (inequality 24), frames; infinity if all do, 0 if none."""
-        reach = theorems.recovery_right(self.weight_s, self.excess_fps)
-        steepness = theorems.recovery_left(1.0, self.weight_s, self.cycle_s)
+        reach = float(theorems.recovery_right(self.weight_s, self.excess_fps))
+        steepness = float(theorems.recovery_left(1.0, self.weight_s, self.cycle_s))
         if steepness <= 0:
             return _INFINITE if reach >= 0 else 0.0
         return max(0.0, reach / steepness)
@@ -250,11 +252,6 @@ def plane_of(given: Configuration, *, model: Model = "sampled") -> QcnPlane | Sm
     if given.scheme == "smcc":
         return SmccPlane.of(given, model=model)
     return QcnPlane.of(given, model=model)
-
-
-def unlimited(plane: QcnPlane) -> QcnPlane:
-    """Return the plane without ends of queue and rate, as the paper's figures have it."""
-    return replace(plane, limits=Limits())
 
 
 def sampling_probability(given: Configuration) -> float:

@@ -1,0 +1,235 @@
+"""Draws phase portraits: direction field, switching line, sliding segment, trajectories in the colours of their laws."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from penstock.figures.pages import SUBTITLE, finish
+from penstock.figures.style import QUEUE_COLOURS, REFERENCE, styled
+from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
+from penstock.theory.phase import SLIDE, Trajectory, field, follow, is_sliding
+from penstock.theory.planar import Model, Plane, QcnPlane, SmccPlane, plane_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LAW_COLOURS = (QUEUE_COLOURS[1], QUEUE_COLOURS[0], QUEUE_COLOURS[2])
+"""Of law 0, law 1 and the slide."""
+
+_FIELD = "#b8bcc4"
+_WALL = "#f1eee6"
+_ARROWS = 19
+_SEGMENT_POINTS = 400
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of the plane that is shown: x in frames, y in frames/s (or both without a unit, as in the paper)."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+    def around(self, share: float) -> "Window":
+        """Return the window with a margin, as a share of its width and height."""
+        across, up = share * (self.right - self.left), share * (self.top - self.bottom)
+        return Window(self.left - across, self.right + across, self.bottom - up, self.top + up)
+
+
+def portrait(
+    given: Configuration,
+    *,
+    model: Model = "sampled",
+    target_bps: float | None = None,
+    starts: Sequence[tuple[float, float]] = (),
+    duration_s: float | None = None,
+) -> Figure:
+    """Draw the phase portrait of a configuration, with ends of queue and rate.
+
+    Args:
+        given: the configuration; its scheme is QCN or SMCC.
+        model: which reading of the paper's rate laws, see :mod:`penstock.theory.planar`.
+        target_bps: with QCN, R(0), bit/s; see :meth:`QcnPlane.of`.
+        starts: states (q in octets, sum of rates in bit/s) at which trajectories begin; by default the start of the
+            scenario (an empty queue, all sources at their line's rate) and three others.
+        duration_s: how long to follow them, s; by default two of the plane's rounds.
+
+    Raises:
+        Unsuited: the scheme has no planar model, or a start lies beyond the ends.
+    """
+    plane: QcnPlane | SmccPlane
+    if given.scheme == "qcn":
+        plane = QcnPlane.of(given, model=model, target_bps=target_bps)
+    else:
+        plane = plane_of(given, model=model)
+    limits = plane.limits
+    begins = [_to_plane(given, plane, *start) for start in starts] or [
+        (limits.low_frames, limits.fastest_fps),
+        (limits.high_frames, 0.2 * limits.fastest_fps),
+        (limits.low_frames, 0.9 * limits.slowest_fps),
+        (0.6 * limits.high_frames, 0.8 * limits.slowest_fps),
+    ]
+    for x, y in begins:
+        if not (limits.low_frames <= x <= limits.high_frames and limits.slowest_fps <= y <= limits.fastest_fps):
+            raise Unsuited(
+                "a trajectory begins beyond the ends of queue and rates",
+                f"a queue of 0 to {given.buffer_octets:g} octets, and rates that the sources have",
+            )
+    lasts_s = duration_s or 2 * _round_s(plane)
+    trajectories = [follow(plane, *begin, lasts_s) for begin in begins]
+    window = Window(limits.low_frames, limits.high_frames, limits.slowest_fps, limits.fastest_fps).around(0.04)
+    with styled():
+        figure = Figure(figsize=(8.4, 5.8), layout="constrained")
+        axes = figure.subplots()
+        draw_field(axes, plane, window)
+        draw_lines(axes, plane, window)
+        for trajectory in trajectories:
+            draw_trajectory(axes, trajectory, arrows=2)
+        for low, high in ((window.left, limits.low_frames), (limits.high_frames, window.right)):
+            axes.axvspan(low, high, color=_WALL, zorder=0)
+        _label(axes, given)
+        explain(axes, plane, trajectories)
+        axes.set_title(_subtitle(given, model, lasts_s), **SUBTITLE)
+        finish(figure, f"{given.scheme.upper()} in the phase plane: the laws of rate, and the line where they meet")
+    return figure
+
+
+def draw_field(axes: "Axes", plane: Plane, window: Window) -> None:
+    """Draw the direction field as arrows of one length, and set the axes to the window."""
+    x, y = np.meshgrid(
+        np.linspace(window.left, window.right, _ARROWS + 2)[1:-1],
+        np.linspace(window.bottom, window.top, _ARROWS)[1:-1],
+    )
+    by_x, by_y = field(plane, x, y)
+    # Directions as they look on the paper: each axis in shares of the window.
+    across, up = by_x / (window.right - window.left), by_y / (window.top - window.bottom)
+    length = np.hypot(across, up)
+    length[length == 0] = 1.0
+    axes.quiver(
+        x,
+        y,
+        across / length,
+        up / length,
+        color=_FIELD,
+        pivot="mid",
+        angles="uv",
+        scale=34,
+        width=0.0019,
+        headwidth=4.5,
+        zorder=1,
+    )
+    axes.set_xlim(window.left, window.right)
+    axes.set_ylim(window.bottom, window.top)
+    axes.grid(visible=False)
+
+
+def draw_lines(axes: "Axes", plane: Plane, window: Window) -> None:
+    """Draw where the plane's laws meet, and the part of it on which the motion slides."""
+    dashed: dict[str, Any] = {"color": REFERENCE, "linewidth": 1.1, "linestyle": (0, (5, 3)), "zorder": 2}
+    if isinstance(plane, SmccPlane):
+        axes.axvline(0, **dashed)
+        axes.axhline(0, **dashed)
+        # All of y = 0: theorem 3.
+        axes.plot([window.left, window.right], [0, 0], color=LAW_COLOURS[SLIDE], linewidth=4, alpha=0.35, zorder=2)
+        return
+    # The line u + m v = 0, from its derivatives.
+    by_x, by_y = plane.gradient(0.0, 0.0)
+    x = np.linspace(window.left, window.right, _SEGMENT_POINTS)
+    y = -x * by_x / by_y
+    axes.plot(x, y, **dashed)
+    axes.axhline(0, color=_FIELD, linewidth=0.7, zorder=0)
+    axes.axvline(0, color=_FIELD, linewidth=0.7, zorder=0)
+    slides = np.array([is_sliding(plane, *point) for point in zip(x, y, strict=True)])
+    part = np.where(slides, y, np.nan)
+    axes.plot(x, part, color=LAW_COLOURS[SLIDE], linewidth=4, alpha=0.35, solid_capstyle="butt", zorder=2)
+
+
+def draw_trajectory(axes: "Axes", trajectory: Trajectory, *, arrows: int = 1, width: float = 1.6) -> None:
+    """Draw a trajectory, each stretch in the colour of its law, with a dot where it begins."""
+    axes.plot(trajectory.x_frames[0], trajectory.y_fps[0], "o", color=REFERENCE, markersize=4.5, zorder=5)
+    for law, x, y in trajectory.pieces():
+        axes.plot(x, y, color=LAW_COLOURS[law], linewidth=width, zorder=4, solid_capstyle="round")
+    for share in (np.arange(arrows) + 0.5) / max(arrows, 1):
+        _arrow(axes, trajectory, share)
+
+
+def _arrow(axes: "Axes", trajectory: Trajectory, share: float) -> None:
+    """Put an arrowhead on a trajectory, where ``share`` of its length on the paper lies behind."""
+    left, right = axes.get_xlim()
+    bottom, top = axes.get_ylim()
+    x, y = trajectory.x_frames, trajectory.y_fps
+    steps = np.hypot(np.diff(x) / (right - left), np.diff(y) / (top - bottom))
+    if not steps.any():
+        return
+    way = np.cumsum(steps)
+    at = min(int(np.searchsorted(way, share * way[-1])), len(x) - 2)
+    while at < len(x) - 2 and not steps[at]:
+        at += 1
+    colour = LAW_COLOURS[int(trajectory.law[at])]
+    axes.annotate(
+        "",
+        xy=(x[at + 1], y[at + 1]),
+        xytext=(x[at], y[at]),
+        arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 0, "mutation_scale": 13},
+        zorder=5,
+    )
+
+
+def explain(axes: "Axes", plane: Plane, trajectories: Sequence[Trajectory], **place: Any) -> None:
+    """Explain the colours that occur."""
+    used = set(np.concatenate([trajectory.law for trajectory in trajectories]).tolist())
+    for law, name in enumerate((*plane.names, "slide")):
+        if law in used:
+            axes.plot([], [], color=LAW_COLOURS[law], linewidth=1.8, label=name)
+    axes.plot([], [], color=REFERENCE, linewidth=1.1, linestyle=(0, (5, 3)), label="switching line")
+    axes.plot([], [], color=LAW_COLOURS[SLIDE], linewidth=4, alpha=0.35, label="sliding regime")
+    axes.legend(**({"loc": "upper right", "frameon": True, "framealpha": 0.92, "edgecolor": "none"} | place))
+
+
+def _to_plane(given: Configuration, plane: QcnPlane | SmccPlane, octets: float, rates_bps: float) -> tuple[float, float]:
+    per_frame_bits = BITS_PER_OCTET * (given.frame_octets + given.wire_overhead_octets)
+    low = plane.limits.low_frames
+    return octets / given.frame_octets + low, rates_bps / per_frame_bits - given.capacity_fps
+
+
+def _round_s(plane: QcnPlane | SmccPlane) -> float:
+    """Return a time in which the plane's motion goes round once, s."""
+    stiffness = plane.a1 if isinstance(plane, SmccPlane) else plane.gain * plane.capacity_fps
+    slow = plane.b2 if isinstance(plane, SmccPlane) else 1 / (2 * plane.cycle_s)
+    turn = 2 * np.pi / np.sqrt(stiffness) if stiffness > 0 else 0.0
+    return float(turn + (5 / slow if slow > 0 else 0.0))
+
+
+def _label(axes: "Axes", given: Configuration) -> None:
+    """Label the axes in the paper's coordinates, and in KB and Mb/s beside them."""
+    per_frame_bits = BITS_PER_OCTET * (given.frame_octets + given.wire_overhead_octets)
+    axes.set_xlabel("x = q − q0 (frames)")
+    axes.set_ylabel("y = N r − C (frames/s)")
+    axes.spines[["top", "right"]].set_visible(False)
+    target = given.number("q0" if given.scheme == "smcc" else "q_eq")
+    scale = given.frame_octets / 1e3
+    queue = axes.secondary_xaxis(
+        "top",
+        functions=(lambda x: x * scale + target / 1e3, lambda kilobytes: (kilobytes - target / 1e3) / scale),
+    )
+    queue.set_xlabel("queue (KB)")
+    bits = per_frame_bits / 1e6
+    rates = axes.secondary_yaxis(
+        "right",
+        functions=(lambda y: (y + given.capacity_fps) * bits, lambda rate: rate / bits - given.capacity_fps),
+    )
+    rates.set_ylabel("sum of the rates (Mb/s)")
+    for extra in (queue, rates):
+        extra.spines[:].set_color("#888888")
+
+
+def _subtitle(given: Configuration, model: Model, lasts_s: float) -> str:
+    until = "on" if given.stop_s == float("inf") else f"to {given.stop_s:g} s"
+    return (
+        f"{given.flows} sources, {given.capacity_bps / 1e6:g} Mb/s, from {given.start_s:g} s {until}"
+        f"   ·   model {model}, {lasts_s * 1e3:.3g} ms shown"
+    )
