@@ -1,5 +1,8 @@
 """`penstock theory`: what the models say of a scenario. Each command is a thin layer over `penstock.theory`."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from penstock.cli.failure import Commands
@@ -12,3 +15,76 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+_SCENARIO = typer.Argument(
+    metavar="SCENARIO", help="A scenario file, or its name below ./scenarios, such as netfpga/one-source-100us."
+)
+_SCHEME = typer.Option(metavar="NAME", help="The scheme instead of the scenario's.")
+_PROFILE = typer.Option(metavar="NAME", help="The scheme's named settings.")
+_SETS = typer.Option(
+    "--set", metavar="KEY=VALUE", help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable."
+)
+_AT = typer.Option("--at", metavar="S", help="The time whose flows and links count, s.  [default: the longest period]")
+_JSON = typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")
+
+
+@app.command(short_help="How far a configuration is from instability.")
+def margin(
+    scenario: Annotated[str, _SCENARIO],
+    scheme: Annotated[str | None, _SCHEME] = None,
+    profile: Annotated[str | None, _PROFILE] = None,
+    sets: Annotated[list[str] | None, _SETS] = None,
+    at: Annotated[float | None, _AT] = None,
+    json: Annotated[bool, _JSON] = False,
+) -> None:
+    """Print equilibrium, phase, gain and delay margin, and the limiting parameter; for SMCC its limit cycle."""
+    from penstock.cli.theory.margin import show_margin
+
+    show_margin(scenario, scheme=scheme, profile=profile, sets=sets or [], at_s=at, json=json)
+
+
+@app.command("map", short_help="Stability and more over two parameters.")
+def draw_map(
+    scenario: Annotated[str, _SCENARIO],
+    x: Annotated[str, typer.Option("--x", metavar="KEY=A..B[:N][:log]", help="The parameter along the x axis.")],
+    y: Annotated[str, typer.Option("--y", metavar="KEY=A..B[:N][:log]", help="The parameter along the y axis.")],
+    metric: Annotated[str, typer.Option(metavar="NAME", help="margin, sliding, amplitude or utilization.")] = "margin",
+    simulate: Annotated[
+        int, typer.Option("--simulate", min=0, metavar="N", help="Lay N times N packet simulations over it.")
+    ] = 0,
+    simulated: Annotated[
+        float, typer.Option("--simulated", min=0.001, metavar="S", help="Simulated time of each of them, s.")
+    ] = 0.2,
+    scheme: Annotated[str | None, _SCHEME] = None,
+    profile: Annotated[str | None, _PROFILE] = None,
+    sets: Annotated[list[str] | None, _SETS] = None,
+    at: Annotated[float | None, _AT] = None,
+    library: Annotated[
+        str, typer.Option("--library", metavar="NAME", help="Arrays of margins: numpy, jax, or auto for JAX if there.")
+    ] = "auto",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The figure, PNG or SVG.  [default: results/map-NAME-METRIC.png]")
+    ] = None,
+    json: Annotated[bool, _JSON] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress; messages of errors alone.")] = False,
+) -> None:
+    """Draw a metric over two parameters: fields of the configuration, such as flows, or parameters of the scheme."""
+    from penstock.cli.theory.map import MapRequest, draw
+
+    request = MapRequest(
+        scenario=scenario,
+        x=x,
+        y=y,
+        metric=metric,
+        simulate=simulate,
+        simulated_s=simulated,
+        scheme=scheme,
+        profile=profile,
+        sets=sets or [],
+        at_s=at,
+        library=library,
+        out=out,
+        json=json,
+        quiet=quiet,
+    )
+    draw(request)

@@ -1,0 +1,288 @@
+"""QCN as a fluid, three times: as printed in paper 004, per sample as the algorithm has it, and averaged with delay.
+
+``Paper004`` is equations (12) to (18) to the letter. In (15) a decrease is per feedback message and written per second; N
+does not occur in it, nor does the rate of samples. ``Sampled`` puts that right: a flow of rate r is sampled p r / frame
+times a second, and each time is cut by Gd |Fb|. ``Averaged`` is the averaging-principle model of Alizadeh, Kabbani,
+Atikoglu and Prabhakar (SIGMETRICS 2011): messages and cycles as independent random processes, with all that the delay
+does to them; here with the timer, halved cycles, and Hyper-Active Increase.
+
+|Fb| counts in octets here. What cuts by Gd of it is the step of quantisation, |Fb|max / 63 with |Fb|max = (2 w + 1)
+Qeq (|Fb|max / 64 if it is not quantised): ``gain_per_octet`` = Gd / step. Paper 004 applies Gd to frames.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
+from penstock.theory.models.base import (
+    QUEUE,
+    RATE,
+    TARGET,
+    Array,
+    FluidModel,
+    Value,
+    Variable,
+    common,
+    namespace,
+    stack,
+)
+
+_DECREASE, _RECOVERY, _INCREASE = range(3)
+_TABLE_OCTETS = np.array([150_000, 75_000, 50_000, 37_500, 30_000, 25_000, 21_500, 18_500], dtype=float) / 150_000
+
+
+@dataclass(frozen=True)
+class _Qcn(FluidModel):
+    """What the models of QCN share.
+
+    Attributes:
+        q_eq_octets: set point of the queue.
+        w: weight of growth in Fb.
+        share_sampled: share of frames that are sampled where |Fb| is small.
+        gain_per_octet: share of the rate that an octet of |Fb| takes, 1/octets.
+        byte_reset_octets: B, octets of a cycle of the byte counter.
+        threshold: cycles of Fast Recovery.
+        r_ai_bps: R_AI, bit/s.
+    """
+
+    q_eq_octets: Value
+    w: Value
+    share_sampled: Value
+    gain_per_octet: Value
+    byte_reset_octets: Value
+    threshold: Value
+    r_ai_bps: Value
+
+    scheme: ClassVar[str] = "qcn"
+
+    @staticmethod
+    def shared(configuration: Configuration) -> dict[str, Value]:
+        """Return the parameters that all models of QCN take from a configuration."""
+        number, word = configuration.number, configuration.parameters
+        if word["sampling"] == "step" or (
+            word["sampling"] == "probability" and number("sample_probability_max") != number("sample_probability")
+        ):
+            raise Unsuited(
+                "the models of QCN sample a share of frames that |Fb| does not change",
+                "set schemes.qcn.sample_probability_max to sample_probability, or sampling to table or count",
+            )
+        frame = configuration.frame_octets
+        share = {
+            "table": frame / number("sample_base"),
+            "probability": number("sample_probability"),
+            "count": 1 / number("sample_count"),
+            "every-frame": 1.0,
+        }[str(word["sampling"])]
+        largest = (2 * number("w") + 1) * number("q_eq")
+        steps = {"linear63": 63.0, "none": 64.0}.get(str(word["quantise"]))
+        if steps is None:
+            # As many steps as the register's six most significant bits leave.
+            shift = max(0, int(largest).bit_length() - 6)
+            steps = largest / 2**shift
+        return {
+            **common(configuration, "rpg_min_rate"),
+            "q_eq_octets": number("q_eq"),
+            "w": number("w"),
+            "share_sampled": share,
+            "gain_per_octet": steps / largest / number("gd_inverse"),
+            "byte_reset_octets": number("rpg_byte_reset"),
+            "threshold": number("rpg_threshold") - (1 if word["fr_cycles"] == "threshold-less-one" else 0),
+            "r_ai_bps": number("rpg_ai_rate"),
+        }
+
+    def set_point_octets(self) -> Value:
+        """Return Qeq."""
+        return self.q_eq_octets
+
+    def messages_per_s(self, state: Array) -> Array:
+        """Return how often a flow is sampled, 1/s."""
+        return cast(Array, self.share_sampled * state[1] / (BITS_PER_OCTET * self.wire_octets))
+
+    def cycles_per_s(self, state: Array) -> Array:
+        """Return how many full cycles of the byte counter a flow ends in a second, 1/s."""
+        return cast(Array, state[1] * self.octets_per_bit / self.byte_reset_octets)
+
+    def _scale_s(self) -> Value:
+        # The spiral of the decrease at rest, and the interval between samples of all flows.
+        frames_per_s = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
+        a1 = self.gain_per_octet * self.frame_octets * self.share_sampled * frames_per_s**2 / self.flows
+        interval = BITS_PER_OCTET * self.wire_octets / (self.share_sampled * self.link_bps)
+        return cast(Array, np.minimum(1 / np.sqrt(a1), interval))
+
+
+@dataclass(frozen=True)
+class Paper004(_Qcn):
+    """Equations (12) to (18) of paper 004 as printed: C in frames/s, Fb in frames, rates of change per second.
+
+    A cycle lasts T = B / fair rate. R(0) is what the rate was when the last decrease began, other than by sliding;
+    along Fb = 0 it stays, as theorem 2 takes it for a constant.
+
+    Attributes:
+        gd_per_frame: Gd, 1/frames.
+    """
+
+    gd_per_frame: Value
+
+    form: ClassVar[str] = "paper004"
+    source: ClassVar[str] = "paper 004, equations (12) to (18)"
+    per: ClassVar[str] = "as printed: per-message and per-cycle changes written per second"
+    omits: ClassVar[tuple[str, ...]] = (
+        "how often a flow is sampled",
+        "that a cycle lasts longer at a lower rate (T is constant)",
+        "delay, timer, Hyper-Active Increase, quantisation",
+    )
+    variables: ClassVar[tuple[Variable, ...]] = (
+        QUEUE,
+        RATE,
+        TARGET,
+        Variable("recovering_s", "time since the last decrease, s"),
+    )
+    modes: ClassVar[tuple[str, ...]] = ("rate decrease", "fast recovery", "active increase")
+    lines: ClassVar[tuple[str, ...]] = ("Fb", "end of the cycles of Fast Recovery")
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Self:
+        """Return the printed model of a configuration of QCN; it has no delay, whatever the configuration."""
+        shared = _Qcn.shared(configuration)
+        return cls(**{**shared, "delay_s": 0.0}, gd_per_frame=1 / configuration.number("gd_inverse"))
+
+    @property
+    def cycle_s(self) -> Value:
+        """T, s."""
+        return self.byte_reset_octets / self.octets_per_bit * self.flows / self.capacity_bps
+
+    def fb_frames(self, state: Array) -> Array:
+        """Return Fb of equation (14), frames."""
+        x, y = self.to_paper(state)
+        capacity_fps = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
+        return -(x + self.w / (self.share_sampled * capacity_fps) * y)
+
+    def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
+        """Return (12) with the line of (15) that belongs to the mode."""
+        xp = namespace(state)
+        rate, target, elapsed = state[1], state[2], state[3]
+        still = 0 * rate
+        if mode == _DECREASE:
+            change, clock = self.gd_per_frame * self.fb_frames(state) * rate, still
+        elif mode == _RECOVERY:
+            change, clock = (target - rate) / (2 * self.cycle_s), still + 1
+        else:
+            since = elapsed - self.threshold * self.cycle_s
+            change = (target - rate) / self.cycle_s + 2 * self.r_ai_bps * since / self.cycle_s**2
+            clock = still + 1
+        return cast(Array, xp.stack([self.excess_octets_per_s(state), change, still, clock]))
+
+    def switches(self, state: Array, past: Sequence[Array]) -> Array:
+        """Return Fb (frames), and the time since the last decrease less that of Fast Recovery (s)."""
+        xp = namespace(state)
+        return cast(Array, xp.stack([self.fb_frames(state), state[3] - self.threshold * self.cycle_s]))
+
+    def mode_of(self, positive: NDArray[np.bool_]) -> NDArray[np.int_]:
+        """Return decrease for Fb <= 0, and by the time since then."""
+        return np.where(positive[0], np.where(positive[1], _INCREASE, _RECOVERY), _DECREASE)
+
+    def entered(self, before: int, after: int, state: Array) -> Array:
+        """Return the state at which a decrease begins: R(0) is the rate, and the clock stands at zero."""
+        if after == _DECREASE and before != _DECREASE:
+            return np.array([state[0], state[1], state[1], 0 * state[3]])
+        return state
+
+    def state_at_rest(self) -> Array:
+        """Return (x, y) = (0, 0), at which R(0) is the fair rate."""
+        fair = self.capacity_bps / self.flows
+        return stack(self.q_eq_octets, fair, fair, 0.0)
+
+    def start(self) -> Array:
+        """Return an empty queue and line rate, which is the target."""
+        return stack(0.0, self.line_rate_bps, self.line_rate_bps, 0.0)
+
+    def _scale_s(self) -> Value:
+        capacity_fps = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
+        fast = self.gd_per_frame * self.w / self.share_sampled
+        return cast(Array, np.minimum(1 / np.sqrt(self.gd_per_frame * capacity_fps), 1 / fast))
+
+
+@dataclass(frozen=True)
+class Sampled(_Qcn):
+    """What the algorithm does, per second: cuts at samples with Fb < 0, cycles of the byte counter otherwise.
+
+    With m = p r / frame messages a second and k = r / (8 B) cycles a second, while Fb < 0:
+
+        r' = -Gd |Fb| m r,   R' = m (r - R),   c' = -m c
+
+    for each message sets the target R to the rate and the count c of cycles to zero; and while Fb >= 0:
+
+        r' = ln 2 k (R - r),  R' = 0,  c' = k               c <  threshold (Fast Recovery)
+        r' = 2 ln 2 k (R - r),  R' = 2 k R_AI,  c' = 2 k    c >= threshold (Active Increase, half cycles)
+    """
+
+    halved: bool
+
+    form: ClassVar[str] = "sampled"
+    source: ClassVar[str] = "paper 004, equation (15), with the rate of samples; paper 002 section 2"
+    per: ClassVar[str] = "per second: what a message or a cycle does, times how many a flow has in a second"
+    omits: ClassVar[tuple[str, ...]] = (
+        "differences between flows (all have the mean rate)",
+        "cycles that end between two messages",
+        "timer, Hyper-Active Increase, Extra Fast Recovery, Target Rate Reduction",
+        "steps of quantisation; the table's shorter intervals where |Fb| is large",
+    )
+    variables: ClassVar[tuple[Variable, ...]] = (
+        QUEUE,
+        RATE,
+        TARGET,
+        Variable("cycles", "cycles since the last message"),
+    )
+    modes: ClassVar[tuple[str, ...]] = ("rate decrease", "fast recovery", "active increase")
+    lines: ClassVar[tuple[str, ...]] = ("Fb", "end of the cycles of Fast Recovery")
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Self:
+        """Return the model of a configuration of QCN."""
+        return cls(**_Qcn.shared(configuration), halved=configuration.parameters["cycle_halving"] == "per-counter")
+
+    def fb_octets(self, state: Array, free: bool = False) -> Array:
+        """Return Fb, octets, negative for congestion: its growth is that of the queue over 1 / (p arrivals).
+
+        ``free`` takes the growth of a queue without limits.
+        """
+        slope = self.excess_octets_per_s(state) if free else self.growth_octets_per_s(state)
+        growth = slope * self.frame_octets / (self.share_sampled * self.arrivals_octets_per_s(state))
+        return -(state[0] - self.q_eq_octets + self.w * growth)
+
+    def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
+        """Return the equations of a mode; feedback is that of ``past``."""
+        xp = namespace(state)
+        rate, target, cycles = state[1], state[2], state[3]
+        if mode == _DECREASE:
+            messages = self.messages_per_s(past[0])
+            # At most half the rate is lost at a message.
+            cut = xp.clip(-self.gain_per_octet * self.fb_octets(past[0]), 0.0, 0.5)
+            rows = -cut * messages * rate, messages * (rate - target), -messages * cycles
+        else:
+            speed = self.cycles_per_s(state) * (2.0 if mode == _INCREASE and self.halved else 1.0)
+            step = self.r_ai_bps if mode == _INCREASE else 0.0
+            rows = np.log(2.0) * speed * (target - rate), step * speed, speed
+        return cast(Array, xp.stack([self.excess_octets_per_s(state), *rows]))
+
+    def switches(self, state: Array, past: Sequence[Array]) -> Array:
+        """Return Fb (octets), and the cycles since the last message less those of Fast Recovery."""
+        xp = namespace(state)
+        return cast(Array, xp.stack([self.fb_octets(past[0]), state[3] - self.threshold]))
+
+    def mode_of(self, positive: NDArray[np.bool_]) -> NDArray[np.int_]:
+        """Return decrease for Fb <= 0, and by the count of cycles."""
+        return np.where(positive[0], np.where(positive[1], _INCREASE, _RECOVERY), _DECREASE)
+
+    def state_at_rest(self) -> Array:
+        """Return the set point with each flow at its share, which is its target too."""
+        fair = self.capacity_bps / self.flows
+        return stack(self.q_eq_octets, fair, fair, 0.0)
+
+    def start(self) -> Array:
+        """Return an empty queue and line rate, which is the target."""
+        return stack(0.0, self.line_rate_bps, self.line_rate_bps, 0.0)
