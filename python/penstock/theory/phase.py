@@ -102,7 +102,7 @@ def follow(plane: Plane, x_frames: float, y_fps: float, duration_s: float, *, de
 
 
 def messages(plane: Plane, x_frames: float, y_fps: float, interval_s: float, count: int) -> Trajectory:
-    """Return the path of a scheme that acts at samples alone, ``interval_s`` apart: the queue grows, then the rate steps.
+    """Return the path of a scheme that acts at samples alone, ``interval_s`` apart: first x moves, then y steps.
 
     From sample to sample y stays as it is and x grows by y times the interval, s. At a sample y changes at once by what
     its law gives over that interval, with the offset of then: equation (25) is of this kind.

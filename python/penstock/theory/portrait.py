@@ -1,7 +1,7 @@
-"""Draws phase portraits: direction field, switching line, sliding segment, trajectories in the colours of their laws."""
+"""Draws phase portraits: direction field, switching line, sliding regime, trajectories in the colours of their laws."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,8 @@ _FIELD = "#b8bcc4"
 _WALL = "#f1eee6"
 _ARROWS = 19
 _SEGMENT_POINTS = 400
+# Where trajectories begin unless one says so, as shares of the window: one in each quadrant.
+_STARTS = ((-0.85, 0.6), (0.3, 0.75), (0.85, -0.6), (-0.3, -0.75))
 
 
 @dataclass(frozen=True)
@@ -54,48 +56,61 @@ def portrait(
         given: the configuration; its scheme is QCN or SMCC.
         model: which reading of the paper's rate laws, see :mod:`penstock.theory.planar`.
         target_bps: with QCN, R(0), bit/s; see :meth:`QcnPlane.of`.
-        starts: states (q in octets, sum of rates in bit/s) at which trajectories begin; by default the start of the
-            scenario (an empty queue, all sources at their line's rate) and three others.
+        starts: states (q in octets, sum of rates in bit/s) at which trajectories begin; by default one
+            in each quadrant.
         duration_s: how long to follow them, s; by default two of the plane's rounds.
 
     Raises:
         Unsuited: the scheme has no planar model, or a start lies beyond the ends.
     """
-    plane: QcnPlane | SmccPlane
     if given.scheme == "qcn":
-        plane = QcnPlane.of(given, model=model, target_bps=target_bps)
+        plane: QcnPlane | SmccPlane = QcnPlane.of(given, model=model, target_bps=target_bps)
     else:
         plane = plane_of(given, model=model)
-    limits = plane.limits
+    window = _window(plane)
     begins = [_to_plane(given, plane, *start) for start in starts] or [
-        (limits.low_frames, limits.fastest_fps),
-        (limits.high_frames, 0.2 * limits.fastest_fps),
-        (limits.low_frames, 0.9 * limits.slowest_fps),
-        (0.6 * limits.high_frames, 0.8 * limits.slowest_fps),
+        (x * (window.right if x > 0 else -window.left), y * window.top) for x, y in _STARTS
     ]
     for x, y in begins:
-        if not (limits.low_frames <= x <= limits.high_frames and limits.slowest_fps <= y <= limits.fastest_fps):
+        ends = plane.limits
+        if not (ends.low_frames <= x <= ends.high_frames and ends.slowest_fps <= y <= ends.fastest_fps):
             raise Unsuited(
                 "a trajectory begins beyond the ends of queue and rates",
-                f"a queue of 0 to {given.buffer_octets:g} octets, and rates that the sources have",
+                f"a queue of 0 to {given.buffer_octets:g} octets, and a sum of rates of no more than "
+                f"{given.flows * given.line_rate_bps:g} bit/s",
             )
     lasts_s = duration_s or 2 * _round_s(plane)
     trajectories = [follow(plane, *begin, lasts_s) for begin in begins]
-    window = Window(limits.low_frames, limits.high_frames, limits.slowest_fps, limits.fastest_fps).around(0.04)
+    if starts:
+        highest = max(abs(y) for trajectory in trajectories for y in trajectory.y_fps)
+        window = replace(window, bottom=-highest, top=highest)
+    window = window.around(0.05)
     with styled():
-        figure = Figure(figsize=(8.4, 5.8), layout="constrained")
+        figure = Figure(figsize=(8.4, 6.2), layout="constrained")
         axes = figure.subplots()
         draw_field(axes, plane, window)
         draw_lines(axes, plane, window)
         for trajectory in trajectories:
             draw_trajectory(axes, trajectory, arrows=2)
-        for low, high in ((window.left, limits.low_frames), (limits.high_frames, window.right)):
+        for low, high in ((window.left, plane.limits.low_frames), (plane.limits.high_frames, window.right)):
             axes.axvspan(low, high, color=_WALL, zorder=0)
         _label(axes, given)
-        explain(axes, plane, trajectories)
+        explain(figure, axes, plane, trajectories)
         axes.set_title(_subtitle(given, model, lasts_s), **SUBTITLE)
         finish(figure, f"{given.scheme.upper()} in the phase plane: the laws of rate, and the line where they meet")
     return figure
+
+
+def _window(plane: QcnPlane | SmccPlane) -> Window:
+    """Return all of the queue, and rates as large as a swing over it makes them."""
+    low, high = plane.limits.low_frames, plane.limits.high_frames
+    swing = 1.3 * float(np.sqrt(_stiffness(plane))) * max(-low, high)
+    return Window(low, high, -swing, swing)
+
+
+def _stiffness(plane: QcnPlane | SmccPlane) -> float:
+    """Return the stiffness of the plane's motion in 1/s²: a1, or Gd C of equation (19)."""
+    return plane.a1 if isinstance(plane, SmccPlane) else plane.gain * plane.capacity_fps
 
 
 def draw_field(axes: "Axes", plane: Plane, window: Window) -> None:
@@ -179,18 +194,19 @@ def _arrow(axes: "Axes", trajectory: Trajectory, share: float) -> None:
     )
 
 
-def explain(axes: "Axes", plane: Plane, trajectories: Sequence[Trajectory], **place: Any) -> None:
-    """Explain the colours that occur."""
+def explain(figure: Figure, axes: "Axes", plane: Plane, trajectories: Sequence[Trajectory]) -> None:
+    """Explain the colours that occur, below the figure."""
     used = set(np.concatenate([trajectory.law for trajectory in trajectories]).tolist())
     for law, name in enumerate((*plane.names, "slide")):
         if law in used:
             axes.plot([], [], color=LAW_COLOURS[law], linewidth=1.8, label=name)
     axes.plot([], [], color=REFERENCE, linewidth=1.1, linestyle=(0, (5, 3)), label="switching line")
     axes.plot([], [], color=LAW_COLOURS[SLIDE], linewidth=4, alpha=0.35, label="sliding regime")
-    axes.legend(**({"loc": "upper right", "frameon": True, "framealpha": 0.92, "edgecolor": "none"} | place))
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=5)
 
 
-def _to_plane(given: Configuration, plane: QcnPlane | SmccPlane, octets: float, rates_bps: float) -> tuple[float, float]:
+def _to_plane(given: Configuration, plane: Plane, octets: float, rates_bps: float) -> tuple[float, float]:
+    """Return (x, y) of a queue in octets and a sum of rates in bit/s."""
     per_frame_bits = BITS_PER_OCTET * (given.frame_octets + given.wire_overhead_octets)
     low = plane.limits.low_frames
     return octets / given.frame_octets + low, rates_bps / per_frame_bits - given.capacity_fps
@@ -198,7 +214,7 @@ def _to_plane(given: Configuration, plane: QcnPlane | SmccPlane, octets: float, 
 
 def _round_s(plane: QcnPlane | SmccPlane) -> float:
     """Return a time in which the plane's motion goes round once, s."""
-    stiffness = plane.a1 if isinstance(plane, SmccPlane) else plane.gain * plane.capacity_fps
+    stiffness = _stiffness(plane)
     slow = plane.b2 if isinstance(plane, SmccPlane) else 1 / (2 * plane.cycle_s)
     turn = 2 * np.pi / np.sqrt(stiffness) if stiffness > 0 else 0.0
     return float(turn + (5 / slow if slow > 0 else 0.0))
@@ -212,19 +228,18 @@ def _label(axes: "Axes", given: Configuration) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     target = given.number("q0" if given.scheme == "smcc" else "q_eq")
     scale = given.frame_octets / 1e3
-    queue = axes.secondary_xaxis(
-        "top",
-        functions=(lambda x: x * scale + target / 1e3, lambda kilobytes: (kilobytes - target / 1e3) / scale),
-    )
-    queue.set_xlabel("queue (KB)")
     bits = per_frame_bits / 1e6
-    rates = axes.secondary_yaxis(
-        "right",
-        functions=(lambda y: (y + given.capacity_fps) * bits, lambda rate: rate / bits - given.capacity_fps),
-    )
+    queue = axes.secondary_xaxis("top", functions=_line(scale, target / 1e3))
+    queue.set_xlabel("queue (KB)")
+    rates = axes.secondary_yaxis("right", functions=_line(bits, given.capacity_fps * bits))
     rates.set_ylabel("sum of the rates (Mb/s)")
     for extra in (queue, rates):
         extra.spines[:].set_color("#888888")
+
+
+def _line(scale: float, shift: float) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Return scale times a value plus a shift, and back: how an axis becomes another."""
+    return lambda value: scale * value + shift, lambda value: (value - shift) / scale
 
 
 def _subtitle(given: Configuration, model: Model, lasts_s: float) -> str:

@@ -7,18 +7,25 @@ shrinking state A, so that the sums of |dQ| over both are the same, and the bala
 
     alpha |x| (messages of state A) = beta (sum of |dQ| over them),   hence   |x| = beta/alpha times the mean |dQ| in A.
 
-A message of state A that says dQ = 0 would bring that mean down to almost nothing. So the reading of dQ = 0 decides: by
-the sign bits, dQ = 0 is state B below the target, every message of state A says at least a frame, and the queue rests
-at least beta/alpha frames below the target. Only the quotient of alpha and beta counts.
+A message of state A that says dQ = 0 brings that mean down to almost nothing. So the reading of dQ = 0 decides:
+
+- It is state A (``state-a``): the queue rests at its target.
+- By the sign bits (``sign-bit``) it is state B below the target: there every message of state A says at least a frame,
+  and the queue rests at least beta/alpha frames below. Only the quotient of alpha and beta counts.
+- It is state B (``state-b``): a queue with dQ = 0 stays, wherever that is. So it does in the planar model (26), (27),
+  in which all of y = 0 is at rest: the regime that theorem 3 calls sliding leads nowhere.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
-from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
-from penstock.theory.planar import sampling_probability
+from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.models.smcc import Smcc
 
 _APART = 3.0
 """Frames below the target from which a rest is one of its own: nearer, the chatter about the target reaches it."""
+
+Place = Literal["target", "below", "anywhere"]
 
 
 @dataclass(frozen=True)
@@ -26,18 +33,16 @@ class Rest:
     """Where the queue of SMCC comes to rest.
 
     Attributes:
-        balance_octets: beta/alpha times a frame, octets: how far below the target the two states balance, if every
-            message of state A says one frame of change.
-        deal_breaker: whether the queue rests below the target.
-        offset_octets: the offset of the rest, octets: 0, or ``-balance_octets``; an upper bound, for messages that say
-            more than a frame lead further away.
+        place: ``target``; ``below`` it, the deal-breaker; or ``anywhere``, where the rates first balance: often at the
+            full queue.
+        balance_octets: beta/alpha times a frame, octets: how far below the target the two states balance if each
+            message of state A says one frame of change. Where messages say more, the rest is as many times further.
         answer: beta times the time between samples: the part of a growth that one message of state B takes back. Above
             1 it takes back more than all.
     """
 
+    place: Place
     balance_octets: float
-    deal_breaker: bool
-    offset_octets: float
     answer: float
 
 
@@ -49,17 +54,19 @@ def rest(given: Configuration) -> Rest:
     """
     if given.scheme != "smcc":
         raise Unsuited(f"{given.scheme} has no states A and B", "the deal-breaker is SMCC's (paper 004, remark 1)")
-    alpha, beta = gains(given)
+    model = Smcc.of(given)
+    # Near a rest the growth is small: with two stages the smaller alpha.
+    alpha, beta = float(model.alpha_small), float(model.beta)
     if not alpha:
         raise Unsuited("alpha is 0: state A changes nothing", "ra above 0")
-    balance = beta / alpha * given.frame_octets
-    # Below the target dQ = 0 is state B by the sign bits, and by name; above it state B by name alone.
-    breaks = given.parameters["delta_zero"] == "sign-bit" and balance >= _APART * given.frame_octets
-    sample_s = BITS_PER_OCTET * given.frame_octets / sampling_probability(given) / given.link_bps
-    return Rest(balance, breaks, -balance if breaks else 0.0, beta * sample_s / BITS_PER_OCTET)
-
-
-def gains(given: Configuration) -> tuple[float, float]:
-    """Return alpha and beta of equation (25), bit/s for each octet; with two stages the alpha of small changes."""
-    step = "ra_small" if given.parameters["two_stage"] else "ra"
-    return given.number(step) / given.number("ra_at"), given.number("rb") / given.number("rb_at")
+    balance_frames = beta / alpha
+    places: dict[str, Place] = {
+        "state-a": "target",
+        "sign-bit": "below" if balance_frames >= _APART else "target",
+        "state-b": "anywhere",
+    }
+    return Rest(
+        place=places[str(given.parameters["delta_zero"])],
+        balance_octets=balance_frames * given.frame_octets,
+        answer=beta * float(model.octets_per_bit) * float(model.interval_s),
+    )

@@ -63,7 +63,8 @@ def draw_map(
         str, typer.Option("--library", metavar="NAME", help="Arrays of margins: numpy, jax, or auto for JAX if there.")
     ] = "auto",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The figure, PNG or SVG.  [default: results/map-NAME-METRIC.png]")
+        Path | None,
+        typer.Option(metavar="FILE", help="The figure, PNG or SVG.  [default: results/map-NAME-METRIC.png]"),
     ] = None,
     json: Annotated[bool, _JSON] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress; messages of errors alone.")] = False,
