@@ -73,16 +73,16 @@ def describing_function(model: FluidModel, amplitude_octets: Array, frequency_ra
     # Of several delays the first is the loop's; the others say how much longer ago something was.
     lags = [delay - model.delays_s[0] for delay in model.delays_s]
     past = [at(angle - frequency * lag) for lag in lags]
-    bend = -_slope(unbounded, past)[1] * model.flows / BITS_PER_OCTET
+    bend = -_slope(unbounded, past[0], past)[1] * model.flows / BITS_PER_OCTET
     return np.asarray(np.mean(bend * 2 * (np.sin(angle) + 1j * np.cos(angle)), axis=0) / amplitude)
 
 
-def _slope(model: FluidModel, past: list[Array]) -> Array:
-    """The right-hand side without limits, in the mode that the past has; the present is the newest of it."""
-    modes = model.modes_at(past[0], past)
-    slope = model.law(0, past[0], past)
+def _slope(model: FluidModel, state: Array, past: list[Array]) -> Array:
+    """The right-hand side without limits, in the mode that signs of the switching functions have."""
+    modes = model.modes_at(state, past)
+    slope = model.law(0, state, past)
     for mode in range(1, len(model.modes)):
-        slope = np.where(modes == mode, model.law(mode, past[0], past), slope)
+        slope = np.where(modes == mode, model.law(mode, state, past), slope)
     return slope
 
 
@@ -146,7 +146,7 @@ def settled(
     model: FluidModel,
     *,
     turns: float = 60,
-    steps_per_turn: int = 150,
+    steps_per_turn: int = 40,
     state: Array | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Settled:
@@ -211,13 +211,18 @@ class March:
 
     def step(self) -> None:
         """Take one step."""
-        first = self.model.derivative(self.state, self._then(0))
+        first = self._slope(self.state, self._then(0))
         guess = np.clip(self.state + self.step_s * first, self._low, self._high)
         self._put(guess)
-        second = self.model.derivative(guess, self._then(1))
+        second = self._slope(guess, self._then(1))
         self.state = np.clip(self.state + self.step_s / 2 * (first + second), self._low, self._high)
         self._put(self.state)
         self._at = (self._at + 1) % len(self._past)
+
+    def _slope(self, state: Array, past: list[Array]) -> Array:
+        slope = _slope(self.model, state, past)
+        outward = ((state <= self._low) & (slope < 0)) | ((state >= self._high) & (slope > 0))
+        return np.where(outward, 0.0, slope)
 
     def _put(self, state: Array) -> None:
         self._past[(self._at + 1) % len(self._past)] = state

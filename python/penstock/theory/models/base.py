@@ -126,7 +126,11 @@ class FluidModel(ABC):
     @property
     def time_scale_s(self) -> float:
         """A time in which little changes, s: what integrators take for a first step. Of all configurations the least."""
-        return float(np.min(self._scale_s()))
+        return float(np.min(self.time_scales_s()))
+
+    def time_scales_s(self) -> Value:
+        """Return the time scale of each configuration, s."""
+        return self._scale_s()
 
     def entered(self, before: int, after: int, state: Array) -> Array:
         """Return the state at which mode ``after`` begins that follows ``before``: most models jump nowhere."""
