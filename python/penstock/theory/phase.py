@@ -25,11 +25,14 @@ SLIDE = 2
 _MOST_PIECES = 4000
 """A trajectory that switches more often is cut off: it chatters."""
 
-# Pieces are drawn as so many points, and integrated with this tolerance.
+# Pieces are drawn as so many points at least, and integrated with this tolerance.
 _POINTS = 60
+_POINTS_PER_STEP = 4
 _RELATIVE = 1e-9
-# A state that is this share of the start's size away from a line is on it.
+# A state that is this share of its size away from an end is at it.
 _ON_LINE = 1e-9
+# Beside the other law's, a speed of this share is none: on y = 0, state B of SMCC does not move.
+_STILL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ def speeds(plane: Plane, x: float, y: float) -> tuple[float, float]:
 def is_sliding(plane: Plane, x: float, y: float) -> bool:
     """Whether a point of the switching line is in the sliding regime: theorem 1, and not both speeds 0."""
     above, below = speeds(plane, x, y)
-    return all(theorems.slides(above, below)) and above < below
+    slack = _STILL * max(abs(above), abs(below))
+    return all(theorems.slides(above - slack, below + slack)) and above < below
 
 
 def slide(plane: Plane, x: float, y: float) -> tuple[float, float]:
@@ -157,11 +161,11 @@ class _Walk:
             dense_output=True,
         )
         end = float(found.t[-1])
-        times = np.linspace(self.time_s, end, _POINTS)
+        times = np.linspace(self.time_s, end, max(_POINTS, _POINTS_PER_STEP * len(found.t)))
         # What scipy-stubs cannot know: with dense_output there is a solution between the steps.
         states = np.asarray(found.sol(times))  # type: ignore[misc]
         states[:, -1] = found.y[:, -1]
-        self.parts.append((times, states, np.full(_POINTS, self.law)))
+        self.parts.append((times, states, np.full(len(times), self.law)))
         self.time_s, self.state = end, np.array(found.y[:, -1])
         for hits, (_, act) in zip(found.t_events or [], watched, strict=True):
             if len(hits):

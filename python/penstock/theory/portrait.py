@@ -19,10 +19,20 @@ if TYPE_CHECKING:
 LAW_COLOURS = (QUEUE_COLOURS[1], QUEUE_COLOURS[0], QUEUE_COLOURS[2])
 """Of law 0, law 1 and the slide."""
 
+_RING: dict[str, Any] = {
+    "marker": "o",
+    "linestyle": "none",
+    "markersize": 7,
+    "markerfacecolor": "white",
+    "markeredgecolor": LAW_COLOURS[SLIDE],
+    "markeredgewidth": 1.6,
+}
 _FIELD = "#b8bcc4"
 _WALL = "#f1eee6"
 _ARROWS = 19
 _SEGMENT_POINTS = 400
+# Where y is no more than this share of the figure's height, the queue stands still.
+_AT_REST = 2e-3
 # Where trajectories begin unless one says so, as shares of the window: one in each quadrant.
 _STARTS = ((-0.85, 0.6), (0.3, 0.75), (0.85, -0.6), (-0.3, -0.75))
 
@@ -164,12 +174,15 @@ def draw_lines(axes: "Axes", plane: Plane, window: Window) -> None:
 
 
 def draw_trajectory(axes: "Axes", trajectory: Trajectory, *, arrows: int = 1, width: float = 1.6) -> None:
-    """Draw a trajectory, each stretch in the colour of its law, with a dot where it begins."""
+    """Draw a trajectory, each stretch in the colour of its law: a dot where it begins, a ring where it rests."""
     axes.plot(trajectory.x_frames[0], trajectory.y_fps[0], "o", color=REFERENCE, markersize=4.5, zorder=5)
     for law, x, y in trajectory.pieces():
         axes.plot(x, y, color=LAW_COLOURS[law], linewidth=width, zorder=4, solid_capstyle="round")
     for share in (np.arange(arrows) + 0.5) / max(arrows, 1):
         _arrow(axes, trajectory, share)
+    bottom, top = axes.get_ylim()
+    if abs(trajectory.y_fps[-1]) < _AT_REST * (top - bottom):
+        axes.plot(trajectory.x_frames[-1], trajectory.y_fps[-1], zorder=6, **_RING)
 
 
 def _arrow(axes: "Axes", trajectory: Trajectory, share: float) -> None:
@@ -202,7 +215,8 @@ def explain(figure: Figure, axes: "Axes", plane: Plane, trajectories: Sequence[T
             axes.plot([], [], color=LAW_COLOURS[law], linewidth=1.8, label=name)
     axes.plot([], [], color=REFERENCE, linewidth=1.1, linestyle=(0, (5, 3)), label="switching line")
     axes.plot([], [], color=LAW_COLOURS[SLIDE], linewidth=4, alpha=0.35, label="sliding regime")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    axes.plot([], [], label="at rest", **_RING)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=6)
 
 
 def _to_plane(given: Configuration, plane: Plane, octets: float, rates_bps: float) -> tuple[float, float]:
