@@ -132,22 +132,22 @@ def figure_6() -> Figure:
             draw_field(axes, plane, window)
             draw_lines(axes, plane, window)
             for start in ((-1.0, 2.6), (3.9, -2.6)):
-                draw_trajectory(axes, follow(plane, *start, 14.0), arrows=4)
+                draw_trajectory(axes, follow(plane, *start, 60.0), arrows=4)
             _crossed(axes, "x", "y")
             axes.set_title(says, **_PANEL)
-        explain(figure, panels[0], short, [follow(short, -1.0, 2.6, 14.0)])
+        explain(figure, panels[0], short, [follow(plane, -1.0, 2.6, 60.0) for plane in (short, long)])
         finish(figure, "Figure 6: QCN slides to the target where Fast Recovery leads back to the line Fb = 0")
     return figure
 
 
 def figure_7() -> Figure:
     """Draw SMCC's trajectories where a1 = 1: circles in state A."""
-    return _smcc(_CIRCLES, "Figure 7: SMCC with α = 1: circles in state A, lines of slope −β in state B")
+    return _smcc(_CIRCLES, "Figure 7: SMCC, α = 1: circles and straight lines")
 
 
 def figure_8() -> Figure:
     """Draw SMCC's trajectories where a1 < 1: flat ellipses in state A."""
-    return _smcc(_FLAT, "Figure 8: SMCC with α < 1: the ellipses of state A lie along the axis of the queue")
+    return _smcc(_FLAT, "Figure 8: SMCC, α < 1: flat ellipses and straight lines")
 
 
 def figure_9() -> Figure:
@@ -168,7 +168,7 @@ def figure_9() -> Figure:
         rows: tuple[tuple[str, SmccPlane, float], ...] = (
             ("β Δt = 1.6: on to the target", SmccPlane(a1=0.5, b2=1.6), 0.0),
             ("the same with a fifth of α: slower", SmccPlane(a1=0.1, b2=1.6), -1.5),
-            ("β Δt = 2.1: away from it, more and more", SmccPlane(a1=0.5, b2=2.1), -3.0),
+            ("β Δt = 2.1: away from it", SmccPlane(a1=0.5, b2=2.1), -3.0),
         )
         for says, plane, shift in rows:
             # As large as the steps are when they have settled.
@@ -273,7 +273,7 @@ def _smcc(plane: SmccPlane, title: str) -> Figure:
         draw_lines(axes, plane, window)
         for trajectory in trajectories:
             draw_trajectory(axes, trajectory, arrows=2)
-        for x, y, name in ((2.75, 2.35, "A"), (-2.75, -2.35, "A"), (-2.75, 2.35, "B"), (2.75, -2.35, "B")):
+        for x, y, name in ((2.75, 2.35, "A"), (-2.75, -2.35, "A"), (-0.6, 2.35, "B"), (0.6, -2.35, "B")):
             axes.text(x, y, name, ha="center", va="center", fontsize=12, fontweight="bold", color="#888888", zorder=7)
         _crossed(axes, "x", "y")
         explain(figure, axes, plane, trajectories)

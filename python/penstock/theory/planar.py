@@ -29,6 +29,7 @@ from penstock.theory.models.qcn import Sampled as QcnModel
 from penstock.theory.models.smcc import Smcc as SmccModel
 
 Model = Literal["paper004", "sampled"]
+MODELS: tuple[Model, ...] = ("paper004", "sampled")
 
 _INFINITE = float("inf")
 

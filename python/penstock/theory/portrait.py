@@ -92,8 +92,8 @@ def portrait(
     lasts_s = duration_s or 2 * _round_s(plane)
     trajectories = [follow(plane, *begin, lasts_s) for begin in begins]
     if starts:
-        highest = max(abs(y) for trajectory in trajectories for y in trajectory.y_fps)
-        window = replace(window, bottom=-highest, top=highest)
+        highest = max(float(np.abs(trajectory.y_fps).max()) for trajectory in trajectories)
+        window = replace(window, bottom=max(-highest, plane.limits.slowest_fps), top=highest)
     window = window.around(0.05)
     with styled():
         figure = Figure(figsize=(8.4, 6.2), layout="constrained")
@@ -180,9 +180,13 @@ def draw_trajectory(axes: "Axes", trajectory: Trajectory, *, arrows: int = 1, wi
         axes.plot(x, y, color=LAW_COLOURS[law], linewidth=width, zorder=4, solid_capstyle="round")
     for share in (np.arange(arrows) + 0.5) / max(arrows, 1):
         _arrow(axes, trajectory, share)
-    bottom, top = axes.get_ylim()
-    if abs(trajectory.y_fps[-1]) < _AT_REST * (top - bottom):
+    if _rests(axes, trajectory):
         axes.plot(trajectory.x_frames[-1], trajectory.y_fps[-1], zorder=6, **_RING)
+
+
+def _rests(axes: "Axes", trajectory: Trajectory) -> bool:
+    bottom, top = axes.get_ylim()
+    return bool(abs(trajectory.y_fps[-1]) < _AT_REST * (top - bottom))
 
 
 def _arrow(axes: "Axes", trajectory: Trajectory, share: float) -> None:
@@ -215,7 +219,8 @@ def explain(figure: Figure, axes: "Axes", plane: Plane, trajectories: Sequence[T
             axes.plot([], [], color=LAW_COLOURS[law], linewidth=1.8, label=name)
     axes.plot([], [], color=REFERENCE, linewidth=1.1, linestyle=(0, (5, 3)), label="switching line")
     axes.plot([], [], color=LAW_COLOURS[SLIDE], linewidth=4, alpha=0.35, label="sliding regime")
-    axes.plot([], [], label="at rest", **_RING)
+    if any(_rests(axes, trajectory) for trajectory in trajectories):
+        axes.plot([], [], label="at rest", **_RING)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=6)
 
 
