@@ -169,6 +169,7 @@ def integrate(
     step_s: float | None = None,
     before: Callable[[float], Array] | None = None,
     least_mode_s: float | None = None,
+    event_share: float = 1e-10,
 ) -> DelayedTrajectory:
     """Integrate one configuration of ``model`` from ``state`` (shape (n,)) to ``stop_s``.
 
@@ -180,6 +181,7 @@ def integrate(
         step_s: length of a step, s; by default a tenth of the model's time scale.
         before: the state before ``start_s``; by default it was ``state``.
         least_mode_s: how long a mode lasts at least, s.
+        event_share: how exactly events are found, as a share of a step; the order of convergence needs the default.
     """
     delays = [float(np.max(delay)) for delay in model.delays_s]
     step = step_s or model.time_scale_s / 10
@@ -213,7 +215,7 @@ def integrate(
 
         broken = not piece.holds(*look(h))
         if broken:
-            most = _first(lambda theta: not piece.holds(*look(theta)), h)
+            most = _first(lambda theta: not piece.holds(*look(theta)), h, event_share)
             signs = model.switches(*look(most)) > 0
             h = max(most, min(h, least))
             after, left, right = _rk4(piece.slope, history, delays, now, y, h)
@@ -264,10 +266,10 @@ class _Piece:
         return not bool(np.any((self.at_low & (slope > 0)) | (self.at_high & (slope < 0))))
 
 
-def _first(broken: Callable[[float], bool], h: float) -> float:
+def _first(broken: Callable[[float], bool], h: float, share: float) -> float:
     """Return the first time at which ``broken`` is true, to within rounding, of those that bisection of (0, h] finds."""
     good, bad = 0.0, h
-    while bad - good > 1e-10 * h:
+    while bad - good > share * h:
         middle = (good + bad) / 2
         good, bad = (good, middle) if broken(middle) else (middle, bad)
     return bad

@@ -25,11 +25,14 @@ SLIDE = 2
 _MOST_PIECES = 4000
 """A trajectory that switches more often is cut off: it chatters."""
 
-# Pieces are drawn as so many points, and integrated with this tolerance.
+# Pieces are drawn as so many points at least, and integrated with this tolerance.
 _POINTS = 60
+_POINTS_PER_STEP = 4
 _RELATIVE = 1e-9
-# A state that is this share of the start's size away from a line is on it.
+# A state that is this share of its size away from an end is at it.
 _ON_LINE = 1e-9
+# Beside the other law's, a speed of this share is none: on y = 0, state B of SMCC does not move.
+_STILL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ def speeds(plane: Plane, x: float, y: float) -> tuple[float, float]:
 def is_sliding(plane: Plane, x: float, y: float) -> bool:
     """Whether a point of the switching line is in the sliding regime: theorem 1, and not both speeds 0."""
     above, below = speeds(plane, x, y)
-    return all(theorems.slides(above, below)) and above < below
+    slack = _STILL * max(abs(above), abs(below))
+    return all(theorems.slides(above - slack, below + slack)) and above < below
 
 
 def slide(plane: Plane, x: float, y: float) -> tuple[float, float]:
@@ -101,6 +105,31 @@ def follow(plane: Plane, x_frames: float, y_fps: float, duration_s: float, *, de
     return Trajectory(np.concatenate(times), both[0], both[1], np.concatenate(laws))
 
 
+def messages(plane: Plane, x_frames: float, y_fps: float, interval_s: float, count: int) -> Trajectory:
+    """Return the path of a scheme that acts at samples alone, ``interval_s`` apart: first x moves, then y steps.
+
+    From sample to sample y stays as it is and x grows by y times the interval, s. At a sample y changes at once by what
+    its law gives over that interval, with the offset of then: equation (25) is of this kind.
+
+    Args:
+        plane: the model; its law 1 must not need x, or need it as it is at the sample.
+        x_frames: q - q0 at the start, frames.
+        y_fps: N r - C at the start, frames/s.
+        interval_s: time between samples, s.
+        count: how many samples.
+    """
+    x, y = x_frames, y_fps
+    rows = [(0.0, x, y, int(plane.side(x, y) < 0))]
+    for number in range(1, count + 1):
+        x += y * interval_s
+        law = int(plane.side(x, y) < 0)
+        rows.append((number * interval_s, x, y, law))
+        y += plane.motion(law, x, y)[1] * interval_s
+        rows.append((number * interval_s, x, y, law))
+    table = np.array(rows)
+    return Trajectory(table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(np.int64))
+
+
 class _Walk:
     """A trajectory as it grows."""
 
@@ -132,10 +161,11 @@ class _Walk:
             dense_output=True,
         )
         end = float(found.t[-1])
-        times = np.linspace(self.time_s, end, _POINTS)
-        states = np.asarray(found.sol(times))
+        times = np.linspace(self.time_s, end, max(_POINTS, _POINTS_PER_STEP * len(found.t)))
+        # What scipy-stubs cannot know: with dense_output there is a solution between the steps.
+        states = np.asarray(found.sol(times))  # type: ignore[misc]
         states[:, -1] = found.y[:, -1]
-        self.parts.append((times, states, np.full(_POINTS, self.law)))
+        self.parts.append((times, states, np.full(len(times), self.law)))
         self.time_s, self.state = end, np.array(found.y[:, -1])
         for hits, (_, act) in zip(found.t_events or [], watched, strict=True):
             if len(hits):

@@ -1,7 +1,8 @@
 """The planar models of paper 004: two laws, the line where they meet, and the limits of queue and rate.
 
-States are the paper's, x = q - q0 in frames and y = N r - C in frames/s (equation 16). This is the one place where
-octets and bit/s become frames and frames/s. The models have no delay; a delayed switch is in :mod:`phase`.
+States are the paper's, x = q - q0 in frames and y = N r - C in frames/s (equation 16). Parameters are those of the
+fluid models in :mod:`penstock.theory.models`, which have what these leave out: delay, Active Increase, a target rate
+that changes. What these have is a plane, with fields, lines and theorems. A switch that comes late is in :mod:`phase`.
 
 The rate laws of the paper, (15) and (25), are printed as time derivatives, but say what one message does. Both readings
 are models here:
@@ -15,23 +16,34 @@ are models here:
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self
+
+import numpy as np
 
 from penstock.theory import laws, theorems
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
+from penstock.theory.models.base import FluidModel
+from penstock.theory.models.qcn import Paper004 as QcnPrinted
+from penstock.theory.models.qcn import Sampled as QcnModel
+from penstock.theory.models.smcc import Smcc as SmccModel
 
 Model = Literal["paper004", "sampled"]
-
-# |Fb| travels in so many steps; Gd counts in them. (802.1Qau; paper 002)
-_FB_STEPS = 63
+MODELS: tuple[Model, ...] = ("paper004", "sampled")
 
 _INFINITE = float("inf")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Where queue and rates end: x within ``low`` and ``high``, frames; y within ``slowest`` and ``fastest``, frames/s."""
+    """Where queue and rates end.
+
+    Attributes:
+        low_frames: x of the empty queue, frames.
+        high_frames: x of the full queue, frames.
+        slowest_fps: y where all sources send at their least rate, frames/s.
+        fastest_fps: y where all send at their line's, frames/s.
+    """
 
     low_frames: float = -_INFINITE
     high_frames: float = _INFINITE
@@ -40,12 +52,7 @@ class Limits:
 
 
 class Plane(Protocol):
-    """What a phase portrait needs of a model.
-
-    Attributes:
-        names: what the laws are called: where ``side`` is above 0, and where it is not.
-        limits: of queue and rate.
-    """
+    """What a phase portrait needs of a model."""
 
     @property
     def names(self) -> tuple[str, str]:
@@ -100,29 +107,27 @@ class QcnPlane:
             target_bps: R(0), the target rate of each source, bit/s; by default the line's, as after the first decrease.
 
         Raises:
-            Unsuited: the scheme is not QCN, or does not sample frames.
+            Unsuited: the scheme is not QCN, or samples more often the larger |Fb| is.
         """
         _is(given, "qcn")
-        per_frame_bits = BITS_PER_OCTET * (given.frame_octets + given.wire_overhead_octets)
-        capacity_fps, fair_fps = given.capacity_fps, given.capacity_fps / given.flows
-        probability = sampling_probability(given)
-        weight_s = given.number("w") / (probability * given.link_bps / per_frame_bits)
-        # One step of |Fb| cuts the rate by 1/gd_inverse; 63 steps are |Fb|max = q_eq (1 + 2w).
-        fb_max_frames = given.number("q_eq") * (1 + 2 * given.number("w")) / given.frame_octets
-        gain = _FB_STEPS / given.number("gd_inverse") / fb_max_frames
-        cycle_s = given.number("rpg_byte_reset") / given.frame_octets / fair_fps
-        if model == "sampled":
-            gain *= probability * fair_fps
+        fluid = QcnModel.of(given) if model == "sampled" else QcnPrinted.of(given)
+        per_frame_bits = BITS_PER_OCTET * float(fluid.wire_octets)
+        probability, fair_fps = float(fluid.share_sampled), given.capacity_fps / given.flows
+        cycle_s = float(fluid.byte_reset_octets) / given.frame_octets / fair_fps
+        if isinstance(fluid, QcnPrinted):
+            gain = float(fluid.gd_per_frame)
+        else:
+            gain = float(fluid.gain_per_octet) * given.frame_octets * probability * fair_fps
             cycles_per_s = 1 / cycle_s + (1 / given.number("rpg_time_reset") if given.parameters["timer_on"] else 0.0)
             cycle_s = 1 / (2 * math.log(2) * cycles_per_s)
         target_fps = (given.line_rate_bps if target_bps is None else target_bps) / per_frame_bits
         return cls(
-            capacity_fps=capacity_fps,
-            weight_s=weight_s,
+            capacity_fps=given.capacity_fps,
+            weight_s=float(fluid.w) * per_frame_bits / (probability * given.link_bps),
             gain=gain,
             cycle_s=cycle_s,
-            excess_fps=given.flows * target_fps - capacity_fps,
-            limits=_limits(given, given.number("q_eq"), given.number("rpg_min_rate"), per_frame_bits),
+            excess_fps=given.flows * target_fps - given.capacity_fps,
+            limits=_limits(fluid),
             grows_with_rate=model == "sampled",
         )
 
@@ -143,8 +148,8 @@ class QcnPlane:
 
     def sliding_to_frames(self) -> float:
         """Return the largest x0 from which QCN slides (inequality 24), frames; infinity if all do, 0 if none."""
-        reach = theorems.recovery_right(self.weight_s, self.excess_fps)
-        steepness = theorems.recovery_left(1.0, self.weight_s, self.cycle_s)
+        reach = float(theorems.recovery_right(self.weight_s, self.excess_fps))
+        steepness = float(theorems.recovery_left(1.0, self.weight_s, self.cycle_s))
         if steepness <= 0:
             return _INFINITE if reach >= 0 else 0.0
         return max(0.0, reach / steepness)
@@ -180,17 +185,17 @@ class SmccPlane:
             Unsuited: the scheme is not SMCC.
         """
         _is(given, "smcc")
-        per_frame_bits = BITS_PER_OCTET * (given.frame_octets + given.wire_overhead_octets)
-        probability = sampling_probability(given)
+        fluid = SmccModel.of(given)
         # Frames/s for each frame of offset, and of growth.
-        alpha = given.number("ra") / per_frame_bits / (given.number("ra_at") / given.frame_octets)
-        beta = given.number("rb") / per_frame_bits / (given.number("rb_at") / given.frame_octets)
+        octets_per_bit = float(fluid.octets_per_bit)
+        alpha, beta = float(fluid.alpha) * octets_per_bit, float(fluid.beta) * octets_per_bit
+        probability = float(fluid.share_sampled)
         messages_per_s = probability * given.capacity_fps / given.flows if model == "sampled" else 1.0
-        samples_per_s = probability * given.link_bps / per_frame_bits
+        samples_per_s = probability * given.link_bps / (BITS_PER_OCTET * float(fluid.wire_octets))
         return cls(
             a1=given.flows * messages_per_s * alpha,
             b2=given.flows * messages_per_s * beta / samples_per_s,
-            limits=_limits(given, given.number("q0"), given.number("min_rate"), per_frame_bits),
+            limits=_limits(fluid),
         )
 
     def side(self, x: Any, y: Any) -> Any:
@@ -252,41 +257,12 @@ def plane_of(given: Configuration, *, model: Model = "sampled") -> QcnPlane | Sm
     return QcnPlane.of(given, model=model)
 
 
-def unlimited(plane: QcnPlane) -> QcnPlane:
-    """Return the plane without ends of queue and rate, as the paper's figures have it."""
-    return replace(plane, limits=Limits())
-
-
-def sampling_probability(given: Configuration) -> float:
-    """Return p, the part of the frames that a congestion point samples where Fb is about 0.
-
-    Raises:
-        Unsuited: no frame is sampled.
-    """
-    word = given.parameters["sampling"]
-    if word == "count":
-        return 1 / given.number("sample_count")
-    if word == "every-frame":
-        return 1.0
-    if word == "table":
-        return min(1.0, given.frame_octets / given.number("sample_base"))
-    probability = given.number("sample_probability")
-    if not probability:
-        raise Unsuited(
-            "no frame is sampled where Fb is about 0", "sample_probability above 0, or another way of sampling"
-        )
-    return probability
-
-
 def _is(given: Configuration, scheme: str) -> None:
     if given.scheme != scheme:
         raise Unsuited(f"{given.scheme} has no planar model", "the planar models are those of qcn and smcc (paper 004)")
 
 
-def _limits(given: Configuration, target_octets: float, slowest_bps: float, per_frame_bits: float) -> Limits:
-    return Limits(
-        low_frames=-target_octets / given.frame_octets,
-        high_frames=(given.buffer_octets - target_octets) / given.frame_octets,
-        slowest_fps=given.flows * slowest_bps / per_frame_bits - given.capacity_fps,
-        fastest_fps=given.flows * given.line_rate_bps / per_frame_bits - given.capacity_fps,
-    )
+def _limits(fluid: FluidModel) -> Limits:
+    (empty, slowest), (full, fastest) = (side[:2] for side in fluid.limits())
+    low, high = fluid.to_paper(np.array([empty, slowest])), fluid.to_paper(np.array([full, fastest]))
+    return Limits(float(low[0]), float(high[0]), float(low[1]), float(high[1]))

@@ -25,6 +25,12 @@ _SETS = typer.Option(
     "--set", metavar="KEY=VALUE", help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable."
 )
 _AT = typer.Option("--at", metavar="S", help="The time whose flows and links count, s.  [default: the longest period]")
+_MODEL = typer.Option(
+    "--model", metavar="NAME", help="paper004: the rate laws as printed; sampled: as the algorithm acts, per second."
+)
+_TARGET = typer.Option(
+    "--target", metavar="BPS", help="R(0) of QCN, the rate to which each source recovers.  [default: the line's]"
+)
 _JSON = typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")
 
 
@@ -63,7 +69,8 @@ def draw_map(
         str, typer.Option("--library", metavar="NAME", help="Arrays of margins: numpy, jax, or auto: JAX where it finds a GPU.")
     ] = "auto",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The figure, PNG or SVG.  [default: results/map-NAME-METRIC.png]")
+        Path | None,
+        typer.Option(metavar="FILE", help="The figure, PNG or SVG.  [default: results/map-NAME-METRIC.png]"),
     ] = None,
     json: Annotated[bool, _JSON] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress; messages of errors alone.")] = False,
@@ -88,3 +95,91 @@ def draw_map(
         quiet=quiet,
     )
     draw(request)
+
+
+@app.command(short_help="Does QCN slide (theorem 2)? Does SMCC (theorem 3)?")
+def sliding(
+    scenario: Annotated[str, _SCENARIO],
+    scheme: Annotated[str | None, _SCHEME] = None,
+    profile: Annotated[str | None, _PROFILE] = None,
+    sets: Annotated[list[str] | None, _SETS] = None,
+    model: Annotated[str, _MODEL] = "paper004",
+    offset: Annotated[
+        float | None,
+        typer.Option("--offset", metavar="OCTETS", help="x0, the queue above its target.  [default: a quarter of it]"),
+    ] = None,
+    target: Annotated[float | None, _TARGET] = None,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="Run the scenario too: how often the inequality holds along the run.")
+    ] = False,
+    json: Annotated[bool, _JSON] = False,
+) -> None:
+    """Print the verdict of the sliding-mode theorems on each period of a scenario, with both sides of each inequality."""
+    from penstock.cli.theory.sliding import show_sliding
+
+    show_sliding(
+        scenario,
+        scheme=scheme,
+        profile=profile,
+        sets=sets or [],
+        model=model,
+        offset_octets=offset,
+        target_bps=target,
+        simulate=simulate,
+        json=json,
+    )
+
+
+@app.command(short_help="The phase portrait of a scenario.")
+def phase(
+    scenario: Annotated[str, _SCENARIO],
+    scheme: Annotated[str | None, _SCHEME] = None,
+    profile: Annotated[str | None, _PROFILE] = None,
+    sets: Annotated[list[str] | None, _SETS] = None,
+    at: Annotated[float | None, _AT] = None,
+    model: Annotated[str, _MODEL] = "sampled",
+    target: Annotated[float | None, _TARGET] = None,
+    start: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--start",
+            metavar="OCTETS,BPS",
+            help="Queue and sum of rates at which a trajectory begins. Repeatable.  [default: one in each quadrant]",
+        ),
+    ] = None,
+    duration: Annotated[
+        float | None, typer.Option("--duration", min=1e-6, metavar="S", help="How long to follow them, s.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The figure, PNG, SVG or PDF.  [default: results/phase-NAME.png]")
+    ] = None,
+) -> None:
+    """Draw trajectories, switching lines, sliding regime and direction field over x = q - q0 and y = N r - C."""
+    from penstock.cli.theory.phase import draw_phase
+
+    draw_phase(
+        scenario,
+        scheme=scheme,
+        profile=profile,
+        sets=sets or [],
+        at_s=at,
+        model=model,
+        target_bps=target,
+        starts=start or [],
+        duration_s=duration,
+        out=out,
+    )
+
+
+@app.command(short_help="The theoretical figures of paper 004, redrawn.")
+def figures(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[N]…", help="2, 3, 4, 6, 7, 8, 9 or remark-2.  [default: all]")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder.  [default: results/theory]")] = None,
+    kind: Annotated[str, typer.Option("--format", metavar="KIND", help="png, svg or pdf.")] = "png",
+) -> None:
+    """Redraw figures 2 to 4 and 6 to 9 of paper 004, and what its remark 2 describes, from the equations."""
+    from penstock.cli.theory.phase import draw_figures
+
+    draw_figures(names or [], out=out, kind=kind)

@@ -68,7 +68,7 @@ class Dcqcn(FluidModel):
     per: ClassVar[str] = "per second: means over random marks and cycles"
     omits: ClassVar[tuple[str, ...]] = (
         "Hyper-Active Increase",
-        "the wait of a marked frame in the queue",
+        "that the wait of a marked frame in the queue changes: it is that at rest, and part of the delay",
         "differences between flows (all have the mean rate)",
     )
     variables: ClassVar[tuple[Variable, ...]] = (
@@ -89,7 +89,7 @@ class Dcqcn(FluidModel):
                 "the model of DCQCN is that of its paper: alpha per CNP, both counters, cuts at once",
                 "set alpha_update to per-cnp, counters to both and decrease_time to 0",
             )
-        return cls(
+        model = cls(
             **common(configuration, "min_rate"),
             k_min_octets=number("k_min"),
             k_max_octets=number("k_max"),
@@ -102,6 +102,9 @@ class Dcqcn(FluidModel):
             timer_s=number("time_reset"),
             r_ai_bps=number("r_ai"),
         )
+        # A frame is marked as it joins the queue, and waits in it before its mark is seen.
+        wait_s = model.state_at_rest()[0] / (model.link_bps * model.octets_per_bit)
+        return model.with_changes(delay_s=model.delay_s + float(wait_s))
 
     def marked(self, mode: int, queue: Array) -> Array:
         """Return the probability of a mark in a mode."""
