@@ -66,7 +66,10 @@ def draw_map(
     sets: Annotated[list[str] | None, _SETS] = None,
     at: Annotated[float | None, _AT] = None,
     library: Annotated[
-        str, typer.Option("--library", metavar="NAME", help="Arrays of margins: numpy, jax, or auto: JAX where it finds a GPU.")
+        str,
+        typer.Option(
+            "--library", metavar="NAME", help="Arrays of margins: numpy, jax, or auto: JAX where it finds a GPU."
+        ),
     ] = "auto",
     out: Annotated[
         Path | None,
@@ -151,7 +154,8 @@ def phase(
         float | None, typer.Option("--duration", min=1e-6, metavar="S", help="How long to follow them, s.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The figure, PNG, SVG or PDF.  [default: results/phase-NAME.png]")
+        Path | None,
+        typer.Option(metavar="FILE", help="The figure, PNG, SVG or PDF.  [default: results/phase-NAME.png]"),
     ] = None,
 ) -> None:
     """Draw trajectories, switching lines, sliding regime and direction field over x = q - q0 and y = N r - C."""
