@@ -13,6 +13,7 @@ with r_B = r p / ((1 - p)^-B - 1) and r_T = r p / ((1 - p)^-(T r) - 1): cycles a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Self, cast
 
 import numpy as np
@@ -89,7 +90,7 @@ class Dcqcn(FluidModel):
                 "the model of DCQCN is that of its paper: alpha per CNP, both counters, cuts at once",
                 "set alpha_update to per-cnp, counters to both and decrease_time to 0",
             )
-        model = cls(
+        return cls(
             **common(configuration, "min_rate"),
             k_min_octets=number("k_min"),
             k_max_octets=number("k_max"),
@@ -102,9 +103,6 @@ class Dcqcn(FluidModel):
             timer_s=number("time_reset"),
             r_ai_bps=number("r_ai"),
         )
-        # A frame is marked as it joins the queue, and waits in it before its mark is seen.
-        wait_s = model.state_at_rest()[0] / (model.link_bps * model.octets_per_bit)
-        return model.with_changes(delay_s=model.delay_s + float(wait_s))
 
     def marked(self, mode: int, queue: Array) -> Array:
         """Return the probability of a mark in a mode."""
@@ -161,9 +159,14 @@ class Dcqcn(FluidModel):
         queue = self.k_min_octets + np.minimum(p / self.p_max, 1.0) * (self.k_max_octets - self.k_min_octets)
         return stack(queue, fair, fair + self.r_ai_bps * increase / cut, news)
 
-    def wait_s(self, state: Array) -> Value:
-        """Return how long a frame that is marked as it joins the queue waits before its destination sees it, s."""
-        return cast(Value, state[0] * BITS_PER_OCTET / self.link_bps)
+    @property
+    def delays_s(self) -> tuple[Value, ...]:
+        """How long ago a frame was marked: it is marked as it joins the queue, and waits in it before that is seen."""
+        return (self.delay_s + self._wait_s,)
+
+    @cached_property
+    def _wait_s(self) -> Value:
+        return cast(Value, self.state_at_rest()[0] / (self.link_bps * self.octets_per_bit))
 
     def marked_at_rest(self) -> Value:
         """Return the probability of a mark at rest."""
