@@ -20,7 +20,7 @@ from penstock.scenario import Progress, Scenario
 from penstock.theory import delay, hybrid, samples
 from penstock.theory.configuration import Configuration, Unsuited, configurations
 from penstock.theory.models import MODELS, model_of
-from penstock.theory.models.base import Array, FluidModel
+from penstock.theory.models.base import GLIDES, Array, FluidModel
 
 if TYPE_CHECKING:
     from penstock.result import Result
@@ -144,7 +144,7 @@ def overlay(
         profile: the scheme's named settings.
         seed: the first seed; by default the scenario's.
         seeds: how many packet runs, with as many seeds from the first on.
-        form: the model's form; ``steps`` goes sample by sample. By default that where the scheme allows it, else the first.
+        form: the model's form; ``steps`` goes sample by sample, and is the default where the scheme allows it.
         progress: gives for a label what a run reports to.
 
     Raises:
@@ -188,7 +188,7 @@ def overlay(
         distances=tuple(
             _distance(model, period, time_s, fluid, observed) for model, period in zip(models, periods, strict=True)
         ),
-        omits=models[0].omits,
+        omits=tuple(what for what in models[0].omits if not (steps and what == GLIDES)),
     )
 
 

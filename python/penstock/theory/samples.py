@@ -2,9 +2,9 @@
 
 Between samples the arrivals are constant, and so the queue is a straight line with its limits; nothing needs a solver.
 A sample comes when the share of arrivals that is sampled has added up to a frame. It reports the queue in whole frames,
-as a switch counts it, and its growth since the sample before; after the delay the rate of the sampled flow changes, and so
-the mean rate of all flows by an Nth of it. This is equation (25) of paper 004 as it stands, and what
-its continuous forms (26) and (27) are the limit of, for samples that come often.
+as a switch counts it, and its growth since the sample before; after the delay the rate of the sampled flow changes, and
+so the mean rate of all flows by an Nth of it. This is equation (25) of paper 004 as it stands; (26) and (27) are its
+limit for samples that come often.
 """
 
 from collections import deque
