@@ -240,6 +240,18 @@ class FluidModel(ABC):
     def _scale_s(self) -> Value: ...
 
 
+class Stepwise(FluidModel):
+    """A model whose source keeps nothing but its rate, so that a sample alone says by how much the rate changes."""
+
+    @abstractmethod
+    def frames_between(self, queue_octets: float) -> float:
+        """Return how many frames pass from a sample to the next."""
+
+    @abstractmethod
+    def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
+        """Return by how much a sampled flow changes its rate, bit/s."""
+
+
 def common(configuration: Configuration, min_rate: str) -> dict[str, Value]:
     """Return the parameters that all models have, from a configuration; ``min_rate`` names the scheme's least rate."""
     return {

@@ -23,7 +23,7 @@ from penstock.theory.models.base import (
     RATE,
     Array,
     Flags,
-    FluidModel,
+    Stepwise,
     Value,
     Variable,
     common,
@@ -36,7 +36,7 @@ _INCREASE, _DECREASE, _MOST, _SEVERE = range(4)
 
 
 @dataclass(frozen=True)
-class Bcn(FluidModel):
+class Bcn(Stepwise):
     """BCN, equation (2).
 
     Attributes:

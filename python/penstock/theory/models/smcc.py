@@ -27,7 +27,7 @@ from penstock.theory.models.base import (
     RATE,
     Array,
     Flags,
-    FluidModel,
+    Stepwise,
     Value,
     Variable,
     common,
@@ -39,7 +39,7 @@ _A, _B, _A_FAST = range(3)
 
 
 @dataclass(frozen=True)
-class Smcc(FluidModel):
+class Smcc(Stepwise):
     """SMCC, equations (25) to (27).
 
     Attributes:
