@@ -27,7 +27,9 @@ def overlay_page(found: "Overlay") -> Figure:
         scale, unit = octets_scale(found.buffer_octets)
         _draw(above, found, 0, scale, QUEUE_COLOURS[0])
         point = found.set_point_octets / scale
-        above.axhline(point, color=REFERENCE, linewidth=1.0, linestyle=(0, (5, 3)), label=f"set point {point:.3g} {unit}")
+        above.axhline(
+            point, color=REFERENCE, linewidth=1.0, linestyle=(0, (5, 3)), label=f"set point {point:.3g} {unit}"
+        )
         above.set_ylabel(f"queue length ({unit})")
         above.set_ylim(0, _HEADROOM * found.buffer_octets / scale)
         _draw(below, found, 1, 1e6, FLOW_COLOURS[3])
@@ -52,7 +54,9 @@ def _draw(axes: "Axes", found: "Overlay", row: int, scale: float, colour: str) -
     for number, run in enumerate(found.packets):
         time_s, values = envelope(found.time_s, run[row])
         label = "packets" if number == 0 else None
-        axes.plot(time_s, values / scale, color=colour, linewidth=0.7, alpha=0.8 / len(found.packets) ** 0.5, label=label)
+        axes.plot(
+            time_s, values / scale, color=colour, linewidth=0.7, alpha=0.8 / len(found.packets) ** 0.5, label=label
+        )
     known = np.isfinite(found.fluid[row])
     time_s, values = envelope(found.time_s[known], found.fluid[row][known])
     axes.plot(time_s, values / scale, color=_FLUID, linewidth=1.3, label="fluid")

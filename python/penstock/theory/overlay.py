@@ -10,7 +10,7 @@ are longer than a tenth of what the model calls its time scale, and without wher
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy.stats import wasserstein_distance
@@ -20,7 +20,7 @@ from penstock.scenario import Progress, Scenario
 from penstock.theory import delay, hybrid, samples
 from penstock.theory.configuration import Configuration, Unsuited, configurations
 from penstock.theory.models import MODELS, model_of
-from penstock.theory.models.base import Array, FluidModel
+from penstock.theory.models.base import GLIDES, Array, FluidModel, Stepwise
 
 if TYPE_CHECKING:
     from penstock.result import Result
@@ -144,7 +144,7 @@ def overlay(
         profile: the scheme's named settings.
         seed: the first seed; by default the scenario's.
         seeds: how many packet runs, with as many seeds from the first on.
-        form: the model's form; ``steps`` goes sample by sample. By default that where the scheme allows it, else the first.
+        form: the model's form; ``steps`` goes sample by sample, and is the default where the scheme allows it.
         progress: gives for a label what a run reports to.
 
     Raises:
@@ -170,7 +170,7 @@ def overlay(
     packets = [_packets(result, periods[0].queue, controlled) for result in runs]
     time_s = packets[0][0]
     observed = np.stack([rows for _, rows in packets])
-    steps = form in (None, STEPS) and hasattr(models[0], "step_bps")
+    steps = form in (None, STEPS) and isinstance(models[0], Stepwise)
     fluid, delays = _fluid(models, periods, time_s, steps, plan["seed"])
     return Overlay(
         scenario=scenario.name,
@@ -188,7 +188,7 @@ def overlay(
         distances=tuple(
             _distance(model, period, time_s, fluid, observed) for model, period in zip(models, periods, strict=True)
         ),
-        omits=models[0].omits,
+        omits=tuple(what for what in models[0].omits if not (steps and what == GLIDES)),
     )
 
 
@@ -197,7 +197,7 @@ def _chosen(configuration: Configuration, form: str | None) -> FluidModel:
         return model_of(configuration, form)
     first = next((model.form for model in MODELS if model.scheme == configuration.scheme), None)
     model = model_of(configuration, first)
-    if form == STEPS and not hasattr(model, "step_bps"):
+    if form == STEPS and not isinstance(model, Stepwise):
         raise Unsuited(
             f"{configuration.scheme}'s sources keep more than their rate", "smcc and bcn go sample by sample"
         )
@@ -224,7 +224,7 @@ def _fluid(
             delays.append(0.0)
             continue
         asked = np.append(time_s[rows], stop_s)
-        if steps:
+        if steps and isinstance(model, Stepwise):
             found = _by_samples(model, state, period.start_s, asked, seed)
             delays.append(float(np.max(model.delay_s)))
         else:
@@ -263,7 +263,7 @@ def _begins(model: FluidModel, period: Configuration, state: Array | None, befor
     return cast(Array, np.clip(mean, low, high))
 
 
-def _by_samples(model: Any, state: Array, start_s: float, asked: Array, seed: int) -> Array:
+def _by_samples(model: Stepwise, state: Array, start_s: float, asked: Array, seed: int) -> Array:
     """Return the trajectory sample by sample; with drawn samples the mean of several."""
     if not getattr(model, "drawn", False):
         return samples.integrate(model, state, float(asked[-1]), start_s=start_s).at(asked)

@@ -2,47 +2,19 @@
 
 Between samples the arrivals are constant, and so the queue is a straight line with its limits; nothing needs a solver.
 A sample comes when the share of arrivals that is sampled has added up to a frame. It reports the queue in whole frames,
-as a switch counts it, and its growth since the sample before; after the delay the rate of the sampled flow changes, and so
-the mean rate of all flows by an Nth of it. This is equation (25) of paper 004 as it stands, and what
-its continuous forms (26) and (27) are the limit of, for samples that come often.
+as a switch counts it, and its growth since the sample before; after the delay the rate of the sampled flow changes, and
+so the mean rate of all flows by an Nth of it. This is equation (25) of paper 004 as it stands; (26) and (27) are its
+limit for samples that come often.
+
+Of the samples a part strikes frames of other traffic, and changes nothing: as many as its share of the arrivals.
 """
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from penstock.theory.models.base import Array, Value
-
-
-class Stepwise(Protocol):
-    """A model whose source keeps nothing but its rate, so that a sample alone says by how much it changes."""
-
-    flows: Value
-    frame_octets: Value
-    buffer_octets: Value
-    line_rate_bps: Value
-    min_rate_bps: Value
-    capacity_bps: Value
-    delay_s: Value
-
-    @property
-    def octets_per_bit(self) -> Value:
-        """Octets of queue in a bit of the line."""
-
-    @property
-    def background_bps(self) -> Value:
-        """What others send, bit/s."""
-
-    def frames_between(self, queue_octets: float) -> float:
-        """Return how many frames pass from a sample to the next."""
-
-    def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
-        """Return by how much a sampled flow changes its rate, bit/s."""
-
-    def set_point_octets(self) -> Value:
-        """Return the queue that the scheme aims at, octets."""
+from penstock.theory.models.base import Array, Stepwise
 
 
 @dataclass(frozen=True)
@@ -84,6 +56,8 @@ def integrate(
     now, old = start_s, queue
     waiting: deque[tuple[float, float]] = deque()
     left = _frames(model, queue, random) * frame
+    # What is due to the flows of the samples that have struck others' frames.
+    credit = 0.0
     times, queues, rates = [now], [queue], [rate]
 
     def corner() -> None:
@@ -113,7 +87,11 @@ def integrate(
             rate = min(max(rate + waiting.popleft()[1] / flows, low), high)
         if left <= 1e-9 * frame:
             seen = queue // frame * frame
-            waiting.append((now + delay, model.step_bps(rate, seen - target, seen - old)))
+            own = flows * rate / (flows * rate + background)
+            credit += own if random is None else float(random.random() < own)
+            if credit >= 1 - 1e-9:
+                credit -= 1
+                waiting.append((now + delay, model.step_bps(rate, seen - target, seen - old)))
             old = seen
             left = _frames(model, queue, random) * frame
         corner()

@@ -3,7 +3,7 @@
 A flow of rate r is sampled m = p r / frame times a second, and each message changes its rate: by Gi Ru Fb while Fb > 0,
 by -Gd |Fb| r while Fb < 0. With x = q - q0, y = N r - C and k = w / (p C), near the rest:
 
-    x' = y;    y' = -a (x + k y),    a = Gi Ru p C (Fb > 0)  or  Gd p C (y + C) / N (Fb < 0), Gi Ru in octets/s per octet
+    x' = y;    y' = -a (x + k y);    a = Gi Ru p C (Fb > 0),  a = Gd p C (y + C) / N (Fb < 0)
 
 The form of Ren and Jiang has Gi Ru N and Gd (y + C): every sample is answered at every source there, and time counts in
 samples.
@@ -17,14 +17,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
-from penstock.theory.models.base import QUEUE, RATE, Array, FluidModel, Value, Variable, common, namespace, stack
+from penstock.theory.models.base import (
+    GLIDES,
+    QUEUE,
+    RATE,
+    Array,
+    Flags,
+    Stepwise,
+    Value,
+    Variable,
+    common,
+    namespace,
+    stack,
+)
 
 _UNIT_OCTETS = 64
 _INCREASE, _DECREASE, _MOST, _SEVERE = range(4)
 
 
 @dataclass(frozen=True)
-class Bcn(FluidModel):
+class Bcn(Stepwise):
     """BCN, equation (2).
 
     Attributes:
@@ -54,7 +66,8 @@ class Bcn(FluidModel):
     omits: ClassVar[tuple[str, ...]] = (
         "differences between flows (all have the mean rate)",
         "association: positive messages act from the start",
-        "the step of the rate at a sample; lengths in whole units of 64 octets",
+        GLIDES,
+        "lengths in whole units of 64 octets",
     )
     variables: ClassVar[tuple[Variable, ...]] = (QUEUE, RATE)
     modes: ClassVar[tuple[str, ...]] = (
@@ -131,7 +144,7 @@ class Bcn(FluidModel):
         beyond = [xp.where(np.isinf(limit), -1.0, queue - limit) for limit in (self.q_max_octets, self.q_sc_octets)]
         return cast(Array, xp.stack(xp.broadcast_arrays(self.fb_octets(past[0]), *beyond)))
 
-    def mode_of(self, positive: NDArray[np.bool_]) -> NDArray[np.int_]:
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
         """Return the mode that thresholds and the sign of Fb stand for."""
         return np.where(positive[1], np.where(positive[2], _SEVERE, _MOST), np.where(positive[0], _INCREASE, _DECREASE))
 

@@ -25,6 +25,7 @@ from penstock.theory.models.base import (
     RATE,
     TARGET,
     Array,
+    Flags,
     FluidModel,
     Value,
     Variable,
@@ -108,7 +109,7 @@ class Dcqcn(FluidModel):
         """Return the probability of a mark in a mode."""
         if mode != 1:
             return 0 * queue + (0.0 if mode == 0 else 1.0)
-        return cast(Array, self.p_max * (queue - self.k_min_octets) / (self.k_max_octets - self.k_min_octets))
+        return self.p_max * (queue - self.k_min_octets) / (self.k_max_octets - self.k_min_octets)
 
     def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
         """Return the equations of a mode; marks and frames are those of ``past``."""
@@ -135,9 +136,9 @@ class Dcqcn(FluidModel):
         queue = past[0][0]
         return cast(Array, xp.stack(xp.broadcast_arrays(queue - self.k_min_octets, queue - self.k_max_octets)))
 
-    def mode_of(self, positive: NDArray[np.bool_]) -> NDArray[np.int_]:
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
         """Return how many thresholds the queue is above."""
-        return np.asarray(positive[0]).astype(int) + np.asarray(positive[1]).astype(int)
+        return np.asarray(positive[0]).astype(int) + np.where(positive[1], 1, 0)
 
     def state_at_rest(self) -> Array:
         """Return where all four are zero; a probability above p_max puts the queue on Kmax.
@@ -179,7 +180,7 @@ class Dcqcn(FluidModel):
 
     def set_point_octets(self) -> Value:
         """Return the queue at rest."""
-        return self.state_at_rest()[0]
+        return cast(Array, self.state_at_rest()[0])
 
     def _rates(self, p: Array, frames: Value) -> tuple[Array, Array, Array, Array]:
         """Return cuts a second, share of alpha's intervals with a CNP, cycles a second, and those that increase R."""

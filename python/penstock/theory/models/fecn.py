@@ -1,9 +1,9 @@
 """FECN as a fluid: the rate allocator of a switch, one step every interval T, spread evenly over it.
 
-A step makes of the advertised rate r / rho, rho = arrivals / (f(q) link), averaged with what it was: with the weight v of
-the new rate, r becomes r + v (r / rho - r). What a source sends is the advertised rate of the last probe, and the arrivals are
-those of the last interval: between a measurement and its effect lie the round trip, half an interval of measuring and
-half an interval until the next probe.
+A step makes of the advertised rate r / rho, rho = arrivals / (f(q) link), averaged with what it was: with the weight v
+of the new rate, r becomes r + v (r / rho - r). What a source sends is the advertised rate of the last probe, and the
+arrivals are those of the last interval: between a measurement and its effect lie the round trip, half an interval of
+measuring and half an interval until the next probe.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.theory.configuration import Configuration, Unsuited
-from penstock.theory.models.base import QUEUE, RATE, Array, FluidModel, Value, Variable, common, namespace, stack
+from penstock.theory.models.base import QUEUE, RATE, Array, Flags, FluidModel, Value, Variable, common, namespace, stack
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,9 @@ class Fecn(FluidModel):
 
     def switches(self, state: Array, past: Sequence[Array]) -> Array:
         """Return the queue less Qeq, octets."""
-        return (past[0][0] - self.q_eq_octets)[None]
+        return cast(Array, (past[0][0] - self.q_eq_octets)[None])
 
-    def mode_of(self, positive: NDArray[np.bool_]) -> NDArray[np.int_]:
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
         """Return the side of Qeq."""
         return np.asarray(positive[0]).astype(int)
 

@@ -1,10 +1,10 @@
 """QCN as a fluid, three times: as printed in paper 004, per sample as the algorithm has it, and averaged with delay.
 
-``Paper004`` is equations (12) to (18) to the letter. In (15) a decrease is per feedback message and written per second; N
-does not occur in it, nor does the rate of samples. ``Sampled`` puts that right: a flow of rate r is sampled p r / frame
-times a second, and each time is cut by Gd |Fb|. ``Averaged`` is the averaging-principle model of Alizadeh, Kabbani,
-Atikoglu and Prabhakar (SIGMETRICS 2011): messages and cycles as independent random processes, with all that the delay
-does to them; here with the timer, halved cycles, and Hyper-Active Increase.
+``Paper004`` is equations (12) to (18) to the letter. In (15) a decrease is per feedback message and written per second;
+N does not occur in it, nor does the rate of samples. ``Sampled`` puts that right: a flow of rate r is sampled
+p r / frame times a second, and each time is cut by Gd |Fb|. ``Averaged`` is the averaging-principle model of Alizadeh,
+Kabbani, Atikoglu and Prabhakar (SIGMETRICS 2011): messages and cycles as independent random processes, with what the
+delay does to them; here with the timer and Hyper-Active Increase.
 
 |Fb| counts in octets here. What cuts by Gd of it is the step of quantisation, |Fb|max / 63 with |Fb|max = (2 w + 1)
 Qeq (|Fb|max / 64 if it is not quantised): ``gain_per_octet`` = Gd / step. Paper 004 applies Gd to frames.
@@ -23,6 +23,7 @@ from penstock.theory.models.base import (
     RATE,
     TARGET,
     Array,
+    Flags,
     FluidModel,
     Value,
     Variable,
@@ -181,7 +182,7 @@ class Paper004(_Qcn):
         xp = namespace(state)
         return cast(Array, xp.stack([self.fb_frames(state), state[3] - self.threshold * self.cycle_s]))
 
-    def mode_of(self, positive: NDArray[np.bool_]) -> NDArray[np.int_]:
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
         """Return decrease for Fb <= 0, and by the time since then."""
         return np.where(positive[0], np.where(positive[1], _INCREASE, _RECOVERY), _DECREASE)
 
@@ -249,7 +250,7 @@ class Sampled(_Qcn):
         """Return Fb, octets, negative for congestion: its growth is that of the queue over 1 / (p arrivals)."""
         slope = self.growth_octets_per_s(state) * self.frame_octets
         growth = slope / (self.share_sampled * self.arrivals_octets_per_s(state))
-        return -(state[0] - self.q_eq_octets + self.w * growth)
+        return cast(Array, self.q_eq_octets - state[0] - self.w * growth)
 
     def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
         """Return the equations of a mode; feedback is that of ``past``."""
@@ -271,7 +272,7 @@ class Sampled(_Qcn):
         xp = namespace(state)
         return cast(Array, xp.stack([self.fb_octets(past[0]), state[3] - self.threshold]))
 
-    def mode_of(self, positive: NDArray[np.bool_]) -> NDArray[np.int_]:
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
         """Return decrease for Fb <= 0, and by the count of cycles."""
         return np.where(positive[0], np.where(positive[1], _INCREASE, _RECOVERY), _DECREASE)
 
@@ -289,7 +290,7 @@ class Sampled(_Qcn):
 class Averaged(_Qcn):
     """The averaging-principle model with delay: messages and cycles as independent random processes.
 
-    While Fb < 0 each of a flow's frames brings a message with probability p (of those that are sampled), otherwise none.
+    While Fb < 0 each of a flow's frames brings a message with probability p, otherwise none.
     A cycle of B frames ends unbroken with probability (1 - p)^B, so that of r frames a second r p / ((1 - p)^-B - 1)
     end one; the same for a cycle of the timer, which is T r frames long. With what was sampled a delay ago:
 
@@ -324,10 +325,9 @@ class Averaged(_Qcn):
 
     def fb_octets(self, state: Array) -> Array:
         """Return Fb with the growth of equation (13), (N r - C) / (p C) and none at the queue's limits, octets."""
-        growth = self.growth_octets_per_s(state) * self.frame_octets
-        return -(
-            state[0] - self.q_eq_octets + self.w * growth / (self.share_sampled * self.link_bps * self.octets_per_bit)
-        )
+        slope = self.growth_octets_per_s(state) * self.frame_octets
+        growth = slope / (self.share_sampled * self.link_bps * self.octets_per_bit)
+        return cast(Array, self.q_eq_octets - state[0] - self.w * growth)
 
     def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
         """Return the equations of a mode; frames and feedback are those of ``past``."""
@@ -361,7 +361,7 @@ class Averaged(_Qcn):
         """Return Fb, octets."""
         return self.fb_octets(past[0])[None]
 
-    def mode_of(self, positive: NDArray[np.bool_]) -> NDArray[np.int_]:
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
         """Return messages for Fb <= 0."""
         return np.asarray(positive[0]).astype(int)
 
