@@ -212,8 +212,8 @@ def test_the_return_map_contracts_below_the_critical_delay_and_expands_above() -
     critical = float(balance(line, np.array([1e3]))[0][0])
     for factor, contracts in ((0.7, True), (1.3, False)):
         late = line.with_changes(delay_s=critical * factor)
-        tops = return_map(late, np.array([0.1, 10.0]), laps=3, steps_per_turn=150)
-        ratio = tops[2] / tops[1]
+        tops = return_map(late, np.array([1.0, 100.0]), laps=2, steps_per_turn=150)
+        ratio = tops[1] / tops[0]
         # Homogeneous again: the same slope at any amplitude.
         assert ratio[0] == pytest.approx(ratio[1], rel=0.05)
         assert (ratio[0] < 1) == contracts
