@@ -12,8 +12,10 @@ from penstock import Scenario
 from penstock.cli import app
 from penstock.theory.configuration import Unsuited, configurations
 from penstock.theory.drawings import DRAWINGS
+from penstock.theory.models.base import FluidModel
+from penstock.theory.models.qcn import Paper004, Sampled
 from penstock.theory.phase import SLIDE, field, follow, messages
-from penstock.theory.planar import Limits, PairPlane, QcnPlane, SmccPlane
+from penstock.theory.planar import Limits, Model, PairPlane, QcnPlane, SmccPlane
 from penstock.theory.portrait import portrait
 
 FIGURE_5 = "theory/figure-5"
@@ -102,6 +104,31 @@ def test_ends_of_queue_and_rate_hold() -> None:
             assert path.y_fps.max() <= 125_000.1
 
 
+def test_the_plane_and_the_fluid_models_are_the_same() -> None:
+    """At random states without background both have the same q' and r', in octets and bit/s here, in frames there.
+
+    As printed everywhere; per sample at y = 0, where the plane's messages and cycles are those of the fluid.
+    """
+    given = configurations(Scenario.load(ROOT / f"scenarios/{FIGURE_5}.toml").set("schemes.qcn.timer_on", False))[0]
+    rng = np.random.default_rng(2)
+    fluids: tuple[tuple[Model, FluidModel], ...] = (
+        ("paper004", Paper004.of(given)),
+        ("sampled", Sampled.of(given)),
+    )
+    for model, fluid in fluids:
+        for _ in range(20):
+            target = rng.uniform(3e8, 9e8)
+            plane = QcnPlane.of(given, model=model, target_bps=target)
+            x, y = rng.uniform(1, 60), rng.uniform(-1e4, 1e4) if model == "paper004" else 0.0
+            queue, rate = fluid.from_paper(x, y)
+            state = np.array([queue, rate, target, 0.0])
+            for law in (0, 1):
+                growth, change = fluid.law(law, state, [state])[:2]
+                by_x, by_y = plane.motion(law, x, y)
+                # Two sources; a frame of 1 KB is 8000 bits.
+                assert (growth / 1000, 2 * change / 8000) == (pytest.approx(by_x), pytest.approx(by_y))
+
+
 def test_the_field_is_the_law_of_each_side() -> None:
     """At (1, 1) the decrease rules, (1, -(1 + 0.5)); at (-1, -1) the increase, (-1, 0.4 + 1.6)."""
     by_x, by_y = field(PAIR, np.array([1.0, -1.0]), np.array([1.0, -1.0]))
@@ -150,6 +177,8 @@ def test_commands(tmp_path: Path) -> None:
     assert command.invoke(app, ["theory", "phase", FIGURE_5, *options]).exit_code == 0
     assert out.read_text(encoding="utf-8").startswith("<?xml")
     assert command.invoke(app, ["theory", "figures", "7", "--out", str(tmp_path)]).exit_code == 0
+    assert command.invoke(app, ["theory", "figures", "8", "--out", str(tmp_path / "eight.svg")]).exit_code == 0
+    assert (tmp_path / "eight.svg").exists()
     assert (tmp_path / "figure-7.png").stat().st_size > 10_000
 
 
@@ -165,6 +194,7 @@ WRONG = [
     (["phase", FIGURE_5, "--out", "plane.bmp"], "no such format"),
     (["figures", "5"], "no such figure"),
     (["figures", "--format", "bmp"], "no such format"),
+    (["figures", "2", "3", "--out", "both.svg"], "one file for 2 figures"),
 ]
 
 
