@@ -1,10 +1,14 @@
 """Fluid models and their integration: hand-computed trajectories, order of convergence, sliding, limits."""
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
+
 from penstock.theory import delay, hybrid
+from penstock.theory.models.base import Array
 from penstock.theory.models.qcn import Paper004, Sampled
 from penstock.theory.models.smcc import Smcc
 
@@ -51,10 +55,10 @@ QCN = {
 
 
 def order(errors: list[float]) -> list[float]:
-    return [math.log2(a / b) for a, b in zip(errors, errors[1:], strict=False)]
+    return [math.log2(a / b) for a, b in pairwise(errors)]
 
 
-def linear(_: float, y: np.ndarray, past: list[np.ndarray]) -> np.ndarray:
+def linear(_: float, y: Array, past: Sequence[Array]) -> Array:
     return -past[0]
 
 
@@ -69,10 +73,10 @@ def test_a_linear_delay_equation_converges_with_the_fourth_order() -> None:
 
 
 def test_steps_longer_than_a_delay_converge_with_the_fourth_order() -> None:
-    def right(_: float, y: np.ndarray, past: list[np.ndarray]) -> np.ndarray:
-        return -3 * past[0] + 2 * np.sin(past[1])
+    def right(_: float, y: Array, past: Sequence[Array]) -> Array:
+        return np.asarray(-3 * past[0] + 2 * np.sin(past[1]))
 
-    # Steps of 0.1 to 0.0125 over delays of 0.011 and 0.7; of the discontinuities all but those of the first 0.1 s are far.
+    # Steps of 0.1 to 0.025 s over delays of 0.011 s and 0.7 s.
     ends = [delay.solve(right, [0.011, 0.7], np.array([1.0]), 0.0, 6.0, 0.1 / n).states[-1][0] for n in (1, 2, 4, 32)]
     errors = [abs(end - ends[-1]) for end in ends[:3]]
     assert math.log2(errors[0] / errors[2]) / 2 > 3.7

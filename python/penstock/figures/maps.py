@@ -12,6 +12,7 @@ from penstock.theory.maps import METRICS, Map, Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
 
     from penstock.theory.axes import Axis
 
@@ -35,7 +36,7 @@ def map_figure(name: str, drawn: Map, points: list[Point]) -> Figure:
         finite = values[np.isfinite(values)]
         if np.isfinite(border) and finite.size and finite.min() < border < finite.max():
             axes.contour(x, y, values, levels=[border / factor], colors=REFERENCE, linewidths=1.6)
-        _mark(axes, drawn, points)
+        _mark(axes, drawn, points, mesh)
         for axis, set_scale, set_label in (
             (drawn.x, axes.set_xscale, axes.set_xlabel),
             (drawn.y, axes.set_yscale, axes.set_ylabel),
@@ -44,7 +45,9 @@ def map_figure(name: str, drawn: Map, points: list[Point]) -> Figure:
             if axis.log:
                 set_scale("log")
         axes.grid(visible=False)
-        simulated = "; simulated: ○ the queue rests, ● it swings" if points else ""
+        same = drawn.metric in ("amplitude", "utilization")
+        marks = "discs, same colours" if same else "○ the queue rests, ● it swings"
+        simulated = f"; simulated: {marks}" if points else ""
         axes.set_title(f"{drawn.scheme}{simulated}", **SUBTITLE)
         finish(figure, f"{name}: {words}")
     return figure
@@ -61,17 +64,17 @@ def _colours(drawn: Map, values: Any, border: float) -> dict[str, Any]:
     return {"cmap": "viridis", "vmin": low, "vmax": high if high > low else low + 1.0}
 
 
-def _mark(axes: "Axes", drawn: Map, points: list[Point]) -> None:
+def _mark(axes: "Axes", drawn: Map, points: list[Point], mesh: "QuadMesh") -> None:
+    factor = _SCALES.get(METRICS[drawn.metric][1], (1.0, ""))[0]
     for point in points:
-        swings = point.amplitude_octets > _SWINGS * point.mean_octets
-        axes.plot(
-            point.x / _scale(drawn.x),
-            point.y / _scale(drawn.y),
-            "o",
-            markersize=6.5,
-            markeredgecolor=REFERENCE,
-            markerfacecolor=REFERENCE if swings else "white",
-        )
+        if drawn.metric in ("amplitude", "utilization"):
+            measured = point.amplitude_octets if drawn.metric == "amplitude" else point.utilization
+            face: Any = mesh.cmap(mesh.norm(measured / factor))
+        else:
+            face = REFERENCE if point.amplitude_octets > _SWINGS * point.mean_octets else "white"
+        place = point.x / _scale(drawn.x), point.y / _scale(drawn.y)
+        axes.plot(*place, "o", markersize=8, markeredgecolor="white", markerfacecolor=REFERENCE, zorder=4)
+        axes.plot(*place, "o", markersize=6, markeredgecolor=REFERENCE, markerfacecolor=face, zorder=5)
 
 
 def _ticks(axis: "Axis") -> Any:

@@ -1,28 +1,30 @@
 """Integration of fluid models with delay: the method of steps, of fourth order.
 
 The classical Runge-Kutta method takes steps of fixed length, and a cubic Hermite polynomial between them gives the
-past, which is as exact as the method. What would lower the order is kept out of the steps: they end where a mode changes
-or a variable meets a limit, and where the discontinuity that this makes comes back through the delays, four times over.
-A step may be longer than a delay; the past that lies inside the step itself comes from the polynomial before it, and the
-step is then taken a second time with its own.
+past, which is as exact as the method. What would lower the order is kept out of the steps: they end where a mode
+changes or a variable meets a limit, and where the discontinuity that this makes comes back through the delays, four
+times over. A step may be longer than a delay; the past that lies inside the step itself comes from the polynomial
+before it, and the step is then taken a second time with its own.
 
 Of libraries, jitcdde 1.8 (BSD, kept) compiles C at run time and stops at no switching line; ddeint 0.3 interpolates
 linearly; diffrax has no delays. All of them would need the switching on top.
 
-A mode lasts for at least ``least_mode_s``, by default a thousandth of a step: without that, a model that slides and has
-too little delay to leave the line would change modes for ever. Where modes would follow one another faster, the one at the step's end holds.
+A mode lasts for at least ``least_mode_s``, by default a thousandth of a step: without that, a model that slides and
+has too little delay to leave the line would change modes for ever. Where modes would follow one another faster, the one
+at the step's end holds.
 """
 
 import heapq
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations_with_replacement
 from typing import cast
 
 import numpy as np
 
-from penstock.theory.models.base import Array, FluidModel
+from penstock.theory.models.base import Array, Flags, FluidModel
 
 _ORDER = 4
 """Of the method, and so how often a discontinuity must be stepped on."""
@@ -83,10 +85,7 @@ def _hermite(t: float, t0: float, t1: float, y0: Array, y1: Array, d0: Array, d1
     h = t1 - t0
     s = (t - t0) / h
     # The form in which what is small stays small.
-    return cast(
-        Array,
-        y0 + s * h * d0 + s * s * (3 * (y1 - y0) - h * (2 * d0 + d1)) + s**3 * (2 * (y0 - y1) + h * (d0 + d1)),
-    )
+    return y0 + s * h * d0 + s * s * (3 * (y1 - y0) - h * (2 * d0 + d1)) + s**3 * (2 * (y0 - y1) + h * (d0 + d1))
 
 
 def _rk4(
@@ -102,7 +101,7 @@ def _rk4(
     k2 = right(t + h / 2, y + h / 2 * k1, middle)
     k3 = right(t + h / 2, y + h / 2 * k2, middle)
     k4 = right(t + h, y + h * k3, end)
-    after = cast(Array, y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+    after = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
     if any(delay < h for delay in delays):
         # Once more, with this step's own cubic where the past lies inside it.
         first = k1, right(t + h, after, end)
@@ -114,14 +113,14 @@ def _rk4(
         k2 = right(t + h / 2, y + h / 2 * k1, middle)
         k3 = right(t + h / 2, y + h / 2 * k2, middle)
         k4 = right(t + h, y + h * k3, end)
-        after = cast(Array, y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+        after = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
     return after, k1, right(t + h, after, end)
 
 
 def solve(
     right: Right, delays_s: Sequence[float], state: Array, start_s: float, stop_s: float, step_s: float
 ) -> History:
-    """Integrate ``right`` without modes or limits; before ``start_s`` the state was ``state``. Fourth order in ``step_s``."""
+    """Integrate ``right`` without modes or limits, with fourth order in ``step_s``; the past is ``state``."""
     history = History(start_s, lambda _: state, state)
     due = _Breakpoints(delays_s, stop_s)
     due.follow(start_s)
@@ -169,6 +168,7 @@ def integrate(
     step_s: float | None = None,
     before: Callable[[float], Array] | None = None,
     least_mode_s: float | None = None,
+    event_share: float = 1e-10,
 ) -> DelayedTrajectory:
     """Integrate one configuration of ``model`` from ``state`` (shape (n,)) to ``stop_s``.
 
@@ -180,6 +180,7 @@ def integrate(
         step_s: length of a step, s; by default a tenth of the model's time scale.
         before: the state before ``start_s``; by default it was ``state``.
         least_mode_s: how long a mode lasts at least, s.
+        event_share: how exactly events are found, as a share of a step; the order of convergence needs the default.
     """
     delays = [float(np.max(delay)) for delay in model.delays_s]
     step = step_s or model.time_scale_s / 10
@@ -197,24 +198,11 @@ def integrate(
         h = due.step(now, step)
         after, left, right = _rk4(piece.slope, history, delays, now, y, h)
 
-        def look(
-            theta: float,
-            now: float = now,
-            h: float = h,
-            y: Array = y,
-            after: Array = after,
-            d0: Array = left,
-            d1: Array = right,
-        ) -> tuple[Array, list[Array]]:
-            t = now + theta
-            return _hermite(t, now, now + h, y, after, d0, d1), [
-                _hermite(t - d, now, now + h, y, after, d0, d1) if t - d > now else history.at(t - d) for d in delays
-            ]
-
-        broken = not piece.holds(*look(h))
+        inside = partial(_inside, history, delays, (now, now + h, y, after, left, right))
+        broken = not piece.holds(*inside(now + h))
         if broken:
-            most = _first(lambda theta: not piece.holds(*look(theta)), h)
-            signs = model.switches(*look(most)) > 0
+            most = _first(partial(_broken, piece, inside, now), h, event_share)
+            signs = model.switches(*inside(now + most)) > 0
             h = max(most, min(h, least))
             after, left, right = _rk4(piece.slope, history, delays, now, y, h)
         now += h
@@ -236,14 +224,14 @@ class _Piece:
 
     model: FluidModel
     mode: int
-    signs: Array
-    at_low: Array
-    at_high: Array
+    signs: Flags
+    at_low: Flags
+    at_high: Flags
     low: Array
     high: Array
 
     @classmethod
-    def at(cls, model: FluidModel, signs: Array, y: Array, past: Sequence[Array], low: Array, high: Array) -> "_Piece":
+    def at(cls, model: FluidModel, signs: Flags, y: Array, past: Sequence[Array], low: Array, high: Array) -> "_Piece":
         mode = int(model.mode_of(signs))
         slope = model.law(mode, y, past)
         # An event leaves a variable within rounding of its limit.
@@ -264,10 +252,22 @@ class _Piece:
         return not bool(np.any((self.at_low & (slope > 0)) | (self.at_high & (slope < 0))))
 
 
-def _first(broken: Callable[[float], bool], h: float) -> float:
-    """Return the first time at which ``broken`` is true, to within rounding, of those that bisection of (0, h] finds."""
+def _inside(
+    history: History, delays: Sequence[float], step: tuple[float, float, Array, Array, Array, Array], t: float
+) -> tuple[Array, list[Array]]:
+    """Return state and past at a time within a step, which is not in the history yet."""
+    past = [_hermite(t - d, *step) if t - d > step[0] else history.at(t - d) for d in delays]
+    return _hermite(t, *step), past
+
+
+def _broken(piece: _Piece, inside: Callable[[float], tuple[Array, list[Array]]], now: float, theta: float) -> bool:
+    return not piece.holds(*inside(now + theta))
+
+
+def _first(broken: Callable[[float], bool], h: float, share: float) -> float:
+    """Return the first time at which ``broken`` is true, of those that bisection of (0, h] finds."""
     good, bad = 0.0, h
-    while bad - good > 1e-10 * h:
+    while bad - good > share * h:
         middle = (good + bad) / 2
         good, bad = (good, middle) if broken(middle) else (middle, bad)
     return bad

@@ -6,19 +6,20 @@ dense output, and begins anew behind each; a right-hand side with kinks never re
 
 At a switching line s = 0 the two modes beside it decide, by how fast s changes under each:
 
-    ds/dt on the side s < 0    ds/dt on the side s > 0
-    > 0                        < 0                        slides (Filippov): both modes in the shares that hold s at zero
-    > 0                        >= 0                       crosses upwards
-    <= 0                       < 0                        crosses downwards
-    <= 0                       >= 0                       keeps to the side on which it is
+    ds/dt at s < 0    ds/dt at s > 0
+    > 0               < 0               slides (Filippov): both modes in the shares that hold s at zero
+    > 0               >= 0              crosses upwards
+    <= 0              < 0               crosses downwards
+    <= 0              >= 0              keeps to the side on which it is
 
-Sliding ends when one share reaches zero; a speed of a millionth of the other counts as leading to the line, so that a line at
-rest is one to slide on. Without this rule the solver would change modes for ever without getting on. Where two lines meet,
-the rule is taken for the line that is reached, with the modes that the signs of the other functions leave.
+Sliding ends when one share reaches zero; a speed of a millionth of the other counts as leading to the line, so that a
+line at rest is one to slide on. Without this rule the solver would change modes for ever without getting on. Where two
+lines meet, the rule is taken for the line that is reached, with the modes that the signs of the other functions leave.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -223,37 +224,38 @@ class _Run:
         directions: list[float] = []
         for line, sign in enumerate(regime.signs):
             if line == regime.sliding:
-                checks.append(lambda _t, _y: 1.0)
+                checks.append(_never)
             else:
-                checks.append(lambda _t, y, line=line: float(self._switch(y)[line]))
+                checks.append(partial(self._at_zero, line))
             directions.append(-1.0 if sign else 1.0)
         for i in range(len(self.low)):
             for held, bound, direction in ((regime.low, self.low, -1.0), (regime.high, self.high, 1.0)):
-                if held[i] or not np.isfinite(bound[i]):
-                    # A held variable is free again when its own slope turns inwards.
-                    if held[i]:
-                        checks.append(lambda _t, y, i=i: float(self._free_slope(y, regime)[i]))
-                        directions.append(-direction)
-                    else:
-                        checks.append(lambda _t, _y: 1.0)
-                        directions.append(1.0)
+                # A held variable is free again when its own slope turns inwards.
+                if held[i]:
+                    checks.append(partial(self._own_slope, i, regime))
+                    directions.append(-direction)
                 else:
-                    checks.append(lambda _t, y, i=i, bound=bound: float((y[i] - bound[i]) / self.scale[i]))
+                    checks.append(partial(self._at_bound, i, bound[i]) if np.isfinite(bound[i]) else _never)
                     directions.append(direction)
         if regime.sliding is not None:
             line = regime.sliding
-            checks.append(lambda _t, y: self._speed(y, regime, line, False))
-            checks.append(lambda _t, y: self._speed(y, regime, line, True))
+            checks += [partial(self._speed, regime, line, positive) for positive in (False, True)]
             directions += [-1.0, 1.0]
         for check, direction in zip(checks, directions, strict=True):
             check.terminal = True  # type: ignore[attr-defined]
             check.direction = direction  # type: ignore[attr-defined]
         return checks
 
-    def _free_slope(self, state: Array, regime: _Regime) -> Array:
-        return self._law(state, regime.signs)
+    def _at_zero(self, line: int, _: float, state: Array) -> float:
+        return float(self._switch(state)[line])
 
-    def _speed(self, state: Array, regime: _Regime, line: int, positive: bool) -> float:
+    def _at_bound(self, i: int, bound: float, _: float, state: Array) -> float:
+        return float((state[i] - bound) / self.scale[i])
+
+    def _own_slope(self, i: int, regime: _Regime, _: float, state: Array) -> float:
+        return float(self._law(state, regime.signs)[i])
+
+    def _speed(self, regime: _Regime, line: int, positive: bool, _: float, state: Array) -> float:
         """Return how fast a side leads to the line on which it slides, with the slack: at 0 sliding ends."""
         below, above = self._sides(state, regime)
         rise, fall = self._rate_of(state, line, below), self._rate_of(state, line, above)
@@ -321,6 +323,10 @@ class _Run:
         return _Regime(
             tuple(bool(s) for s in signs), tuple(bool(v) for v in low), tuple(bool(v) for v in high), sliding
         )
+
+
+def _never(_time: float, _state: Array) -> float:
+    return 1.0
 
 
 def _dense(solution: Callable[[Array], Array], start: float) -> Callable[[Array], Array]:

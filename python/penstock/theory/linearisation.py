@@ -17,37 +17,48 @@ from penstock.theory.models.base import FluidModel
 _STEP = 1e-30
 """Step as a share of a variable's scale: its square vanishes beside everything."""
 
+_DRIFT = 1e-6
+"""An equilibrium is one where variables drift by no more than this share in a time scale."""
+
 _BESIDE = 1e-6
 """How far beside an equilibrium its modes are looked up, as a share of the queue there."""
 
 
-def linearise(model: FluidModel, mode: int = 0, state: Array | None = None) -> DelaySystem:
-    """The linear delay system of one mode of a model, or of an array of models.
+def linearise(model: FluidModel, mode: int = 0) -> DelaySystem:
+    """The linear delay system of one mode of a model, or of an array of models, at its state at rest.
 
     Args:
         model: parameters may be arrays, one value for each configuration.
         mode: number of the mode whose law holds.
-        state: where; by default the state at rest. Shape (n, ...).
 
     Returns:
         Matrices of shape (..., n, n), in states that are scaled by :func:`scales`.
     """
-    at = model.state_at_rest() if state is None else state
+    at = model.state_at_rest()
     scale = scales(at)
     n = len(at)
-    delay = model.delays_s[0]
+    delay = model.delays_s[0] + model.wait_s(at)
     shape = np.broadcast_shapes(at.shape[1:], np.shape(delay))
     instant, delayed = np.empty((*shape, n, n)), np.empty((*shape, n, n))
     point = at.astype(complex)
     for column in range(n):
         moved = point.copy()
         moved[column] += 1j * _STEP * scale[column]
-        # Complex laws compare and select by real parts, as they should: steps are imaginary.
         for matrix, now, then in ((instant, moved, point), (delayed, point, moved)):
             slope = np.asarray(model.law(mode, now, (then,)))
             gradient = slope.imag / _STEP / scale
             matrix[..., :, column] = np.moveaxis(np.broadcast_to(gradient, (n, *shape)), 0, -1)
     return DelaySystem(instant, delayed, np.broadcast_to(np.asarray(delay, dtype=float), shape), names(model))
+
+
+def is_at_rest(model: FluidModel, mode: int) -> Array:
+    """Whether a model has an equilibrium within its limits at which the law of a mode is zero: shape of the configurations."""
+    at = model.state_at_rest()
+    low, high = model.limits()
+    drift = np.abs(model.law(mode, at, (at,) * len(model.delays_s))) / scales(at) * model.time_scales_s()
+    columns = (slice(None), *([None] * (at.ndim - 1))) if low.ndim == 1 else ...
+    inside = (at >= low[columns]) & (at <= high[columns])
+    return np.all(np.isfinite(at) & inside & (drift < _DRIFT), axis=0)
 
 
 def scales(state: Array) -> Array:

@@ -17,7 +17,7 @@ from penstock.theory.axes import Axis, apply
 from penstock.theory.configuration import Configuration, Unsuited, configuration
 from penstock.theory.cycle import settled
 from penstock.theory.linear import Array, DelaySystem, margins
-from penstock.theory.linearisation import linearise
+from penstock.theory.linearisation import is_at_rest, linearise
 from penstock.theory.margin import modes_beside, stack_models
 from penstock.theory.models import model_of
 from penstock.theory.models.base import FluidModel
@@ -326,10 +326,17 @@ def _phase_degrees(wide: FluidModel, sample: FluidModel, xp: Any) -> Array:
     """The least phase margin of the modes beside the equilibrium, degrees, within a turn."""
     least = None
     for mode in modes_beside(sample):
-        system = linearise(wide, mode)
-        found = margins(
-            DelaySystem(xp.asarray(system.instant), xp.asarray(system.delayed), xp.asarray(system.delay_s)), xp
-        )
-        phase = np.asarray(found.phase_rad)
+        phase = np.where(is_at_rest(wide, mode), _phase_rad(linearise(wide, mode), xp), np.nan)
         least = phase if least is None else np.minimum(least, phase)
     return np.clip(np.degrees(least if least is not None else np.nan), -180.0, 180.0)
+
+
+def _phase_rad(system: DelaySystem, xp: Any) -> Array:
+    def phase(instant: Any, delayed: Any, delay_s: Any) -> Any:
+        return margins(DelaySystem(instant, delayed, delay_s), xp).phase_rad
+
+    if xp is not np:
+        import jax
+
+        phase = jax.jit(phase)
+    return np.asarray(phase(*(xp.asarray(part) for part in (system.instant, system.delayed, system.delay_s))))

@@ -14,9 +14,10 @@ from penstock.catalogue import schemes
 from penstock.theory.configuration import Configuration, Unsuited
 from penstock.theory.cycle import Cycle, balance, harmonic_balance, settled
 from penstock.theory.linear import Array, DelaySystem, loop_margins, margins, polynomials, rightmost_roots
-from penstock.theory.linearisation import beside, linearise
+from penstock.theory.linearisation import beside, is_at_rest, linearise
 from penstock.theory.models import model_of
 from penstock.theory.models.base import FluidModel
+from penstock.theory.models.dcqcn import Dcqcn
 
 _WIDEST = 1000.0
 """A parameter is changed up to so many times, up and down."""
@@ -124,8 +125,24 @@ def report(configuration: Configuration) -> Report:
     about = f"{model.scheme}, {model.form}: {model.source}"
     if configuration.scheme == "smcc":
         return Report(configuration, about, by_name, swing=swing(model), omits=model.omits)
-    sides = tuple(_side(configuration, model, mode) for mode in modes_beside(model))
+    modes = modes_beside(model)
+    if not all(bool(is_at_rest(model, mode)) for mode in modes):
+        raise Unsuited(*_why_restless(model))
+    sides = tuple(_side(configuration, model, mode) for mode in modes)
     return Report(configuration, about, by_name, sides=sides, omits=model.omits)
+
+
+def _why_restless(model: FluidModel) -> tuple[str, str]:
+    queue = float(model.state_at_rest()[0])
+    if isinstance(model, Dcqcn) and queue >= model.k_max_octets:
+        return (
+            "marks would have to be more likely than p_max at rest, so that the queue stays where they jump to 1, at k_max",
+            "fewer flows, or a larger p_max or smaller r_ai; the law has no derivative there",
+        )
+    return (
+        f"the queue would have to be {queue:g} octets long at rest, of a buffer of {float(np.max(model.buffer_octets)):g}",
+        "a larger buffer, or fewer flows",
+    )
 
 
 def modes_beside(model: FluidModel) -> tuple[int, ...]:
@@ -282,6 +299,6 @@ def _stability(configuration: Configuration, mode: int, parameter: str, factors:
     if models:
         wide = stack_models(models)
         with np.errstate(all="ignore"):
-            known = np.all(np.isfinite(wide.state_at_rest()), axis=0)
+            known = is_at_rest(wide, mode)
             values[built] = np.where(known, margins(linearise(wide, mode)).stable.astype(float), np.nan)
     return values

@@ -151,7 +151,8 @@ def phase(
         float | None, typer.Option("--duration", min=1e-6, metavar="S", help="How long to follow them, s.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The figure, PNG, SVG or PDF.  [default: results/phase-NAME.png]")
+        Path | None,
+        typer.Option(metavar="FILE", help="The figure, PNG, SVG or PDF.  [default: results/phase-NAME.png]"),
     ] = None,
 ) -> None:
     """Draw trajectories, switching lines, sliding regime and direction field over x = q - q0 and y = N r - C."""
@@ -185,3 +186,46 @@ def figures(
     from penstock.cli.theory.phase import draw_figures
 
     draw_figures(names or [], out=out, kind=kind)
+
+
+@app.command(short_help="Fluid and packets in one figure.")
+def overlay(
+    scenario: Annotated[str, _SCENARIO],
+    scheme: Annotated[str | None, _SCHEME] = None,
+    profile: Annotated[str | None, _PROFILE] = None,
+    sets: Annotated[list[str] | None, _SETS] = None,
+    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="The first seed of the packet runs.")] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Packet runs, with as many seeds from the first on.")
+    ] = 1,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The model: steps (sample by sample; smcc, bcn), sampled (qcn, smcc, bcn), averaged or paper004 "
+            "(qcn), interval (fecn), published (dcqcn).  [default: the first that the scheme has]",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The figure, PNG, SVG or PDF.  [default: results/overlay-NAME-SCHEME.png]"),
+    ] = None,
+    json: Annotated[bool, _JSON] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress; messages of errors alone.")] = False,
+) -> None:
+    """Run a scenario, integrate its fluid model, draw queue and rate of both, and print how far they are apart."""
+    from penstock.cli.theory.overlay import OverlayRequest, show_overlay
+
+    request = OverlayRequest(
+        scenario=scenario,
+        scheme=scheme,
+        profile=profile,
+        sets=sets or [],
+        seed=seed,
+        seeds=seeds,
+        form=model,
+        out=out,
+        json=json,
+        quiet=quiet,
+    )
+    show_overlay(request)

@@ -1,9 +1,9 @@
 """What a fluid model is: state with units, a right-hand side for each mode, switching functions, limits, delays, rest.
 
 A model stands for one bottleneck and N flows of one kind. All quantities are in SI units: octets, bit/s, s. A state is
-an array of shape ``(n, …)``: row i is variable i, and what follows are as many configurations side by side as one likes,
-for every parameter may be an array that broadcasts with a row. The functions use the array's own namespace, so that
-another library's arrays work where they keep to the array standard.
+an array of shape ``(n, …)``: row i is variable i, and what follows are as many configurations side by side as one
+likes, for every parameter may be an array that broadcasts with a row. The functions use the array's own namespace, so
+that another library's arrays work where they keep to the array standard.
 
 Rates are those that *arrive at the queue*: what a source sends is what arrives a forward delay later. With equal delays
 on all paths the loop has then a single place for delay: what reaches a source now was sampled the forward and the
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 Value = float | Array
 """A parameter: a number, or an array of them, one for each configuration."""
 
@@ -39,6 +40,9 @@ class Variable:
 QUEUE = Variable("queue_octets", "length of the queue, octets")
 RATE = Variable("rate_bps", "rate of each flow as it arrives at the queue, bit/s")
 TARGET = Variable("target_rate_bps", "rate that each flow recovers towards, bit/s")
+
+GLIDES = "the step of the rate at a sample: rates glide"
+"""What a continuous form leaves out, and a form that goes sample by sample does not."""
 
 
 def namespace(array: Array) -> Any:
@@ -125,12 +129,16 @@ class FluidModel(ABC):
 
     @property
     def time_scale_s(self) -> float:
-        """A time in which little changes, s: what integrators take for a first step. Of all configurations the least."""
+        """A time in which little changes, s: integrators' steps go by it. Of all configurations the least."""
         return float(np.min(self.time_scales_s()))
 
     def time_scales_s(self) -> Value:
         """Return the time scale of each configuration, s."""
         return self._scale_s()
+
+    def wait_s(self, state: Array) -> Value:
+        """Return what the queue adds to the loop's delay at a state, s: nothing where its arrivals are sampled."""
+        return 0.0
 
     def entered(self, before: int, after: int, state: Array) -> Array:
         """Return the state at which mode ``after`` begins that follows ``before``: most models jump nowhere."""
@@ -230,6 +238,18 @@ class FluidModel(ABC):
 
     @abstractmethod
     def _scale_s(self) -> Value: ...
+
+
+class Stepwise(FluidModel):
+    """A model whose source keeps nothing but its rate, so that a sample alone says by how much the rate changes."""
+
+    @abstractmethod
+    def frames_between(self, queue_octets: float) -> float:
+        """Return how many frames pass from a sample to the next."""
+
+    @abstractmethod
+    def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
+        """Return by how much a sampled flow changes its rate, bit/s."""
 
 
 def common(configuration: Configuration, min_rate: str) -> dict[str, Value]:

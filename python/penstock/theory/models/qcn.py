@@ -1,10 +1,10 @@
 """QCN as a fluid, three times: as printed in paper 004, per sample as the algorithm has it, and averaged with delay.
 
-``Paper004`` is equations (12) to (18) to the letter. In (15) a decrease is per feedback message and written per second; N
-does not occur in it, nor does the rate of samples. ``Sampled`` puts that right: a flow of rate r is sampled p r / frame
-times a second, and each time is cut by Gd |Fb|. ``Averaged`` is the averaging-principle model of Alizadeh, Kabbani,
-Atikoglu and Prabhakar (SIGMETRICS 2011): messages and cycles as independent random processes, with all that the delay
-does to them; here with the timer, halved cycles, and Hyper-Active Increase.
+``Paper004`` is equations (12) to (18) to the letter. In (15) a decrease is per feedback message and written per second;
+N does not occur in it, nor does the rate of samples. ``Sampled`` puts that right: a flow of rate r is sampled
+p r / frame times a second, and each time is cut by Gd |Fb|. ``Averaged`` is the averaging-principle model of Alizadeh,
+Kabbani, Atikoglu and Prabhakar (SIGMETRICS 2011): messages and cycles as independent random processes, with what the
+delay does to them; here with the timer and Hyper-Active Increase.
 
 |Fb| counts in octets here. What cuts by Gd of it is the step of quantisation, |Fb|max / 63 with |Fb|max = (2 w + 1)
 Qeq (|Fb|max / 64 if it is not quantised): ``gain_per_octet`` = Gd / step. Paper 004 applies Gd to frames.
@@ -23,6 +23,7 @@ from penstock.theory.models.base import (
     RATE,
     TARGET,
     Array,
+    Flags,
     FluidModel,
     Value,
     Variable,
@@ -181,7 +182,7 @@ class Paper004(_Qcn):
         xp = namespace(state)
         return cast(Array, xp.stack([self.fb_frames(state), state[3] - self.threshold * self.cycle_s]))
 
-    def mode_of(self, positive: NDArray[np.bool_]) -> NDArray[np.int_]:
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
         """Return decrease for Fb <= 0, and by the time since then."""
         return np.where(positive[0], np.where(positive[1], _INCREASE, _RECOVERY), _DECREASE)
 
@@ -245,14 +246,11 @@ class Sampled(_Qcn):
         """Return the model of a configuration of QCN."""
         return cls(**_Qcn.shared(configuration), halved=configuration.parameters["cycle_halving"] == "per-counter")
 
-    def fb_octets(self, state: Array, free: bool = False) -> Array:
-        """Return Fb, octets, negative for congestion: its growth is that of the queue over 1 / (p arrivals).
-
-        ``free`` takes the growth of a queue without limits.
-        """
-        slope = self.excess_octets_per_s(state) if free else self.growth_octets_per_s(state)
-        growth = slope * self.frame_octets / (self.share_sampled * self.arrivals_octets_per_s(state))
-        return -(state[0] - self.q_eq_octets + self.w * growth)
+    def fb_octets(self, state: Array) -> Array:
+        """Return Fb, octets, negative for congestion: its growth is that of the queue over 1 / (p arrivals)."""
+        slope = self.growth_octets_per_s(state) * self.frame_octets
+        growth = slope / (self.share_sampled * self.arrivals_octets_per_s(state))
+        return cast(Array, self.q_eq_octets - state[0] - self.w * growth)
 
     def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
         """Return the equations of a mode; feedback is that of ``past``."""
@@ -274,7 +272,7 @@ class Sampled(_Qcn):
         xp = namespace(state)
         return cast(Array, xp.stack([self.fb_octets(past[0]), state[3] - self.threshold]))
 
-    def mode_of(self, positive: NDArray[np.bool_]) -> NDArray[np.int_]:
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
         """Return decrease for Fb <= 0, and by the count of cycles."""
         return np.where(positive[0], np.where(positive[1], _INCREASE, _RECOVERY), _DECREASE)
 
@@ -286,3 +284,116 @@ class Sampled(_Qcn):
     def start(self) -> Array:
         """Return an empty queue and line rate, which is the target."""
         return stack(0.0, self.line_rate_bps, self.line_rate_bps, 0.0)
+
+
+@dataclass(frozen=True)
+class Averaged(_Qcn):
+    """The averaging-principle model with delay: messages and cycles as independent random processes.
+
+    While Fb < 0 each of a flow's frames brings a message with probability p, otherwise none.
+    A cycle of B frames ends unbroken with probability (1 - p)^B, so that of r frames a second r p / ((1 - p)^-B - 1)
+    end one; the same for a cycle of the timer, which is T r frames long. With what was sampled a delay ago:
+
+        r' = -Gd |Fb| r m + (R - r) / 2 (cycles)
+        R' = -(R - r) m + R_AI (cycles after Fast Recovery) + R_HAI (those of both counters after theirs)
+
+    Attributes:
+        timer_s: cycle of the timer, s; infinite without it.
+        r_hai_bps: R_HAI, bit/s.
+    """
+
+    timer_s: Value
+    r_hai_bps: Value
+
+    form: ClassVar[str] = "averaged"
+    source: ClassVar[str] = "Alizadeh, Kabbani, Atikoglu, Prabhakar, SIGMETRICS 2011; the timer added here"
+    per: ClassVar[str] = "per second: means over random messages and cycles"
+    omits: ClassVar[tuple[str, ...]] = (
+        "that Fast Recovery takes its time: increases begin at once, with the probability of its cycles",
+        "half cycles, the factor of R_HAI, Extra Fast Recovery, Target Rate Reduction",
+        "steps of quantisation; the table's shorter intervals where |Fb| is large",
+    )
+    variables: ClassVar[tuple[Variable, ...]] = (QUEUE, RATE, TARGET)
+    modes: ClassVar[tuple[str, ...]] = ("messages", "no messages")
+    lines: ClassVar[tuple[str, ...]] = ("Fb",)
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Self:
+        """Return the model of a configuration of QCN."""
+        timer = configuration.number("rpg_time_reset") if configuration.parameters["timer_on"] else np.inf
+        return cls(**_Qcn.shared(configuration), timer_s=timer, r_hai_bps=configuration.number("rpg_hai_rate"))
+
+    def fb_octets(self, state: Array) -> Array:
+        """Return Fb with the growth of equation (13), (N r - C) / (p C) and none at the queue's limits, octets."""
+        slope = self.growth_octets_per_s(state) * self.frame_octets
+        growth = slope / (self.share_sampled * self.link_bps * self.octets_per_bit)
+        return cast(Array, self.q_eq_octets - state[0] - self.w * growth)
+
+    def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
+        """Return the equations of a mode; frames and feedback are those of ``past``."""
+        xp = namespace(state)
+        rate, target = state[1], state[2]
+        then = past[0]
+        frames = then[1] / (BITS_PER_OCTET * self.wire_octets)
+        probability = self.share_sampled if mode == 0 else 0.0
+        fb = -self.fb_octets(then)
+        step = self.gain_per_octet * (xp.minimum(fb, 0.5 / self.gain_per_octet) if mode == 0 else 0.0)
+        messages = frames * probability
+        by_bytes = self.byte_reset_octets / self.frame_octets
+        by_time = self.timer_s * frames
+        cycles_b, cycles_t = frames * unbroken(probability, by_bytes), frames * unbroken(probability, by_time)
+        after_b = survival(probability, self.threshold * by_bytes)
+        after_t = xp.where(np.isinf(self.timer_s), 0.0, survival(probability, self.threshold * by_time))
+        both = (cycles_b + cycles_t) * xp.minimum(after_b, after_t)
+        one = cycles_b * after_b + cycles_t * after_t - both
+        return cast(
+            Array,
+            xp.stack(
+                [
+                    self.excess_octets_per_s(state),
+                    -step * rate * messages + (target - rate) / 2 * (cycles_b + cycles_t),
+                    -(target - rate) * messages + self.r_ai_bps * one + self.r_hai_bps * both,
+                ]
+            ),
+        )
+
+    def switches(self, state: Array, past: Sequence[Array]) -> Array:
+        """Return Fb, octets."""
+        return self.fb_octets(past[0])[None]
+
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
+        """Return messages for Fb <= 0."""
+        return np.asarray(positive[0]).astype(int)
+
+    def state_at_rest(self) -> Array:
+        """Return where both equations are zero with messages: a queue a little above Qeq."""
+        fair = self.capacity_bps / self.flows
+        frames = fair / (BITS_PER_OCTET * self.wire_octets)
+        p = self.share_sampled
+        by_bytes, by_time = self.byte_reset_octets / self.frame_octets, self.timer_s * frames
+        cycles_b, cycles_t = frames * unbroken(p, by_bytes), frames * unbroken(p, by_time)
+        after_b = survival(p, self.threshold * by_bytes)
+        after_t = np.where(np.isinf(self.timer_s), 0.0, survival(p, self.threshold * by_time))
+        both = (cycles_b + cycles_t) * np.minimum(after_b, after_t)
+        one = cycles_b * after_b + cycles_t * after_t - both
+        above = (self.r_ai_bps * one + self.r_hai_bps * both) / (frames * p)
+        fb = above / 2 * (cycles_b + cycles_t) / (self.gain_per_octet * fair * frames * p)
+        return stack(self.q_eq_octets + fb, fair, fair + above)
+
+    def start(self) -> Array:
+        """Return an empty queue and line rate, which is the target."""
+        return stack(0.0, self.line_rate_bps, self.line_rate_bps)
+
+
+def unbroken(probability: Value, frames: Value) -> Array:
+    """Return p / ((1 - p)^-frames - 1): the share of frames that end a cycle which no message has broken."""
+    # Beyond these, a cycle never ends unbroken.
+    p, n = np.minimum(probability, 1 - 1e-12), np.minimum(frames, 1e15)
+    exponent = np.minimum(-np.log1p(-p) * n, 700.0)
+    return np.asarray(np.where(p > 0, p / np.expm1(np.where(p > 0, exponent, 1.0)), 1 / n))
+
+
+def survival(probability: Value, frames: Value) -> Array:
+    """Return (1 - p)^frames: the probability that as many frames bring no message."""
+    p, n = np.minimum(probability, 1 - 1e-12), np.minimum(frames, 1e15)
+    return np.asarray(np.exp(np.maximum(np.log1p(-p) * n, -700.0)))

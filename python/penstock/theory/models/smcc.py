@@ -1,15 +1,16 @@
 """SMCC as a fluid: equations (25) to (27) of paper 004, with the gains, bounds and delay of the simulated scheme.
 
-Every sample changes the rate of one flow: by -alpha Qoff in state A, by -beta dQ in state B. A flow of rate r is sampled
-r p / frame times a second, p being the share of frames that are sampled, so that all N r changes by N times that; with
-y = N r - C in octets/s, equations (26) and (27) follow with a1 = alpha p (arrivals), a2 = b1 = 0 and b2 = beta dQ / y.
-(The printed coefficients a1 = alpha N and b2 = beta N / (p C) count in samples instead of seconds and answer every sample at every
-source.) The gains here: alpha = Ra / ra_at, beta = Rb / rb_at, bit/s per octet.
+Every sample changes the rate of one flow: by -alpha Qoff in state A, by -beta dQ in state B. A flow of rate r is
+sampled r p / frame times a second, p being the share of frames that are sampled, so that all N r changes by N times
+that; with y = N r - C in octets/s, equations (26) and (27) follow with a1 = alpha p (arrivals), a2 = b1 = 0 and
+b2 = beta dQ / y. (The printed coefficients a1 = alpha N and b2 = beta N / (p C) count in samples instead of seconds and
+answer every sample at every source.) The gains here: alpha = Ra / ra_at, beta = Rb / rb_at, bit/s per octet.
 
 States A and B are told apart by the sign of a measured dQ, which is a whole number of frames. Where the growth of an
 interval is less than a frame, some samples see no change, and count as state A (or B, or by their sign bit: the
-parameter ``delta_zero``). With ``grain_octets`` of a frame the line dQ = 0 is as wide as that; with 0 it is a line, as in
-the paper. Without the grain (and without delay) all of the line is at rest: there dx/dt = y = 0, and nothing leads along it to the target.
+parameter ``delta_zero``). With ``grain_octets`` of a frame the line dQ = 0 is as wide as that; with 0 it is a line, as
+in the paper. Without the grain (and without delay) all of the line is at rest: there dx/dt = y = 0, and nothing leads
+along it to the target.
 """
 
 from collections.abc import Sequence
@@ -20,13 +21,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration
-from penstock.theory.models.base import QUEUE, RATE, Array, FluidModel, Value, Variable, common, namespace, stack
+from penstock.theory.models.base import (
+    GLIDES,
+    QUEUE,
+    RATE,
+    Array,
+    Flags,
+    Stepwise,
+    Value,
+    Variable,
+    common,
+    namespace,
+    stack,
+)
 
 _A, _B, _A_FAST = range(3)
 
 
 @dataclass(frozen=True)
-class Smcc(FluidModel):
+class Smcc(Stepwise):
     """SMCC, equations (25) to (27).
 
     Attributes:
@@ -62,7 +75,7 @@ class Smcc(FluidModel):
     omits: ClassVar[tuple[str, ...]] = (
         "differences between flows (all have the mean rate)",
         "which congestion point a limiter is bound to: all raises count",
-        "the step of the rate at a sample: rates glide",
+        GLIDES,
         "hold_change",
     )
     variables: ClassVar[tuple[Variable, ...]] = (QUEUE, RATE)
@@ -123,12 +136,25 @@ class Smcc(FluidModel):
             change = alpha * offset * (1 - still + still * zero)
         return cast(Array, xp.stack([self.excess_octets_per_s(state), -messages * change]))
 
+    def frames_between(self, queue_octets: float) -> float:
+        """Return how many frames pass from a sample to the next: 1 / p."""
+        return 1 / float(self.share_sampled)
+
+    def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
+        """Return by how much a sampled flow changes its rate, bit/s: equation (25)."""
+        if growth_octets == 0:
+            in_a = float(self.zero_below if offset_octets < 0 else self.zero_above)
+        else:
+            in_a = float((offset_octets < 0) == (growth_octets < 0))
+        alpha = self.alpha if abs(growth_octets) > self.t1_octets else self.alpha_small
+        return -float(in_a * alpha * offset_octets + (1 - in_a) * self.beta * growth_octets)
+
     def growth_octets(self, state: Array) -> Array:
         """Return dQ, the mean growth of the queue in an interval between samples: equation (13), octets.
 
         Samples are counted in arriving frames, so that an interval lasts 1 / (p arrivals), where (13) has 1 / (p C).
         """
-        return cast(Array, self.growth_octets_per_s(state) / self._samples_per_s(state))
+        return self.growth_octets_per_s(state) / self._samples_per_s(state)
 
     def switches(self, state: Array, past: Sequence[Array]) -> Array:
         """Return offset, growth, and how far the growth's size is above t1, octets.
@@ -141,7 +167,7 @@ class Smcc(FluidModel):
         offset = past[0][0] - self.q0_octets
         return cast(Array, xp.stack(xp.broadcast_arrays(offset, growth, abs(growth) - self.t1_octets)))
 
-    def mode_of(self, positive: NDArray[np.bool_]) -> NDArray[np.int_]:
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
         """Return state A where the signs of offset and growth agree."""
         return np.where(positive[0] != positive[1], _B, np.where(positive[2], _A_FAST, _A))
 
@@ -174,7 +200,7 @@ class Smcc(FluidModel):
         return cast(Array, xp.where(interval > 0, (past[0][0] - past[1][0]) * scale, self.growth_octets(past[0])))
 
     def _samples_per_s(self, state: Array) -> Array:
-        return cast(Array, self.share_sampled * self.arrivals_octets_per_s(state) / self.frame_octets)
+        return self.share_sampled * self.arrivals_octets_per_s(state) / self.frame_octets
 
     def _still(self, growth: Array) -> Array:
         """Return the share of samples that see no growth where its mean is ``growth``: the phase of a frame is any.
