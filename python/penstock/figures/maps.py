@@ -32,7 +32,7 @@ def map_figure(name: str, drawn: Map, points: list[Point]) -> Figure:
         x, y = _ticks(drawn.x), _ticks(drawn.y)
         settings = _colours(drawn, values, border)
         mesh = axes.pcolormesh(x, y, np.ma.masked_invalid(values), shading="nearest", rasterized=True, **settings)
-        figure.colorbar(mesh, ax=axes, label=f"{words}\n({shown})" if len(words) > 30 else f"{words} ({shown})")
+        figure.colorbar(mesh, ax=axes, extend="both" if drawn.metric == "margin" else "neither", label=f"{words}\n({shown})" if len(words) > 30 else f"{words} ({shown})")
         finite = values[np.isfinite(values)]
         if np.isfinite(border) and finite.size and finite.min() < border < finite.max():
             axes.contour(x, y, values, levels=[border / factor], colors=REFERENCE, linewidths=1.6)
@@ -58,7 +58,8 @@ def _colours(drawn: Map, values: Any, border: float) -> dict[str, Any]:
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     if drawn.metric == "margin":
         # Red is unstable, whatever else there is on the map.
-        return {"cmap": "RdBu", "norm": TwoSlopeNorm(border, min(low, border - 1.0), max(high, border + 1.0))}
+        most = min(90.0, max(-low, high, 1.0))
+        return {"cmap": "RdBu", "norm": TwoSlopeNorm(border, -most, most)}
     if drawn.metric == "sliding":
         return {"cmap": "RdBu", "norm": TwoSlopeNorm(border, 0.0, min(max(high, 1.5), 2.0))}
     return {"cmap": "viridis", "vmin": low, "vmax": high if high > low else low + 1.0}

@@ -30,6 +30,9 @@ Array = NDArray[Any]
 _SWEEPS = 60
 """Iterations of the simultaneous root finder: simple roots take about ten, double ones fifty."""
 
+_SETTLED = 1e-13
+"""A root that moves by a smaller share of it has been found."""
+
 _REAL = 1e-6
 """A root whose imaginary part is so small a share of it counts as real."""
 
@@ -196,13 +199,25 @@ def roots(coefficients: Array, xp: Any = np) -> Array:
     z = xp.where(radius > 0, radius, 1.0)[..., None] * start
     others = ~xp.eye(n, dtype=bool)
     tiny = 1e-300
-    for _ in range(_SWEEPS):
+
+    def step(z: Any) -> Any:
         value, derivative = _at(monic, z, xp), _at(slope, z, xp)
         newton = value / xp.where(xp.abs(derivative) > tiny, derivative, tiny)
         distance = xp.where(others, z[..., :, None] - z[..., None, :], 1.0)
         distance = xp.where(xp.abs(distance) > tiny, distance, tiny)
         push = xp.sum(xp.where(others, 1.0 / distance, 0.0), axis=-1)
-        z = z - newton / (1 - newton * push)
+        return newton / (1 - newton * push)
+
+    if xp is not np:
+        # A compiled loop: unrolled, it would take minutes to compile. It cannot stop early.
+        import jax
+
+        return jax.lax.fori_loop(0, _SWEEPS, lambda _, z: z - step(z), z)
+    for _ in range(_SWEEPS):
+        moved = step(z)
+        z = z - moved
+        if np.all(np.abs(moved) <= _SETTLED * (np.abs(z) + radius[..., None] * _SETTLED)):
+            break
     return z
 
 

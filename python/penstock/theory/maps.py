@@ -82,7 +82,7 @@ class Point:
 
 
 def backend(name: str = "auto") -> Any:
-    """The array library for margins: ``numpy``, ``jax``, or JAX where there is one (``auto``).
+    """The array library for margins: ``numpy``, ``jax``, or, for ``auto``, JAX where it finds a GPU.
 
     Raises:
         Unsuited: ``jax`` is asked for and not installed.
@@ -94,6 +94,9 @@ def backend(name: str = "auto") -> Any:
     except ImportError:
         if name == "jax":
             raise Unsuited("JAX is not installed", "pip install jax, or take numpy") from None
+        return np
+    # To compile takes longer than NumPy takes for all of a map.
+    if name == "auto" and jax.default_backend() == "cpu":
         return np
     jax.config.update("jax_enable_x64", True)
     return jax.numpy
@@ -158,7 +161,7 @@ def draw_up(
                 refused.setdefault(_reason(error))
             if done % _BATCH == 0:
                 told(0.2 + 0.2 * done / len(grid))
-        found = _measured(models, metric, xp, lambda share: told(0.4 + 0.6 * share))
+        found = _measured(models, metric, xp, refused, lambda share: told(0.4 + 0.6 * share))
     if not found:
         raise Unsuited(f"no point of the map has a model: {next(iter(refused), 'no reason known')}")
     for place, value in found.items():
@@ -303,7 +306,13 @@ def _sliding(configurations: dict[tuple[int, int], Configuration], refused: dict
     return found
 
 
-def _measured(models: dict[tuple[int, int], FluidModel], metric: Metric, xp: Any, told: Progress) -> dict[Any, float]:
+def _measured(
+    models: dict[tuple[int, int], FluidModel],
+    metric: Metric,
+    xp: Any,
+    refused: dict[str, None],
+    told: Progress,
+) -> dict[Any, float]:
     """The metric of each model; models of one kind are calculated together."""
     found: dict[Any, float] = {}
     places = list(models)
@@ -318,6 +327,8 @@ def _measured(models: dict[tuple[int, int], FluidModel], metric: Metric, xp: Any
                 ends = settled(wide, progress=lambda part, share=share: told(share + part * len(batch) / len(places)))
                 values = ends.amplitude_octets if metric == "amplitude" else ends.utilization
         found |= zip(batch, values.tolist(), strict=True)
+        if np.any(np.isnan(values)):
+            refused.setdefault("no equilibrium within the limits of queue and rates that has a derivative")
         told((start + len(batch)) / len(places))
     return found
 

@@ -66,7 +66,7 @@ def draw_map(
     sets: Annotated[list[str] | None, _SETS] = None,
     at: Annotated[float | None, _AT] = None,
     library: Annotated[
-        str, typer.Option("--library", metavar="NAME", help="Arrays of margins: numpy, jax, or auto for JAX if there.")
+        str, typer.Option("--library", metavar="NAME", help="Arrays of margins: numpy, jax, or auto: JAX where it finds a GPU.")
     ] = "auto",
     out: Annotated[
         Path | None,
