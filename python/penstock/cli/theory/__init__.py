@@ -114,7 +114,7 @@ def sliding(
     ] = False,
     json: Annotated[bool, _JSON] = False,
 ) -> None:
-    """Print the verdict of the sliding-mode theorems on each period of a scenario, with both sides of each inequality."""
+    """Print the verdict of the sliding-mode theorems on each period of a scenario, with both sides of inequalities."""
     from penstock.cli.theory.sliding import show_sliding
 
     show_sliding(
