@@ -136,6 +136,11 @@ def _pictures(laws: ModuleType) -> Iterator[Step]:
     climbing = g / h + (v0 - g / h) * sp.exp(-h * t)
     motion = laws.climber(climbing, g, h)
     yield _same("(10)", "v goes to g/h at the rate h", (climbing, sp.diff(climbing, t)), motion)
+    # Not a hyperbola, as the paper has it: a line and a logarithm, which nears v = g/h on one side alone.
+    along = sp.Matrix(laws.climber(y, g, h)).dot(
+        sp.Matrix([sp.diff(x + y / h + g / h**2 * sp.log(g / h - y), variable) for variable in (x, y)])
+    )
+    yield _same("figure 3", "along (10), u + v/h + g/h² ln(g/h - v) stays", sp.Integer(0), along)
 
 
 def _qcn(laws: ModuleType, theorems: ModuleType) -> Iterator[Step]:

@@ -67,15 +67,21 @@ def speeds(plane: Plane, x: float, y: float) -> tuple[float, float]:
 
 def is_sliding(plane: Plane, x: float, y: float) -> bool:
     """Whether a point of the switching line is in the sliding regime: theorem 1, and not both speeds 0."""
+    above, below = _towards(plane, x, y)
+    return all(theorems.slides(above, below)) and above < below
+
+
+def _towards(plane: Plane, x: float, y: float) -> tuple[float, float]:
+    """Return the speeds, each with a little that counts as none."""
     above, below = speeds(plane, x, y)
     slack = _STILL * max(abs(above), abs(below))
-    return all(theorems.slides(above - slack, below + slack)) and above < below
+    return above - slack, below + slack
 
 
 def slide(plane: Plane, x: float, y: float) -> tuple[float, float]:
     """Return (x', y') of the slide at a point of the switching line, in frames/s and frames/s²."""
     above, below = speeds(plane, x, y)
-    part = below / (below - above)
+    part = min(1.0, max(0.0, below / (below - above)))
     first, second = plane.motion(0, x, y), plane.motion(1, x, y)
     return part * first[0] + (1 - part) * second[0], part * first[1] + (1 - part) * second[1]
 
@@ -147,6 +153,11 @@ class _Walk:
 
     def go(self, until_s: float) -> None:
         """Follow one law to the next event."""
+        if self._at_rest():
+            rest = np.tile(self.state[:, None], 2)
+            self.parts.append((np.array([self.time_s, until_s]), rest, np.full(2, SLIDE)))
+            self.time_s = until_s
+            return
         stop_s = min([until_s, *(at for at, _ in self.late[:1])])
         watched = self._events()
         found = solve_ivp(
@@ -174,6 +185,13 @@ class _Walk:
             self.law = self.late.pop(0)[1]
             self._hold()
 
+    def _at_rest(self) -> bool:
+        """Whether the state slides nowhere, as on y = 0."""
+        if self.law != SLIDE:
+            return False
+        moves = np.abs(slide(self.plane, *self.state)).max()
+        return bool(moves <= _STILL * np.abs(self.plane.motion(0, *self.state)).max())
+
     def _motion(self, _: float, state: "NDArray[np.float64]") -> list[float]:
         x, y = state
         motion = slide(self.plane, x, y) if self.law == SLIDE else self.plane.motion(self.law, x, y)
@@ -193,8 +211,8 @@ class _Walk:
             events.append((event, act))
 
         if self.law == SLIDE:
-            watch(lambda x, y: -speeds(plane, x, y)[0], -1, lambda: self._leave(0))
-            watch(lambda x, y: speeds(plane, x, y)[1], -1, lambda: self._leave(1))
+            watch(lambda x, y: -_towards(plane, x, y)[0], -1, lambda: self._leave(0))
+            watch(lambda x, y: _towards(plane, x, y)[1], -1, lambda: self._leave(1))
         else:
             watch(plane.side, 1 if self.inside else -1, self._cross)
         for axis, (low, high) in enumerate(ends):
@@ -208,8 +226,9 @@ class _Walk:
 
     def _raw(self, axis: int) -> Callable[[float, float], float]:
         """Return the rate at which a coordinate would change if it were not held."""
-        law = self.law if self.law != SLIDE else 1
-        return lambda x, y: float(self.plane.motion(law, x, y)[axis])
+        if self.law == SLIDE:
+            return lambda x, y: float(slide(self.plane, x, y)[axis])
+        return lambda x, y: float(self.plane.motion(self.law, x, y)[axis])
 
     def _ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
         limits = self.plane.limits
@@ -217,11 +236,14 @@ class _Walk:
 
     def _hold(self) -> None:
         """Hold each coordinate that is at an end and would go beyond; let go of the others."""
-        for axis, (low, high) in enumerate(self._ends()):
-            size = _ON_LINE * max(1.0, abs(low) if abs(low) < np.inf else 0, abs(high) if abs(high) < np.inf else 0)
+        ends = self._ends()
+        # Where y is 0 but for rounding, the queue stays; so large is rounding.
+        rounding = _ON_LINE * max(1.0, *(abs(end) for end in ends[1] if np.isfinite(end)), 0.0), 0.0
+        for axis, (low, high) in enumerate(ends):
+            size = _ON_LINE * max(1.0, *(abs(end) for end in (low, high) if np.isfinite(end)), 0.0)
             rate = self._raw(axis)(*self.state)
             at_low, at_high = self.state[axis] <= low + size, self.state[axis] >= high - size
-            self.held[axis] = bool((at_low and rate < -size) or (at_high and rate > size))
+            self.held[axis] = bool((at_low and rate < -rounding[axis]) or (at_high and rate > rounding[axis]))
             if self.held[axis]:
                 self.state[axis] = low if at_low else high
 
@@ -231,7 +253,7 @@ class _Walk:
             self.inside = 1 - self.inside
             self.late.append((self.time_s + self.delay_s, self.inside))
             return
-        self.law = SLIDE if not any(self.held) and is_sliding(self.plane, *self.state) else 1 - self.inside
+        self.law = SLIDE if is_sliding(self.plane, *self.state) else 1 - self.inside
         if self.law != SLIDE:
             self.inside = self.law
         self._hold()

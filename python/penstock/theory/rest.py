@@ -50,15 +50,13 @@ def rest(given: Configuration) -> Rest:
     """Return where the queue rests with a configuration of SMCC.
 
     Raises:
-        Unsuited: the scheme is not SMCC, or its alpha is 0.
+        Unsuited: the scheme is not SMCC.
     """
     if given.scheme != "smcc":
         raise Unsuited(f"{given.scheme} has no states A and B", "the deal-breaker is SMCC's (paper 004, remark 1)")
     model = Smcc.of(given)
     # Near a rest the growth is small: with two stages the smaller alpha.
     alpha, beta = float(model.alpha_small), float(model.beta)
-    if not alpha:
-        raise Unsuited("alpha is 0: state A changes nothing", "ra above 0")
     balance_frames = beta / alpha
     places: dict[str, Place] = {
         "state-a": "target",

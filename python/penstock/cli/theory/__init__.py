@@ -117,7 +117,7 @@ def sliding(
     ] = False,
     json: Annotated[bool, _JSON] = False,
 ) -> None:
-    """Print the verdict of the sliding-mode theorems on each period of a scenario, with both sides of each inequality."""
+    """Print the verdict of the sliding-mode theorems on each period of a scenario, with both sides of inequalities."""
     from penstock.cli.theory.sliding import show_sliding
 
     show_sliding(
@@ -180,8 +180,10 @@ def figures(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[N]…", help="2, 3, 4, 6, 7, 8, 9 or remark-2.  [default: all]")
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder.  [default: results/theory]")] = None,
-    kind: Annotated[str, typer.Option("--format", metavar="KIND", help="png, svg or pdf.")] = "png",
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder, or file of one figure.  [default: results/theory]")
+    ] = None,
+    kind: Annotated[str, typer.Option("--format", metavar="KIND", help="In a folder: png, svg or pdf.")] = "png",
 ) -> None:
     """Redraw figures 2 to 4 and 6 to 9 of paper 004, and what its remark 2 describes, from the equations."""
     from penstock.cli.theory.phase import draw_figures

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from penstock.cli.failure import InputError, say
+from penstock.cli.failure import InputError
 from penstock.cli.locate import RESULTS, find
 from penstock.cli.theory.sliding import reading
 from penstock.figures.style import save
@@ -50,13 +50,16 @@ def draw_figures(names: list[str], *, out: Path | None, kind: str) -> None:
     if kind not in _KINDS:
         raise InputError(f"--format {kind}: no such format", f"the formats are {', '.join(_KINDS)}")
     wanted = [_known(name) for name in names] or list(DRAWINGS)
-    folder = out or RESULTS / "theory"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in wanted:
-        path = folder / f"{name}.{kind}"
+    if out is not None and out.suffix:
+        if len(wanted) > 1:
+            raise InputError(f"--out {out}: one file for {len(wanted)} figures", "name one figure, or a folder")
+        paths = [figure_path(out, out)]
+    else:
+        paths = [(out or RESULTS / "theory") / f"{name}.{kind}" for name in wanted]
+    paths[0].parent.mkdir(parents=True, exist_ok=True)
+    for name, path in zip(wanted, paths, strict=True):
         save(DRAWINGS[name](), path)
         typer.echo(str(path))
-    say(f"{len(wanted)} figures, from the equations of paper 004")
 
 
 def figure_path(out: Path | None, default: Path) -> Path:
