@@ -51,6 +51,7 @@ class Dcqcn(FluidModel):
         byte_reset_octets: a cycle of the byte counter.
         timer_s: T, s.
         r_ai_bps: R_AI, bit/s.
+        waits: whether a marked frame's wait in the queue, as long as at rest, is part of the delay.
     """
 
     k_min_octets: Value
@@ -63,6 +64,7 @@ class Dcqcn(FluidModel):
     byte_reset_octets: Value
     timer_s: Value
     r_ai_bps: Value
+    waits: bool = True
 
     scheme: ClassVar[str] = "dcqcn"
     form: ClassVar[str] = "published"
@@ -165,8 +167,14 @@ class Dcqcn(FluidModel):
         """How long ago a frame was marked: it is marked as it joins the queue, and waits in it before that is seen."""
         return (self.delay_s + self._wait_s,)
 
+    def without_delay(self) -> Self:
+        """Return the model without any delay, that in the queue included."""
+        return self.with_changes(delay_s=0.0, waits=False)
+
     @cached_property
     def _wait_s(self) -> Value:
+        if not self.waits:
+            return 0.0
         return cast(Value, self.state_at_rest()[0] / (self.link_bps * self.octets_per_bit))
 
     def marked_at_rest(self) -> Value:
