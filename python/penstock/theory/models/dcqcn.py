@@ -64,7 +64,7 @@ class Dcqcn(FluidModel):
     byte_reset_octets: Value
     timer_s: Value
     r_ai_bps: Value
-    waits: bool = True
+    waits: bool
 
     scheme: ClassVar[str] = "dcqcn"
     form: ClassVar[str] = "published"
@@ -105,6 +105,7 @@ class Dcqcn(FluidModel):
             byte_reset_octets=number("byte_reset"),
             timer_s=number("time_reset"),
             r_ai_bps=number("r_ai"),
+            waits=True,
         )
 
     def marked(self, mode: int, queue: Array) -> Array:
