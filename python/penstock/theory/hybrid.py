@@ -34,6 +34,9 @@ _MOST_EVENTS = 20_000
 _SLACK = 1e-6
 """A mode beside a line leads away from it if it does so faster than this part of what the other does."""
 
+_STILL = 1e-8
+"""A model that moves by less than this part of its rest in its own time scale does not move."""
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -203,18 +206,29 @@ class _Run:
     def _share(self, state: Array, line: int, below: Array, above: Array) -> float:
         """Return the share of the positive side that holds the switching function at zero."""
         down, up = self._rate_of(state, line, above), self._rate_of(state, line, below)
-        return min(max(up / (up - down), 0.0), 1.0) if up != down else 0.0
+        # Where neither side leads anywhere, only rounding would share them out.
+        still = _STILL * float(np.abs(self._gradient(state, line)) @ self.scale) / self.model.time_scale_s
+        return min(max(up / (up - down), 0.0), 1.0) if up - down > still else 0.0
 
     def _switch(self, state: Array) -> Array:
         return self.model.switches(state, (state,) * len(self.model.delays_s))
 
     def _rate_of(self, state: Array, line: int, slope: Array) -> float:
-        """Return how fast a switching function changes along ``slope``: a central difference, exact for linear ones."""
-        largest = float(np.max(np.abs(slope) / self.scale))
-        if largest == 0:
-            return 0.0
-        step = 1e-6 / largest * slope
-        return float((self._switch(state + step)[line] - self._switch(state - step)[line]) * largest / 2e-6)
+        """Return how fast a switching function changes along ``slope``: its gradient by central differences.
+
+        Each variable has its own step: along ``slope`` itself a slow variable's change would drown in rounding.
+        """
+        moving = np.flatnonzero(slope)
+        return float(self._gradient(state, line, moving) @ slope[moving])
+
+    def _gradient(self, state: Array, line: int, which: NDArray[np.int_] | None = None) -> Array:
+        found = []
+        for i in range(len(state)) if which is None else which:
+            step = np.zeros_like(state)
+            step[i] = 1e-6 * self.scale[i]
+            change = self._switch(state + step)[line] - self._switch(state - step)[line]
+            found.append(change / (2 * step[i]))
+        return np.array(found)
 
     # Events.
 

@@ -33,7 +33,6 @@ from penstock.theory.models.base import (
 )
 
 _DECREASE, _RECOVERY, _INCREASE = range(3)
-_TABLE_OCTETS = np.array([150_000, 75_000, 50_000, 37_500, 30_000, 25_000, 21_500, 18_500], dtype=float) / 150_000
 
 
 @dataclass(frozen=True)
