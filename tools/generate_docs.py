@@ -115,7 +115,7 @@ def read_scenarios(page: str) -> None:
 
 
 def draw_commands(page: str, images: Path) -> None:
-    """Runs every command of a shell block that writes a figure, `penstock … --out NAME.svg` (or .png), into `images`."""
+    """Runs every command of a shell block that writes a figure, `penstock … --out NAME.svg` or .png, into `images`."""
     for block in re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
         for line in block.splitlines():
             name, *arguments = shlex.split(line, comments=True) or [""]
