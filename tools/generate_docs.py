@@ -6,7 +6,7 @@ writes .build/docs, where lines such as `{{ commands }}` are replaced, a page is
 docs/schemes/ has of it: NAME.md, and NAME.states.toml for its state diagram and a run) and the figures are drawn,
 and .build/mkdocs.yml, which is mkdocs.yml with each folder of its navigation replaced by the pages in it.
 Every whole scenario in the pages is read on the way: one that Penstock refuses fails the build. So does a command
-`penstock … --out NAME.svg` in a block of shell; what it draws is images/NAME.svg.
+`penstock … --out NAME.svg` (or .png) in a block of shell; what it draws is images/NAME.svg.
 """
 
 import inspect
@@ -125,11 +125,11 @@ def read_scenarios(page: str) -> None:
 
 
 def draw_commands(page: str, images: Path) -> None:
-    """Runs every command of a shell block that writes a figure, `penstock … --out NAME.svg`, to have it in `images`."""
+    """Runs every command of a shell block that writes a figure, `penstock … --out NAME.svg` or .png, into `images`."""
     for block in re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
         for line in block.splitlines():
             name, *arguments = shlex.split(line, comments=True) or [""]
-            if name == "penstock" and arguments[-2:-1] == ["--out"] and arguments[-1].endswith(".svg"):
+            if name == "penstock" and arguments[-2:-1] == ["--out"] and arguments[-1].endswith((".svg", ".png")):
                 target = images / arguments[-1]
                 target.parent.mkdir(parents=True, exist_ok=True)
                 command = [str(Path(sys.executable).with_name(name)), *arguments[:-1], str(target)]
