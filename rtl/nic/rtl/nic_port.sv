@@ -6,7 +6,7 @@
 //
 // Frames that arrive are handed on whole, so that one line never waits for another.
 //
-// Latency: out 4 clocks and the delay, in 7 clocks, the frame's own and the delay; a delay line takes at least 6.
+// Latency: out 3 clocks and the delay, in 6 clocks, the frame's own and the delay; a delay line takes at least 6.
 // Throughput: the line's.
 
 `default_nettype none

@@ -29,7 +29,7 @@ pub const CN_TAG: u16 = 0x22e9;
 const CONTROL: u16 = 0x8808;
 pub const CONTROL_ADDRESS: u64 = 0x0180_c200_0001;
 /// Addresses of the reaction points, and where their packets go.
-pub const MACS: [u64; POINTS] = [0x0200_0000_0011, 0x0200_0000_0012, 0x0200_0100_0011, 0x7eff_0000_0011];
+pub const MACS: [u64; POINTS] = [0x0200_0000_0011, 0x0200_0000_0012, 0x0200_0300_0011, 0x7eff_0000_0011];
 pub const SINK_MAC: u64 = 0x0200_0000_00aa;
 
 /// What a frame holds at an offset.
@@ -391,7 +391,8 @@ impl<N: Nic, M: Machine> World<N, M> {
             let octets = &frame.octets;
             let point = MACS.iter().position(|&mac| mac_at(octets, 6) == Some(mac)).expect("a frame of someone");
             assert_eq!((N::PORT_OF[point], mac_at(octets, 0)), (p, Some(SINK_MAC)), "clock {}", self.clock);
-            assert_eq!((octets.len() + FCS, u16_at(octets, 12)), (self.generated[point], Some(0x0800)));
+            let made = (octets.len() + FCS, u16_at(octets, 12));
+            assert_eq!(made, (self.generated[point], Some(0x0800)), "clock {}, point {point}", self.clock);
             let sequence = u32::from_be_bytes(octets[42..46].try_into().expect("four octets"));
             let skipped = sequence.wrapping_sub(line.next_sequence[point]);
             assert!(!lossless || skipped == 0, "frames go in order");

@@ -24,11 +24,12 @@ const STAGES: u32 = 255;
 const SETS: u64 = 400;
 const CLOCKS: u64 = 30_000;
 
-/// The words of a clock, in the order in which the state machine draws them.
-struct Words(VecDeque<u32>);
+/// The words of a clock, in the order in which the state machine draws them, and how many it has drawn.
+struct Words(VecDeque<u32>, u8);
 
 impl Draw for Words {
     fn draw(&mut self) -> u32 {
+        self.1 += 1;
         self.0.pop_front().expect("no more words than counters")
     }
 }
@@ -273,7 +274,7 @@ macro_rules! lockstep {
 
                     // The events of this clock.
                     let now = Instant(ticks);
-                    let mut words = Words(VecDeque::new());
+                    let mut words = Words(VecDeque::new(), 0);
                     let byte_ended = byte.running && byte.coming.is_none() && byte_left < 0;
                     let time_ended = time.running && time.coming.is_none() && time_left <= 0;
                     let left =
@@ -335,6 +336,7 @@ macro_rules! lockstep {
                     } else {
                         None
                     };
+                    assert_eq!(u8::from(out.draw_byte_o) + u8::from(out.draw_timer_o), words.1, "words are drawn");
                     if let Some(event) = event {
                         served[event] += 1;
                         free_at = clock + SERVICE;

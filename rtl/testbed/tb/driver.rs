@@ -3,7 +3,7 @@
 //! It works with any build of `testbed`; the fast ones are for long runs. A random word is asked for in the clock in which it is
 //! drawn, so that a stream of the simulator can be given to both.
 
-use penstock_cosim::axil::{NIC_REGISTERS, SWITCH_REGISTERS};
+use penstock_cosim::axil::{self, Master, NIC_REGISTERS, SWITCH_REGISTERS};
 use penstock_cosim::testbed_qcn::{In, Out};
 use penstock_cosim::{Clocked, Random};
 
@@ -28,16 +28,6 @@ impl Bus {
             Self::Nic(nic) => nic,
             Self::Switch => NICS,
         }
-    }
-
-    /// Address of a register, and whether it has two words.
-    fn place(self, name: &str) -> (u16, bool) {
-        let places = match self {
-            Self::Nic(_) => NIC_REGISTERS,
-            Self::Switch => SWITCH_REGISTERS,
-        };
-        let found = places.iter().find(|place| place.0 == name);
-        found.map_or_else(|| panic!("{self:?} has no register {name}"), |&(_, address, bits)| (address, bits > 32))
     }
 }
 
@@ -112,6 +102,7 @@ impl Measured {
 pub struct Testbed<C> {
     core: C,
     input: In,
+    buses: [Master; NICS + 1],
     words: Box<dyn FnMut(Stream) -> u32>,
     clock: u64,
     last: Out,
@@ -147,7 +138,8 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
     /// A test bed that is given the words; `seed` says what registers hold before reset. No flow has started, the time runs.
     pub fn with_words(settings: &Settings, seed: u64, words: Box<dyn FnMut(Stream) -> u32>) -> Self {
         let input = In { rst_i: true, ..In::default() };
-        let mut bed = Self { core: C::new(seed), input, words, clock: 0, last: Out::default() };
+        let masters = [NIC_REGISTERS, NIC_REGISTERS, SWITCH_REGISTERS].map(Master::new);
+        let mut bed = Self { core: C::new(seed), input, buses: masters, words, clock: 0, last: Out::default() };
         bed.clock();
         bed.input.rst_i = false;
         bed.set(settings);
@@ -159,6 +151,10 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
     }
 
     fn set(&mut self, settings: &Settings) {
+        for nic in 0..NICS {
+            // The priority that the switch stops.
+            self.write(Bus::Nic(nic), "flow.data_priority", 3);
+        }
         for point in 0..POINTS {
             let (nic, own) = (Bus::Nic(point / POINTS_A_NIC), point % POINTS_A_NIC);
             let put = |name: &str| format!("reaction_point[{own}].{name}");
@@ -186,16 +182,13 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
         }
     }
 
-    /// Writes a register.
+    /// Writes a register, and waits until that is done.
     ///
     /// # Panics
-    /// If there is none of this name.
+    /// If there is none of this name, or the value does not fit.
     pub fn write(&mut self, bus: Bus, name: &str, value: u64) {
-        let (address, wide) = bus.place(name);
-        self.access(bus, address, Some(value as u32));
-        if wide {
-            self.access(bus, address + 4, Some((value >> 32) as u32));
-        }
+        self.buses[bus.index()].write(name, value);
+        self.wait();
     }
 
     /// Reads a register.
@@ -203,49 +196,49 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
     /// # Panics
     /// If there is none of this name.
     pub fn read(&mut self, bus: Bus, name: &str) -> u64 {
-        let (address, wide) = bus.place(name);
-        let low = self.access(bus, address, None);
-        let high = if wide { self.access(bus, address + 4, None) } else { 0 };
-        u64::from(high) << 32 | u64::from(low)
+        self.buses[bus.index()].read(name);
+        self.wait();
+        self.buses[bus.index()].answer().expect("it has been read")
     }
 
-    /// One access, over AXI4-Lite.
-    fn access(&mut self, bus: Bus, address: u16, data: Option<u32>) -> u32 {
-        let (bus, bit) = (bus.index(), 1 << bus.index());
-        self.input.s_axil_awaddr = u64::from(address) << (11 * bus);
-        self.input.s_axil_araddr = self.input.s_axil_awaddr;
-        self.input.s_axil_wdata[bus] = data.unwrap_or(0);
-        (self.input.s_axil_bready, self.input.s_axil_rready) = (bit, bit);
-        let (mut asks, mut gives) = (true, data.is_some());
-        for _ in 0..100 {
-            self.input.s_axil_awvalid = if asks && data.is_some() { bit } else { 0 };
-            self.input.s_axil_wvalid = if gives { bit } else { 0 };
-            self.input.s_axil_arvalid = if asks && data.is_none() { bit } else { 0 };
-            let out = self.clock();
-            let ready = if data.is_some() { out.s_axil_awready } else { out.s_axil_arready };
-            asks &= ready & bit == 0;
-            gives &= out.s_axil_wready & bit == 0;
-            let done = if data.is_some() { out.s_axil_bvalid } else { out.s_axil_rvalid };
-            if done & bit != 0 {
-                let answer = if data.is_some() { out.s_axil_bresp } else { out.s_axil_rresp };
-                assert_eq!(answer >> (2 * bus) & 3, 0, "the register at {address:#x} answers");
-                return out.s_axil_rdata[bus];
+    /// Reads a counter of a port of the switch.
+    pub fn line(&mut self, port: usize, name: &str) -> u64 {
+        self.write(Bus::Switch, "line.select", port as u64);
+        self.read(Bus::Switch, &format!("line.{name}"))
+    }
+
+    fn wait(&mut self) {
+        for _ in 0..1000 {
+            if !self.busy() {
+                return;
             }
+            self.clock();
         }
-        panic!("no answer from {address:#x}");
+        panic!("the registers do not answer");
     }
 
-    /// A flow begins: its reaction point at the largest rate, its packet generator on.
+    /// Something is being written or read.
+    pub fn busy(&self) -> bool {
+        self.buses.iter().any(Master::busy)
+    }
+
+    /// A flow begins in the next clocks: its reaction point at the largest rate, its packet generator on.
+    pub fn begin(&mut self, point: usize) {
+        let own = point % POINTS_A_NIC;
+        self.buses[point / POINTS_A_NIC].write(&format!("reaction_point[{own}].start"), 1);
+        self.buses[point / POINTS_A_NIC].write(&format!("reaction_point[{own}].enable"), 1);
+    }
+
+    /// A flow begins; waits until it has.
     pub fn start(&mut self, point: usize) {
-        let (nic, own) = (Bus::Nic(point / POINTS_A_NIC), point % POINTS_A_NIC);
-        self.write(nic, &format!("reaction_point[{own}].start"), 1);
-        self.write(nic, &format!("reaction_point[{own}].enable"), 1);
+        self.begin(point);
+        self.wait();
     }
 
     /// A flow ends.
     pub fn stop(&mut self, point: usize) {
-        let (nic, own) = (Bus::Nic(point / POINTS_A_NIC), point % POINTS_A_NIC);
-        self.write(nic, &format!("reaction_point[{own}].enable"), 0);
+        let own = point % POINTS_A_NIC;
+        self.write(Bus::Nic(point / POINTS_A_NIC), &format!("reaction_point[{own}].enable"), 0);
     }
 
     /// What the ports were given in the last clock.
@@ -265,16 +258,22 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
 
     /// One clock.
     pub fn clock(&mut self) -> Out {
+        self.ask();
         let (_, shown) = self.core.run(&self.input, 0);
         self.draw(&shown);
         self.last = self.core.clock(&self.input);
         self.clock += 1;
+        self.answers();
         self.last
     }
 
     /// As many clocks, fast.
     pub fn run(&mut self, clocks: u64) {
         let end = self.clock + clocks;
+        while self.clock < end && self.busy() {
+            self.clock();
+        }
+        self.ask();
         loop {
             let (done, shown) = self.core.run(&self.input, end - self.clock);
             self.clock += done;
@@ -285,6 +284,42 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
             self.draw(&shown);
             self.core.clock(&self.input);
             self.clock += 1;
+        }
+    }
+
+    /// What the buses are given.
+    fn ask(&mut self) {
+        let input = &mut self.input;
+        (input.s_axil_awvalid, input.s_axil_wvalid, input.s_axil_arvalid) = (0, 0, 0);
+        (input.s_axil_awaddr, input.s_axil_araddr) = (0, 0);
+        let all = (1 << self.buses.len()) - 1;
+        (input.s_axil_bready, input.s_axil_rready) = (all, all);
+        for (index, bus) in self.buses.iter_mut().enumerate() {
+            let given = bus.show();
+            input.s_axil_awvalid |= u8::from(given.aw.is_some()) << index;
+            input.s_axil_wvalid |= u8::from(given.w.is_some()) << index;
+            input.s_axil_arvalid |= u8::from(given.ar.is_some()) << index;
+            input.s_axil_awaddr |= u64::from(given.aw.unwrap_or(0)) << (11 * index);
+            input.s_axil_araddr |= u64::from(given.ar.unwrap_or(0)) << (11 * index);
+            input.s_axil_wdata[index] = given.w.unwrap_or(0);
+        }
+    }
+
+    /// What they answer.
+    fn answers(&mut self) {
+        if self.input.rst_i {
+            return;
+        }
+        let out = &self.last;
+        for (index, bus) in self.buses.iter_mut().enumerate() {
+            let bit = |bits: u8| bits >> index & 1 == 1;
+            bus.see(&axil::Shown {
+                aw: bit(out.s_axil_awready),
+                w: bit(out.s_axil_wready),
+                b: bit(out.s_axil_bvalid).then_some(out.s_axil_bresp >> (2 * index) & 3),
+                ar: bit(out.s_axil_arready),
+                r: bit(out.s_axil_rvalid).then_some((out.s_axil_rresp >> (2 * index) & 3, out.s_axil_rdata[index])),
+            });
         }
     }
 

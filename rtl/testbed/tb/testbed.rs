@@ -1,27 +1,293 @@
-//! The test bed.
-#[path = "driver.rs"]
-mod driver;
+//! The test bed in a closed loop: every reaction point and the congestion point in lock step with the state machines of the
+//! simulator, in every clock.
 
-use driver::{Settings, Testbed};
+mod driver;
+#[path = "../../switch/tb/follow.rs"]
+mod follow;
+#[path = "../../nic/tb/machine.rs"]
+#[allow(dead_code)]
+mod machine;
+#[path = "../../cp/tb/reference.rs"]
+#[allow(dead_code)]
+mod reference;
+
+use std::collections::VecDeque;
+
+use driver::{Bus, NICS, POINTS, POINTS_A_NIC, Settings, Testbed, field, mac};
+use follow::{Follow, Message, Shown};
+use machine::{Event, Machine, Point, Qcn, QcnSettings, SmccPoint};
+use penstock_cosim::stream::{Beat, Sink};
+use penstock_cosim::testbed_qcn::{In, Out};
+use penstock_cosim::{Clocked, testbed_qcn, testbed_qcn_ports, testbed_smcc};
+use penstock_schemes::smcc::Config;
+
+const BUFFER: u64 = 150_000;
+/// Rate of the congestion point's port, and when it falls and rises again.
+const RATE: u64 = 950_000_000;
+const LOW: u64 = 500_000_000;
+
+/// Timers and cycles so short that all phases come in two million clocks (16 ms).
+const QCN: QcnSettings = QcnSettings {
+    gd_shift: 7,
+    threshold: 5,
+    byte_reset: 10_000,
+    time_reset: 1_000,
+    ai_rate: 1_000_000,
+    hai_rate: 2_000_000,
+    min_rate: 5_000_000,
+    max_rate: 1_000_000_000,
+    jitter: 9830,
+    timer_on: true,
+};
+const TICK_CLOCKS: u64 = 25;
+
+fn qcn_registers(s: &QcnSettings) -> Vec<(&'static str, u64)> {
+    vec![
+        ("qcn.tick_clocks", TICK_CLOCKS),
+        ("qcn.gd_shift", s.gd_shift.into()),
+        ("qcn.rpg_threshold", s.threshold.into()),
+        ("qcn.rpg_byte_reset", s.byte_reset.into()),
+        ("qcn.rpg_time_reset", s.time_reset.into()),
+        ("qcn.rpg_ai_rate", s.ai_rate),
+        ("qcn.rpg_hai_rate", s.hai_rate),
+        ("qcn.rpg_min_rate", s.min_rate),
+        ("qcn.rpg_max_rate", s.max_rate),
+        ("qcn.rp_jitter", s.jitter.into()),
+        ("qcn.timer_on", s.timer_on.into()),
+    ]
+}
+
+fn smcc_registers(config: &Config, max_rate: u64) -> Vec<(&'static str, u64)> {
+    vec![
+        ("smcc.alpha", machine::gain(config.ra, config.ra_at.0)),
+        ("smcc.alpha_small", machine::gain(config.ra_small, config.ra_at.0)),
+        ("smcc.beta", machine::gain(config.rb, config.rb_at.0)),
+        ("smcc.t1", config.t1.0),
+        ("smcc.two_stage", config.two_stage.into()),
+        ("smcc.min_rate", config.min_rate.0),
+        ("smcc.max_rate", max_rate),
+    ]
+}
+
+/// The congestion point, and how the rates fall: 16 ms with a change of the service rate.
+fn settings(
+    clocks: u64,
+    nic_ports: usize,
+    nics: &[(&'static str, u64)],
+) -> (Settings, reference::Settings) {
+    let cp = reference::Settings { q_eq: 33_000, w: 2048, base: 10_000, jitter: 9830, count: 15, probability: 0 };
+    let mut registers = vec![
+        (Bus::Switch, "cp.q_eq", cp.q_eq.into()),
+        (Bus::Switch, "cp.w", cp.w.into()),
+        (Bus::Switch, "cp.sample_base", cp.base.into()),
+        (Bus::Switch, "cp.sample_jitter", cp.jitter.into()),
+        (Bus::Switch, "cp.sample_count", cp.count.into()),
+    ];
+    for nic in 0..NICS {
+        registers.extend(nics.iter().map(|&(name, value)| (Bus::Nic(nic), name, value)));
+    }
+    let changes = vec![(clocks / 3, LOW), (clocks * 2 / 3, RATE)];
+    let settings = Settings { octets: 300, delay: 1250, rate: RATE, changes, nic_ports, registers };
+    (settings, cp)
+}
+
+/// What has been seen of the reaction points.
+#[derive(Debug, Default)]
+struct Seen {
+    signals: u64,
+    sent: u64,
+    byte_cycles: u64,
+    time_cycles: u64,
+}
+
+/// A test bed, and the state machines beside it.
+struct Bed<C, M> {
+    bed: Testbed<C>,
+    smcc: bool,
+    follow: Follow,
+    machines: [Option<M>; POINTS],
+    messages: Sink,
+    /// Messages on their way to each reaction point.
+    coming: [VecDeque<machine::Message>; POINTS],
+    seen: Seen,
+}
+
+impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
+    fn new(smcc: bool, settings: &Settings, cp: reference::Settings) -> Self {
+        let bed = Testbed::new(settings, 5);
+        Self {
+            bed,
+            smcc,
+            follow: Follow::new(smcc, cp),
+            machines: Default::default(),
+            messages: Sink::default(),
+            coming: Default::default(),
+            seen: Seen::default(),
+        }
+    }
+
+    /// One clock, and what its outputs have to show; `starts` makes a reaction point's machine.
+    fn clock(&mut self, starts: &impl Fn() -> M) {
+        let out = self.bed.clock();
+        let input = *self.bed.input();
+        let shown = Shown {
+            event: out.event_o.then_some((out.event_octets_o, out.event_dropped_o, out.event_queue_o.into())),
+            sample: out.sample_o.then_some((out.congested_o, out.fb_o)),
+            draw: out.draw_cp_o,
+            reloaded: out.reloaded_o.then_some(out.interval_o.into()),
+        };
+        self.follow.clock(&shown, input.random_cp_i);
+        assert!(u64::from(out.queue_o) <= BUFFER);
+        let last = out.message_tlast_o;
+        let beat = Beat { data: out.message_tdata_o, keep: if last { 0x0f } else { 0xff }, last, user: false };
+        if let Some(frame) = self.messages.see(out.message_tvalid_o, beat, true) {
+            let destination = self.follow.message(&frame);
+            let Message { says: (fb, q_off, q_delta), cp_id, .. } = Message::of(&frame, self.smcc).expect("it is one");
+            let message = machine::Message { fb, cp: cp_id, q_off: q_off as i32, q_delta: q_delta as i32 };
+            let point = (0..POINTS).find(|&point| mac(point) == destination).expect("a reaction point's");
+            self.coming[point].push_back(message);
+        }
+        for point in 0..POINTS {
+            self.point(point, &input, &out, starts);
+        }
+    }
+
+    fn point(&mut self, point: usize, input: &In, out: &Out, starts: &impl Fn() -> M) {
+        let bit = |bits: u8| bits >> point & 1 == 1;
+        let signal = bit(out.signal_o)
+            .then(|| self.coming[point].pop_front().expect("a message was sent to this reaction point"));
+        let event = Event {
+            start: bit(out.start_o),
+            signal,
+            sent: bit(out.sent_valid_o).then(|| field(&out.sent_octets_o, 16, point) as u16),
+            tick: out.tick_o >> (point / POINTS_A_NIC) & 1 == 1,
+            words: [input.random_byte_i[point], input.random_timer_i[point]],
+            draws: [bit(out.draw_byte_o), bit(out.draw_timer_o)],
+        };
+        if event.start {
+            self.machines[point] = Some(starts());
+        } else if let Some(machine) = &mut self.machines[point] {
+            let shows = Point {
+                current_rate: field(&out.current_rate_o, 34, point),
+                target_rate: field(&out.target_rate_o, 34, point),
+                byte_stage: (out.byte_stage_o >> (8 * point)) as u8,
+                time_stage: (out.time_stage_o >> (8 * point)) as u8,
+            };
+            assert_eq!(shows, machine.shows(), "reaction point {point}, clock {}", self.bed.clocks());
+        }
+        if let Some(machine) = &mut self.machines[point] {
+            machine.clock(&event);
+            self.seen.signals += u64::from(event.signal.is_some());
+            self.seen.sent += u64::from(event.sent.is_some());
+            self.seen.byte_cycles += u64::from(event.draws[0]);
+            self.seen.time_cycles += u64::from(event.draws[1]);
+        }
+    }
+
+    /// Starts a flow while the machines look on.
+    fn start(&mut self, point: usize, starts: &impl Fn() -> M) {
+        self.bed.begin(point);
+        while self.bed.busy() {
+            self.clock(starts);
+        }
+    }
+
+    /// All eight flows, one after the other, for so many clocks.
+    fn run(&mut self, clocks: u64, starts: &impl Fn() -> M) {
+        for point in 0..POINTS {
+            self.start(point, starts);
+            for _ in 0..20_000 {
+                self.clock(starts);
+            }
+        }
+        let begin = self.bed.measured();
+        while self.bed.measured().clocks < clocks {
+            self.clock(starts);
+        }
+        let measured = self.bed.measured().since(&begin);
+        println!("{:?}, mean queue {:.0} octets, {measured:?}", self.seen, measured.mean_queue());
+        let offered = (RATE * 2 + LOW) / 3;
+        assert!(measured.utilisation(offered) > 0.9, "{}", measured.utilisation(offered));
+        assert_eq!(self.bed.read(Bus::Switch, "cp.messages_lost"), 0);
+        for nic in 0..NICS {
+            for counter in ["receiver.malformed", "receiver.unknown"] {
+                assert_eq!(self.bed.read(Bus::Nic(nic), counter), 0, "{counter}");
+            }
+        }
+    }
+}
+
+/// QCN, its timer and both its counters, at both ways to share the NICs' ports.
+fn qcn<C: Clocked<In = In, Out = Out>>(clocks: u64, nic_ports: usize) -> Seen {
+    let (settings, cp) = settings(clocks, nic_ports, &qcn_registers(&QCN));
+    let mut bed = Bed::<C, Qcn>::new(false, &settings, cp);
+    bed.run(clocks, &|| Qcn::new(&QCN));
+    bed.seen
+}
 
 #[test]
-fn speed() {
-    let mut bed =
-        Testbed::<penstock_cosim::testbed_qcn_fast::Core>::new(&Settings { delay: 6250, ..Settings::default() }, 1);
-    for p in 0..8 {
-        bed.start(p);
-    }
-    for i in 0..8 {
-        let t = std::time::Instant::now();
-        let before = bed.measured();
-        bed.run(1_000_000);
-        let m = bed.measured().since(&before);
-        println!(
-            "{i}: {:?} mean queue {:.0} utilisation {:.3} rates {:?}",
-            t.elapsed(),
-            m.mean_queue(),
-            m.utilisation(950_000_000),
-            (0..8).map(|p| bed.rates(p).0 / 1000).collect::<Vec<_>>()
-        );
-    }
+fn qcn_in_lock_step() {
+    let seen = qcn::<testbed_qcn::Core>(2_000_000, 1);
+    assert!(seen.signals > 200 && seen.sent > 4_000 && seen.byte_cycles > 100 && seen.time_cycles > 200, "{seen:?}");
+}
+
+#[test]
+fn qcn_with_a_port_for_each_reaction_point_in_lock_step() {
+    let seen = qcn::<testbed_qcn_ports::Core>(600_000, 4);
+    assert!(seen.signals > 100 && seen.sent > 1_000 && seen.byte_cycles > 20, "{seen:?}");
+}
+
+#[test]
+fn smcc_in_lock_step() {
+    let clocks = 2_000_000;
+    let (config, max_rate) = (machine::smcc_defaults(), 1_000_000_000);
+    let (settings, cp) = settings(clocks, 1, &smcc_registers(&config, max_rate));
+    let mut bed = Bed::<testbed_smcc::Core, SmccPoint>::new(true, &settings, cp);
+    bed.run(clocks, &|| SmccPoint::new(&config, max_rate));
+    assert!(bed.seen.signals > 300 && bed.seen.sent > 5_000, "{:?}", bed.seen);
+}
+
+/// Clocks that pass without a look at each give the same.
+#[test]
+fn fast_runs_are_the_same() {
+    let (settings, _) = settings(300_000, 1, &qcn_registers(&QCN));
+    let ends = [1, 1000, 1_000_000].map(|stretch| {
+        let mut bed = Testbed::<testbed_qcn::Core>::new(&settings, 9);
+        (0..POINTS).for_each(|point| bed.start(point));
+        let begun = bed.clocks();
+        while bed.clocks() < begun + 300_000 {
+            let left = begun + 300_000 - bed.clocks();
+            if stretch == 1 {
+                bed.clock();
+            } else {
+                bed.run(left.min(stretch));
+            }
+        }
+        (bed.measured(), bed.queue(), (0..POINTS).map(|point| bed.rates(point)).collect::<Vec<_>>())
+    });
+    assert_eq!(ends[0], ends[1]);
+    assert_eq!(ends[0], ends[2]);
+}
+
+/// What a flow of the largest rate does alone: its frames come out at the rate of the congestion point's port.
+#[test]
+fn one_flow_fills_the_port() {
+    let settings = Settings { rate: 400_000_000, ..Settings::default() };
+    let mut bed = Testbed::<testbed_qcn::Core>::new(&settings, 2);
+    bed.start(3);
+    bed.run(20_000);
+    let begin = bed.measured();
+    bed.run(200_000);
+    let measured = bed.measured().since(&begin);
+    assert!((measured.utilisation(400_000_000) - 1.0).abs() < 0.01, "{}", measured.utilisation(400_000_000));
+    assert!(bed.queue() > 10_000);
+    let before = bed.read(Bus::Nic(0), "reaction_point[3].next_sequence");
+    bed.stop(3);
+    bed.run(2_000_000);
+    assert_eq!(bed.queue(), 0);
+    let after = bed.read(Bus::Nic(0), "reaction_point[3].next_sequence");
+    assert!(after - before < 3);
+    let sent = u64::from(bed.measured().frames) + bed.read(Bus::Switch, "cp.dropped");
+    assert_eq!(sent, after, "each frame that was made came out or was refused");
+    assert_eq!((bed.line(0, "unknown"), bed.line(0, "bad"), bed.line(0, "dropped")), (after, 0, 0));
 }
