@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Front of a register block: AXI4-Lite on one side, the plain requests of PeakRDL's block on the other. (AMBA AXI4-Lite)
+// Front of a register block: AXI4-Lite on one side, plain requests on the other. (AMBA AXI4-Lite)
 //
-// PeakRDL's own interface decides in the clock of the request whose turn it is, in front of all its decoding; here the request
-// comes from registers. One access at a time; reads and writes in turn when both wait.
+// One access at a time; reads and writes in turn when both wait. Requests come from registers.
 //
 // Latency: the request is made two clocks after the address (of a write: and the data) is taken; the answer is shown in the
 // clock after the block's. Throughput: an access each 5 clocks or more.

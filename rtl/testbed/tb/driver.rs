@@ -274,7 +274,7 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
             self.clock();
         }
         self.ask();
-        while self.clock < end {
+        loop {
             let (done, shown) = self.core.run(&self.input, end - self.clock);
             self.clock += done;
             self.last = shown;

@@ -71,7 +71,6 @@ fn smcc_registers(config: &Config, max_rate: u64) -> Vec<(&'static str, u64)> {
 
 /// The congestion point, and how the rates fall: 16 ms with a change of the service rate.
 fn settings(
-    smcc: bool,
     clocks: u64,
     nic_ports: usize,
     nics: &[(&'static str, u64)],
@@ -129,8 +128,8 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
 
     /// One clock, and what its outputs have to show; `starts` makes a reaction point's machine.
     fn clock(&mut self, starts: &impl Fn() -> M) {
-        let input = *self.bed.input();
         let out = self.bed.clock();
+        let input = *self.bed.input();
         let shown = Shown {
             event: out.event_o.then_some((out.event_octets_o, out.event_dropped_o, out.event_queue_o.into())),
             sample: out.sample_o.then_some((out.congested_o, out.fb_o)),
@@ -220,7 +219,7 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
 
 /// QCN, its timer and both its counters, at both ways to share the NICs' ports.
 fn qcn<C: Clocked<In = In, Out = Out>>(clocks: u64, nic_ports: usize) -> Seen {
-    let (settings, cp) = settings(false, clocks, nic_ports, &qcn_registers(&QCN));
+    let (settings, cp) = settings(clocks, nic_ports, &qcn_registers(&QCN));
     let mut bed = Bed::<C, Qcn>::new(false, &settings, cp);
     bed.run(clocks, &|| Qcn::new(&QCN));
     bed.seen
@@ -242,7 +241,7 @@ fn qcn_with_a_port_for_each_reaction_point_in_lock_step() {
 fn smcc_in_lock_step() {
     let clocks = 2_000_000;
     let (config, max_rate) = (machine::smcc_defaults(), 1_000_000_000);
-    let (settings, cp) = settings(true, clocks, 1, &smcc_registers(&config, max_rate));
+    let (settings, cp) = settings(clocks, 1, &smcc_registers(&config, max_rate));
     let mut bed = Bed::<testbed_smcc::Core, SmccPoint>::new(true, &settings, cp);
     bed.run(clocks, &|| SmccPoint::new(&config, max_rate));
     assert!(bed.seen.signals > 300 && bed.seen.sent > 5_000, "{:?}", bed.seen);
@@ -251,7 +250,7 @@ fn smcc_in_lock_step() {
 /// Clocks that pass without a look at each give the same.
 #[test]
 fn fast_runs_are_the_same() {
-    let (settings, _) = settings(false, 300_000, 1, &qcn_registers(&QCN));
+    let (settings, _) = settings(300_000, 1, &qcn_registers(&QCN));
     let ends = [1, 1000, 1_000_000].map(|stretch| {
         let mut bed = Testbed::<testbed_qcn::Core>::new(&settings, 9);
         (0..POINTS).for_each(|point| bed.start(point));
