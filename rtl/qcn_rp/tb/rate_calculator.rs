@@ -433,10 +433,11 @@ macro_rules! lockstep {
                 let (sends, longest) = (1 + random.below(20), [64, 1518, 9018, 65_535][random.below(4) as usize]);
                 let rarely = if random.one_in(2) { 2 } else { 100 };
                 let ticking = 1 + random.below(rarely);
+                let starts = [10_000, 10_000, 500][random.below(3) as usize];
                 let signals = [1, 20, 500, 5_000, 100_000][random.below(5) as usize];
                 for n in 0..CLOCKS {
                     input.rst_i = n == 0 || random.one_in(20_000);
-                    input.start_i = random.one_in(10_000)
+                    input.start_i = random.one_in(starts)
                         || ($readings.full && model.as_ref().is_some_and(|m| m.free_at == m.clock && m.factor_stays()));
                     if !input.signal_valid_i {
                         input.signal_valid_i = random.one_in(signals);
