@@ -339,7 +339,8 @@ fn pins_of(ports: &[Port]) -> String {
                 (_, kind) => format!("value as {kind}"),
             };
             let _ = write!(names, "\"{}{index}\", ", port.name);
-            let _ = writeln!(get, "                {pin} => u64::from({field}),");
+            let widened = if (33..=64).contains(&port.width) { field.clone() } else { format!("u64::from({field})") };
+            let _ = writeln!(get, "                {pin} => {widened},");
             let _ = writeln!(set, "                {pin} => {field} = {value},");
             pin += 1;
         }

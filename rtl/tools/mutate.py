@@ -293,7 +293,9 @@ def _build(folder: Path, plan: dict[str, Any], mutants: list[Mutant]) -> list[tu
         path = folder / source
         texts[path.relative_to(RTL)] = switched(path, [each for each in numbered if each[1].source == path])
     copy = root / "rtl"
-    # What has not changed keeps its time, so that it is not built again.
+    # What has not changed keeps its time, so that it is not built again; a list of mutants is no part of a core.
+    for name in [name for name in texts if name.name == "core.toml"]:
+        texts[name] = texts[name].partition("\n[mutation]")[0]
     for path in [path for path in copy.rglob("*") if path.is_file() and path.relative_to(copy) not in texts]:
         path.unlink()
     for name, text in texts.items():

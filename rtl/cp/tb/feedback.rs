@@ -20,14 +20,14 @@ fn settings(random: &mut Random) -> Settings {
             0 => 1,
             1 => (1 << 24) - 1,
             2 => 26_000,
-            _ => 1 + random.below((1 << 24) - 1) as u32 >> random.below(16),
+            _ => (1 + random.below((1 << 24) - 1) as u32) >> random.below(16),
         }
         .max(1),
-        w: match random.below(6) {
+        w: match random.below(7) {
             0 => 0,
             1 => u16::MAX,
             2 => 1024,
-            3 => random.word() as u16,
+            3 | 4 => random.word() as u16,
             _ => 2048,
         },
         base: match random.below(6) {
@@ -53,6 +53,22 @@ fn settings(random: &mut Random) -> Settings {
             _ => 1 << 29,
         },
     }
+}
+
+/// Two lengths, one after the other, whose Fb is as close below a step as can be: 63 C = k M - 1, if there are such.
+/// (C = 1024 q_off + w q_delta, M = (2 w + 1024) q_eq)
+fn just_below_a_step(settings: &Settings) -> Option<(u64, u64)> {
+    let (q_eq, w) = (i128::from(settings.q_eq), i128::from(settings.w));
+    let largest = (2 * w + 1024) * q_eq;
+    let steps = (1..=63).find(|steps| (steps * largest) % 63 == 1).filter(|_| w > 0)?;
+    let measure = (steps * largest - 1) / 63;
+    (q_eq..q_eq + 2 * w).find_map(|len| {
+        let growth = measure - 1024 * (len - q_eq);
+        let old = len - growth / w;
+        let lengths = 0..1 << 24;
+        let fits = growth % w == 0 && lengths.contains(&old) && lengths.contains(&len);
+        fits.then_some((old as u64, len as u64))
+    })
 }
 
 /// What the pins are given in a clock, but for the settings.
@@ -217,6 +233,7 @@ macro_rules! lock_step {
                 // How seldom arrivals are: from without pause to one in 200 clocks.
                 let pause = [1, 1, 4, 30, 200][random.below(5) as usize];
                 let mut around = u64::from(settings.q_eq);
+                let (old, len) = just_below_a_step(&settings).unwrap_or((0, around));
                 for n in 0..EPISODE {
                     input.rst_i = n == 0 || random.one_in(20_000);
                     input.random_i = match random.below(8) {
@@ -233,7 +250,9 @@ macro_rules! lock_step {
                             _ => random.below(1519) as u16,
                         };
                         input.event_dropped_i = random.one_in(5);
-                        around = match random.below(8) {
+                        around = match random.below(12) {
+                            8 | 9 => old,
+                            10 | 11 => len,
                             0 => 0,
                             1 => (1 << 24) - 1,
                             2 => u64::from(settings.q_eq),

@@ -362,12 +362,14 @@ fn stops_and_goes_on<C>(
             (until, count, shown_count, since_reset) = ([0; 8], (0, 0, 0), (0, 0, 0), 0);
             continue;
         }
-        while let Some((at, enable, times)) = coming.pop_front_if(|c| c.0 == now) {
+        while coming.front().is_some_and(|c| c.0 == now) {
+            let (at, enable, times) = coming.pop_front().expect("there is one");
             for p in (0..8).filter(|p| enable & 1 << p != 0) {
                 until[p] = at + u64::from(times[p]) * quantum;
             }
         }
-        while let Some((_, count)) = counts.pop_front_if(|c| c.0 == now) {
+        while counts.front().is_some_and(|c| c.0 == now) {
+            let (_, count) = counts.pop_front().expect("there is one");
             shown_count = count;
         }
         let paused = (0..8).map(|p| u8::from(until[p] > now) << p).sum::<u8>();

@@ -22,7 +22,7 @@ const TARGET: u64 = 19;
 const CURRENT: u64 = 25;
 /// The largest stage.
 const STAGES: u32 = 255;
-const SETS: u64 = 600;
+const SETS: u64 = 660;
 const CLOCKS: u64 = 30_000;
 const FOLDER: &str = "qcn_rp";
 
@@ -96,7 +96,7 @@ fn rate(random: &mut Random, most: u64) -> u64 {
         1 => most,
         2 => random.below(16).min(most),
         _ => {
-            let bits = random.below(20);
+            let bits = random.below(30);
             random.below((most >> bits) + 1)
         }
     }
@@ -150,9 +150,14 @@ fn draw_settings<I: Pins>(random: &mut Random, input: &mut I) {
         2 => 10_000_000_000,
         _ => 1 + random.below((1 << 34) - 1),
     };
+    // Feedback that keeps the target rate at its largest takes the current rate down to the least: now and then these are a
+    // factor of ten apart, where Target Rate Reduction begins.
+    let tenth = 1 + random.below(1_000_000_000);
+    let (min_rate, max_rate) =
+        if random.one_in(6) { (tenth, 10 * tenth + random.below(3)) } else { (rate(random, max_rate), max_rate) };
     let mut set = |name, value| input.set(pin_of(&I::default(), name), value);
     set("rpg_max_rate_i", max_rate);
-    set("rpg_min_rate_i", rate(random, max_rate));
+    set("rpg_min_rate_i", min_rate);
     set("rpg_ai_rate_i", rate(random, (1 << 34) - 1));
     set("rpg_hai_rate_i", rate(random, (1 << 34) - 1));
     set("gd_shift_i", random.below(32));
@@ -170,6 +175,8 @@ fn draw_settings<I: Pins>(random: &mut Random, input: &mut I) {
             0 => 0,
             1 => (1 << 24) - 1,
             2 => 150_000,
+            // Short cycles lead to Hyper-Active Increase before the next signal.
+            3..=5 => random.below(500),
             _ => random.below(20_000),
         },
     );
@@ -178,6 +185,7 @@ fn draw_settings<I: Pins>(random: &mut Random, input: &mut I) {
         match random.below(8) {
             0 => 0,
             1 => (1 << 24) - 1,
+            2..=4 => random.below(100),
             _ => random.below(3_000),
         },
     );
@@ -446,10 +454,11 @@ macro_rules! lockstep {
                 let (sends, longest) = (1 + random.below(20), [64, 1518, 9018, 65_535][random.below(4) as usize]);
                 let rarely = if random.one_in(2) { 2 } else { 100 };
                 let ticking = 1 + random.below(rarely);
-                let signals = [1, 20, 500, 5_000, 100_000][random.below(5) as usize];
+                let starts = [10_000, 10_000, 500][random.below(3) as usize];
+                let signals = [1, 20, 500, 2_000, 5_000, 100_000][random.below(6) as usize];
                 for n in 0..CLOCKS {
                     input.rst_i = n == 0 || random.one_in(20_000);
-                    input.start_i = random.one_in(10_000)
+                    input.start_i = random.one_in(starts)
                         || ($readings.full && model.as_ref().is_some_and(|m| m.free_at == m.clock && m.factor_stays()));
                     if !input.signal_valid_i {
                         input.signal_valid_i = random.one_in(signals);
