@@ -2,7 +2,7 @@
 //
 // The NIC's reaction points, QCN's or SMCC's, with the same ports: what the other kind has is 0, or does nothing.
 //
-// Latency and throughput: those of qcn_rp and smcc_rp.
+// Latency: those of qcn_rp and smcc_rp, and a clock each way. Throughput: theirs.
 
 `default_nettype none
 
@@ -95,6 +95,56 @@ module nic_points
 );
   logic unused;
 
+  // What arrives, and what goes, past a buffer each: the receiver decides with what it is shown whether it takes it.
+  logic [63:0] arriving_tdata;
+  logic [7:0] arriving_tkeep;
+  logic arriving_tvalid;
+  logic arriving_tready;
+  logic arriving_tlast;
+  logic arriving_tuser;
+  logic [ReactionPoints-1:0][63:0] going_tdata;
+  logic [ReactionPoints-1:0][7:0] going_tkeep;
+  logic [ReactionPoints-1:0] going_tvalid;
+  logic [ReactionPoints-1:0] going_tready;
+  logic [ReactionPoints-1:0] going_tlast;
+  logic [ReactionPoints-1:0] going_tuser;
+
+  nic_buffer u_arriving (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata (s_axis_rx_tdata),
+      .s_axis_tkeep (s_axis_rx_tkeep),
+      .s_axis_tvalid(s_axis_rx_tvalid),
+      .s_axis_tready(s_axis_rx_tready),
+      .s_axis_tlast (s_axis_rx_tlast),
+      .s_axis_tuser (s_axis_rx_tuser),
+      .m_axis_tdata (arriving_tdata),
+      .m_axis_tkeep (arriving_tkeep),
+      .m_axis_tvalid(arriving_tvalid),
+      .m_axis_tready(arriving_tready),
+      .m_axis_tlast (arriving_tlast),
+      .m_axis_tuser (arriving_tuser)
+  );
+
+  for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_going
+    nic_buffer u_going (
+        .clk_i,
+        .rst_i,
+        .s_axis_tdata (going_tdata[i]),
+        .s_axis_tkeep (going_tkeep[i]),
+        .s_axis_tvalid(going_tvalid[i]),
+        .s_axis_tready(going_tready[i]),
+        .s_axis_tlast (going_tlast[i]),
+        .s_axis_tuser (going_tuser[i]),
+        .m_axis_tdata (m_axis_tx_tdata[i]),
+        .m_axis_tkeep (m_axis_tx_tkeep[i]),
+        .m_axis_tvalid(m_axis_tx_tvalid[i]),
+        .m_axis_tready(m_axis_tx_tready[i]),
+        .m_axis_tlast (m_axis_tx_tlast[i]),
+        .m_axis_tuser (m_axis_tx_tuser[i])
+    );
+  end
+
   if (Smcc) begin : gen_smcc
     smcc_rp #(
         .ReactionPoints(ReactionPoints),
@@ -112,6 +162,18 @@ module nic_points
         .two_stage_i(smcc_i.two_stage),
         .min_rate_i(smcc_i.min_rate),
         .max_rate_i(smcc_i.max_rate),
+        .s_axis_rx_tdata(arriving_tdata),
+        .m_axis_tx_tdata(going_tdata),
+        .s_axis_rx_tkeep(arriving_tkeep),
+        .m_axis_tx_tkeep(going_tkeep),
+        .s_axis_rx_tvalid(arriving_tvalid),
+        .m_axis_tx_tvalid(going_tvalid),
+        .s_axis_rx_tready(arriving_tready),
+        .m_axis_tx_tready(going_tready),
+        .s_axis_rx_tlast(arriving_tlast),
+        .m_axis_tx_tlast(going_tlast),
+        .s_axis_rx_tuser(arriving_tuser),
+        .m_axis_tx_tuser(going_tuser),
         .rate_o(current_rate_o),
         .*
     );
@@ -150,6 +212,18 @@ module nic_points
         .rpg_max_rate_i  (qcn_i.rpg_max_rate),
         .rp_jitter_i     (qcn_i.rp_jitter),
         .timer_on_i      (qcn_i.timer_on),
+        .s_axis_rx_tdata (arriving_tdata),
+        .m_axis_tx_tdata (going_tdata),
+        .s_axis_rx_tkeep (arriving_tkeep),
+        .m_axis_tx_tkeep (going_tkeep),
+        .s_axis_rx_tvalid(arriving_tvalid),
+        .m_axis_tx_tvalid(going_tvalid),
+        .s_axis_rx_tready(arriving_tready),
+        .m_axis_tx_tready(going_tready),
+        .s_axis_rx_tlast (arriving_tlast),
+        .m_axis_tx_tlast (going_tlast),
+        .s_axis_rx_tuser (arriving_tuser),
+        .m_axis_tx_tuser (going_tuser),
         .byte_left_o     (byte_left),
         .time_left_o     (time_left),
         .busy_o          (busy),

@@ -6,7 +6,7 @@
 //
 // Frames that arrive are handed on whole, so that one line never waits for another.
 //
-// Latency: out 3 clocks and the delay, in 6 clocks, the frame's own and the delay; a delay line takes at least 6.
+// Latency: out 4 clocks and the delay, in 6 clocks, the frame's own and the delay; a delay line takes at least 6.
 // Throughput: the line's.
 
 `default_nettype none
@@ -17,7 +17,7 @@ module nic_port
   import pfc_pkg::*;
   import nic_pkg::*;
 #(
-  // Streams that share the line, 1 to 16.
+  // Streams that share the line, 2 to 16; the last is the host's.
   parameter int unsigned Inputs     = 5,
   // Clock rate, Hz, and the line's rate for which pause times count, bit/s, at most 512 times the clock rate.
   parameter int unsigned ClockHz    = 125_000_000,
@@ -87,8 +87,8 @@ module nic_port
   localparam int unsigned MaxBeats = (MaxOctets - FcsOctets + 7) / 8;
   localparam int unsigned QuantumClocks =
       unsigned'(int'(longint'(QuantumBits) * longint'(ClockHz) / longint'(LineRate)));
-  // A frame is chosen, and at the line, four clocks after the line got free.
-  localparam int unsigned Slack = 4;
+  // A frame is chosen, and at the line, five clocks after the line got free.
+  localparam int unsigned Slack = 5;
 
   if (MaxOctets < MinOctets + FcsOctets || MaxOctets > 65_535) begin : gen_bad_length
     $fatal(0, "MaxOctets is 64 to 65535 (instance %m)");
@@ -99,7 +99,7 @@ module nic_port
 
   // --- Out -------------------------------------------------------------------------------------
 
-  logic               stopped;
+  logic               stopped_q;
   logic               line_free;
   logic  [      63:0] chosen_tdata;
   logic  [       7:0] chosen_tkeep;
@@ -107,6 +107,12 @@ module nic_port
   logic               chosen_tready;
   logic               chosen_tlast;
   logic               chosen_tuser;
+  logic  [      63:0] next_tdata;
+  logic  [       7:0] next_tkeep;
+  logic               next_tvalid;
+  logic               next_tready;
+  logic               next_tlast;
+  logic               next_tuser;
   logic  [      63:0] paced_tdata;
   logic  [       7:0] paced_tkeep;
   logic               paced_tvalid;
@@ -120,23 +126,60 @@ module nic_port
   logic  [      31:0] kept;
   logic               unused;
 
-  assign unused  = &{1'b0, source, rate, start, kept};
+  assign unused = &{1'b0, source, rate, start, kept};
 
-  assign stopped = counters_o.paused[priority_i];
+  always_ff @(posedge clk_i) stopped_q <= counters_o.paused[priority_i];
+
+  // The last input is the host's, whose readiness is to end here.
+  logic [63:0] last_tdata;
+  logic [7:0] last_tkeep;
+  logic last_tvalid;
+  logic last_tready;
+  logic last_tlast;
+  logic last_tuser;
+  logic [Inputs-1:0][63:0] tx_tdata;
+  logic [Inputs-1:0][7:0] tx_tkeep;
+  logic [Inputs-1:0] tx_tready;
+
+  nic_buffer u_last (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata (s_axis_tx_tdata[Inputs-1]),
+      .s_axis_tkeep (s_axis_tx_tkeep[Inputs-1]),
+      .s_axis_tvalid(s_axis_tx_tvalid[Inputs-1]),
+      .s_axis_tready(s_axis_tx_tready[Inputs-1]),
+      .s_axis_tlast (s_axis_tx_tlast[Inputs-1]),
+      .s_axis_tuser (s_axis_tx_tuser[Inputs-1]),
+      .m_axis_tdata (last_tdata),
+      .m_axis_tkeep (last_tkeep),
+      .m_axis_tvalid(last_tvalid),
+      .m_axis_tready(last_tready),
+      .m_axis_tlast (last_tlast),
+      .m_axis_tuser (last_tuser)
+  );
+
+  always_comb begin
+    tx_tdata = s_axis_tx_tdata;
+    tx_tkeep = s_axis_tx_tkeep;
+    tx_tdata[Inputs-1] = last_tdata;
+    tx_tkeep[Inputs-1] = last_tkeep;
+  end
+  assign last_tready = tx_tready[Inputs-1];
+  assign s_axis_tx_tready[Inputs-2:0] = tx_tready[Inputs-2:0];
 
   frame_arbiter #(
       .Inputs(Inputs)
   ) u_arbiter (
       .clk_i,
       .rst_i,
-      .s_axis_tdata   (s_axis_tx_tdata),
-      .s_axis_tkeep   (s_axis_tx_tkeep),
-      .s_axis_tvalid  (s_axis_tx_tvalid),
-      .s_axis_tready  (s_axis_tx_tready),
-      .s_axis_tlast   (s_axis_tx_tlast),
-      .s_axis_tuser   (s_axis_tx_tuser),
+      .s_axis_tdata   (tx_tdata),
+      .s_axis_tkeep   (tx_tkeep),
+      .s_axis_tvalid  ({last_tvalid, s_axis_tx_tvalid[Inputs-2:0]}),
+      .s_axis_tready  (tx_tready),
+      .s_axis_tlast   ({last_tlast, s_axis_tx_tlast[Inputs-2:0]}),
+      .s_axis_tuser   ({last_tuser, s_axis_tx_tuser[Inputs-2:0]}),
       // The choice is made when the line is free, so that it is the last in turn that has to wait.
-      .hold_i         (stopped || !line_free),
+      .hold_i         (stopped_q || !line_free),
       .m_axis_tdata   (chosen_tdata),
       .m_axis_tkeep   (chosen_tkeep),
       .m_axis_tvalid  (chosen_tvalid),
@@ -144,6 +187,23 @@ module nic_port
       .m_axis_tlast   (chosen_tlast),
       .m_axis_tuser   (chosen_tuser),
       .m_axis_source_o(source)
+  );
+
+  nic_buffer u_next (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata (chosen_tdata),
+      .s_axis_tkeep (chosen_tkeep),
+      .s_axis_tvalid(chosen_tvalid),
+      .s_axis_tready(chosen_tready),
+      .s_axis_tlast (chosen_tlast),
+      .s_axis_tuser (chosen_tuser),
+      .m_axis_tdata (next_tdata),
+      .m_axis_tkeep (next_tkeep),
+      .m_axis_tvalid(next_tvalid),
+      .m_axis_tready(next_tready),
+      .m_axis_tlast (next_tlast),
+      .m_axis_tuser (next_tuser)
   );
 
   output_port #(
@@ -159,14 +219,14 @@ module nic_port
       .schedule_rate_i   ('0),
       .now_i,
       .rate_o            (rate),
-      .hold_i            (stopped),
+      .hold_i            (stopped_q),
       .free_o            (line_free),
-      .s_axis_tdata      (chosen_tdata),
-      .s_axis_tkeep      (chosen_tkeep),
-      .s_axis_tvalid     (chosen_tvalid),
-      .s_axis_tready     (chosen_tready),
-      .s_axis_tlast      (chosen_tlast),
-      .s_axis_tuser      (chosen_tuser),
+      .s_axis_tdata      (next_tdata),
+      .s_axis_tkeep      (next_tkeep),
+      .s_axis_tvalid     (next_tvalid),
+      .s_axis_tready     (next_tready),
+      .s_axis_tlast      (next_tlast),
+      .s_axis_tuser      (next_tuser),
       .m_axis_tdata      (paced_tdata),
       .m_axis_tkeep      (paced_tkeep),
       .m_axis_tvalid     (paced_tvalid),

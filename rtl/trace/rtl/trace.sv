@@ -125,14 +125,19 @@ module trace
   assign m_axis_tlast  = 1'b1;
   assign m_axis_tuser  = 1'b0;
 
-  // Events lost in a clock: those whose place was taken, and the one for which the FIFO had no room.
+  // Events lost in a clock: those whose place was taken, and the one for which the FIFO had no room. They are added up in the
+  // clock after.
+  logic [Sources:0]  lost_q;
   logic [CountW-1:0] count_q;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) count_q <= '0;
-    else begin
-      automatic logic [CountW-1:0] sum = CountW'(going_q && (full || stuck_q));
-      for (int unsigned i = 0; i < Sources; ++i) sum += CountW'(lost[i]);
+    if (rst_i) begin
+      lost_q  <= '0;
+      count_q <= '0;
+    end else begin
+      automatic logic [CountW-1:0] sum = '0;
+      for (int unsigned i = 0; i <= Sources; ++i) sum += CountW'(lost_q[i]);
+      lost_q  <= {going_q && (full || stuck_q), lost};
       count_q <= sum;
     end
   end

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two beats of a stream between two parts, so that the readiness of one does not reach through the other in the same clock.
+//
+// Latency: a clock. Throughput: a beat a clock.
+
+`default_nettype none
+
+module nic_buffer (
+  input var logic clk_i,
+  input var logic rst_i,
+
+  input var  logic [63:0] s_axis_tdata,
+  input var  logic [ 7:0] s_axis_tkeep,
+  input var  logic        s_axis_tvalid,
+  output var logic        s_axis_tready,
+  input var  logic        s_axis_tlast,
+  input var  logic        s_axis_tuser,
+
+  output var logic [63:0] m_axis_tdata,
+  output var logic [ 7:0] m_axis_tkeep,
+  output var logic        m_axis_tvalid,
+  input var  logic        m_axis_tready,
+  output var logic        m_axis_tlast,
+  output var logic        m_axis_tuser
+);
+  typedef struct packed {
+    logic        user;
+    logic        last;
+    logic [7:0]  keep;
+    logic [63:0] data;
+  } beat_t;
+
+  beat_t beat;
+  beat_t shown_q;
+  // A beat that came in the clock in which the one shown was first not taken.
+  beat_t kept_q;
+  logic  keeps_q;
+  logic  moves;
+
+  assign beat = '{
+          user: s_axis_tuser,
+          last: s_axis_tlast,
+          keep: s_axis_tkeep,
+          data: s_axis_tdata
+      };
+  assign moves = !m_axis_tvalid || m_axis_tready;
+  assign s_axis_tready = !keeps_q;
+  assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = shown_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      m_axis_tvalid <= 1'b0;
+      keeps_q       <= 1'b0;
+    end else if (moves) begin
+      m_axis_tvalid <= keeps_q || s_axis_tvalid;
+      keeps_q       <= 1'b0;
+    end else if (s_axis_tvalid) begin
+      keeps_q <= 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (moves) shown_q <= keeps_q ? kept_q : beat;
+    if (!keeps_q) kept_q <= beat;
+  end
+
+`ifdef FORMAL
+  // What must never happen: a beat lost, doubled, changed or withdrawn. Any one beat, the watched_q-th since reset, comes
+  // out as the watched_q-th.
+  logic        past_valid_q = 1'b0;
+  logic        past_held_q;
+  beat_t       past_shown_q;
+  logic  [3:0] watched_q;
+  logic  [3:0] came_q;
+  logic  [3:0] left_q;
+  beat_t       seen_q;
+
+  always_ff @(posedge clk_i) begin
+    past_valid_q <= 1'b1;
+    past_held_q  <= m_axis_tvalid && !m_axis_tready && !rst_i;
+    past_shown_q <= shown_q;
+    watched_q    <= watched_q;
+    if (rst_i) begin
+      came_q <= '0;
+      left_q <= '0;
+    end else begin
+      if (s_axis_tvalid && s_axis_tready) came_q <= came_q + 1'b1;
+      if (m_axis_tvalid && m_axis_tready) left_q <= left_q + 1'b1;
+    end
+    if (s_axis_tvalid && s_axis_tready && came_q == watched_q) seen_q <= beat;
+    if (!past_valid_q) assume (rst_i);
+    if (past_valid_q) begin
+      assert (4'(came_q - left_q) == 4'(m_axis_tvalid) + 4'(keeps_q));
+      if (keeps_q) assert (m_axis_tvalid);
+      if (m_axis_tvalid && left_q == watched_q) assert (shown_q == seen_q);
+      if (keeps_q && 4'(left_q + 1'b1) == watched_q) assert (kept_q == seen_q);
+      if (past_held_q) assert (m_axis_tvalid && shown_q == past_shown_q);
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire
