@@ -166,8 +166,12 @@ module testbed
     logic [          47:0]               now;
     logic                                unused_host;
     logic                                unused_trace;
-    assign unused_host = &{1'b0, host_tready, host_tdata, host_tkeep, host_tvalid, host_tlast, host_tuser};
-    assign unused_trace = &{1'b0, trace_tdata, trace_tkeep, trace_tvalid, trace_tlast, trace_tuser, now};
+    assign unused_host = &{
+      1'b0, host_tready, host_tdata, host_tkeep, host_tvalid, host_tlast, host_tuser
+    };
+    assign unused_trace = &{
+      1'b0, trace_tdata, trace_tkeep, trace_tvalid, trace_tlast, trace_tuser, now
+    };
 
     nic #(
         .Smcc          (Smcc),
@@ -286,7 +290,9 @@ module testbed
   logic        unused_trace;
   logic        unused_line;
   assign unused_trace = &{1'b0, trace_tdata, trace_tkeep, trace_tvalid, trace_tlast, trace_tuser};
-  assign unused_line  = &{1'b0, up_tready, down_tdata, down_tkeep, down_tvalid, down_tlast, down_tuser};
+  assign unused_line  = &{
+    1'b0, up_tready, down_tdata, down_tkeep, down_tvalid, down_tlast, down_tuser
+  };
 
   ethernet_switch #(
       .Smcc         (Smcc),
