@@ -231,14 +231,14 @@ const LARGE: u64 = 1_000_000;
 
 /// What Verilator is asked for: to find faults, and to be fast.
 const CAREFUL: [&str; 5] = ["--assert", "--x-assign", "unique", "--x-initial", "unique"];
-const FAST: [&str; 5] = ["--no-assert", "--x-assign", "fast", "--x-initial", "fast"];
+const FAST: [&str; 6] = ["--no-assert", "--x-assign", "fast", "--x-initial", "fast", "-DPENSTOCK_FAST"];
 
 fn verilate(verilator: &str, root: &str, build: &Build, sources: &[PathBuf], made: &Path, prefix: &str) {
     let _ = fs::remove_dir_all(made);
     let status = Command::new(verilator)
         .env("VERILATOR_ROOT", root)
         .args(["--cc", "-O3", "--no-timing"])
-        .args(if build.fast { FAST } else { CAREFUL })
+        .args(if build.fast { FAST.as_slice() } else { CAREFUL.as_slice() })
         .args(["--top-module", &build.top, "--prefix", prefix, "-Mdir"])
         .arg(made)
         .args(build.parameters.iter().map(|(name, value)| format!("-G{name}={value}")))
