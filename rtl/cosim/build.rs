@@ -108,7 +108,8 @@ fn main() {
         cc.cpp(true).std("c++17").opt_level(level).warnings(false).include(&include).include(include.join("vltstd"));
         cc
     };
-    let (mut cc, mut large, mut fast) = (compiler(2), compiler(1), compiler(3));
+    let (mut cc, mut large, mut fast) = (compiler(2), compiler(1), compiler(2));
+    profile(&mut fast, &rtl);
     let mut rust = String::new();
     for (folder, core) in cores(&rtl) {
         if only.as_ref().is_some_and(|name| !folder.ends_with(name)) {
@@ -148,6 +149,22 @@ fn main() {
         if cc.get_files().next().is_some() {
             cc.compile(&format!("penstock_{name}"));
         }
+    }
+}
+
+/// Builds for long runs are compiled by a profile of a short one (GCC): `make -C rtl fast` does both.
+fn profile(fast: &mut cc::Build, rtl: &Path) {
+    println!("cargo::rerun-if-env-changed=PENSTOCK_PROFILE");
+    let folder = rtl.join("build/profile").display().to_string();
+    match env::var("PENSTOCK_PROFILE").as_deref() {
+        Ok("make") => {
+            fast.flag(format!("-fprofile-generate={folder}"));
+            println!("cargo::rustc-link-lib=gcov");
+        }
+        Ok("use") => {
+            fast.flag(format!("-fprofile-use={folder}")).flag("-fprofile-partial-training");
+        }
+        _ => {}
     }
 }
 
@@ -214,14 +231,14 @@ const LARGE: u64 = 1_000_000;
 
 /// What Verilator is asked for: to find faults, and to be fast.
 const CAREFUL: [&str; 5] = ["--assert", "--x-assign", "unique", "--x-initial", "unique"];
-const FAST: [&str; 5] = ["--no-assert", "--x-assign", "fast", "--x-initial", "fast"];
+const FAST: [&str; 6] = ["--no-assert", "--x-assign", "fast", "--x-initial", "fast", "-DPENSTOCK_FAST"];
 
 fn verilate(verilator: &str, root: &str, build: &Build, sources: &[PathBuf], made: &Path, prefix: &str) {
     let _ = fs::remove_dir_all(made);
     let status = Command::new(verilator)
         .env("VERILATOR_ROOT", root)
         .args(["--cc", "-O3", "--no-timing"])
-        .args(if build.fast { FAST } else { CAREFUL })
+        .args(if build.fast { FAST.as_slice() } else { CAREFUL.as_slice() })
         .args(["--top-module", &build.top, "--prefix", prefix, "-Mdir"])
         .arg(made)
         .args(build.parameters.iter().map(|(name, value)| format!("-G{name}={value}")))

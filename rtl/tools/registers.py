@@ -158,7 +158,9 @@ def _module(name: str, width: int, registers: list[Register]) -> str:
     return (
         f"{_LICENCE}`default_nettype none\n\nmodule {name} (\n" + "\n".join(ports) + "\n);\n" + "\n".join(wires) + "\n"
         f"\n  axil_front #(\n    .AddressW({width})\n  ) u_front (\n    .clk_i,\n    .rst_i,\n"
-        f"{bus}\n{asks}\n{answers}\n  );\n\n{_there(width, places)}\n{_writes(width, places)}\n{_reads(width, places)}"
+        f"{bus}\n{asks}\n{answers}\n  );\n\n"
+        "  // Nothing happens between accesses.\n  logic clk;\n  sleep_clock u_clock (\n    .clk_i,\n"
+        f"    .awake_i(rst_i || req),\n    .clk_o(clk)\n  );\n\n{_there(width, places)}\n{_writes(width, places)}\n{_reads(width, places)}"
         "endmodule\n\n`default_nettype wire\n"
     )
 
@@ -174,7 +176,7 @@ def _there(width: int, places: list[Place]) -> str:
     cases = ", ".join(_word(width, address) for address in sorted(words))
     return (
         "  // An access to what is not there is an error, and does nothing.\n"
-        f"  logic there_q;\n  always_ff @(posedge clk_i) begin\n    if (req) begin\n      case (addr[{width - 1}:2])\n"
+        f"  logic there_q;\n  always_ff @(posedge clk) begin\n    if (req) begin\n      case (addr[{width - 1}:2])\n"
         f"        {cases}: there_q <= 1'b1;\n        default: there_q <= 1'b0;\n      endcase\n    end\n  end\n"
     )
 
@@ -208,7 +210,7 @@ def _writes(width: int, places: list[Place]) -> str:
         "  assign both_data = {wr_data, low_q};",
         "  assign both_biten = {wr_biten, low_biten};",
         "",
-        "  always_ff @(posedge clk_i) begin",
+        "  always_ff @(posedge clk) begin",
         "    if (rst_i) begin",
         "      wr_ack <= 1'b0;",
         "      low_biten_q <= '0;",
@@ -257,7 +259,7 @@ def _reads(width: int, places: list[Place]) -> str:
         "  logic [64:0] pair_q;",
         f"  logic [{width - 1}:2] address_q;",
         "  logic reading_q;",
-        "  always_ff @(posedge clk_i) begin",
+        "  always_ff @(posedge clk) begin",
         "    if (req) begin",
         f"      address_q <= addr[{width - 1}:2];",
         *groups,
@@ -274,7 +276,7 @@ def _reads(width: int, places: list[Place]) -> str:
         f"  logic [{width - 4}:0] high_at_q;",
         "  logic high_kept_q;",
         "  logic [31:0] high_q;",
-        "  always_ff @(posedge clk_i) begin",
+        "  always_ff @(posedge clk) begin",
         "    if (rst_i) begin",
         "      reading_q <= 1'b0;",
         "      rd_ack <= 1'b0;",

@@ -55,6 +55,10 @@ module frame_fifo #(
   } word_t;
   typedef logic [AddressW:0] pointer_t;
 
+  // Nothing happens while nothing comes and nothing is there.
+  logic     clk;
+  logic     there;
+
   word_t    words_q [Words];
 
   // Where the next beat goes, where its frame began, and the next to be read; a bit more than an address.
@@ -76,7 +80,7 @@ module frame_fifo #(
     for (int unsigned i = 1; i < 8; ++i) if (s_axis_tkeep[i]) word.octets = 3'(i);
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (rst_i) begin
       in_q    <= '0;
       frame_q <= '0;
@@ -107,13 +111,13 @@ module frame_fifo #(
   assign reads = out_q != frame_q && 32'(ahead_q) < Ahead;
   assign takes = m_axis_tvalid && m_axis_tready;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (writes) words_q[in_q[AddressW-1:0]] <= word;
     if (reads) raw_q <= words_q[out_q[AddressW-1:0]];
     read_word_q <= raw_q;
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (rst_i) begin
       out_q     <= '0;
       reading_q <= 1'b0;
@@ -132,7 +136,7 @@ module frame_fifo #(
       .Width($bits(word_t)),
       .Depth(Ahead)
   ) u_ahead (
-      .clk_i,
+      .clk_i   (clk),
       .rst_i,
       .push_i (read_q),
       .data_i (read_word_q),
@@ -153,7 +157,7 @@ module frame_fifo #(
   assign m_axis_tuser  = head.user;
 
   event_counter u_frames (
-      .clk_i,
+      .clk_i   (clk),
       .rst_i,
       .valid_i (writes && s_axis_tlast),
       .amount_i(1'b1),
@@ -161,11 +165,18 @@ module frame_fifo #(
   );
 
   event_counter u_dropped (
-      .clk_i,
+      .clk_i   (clk),
       .rst_i,
       .valid_i (refuses),
       .amount_i(1'b1),
       .count_o (dropped_o)
+  );
+
+  assign there = out_q != frame_q || ahead_q != '0;
+  sleep_clock u_clock (
+      .clk_i,
+      .awake_i(rst_i || s_axis_tvalid || there),
+      .clk_o  (clk)
   );
 
 `ifdef FORMAL

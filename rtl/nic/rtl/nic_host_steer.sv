@@ -74,6 +74,8 @@ module nic_host_steer
     Pass
   } state_e;
 
+  // Nothing happens between the host's frames.
+  logic                        clk;
   state_e                      state_q;
   beat_t                       first_q;
   beat_t                       second_q;
@@ -125,7 +127,7 @@ module nic_host_steer
   assign m_axis_port_tvalid = {Ports{shows}} & port_q;
   assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = shown;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (rst_i) begin
       state_q <= First;
     end else begin
@@ -141,7 +143,7 @@ module nic_host_steer
     end
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (state_q == First) begin
       first_q         <= beat;
       m_axis_octets_o <= s_axis_octets_i;
@@ -161,7 +163,7 @@ module nic_host_steer
   assign ends = taken && shown.last;
 
   event_counter u_paced (
-      .clk_i,
+      .clk_i   (clk),
       .rst_i,
       .valid_i (ends && point_q != '0),
       .amount_i(1'b1),
@@ -169,11 +171,17 @@ module nic_host_steer
   );
 
   event_counter u_unpaced (
-      .clk_i,
+      .clk_i   (clk),
       .rst_i,
       .valid_i (ends && point_q == '0),
       .amount_i(1'b1),
       .count_o (unpaced_o)
+  );
+
+  sleep_clock u_clock (
+      .clk_i,
+      .awake_i(rst_i || s_axis_tvalid || state_q != First),
+      .clk_o  (clk)
   );
 
 `ifdef FORMAL

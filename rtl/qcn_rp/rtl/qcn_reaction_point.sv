@@ -91,6 +91,14 @@ module qcn_reaction_point
   output var frame_octets_t        tokens_o,
   output var logic          [31:0] dropped_o
 );
+  // The calculator has something to do when something happens, and until it is served.
+  logic clk_calculator;
+  sleep_clock u_clock (
+      .clk_i,
+      .awake_i(rst_i || start_i || signal_valid_i || sent_valid_o || tick_i || busy_o),
+      .clk_o  (clk_calculator)
+  );
+
   qcn_rate_calculator #(
       .Features(Features),
       .HaiMultiplier(HaiMultiplier),
@@ -98,7 +106,7 @@ module qcn_reaction_point
       .Trr(Trr),
       .JitterRp(JitterRp)
   ) u_calculator (
-      .clk_i,
+      .clk_i (clk_calculator),
       .rst_i,
       .start_i,
       .signal_valid_i,

@@ -77,6 +77,16 @@ module switch_input #(
 
   assign reset = rst_i || stop_i;
 
+  // Behind the queue nothing happens between frames, but that a pause ends.
+  logic clk;
+  logic busy;
+  assign busy = kept_tvalid || data_tvalid || m_axis_tvalid || paused_o != '0;
+  sleep_clock u_clock (
+      .clk_i,
+      .awake_i(reset || write_i || busy),
+      .clk_o  (clk)
+  );
+
   switch_queue #(
       .Words    (Words),
       .MaxOctets(MaxOctets)
@@ -104,7 +114,7 @@ module switch_input #(
     pfc_rx #(
         .QuantumClocks(QuantumClocks)
     ) u_pfc (
-        .clk_i,
+        .clk_i        (clk),
         .rst_i        (reset),
         .s_axis_tdata (kept_tdata),
         .s_axis_tkeep (kept_tkeep),
@@ -143,7 +153,7 @@ module switch_input #(
       .Entries(Entries),
       .Ports  (Ports)
   ) u_table (
-      .clk_i,
+      .clk_i        (clk),
       .rst_i,
       .stop_i,
       .write_i,

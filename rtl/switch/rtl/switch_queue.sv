@@ -60,6 +60,10 @@ module switch_queue
     logic [63:0] data;
   } word_t;
 
+  // Nothing happens while nothing comes and nothing is kept.
+  logic clk;
+  logic kept;
+
   // A beat, with its octets less 1, and whether its tkeep or tuser spoils the frame.
   logic        valid_q;
   logic        wrong_q;
@@ -82,12 +86,12 @@ module switch_queue
     endcase
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (rst_i) valid_q <= 1'b0;
     else valid_q <= s_axis_tvalid;
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (s_axis_tvalid) begin
       beat_q  <= '{last: s_axis_tlast, count: count, data: s_axis_tdata};
       wrong_q <= hole || (s_axis_tlast ? s_axis_tuser : count != 3'd7);
@@ -122,7 +126,7 @@ module switch_queue
   assign write = valid_q && !over && !bad_q;
   assign keeps = valid_q && beat_q.last && !bad && !over;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (rst_i) begin
       in_q    <= '0;
       frame_q <= '0;
@@ -146,7 +150,7 @@ module switch_queue
   end
 
   event_counter u_bad (
-      .clk_i,
+      .clk_i   (clk),
       .rst_i,
       .valid_i (valid_q && beat_q.last && bad),
       .amount_i(1'b1),
@@ -154,7 +158,7 @@ module switch_queue
   );
 
   event_counter u_dropped (
-      .clk_i,
+      .clk_i   (clk),
       .rst_i,
       .valid_i (valid_q && beat_q.last && !bad && over),
       .amount_i(1'b1),
@@ -182,7 +186,7 @@ module switch_queue
   assign read = out_q != frame_q && claimed_q != OutW'(OutDepth);
   assign goes = !no_word && m_axis_tready;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (rst_i) begin
       out_q        <= '0;
       claimed_q    <= '0;
@@ -197,7 +201,7 @@ module switch_queue
     end
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (write) words_q[in_q[AddressW-1:0]] <= beat_q;
     if (read) read_q <= words_q[out_q[AddressW-1:0]];
     if (read_valid_q) pipe_q <= read_q;
@@ -207,7 +211,7 @@ module switch_queue
       .Width($bits(word_t)),
       .Depth(OutDepth)
   ) u_out (
-      .clk_i,
+      .clk_i   (clk),
       .rst_i,
       .push_i (pipe_valid_q),
       .data_i (pipe_q),
@@ -222,17 +226,24 @@ module switch_queue
   assign m_axis_tvalid = !no_word;
   assign m_axis_tlast  = shown.last;
 
+  assign kept = out_q != frame_q || claimed_q != '0;
+  sleep_clock u_clock (
+      .clk_i,
+      .awake_i(rst_i || s_axis_tvalid || kept),
+      .clk_o  (clk)
+  );
+
 `ifdef FORMAL
-  // What must never happen: a frame cut (when all that was kept has left, the last beat that left was a frame's last), a
+  // What must never happen: a frame cut (when all that was kept_beats has left, the last beat that left was a frame's last), a
   // word written over, a word without a place in the FIFO behind the memory, a frame longer than allowed.
   logic              past_valid_q = 1'b0;
   logic              between_q;
-  logic [AddressW:0] kept;
+  logic [AddressW:0] kept_beats;
   logic [AddressW:0] written;
   logic [AddressW:0] last_kept;
   logic [  OutW-1:0] newest;
   logic [  OutW-1:0] claimed;
-  assign kept = frame_q - out_q;
+  assign kept_beats = frame_q - out_q;
   assign written = in_q - out_q;
   assign last_kept = frame_q - 1'b1;
   assign newest = u_out.in_q - 1'b1;
@@ -245,17 +256,17 @@ module switch_queue
     else if (goes) between_q <= shown.last;
     if (past_valid_q) begin
       assert (32'(written) <= Words);
-      assert (kept <= written);
-      assert (32'(written - kept) <= LongestBeats + 1);
+      assert (kept_beats <= written);
+      assert (32'(written - kept_beats) <= LongestBeats + 1);
       assert (32'(beats_q) <= LongestBeats + 1);
       if (32'(beats_q) > LongestBeats) assert (bad_q);
-      if (!over_q && !bad_q) assert (32'(written - kept) == 32'(beats_q));
-      assert (32'(written - kept) <= 32'(beats_q));
+      if (!over_q && !bad_q) assert (32'(written - kept_beats) == 32'(beats_q));
+      assert (32'(written - kept_beats) <= 32'(beats_q));
       // The last beats of what is kept, and of each stage on the way out.
-      if (kept != '0) assert (words_q[last_kept[AddressW-1:0]].last);
-      if (kept == '0 && read_valid_q) assert (read_q.last);
-      if (kept == '0 && !read_valid_q && pipe_valid_q) assert (pipe_q.last);
-      if (kept == '0 && !read_valid_q && !pipe_valid_q)
+      if (kept_beats != '0) assert (words_q[last_kept[AddressW-1:0]].last);
+      if (kept_beats == '0 && read_valid_q) assert (read_q.last);
+      if (kept_beats == '0 && !read_valid_q && pipe_valid_q) assert (pipe_q.last);
+      if (kept_beats == '0 && !read_valid_q && !pipe_valid_q)
         assert (no_word ? between_q : u_out.entries_q[newest[OutW-2:0]][$bits(word_t)-1]);
       assert (claimed_q == claimed);
       assert (32'(claimed) <= OutDepth);

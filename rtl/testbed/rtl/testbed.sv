@@ -151,7 +151,7 @@ module testbed
     logic [2*NicPorts-1:0]               mem_read;
     logic [2*NicPorts-1:0][AddressW-1:0] mem_read_address;
     logic [2*NicPorts-1:0][   WordW-1:0] mem_read_data;
-    // The host sends nothing, takes everything, and nobody reads the trace.
+    // The host sends nothing and takes everything; there is no trace.
     logic                                host_tready;
     logic [          63:0]               host_tdata;
     logic [           7:0]               host_tkeep;
@@ -166,8 +166,12 @@ module testbed
     logic [          47:0]               now;
     logic                                unused_host;
     logic                                unused_trace;
-    assign unused_host = &{1'b0, host_tready, host_tdata, host_tkeep, host_tvalid, host_tlast, host_tuser};
-    assign unused_trace = &{1'b0, trace_tdata, trace_tkeep, trace_tvalid, trace_tlast, trace_tuser, now};
+    assign unused_host = &{
+      1'b0, host_tready, host_tdata, host_tkeep, host_tvalid, host_tlast, host_tuser
+    };
+    assign unused_trace = &{
+      1'b0, trace_tdata, trace_tkeep, trace_tvalid, trace_tlast, trace_tuser, now
+    };
 
     nic #(
         .Smcc          (Smcc),
@@ -185,7 +189,8 @@ module testbed
         .Granularity   (Granularity),
         .TokensPerStep (TokensPerStep),
         .MaxOctets     (MaxOctets),
-        .DelayWords    (DelayWords)
+        .DelayWords    (DelayWords),
+        .TraceDepth    (0)
     ) u_nic (
         .clk_i,
         .rst_i,
@@ -285,7 +290,9 @@ module testbed
   logic        unused_trace;
   logic        unused_line;
   assign unused_trace = &{1'b0, trace_tdata, trace_tkeep, trace_tvalid, trace_tlast, trace_tuser};
-  assign unused_line  = &{1'b0, up_tready, down_tdata, down_tkeep, down_tvalid, down_tlast, down_tuser};
+  assign unused_line  = &{
+    1'b0, up_tready, down_tdata, down_tkeep, down_tvalid, down_tlast, down_tuser
+  };
 
   ethernet_switch #(
       .Smcc         (Smcc),
@@ -298,7 +305,8 @@ module testbed
       .LastSent     (LastSent),
       .SampleDropped(SampleDropped),
       .InputWords   (1024),
-      .OctetsOnLine (OctetsOnLine)
+      .OctetsOnLine (OctetsOnLine),
+      .TraceDepth   (0)
   ) u_switch (
       .clk_i,
       .rst_i,
