@@ -70,11 +70,7 @@ fn smcc_registers(config: &Config, max_rate: u64) -> Vec<(&'static str, u64)> {
 }
 
 /// The congestion point, and how the rates fall: 16 ms with a change of the service rate.
-fn settings(
-    clocks: u64,
-    nic_ports: usize,
-    nics: &[(&'static str, u64)],
-) -> (Settings, reference::Settings) {
+fn settings(clocks: u64, nic_ports: usize, nics: &[(&'static str, u64)]) -> (Settings, reference::Settings) {
     let cp = reference::Settings { q_eq: 33_000, w: 2048, base: 10_000, jitter: 9830, count: 15, probability: 0 };
     let mut registers = vec![
         (Bus::Switch, "cp.q_eq", cp.q_eq.into()),
