@@ -54,7 +54,7 @@ module nic
   parameter int unsigned ReadClocks = 2,
   // Beats of the FIFOs for frames that arrived, of each port and of the host.
   parameter int unsigned FifoWords = 512,
-  // Records of the trace's FIFO.
+  // Records of the trace's FIFO; 0: there is no trace.
   parameter int unsigned TraceDepth = 64,
   // Of the delay lines' memories and of the registers; not to be set.
   parameter int unsigned AddressW = $clog2(DelayWords),

@@ -17,7 +17,7 @@ module nic_trace
   parameter bit          Smcc           = 1'b0,
   parameter int unsigned ReactionPoints = 4,
   parameter int unsigned Ports          = 1,
-  // Records that the FIFO holds.
+  // Records that the FIFO holds; 0: there is no trace.
   parameter int unsigned Depth          = 64
 ) (
   input var logic clk_i,
@@ -46,9 +46,7 @@ module nic_trace
   localparam int unsigned OfPoints = Smcc ? ReactionPoints : 3 * ReactionPoints;
   localparam int unsigned Sources = OfPoints + Ports;
 
-  logic [Sources-1:0]             valid;
   logic [Sources-1:0][ WhatW-1:0] what;
-  logic [Sources-1:0][ValueW-1:0] value;
   logic [Sources-1:0][ValueW-1:0] watched;
 
   for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_point
@@ -72,35 +70,49 @@ module nic_trace
     assign watched[OfPoints+p] = ValueW'(paused_i[p]);
   end
 
-  for (genvar s = 0; s < Sources; ++s) begin : gen_probe
-    trace_probe u_probe (
+  if (Depth != 0) begin : gen_trace
+    logic [Sources-1:0]             valid;
+    logic [Sources-1:0][ValueW-1:0] value;
+
+    for (genvar s = 0; s < Sources; ++s) begin : gen_probe
+      trace_probe u_probe (
+          .clk_i,
+          .rst_i,
+          .interval_i,
+          .value_i(watched[s]),
+          .valid_o(valid[s]),
+          .value_o(value[s])
+      );
+    end
+
+    trace #(
+        .Sources(Sources),
+        .Depth  (Depth)
+    ) u_trace (
         .clk_i,
         .rst_i,
-        .interval_i,
-        .value_i(watched[s]),
-        .valid_o(valid[s]),
-        .value_o(value[s])
+        .now_i,
+        .valid_i(valid),
+        .what_i (what),
+        .value_i(value),
+        .m_axis_tdata,
+        .m_axis_tkeep,
+        .m_axis_tvalid,
+        .m_axis_tready,
+        .m_axis_tlast,
+        .m_axis_tuser,
+        .dropped_o
     );
+  end else begin : gen_none
+    logic unused;
+    assign unused        = &{1'b0, clk_i, rst_i, now_i, interval_i, m_axis_tready, what, watched};
+    assign m_axis_tdata  = '0;
+    assign m_axis_tkeep  = '0;
+    assign m_axis_tvalid = 1'b0;
+    assign m_axis_tlast  = 1'b0;
+    assign m_axis_tuser  = 1'b0;
+    assign dropped_o     = '0;
   end
-
-  trace #(
-      .Sources(Sources),
-      .Depth  (Depth)
-  ) u_trace (
-      .clk_i,
-      .rst_i,
-      .now_i,
-      .valid_i(valid),
-      .what_i (what),
-      .value_i(value),
-      .m_axis_tdata,
-      .m_axis_tkeep,
-      .m_axis_tvalid,
-      .m_axis_tready,
-      .m_axis_tlast,
-      .m_axis_tuser,
-      .dropped_o
-  );
 endmodule
 
 `default_nettype wire

@@ -40,7 +40,7 @@ module ethernet_switch
   // Clock rate, Hz, and octets that a frame takes on a line beside its own.
   parameter int unsigned ClockHz       = 125_000_000,
   parameter int unsigned OctetsOnLine  = 20,
-  // Records of the trace that wait.
+  // Records of the trace that wait; 0: there is no trace.
   parameter int unsigned TraceDepth    = 64
 ) (
   input var logic clk_i,

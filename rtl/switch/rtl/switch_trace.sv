@@ -11,7 +11,7 @@ module switch_trace
   import penstock_pkg::QueueW;
   import trace_pkg::*;
 #(
-  // Records that wait.
+  // Records that wait; 0: there is no trace.
   parameter int unsigned Depth = 64
 ) (
   input var logic clk_i,
@@ -35,53 +35,66 @@ module switch_trace
 
   output var logic [31:0] dropped_o
 );
-  localparam int unsigned Sources = 3;
-  logic [Sources-1:0]             valid;
-  logic [Sources-1:0][ WhatW-1:0] what;
-  logic [Sources-1:0][ValueW-1:0] value;
+  if (Depth != 0) begin : gen_trace
+    localparam int unsigned Sources = 3;
+    logic [Sources-1:0]             valid;
+    logic [Sources-1:0][ WhatW-1:0] what;
+    logic [Sources-1:0][ValueW-1:0] value;
 
-  assign what[0]  = TraceQueue;
-  assign what[1]  = TraceFb;
-  assign what[2]  = TracePaused;
-  assign valid[1] = sample_i;
-  assign value[1] = ValueW'(fb_i);
+    assign what[0]  = TraceQueue;
+    assign what[1]  = TraceFb;
+    assign what[2]  = TracePaused;
+    assign valid[1] = sample_i;
+    assign value[1] = ValueW'(fb_i);
 
-  trace_probe u_queue (
-      .clk_i,
-      .rst_i,
-      .interval_i,
-      .value_i(ValueW'(queue_i)),
-      .valid_o(valid[0]),
-      .value_o(value[0])
-  );
+    trace_probe u_queue (
+        .clk_i,
+        .rst_i,
+        .interval_i,
+        .value_i(ValueW'(queue_i)),
+        .valid_o(valid[0]),
+        .value_o(value[0])
+    );
 
-  trace_probe u_full (
-      .clk_i,
-      .rst_i,
-      .interval_i,
-      .value_i(ValueW'(full_i)),
-      .valid_o(valid[2]),
-      .value_o(value[2])
-  );
+    trace_probe u_full (
+        .clk_i,
+        .rst_i,
+        .interval_i,
+        .value_i(ValueW'(full_i)),
+        .valid_o(valid[2]),
+        .value_o(value[2])
+    );
 
-  trace #(
-      .Sources(Sources),
-      .Depth  (Depth)
-  ) u_trace (
-      .clk_i,
-      .rst_i,
-      .now_i,
-      .valid_i      (valid),
-      .what_i       (what),
-      .value_i      (value),
-      .m_axis_tdata (m_axis_trace_tdata),
-      .m_axis_tkeep (m_axis_trace_tkeep),
-      .m_axis_tvalid(m_axis_trace_tvalid),
-      .m_axis_tready(m_axis_trace_tready),
-      .m_axis_tlast (m_axis_trace_tlast),
-      .m_axis_tuser (m_axis_trace_tuser),
-      .dropped_o
-  );
+    trace #(
+        .Sources(Sources),
+        .Depth  (Depth)
+    ) u_trace (
+        .clk_i,
+        .rst_i,
+        .now_i,
+        .valid_i      (valid),
+        .what_i       (what),
+        .value_i      (value),
+        .m_axis_tdata (m_axis_trace_tdata),
+        .m_axis_tkeep (m_axis_trace_tkeep),
+        .m_axis_tvalid(m_axis_trace_tvalid),
+        .m_axis_tready(m_axis_trace_tready),
+        .m_axis_tlast (m_axis_trace_tlast),
+        .m_axis_tuser (m_axis_trace_tuser),
+        .dropped_o
+    );
+  end else begin : gen_none
+    logic unused_time;
+    logic unused;
+    assign unused_time         = &{1'b0, clk_i, rst_i, now_i, interval_i, m_axis_trace_tready};
+    assign unused              = &{1'b0, queue_i, sample_i, fb_i, full_i};
+    assign m_axis_trace_tdata  = '0;
+    assign m_axis_trace_tkeep  = '0;
+    assign m_axis_trace_tvalid = 1'b0;
+    assign m_axis_trace_tlast  = 1'b0;
+    assign m_axis_trace_tuser  = 1'b0;
+    assign dropped_o           = '0;
+  end
 endmodule
 
 `default_nettype wire

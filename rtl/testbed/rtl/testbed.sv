@@ -151,7 +151,7 @@ module testbed
     logic [2*NicPorts-1:0]               mem_read;
     logic [2*NicPorts-1:0][AddressW-1:0] mem_read_address;
     logic [2*NicPorts-1:0][   WordW-1:0] mem_read_data;
-    // The host sends nothing, takes everything, and nobody reads the trace.
+    // The host sends nothing and takes everything; there is no trace.
     logic                                host_tready;
     logic [          63:0]               host_tdata;
     logic [           7:0]               host_tkeep;
@@ -185,7 +185,8 @@ module testbed
         .Granularity   (Granularity),
         .TokensPerStep (TokensPerStep),
         .MaxOctets     (MaxOctets),
-        .DelayWords    (DelayWords)
+        .DelayWords    (DelayWords),
+        .TraceDepth    (0)
     ) u_nic (
         .clk_i,
         .rst_i,
@@ -298,7 +299,8 @@ module testbed
       .LastSent     (LastSent),
       .SampleDropped(SampleDropped),
       .InputWords   (1024),
-      .OctetsOnLine (OctetsOnLine)
+      .OctetsOnLine (OctetsOnLine),
+      .TraceDepth   (0)
   ) u_switch (
       .clk_i,
       .rst_i,

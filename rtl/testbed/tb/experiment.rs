@@ -15,7 +15,7 @@ mod model;
 
 use driver::{Bus, CLOCK_HZ, NICS, POINTS, Testbed};
 use model::{Experiment, Phase, Setting};
-use penstock_cosim::testbed_qcn_fast::Core;
+use penstock_cosim::testbed_netfpga::Core;
 
 const US: u64 = CLOCK_HZ / 1_000_000;
 const MS: u64 = 1000 * US;

@@ -287,3 +287,41 @@ fn one_flow_fills_the_port() {
     assert_eq!(sent, after, "each frame that was made came out or was refused");
     assert_eq!((bed.line(0, "unknown"), bed.line(0, "bad"), bed.line(0, "dropped")), (after, 0, 0));
 }
+
+/// What the builds for long runs say is what the others say, and how fast that goes.
+#[cfg(feature = "experiment")]
+mod fast {
+    use super::{Clocked, In, Out, Settings};
+    use super::{POINTS, QCN, Testbed, machine, qcn_registers, settings, smcc_registers};
+    use penstock_cosim::{testbed_qcn, testbed_qcn_fast, testbed_smcc, testbed_smcc_fast};
+
+    /// Clocks of a processor that this thread has had, seconds.
+    fn processor_time() -> f64 {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux has it");
+        text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).expect("nanoseconds") / 1e9
+    }
+
+    fn end<C: Clocked<In = In, Out = Out>>(name: &str, settings: &Settings) -> String {
+        let mut bed = Testbed::<C>::new(settings, 3);
+        (0..POINTS).for_each(|point| bed.start(point));
+        let begun = processor_time();
+        let clocks = 1_000_000;
+        bed.run(clocks);
+        println!(
+            "{name}: {:.2} million clocks a second of processor time",
+            clocks as f64 / 1e6 / (processor_time() - begun)
+        );
+        let rates: Vec<_> = (0..POINTS).map(|point| bed.rates(point)).collect();
+        format!("{:?}, queue {}, rates {rates:?}", bed.measured(), bed.queue())
+    }
+
+    #[test]
+    fn fast_builds_are_the_same() {
+        let (qcn, _) = settings(1_000_000, 1, &qcn_registers(&QCN));
+        let same = end::<testbed_qcn_fast::Core>("testbed_qcn_fast", &qcn);
+        assert_eq!(same, end::<testbed_qcn::Core>("testbed_qcn", &qcn));
+        let (smcc, _) = settings(1_000_000, 1, &smcc_registers(&machine::smcc_defaults(), 1_000_000_000));
+        let same = end::<testbed_smcc_fast::Core>("testbed_smcc_fast", &smcc);
+        assert_eq!(same, end::<testbed_smcc::Core>("testbed_smcc", &smcc));
+    }
+}
