@@ -37,6 +37,9 @@ struct Build {
     /// Without assertions and random initial values, and all for speed: for long runs, not for tests.
     #[serde(default)]
     fast: bool,
+    /// For the experiment of full length alone; tests do without, for it takes long to compile.
+    #[serde(default)]
+    experiment: bool,
 }
 
 fn yes() -> bool {
@@ -94,13 +97,7 @@ fn main() {
     // A mutant of one core needs no other.
     println!("cargo::rerun-if-env-changed=PENSTOCK_CORE");
     let only = env::var("PENSTOCK_CORE").ok();
-    // Builds for long runs take long to compile, and tests need none.
-    println!("cargo::rerun-if-env-changed=PENSTOCK_FAST");
-    println!("cargo::rustc-check-cfg=cfg(penstock_fast)");
-    let with_fast = env::var("PENSTOCK_FAST").is_ok();
-    if with_fast {
-        println!("cargo::rustc-cfg=penstock_fast");
-    }
+    let experiment = env::var_os("CARGO_FEATURE_EXPERIMENT").is_some();
 
     let include = Path::new(&root).join("include");
     let compiler = |level| {
@@ -122,7 +119,7 @@ fn main() {
         for source in &sources {
             println!("cargo::rerun-if-changed={}", source.display());
         }
-        for build in core.build.iter().filter(|build| build.cosim && (with_fast || !build.fast)) {
+        for build in core.build.iter().filter(|build| build.cosim && (experiment || !build.experiment)) {
             let made = out.join(&build.name);
             let prefix = format!("V{}", build.name);
             verilate(&verilator, &root, build, &sources, &made, &prefix);

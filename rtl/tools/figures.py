@@ -1,7 +1,8 @@
 """Draws what `make experiment` measured: the test bed (a) beside the event simulator (b), in the papers' axes.
 
-Reads the tables in build/experiments, runs the experiments of papers/netfpga and papers/sliding-mode with the same settings and
-seed, and writes a picture a figure and numbers.md beside the tables. Works with the Python of the checkout's .venv.
+Reads the tables in build/experiments, runs the experiments of papers/netfpga and papers/sliding-mode with the same
+settings and seed, and writes a picture for each figure and numbers.md beside the tables. It runs under the checkout's
+.venv, which has the event simulator.
 """
 
 import re
@@ -29,12 +30,24 @@ PAPERS = RTL.parent / "papers"
 FRAME_OCTETS = 1000
 # Seconds at full length, as papers/netfpga/metrics.py has them: at rest, and the seconds after the changes.
 PERIODS = {"before": (0.5, 2.3), "drop": (2.3, 3.3), "low": (3.3, 6.0), "rise": (6.0, 7.0), "after": (7.0, 10.0)}
-CASES = {8: ("one", 100), 9: ("one", 500), 10: ("one", 1000), 11: ("eight", 100), 12: ("eight", 500), 13: ("eight", 1000)}
+CASES = {
+    8 + 3 * i + j: (kind, rtt) for i, kind in enumerate(("one", "eight")) for j, rtt in enumerate((100, 500, 1000))
+}
 PAIRS = ((256, 64), (256, 32), (64, 64), (64, 32))
 # As papers/sliding-mode/README.md: from 0.3 s on.
 SETTLED_S = (0.3, 2.0)
+COLUMNS = (
+    "Figure",
+    "Time",
+    "Period",
+    "Queue, frames: RTL",
+    "simulator",
+    "Used, %: RTL",
+    "simulator",
+    "Distance, frames",
+)
 # The test bed's lines carry preamble and gap; its queue does not hold the frame on the line.
-AS_BUILT: dict[str, Setting] = {"network.wire_overhead": "20 octets", "network.in_service_counts": False}
+AS_BUILT: dict[str, str | bool] = {"network.wire_overhead": "20 octets", "network.in_service_counts": False}
 
 
 @dataclass(frozen=True)
@@ -72,8 +85,7 @@ def main() -> None:
             rows += sliding_mode(pairs)
     if not rows:
         sys.exit(f"{TABLES} has no table: make experiment first")
-    head = ["| Figure | Time scale | Period | Queue, frames: RTL | simulator | Used, %: RTL | simulator | Distance, frames |"]
-    text = "\n".join([*head, "|---" * 8 + "|", *rows]) + "\n"
+    text = "\n".join(["| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|", *rows]) + "\n"
     (TABLES / "numbers.md").write_text(text)
     print(text, end="")
 
@@ -95,7 +107,7 @@ def read(name: str) -> Table | None:
     return Table(course, float(told[1]), int(told[2]))
 
 
-def simulate(paper: str, run: Run, queue: str, seed: int, more: Mapping[str, Setting]) -> Course:
+def simulate(paper: str, run: Run, queue: str, seed: int, more: Mapping[str, str | bool]) -> Course:
     """Return what the event simulator makes of an experiment of a paper."""
     scenario = load(PAPERS / paper).scenario(run)
     for key, value in {**AS_BUILT, **more}.items():
@@ -108,7 +120,7 @@ def simulate(paper: str, run: Run, queue: str, seed: int, more: Mapping[str, Set
 def netfpga(figure: int, kind: str, round_trip_us: int, table: Table) -> list[str]:
     """Draw a figure of paper 002 and return its rows of numbers."""
     one_way = {} if round_trip_us == 100 else {"topology.star.link_delay": f"{round_trip_us // 2} us"}
-    scaled: dict[str, Setting] = {
+    scaled: dict[str, str | bool] = {
         # The core holds the target rate at the largest rate.
         "schemes.qcn.tr_clamp": True,
         "duration": f"{10 / table.scale} s",

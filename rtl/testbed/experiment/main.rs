@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::{env, fs};
 
-use penstock_cosim::{Clocked, testbed_qcn, testbed_qcn_fast, testbed_smcc_fast};
+use penstock_cosim::{Clocked, testbed_netfpga, testbed_qcn, testbed_sliding_mode};
 
 use driver::{CLOCK_HZ, Testbed};
 use progress::Progress;
@@ -94,8 +94,8 @@ fn perform(run: &Run, seed: u64, path: &Path, header: &str, progress: &Progress)
     let mut table = io::BufWriter::new(fs::File::create(&partial)?);
     write!(table, "{header}")?;
     match run.build {
-        Build::Qcn => record::<testbed_qcn_fast::Core>(run, seed, &mut table, progress)?,
-        Build::Smcc => record::<testbed_smcc_fast::Core>(run, seed, &mut table, progress)?,
+        Build::Qcn => record::<testbed_netfpga::Core>(run, seed, &mut table, progress)?,
+        Build::Smcc => record::<testbed_sliding_mode::Core>(run, seed, &mut table, progress)?,
     }
     table.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     fs::rename(partial, path)

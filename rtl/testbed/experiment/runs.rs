@@ -10,9 +10,9 @@ use super::lines;
 /// Which test bed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Build {
-    /// `testbed_qcn_fast`
+    /// `testbed_netfpga`
     Qcn,
-    /// `testbed_smcc_fast`
+    /// `testbed_sliding_mode`
     Smcc,
 }
 

@@ -252,11 +252,6 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
         self.clock
     }
 
-    /// What the ports showed when they were looked at last: in the last clock, or behind `run` in the one that comes.
-    pub fn shown(&self) -> &Out {
-        &self.last
-    }
-
     /// One clock.
     pub fn clock(&mut self) -> Out {
         self.ask();

@@ -1,12 +1,12 @@
 //! The test bed beside the event simulator: paper 002's experiment with time scaled, so that a run takes 10 ms.
 //!
 //! The service rate falls from 0.95 to 0.2 Gb/s for 2 ms, not 3.7 s. So that sources follow within that, cycles, samples and
-//! steps of the rate are shorter and larger; and eight sources begin with 1.12 Gb/s together, not with 8. Frames, queue, set
-//! point and token buckets are paper 002's.
+//! steps of the rate are shorter and larger; and eight sources begin with 1.12 Gb/s together, not with 8, and 53 us apart, so that
+//! they are not in step by accident. Frames, queue, set point and token buckets are paper 002's.
 //!
-//! Scaled so, the simulator hardly depends on trifles: with lines 0.2 us longer and the same words, a run's mean queue moves
-//! by 0.3 frames. At eight times the line's rate it would move by 2.6, for which frame is dropped first depends on a clock, and
-//! no model could be held to 2 frames.
+//! Both see the same words, and up to the first frame that comes before another elsewhere they do the same, frame by frame. A run
+//! of eight sources then goes its own way: the simulator's own mean queue moves by 0.9 frames (root mean square of 12 runs, at
+//! most 1.9) if its lines are 0.2 us longer. So one source is compared run by run, eight in the mean of ten runs.
 
 #[allow(dead_code, reason = "other benches use the rest")]
 mod driver;
@@ -15,9 +15,10 @@ mod model;
 
 use driver::{Bus, CLOCK_HZ, NICS, POINTS, Testbed};
 use model::{Experiment, Phase, Setting};
-use penstock_cosim::testbed_qcn_fast::Core;
+use penstock_cosim::testbed_netfpga::Core;
 
-const MS: u64 = CLOCK_HZ / 1000;
+const US: u64 = CLOCK_HZ / 1_000_000;
+const MS: u64 = 1000 * US;
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=10;
 /// What the issue asks for: frames, and share of the rate.
 const QUEUE: f64 = 2.0;
@@ -36,8 +37,9 @@ fn scaled(
     let set = |of_switch, register, (value, text), parameter| Setting { of_switch, register, value, parameter, text };
     Experiment {
         points: (0..points).collect(),
+        apart: 53 * US,
         octets: 1000,
-        one_way: 25 * (CLOCK_HZ / 1_000_000) as u32,
+        one_way: 25 * US as u32,
         phases: vec![(5 * MS, 950_000_000), (7 * MS, 200_000_000), (10 * MS, 950_000_000)],
         settings: vec![
             set(true, "cp.sample_base", (10_000, "10000 octets"), "sample_base"),
@@ -57,10 +59,11 @@ fn both(experiment: &Experiment, seed: u64) -> [Vec<Phase>; 2] {
     settings.registers.extend((0..NICS).map(|nic| (Bus::Nic(nic), "qcn.tick_clocks", 5)));
     let mut bed = Testbed::<Core>::with_words(&settings, seed, experiment.words(seed));
     let offset = bed.clocks() - bed.measured().clocks;
-    for &point in &experiment.points {
+    let mut before = bed.measured();
+    for (index, &point) in experiment.points.iter().enumerate() {
+        bed.run((before.clocks + index as u64 * experiment.apart).saturating_sub(bed.measured().clocks));
         bed.start(point);
     }
-    let mut before = bed.measured();
     let mut phases = Vec::new();
     for &(until, rate) in &experiment.phases {
         bed.run(until - bed.measured().clocks);
@@ -84,14 +87,21 @@ fn whole(experiment: &Experiment, phases: &[Phase]) -> Phase {
     sum
 }
 
-/// A run of both with the same words, compared; the test bed's.
-fn compare(experiment: &Experiment, seed: u64) -> Phase {
+/// A run of both with the same words.
+fn run(experiment: &Experiment, seed: u64) -> [Phase; 2] {
     let [bed, simulator] = both(experiment, seed);
     let [here, there] = [&bed, &simulator].map(|phases| whole(experiment, phases));
-    let told = format!("seed {seed}: test bed {here:.3?} of {bed:.2?}, simulator {there:.3?} of {simulator:.2?}");
-    println!("{told}");
-    assert!((here.queue - there.queue).abs() < QUEUE && (here.used - there.used).abs() < USED, "{told}");
-    here
+    println!("seed {seed}: test bed {here:.3?} of {bed:.2?}, simulator {there:.3?} of {simulator:.2?}");
+    [here, there]
+}
+
+/// The means of both are as near as they have to be.
+fn compare(runs: &[[Phase; 2]]) {
+    let difference =
+        |of: fn(&Phase) -> f64| runs.iter().map(|[here, there]| of(here) - of(there)).sum::<f64>() / runs.len() as f64;
+    let (queue, used) = (difference(|phase| phase.queue), difference(|phase| phase.used));
+    println!("test bed less simulator: queue {queue:.2} frames, used {used:.4}");
+    assert!(queue.abs() < QUEUE && used.abs() < USED, "queue {queue:.2} frames, used {used:.4} apart");
 }
 
 #[test]
@@ -99,17 +109,19 @@ fn one_source() {
     let experiment =
         scaled(1, (1_000_000_000, "1 Gbps"), (20_000_000, "20 Mbps"), (5000, "5000 octets"), (2500, "100 us"));
     for seed in 1..=2 {
-        compare(&experiment, seed);
+        compare(&[run(&experiment, seed)]);
     }
 }
 
-/// Ten runs, each within bounds of the simulator's with the same words; and the intervals of both within which the mean lies
-/// with 95 % overlap, with other words in the simulator.
+/// Ten runs with the same words; and with other words in the simulator, the intervals of both in which the mean lies with 95 %
+/// overlap.
 #[test]
 fn eight_sources() {
     let experiment =
         scaled(POINTS, (140_000_000, "140 Mbps"), (10_000_000, "10 Mbps"), (10_000, "10000 octets"), (5000, "200 us"));
-    let bed: Vec<Phase> = SEEDS.map(|seed| compare(&experiment, seed)).collect();
+    let runs: Vec<_> = SEEDS.map(|seed| run(&experiment, seed)).collect();
+    compare(&runs);
+    let bed: Vec<Phase> = runs.iter().map(|run| run[0]).collect();
     let others: Vec<Phase> = SEEDS.map(|seed| whole(&experiment, &experiment.simulate(100 + seed, 0))).collect();
     for (what, of) in [("queue", (|phase| phase.queue) as fn(&Phase) -> f64), ("used", |phase| phase.used)] {
         let [here, there] = [&bed, &others].map(|runs| interval(&runs.iter().map(of).collect::<Vec<_>>()));

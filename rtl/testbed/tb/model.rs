@@ -28,6 +28,8 @@ pub struct Setting {
 pub struct Experiment {
     /// The reaction points that send, ascending.
     pub points: Vec<usize>,
+    /// Clocks from the start of one to that of the next.
+    pub apart: u64,
     /// Length of a frame with FCS, octets.
     pub octets: u16,
     /// From the end of a frame on the source's line to the queue, and from there back, clocks.
@@ -80,7 +82,6 @@ impl Experiment {
     /// The same as a scenario. The clock of the token buckets begins `offset` clocks before the first flow, as that of a test
     /// bed does while it is set.
     fn scenario(&self, offset: u64) -> String {
-        let hosts: Vec<_> = self.points.iter().map(|point| format!("\"h{}\"", point / POINTS_A_NIC)).collect();
         let mut text = format!(
             "question = \"Does the model do what the test bed does?\"
             scheme = \"qcn\"
@@ -97,23 +98,22 @@ impl Experiment {
             buffer = \"150 KB\"
             [record]
             queues = [\"sw0->h2\"]
-            [[flow]]
-            from = [{}]
-            to = \"h2\"
-            traffic = \"greedy\"
-            frame = \"{} octets\"
-            start = \"{} ns\"
             [schemes.qcn]
             profile = \"paper-netfpga\"
             tr_clamp = true\n",
             (self.clocks() + offset) * CLOCK_PS / 1000,
             u64::from(self.one_way) * CLOCK_PS / 1000,
-            hosts.join(", "),
-            self.octets,
-            offset * CLOCK_PS / 1000,
         );
         for setting in &self.settings {
             let _ = writeln!(text, "{} = \"{}\"", setting.parameter, setting.text);
+        }
+        for (index, point) in self.points.iter().enumerate() {
+            let (host, start) = (point / POINTS_A_NIC, (offset + index as u64 * self.apart) * CLOCK_PS / 1000);
+            let _ = writeln!(
+                text,
+                "[[flow]]\nfrom = \"h{host}\"\nto = \"h2\"\ntraffic = \"greedy\"\nframe = \"{} octets\"\nstart = \"{start} ns\"",
+                self.octets
+            );
         }
         let mut from = 0;
         for &(until, rate) in &self.phases {

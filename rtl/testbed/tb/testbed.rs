@@ -289,7 +289,7 @@ fn one_flow_fills_the_port() {
 }
 
 /// What the builds for long runs say is what the others say, and how fast that goes.
-#[cfg(penstock_fast)]
+#[cfg(feature = "experiment")]
 mod fast {
     use super::{Clocked, In, Out, Settings};
     use super::{POINTS, QCN, Testbed, machine, qcn_registers, settings, smcc_registers};
