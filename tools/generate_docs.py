@@ -70,6 +70,7 @@ def main(build: Path) -> None:
         "tables": tables(specimens),
         "measures": table(["Measure", "Title", "Meaning"], ([code(m.key), m.title, m.definition] for m in MEASURES)),
         "victim_flow": victim_flow(docs / "images/victim-flow.svg"),
+        "cores": cores(),
         "summary": f"```json\n{json.dumps(specimens['qcn'].summary, indent=1)}\n```",
     }
     for page in sorted(docs.rglob("*.md")):
@@ -88,6 +89,15 @@ def main(build: Path) -> None:
     config |= {"docs_dir": "docs", "site_dir": str(ROOT / "site")}
     config["nav"] = [expand(entry, docs) for entry in config["nav"]]
     write(build / "mkdocs.yml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+
+
+def cores() -> str:
+    """The cores in rtl/, as their core.toml files say."""
+    read = [(path, tomllib.loads(path.read_text())) for path in sorted((ROOT / "rtl").glob("*/core.toml"))]
+    rows = (
+        [code(f"rtl/{path.parent.name}"), core["title"], core["says"], core.get("source", "")] for path, core in read
+    )
+    return table(["Folder", "Core", "What it does", "Source"], rows)
 
 
 def write(path: Path, text: str) -> None:
