@@ -5,7 +5,8 @@
 writes .build/docs, where lines such as `{{ commands }}` are replaced, a page is added for each scheme (with what
 docs/schemes/ has of it: NAME.md, and NAME.states.toml for its state diagram and a run) and the figures are drawn,
 and .build/mkdocs.yml, which is mkdocs.yml with each folder of its navigation replaced by the pages in it.
-Every whole scenario in the pages is read on the way: one that Penstock refuses fails the build.
+Every whole scenario in the pages is read on the way: one that Penstock refuses fails the build. So does a command
+`penstock … --out NAME.svg` (or .png) in a block of shell; what it draws is images/NAME.svg.
 """
 
 import inspect
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import penstock
+import typer
 import yaml
 from penstock import _core
 from penstock.cli import app
@@ -68,11 +70,13 @@ def main(build: Path) -> None:
         "tables": tables(specimens),
         "measures": table(["Measure", "Title", "Meaning"], ([code(m.key), m.title, m.definition] for m in MEASURES)),
         "victim_flow": victim_flow(docs / "images/victim-flow.svg"),
+        "cores": cores(),
         "summary": f"```json\n{json.dumps(specimens['qcn'].summary, indent=1)}\n```",
     }
     for page in sorted(docs.rglob("*.md")):
         text = page.read_text()
         read_scenarios(text)
+        draw_commands(text, docs / "images")
         page.write_text(re.sub(r"^{{ (\w+) }}$", lambda match: generated[match[1]], text, flags=re.MULTILINE))
     # What people have written of a scheme is a part of its page, not a page.
     shutil.rmtree(docs / "schemes", ignore_errors=True)
@@ -85,6 +89,15 @@ def main(build: Path) -> None:
     config |= {"docs_dir": "docs", "site_dir": str(ROOT / "site")}
     config["nav"] = [expand(entry, docs) for entry in config["nav"]]
     write(build / "mkdocs.yml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+
+
+def cores() -> str:
+    """The cores in rtl/, as their core.toml files say."""
+    read = [(path, tomllib.loads(path.read_text())) for path in sorted((ROOT / "rtl").glob("*/core.toml"))]
+    rows = (
+        [code(f"rtl/{path.parent.name}"), core["title"], core["says"], core.get("source", "")] for path, core in read
+    )
+    return table(["Folder", "Core", "What it does", "Source"], rows)
 
 
 def write(path: Path, text: str) -> None:
@@ -109,6 +122,18 @@ def read_scenarios(page: str) -> None:
     for block in re.findall(r"^```toml\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
         if block.startswith("question"):
             _core.Scenario.parse(block).resolved()
+
+
+def draw_commands(page: str, images: Path) -> None:
+    """Runs every command of a shell block that writes a figure, `penstock … --out NAME.svg` or .png, into `images`."""
+    for block in re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
+        for line in block.splitlines():
+            name, *arguments = shlex.split(line, comments=True) or [""]
+            if name == "penstock" and arguments[-2:-1] == ["--out"] and arguments[-1].endswith((".svg", ".png")):
+                target = images / arguments[-1]
+                target.parent.mkdir(parents=True, exist_ok=True)
+                command = [str(Path(sys.executable).with_name(name)), *arguments[:-1], str(target)]
+                subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
 
 
 def draw(
@@ -152,11 +177,22 @@ def victim_flow(target: Path) -> str:
 
 def commands() -> str:
     """The help of every command, as the command prints it."""
-    names = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
     return "\n\n".join(
         f"## {' '.join(['penstock', *arguments])}\n\n```text\n{help_of(arguments)}\n```"
-        for arguments in ([], *([name] for name in names))
+        for arguments in ([], *named(app))
     )
+
+
+def named(commands: typer.Typer, before: Sequence[str] = ()) -> Iterable[list[str]]:
+    """What to type for each command, those of groups included."""
+    for command in commands.registered_commands:
+        if command.callback:
+            yield [*before, command.name or command.callback.__name__]
+    for group in commands.registered_groups:
+        inner = [*before, str(group.name)]
+        yield inner
+        if group.typer_instance:
+            yield from named(group.typer_instance, inner)
 
 
 def help_of(arguments: list[str]) -> str:

@@ -25,12 +25,66 @@ class Node(TypedDict):
     kind: str
 
 
+class AssignedScheme(TypedDict):
+    """The scheme of a priority; ``parameters`` in the units of :func:`penstock.schemes`."""
+
+    priority: int
+    name: str
+    profile: str | None
+    parameters: dict[str, float | str | bool]
+
+
+class LinkDescription(TypedDict):
+    """An output port and the line behind it, named ``node->peer``, as it is at the start.
+
+    ``latency_s`` goes from the end of a frame's transmission until the peer acts on it. A buffer is a number of octets
+    or of frames; a host's port where reaction points take turns has neither.
+    """
+
+    name: str
+    rate_bps: int
+    latency_s: float
+    buffer_octets: int | None
+    buffer_frames: int | None
+    congestion_points: bool
+
+
+class ChangeDescription(TypedDict):
+    """What happens to a link; ``event`` is ``rate``, ``down`` or ``up``."""
+
+    at_s: float
+    link: str
+    event: str
+    rate_bps: int | None
+
+
+class Hop(TypedDict):
+    """A link of a route, that of the opposite direction, and the index of the hop before."""
+
+    link: str
+    back: str
+    after: int | None
+
+
 class FlowDescription(TypedDict):
-    """A flow by name, with the nodes at its ends."""
+    """A flow: the nodes at its ends, its route, its traffic.
+
+    ``traffic`` is ``greedy``, ``constant``, ``poisson`` or ``on-off``; ``rate_bps`` its mean rate, if it is not greedy.
+    """
 
     name: str
     source: str
     destinations: list[str]
+    controlled: bool
+    priority: int
+    weight: int
+    frame_octets: int
+    start_s: float
+    stop_s: float | None
+    size_octets: int | None
+    traffic: str
+    rate_bps: float | None
+    hops: list[Hop]
 
 
 class FairPeriod(TypedDict):
@@ -43,7 +97,10 @@ class FairPeriod(TypedDict):
 
 
 class Description(TypedDict):
-    """A scenario laid out: what would run."""
+    """A scenario laid out: what would run.
+
+    ``feedback_s`` is the fixed delay of signals, ``None`` where they travel as frames.
+    """
 
     name: str
     question: str
@@ -53,7 +110,13 @@ class Description(TypedDict):
     duration_s: float
     warmup_s: float
     interval_s: float
+    wire_overhead_octets: int
+    in_service_counts: bool
+    feedback_s: float | None
+    schemes: list[AssignedScheme]
     nodes: list[Node]
+    links: list[LinkDescription]
+    changes: list[ChangeDescription]
     queues: list[str]
     flows: list[FlowDescription]
     fair: list[FairPeriod]
@@ -189,7 +252,7 @@ class Scenario:
     def describe(
         self, *, scheme: str | None = None, profile: str | None = None, seed: int | None = None
     ) -> Description:
-        """Lay the scenario out without running it: nodes, queues, flows and their fair shares.
+        """Lay the scenario out without running it: network, schemes, flows and their fair shares.
 
         Raises:
             ScenarioError: a value is not legal.

@@ -87,7 +87,21 @@ def test_set_takes_text_and_numbers() -> None:
 def test_describe(result: Result) -> None:
     plan = Scenario.from_toml(SMALL).describe(scheme="none", seed=9)
     assert (plan["scheme"], plan["seed"], plan["interval_s"]) == ("none", 9, 2e-5)
-    assert plan["flows"][1] == {"name": "f1", "source": "h1", "destinations": ["h2"]}
+    flow = plan["flows"][1]
+    assert (flow["name"], flow["source"], flow["destinations"]) == ("f1", "h1", ["h2"])
+    assert [(hop["link"], hop["back"], hop["after"]) for hop in flow["hops"]] == [
+        ("h1->sw0", "sw0->h1", None),
+        ("sw0->h2", "h2->sw0", 0),
+    ]
+    assert plan["links"][0].keys() == {
+        "name",
+        "rate_bps",
+        "latency_s",
+        "buffer_octets",
+        "buffer_frames",
+        "congestion_points",
+    }
+    assert plan["schemes"][0]["parameters"] == {}
     assert "sw0->h2" in plan["queues"]
     # Two greedy flows share 1 Gb/s for the whole run.
     assert plan["fair"] == [

@@ -162,7 +162,8 @@ fn unit(unit: Unit) -> String {
     }
 }
 
-fn value(unit: Unit, value: Value) -> serde_json::Value {
+/// A parameter's value as a number in the unit that [`unit`] names, or as a word or switch.
+pub(crate) fn value(unit: Unit, value: Value) -> serde_json::Value {
     match value {
         // Picoseconds, as seconds.
         Value::Int(ps) if unit == Unit::Time => penstock_schemes::Duration(ps).as_seconds().into(),

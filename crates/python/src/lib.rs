@@ -7,6 +7,7 @@
 use pyo3::prelude::*;
 
 mod catalogue;
+mod description;
 mod errors;
 mod folder;
 mod result;

@@ -6,13 +6,12 @@ use std::path::PathBuf;
 use penstock_runner::{Options, Progress};
 use penstock_scenario::units::{self, Dimension};
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
-use penstock_sim::network::NodeKind;
 use pyo3::Borrowed;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
-use serde::Serialize;
 
 use crate::catalogue::to_json;
+use crate::description::Description;
 use crate::errors::{output_error, scenario_error};
 use crate::result::PyRun;
 
@@ -179,81 +178,4 @@ fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, at: &Progress) -> PyResu
         progress.call1(py, (at.now.as_seconds(), at.duration.as_seconds(), at.events, wall_s))?;
     }
     Ok(())
-}
-
-/// What a plan would run.
-#[derive(Serialize)]
-struct Description<'p> {
-    name: &'p str,
-    question: &'p str,
-    scheme: &'static str,
-    profile: Option<&'p str>,
-    seed: u64,
-    duration_s: f64,
-    warmup_s: f64,
-    interval_s: f64,
-    nodes: Vec<NodeEntry<'p>>,
-    queues: Vec<&'p str>,
-    flows: Vec<FlowEntry<'p>>,
-    fair: Vec<FairEntry<'p>>,
-}
-
-#[derive(Serialize)]
-struct NodeEntry<'p> {
-    name: &'p str,
-    kind: &'static str,
-}
-
-#[derive(Serialize)]
-struct FlowEntry<'p> {
-    name: &'p str,
-    source: &'p str,
-    destinations: Vec<&'p str>,
-}
-
-#[derive(Serialize)]
-struct FairEntry<'p> {
-    start_s: f64,
-    stop_s: f64,
-    max_min_bps: &'p [f64],
-    proportional_bps: &'p [f64],
-}
-
-impl<'p> Description<'p> {
-    fn new(plan: &'p Plan) -> Self {
-        let node = |index: usize| plan.node_names[index].as_str();
-        let places = plan.record.queues.iter().filter_map(|&queue| plan.network.place(queue));
-        let nodes = plan.network.nodes.iter().zip(&plan.node_names).map(|(node, name)| NodeEntry {
-            name,
-            kind: match node.kind {
-                NodeKind::Host => "host",
-                NodeKind::Switch => "switch",
-            },
-        });
-        let flows = plan.flow_names.iter().zip(&plan.flow_ends).map(|(name, (source, destinations))| FlowEntry {
-            name,
-            source: node(*source),
-            destinations: destinations.iter().map(|&d| node(d)).collect(),
-        });
-        let fair = plan.fair.iter().map(|period| FairEntry {
-            start_s: period.time.start.as_seconds(),
-            stop_s: period.time.end.as_seconds(),
-            max_min_bps: &period.max_min_bps,
-            proportional_bps: &period.proportional_bps,
-        });
-        Self {
-            name: &plan.name,
-            question: &plan.question,
-            scheme: plan.scheme(),
-            profile: plan.profile(),
-            seed: plan.seed,
-            duration_s: plan.duration.as_seconds(),
-            warmup_s: plan.warmup.as_seconds(),
-            interval_s: plan.record.interval.as_seconds(),
-            nodes: nodes.collect(),
-            queues: places.map(|(port, _)| plan.port_name(port)).collect(),
-            flows: flows.collect(),
-            fair: fair.collect(),
-        }
-    }
 }

@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use penstock_schemes::{BitRate, Duration, Instant};
-use penstock_sim::network::{FlowId, Network, PortEvent, Traffic};
+use penstock_sim::network::{FlowId, Network, PortEvent};
 
 use crate::FairPeriod;
 
@@ -94,7 +94,10 @@ fn period(
     let all: Vec<usize> = (0..network.flows.len()).collect();
     let (controlled, free): (Vec<usize>, Vec<usize>) =
         all.iter().filter(active).partition(|f| network.flows[**f].reaction_point.is_some());
-    let want = |f: &usize| Want { links: routes[*f].clone(), demand: demand(network.flows[*f].traffic) };
+    let want = |f: &usize| Want {
+        links: routes[*f].clone(),
+        demand: network.flows[*f].traffic.mean_bps().unwrap_or(f64::INFINITY),
+    };
     let mut max_min_bps = vec![0.0; all.len()];
     let mut proportional_bps = vec![0.0; all.len()];
 
@@ -114,15 +117,6 @@ fn period(
         proportional_bps[*f] = rate;
     }
     FairPeriod { time, max_min_bps, proportional_bps }
-}
-
-/// Mean rate that a generator wants, bit/s.
-fn demand(traffic: Traffic) -> f64 {
-    match traffic {
-        Traffic::Greedy => f64::INFINITY,
-        Traffic::Constant(rate) | Traffic::Poisson(rate) => rate.0 as f64,
-        Traffic::OnOff { rate, on, off, .. } => rate.0 as f64 * on.0 as f64 / (on.0 as f64 + off.0 as f64),
-    }
 }
 
 /// Max-min fair rates.

@@ -32,6 +32,6 @@ pub mod units;
 mod write;
 
 pub use error::ScenarioError;
-pub use plan::{FairPeriod, Plan, Record};
+pub use plan::{Assigned, FairPeriod, Plan, Record};
 pub use scenario::{Choice, Scenario};
 pub use schema::{reference, schema};

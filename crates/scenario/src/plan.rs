@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use penstock_schemes::{Duration, Instant, SchemeConfig};
+use penstock_schemes::{Duration, Instant, SchemeConfig, Value};
 use penstock_sim::network::{Network, PortId, QueueId};
 
 /// A valid run. Made by [`Scenario::plan`](crate::Scenario::plan) alone, so that who holds one need not check it again.
@@ -47,6 +47,8 @@ pub struct Assigned {
     pub priority: u8,
     /// The scheme and its parameters.
     pub config: SchemeConfig,
+    /// Their values, in the order in which the scheme declares them.
+    pub values: Vec<Value>,
     /// The profile that the parameters started from.
     pub profile: Option<String>,
 }

@@ -74,7 +74,7 @@ pub(crate) fn assign(
         check_thresholds(info, &values, network, fabric, error)?;
         check_bounds(info, &values, network, error)?;
         let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
-        Ok(Assigned { priority, config, profile: name.map(str::to_owned) })
+        Ok(Assigned { priority, config, values, profile: name.map(str::to_owned) })
     };
     network.priorities.iter().map(assign).collect()
 }

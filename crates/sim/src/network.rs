@@ -216,6 +216,18 @@ pub enum Traffic {
     },
 }
 
+impl Traffic {
+    /// Mean rate of what comes about, bit/s; `None` for a greedy flow.
+    #[must_use]
+    pub fn mean_bps(self) -> Option<f64> {
+        match self {
+            Self::Greedy => None,
+            Self::Constant(rate) | Self::Poisson(rate) => Some(rate.0 as f64),
+            Self::OnOff { rate, on, off, .. } => Some(rate.0 as f64 * on.0 as f64 / (on.0 as f64 + off.0 as f64)),
+        }
+    }
+}
+
 /// What a source does with frames that come faster than its limiter lets go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Excess {

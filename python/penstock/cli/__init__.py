@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli.failure import Commands
+from penstock.cli.theory import app as theory
 
 app = typer.Typer(
     name="penstock",
@@ -207,6 +208,9 @@ def show_schema(json: Annotated[bool, _JSON] = False) -> None:
     from penstock.cli.listing import show_keys
 
     show_keys(json=json)
+
+
+app.add_typer(theory, name="theory", short_help="What fluid models say of a scenario.")
 
 
 def main() -> None:

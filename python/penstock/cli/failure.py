@@ -48,6 +48,7 @@ def say(message: str) -> None:
 def _of_the_engine(error: Exception) -> int:
     from penstock import OutputError, PenstockError, ScenarioError
     from penstock.reproduce.reading import PaperError
+    from penstock.theory.configuration import Unsuited
 
     if isinstance(error, ScenarioError | PaperError):
         place = ":".join(str(part) for part in (error.file, error.line) if part not in (None, ""))
@@ -55,6 +56,8 @@ def _of_the_engine(error: Exception) -> int:
         return _report(": ".join(parts), error.hint or "", WRONG_INPUT)
     if isinstance(error, OutputError) and error.refused:
         return _report(str(error), "replace results with --force, or name another folder with --out", WRONG_INPUT)
+    if isinstance(error, Unsuited):
+        return _report(error.reason, error.hint, WRONG_INPUT)
     if isinstance(error, PenstockError):
         return _report(str(error), "", FAILED)
     raise error

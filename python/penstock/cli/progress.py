@@ -90,6 +90,25 @@ class Progress:
 
         return update
 
+    def part(self, label: str) -> Callable[[float], None]:
+        """Return what is called with the share of a calculation that is done."""
+        row = None
+        started = time.monotonic()
+
+        def update(share: float) -> None:
+            nonlocal row
+            if not self._shown or time.monotonic() - started < _SILENT_S:
+                return
+            with self._lock:
+                bars = self._start()
+                if row is None:
+                    row = bars.add_task(label, total=1.0, simulated="", speed="", left="")
+                left_s = (time.monotonic() - started) * (1 - share) / share if share else 0.0
+                left = f"{duration(round(left_s))} left" if 0 < share < 1 else ""
+                bars.update(row, completed=share, left=left, visible=share < 1)
+
+        return update
+
     def _start(self) -> "Bars":
         if self._bars is None:
             from rich.console import Console

@@ -1,0 +1,221 @@
+//! What a plan would run, laid out as JSON: for people, figures and the theory.
+
+use std::collections::BTreeMap;
+
+use penstock_scenario::{Assigned, Plan};
+use penstock_sim::network::{Capacity, Feedback, Flow, FlowId, HopId, NodeKind, Port, PortEvent, Traffic};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::catalogue;
+
+/// What a plan would run.
+#[derive(Serialize)]
+pub(crate) struct Description<'p> {
+    name: &'p str,
+    question: &'p str,
+    scheme: &'static str,
+    profile: Option<&'p str>,
+    seed: u64,
+    duration_s: f64,
+    warmup_s: f64,
+    interval_s: f64,
+    wire_overhead_octets: u16,
+    in_service_counts: bool,
+    /// The fixed delay of signals; none where they travel in band.
+    feedback_s: Option<f64>,
+    schemes: Vec<SchemeEntry<'p>>,
+    nodes: Vec<NodeEntry<'p>>,
+    links: Vec<LinkEntry<'p>>,
+    changes: Vec<ChangeEntry<'p>>,
+    queues: Vec<&'p str>,
+    flows: Vec<FlowEntry<'p>>,
+    fair: Vec<FairEntry<'p>>,
+}
+
+#[derive(Serialize)]
+struct SchemeEntry<'p> {
+    priority: u8,
+    name: &'static str,
+    profile: Option<&'p str>,
+    parameters: BTreeMap<&'static str, Value>,
+}
+
+#[derive(Serialize)]
+struct NodeEntry<'p> {
+    name: &'p str,
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+struct LinkEntry<'p> {
+    name: &'p str,
+    rate_bps: u64,
+    latency_s: f64,
+    buffer_octets: Option<u64>,
+    buffer_frames: Option<u32>,
+    congestion_points: bool,
+}
+
+#[derive(Serialize)]
+struct ChangeEntry<'p> {
+    at_s: f64,
+    link: &'p str,
+    event: &'static str,
+    rate_bps: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct FlowEntry<'p> {
+    name: &'p str,
+    source: &'p str,
+    destinations: Vec<&'p str>,
+    controlled: bool,
+    priority: u8,
+    weight: u16,
+    frame_octets: u16,
+    start_s: f64,
+    stop_s: Option<f64>,
+    size_octets: Option<u64>,
+    traffic: &'static str,
+    /// Mean rate; none for a greedy flow.
+    rate_bps: Option<f64>,
+    hops: Vec<HopEntry<'p>>,
+}
+
+#[derive(Serialize)]
+struct HopEntry<'p> {
+    link: &'p str,
+    back: &'p str,
+    /// Index of the hop before.
+    after: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct FairEntry<'p> {
+    start_s: f64,
+    stop_s: f64,
+    max_min_bps: &'p [f64],
+    proportional_bps: &'p [f64],
+}
+
+impl<'p> Description<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> Self {
+        let network = &plan.network;
+        let places = plan.record.queues.iter().filter_map(|&queue| network.place(queue));
+        let nodes = network.nodes.iter().zip(&plan.node_names).map(|(node, name)| NodeEntry {
+            name,
+            kind: match node.kind {
+                NodeKind::Host => "host",
+                NodeKind::Switch => "switch",
+            },
+        });
+        let changes = network.changes.iter().map(|change| {
+            let (event, rate_bps) = match change.event {
+                PortEvent::Rate(rate) => ("rate", Some(rate.0)),
+                PortEvent::Down => ("down", None),
+                PortEvent::Up => ("up", None),
+            };
+            ChangeEntry { at_s: change.at.as_seconds(), link: plan.port_name(change.port), event, rate_bps }
+        });
+        let fair = plan.fair.iter().map(|period| FairEntry {
+            start_s: period.time.start.as_seconds(),
+            stop_s: period.time.end.as_seconds(),
+            max_min_bps: &period.max_min_bps,
+            proportional_bps: &period.proportional_bps,
+        });
+        Self {
+            name: &plan.name,
+            question: &plan.question,
+            scheme: plan.scheme(),
+            profile: plan.profile(),
+            seed: plan.seed,
+            duration_s: plan.duration.as_seconds(),
+            warmup_s: plan.warmup.as_seconds(),
+            interval_s: plan.record.interval.as_seconds(),
+            wire_overhead_octets: network.wire_overhead,
+            in_service_counts: network.in_service_counts,
+            feedback_s: match network.feedback {
+                Feedback::InBand => None,
+                Feedback::Ideal(delay) => Some(delay.as_seconds()),
+            },
+            schemes: plan.schemes.iter().map(SchemeEntry::new).collect(),
+            nodes: nodes.collect(),
+            links: network.ports.iter().zip(&plan.port_names).map(LinkEntry::new).collect(),
+            changes: changes.collect(),
+            queues: places.map(|(port, _)| plan.port_name(port)).collect(),
+            flows: (0..network.flows.len()).map(|flow| FlowEntry::new(plan, flow)).collect(),
+            fair: fair.collect(),
+        }
+    }
+}
+
+impl<'p> SchemeEntry<'p> {
+    fn new(assigned: &'p Assigned) -> Self {
+        let info = assigned.config.info();
+        let parameters = info.parameters.iter().zip(&assigned.values);
+        Self {
+            priority: assigned.priority,
+            name: info.name,
+            profile: assigned.profile.as_deref(),
+            parameters: parameters.map(|(p, &value)| (p.name, catalogue::value(p.unit, value))).collect(),
+        }
+    }
+}
+
+impl<'p> LinkEntry<'p> {
+    fn new((port, name): (&Port, &'p String)) -> Self {
+        let (buffer_octets, buffer_frames) = match port.capacity {
+            Capacity::Octets(octets) => (Some(octets.0), None),
+            Capacity::Frames(frames) => (None, Some(frames)),
+            Capacity::Arbiter => (None, None),
+        };
+        Self {
+            name,
+            rate_bps: port.rate.0,
+            latency_s: port.latency.as_seconds(),
+            buffer_octets,
+            buffer_frames,
+            congestion_points: port.congestion_points,
+        }
+    }
+}
+
+impl<'p> FlowEntry<'p> {
+    fn new(plan: &'p Plan, index: usize) -> Self {
+        let network = &plan.network;
+        let flow: &Flow = &network.flows[index];
+        let node = |index: usize| plan.node_names[index].as_str();
+        let (source, destinations) = &plan.flow_ends[index];
+        let route: Vec<HopId> = network.route(FlowId(index as u32)).collect();
+        let hops = route.iter().map(|hop| {
+            let hop = &network.hops[hop.index()];
+            HopEntry {
+                link: plan.port_name(hop.port),
+                back: plan.port_name(hop.back),
+                after: hop.parent.and_then(|parent| route.iter().position(|&h| h == parent)),
+            }
+        });
+        let traffic = match flow.traffic {
+            Traffic::Greedy => "greedy",
+            Traffic::Constant(_) => "constant",
+            Traffic::Poisson(_) => "poisson",
+            Traffic::OnOff { .. } => "on-off",
+        };
+        Self {
+            name: &plan.flow_names[index],
+            source: node(*source),
+            destinations: destinations.iter().map(|&d| node(d)).collect(),
+            controlled: flow.reaction_point.is_some(),
+            priority: flow.priority,
+            weight: flow.weight,
+            frame_octets: flow.frame,
+            start_s: flow.start.as_seconds(),
+            stop_s: flow.stop.map(|stop| stop.as_seconds()),
+            size_octets: flow.size.map(|size| size.0),
+            traffic,
+            rate_bps: flow.traffic.mean_bps(),
+            hops: hops.collect(),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+"""`penstock theory margin`: the report of :mod:`penstock.theory.margin`, as text or JSON."""
+
+import json as json_text
+import math
+from dataclasses import asdict
+from typing import Any
+
+import typer
+
+from penstock.cli.locate import find
+from penstock.text import duration
+from penstock.theory.configuration import configuration
+from penstock.theory.margin import Limit, Report, Side, Swing, report
+
+_SHOWN = 5
+"""So many parameters are listed; JSON has all."""
+
+
+def show_margin(
+    name: str, *, scheme: str | None, profile: str | None, sets: list[str], at_s: float | None, json: bool
+) -> None:
+    """Print the margins of a scenario."""
+    scenario = find(name, sets)
+    found = report(configuration(scenario, scheme=scheme, profile=profile, at_s=at_s))
+    if json:
+        typer.echo(json_text.dumps(document(scenario.name, found), indent=2))
+        return
+    given = found.configuration
+    typer.echo(f"{scenario.name}: {found.model}")
+    typer.echo(
+        f"{given.flows} flows at {given.queue}, {given.capacity_bps / 1e6:g} Mb/s for them, "
+        f"round trip {duration(given.round_trip_s)} without the queue"
+    )
+    typer.echo("equilibrium: " + ", ".join(f"{key} {value:.6g}" for key, value in found.rest.items()))
+    for side in found.sides:
+        _print_side(side)
+    if found.swing is not None:
+        _print_swing(found.swing)
+
+
+def document(name: str, found: Report) -> dict[str, Any]:
+    """The report as JSON has it: null stands for what is infinite or unknown."""
+    given = found.configuration
+    return {
+        "scenario": name,
+        "scheme": given.scheme,
+        "model": found.model,
+        "configuration": {
+            "queue": given.queue,
+            "flows": given.flows,
+            "capacity_bps": given.capacity_bps,
+            "round_trip_s": given.round_trip_s,
+            "start_s": given.start_s,
+            "stop_s": _number(given.stop_s),
+        },
+        "equilibrium": {key: _number(value) for key, value in found.rest.items()},
+        "sides": [
+            {
+                "mode": side.mode,
+                "stable": side.stable,
+                "phase_margin_degrees": _number(math.degrees(side.phase_rad)),
+                "gain_margin": _number(side.gain),
+                "delay_margin_s": _number(side.delay_s),
+                "crossing_rad_s": _number(side.crossing_rad_s),
+                "roots_rad_s": [[root.real, root.imag] for root in side.roots],
+                "limiting_parameter": asdict(side.limits[0]) if side.limits else None,
+                "limits": [asdict(limit) for limit in side.limits],
+            }
+            for side in found.sides
+        ],
+        "limit_cycle": None if found.swing is None else _swing(found.swing),
+        "omits": list(found.omits),
+    }
+
+
+def _swing(swing: Swing) -> dict[str, Any]:
+    return {
+        "delay_s": swing.delay_s,
+        "onset_delay_s": _number(swing.onset_s),
+        "critical_delay_s": _number(swing.critical_s),
+        "describing_function": {key: _number(value) for key, value in asdict(swing.describing).items()},
+        "integrated": {key: _number(value) for key, value in asdict(swing.integrated).items()},
+        "utilization": swing.utilization,
+    }
+
+
+def _print_side(side: Side) -> None:
+    typer.echo("")
+    typer.echo(f"{side.mode}: {'stable' if side.stable else 'unstable'}")
+    typer.echo(f"  phase margin  {_finite(math.degrees(side.phase_rad), ' degrees')}")
+    typer.echo(f"  gain margin   {_finite(side.gain, ' times')}")
+    typer.echo(f"  delay margin  {_finite(side.delay_s * 1e6, ' us')}")
+    if math.isfinite(side.crossing_rad_s):
+        period = 2 * math.pi / side.crossing_rad_s
+        typer.echo(f"  at            {side.crossing_rad_s:.4g} rad/s, a period of {duration(period)}")
+    root = side.roots[0]
+    typer.echo(f"  first root    {root.real:.4g} ± {abs(root.imag):.4g} j rad/s")
+    for index, limit in enumerate(side.limits[:_SHOWN]):
+        label = "  limited by    " if index == 0 else "  then          "
+        typer.echo(f"{label}{_limit(limit)}")
+    if not side.limits:
+        typer.echo("  no parameter alone, a thousandth to a thousand times what it is, changes that")
+
+
+def _print_swing(swing: Swing) -> None:
+    typer.echo("")
+    typer.echo("the equilibrium lies on the switching lines: limit cycle instead of margins")
+    typer.echo(f"  delay of the loop                  {duration(swing.delay_s)}")
+    typer.echo(f"  small swings last from             {duration(swing.onset_s)}")
+    typer.echo(f"  large swings grow from             {duration(swing.critical_s)}")
+    for label, cycle in (("describing function", swing.describing), ("integrated", swing.integrated)):
+        amplitude = _finite(cycle.amplitude_octets, " octets")
+        period = f", period {duration(cycle.period_s)}" if math.isfinite(cycle.period_s) else ""
+        typer.echo(f"  {label + ', amplitude':<35}{amplitude}{period}")
+    typer.echo(f"  utilization                        {swing.utilization:.4f}")
+
+
+def _limit(limit: Limit) -> str:
+    return f"{limit.parameter} = {limit.value:.6g}; border at {limit.border:.6g} ({limit.factor:.4g} times)"
+
+
+def _finite(value: float, unit: str) -> str:
+    if math.isfinite(value):
+        return f"{value:.4g}{unit}"
+    return "none of any size" if value > 0 else "no value is enough"
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

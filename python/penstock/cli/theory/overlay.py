@@ -1,0 +1,105 @@
+"""`penstock theory overlay`: fluid and packets of :mod:`penstock.theory.overlay`, as a figure, a table and JSON."""
+
+import json as json_text
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from penstock.cli.failure import InputError, say
+from penstock.cli.locate import RESULTS, find
+from penstock.cli.progress import Progress
+from penstock.figures.overlays import overlay_page
+from penstock.figures.style import save
+from penstock.text import bit_rate, duration, octets, share
+from penstock.theory.overlay import Distance, Overlay, overlay
+
+
+@dataclass(frozen=True)
+class OverlayRequest:
+    """What `theory overlay` is asked."""
+
+    scenario: str
+    scheme: str | None
+    profile: str | None
+    sets: list[str]
+    seed: int | None
+    seeds: int
+    form: str | None
+    out: Path | None
+    json: bool
+    quiet: bool
+
+
+def show_overlay(request: OverlayRequest) -> None:
+    """Integrate, simulate, draw and print."""
+    if request.out is not None and request.out.suffix not in (".png", ".svg", ".pdf"):
+        raise InputError(f"--out {request.out}: no such kind of figure", "end it in .png, .svg or .pdf")
+    scenario = find(request.scenario, request.sets)
+    with Progress(quiet=request.quiet) as progress:
+        found = overlay(
+            scenario,
+            scheme=request.scheme,
+            profile=request.profile,
+            seed=request.seed,
+            seeds=request.seeds,
+            form=request.form,
+            progress=progress.task,
+        )
+    out = request.out or RESULTS / f"overlay-{found.scenario}-{found.scheme}.png"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    save(overlay_page(found), out)
+    if request.json:
+        typer.echo(json_text.dumps({**document(found), "figure": str(out)}, indent=2))
+    elif not request.quiet:
+        _print(found)
+        say(f"figure: {out}")
+
+
+def document(found: Overlay) -> dict[str, Any]:
+    """Return what `--json` prints, but for the figure's name."""
+    return {
+        "scenario": found.scenario,
+        "scheme": found.scheme,
+        "model": found.form,
+        "omits": list(found.omits),
+        "queue": found.queue,
+        "seeds": list(found.seeds),
+        "set_point_octets": found.set_point_octets,
+        "buffer_octets": found.buffer_octets,
+        "periods": [
+            {**asdict(distance), "delay_s": delay}
+            for distance, delay in zip(found.distances, found.delay_s, strict=True)
+        ],
+    }
+
+
+def _print(found: Overlay) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{found.scheme}, model {found.form}: fluid | packets", title_justify="left", box=None)
+    table.add_column("")
+    for row in found.distances:
+        table.add_column(f"{row.start_s:g} to {row.stop_s:g} s", justify="right")
+    lines: dict[str, Callable[[Distance], str]] = {
+        "flows, capacity": lambda d: f"{d.flows}, {bit_rate(d.capacity_bps)}",
+        "queue, mean": lambda d: f"{octets(d.fluid_mean_octets)} | {octets(d.packet_mean_octets)}",
+        "apart, of the buffer": lambda d: ("-" if d.difference < 0 else "+") + share(abs(d.difference)),
+        "queue, standard deviation": lambda d: f"{octets(d.fluid_std_octets)} | {octets(d.packet_std_octets)}",
+        "settled after": lambda d: f"{_time(d.fluid_settling_s)} | {_time(d.packet_settling_s)}",
+        "ratio of these": lambda d: "-" if d.settling_ratio is None else f"{d.settling_ratio:.2f}",
+        "rate of a flow, mean": lambda d: f"{bit_rate(d.fluid_rate_bps)} | {bit_rate(d.packet_rate_bps)}",
+        "queues apart, RMS": lambda d: octets(d.rms_octets),
+        "distributions apart (Wasserstein)": lambda d: octets(d.wasserstein_octets),
+    }
+    for title, tell in lines.items():
+        table.add_row(title, *(tell(distance) for distance in found.distances))
+    Console().print(table)
+    typer.echo("the model leaves out: " + "; ".join(found.omits))
+
+
+def _time(seconds: float | None) -> str:
+    return "never" if seconds is None else duration(seconds)

@@ -1,0 +1,89 @@
+"""`penstock theory phase` and `penstock theory figures`: phase portraits, of a scenario and of paper 004."""
+
+from difflib import get_close_matches
+from pathlib import Path
+
+import typer
+
+from penstock.cli.failure import InputError
+from penstock.cli.locate import RESULTS, find
+from penstock.cli.theory.sliding import reading
+from penstock.figures.style import save
+from penstock.theory.configuration import configuration
+from penstock.theory.drawings import DRAWINGS
+from penstock.theory.portrait import portrait
+
+_KINDS = ("png", "svg", "pdf")
+
+
+def draw_phase(
+    name: str,
+    *,
+    scheme: str | None,
+    profile: str | None,
+    sets: list[str],
+    at_s: float | None,
+    model: str,
+    target_bps: float | None,
+    starts: list[str],
+    duration_s: float | None,
+    out: Path | None,
+) -> None:
+    """Draw a scenario's phase portrait."""
+    scenario = find(name, sets)
+    given = configuration(scenario, scheme=scheme, profile=profile, at_s=at_s)
+    path = figure_path(out, RESULTS / f"phase-{scenario.name}-{given.scheme}.png")
+    figure = portrait(
+        given,
+        model=reading(model),
+        target_bps=target_bps,
+        starts=[_start(text) for text in starts],
+        duration_s=duration_s,
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save(figure, path)
+    typer.echo(str(path))
+
+
+def draw_figures(names: list[str], *, out: Path | None, kind: str) -> None:
+    """Draw figures of paper 004."""
+    if kind not in _KINDS:
+        raise InputError(f"--format {kind}: no such format", f"the formats are {', '.join(_KINDS)}")
+    wanted = [_known(name) for name in names] or list(DRAWINGS)
+    if out is not None and out.suffix:
+        if len(wanted) > 1:
+            raise InputError(f"--out {out}: one file for {len(wanted)} figures", "name one figure, or a folder")
+        paths = [figure_path(out, out)]
+    else:
+        paths = [(out or RESULTS / "theory") / f"{name}.{kind}" for name in wanted]
+    paths[0].parent.mkdir(parents=True, exist_ok=True)
+    for name, path in zip(wanted, paths, strict=True):
+        save(DRAWINGS[name](), path)
+        typer.echo(str(path))
+
+
+def figure_path(out: Path | None, default: Path) -> Path:
+    """Return where a figure goes; its suffix says in which format."""
+    path = out or default
+    if path.suffix.lstrip(".") not in _KINDS:
+        raise InputError(f"--out {path}: no such format", f"a file that ends in .{', .'.join(_KINDS)}")
+    return path
+
+
+def _known(name: str) -> str:
+    # "7" for figure-7 as well.
+    for full in (name, f"figure-{name}"):
+        if full in DRAWINGS:
+            return full
+    near = get_close_matches(name, DRAWINGS, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(DRAWINGS)}"
+    raise InputError(f"{name}: no such figure", hint)
+
+
+def _start(text: str) -> tuple[float, float]:
+    octets, comma, rates = text.partition(",")
+    try:
+        return float(octets), float(rates)
+    except ValueError:
+        example = "for instance --start 0,2e9: an empty queue and 2 Gb/s from all sources together"
+        raise InputError(f"--start {text}: no OCTETS,BPS" if comma else f"--start {text}: no comma", example) from None

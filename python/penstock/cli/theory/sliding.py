@@ -1,0 +1,125 @@
+"""`penstock theory sliding`: the verdict of theorem 2 or 3 on each period of a scenario, as text or JSON."""
+
+import json as json_text
+import math
+from dataclasses import asdict
+from typing import Any
+
+import typer
+
+from penstock.cli.failure import InputError
+from penstock.cli.locate import find
+from penstock.cli.progress import Progress
+from penstock.text import bit_rate, octets, share
+from penstock.theory.configuration import Configuration, configurations
+from penstock.theory.planar import MODELS, Model
+from penstock.theory.rest import rest
+from penstock.theory.sliding import Verdict, along, verdict
+
+# What follows a change of the traffic is a response to it, and no oscillation.
+_SETTLE_S = 0.3
+
+
+def show_sliding(
+    name: str,
+    *,
+    scheme: str | None,
+    profile: str | None,
+    sets: list[str],
+    model: str,
+    offset_octets: float | None,
+    target_bps: float | None,
+    simulate: bool,
+    json: bool,
+) -> None:
+    """Print the verdicts."""
+    chosen = reading(model)
+    scenario = find(name, sets)
+    periods = configurations(scenario, scheme=scheme, profile=profile)
+    verdicts = [verdict(given, model=chosen, offset_octets=offset_octets, target_bps=target_bps) for given in periods]
+    documents = [_document(given, found) for given, found in zip(periods, verdicts, strict=True)]
+    if simulate:
+        if periods[0].scheme != "qcn":
+            raise InputError("--simulate: theorem 3 holds in every state", "leave it out, or name --scheme qcn")
+        with Progress(quiet=json) as progress:
+            result = scenario.run(scheme=scheme, profile=profile, progress=progress.task("qcn"))
+        for given, document in zip(periods, documents, strict=True):
+            document["simulated"] = asdict(along(result, given, model=chosen, settle_s=_SETTLE_S))
+    if json:
+        whole = {"scenario": scenario.name, "scheme": periods[0].scheme, "periods": _plain(documents)}
+        typer.echo(json_text.dumps(whole, indent=2))
+        return
+    typer.echo(f"{scenario.name}: theorem {verdicts[0].theorem} of paper 004, model {chosen}")
+    for given, found, document in zip(periods, verdicts, documents, strict=True):
+        _print(given, found, document)
+
+
+def reading(word: str) -> Model:
+    """Return the model that a word names."""
+    for model in MODELS:
+        if word == model:
+            return model
+    raise InputError(f"--model {word}: no such model", f"the models are {' and '.join(MODELS)}")
+
+
+def _document(given: Configuration, found: Verdict) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "start_s": given.start_s,
+        "stop_s": given.stop_s,
+        "queue": given.queue,
+        "flows": given.flows,
+        "capacity_bps": given.capacity_bps,
+        "link_bps": given.link_bps,
+        **asdict(found),
+    }
+    if given.scheme == "smcc":
+        document["rest"] = asdict(rest(given))
+    return document
+
+
+def _plain(value: Any) -> Any:
+    """Write what is infinite or no number as null."""
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _print(given: Configuration, found: Verdict, document: dict[str, Any]) -> None:
+    left = "" if given.capacity_bps == given.link_bps else f" of {bit_rate(given.link_bps)}"
+    typer.echo(
+        f"\n{given.start_s:g} to {given.stop_s:g} s: {given.flows} flows at {given.queue}, "
+        f"{bit_rate(given.capacity_bps)}{left} for them"
+    )
+    if found.theorem == 3:
+        typer.echo(f"  slides from {'any state' if found.slides else 'no state'}")
+    elif found.word == "always":
+        typer.echo("  slides from any queue above the target, if the target rates add up to the link")
+    else:
+        typer.echo(
+            f"  slides near the target: up to {found.reach_frames:.3g} frames above it "
+            "for each per cent of target rates above the fair share"
+        )
+    if found.offset_frames is not None and found.target_bps is not None:
+        above = octets(found.offset_frames * given.frame_octets)
+        word = "slides" if found.slides else "does not slide"
+        typer.echo(f"  with the queue {above} above the target, target rates of {bit_rate(found.target_bps)}: {word}")
+    for side in found.sides:
+        holds = "holds" if side.holds else "does not hold"
+        numbers = f"{side.left:.4g} {side.relation} {side.right:.4g} {side.unit}".rstrip()
+        typer.echo(f"    {side.name}: {numbers}, {holds}")
+    if "rest" in document:
+        found_rest = document["rest"]
+        words = {
+            "target": "rests at the target",
+            "below": f"rests {octets(found_rest['balance_octets'])} below the target or more: the deal-breaker",
+            "anywhere": "rests wherever the rates first balance: the deal-breaker",
+        }
+        typer.echo(f"  {words[found_rest['place']]} (beta/alpha of a frame: {octets(found_rest['balance_octets'])})")
+    if "simulated" in document:
+        run = document["simulated"]
+        typer.echo(
+            f"  simulated: (24) holds in {share(run['holds_share'])} of the samples above the target; "
+            f"deviation of the queue {octets(run['deviation_octets'])}"
+        )

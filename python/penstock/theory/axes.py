@@ -1,0 +1,189 @@
+"""Axes of maps: from what a person types, such as ``feedback_delay=0us..2ms:200``, to configurations along it."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from penstock import _core
+from penstock.catalogue import schemes
+from penstock.scenario import Scenario
+from penstock.theory.configuration import Configuration, Unsuited, configuration
+from penstock.theory.linear import Array
+
+_POINTS = 40
+
+FIELDS = {
+    "flows": "count",
+    "capacity_bps": "bit/s",
+    "link_bps": "bit/s",
+    "frame_octets": "octets",
+    "buffer_octets": "octets",
+    "line_rate_bps": "bit/s",
+    "forward_delay_s": "s",
+    "feedback_delay_s": "s",
+    "round_trip_s": "s",
+}
+"""Fields of a configuration that an axis may have, with their units; ``round_trip_s`` moves both delays."""
+
+_TIMES = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_RATES = {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a map.
+
+    Attributes:
+        key: as it was typed.
+        name: a field of the configuration, a parameter of the scheme, or a key of the scenario.
+        unit: "octets", "s", "bit/s", "count", "ratio", or that which the text has.
+        values: the values along it, in ``unit``, shape (n,).
+        log: whether they are spaced by a factor.
+    """
+
+    key: str
+    name: str
+    unit: str
+    values: Array
+    log: bool
+
+
+def read(text: str, scheme: str) -> Axis:
+    """Read ``KEY=A..B[:N][:log]``.
+
+    Values of quantities carry a unit (``33 KB``, ``10 us``, ``1 Gbps``) or are plain numbers in octets, s or bit/s.
+
+    Raises:
+        Unsuited: it is not of that form, or there is no such key.
+    """
+    key, equals, span = (part.strip() for part in text.partition("="))
+    parts = span.split(":")
+    first, dots, last = (part.strip() for part in parts[0].partition(".."))
+    options = [option.strip() for option in parts[1:]]
+    log = "log" in options
+    counts = [option for option in options if option != "log"]
+    if not equals or not dots or len(counts) > 1 or not all(count.isdigit() for count in counts):
+        raise Unsuited(f"{text}: no KEY=A..B[:N][:log]", "for instance flows=2..64:32 or feedback_delay=10us..1ms:log")
+    points = int(counts[0]) if counts else _POINTS
+    name, unit = _meaning(key, scheme)
+    low, high = quantity(first, unit), quantity(last, unit)
+    if points < 2 or not low < high or (log and low <= 0):
+        raise Unsuited(
+            f"{text}: from {first} to {last} in {points} steps is no axis", "at least 2, rising, and above 0 if log"
+        )
+    values = np.geomspace(low, high, points) if log else np.linspace(low, high, points)
+    if unit == "count":
+        values = np.unique(np.round(values))
+    return Axis(key, name, unit, values, log)
+
+
+def quantity(text: str, unit: str) -> float:
+    """Read a quantity in ``unit``: with a unit of its own, or as a plain number.
+
+    Raises:
+        Unsuited: it is neither.
+    """
+    text = text.strip()
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if math.isfinite(value) and value >= 0:
+        return value
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
+    suffix = text[len(number) :].strip()
+    factor = {"s": _TIMES, "bit/s": _RATES}.get(unit, {}).get(suffix)
+    try:
+        if factor is not None:
+            return float(number) * factor
+        if unit == "octets":
+            return float(_core.parse_octets(f"{number} {suffix}"))
+    except ValueError:
+        pass
+    example = {"s": "15 us", "bit/s": "10 Gbps", "octets": "33 KB"}.get(unit, "8")
+    raise Unsuited(f'"{text}" is no value in {unit}', f"for instance {example}")
+
+
+def apply(scenario: Scenario, base: Configuration, settings: Mapping[str, float]) -> Configuration:
+    """The configuration of a scenario with fields, parameters, or keys of the scenario at other values.
+
+    Args:
+        scenario: is left as it is.
+        base: its configuration.
+        settings: values by :attr:`Axis.name`, in the axes' units.
+
+    Raises:
+        ScenarioError: a key of the scenario does not take the value.
+        Unsuited: there is no such configuration.
+    """
+    changed = base
+    planned = {name: value for name, value in settings.items() if name not in FIELDS and name not in base.parameters}
+    if planned:
+        copy = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
+        for name, value in planned.items():
+            copy.set(name, _as_text(name, value))
+        changed = configuration(copy, scheme=base.scheme)
+    for name, value in settings.items():
+        if name not in planned:
+            changed = _with(changed, name, value)
+    return changed
+
+
+def _with(base: Configuration, name: str, value: float) -> Configuration:
+    if name == "round_trip_s":
+        share = base.forward_delay_s / base.round_trip_s if base.round_trip_s > 0 else 0.0
+        return replace(base, forward_delay_s=value * share, feedback_delay_s=value * (1 - share))
+    if name == "capacity_bps":
+        # What others send stays what it was.
+        return replace(base, capacity_bps=value, link_bps=base.link_bps - base.capacity_bps + value)
+    if name == "link_bps":
+        return replace(base, capacity_bps=value - (base.link_bps - base.capacity_bps), link_bps=value)
+    if name in FIELDS:
+        changes: dict[str, Any] = {name: round(value) if name == "flows" else value}
+        return replace(base, **changes)
+    return replace(base, parameters={**base.parameters, name: value})
+
+
+def _meaning(key: str, scheme: str) -> tuple[str, str]:
+    """What a key names, and its unit."""
+    (about,) = (entry for entry in schemes() if entry["name"] == scheme)
+    units = {
+        parameter["name"]: parameter["unit"] for parameter in about["parameters"] if parameter["minimum"] is not None
+    }
+    bare = key.removeprefix(f"schemes.{scheme}.")
+    short = {name.removesuffix("_bps").removesuffix("_octets").removesuffix("_s"): name for name in FIELDS}
+    if bare in units:
+        return bare, units[bare]
+    if key in FIELDS or key in short:
+        name = short.get(key, key)
+        return name, FIELDS[name]
+    if key == "delay":
+        return "round_trip_s", "s"
+    if "." in key and not key.startswith("schemes."):
+        return key, _unit_of_key(key)
+    near = get_close_matches(bare, [*units, *short, *FIELDS, "delay"], n=1, cutoff=0.4)
+    hint = f"did you mean {near[0]}?" if near else f"`penstock schemes {scheme}` lists the parameters"
+    raise Unsuited(f"{key}: no field of a configuration and no number among {scheme}'s parameters", hint)
+
+
+def _unit_of_key(key: str) -> str:
+    last = key.rpartition(".")[2]
+    if last.endswith("rate"):
+        return "bit/s"
+    if last.endswith(("delay", "latency")):
+        return "s"
+    return "octets" if last in ("buffer", "frame") else "count"
+
+
+def _as_text(key: str, value: float) -> str:
+    writers: dict[str, Callable[[float], str]] = {
+        "bit/s": lambda v: f"{round(v)} bps",
+        "s": lambda v: f"{round(v * 1e12)} ps",
+        "octets": lambda v: f"{round(v)} octets",
+        "count": lambda v: f"{round(v)}",
+    }
+    return writers[_unit_of_key(key)](value)

@@ -1,0 +1,301 @@
+"""What the theory knows of a scenario: one bottleneck, and N flows of one kind that share it, while nothing changes.
+
+The models of the papers have one queue, sources that are all alike, and a constant link. :func:`configurations` cuts a
+scenario into periods in which that holds, and refuses, with the reason, what no such model describes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from penstock._core import PenstockError
+from penstock.scenario import AssignedScheme, Description, FlowDescription, Scenario
+
+BITS_PER_OCTET = 8
+
+# Traffic that fills a link but for less than this share of it leaves the queue of the link empty.
+_SATURATED = 0.999
+# Schemes whose signals go by the destination; all others' go back from the queue.
+_BY_DESTINATION = {"fecn", "dcqcn"}
+# A signal is a frame of least length.
+_SIGNAL_OCTETS = 64
+# Delays count as one, their mean, if the shortest is at least this share of the longest.
+_ALIKE = 0.5
+
+
+class Unsuited(PenstockError):  # noqa: N818 - not every scenario has a theory, and that is no fault of it
+    """A scenario, or a period of it, that the model does not describe.
+
+    Attributes:
+        reason: what the model lacks.
+        hint: what would have a model.
+    """
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(f"{reason}; {hint}" if hint else reason)
+        self.reason = reason
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One bottleneck and the flows that share it, while nothing changes.
+
+    Attributes:
+        scheme: name of the scheme.
+        parameters: the scheme's parameters by name, in the units of ``penstock schemes``.
+        flows: how many flows the scheme controls (N).
+        capacity_bps: what the bottleneck leaves to them (C), bit/s.
+        link_bps: rate of the bottleneck with all that it carries, bit/s.
+        frame_octets: length of a frame as the queue counts it, octets.
+        wire_overhead_octets: what a frame takes of the line beyond that, octets; all rates count it.
+        buffer_octets: size of the queue, octets.
+        line_rate_bps: the largest rate of a source, bit/s.
+        forward_delay_s: from a source's pacer until a frame joins the queue, s.
+        feedback_delay_s: from a sample until its signal acts at the source, s.
+        queue: name of the bottleneck's queue, for people.
+        start_s: when the period begins, s of the simulation.
+        stop_s: when it ends, s.
+    """
+
+    scheme: str
+    parameters: Mapping[str, float | str | bool]
+    flows: int
+    capacity_bps: float
+    link_bps: float
+    frame_octets: float
+    buffer_octets: float
+    line_rate_bps: float
+    forward_delay_s: float = 0.0
+    feedback_delay_s: float = 0.0
+    queue: str = ""
+    start_s: float = 0.0
+    stop_s: float = float("inf")
+    wire_overhead_octets: float = 0.0
+
+    @property
+    def round_trip_s(self) -> float:
+        """Delay of the control loop without the wait in the queue, s."""
+        return self.forward_delay_s + self.feedback_delay_s
+
+    @property
+    def capacity_fps(self) -> float:
+        """C in frames per second, as the papers' models have it."""
+        return self.capacity_bps / (BITS_PER_OCTET * (self.frame_octets + self.wire_overhead_octets))
+
+    @property
+    def fair_rate_bps(self) -> float:
+        """C / N, bit/s."""
+        return self.capacity_bps / self.flows
+
+    def number(self, name: str) -> float:
+        """A parameter of the scheme that is a number, in its unit.
+
+        Raises:
+            KeyError: the scheme has no parameter of that name.
+            TypeError: it is a word or a switch.
+        """
+        value = self.parameters[name]
+        if isinstance(value, bool | str):
+            raise TypeError(f"{self.scheme}.{name} is no number: {value}")
+        return value
+
+
+def configurations(scenario: Scenario, *, scheme: str | None = None, profile: str | None = None) -> list[Configuration]:
+    """Cut a scenario into periods in which one bottleneck and its flows stay as they are.
+
+    A period begins when a flow starts or stops or a link changes. Periods without a controlled flow are left out.
+
+    Raises:
+        ScenarioError: a value is not legal.
+        Unsuited: a period has no bottleneck or several, or flows that are not alike.
+    """
+    return [period.configuration() for period in _periods(scenario, scheme, profile)]
+
+
+def configuration(
+    scenario: Scenario, *, scheme: str | None = None, profile: str | None = None, at_s: float | None = None
+) -> Configuration:
+    """The configuration at a time of the scenario, s; without a time that of its longest period.
+
+    Raises:
+        ScenarioError: a value is not legal.
+        Unsuited: the period has no bottleneck or several, or flows that are not alike; or no flow runs at that time.
+    """
+    periods = _periods(scenario, scheme, profile)
+    if at_s is None:
+        return max(periods, key=lambda period: period.stop_s - period.start_s).configuration()
+    for period in periods:
+        if period.start_s <= at_s < period.stop_s:
+            return period.configuration()
+    spans = _and([f"{period.start_s:g} to {period.stop_s:g} s" for period in periods])
+    raise Unsuited(f"no controlled flow runs at {at_s:g} s", f"they run from {spans}")
+
+
+def _periods(scenario: Scenario, scheme: str | None, profile: str | None) -> "list[_Period]":
+    """The periods that have controlled flows."""
+    plan = scenario.describe(scheme=scheme, profile=profile)
+    schemes = {entry["name"] for entry in plan["schemes"]}
+    if len(schemes) > 1:
+        raise Unsuited(
+            f"flows follow {_and(sorted(schemes))}", "a model has one scheme; take the [[priority]] tables out"
+        )
+    for flow in plan["flows"]:
+        if len(flow["destinations"]) > 1:
+            raise Unsuited(f"flow {flow['name']} is multicast", "a model's flows have one destination each")
+    periods = [_Period(plan, index) for index in range(len(plan["fair"]))]
+    controlled = [period for period in periods if period.flows]
+    if not controlled:
+        raise Unsuited("no flow is controlled", "flows are controlled unless they say controlled = false")
+    return controlled
+
+
+class _Period:
+    """One period of a plan, with the links as they are in it."""
+
+    def __init__(self, plan: Description, index: int) -> None:
+        self.plan = plan
+        fair = plan["fair"][index]
+        self.start_s, self.stop_s = fair["start_s"], fair["stop_s"]
+        self.links = {link["name"]: link for link in plan["links"]}
+        self.rate_bps = {link["name"]: float(link["rate_bps"]) for link in plan["links"]}
+        down: set[str] = set()
+        for change in plan["changes"]:
+            if change["at_s"] > self.start_s:
+                break
+            if change["rate_bps"] is not None:
+                self.rate_bps[change["link"]] = change["rate_bps"]
+            (down.add if change["event"] == "down" else down.discard)(change["link"])
+        for name in down:
+            self.rate_bps[name] = 0.0
+        self.flows: list[FlowDescription] = []
+        self.share_bps: dict[str, float] = {}
+        self.left_bps = dict(self.rate_bps)
+        for flow, share in zip(plan["flows"], fair["max_min_bps"], strict=True):
+            if not _runs(flow, self.start_s):
+                continue
+            if flow["controlled"]:
+                self.flows.append(flow)
+                self.share_bps[flow["name"]] = share
+            else:
+                for hop in flow["hops"]:
+                    self.left_bps[hop["link"]] -= share
+
+    def configuration(self) -> Configuration:
+        """What the theory knows of it."""
+        name = self._bottleneck()
+        before = [self._before(flow, name) for flow in self.flows]
+        frame = self._same("frames", "octets", [float(flow["frame_octets"]) for flow in self.flows])
+        overhead = float(self.plan["wire_overhead_octets"])
+        line = self._same("lines", "bit/s", [self.rate_bps[hops[0][0]] for hops in before])
+        forward = [self._delay_s([link for link, _ in hops], frame + overhead) for hops in before]
+        feedback = [self._feedback_s(flow, name, frame + overhead) for flow in self.flows]
+        self._same("round trips", "s", [a + b for a, b in zip(forward, feedback, strict=True)], _ALIKE)
+        link = self.links[name]
+        buffer = link["buffer_octets"] if link["buffer_octets"] is not None else (link["buffer_frames"] or 0) * frame
+        scheme = self._scheme()
+        return Configuration(
+            scheme=scheme["name"],
+            parameters=scheme["parameters"],
+            flows=len(self.flows),
+            capacity_bps=self.left_bps[name],
+            link_bps=self.rate_bps[name],
+            frame_octets=frame,
+            wire_overhead_octets=overhead,
+            buffer_octets=float(buffer),
+            line_rate_bps=line,
+            forward_delay_s=sum(forward) / len(forward),
+            feedback_delay_s=sum(feedback) / len(feedback),
+            queue=name,
+            start_s=self.start_s,
+            stop_s=self.stop_s,
+        )
+
+    def _scheme(self) -> AssignedScheme:
+        """The scheme that the flows follow, with its parameters."""
+        priorities = {flow["priority"] for flow in self.flows}
+        return next(entry for entry in self.plan["schemes"] if entry["priority"] in priorities)
+
+    def _bottleneck(self) -> str:
+        """The link that the flows fill; the first on their way, if one after the other does."""
+        load: dict[str, float] = {}
+        users: dict[str, set[str]] = {}
+        before: dict[str, set[str]] = {}
+        for flow in self.flows:
+            for hop in flow["hops"]:
+                load[hop["link"]] = load.get(hop["link"], 0.0) + self.share_bps[flow["name"]]
+                users.setdefault(hop["link"], set()).add(flow["name"])
+                if hop["after"] is not None:
+                    before.setdefault(hop["link"], set()).add(flow["hops"][hop["after"]]["link"])
+
+        def most_bps(link: str) -> float:
+            """What can come over a link."""
+            arrives = before.get(link)
+            return min(self.left_bps[link], sum(map(most_bps, arrives)) if arrives else float("inf"))
+
+        # A link whose flows come by lines that are no faster has no queue, however full it is.
+        full = [
+            name
+            for name in load
+            if self.links[name]["congestion_points"]
+            and load[name] >= _SATURATED * self.left_bps[name]
+            and sum(most_bps(link) for link in before.get(name, ())) > self.left_bps[name]
+        ]
+        if not full:
+            raise self._unsuited("no link with a congestion point is full", "more flows, or a slower bottleneck")
+        everyone = {flow["name"] for flow in self.flows}
+        sets = {frozenset(users[name]) for name in full}
+        if len(sets) > 1:
+            raise self._unsuited(f"{_and(full)} are bottlenecks of different flows", "the models have one bottleneck")
+        name = full[0]
+        if users[name] != everyone:
+            others = sorted(everyone - users[name])
+            raise self._unsuited(
+                f"flows {_and(others)} do not cross the bottleneck {name}", "the models have one queue"
+            )
+        for flow in self.flows:
+            if flow["rate_bps"] is not None and flow["rate_bps"] <= self.share_bps[flow["name"]]:
+                raise self._unsuited(
+                    f"flow {flow['name']} sends no more than its share", "the models' sources are greedy"
+                )
+        return name
+
+    @staticmethod
+    def _before(flow: FlowDescription, link: str) -> list[tuple[str, str]]:
+        """The links before ``link`` on the way of a flow, each with that of the opposite direction."""
+        hops = [(hop["link"], hop["back"]) for hop in flow["hops"]]
+        return hops[: [name for name, _ in hops].index(link)]
+
+    def _delay_s(self, links: Sequence[str], octets: float) -> float:
+        """What a frame takes over links whose queues are empty, s."""
+        return sum(BITS_PER_OCTET * octets / self.rate_bps[name] + self.links[name]["latency_s"] for name in links)
+
+    def _feedback_s(self, flow: FlowDescription, link: str, frame_octets: float) -> float:
+        """What a signal takes from a sample at ``link`` to the source, s."""
+        fixed = self.plan["feedback_s"]
+        if fixed is not None:
+            return fixed
+        before = self._before(flow, link)
+        if self._scheme()["name"] not in _BY_DESTINATION:
+            return self._delay_s([back for _, back in before], _SIGNAL_OCTETS)
+        hops = flow["hops"]
+        onwards = self._delay_s([hop["link"] for hop in hops[len(before) :]], frame_octets)
+        return onwards + self._delay_s([hop["back"] for hop in hops], _SIGNAL_OCTETS)
+
+    def _same(self, what: str, unit: str, values: Sequence[float], alike: float = 1.0) -> float:
+        """The value that all flows have; the smallest is at least the share ``alike`` of the largest."""
+        low, high = min(values), max(values)
+        if low < alike * high:
+            reason = f"flows have {what} of {low:g} to {high:g} {unit}"
+            raise self._unsuited(reason, "the models' flows are all alike")
+        return values[0]
+
+    def _unsuited(self, reason: str, hint: str) -> Unsuited:
+        return Unsuited(f"from {self.start_s:g} to {self.stop_s:g} s {reason}", hint)
+
+
+def _runs(flow: FlowDescription, time_s: float) -> bool:
+    return flow["start_s"] <= time_s and (flow["stop_s"] is None or flow["stop_s"] > time_s)
+
+
+def _and(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]

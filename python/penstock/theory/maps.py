@@ -1,0 +1,362 @@
+"""Maps: what theory says over two parameters, and what simulation measures at points of it.
+
+A map of margins is one array calculation: configurations become one model whose parameters are arrays, that is
+linearised, and :func:`penstock.theory.linear.margins` works on all matrices at once, with NumPy or with JAX.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from penstock._core import ScenarioError
+from penstock.catalogue import schemes
+from penstock.scenario import Scenario
+from penstock.theory.axes import Axis, apply
+from penstock.theory.configuration import Configuration, Unsuited, configuration
+from penstock.theory.cycle import settled
+from penstock.theory.linear import Array, DelaySystem, margins
+from penstock.theory.linearisation import is_at_rest, linearise
+from penstock.theory.margin import modes_beside, stack_models
+from penstock.theory.models import model_of
+from penstock.theory.models.base import FluidModel
+
+Metric = Literal["margin", "sliding", "amplitude", "utilization"]
+
+METRICS: dict[Metric, tuple[str, str, float]] = {
+    "margin": ("phase margin", "degrees", 0.0),
+    "sliding": ("w/(pC) over 2T: from 1 on QCN slides from anywhere", "ratio", 1.0),
+    "amplitude": ("half the swing of the queue", "octets", np.nan),
+    "utilization": ("share of the capacity that is used", "ratio", np.nan),
+}
+"""Metrics: what they are, their unit, and where the border of what is wanted lies."""
+
+Progress = Callable[[float], None]
+"""Called with the share that is done."""
+
+_BATCH = 4000
+"""So many systems at a time: arrays that fit into a processor's cache, and a sign of life."""
+
+
+@dataclass(frozen=True)
+class Map:
+    """A metric over two parameters.
+
+    Attributes:
+        scheme: name of the scheme.
+        metric: which.
+        x: the first parameter.
+        y: the second.
+        values: shape (len(y), len(x)), in the metric's unit; NaN where the model does not hold.
+        refused: why, one reason for each kind of point that has no value.
+    """
+
+    scheme: str
+    metric: Metric
+    x: Axis
+    y: Axis
+    values: Array
+    refused: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a packet simulation measured at a point of a map.
+
+    Attributes:
+        x: value of the first parameter.
+        y: value of the second.
+        amplitude_octets: half the distance between the longest and the shortest queue, octets.
+        deviation_octets: standard deviation of the queue in time, octets.
+        mean_octets: mean length of the queue, octets.
+        utilization: of the bottleneck.
+        value: the map's value there.
+    """
+
+    x: float
+    y: float
+    amplitude_octets: float
+    deviation_octets: float
+    mean_octets: float
+    utilization: float
+    value: float
+
+
+def backend(name: str = "auto") -> Any:
+    """The array library for margins: ``numpy``, ``jax``, or, for ``auto``, JAX where it finds a GPU.
+
+    Raises:
+        Unsuited: ``jax`` is asked for and not installed.
+    """
+    if name == "numpy":
+        return np
+    try:
+        import jax
+    except ImportError:
+        if name == "jax":
+            raise Unsuited("JAX is not installed", "pip install jax, or take numpy") from None
+        return np
+    # To compile takes longer than NumPy takes for all of a map.
+    if name == "auto" and jax.default_backend() == "cpu":
+        return np
+    jax.config.update("jax_enable_x64", True)
+    return jax.numpy
+
+
+def draw_up(
+    scenario: Scenario,
+    x: Axis,
+    y: Axis,
+    metric: Metric,
+    *,
+    scheme: str | None = None,
+    profile: str | None = None,
+    at_s: float | None = None,
+    xp: Any = np,
+    progress: Progress | None = None,
+) -> Map:
+    """Calculate a map.
+
+    Args:
+        scenario: what the parameters that are not axes are taken from.
+        x: the first axis.
+        y: the second axis.
+        metric: what to calculate.
+        scheme: instead of the scenario's.
+        profile: the scheme's named settings.
+        at_s: the time whose period counts, s; by default the longest.
+        xp: array library for margins, see :func:`backend`.
+        progress: called with the share that is done.
+
+    Raises:
+        Unsuited: the metric has no meaning for the scheme, or no point has a model.
+    """
+    base = configuration(scenario, scheme=scheme, profile=profile, at_s=at_s)
+    told = progress or (lambda _: None)
+    if metric == "margin" and base.scheme == "smcc":
+        raise Unsuited("SMCC's equilibrium lies on its switching lines and has no margin", "take --metric amplitude")
+    if metric == "sliding" and base.scheme != "qcn":
+        raise Unsuited(f"{base.scheme}: a map of sliding is one of theorem 2, on QCN", "take --metric amplitude")
+    shape = len(y.values), len(x.values)
+    grid = [(row, column) for row in range(shape[0]) for column in range(shape[1])]
+    values = np.full(shape, np.nan)
+    refused: dict[str, None] = {}
+    configurations: dict[tuple[int, int], Configuration] = {}
+    for done, (row, column) in enumerate(grid):
+        try:
+            configurations[row, column] = apply(
+                scenario, base, {x.name: float(x.values[column]), y.name: float(y.values[row])}
+            )
+        except (Unsuited, ScenarioError) as error:
+            refused.setdefault(_reason(error))
+        if done % _BATCH == 0:
+            told(0.2 * done / len(grid))
+    if metric == "sliding":
+        found = _sliding(configurations, refused)
+    else:
+        models: dict[tuple[int, int], FluidModel] = {}
+        for done, (place, given) in enumerate(configurations.items()):
+            try:
+                models[place] = model_of(given)
+            except Unsuited as error:
+                refused.setdefault(_reason(error))
+            if done % _BATCH == 0:
+                told(0.2 + 0.2 * done / len(grid))
+        found = _measured(models, metric, xp, refused, lambda share: told(0.4 + 0.6 * share))
+    if not found:
+        raise Unsuited(f"no point of the map has a model: {next(iter(refused), 'no reason known')}")
+    for place, value in found.items():
+        values[place] = value
+    told(1.0)
+    return Map(base.scheme, metric, x, y, values, tuple(refused))
+
+
+def simulate(
+    scenario: Scenario,
+    drawn: Map,
+    side: int,
+    *,
+    scheme: str | None = None,
+    profile: str | None = None,
+    at_s: float | None = None,
+    duration_s: float = 0.2,
+    seed: int = 1,
+    progress: Progress | None = None,
+) -> list[Point]:
+    """Run the packet simulator at ``side`` times ``side`` points of a map.
+
+    Each run is a dumbbell that has the point's configuration, see :func:`as_scenario`; it lasts ``duration_s`` seconds
+    of which the second half is measured.
+    """
+    base = configuration(scenario, scheme=scheme, profile=profile, at_s=at_s)
+    columns = np.unique(np.round(np.linspace(0, len(drawn.x.values) - 1, side + 2)[1:-1]).astype(int))
+    rows = np.unique(np.round(np.linspace(0, len(drawn.y.values) - 1, side + 2)[1:-1]).astype(int))
+    points = []
+    for done, (row, column) in enumerate((r, c) for r in rows for c in columns):
+        x, y = float(drawn.x.values[column]), float(drawn.y.values[row])
+        given = apply(scenario, base, {drawn.x.name: x, drawn.y.name: y})
+        result = as_scenario(given, duration_s, seed=seed).run()
+        (queue,) = (entry for entry in result.summary["queues"] if entry["name"] == "sw0->sw1")
+        points.append(
+            Point(
+                x,
+                y,
+                amplitude_octets=(queue["max_octets"] - queue["min_octets"]) / 2,
+                deviation_octets=float(queue["std_octets"]),
+                mean_octets=float(queue["mean_octets"]),
+                utilization=float(queue["utilization"]),
+                value=float(drawn.values[row, column]),
+            )
+        )
+        if progress is not None:
+            progress((done + 1) / (len(rows) * len(columns)))
+    return points
+
+
+def as_scenario(given: Configuration, duration_s: float, *, seed: int = 1) -> Scenario:
+    """A dumbbell that has a configuration: the same N, C, lines, delays, buffer and parameters.
+
+    Feedback takes its time without a frame, and what others send is one flow that nothing controls.
+    """
+    count = round(given.flows)
+    background = given.link_bps - given.capacity_bps
+    wire = (given.frame_octets + given.wire_overhead_octets) * 8 / given.line_rate_bps
+    latency = max(0.0, given.forward_delay_s - wire)
+    flows: list[dict[str, Any]] = [
+        {"name": f"s0..s{count - 1}" if count > 1 else "s0", "from": f"h0..h{count - 1}" if count > 1 else "h0"}
+    ]
+    if background > 0:
+        flows.append(
+            {
+                "name": "others",
+                "from": f"h{count}",
+                "traffic": "constant",
+                "rate": f"{round(background)} bps",
+                "controlled": False,
+            }
+        )
+    sources = count + (1 if background > 0 else 0)
+    for flow in flows:
+        flow |= {"to": f"h{sources}", "frame": f"{round(given.frame_octets)} octets"}
+    return Scenario(
+        name="map",
+        question="What does the packet simulator do at a point of a map?",
+        duration=_time(duration_s),
+        warmup=_time(duration_s / 2),
+        seed=seed,
+        scheme=given.scheme,
+        schemes={given.scheme: _parameters(given)},
+        topology={
+            "dumbbell": {
+                "sources": sources,
+                "receivers": 1,
+                "link_rate": f"{round(given.line_rate_bps)} bps",
+                "bottleneck_rate": f"{round(given.link_bps)} bps",
+                "link_delay": _time(latency),
+                "bottleneck_delay": "1 us",
+                "buffer": f"{round(given.buffer_octets)} octets",
+            }
+        },
+        network={
+            "wire_overhead": f"{round(given.wire_overhead_octets)} octets",
+            "feedback": {"ideal": _time(given.feedback_delay_s)},
+        },
+        flow=flows,
+        record={"interval": _time(duration_s / 1000), "queues": ["sw0->sw1"]},
+    )
+
+
+def _parameters(given: Configuration) -> dict[str, Any]:
+    """The scheme's parameters as a scenario has them."""
+    (about,) = (scheme for scheme in schemes() if scheme["name"] == given.scheme)
+    units = {parameter["name"]: parameter["unit"] for parameter in about["parameters"]}
+    table: dict[str, Any] = {}
+    for name, value in given.parameters.items():
+        if isinstance(value, bool | str):
+            table[name] = value
+        elif units[name] == "octets":
+            table[name] = f"{round(value)} octets"
+        elif units[name] == "bit/s":
+            table[name] = f"{round(value)} bps"
+        elif units[name] == "s":
+            table[name] = _time(value)
+        else:
+            table[name] = round(value) if units[name] == "count" else float(value)
+    return table
+
+
+def _time(seconds: float) -> str:
+    return f"{round(seconds * 1e12)} ps"
+
+
+def _reason(error: Exception) -> str:
+    return error.message if isinstance(error, ScenarioError) else str(error)
+
+
+def _sliding(configurations: dict[tuple[int, int], Configuration], refused: dict[str, None]) -> dict[Any, float]:
+    from penstock.theory.sliding import verdict
+
+    found = {}
+    for place, given in configurations.items():
+        try:
+            sides = verdict(given).sides
+        except Unsuited as error:
+            refused.setdefault(_reason(error))
+            continue
+        cycles, weight = sides[-1].left, sides[-1].right
+        found[place] = weight / cycles if cycles > 0 else np.inf
+    return found
+
+
+def _measured(
+    models: dict[tuple[int, int], FluidModel],
+    metric: Metric,
+    xp: Any,
+    refused: dict[str, None],
+    told: Progress,
+) -> dict[Any, float]:
+    """The metric of each model; models of one kind are calculated together."""
+    found: dict[Any, float] = {}
+    places = list(models)
+    for start in range(0, len(places), _BATCH):
+        batch = places[start : start + _BATCH]
+        wide = stack_models([models[place] for place in batch])
+        share = start / len(places)
+        with np.errstate(all="ignore"):
+            if metric == "margin":
+                values = _phase_degrees(wide, models[batch[0]], xp)
+            else:
+                part = len(batch) / len(places)
+                ends = settled(wide, progress=partial(_tell, told, share, part))
+                values = ends.amplitude_octets if metric == "amplitude" else ends.utilization
+        found |= zip(batch, values.tolist(), strict=True)
+        if np.any(np.isnan(values)):
+            refused.setdefault("no equilibrium within the limits of queue and rates that has a derivative")
+        told((start + len(batch)) / len(places))
+    return found
+
+
+def _tell(told: Progress, before: float, part: float, share: float) -> None:
+    told(before + part * share)
+
+
+def _phase_degrees(wide: FluidModel, sample: FluidModel, xp: Any) -> Array:
+    """The least phase margin of the modes beside the equilibrium, degrees, within a turn."""
+    least = None
+    for mode in modes_beside(sample):
+        phase = np.where(is_at_rest(wide, mode), _phase_rad(linearise(wide, mode), xp), np.nan)
+        least = phase if least is None else np.minimum(least, phase)
+    return np.clip(np.degrees(least if least is not None else np.nan), -180.0, 180.0)
+
+
+def _phase_rad(system: DelaySystem, xp: Any) -> Array:
+    def phase(instant: Any, delayed: Any, delay_s: Any) -> Any:
+        return margins(DelaySystem(instant, delayed, delay_s), xp).phase_rad
+
+    if xp is not np:
+        import jax
+
+        phase = jax.jit(phase)
+    return np.asarray(phase(*(xp.asarray(part) for part in (system.instant, system.delayed, system.delay_s))))

@@ -1,0 +1,302 @@
+"""How far a configuration is from the border of stability, and which parameter is nearest to crossing it.
+
+For each mode of a model that holds beside its equilibrium the law is linearised; see :mod:`penstock.theory.linear` for
+what is then exact. SMCC has no such mode: its report is the limit cycle.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from penstock.catalogue import schemes
+from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.cycle import Cycle, balance, critical_delay_s, harmonic_balance, settled
+from penstock.theory.linear import Array, DelaySystem, loop_margins, margins, polynomials, rightmost_roots
+from penstock.theory.linearisation import beside, is_at_rest, linearise
+from penstock.theory.models import model_of
+from penstock.theory.models.base import FluidModel
+from penstock.theory.models.dcqcn import Dcqcn
+from penstock.theory.models.smcc import Smcc
+
+_WIDEST = 1000.0
+"""A parameter is changed up to so many times, up and down."""
+
+_FACTORS = 49
+_ZOOMS = 5
+_ZOOM_POINTS = 17
+
+FIELDS = ("flows", "capacity_bps", "round_trip_s", "frame_octets")
+"""What is varied of a configuration beside the scheme's parameters."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What one parameter alone would have to be.
+
+    Attributes:
+        parameter: a field of the configuration or a parameter of the scheme, in its unit.
+        value: what it is.
+        border: the nearest value at which stability changes.
+        factor: border / value.
+    """
+
+    parameter: str
+    value: float
+    border: float
+    factor: float
+
+
+@dataclass(frozen=True)
+class Side:
+    """What holds in one mode beside the equilibrium.
+
+    Attributes:
+        mode: name of the mode.
+        stable: whether all roots of the characteristic function have negative real parts.
+        phase_rad: phase margin; negative if unstable.
+        gain: the factor of the loop's gain, nearest to 1, at which stability changes; infinite if none.
+        delay_s: delay margin, s; negative if unstable.
+        crossing_rad_s: where the phase margin was found, rad/s.
+        roots: rightmost roots of the characteristic function, rad/s.
+        limits: parameters by how little they have to change, the limiting one first.
+    """
+
+    mode: str
+    stable: bool
+    phase_rad: float
+    gain: float
+    delay_s: float
+    crossing_rad_s: float
+    roots: tuple[complex, ...]
+    limits: tuple[Limit, ...]
+
+
+@dataclass(frozen=True)
+class Swing:
+    """The limit cycle of a model that cannot be linearised.
+
+    Attributes:
+        delay_s: the loop's delay.
+        onset_s: the delay from which on small swings last.
+        critical_s: the delay from which on large swings grow until buffer or rates bound them, by the return map.
+        describing: the cycle by harmonic balance.
+        integrated: the cycle in which the integrated model ends.
+        utilization: share of the capacity that the integrated model uses.
+    """
+
+    delay_s: float
+    onset_s: float
+    critical_s: float
+    describing: Cycle
+    integrated: Cycle
+    utilization: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """What theory says of the stability of a configuration.
+
+    Attributes:
+        configuration: of what.
+        model: name and source of the model.
+        rest: the equilibrium, by variable.
+        sides: one for each mode beside it; none for SMCC.
+        swing: the limit cycle of SMCC; None for others.
+    """
+
+    configuration: Configuration
+    model: str
+    rest: Mapping[str, float]
+    sides: tuple[Side, ...] = ()
+    swing: Swing | None = None
+    omits: tuple[str, ...] = field(default=())
+
+
+def report(configuration: Configuration) -> Report:
+    """Stability of a configuration.
+
+    Raises:
+        Unsuited: its scheme has no model, or no equilibrium.
+    """
+    model = model_of(configuration)
+    rest = model.state_at_rest()
+    by_name = {variable.name: float(value) for variable, value in zip(model.variables, rest, strict=True)}
+    about = f"{model.scheme}, {model.form}: {model.source}"
+    if isinstance(model, Smcc):
+        return Report(configuration, about, by_name, swing=swing(model), omits=model.omits)
+    modes = modes_beside(model)
+    if not all(bool(is_at_rest(model, mode)) for mode in modes):
+        raise Unsuited(*_why_restless(model, configuration))
+    sides = tuple(_side(configuration, model, mode) for mode in modes)
+    return Report(configuration, about, by_name, sides=sides, omits=model.omits)
+
+
+def _why_restless(model: FluidModel, given: Configuration) -> tuple[str, str]:
+    queue = float(model.state_at_rest()[0])
+    if isinstance(model, Dcqcn) and queue >= model.k_max_octets:
+        return (
+            "at rest marks would have to be more likely than p_max: the queue stays at k_max, where they jump to 1",
+            "fewer flows, or a larger p_max or smaller r_ai; the law has no derivative there",
+        )
+    return (
+        f"at rest the queue would have to be {queue:g} octets long, and the buffer has {given.buffer_octets:g}",
+        "a larger buffer, or fewer flows",
+    )
+
+
+def modes_beside(model: FluidModel) -> tuple[int, ...]:
+    """The modes that hold at the equilibrium or next to it: on either side of a switching line through it."""
+    delays = len(model.delays_s)
+    return tuple(sorted({int(np.max(model.modes_at(state, (state,) * delays))) for state in beside(model)}))
+
+
+def swing(model: Smcc) -> Swing:
+    """The limit cycle of one configuration of SMCC."""
+    delay = float(np.max(np.asarray(model.delay_s)))
+    set_point = float(np.max(np.asarray(model.set_point_octets())))
+    delays, _ = balance(model, set_point * np.array([1e-4]))
+    ends = settled(model)
+    integrated = Cycle(float(ends.amplitude_octets[0]), float(ends.period_s[0]))
+    return Swing(
+        delay,
+        float(delays[0]),
+        critical_delay_s(model),
+        harmonic_balance(model),
+        integrated,
+        float(ends.utilization[0]),
+    )
+
+
+def gain_margin(system: DelaySystem) -> float:
+    """The factor nearest to 1 by which what is fed back has to grow or shrink for stability to change."""
+    speed = float(np.linalg.norm(system.instant) + np.linalg.norm(system.delayed)) or 1.0
+    p, q = polynomials(DelaySystem(system.instant / speed, system.delayed / speed, 0.0))
+    tau = np.asarray(system.delay_s) * speed
+
+    def stable(factors: Array) -> Array:
+        wide = np.broadcast_to(p, (len(factors), len(p)))
+        return loop_margins(wide, factors[:, None] * q, np.broadcast_to(tau, factors.shape)).stable.astype(float)
+
+    return nearest_change(stable, 1 / _WIDEST, _WIDEST)
+
+
+def nearest_change(stable: Callable[[Array], Array], least: float, most: float) -> float:
+    """The factor nearest to 1, by its logarithm, at which ``stable`` changes.
+
+    Args:
+        stable: of factors of shape (m,), 1, 0, or NaN where that cannot be said.
+        least: the least factor to look at, at most 1.
+        most: the largest, at least 1.
+
+    Returns:
+        The factor, to a relative 1e-6; infinite if there is none.
+    """
+    found = [_change_towards(stable, bound) for bound in (least, most) if bound > 0 and abs(np.log(bound)) > 1e-9]
+    return min(found, key=lambda factor: abs(np.log(factor)), default=np.inf)
+
+
+def _change_towards(stable: Callable[[Array], Array], bound: float) -> float:
+    low, high, points = 0.0, float(np.log(bound)), _FACTORS
+    for _ in range(_ZOOMS):
+        steps = np.linspace(low, high, points)
+        values = stable(np.exp(steps))
+        known = ~np.isnan(values)
+        # Beyond a value of which nothing can be said nothing is sought.
+        last = len(values) if known.all() else int(np.argmin(known))
+        changes = np.nonzero(values[1:last] != values[: last - 1])[0]
+        if len(changes) == 0:
+            return np.inf
+        low, high, points = float(steps[changes[0]]), float(steps[changes[0] + 1]), _ZOOM_POINTS
+    return float(np.exp(high))
+
+
+def vary(configuration: Configuration, parameter: str, factor: float) -> Configuration:
+    """The configuration with one of :data:`FIELDS` or of the scheme's parameters multiplied by ``factor``."""
+    if parameter == "round_trip_s":
+        return replace(
+            configuration,
+            forward_delay_s=configuration.forward_delay_s * factor,
+            feedback_delay_s=configuration.feedback_delay_s * factor,
+        )
+    if parameter == "capacity_bps":
+        # What others send stays.
+        more = configuration.capacity_bps * (factor - 1)
+        return replace(
+            configuration, capacity_bps=configuration.capacity_bps + more, link_bps=configuration.link_bps + more
+        )
+    if parameter in FIELDS:
+        # Between whole numbers of flows lies the border.
+        changes: dict[str, Any] = {parameter: getattr(configuration, parameter) * factor}
+        return replace(configuration, **changes)
+    parameters = dict(configuration.parameters)
+    parameters[parameter] = configuration.number(parameter) * factor
+    return replace(configuration, parameters=parameters)
+
+
+def stack_models(models: list[FluidModel]) -> FluidModel:
+    """One model whose parameters are arrays, of models of the same kind."""
+    first = models[0]
+    changes: dict[str, Any] = {}
+    for entry in fields(first):
+        if not isinstance(getattr(first, entry.name), bool | str):
+            changes[entry.name] = np.array([getattr(model, entry.name) for model in models], dtype=float)
+    return first.with_changes(**changes)
+
+
+def _side(configuration: Configuration, model: FluidModel, mode: int) -> Side:
+    system = linearise(model, mode)
+    found = margins(system)
+    return Side(
+        mode=model.modes[mode],
+        stable=bool(found.stable),
+        phase_rad=float(found.phase_rad),
+        gain=gain_margin(system),
+        delay_s=float(found.delay_s),
+        crossing_rad_s=float(found.crossing_rad_s),
+        roots=tuple(complex(root) for root in rightmost_roots(system)),
+        limits=_limits(configuration, mode),
+    )
+
+
+def _limits(configuration: Configuration, mode: int) -> tuple[Limit, ...]:
+    (about,) = (scheme for scheme in schemes() if scheme["name"] == configuration.scheme)
+    ranges = {
+        entry["name"]: (float(entry["minimum"]), float(entry["maximum"]))
+        for entry in about["parameters"]
+        if entry["minimum"] is not None and not isinstance(entry["default"], bool)
+    }
+    found = []
+    for parameter in (*FIELDS, *ranges):
+        value = float(getattr(configuration, parameter) if parameter in FIELDS else configuration.number(parameter))
+        if value <= 0:
+            continue
+        least, most = ranges.get(parameter, (0.0, np.inf))
+
+        def stable(factors: Array, parameter: str = parameter) -> Array:
+            return _stability(configuration, mode, parameter, factors)
+
+        factor = nearest_change(stable, min(1.0, max(1 / _WIDEST, least / value)), max(1.0, min(_WIDEST, most / value)))
+        if np.isfinite(factor):
+            found.append(Limit(parameter, value, value * factor, factor))
+    return tuple(sorted(found, key=lambda limit: abs(np.log(limit.factor))))
+
+
+def _stability(configuration: Configuration, mode: int, parameter: str, factors: Array) -> Array:
+    """1 where stable, 0 where not, NaN where the model does not hold; for each factor."""
+    models: list[FluidModel] = []
+    built: list[int] = []
+    for index, factor in enumerate(factors):
+        try:
+            models.append(model_of(vary(configuration, parameter, float(factor))))
+            built.append(index)
+        except Unsuited:
+            continue
+    values = np.full(len(factors), np.nan)
+    if models:
+        wide = stack_models(models)
+        with np.errstate(all="ignore"):
+            known = is_at_rest(wide, mode)
+            values[built] = np.where(known, margins(linearise(wide, mode)).stable.astype(float), np.nan)
+    return values

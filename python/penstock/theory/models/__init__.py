@@ -1,0 +1,32 @@
+"""Fluid models of the schemes."""
+
+from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.models.base import FluidModel
+from penstock.theory.models.bcn import Bcn
+from penstock.theory.models.dcqcn import Dcqcn
+from penstock.theory.models.fecn import Fecn
+from penstock.theory.models.qcn import Averaged, Paper004, Sampled
+from penstock.theory.models.smcc import Smcc
+
+MODELS: tuple[type[FluidModel], ...] = (Sampled, Averaged, Paper004, Bcn, Smcc, Fecn, Dcqcn)
+"""All models; of a scheme's, the first is the nearest to the algorithm."""
+
+DELAYED: dict[str, type[FluidModel]] = {model.scheme: model for model in (Averaged, Bcn, Smcc, Fecn, Dcqcn)}
+"""Of each scheme the model that has a delay: what stability is asked of."""
+
+
+def model_of(configuration: Configuration, form: str | None = None) -> FluidModel:
+    """Return the model of a configuration's scheme that has the name ``form``, or the one with delay.
+
+    Raises:
+        Unsuited: the scheme has none, or it leaves out what the configuration asks for.
+    """
+    scheme = configuration.scheme
+    if scheme not in DELAYED:
+        raise Unsuited(f"{scheme} has no fluid model", f"{', '.join(DELAYED)} have one")
+    if form is None:
+        return DELAYED[scheme].of(configuration)
+    forms = {model.form: model for model in MODELS if model.scheme == scheme}
+    if form not in forms:
+        raise Unsuited(f"{scheme} has no model {form!r}", f"it has {', '.join(forms)}")
+    return forms[form].of(configuration)

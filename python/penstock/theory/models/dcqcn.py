@@ -1,0 +1,208 @@
+"""DCQCN as a fluid: the published model, with marks, alpha, target and current rate.
+
+Zhu et al. (SIGCOMM 2015, section 5; CoNEXT 2016, section 3). With p the probability of a mark a delay ago, r frames/s
+then, tau the interval of CNPs, tau' that of alpha, B frames and T s the cycles, F the stages of Fast Recovery:
+
+    q'     = N r - C
+    alpha' = g / tau' (1 - (1 - p)^(tau' r) - alpha)
+    R'     = -(R - r) / tau (1 - (1 - p)^(tau r)) + R_AI (r_B (1 - p)^(F B) + r_T (1 - p)^(F T r))
+    r'     = -r alpha / (2 tau) (1 - (1 - p)^(tau r)) + (R - r) / 2 (r_B + r_T)
+
+with r_B = r p / ((1 - p)^-B - 1) and r_T = r p / ((1 - p)^-(T r) - 1): cycles a second that no mark has broken.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
+from penstock.theory.models.base import (
+    QUEUE,
+    RATE,
+    TARGET,
+    Array,
+    Flags,
+    FluidModel,
+    Value,
+    Variable,
+    common,
+    namespace,
+    stack,
+)
+from penstock.theory.models.qcn import survival, unbroken
+
+
+@dataclass(frozen=True)
+class Dcqcn(FluidModel):
+    """DCQCN's published fluid model.
+
+    Attributes:
+        k_min_octets: queue up to which nothing is marked.
+        k_max_octets: queue above which all is marked.
+        p_max: probability of a mark at ``k_max_octets``.
+        g: weight of news in alpha.
+        cnp_s: tau, s.
+        alpha_s: tau', s.
+        stages: F.
+        byte_reset_octets: a cycle of the byte counter.
+        timer_s: T, s.
+        r_ai_bps: R_AI, bit/s.
+        waits: whether a marked frame's wait in the queue, as long as at rest, is part of the delay.
+    """
+
+    k_min_octets: Value
+    k_max_octets: Value
+    p_max: Value
+    g: Value
+    cnp_s: Value
+    alpha_s: Value
+    stages: Value
+    byte_reset_octets: Value
+    timer_s: Value
+    r_ai_bps: Value
+    waits: bool
+
+    scheme: ClassVar[str] = "dcqcn"
+    form: ClassVar[str] = "published"
+    source: ClassVar[str] = "Zhu et al., SIGCOMM 2015, section 5"
+    per: ClassVar[str] = "per second: means over random marks and cycles"
+    omits: ClassVar[tuple[str, ...]] = (
+        "Hyper-Active Increase",
+        "that the wait of a marked frame in the queue changes: it is that at rest, and part of the delay",
+        "differences between flows (all have the mean rate)",
+    )
+    variables: ClassVar[tuple[Variable, ...]] = (
+        QUEUE,
+        RATE,
+        TARGET,
+        Variable("alpha", "estimate of the share of intervals with a CNP"),
+    )
+    modes: ClassVar[tuple[str, ...]] = ("no marks", "some marks", "all marked")
+    lines: ClassVar[tuple[str, ...]] = ("queue less Kmin", "queue less Kmax")
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Self:
+        """Return the model of a configuration of DCQCN."""
+        number, word = configuration.number, configuration.parameters
+        if word["alpha_update"] != "per-cnp" or word["counters"] != "both" or number("decrease_time") > 0:
+            raise Unsuited(
+                "the model of DCQCN is that of its paper: alpha per CNP, both counters, cuts at once",
+                "set alpha_update to per-cnp, counters to both and decrease_time to 0",
+            )
+        return cls(
+            **common(configuration, "min_rate"),
+            k_min_octets=number("k_min"),
+            k_max_octets=number("k_max"),
+            p_max=number("p_max"),
+            g=1 / number("g_inverse"),
+            cnp_s=number("cnp_interval"),
+            alpha_s=number("alpha_time"),
+            stages=number("f"),
+            byte_reset_octets=number("byte_reset"),
+            timer_s=number("time_reset"),
+            r_ai_bps=number("r_ai"),
+            waits=True,
+        )
+
+    def marked(self, mode: int, queue: Array) -> Array:
+        """Return the probability of a mark in a mode."""
+        if mode != 1:
+            return 0 * queue + (0.0 if mode == 0 else 1.0)
+        return self.p_max * (queue - self.k_min_octets) / (self.k_max_octets - self.k_min_octets)
+
+    def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
+        """Return the equations of a mode; marks and frames are those of ``past``."""
+        xp = namespace(state)
+        rate, target, alpha = state[1], state[2], state[3]
+        frames = past[0][1] / (BITS_PER_OCTET * self.wire_octets)
+        p = xp.clip(self.marked(mode, past[0][0]), 0.0, 1.0)
+        cut, news, cycles, increase = self._rates(p, frames)
+        return cast(
+            Array,
+            xp.stack(
+                [
+                    self.excess_octets_per_s(state),
+                    -rate * alpha / 2 * cut + (target - rate) / 2 * cycles,
+                    -(target - rate) * cut + self.r_ai_bps * increase,
+                    self.g / self.alpha_s * (news - alpha),
+                ]
+            ),
+        )
+
+    def switches(self, state: Array, past: Sequence[Array]) -> Array:
+        """Return the queue less Kmin and less Kmax, octets."""
+        xp = namespace(state)
+        queue = past[0][0]
+        return cast(Array, xp.stack(xp.broadcast_arrays(queue - self.k_min_octets, queue - self.k_max_octets)))
+
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
+        """Return how many thresholds the queue is above."""
+        return np.asarray(positive[0]).astype(int) + np.where(positive[1], 1, 0)
+
+    def state_at_rest(self) -> Array:
+        """Return where all four are zero; a probability above p_max puts the queue on Kmax.
+
+        From R' = 0, R - r = R_AI a / c with c cuts and a cycles of increase a second; r' = 0 then asks for
+        r alpha c² = R_AI a (cycles), of which the left side grows with p and the right side falls.
+        """
+        fair = self.capacity_bps / self.flows
+        frames = fair / (BITS_PER_OCTET * self.wire_octets)
+        shape = np.broadcast_shapes(*(np.shape(v) for v in (fair, *vars(self).values())))
+        low, high = np.full(shape, np.log(1e-12)), np.full(shape, np.log(1 - 1e-9))
+        for _ in range(60):
+            middle = (low + high) / 2
+            cut, news, cycles, increase = self._rates(np.exp(middle), frames)
+            more = fair * news * cut**2 > self.r_ai_bps * increase * cycles
+            low, high = np.where(more, low, middle), np.where(more, middle, high)
+        p = np.exp((low + high) / 2)
+        cut, news, _, increase = self._rates(p, frames)
+        queue = self.k_min_octets + np.minimum(p / self.p_max, 1.0) * (self.k_max_octets - self.k_min_octets)
+        return stack(queue, fair, fair + self.r_ai_bps * increase / cut, news)
+
+    @property
+    def delays_s(self) -> tuple[Value, ...]:
+        """How long ago a frame was marked: it is marked as it joins the queue, and waits in it before that is seen."""
+        return (self.delay_s + self._wait_s,)
+
+    def without_delay(self) -> Self:
+        """Return the model without any delay, that in the queue included."""
+        return self.with_changes(delay_s=0.0, waits=False)
+
+    @cached_property
+    def _wait_s(self) -> Value:
+        if not self.waits:
+            return 0.0
+        return cast(Value, self.state_at_rest()[0] / (self.link_bps * self.octets_per_bit))
+
+    def marked_at_rest(self) -> Value:
+        """Return the probability of a mark at rest."""
+        queue = self.state_at_rest()[0]
+        return self.marked(1, queue)
+
+    def start(self) -> Array:
+        """Return an empty queue and line rate, which is the target; alpha is 1."""
+        return stack(0.0, self.line_rate_bps, self.line_rate_bps, 1.0)
+
+    def set_point_octets(self) -> Value:
+        """Return the queue at rest."""
+        return cast(Array, self.state_at_rest()[0])
+
+    def _rates(self, p: Array, frames: Value) -> tuple[Array, Array, Array, Array]:
+        """Return cuts a second, share of alpha's intervals with a CNP, cycles a second, and those that increase R."""
+        by_bytes, by_time = self.byte_reset_octets / self.frame_octets, self.timer_s * frames
+        cycles_b, cycles_t = frames * unbroken(p, by_bytes), frames * unbroken(p, by_time)
+        increase = cycles_b * survival(p, self.stages * by_bytes) + cycles_t * survival(p, self.stages * by_time)
+        cut = (1 - survival(p, self.cnp_s * frames)) / self.cnp_s
+        return cut, 1 - survival(p, self.alpha_s * frames), cycles_b + cycles_t, increase
+
+    def _limits(self) -> tuple[list[Value], list[Value]]:
+        low, high = super()._limits()
+        return [*low[:3], 0.0], [*high[:3], 1.0]
+
+    def _scale_s(self) -> Value:
+        # The timers' own length is no time in which the means change; alpha and the rates take several of them.
+        return 5 * np.minimum(self.timer_s, self.alpha_s)

@@ -1,0 +1,127 @@
+"""FECN as a fluid: the rate allocator of a switch, one step every interval T, spread evenly over it.
+
+A step makes of the advertised rate r / rho, rho = arrivals / (f(q) link), averaged with what it was: with the weight v
+of the new rate, r becomes r + v (r / rho - r). What a source sends is the advertised rate of the last probe, and the
+arrivals are those of the last interval: between a measurement and its effect lie the round trip, half an interval of
+measuring and half an interval until the next probe.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.models.base import QUEUE, RATE, Array, Flags, FluidModel, Value, Variable, common, namespace, stack
+
+
+@dataclass(frozen=True)
+class Fecn(FluidModel):
+    """FECN: paper 001's switch, as a relaxation towards f(q) link less what others send.
+
+    Attributes:
+        q_eq_octets: set point of the queue.
+        interval_s: T, s.
+        below: constant of the queue function below Qeq.
+        above: that above.
+        least: c, the least value of the queue function.
+        weight: v, weight of the new rate in the average; 1 without averaging.
+        n0: sources begin with line rate / N0.
+        offered: whether frames that the full queue refuses count as load.
+    """
+
+    q_eq_octets: Value
+    interval_s: Value
+    below: Value
+    above: Value
+    least: Value
+    weight: Value
+    n0: Value
+    offered: bool
+
+    scheme: ClassVar[str] = "fecn"
+    form: ClassVar[str] = "interval"
+    source: ClassVar[str] = "paper 001, sections 2 to 5; the scheme's own allocator"
+    per: ClassVar[str] = "per second: what an interval does, spread over it"
+    omits: ClassVar[tuple[str, ...]] = (
+        "the moments of measurement and of probes: their phase is the mean one",
+        "probes that do not come back",
+        "limited increase, adjustment of capacity",
+    )
+    variables: ClassVar[tuple[Variable, ...]] = (QUEUE, RATE)
+    modes: ClassVar[tuple[str, ...]] = ("below Qeq", "above Qeq")
+    lines: ClassVar[tuple[str, ...]] = ("queue less Qeq",)
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Self:
+        """Return the model of a configuration of FECN."""
+        number, word = configuration.number, configuration.parameters
+        for name in ("limited_increase", "capacity_adjustment"):
+            if word[name]:
+                raise Unsuited(f"the model of FECN has no {name}", f"set schemes.fecn.{name} to false")
+        if word["averaging"] == "turns":
+            raise Unsuited("the model of FECN averages always or never", "set schemes.fecn.averaging to always or off")
+        a, b = number("a"), number("b")
+        return cls(
+            **common(configuration, "min_rate"),
+            q_eq_octets=number("q_eq"),
+            interval_s=number("interval"),
+            below=a if word["fecn_branch"] == "ab" else b,
+            above=b if word["fecn_branch"] == "ab" else a,
+            least=number("c"),
+            weight=number("averaging_weight") if word["averaging"] == "always" else 1.0,
+            n0=number("n0"),
+            offered=word["load"] == "offered",
+        )
+
+    @property
+    def delays_s(self) -> tuple[Value, ...]:
+        """How long ago the arrivals were, in the mean, to which rates answer, s."""
+        return (self.delay_s + self.interval_s,)
+
+    def without_delay(self) -> Self:
+        """Refuse: a step every interval is a delay by itself."""
+        raise ValueError("FECN's model without its interval is no model of it")
+
+    def wanted(self, mode: int, queue: Array) -> Array:
+        """Return the queue function f(q) on one side of Qeq."""
+        xp = namespace(queue)
+        constant = self.below if mode == 0 else self.above
+        value = constant * self.q_eq_octets / ((constant - 1) * queue + self.q_eq_octets)
+        return cast(Array, xp.maximum(value, self.least))
+
+    def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
+        """Return the relaxation of one side; arrivals and queue are those of ``past``."""
+        xp = namespace(state)
+        then = past[0]
+        offered = self.flows * then[1] + self.background_bps
+        full = (then[0] >= self.buffer_octets) & (offered > self.link_bps) & (not self.offered)
+        load = xp.where(full, self.link_bps, offered)
+        next_rate = then[1] * self.wanted(mode, then[0]) * self.link_bps / load
+        change = self.weight * (xp.minimum(next_rate, self.link_bps) - then[1]) / self.interval_s
+        return cast(Array, xp.stack([self.excess_octets_per_s(state), change]))
+
+    def switches(self, state: Array, past: Sequence[Array]) -> Array:
+        """Return the queue less Qeq, octets."""
+        return cast(Array, (past[0][0] - self.q_eq_octets)[None])
+
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
+        """Return the side of Qeq."""
+        return np.asarray(positive[0]).astype(int)
+
+    def state_at_rest(self) -> Array:
+        """Return the set point, where f is 1, with each flow at its share."""
+        return stack(self.q_eq_octets, self.capacity_bps / self.flows)
+
+    def start(self) -> Array:
+        """Return an empty queue and sources at C / N0."""
+        return stack(0.0, self.line_rate_bps / self.n0)
+
+    def set_point_octets(self) -> Value:
+        """Return Qeq."""
+        return self.q_eq_octets
+
+    def _scale_s(self) -> Value:
+        return self.interval_s

@@ -1,0 +1,412 @@
+"""QCN as a fluid, three times: as printed in paper 004, per sample as the algorithm has it, and averaged with delay.
+
+``Paper004`` is equations (12) to (18) to the letter. In (15) a decrease is per feedback message and written per second;
+N does not occur in it, nor does the rate of samples. ``Sampled`` puts that right: a flow of rate r is sampled
+p r / frame times a second, and each time is cut by Gd |Fb|. ``Averaged`` is the averaging-principle model of Alizadeh,
+Kabbani, Atikoglu and Prabhakar (SIGMETRICS 2011): messages and cycles as independent random processes, with what the
+delay does to them; here with the timer and Hyper-Active Increase.
+
+|Fb| counts in octets here. What cuts by Gd of it is the step of quantisation, |Fb|max / 63 with |Fb|max = (2 w + 1)
+Qeq (|Fb|max / 64 if it is not quantised): ``gain_per_octet`` = Gd / step. Paper 004 applies Gd to frames.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
+from penstock.theory.models.base import (
+    QUEUE,
+    RATE,
+    TARGET,
+    Array,
+    Flags,
+    FluidModel,
+    Value,
+    Variable,
+    common,
+    namespace,
+    stack,
+)
+
+_DECREASE, _RECOVERY, _INCREASE = range(3)
+
+
+@dataclass(frozen=True)
+class _Qcn(FluidModel):
+    """What the models of QCN share.
+
+    Attributes:
+        q_eq_octets: set point of the queue.
+        w: weight of growth in Fb.
+        share_sampled: share of frames that are sampled where |Fb| is small.
+        gain_per_octet: share of the rate that an octet of |Fb| takes, 1/octets.
+        byte_reset_octets: B, octets of a cycle of the byte counter.
+        threshold: cycles of Fast Recovery.
+        r_ai_bps: R_AI, bit/s.
+    """
+
+    q_eq_octets: Value
+    w: Value
+    share_sampled: Value
+    gain_per_octet: Value
+    byte_reset_octets: Value
+    threshold: Value
+    r_ai_bps: Value
+
+    scheme: ClassVar[str] = "qcn"
+
+    @staticmethod
+    def shared(configuration: Configuration) -> dict[str, Value]:
+        """Return the parameters that all models of QCN take from a configuration."""
+        number, word = configuration.number, configuration.parameters
+        if word["sampling"] == "step" or (
+            word["sampling"] == "probability" and number("sample_probability_max") != number("sample_probability")
+        ):
+            raise Unsuited(
+                "the models of QCN sample a share of frames that |Fb| does not change",
+                "set schemes.qcn.sample_probability_max to sample_probability, or sampling to table or count",
+            )
+        frame = configuration.frame_octets
+        share = {
+            "table": frame / number("sample_base"),
+            "probability": number("sample_probability"),
+            "count": 1 / number("sample_count"),
+            "every-frame": 1.0,
+        }[str(word["sampling"])]
+        largest = (2 * number("w") + 1) * number("q_eq")
+        steps = {"linear63": 63.0, "none": 64.0}.get(str(word["quantise"]))
+        if steps is None:
+            # As many steps as the register's six most significant bits leave.
+            shift = max(0, int(largest).bit_length() - 6)
+            steps = largest / 2**shift
+        return {
+            **common(configuration, "rpg_min_rate"),
+            "q_eq_octets": number("q_eq"),
+            "w": number("w"),
+            "share_sampled": share,
+            "gain_per_octet": steps / largest / number("gd_inverse"),
+            "byte_reset_octets": number("rpg_byte_reset"),
+            "threshold": number("rpg_threshold") - (1 if word["fr_cycles"] == "threshold-less-one" else 0),
+            "r_ai_bps": number("rpg_ai_rate"),
+        }
+
+    def set_point_octets(self) -> Value:
+        """Return Qeq."""
+        return self.q_eq_octets
+
+    def messages_per_s(self, state: Array) -> Array:
+        """Return how often a flow is sampled, 1/s."""
+        return cast(Array, self.share_sampled * state[1] / (BITS_PER_OCTET * self.wire_octets))
+
+    def cycles_per_s(self, state: Array) -> Array:
+        """Return how many full cycles of the byte counter a flow ends in a second, 1/s."""
+        return cast(Array, state[1] * self.octets_per_bit / self.byte_reset_octets)
+
+    def _scale_s(self) -> Value:
+        # The spiral of the decrease at rest, and the interval between samples of all flows.
+        frames_per_s = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
+        a1 = self.gain_per_octet * self.frame_octets * self.share_sampled * frames_per_s**2 / self.flows
+        interval = BITS_PER_OCTET * self.wire_octets / (self.share_sampled * self.link_bps)
+        return cast(Array, np.minimum(1 / np.sqrt(a1), interval))
+
+
+@dataclass(frozen=True)
+class Paper004(_Qcn):
+    """Equations (12) to (18) of paper 004 as printed: C in frames/s, Fb in frames, rates of change per second.
+
+    A cycle lasts T = B / fair rate. R(0) is what the rate was when the last decrease began, other than by sliding;
+    along Fb = 0 it stays, as theorem 2 takes it for a constant.
+
+    Attributes:
+        gd_per_frame: Gd, 1/frames.
+    """
+
+    gd_per_frame: Value
+
+    form: ClassVar[str] = "paper004"
+    source: ClassVar[str] = "paper 004, equations (12) to (18)"
+    per: ClassVar[str] = "as printed: per-message and per-cycle changes written per second"
+    omits: ClassVar[tuple[str, ...]] = (
+        "how often a flow is sampled",
+        "that a cycle lasts longer at a lower rate (T is constant)",
+        "delay, timer, Hyper-Active Increase, quantisation",
+    )
+    variables: ClassVar[tuple[Variable, ...]] = (
+        QUEUE,
+        RATE,
+        TARGET,
+        Variable("recovering_s", "time since the last decrease, s"),
+    )
+    modes: ClassVar[tuple[str, ...]] = ("rate decrease", "fast recovery", "active increase")
+    lines: ClassVar[tuple[str, ...]] = ("Fb", "end of the cycles of Fast Recovery")
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Self:
+        """Return the printed model of a configuration of QCN; it has no delay, whatever the configuration."""
+        shared = _Qcn.shared(configuration)
+        return cls(**{**shared, "delay_s": 0.0}, gd_per_frame=1 / configuration.number("gd_inverse"))
+
+    @property
+    def cycle_s(self) -> Value:
+        """T, s."""
+        return self.byte_reset_octets / self.octets_per_bit * self.flows / self.capacity_bps
+
+    def fb_frames(self, state: Array) -> Array:
+        """Return Fb of equation (14), frames."""
+        x, y = self.to_paper(state)
+        capacity_fps = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
+        return -(x + self.w / (self.share_sampled * capacity_fps) * y)
+
+    def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
+        """Return (12) with the line of (15) that belongs to the mode."""
+        xp = namespace(state)
+        rate, target, elapsed = state[1], state[2], state[3]
+        still = 0 * rate
+        if mode == _DECREASE:
+            change, clock = self.gd_per_frame * self.fb_frames(state) * rate, still
+        elif mode == _RECOVERY:
+            change, clock = (target - rate) / (2 * self.cycle_s), still + 1
+        else:
+            since = elapsed - self.threshold * self.cycle_s
+            change = (target - rate) / self.cycle_s + 2 * self.r_ai_bps * since / self.cycle_s**2
+            clock = still + 1
+        return cast(Array, xp.stack([self.excess_octets_per_s(state), change, still, clock]))
+
+    def switches(self, state: Array, past: Sequence[Array]) -> Array:
+        """Return Fb (frames), and the time since the last decrease less that of Fast Recovery (s)."""
+        xp = namespace(state)
+        return cast(Array, xp.stack([self.fb_frames(state), state[3] - self.threshold * self.cycle_s]))
+
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
+        """Return decrease for Fb <= 0, and by the time since then."""
+        return np.where(positive[0], np.where(positive[1], _INCREASE, _RECOVERY), _DECREASE)
+
+    def entered(self, before: int, after: int, state: Array) -> Array:
+        """Return the state at which a decrease begins: R(0) is the rate, and the clock stands at zero."""
+        if after == _DECREASE and before != _DECREASE:
+            return np.array([state[0], state[1], state[1], 0 * state[3]])
+        return state
+
+    def state_at_rest(self) -> Array:
+        """Return (x, y) = (0, 0), at which R(0) is the fair rate."""
+        fair = self.capacity_bps / self.flows
+        return stack(self.q_eq_octets, fair, fair, 0.0)
+
+    def start(self) -> Array:
+        """Return an empty queue and line rate, which is the target."""
+        return stack(0.0, self.line_rate_bps, self.line_rate_bps, 0.0)
+
+    def _scale_s(self) -> Value:
+        capacity_fps = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
+        fast = self.gd_per_frame * self.w / self.share_sampled
+        return cast(Array, np.minimum(1 / np.sqrt(self.gd_per_frame * capacity_fps), 1 / fast))
+
+
+@dataclass(frozen=True)
+class Sampled(_Qcn):
+    """What the algorithm does, per second: cuts at samples with Fb < 0, cycles of the byte counter otherwise.
+
+    With m = p r / frame messages a second and k = r / (8 B) cycles a second, while Fb < 0:
+
+        r' = -Gd |Fb| m r,   R' = m (r - R),   c' = -m c
+
+    for each message sets the target R to the rate and the count c of cycles to zero; and while Fb >= 0:
+
+        r' = ln 2 k (R - r),  R' = 0,  c' = k               c <  threshold (Fast Recovery)
+        r' = 2 ln 2 k (R - r),  R' = 2 k R_AI,  c' = 2 k    c >= threshold (Active Increase, half cycles)
+
+    With quantised feedback a message comes from |Fb| of one step on, and says in the mean half a step too little.
+
+    Attributes:
+        halved: whether cycles are halved after Fast Recovery.
+        step_octets: step of quantisation, octets; 0 without.
+    """
+
+    halved: bool
+    step_octets: Value = 0.0
+
+    form: ClassVar[str] = "sampled"
+    source: ClassVar[str] = "paper 004, equation (15), with the rate of samples; paper 002 section 2"
+    per: ClassVar[str] = "per second: what a message or a cycle does, times how many a flow has in a second"
+    omits: ClassVar[tuple[str, ...]] = (
+        "differences between flows (all have the mean rate)",
+        "cycles that end between two messages",
+        "timer, Hyper-Active Increase, Extra Fast Recovery, Target Rate Reduction",
+        "the table's shorter intervals where |Fb| is large; Qold of the last message",
+    )
+    variables: ClassVar[tuple[Variable, ...]] = (
+        QUEUE,
+        RATE,
+        TARGET,
+        Variable("cycles", "cycles since the last message"),
+    )
+    modes: ClassVar[tuple[str, ...]] = ("rate decrease", "fast recovery", "active increase")
+    lines: ClassVar[tuple[str, ...]] = ("Fb", "end of the cycles of Fast Recovery")
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Self:
+        """Return the model of a configuration of QCN."""
+        shared, word = _Qcn.shared(configuration), configuration.parameters
+        quantised = word["quantise"] != "none"
+        return cls(
+            **shared,
+            halved=word["cycle_halving"] == "per-counter",
+            step_octets=1 / (shared["gain_per_octet"] * configuration.number("gd_inverse")) if quantised else 0.0,
+        )
+
+    def fb_octets(self, state: Array) -> Array:
+        """Return Fb, octets, negative for congestion: its growth is that of the queue over 1 / (p arrivals)."""
+        slope = self.growth_octets_per_s(state) * self.frame_octets
+        growth = slope / (self.share_sampled * self.arrivals_octets_per_s(state))
+        return cast(Array, self.q_eq_octets - state[0] - self.w * growth)
+
+    def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
+        """Return the equations of a mode; feedback is that of ``past``."""
+        xp = namespace(state)
+        rate, target, cycles = state[1], state[2], state[3]
+        if mode == _DECREASE:
+            messages = self.messages_per_s(past[0])
+            # At most half the rate is lost at a message.
+            fb = -self.fb_octets(past[0]) - self.step_octets / 2
+            cut = xp.clip(self.gain_per_octet * fb, 0.0, 0.5)
+            rows = -cut * messages * rate, messages * (rate - target), -messages * cycles
+        else:
+            speed = self.cycles_per_s(state) * (2.0 if mode == _INCREASE and self.halved else 1.0)
+            step = self.r_ai_bps if mode == _INCREASE else 0.0
+            rows = np.log(2.0) * speed * (target - rate), step * speed, speed
+        return cast(Array, xp.stack([self.excess_octets_per_s(state), *rows]))
+
+    def switches(self, state: Array, past: Sequence[Array]) -> Array:
+        """Return Fb and a step (octets), and the cycles since the last message less those of Fast Recovery."""
+        xp = namespace(state)
+        return cast(Array, xp.stack([self.fb_octets(past[0]) + self.step_octets, state[3] - self.threshold]))
+
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
+        """Return decrease for Fb <= 0, and by the count of cycles."""
+        return np.where(positive[0], np.where(positive[1], _INCREASE, _RECOVERY), _DECREASE)
+
+    def state_at_rest(self) -> Array:
+        """Return where messages begin, at the set point or a step above it, with each flow at its share, its target."""
+        fair = self.capacity_bps / self.flows
+        return stack(self.q_eq_octets + self.step_octets, fair, fair, 0.0)
+
+    def start(self) -> Array:
+        """Return an empty queue and line rate, which is the target."""
+        return stack(0.0, self.line_rate_bps, self.line_rate_bps, 0.0)
+
+
+@dataclass(frozen=True)
+class Averaged(_Qcn):
+    """The averaging-principle model with delay: messages and cycles as independent random processes.
+
+    While Fb < 0 each of a flow's frames brings a message with probability p, otherwise none.
+    A cycle of B frames ends unbroken with probability (1 - p)^B, so that of r frames a second r p / ((1 - p)^-B - 1)
+    end one; the same for a cycle of the timer, which is T r frames long. With what was sampled a delay ago:
+
+        r' = -Gd |Fb| r m + (R - r) / 2 (cycles)
+        R' = -(R - r) m + R_AI (cycles after Fast Recovery) + R_HAI (those of both counters after theirs)
+
+    Attributes:
+        timer_s: cycle of the timer, s; infinite without it.
+        r_hai_bps: R_HAI, bit/s.
+    """
+
+    timer_s: Value
+    r_hai_bps: Value
+
+    form: ClassVar[str] = "averaged"
+    source: ClassVar[str] = "Alizadeh, Kabbani, Atikoglu, Prabhakar, SIGMETRICS 2011; the timer added here"
+    per: ClassVar[str] = "per second: means over random messages and cycles"
+    omits: ClassVar[tuple[str, ...]] = (
+        "that Fast Recovery takes its time: increases begin at once, with the probability of its cycles",
+        "half cycles, the factor of R_HAI, Extra Fast Recovery, Target Rate Reduction",
+        "steps of quantisation; the table's shorter intervals where |Fb| is large",
+    )
+    variables: ClassVar[tuple[Variable, ...]] = (QUEUE, RATE, TARGET)
+    modes: ClassVar[tuple[str, ...]] = ("messages", "no messages")
+    lines: ClassVar[tuple[str, ...]] = ("Fb",)
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Self:
+        """Return the model of a configuration of QCN."""
+        timer = configuration.number("rpg_time_reset") if configuration.parameters["timer_on"] else np.inf
+        return cls(**_Qcn.shared(configuration), timer_s=timer, r_hai_bps=configuration.number("rpg_hai_rate"))
+
+    def fb_octets(self, state: Array) -> Array:
+        """Return Fb with the growth of equation (13), (N r - C) / (p C) and none at the queue's limits, octets."""
+        slope = self.growth_octets_per_s(state) * self.frame_octets
+        growth = slope / (self.share_sampled * self.link_bps * self.octets_per_bit)
+        return cast(Array, self.q_eq_octets - state[0] - self.w * growth)
+
+    def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
+        """Return the equations of a mode; frames and feedback are those of ``past``."""
+        xp = namespace(state)
+        rate, target = state[1], state[2]
+        then = past[0]
+        frames = then[1] / (BITS_PER_OCTET * self.wire_octets)
+        probability = self.share_sampled if mode == 0 else 0.0
+        fb = -self.fb_octets(then)
+        step = self.gain_per_octet * (xp.minimum(fb, 0.5 / self.gain_per_octet) if mode == 0 else 0.0)
+        messages = frames * probability
+        by_bytes = self.byte_reset_octets / self.frame_octets
+        by_time = self.timer_s * frames
+        cycles_b, cycles_t = frames * unbroken(probability, by_bytes), frames * unbroken(probability, by_time)
+        after_b = survival(probability, self.threshold * by_bytes)
+        after_t = xp.where(np.isinf(self.timer_s), 0.0, survival(probability, self.threshold * by_time))
+        both = (cycles_b + cycles_t) * xp.minimum(after_b, after_t)
+        one = cycles_b * after_b + cycles_t * after_t - both
+        return cast(
+            Array,
+            xp.stack(
+                [
+                    self.excess_octets_per_s(state),
+                    -step * rate * messages + (target - rate) / 2 * (cycles_b + cycles_t),
+                    -(target - rate) * messages + self.r_ai_bps * one + self.r_hai_bps * both,
+                ]
+            ),
+        )
+
+    def switches(self, state: Array, past: Sequence[Array]) -> Array:
+        """Return Fb, octets."""
+        return self.fb_octets(past[0])[None]
+
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
+        """Return messages for Fb <= 0."""
+        return np.asarray(positive[0]).astype(int)
+
+    def state_at_rest(self) -> Array:
+        """Return where both equations are zero with messages: a queue a little above Qeq."""
+        fair = self.capacity_bps / self.flows
+        frames = fair / (BITS_PER_OCTET * self.wire_octets)
+        p = self.share_sampled
+        by_bytes, by_time = self.byte_reset_octets / self.frame_octets, self.timer_s * frames
+        cycles_b, cycles_t = frames * unbroken(p, by_bytes), frames * unbroken(p, by_time)
+        after_b = survival(p, self.threshold * by_bytes)
+        after_t = np.where(np.isinf(self.timer_s), 0.0, survival(p, self.threshold * by_time))
+        both = (cycles_b + cycles_t) * np.minimum(after_b, after_t)
+        one = cycles_b * after_b + cycles_t * after_t - both
+        above = (self.r_ai_bps * one + self.r_hai_bps * both) / (frames * p)
+        fb = above / 2 * (cycles_b + cycles_t) / (self.gain_per_octet * fair * frames * p)
+        return stack(self.q_eq_octets + fb, fair, fair + above)
+
+    def start(self) -> Array:
+        """Return an empty queue and line rate, which is the target."""
+        return stack(0.0, self.line_rate_bps, self.line_rate_bps)
+
+
+def unbroken(probability: Value, frames: Value) -> Array:
+    """Return p / ((1 - p)^-frames - 1): the share of frames that end a cycle which no message has broken."""
+    # Beyond these, a cycle never ends unbroken.
+    p, n = np.minimum(probability, 1 - 1e-12), np.minimum(frames, 1e15)
+    exponent = np.minimum(-np.log1p(-p) * n, 700.0)
+    return np.asarray(np.where(p > 0, p / np.expm1(np.where(p > 0, exponent, 1.0)), 1 / n))
+
+
+def survival(probability: Value, frames: Value) -> Array:
+    """Return (1 - p)^frames: the probability that as many frames bring no message."""
+    p, n = np.minimum(probability, 1 - 1e-12), np.minimum(frames, 1e15)
+    return np.asarray(np.exp(np.maximum(np.log1p(-p) * n, -700.0)))

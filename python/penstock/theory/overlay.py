@@ -1,0 +1,343 @@
+"""A fluid model and the packet simulator side by side: the same scenario, the same time axis, distances as numbers.
+
+The fluid goes through all periods of the scenario: where flows or links change, the next period begins with the queue
+that the last one left, and with the mean of the rates that the flows have, new ones at line rate.
+
+How a model is integrated follows from what it is. One whose sources keep nothing but their rate (SMCC, BCN) goes sample
+by sample, unless its continuous form is asked for; the others as differential equations, with their delays where these
+are longer than a tenth of what the model calls its time scale, and without where they are not.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from scipy.stats import wasserstein_distance
+
+from penstock.columns import rows_of
+from penstock.scenario import Progress, Scenario
+from penstock.theory import delay, hybrid, samples
+from penstock.theory.configuration import Configuration, Unsuited, configurations
+from penstock.theory.models import MODELS, model_of
+from penstock.theory.models.base import GLIDES, Array, FluidModel, Stepwise
+
+if TYPE_CHECKING:
+    from penstock.result import Result
+
+STEPS = "steps"
+"""The name of the form that goes sample by sample."""
+
+HOLD_S = 0.05
+"""How long a queue must stay near its rest to have settled, s: as for paper 004's response times."""
+
+BAND = 0.25
+"""How near that is, as a share of its rest."""
+
+_SHORT = 0.1
+"""A delay below this share of the model's time scale is left out."""
+
+_STEPS_A_SCALE = 4
+_EVENT_SHARE = 1e-3
+_FINE_S = 1e-4
+_MOST_ROWS = 4_000_000
+_DRAWS = 16
+"""Runs of a model with drawn samples, whose mean is shown."""
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far fluid and packets are apart in one period.
+
+    Attributes:
+        start_s: when the period begins, s.
+        stop_s: when it ends, s.
+        flows: N.
+        capacity_bps: C, bit/s.
+        rest_octets: the model's equilibrium, octets.
+        fluid_mean_octets: mean queue of the fluid over the second half of the period, octets.
+        packet_mean_octets: the same of the packets, over all seeds.
+        fluid_std_octets: standard deviation of the fluid's queue there, octets.
+        packet_std_octets: the same of the packets.
+        difference: fluid less packets of the two means, as a share of the buffer.
+        fluid_settling_s: until the fluid's queue is within a quarter of its own mean and stays so for 50 ms; None if
+            it does not.
+        packet_settling_s: the same of the packets, the median of the seeds that settle; None if fewer than half do.
+        settling_ratio: fluid over packets.
+        fluid_rate_bps: mean rate of a flow over the second half, bit/s.
+        packet_rate_bps: the same of the packets.
+        rms_octets: root of the mean square of the difference between the fluid's queue and the mean of the seeds'.
+        wasserstein_octets: distance of the distributions of the queue over the second half.
+    """
+
+    start_s: float
+    stop_s: float
+    flows: int
+    capacity_bps: float
+    rest_octets: float
+    fluid_mean_octets: float
+    packet_mean_octets: float
+    fluid_std_octets: float
+    packet_std_octets: float
+    difference: float
+    fluid_settling_s: float | None
+    packet_settling_s: float | None
+    settling_ratio: float | None
+    fluid_rate_bps: float
+    packet_rate_bps: float
+    rms_octets: float
+    wasserstein_octets: float
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Fluid and packet trajectories on one time axis.
+
+    Attributes:
+        scenario: name of the scenario.
+        question: its question.
+        scheme: name of the scheme.
+        form: name of the model's form.
+        queue: name of the bottleneck's queue.
+        seeds: seeds of the packet runs.
+        delay_s: delay of the loop in each period, s; 0 where it was left out.
+        buffer_octets: size of the queue, octets.
+        set_point_octets: what the scheme aims at, octets.
+        time_s: times, shape (k,).
+        fluid: queue (octets) and rate of a flow (bit/s), shape (2, k); NaN where no controlled flow runs.
+        packets: the same of each seed, shape (seeds, 2, k).
+        distances: one for each period.
+        omits: what the model leaves out.
+    """
+
+    scenario: str
+    question: str
+    scheme: str
+    form: str
+    queue: str
+    seeds: tuple[int, ...]
+    delay_s: tuple[float, ...]
+    buffer_octets: float
+    set_point_octets: float
+    time_s: Array
+    fluid: Array
+    packets: Array
+    distances: tuple[Distance, ...]
+    omits: tuple[str, ...]
+
+
+def overlay(
+    scenario: Scenario,
+    *,
+    scheme: str | None = None,
+    profile: str | None = None,
+    seed: int | None = None,
+    seeds: int = 1,
+    form: str | None = None,
+    progress: Callable[[str], Progress] | None = None,
+) -> Overlay:
+    """Integrate the model of a scenario, run the scenario, and measure the distance.
+
+    Args:
+        scenario: the scenario; its samples are made as fine as 0.1 ms.
+        scheme: the scheme, if not the scenario's.
+        profile: the scheme's named settings.
+        seed: the first seed; by default the scenario's.
+        seeds: how many packet runs, with as many seeds from the first on.
+        form: the model's form; ``steps`` goes sample by sample, and is the default where the scheme allows it.
+        progress: gives for a label what a run reports to.
+
+    Raises:
+        ScenarioError: a value is not legal.
+        Unsuited: the scenario is none that a model describes, or the scheme has no model of that form.
+    """
+    periods = configurations(scenario, scheme=scheme, profile=profile)
+    models = [_chosen(period, form) for period in periods]
+    names = {period.queue for period in periods}
+    if len(names) > 1:
+        raise Unsuited(f"the bottleneck moves between {' and '.join(sorted(names))}", "the models have one queue")
+    plan = scenario.describe(scheme=scheme, profile=profile, seed=seed)
+    own = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
+    interval_s = min(plan["interval_s"], max(_FINE_S, plan["duration_s"] * max(1, len(plan["flows"])) / _MOST_ROWS))
+    own.set("record.interval", f"{interval_s * 1e6:.3f} us")
+    own.set("record.queues", f'["{periods[0].queue}"]')
+    numbers = tuple(range(plan["seed"], plan["seed"] + seeds))
+    runs = []
+    for number in numbers:
+        report = progress(f"packets, seed {number}") if progress else None
+        runs.append(own.run(scheme=scheme, profile=profile, seed=number, progress=report))
+    controlled = [flow["name"] for flow in plan["flows"] if flow["controlled"]]
+    packets = [_packets(result, periods[0].queue, controlled) for result in runs]
+    time_s = packets[0][0]
+    observed = np.stack([rows for _, rows in packets])
+    steps = form in (None, STEPS) and isinstance(models[0], Stepwise)
+    fluid, delays = _fluid(models, periods, time_s, steps, plan["seed"])
+    return Overlay(
+        scenario=scenario.name,
+        question=scenario.question,
+        scheme=periods[0].scheme,
+        form=STEPS if steps else models[0].form,
+        queue=periods[0].queue,
+        seeds=numbers,
+        delay_s=tuple(delays),
+        buffer_octets=periods[0].buffer_octets,
+        set_point_octets=float(cast(float, models[0].set_point_octets())),
+        time_s=time_s,
+        fluid=fluid,
+        packets=observed,
+        distances=tuple(
+            _distance(model, period, time_s, fluid, observed) for model, period in zip(models, periods, strict=True)
+        ),
+        omits=tuple(what for what in models[0].omits if not (steps and what == GLIDES)),
+    )
+
+
+def _chosen(configuration: Configuration, form: str | None) -> FluidModel:
+    if form not in (None, STEPS):
+        return model_of(configuration, form)
+    first = next((model.form for model in MODELS if model.scheme == configuration.scheme), None)
+    model = model_of(configuration, first)
+    if form == STEPS and not isinstance(model, Stepwise):
+        raise Unsuited(
+            f"{configuration.scheme}'s sources keep more than their rate", "smcc and bcn go sample by sample"
+        )
+    return model
+
+
+# The fluid.
+
+
+def _fluid(
+    models: Sequence[FluidModel], periods: Sequence[Configuration], time_s: Array, steps: bool, seed: int
+) -> tuple[Array, list[float]]:
+    """Return queue and rate at ``time_s`` through all periods, and the delay that each was integrated with."""
+    out = np.full((2, len(time_s)), np.nan)
+    state: Array | None = None
+    before: Configuration | None = None
+    earlier: Callable[[float], Array] | None = None
+    delays = []
+    for model, period in zip(models, periods, strict=True):
+        state = _begins(model, period, state, before)
+        stop_s = min(period.stop_s, float(time_s[-1]))
+        rows = (time_s >= period.start_s) & (time_s <= stop_s)
+        if not rows.any():
+            delays.append(0.0)
+            continue
+        asked = np.append(time_s[rows], stop_s)
+        if steps and isinstance(model, Stepwise):
+            found = _by_samples(model, state, period.start_s, asked, seed)
+            delays.append(float(np.max(model.delay_s)))
+        else:
+            longest = float(np.max(np.concatenate([np.atleast_1d(d) for d in model.delays_s])))
+            short = longest < _SHORT * model.time_scale_s
+            if short:
+                ordinary = hybrid.integrate(model.without_delay(), state, stop_s, start_s=period.start_s)
+                found, earlier = ordinary.at(asked), None
+            else:
+                delayed = delay.integrate(
+                    model,
+                    state,
+                    stop_s,
+                    start_s=period.start_s,
+                    step_s=model.time_scale_s / _STEPS_A_SCALE,
+                    before=earlier,
+                    event_share=_EVENT_SHARE,
+                )
+                found, earlier = delayed.at(asked), delayed.history.at
+            delays.append(0.0 if short else longest)
+        out[:, rows] = found[:2, :-1]
+        state, before = found[:, -1], period
+    return out, delays
+
+
+def _begins(model: FluidModel, period: Configuration, state: Array | None, before: Configuration | None) -> Array:
+    """Return the state with which a period begins."""
+    fresh = model.start()
+    if state is None or before is None or before.stop_s < period.start_s:
+        return fresh
+    low, high = model.limits()
+    mean = np.array(state, dtype=float)
+    newcomers = max(0, period.flows - before.flows)
+    stay = min(period.flows, before.flows)
+    mean[1:] = (stay * state[1:] + newcomers * fresh[1:]) / (stay + newcomers)
+    return cast(Array, np.clip(mean, low, high))
+
+
+def _by_samples(model: Stepwise, state: Array, start_s: float, asked: Array, seed: int) -> Array:
+    """Return the trajectory sample by sample; with drawn samples the mean of several."""
+    if not getattr(model, "drawn", False):
+        return samples.integrate(model, state, float(asked[-1]), start_s=start_s).at(asked)
+    runs = [
+        samples.integrate(
+            model, state, float(asked[-1]), start_s=start_s, random=np.random.default_rng([seed, draw])
+        ).at(asked)
+        for draw in range(_DRAWS)
+    ]
+    return cast(Array, np.mean(runs, axis=0))
+
+
+# The packets.
+
+
+def _packets(result: "Result", queue: str, controlled: Sequence[str]) -> tuple[Array, Array]:
+    """Return sample times, the queue, and the mean allowed rate of the controlled flows that run."""
+    rows = rows_of(result.queues.column("queue").chunk(0))[queue]
+    time_s = np.asarray(result.column("queues", "time_s")[rows], dtype=float)
+    octets = np.asarray(result.column("queues", "queue_octets")[rows], dtype=float)
+    flow_rows = rows_of(result.rates.column("flow").chunk(0))
+    total, active = np.zeros(len(time_s)), np.zeros(len(time_s))
+    for name in controlled:
+        at = np.asarray(result.column("rates", "time_s")[flow_rows[name]], dtype=float)
+        rate = np.asarray(result.column("rates", "rate_bps")[flow_rows[name]], dtype=float)
+        runs = np.asarray(result.column("rates", "fair_rate_bps")[flow_rows[name]], dtype=float) > 0
+        place = np.clip(np.searchsorted(at, time_s), 0, len(at) - 1)
+        total += np.where(runs[place], rate[place], 0.0)
+        active += runs[place]
+    return time_s, np.stack([octets, total / np.maximum(active, 1)])
+
+
+# Distances.
+
+
+def settling_s(time_s: Array, octets: Array, rest_octets: float) -> float | None:
+    """Return how long after the first of ``time_s`` a queue is within a quarter of its rest and stays so for 50 ms.
+
+    None if it never does; in shorter records than ten times that, a tenth of the record is enough.
+    """
+    inside = np.abs(octets - rest_octets) <= BAND * rest_octets
+    hold = min(HOLD_S, (time_s[-1] - time_s[0]) / 10)
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], inside.astype(int), [0]))))
+    for first, after in zip(edges[::2], edges[1::2], strict=True):
+        if time_s[after - 1] - time_s[first] >= hold:
+            return float(time_s[first] - time_s[0])
+    return None
+
+
+def _distance(model: FluidModel, period: Configuration, time_s: Array, fluid: Array, packets: Array) -> Distance:
+    rows = (time_s > period.start_s) & (time_s <= period.stop_s)
+    times, ours, theirs = time_s[rows], fluid[:, rows], packets[:, :, rows]
+    late = times >= (times[0] + times[-1]) / 2
+    our_mean, their_mean = float(ours[0, late].mean()), float(theirs[:, 0, late].mean())
+    fluid_s = settling_s(times, ours[0], our_mean)
+    each = [settling_s(times, run[0], their_mean) for run in theirs]
+    known = [value for value in each if value is not None]
+    packet_s = float(np.median(known)) if 2 * len(known) >= len(each) else None
+    return Distance(
+        start_s=period.start_s,
+        stop_s=min(period.stop_s, float(time_s[-1])),
+        flows=period.flows,
+        capacity_bps=period.capacity_bps,
+        rest_octets=float(model.state_at_rest()[0]),
+        fluid_mean_octets=our_mean,
+        packet_mean_octets=their_mean,
+        fluid_std_octets=float(ours[0, late].std()),
+        packet_std_octets=float(theirs[:, 0, late].std(axis=1).mean()),
+        difference=(our_mean - their_mean) / period.buffer_octets,
+        fluid_settling_s=fluid_s,
+        packet_settling_s=packet_s,
+        settling_ratio=fluid_s / packet_s if fluid_s is not None and packet_s else None,
+        fluid_rate_bps=float(ours[1, late].mean()),
+        packet_rate_bps=float(theirs[:, 1, late].mean()),
+        rms_octets=float(np.sqrt(np.mean((ours[0] - theirs[:, 0].mean(axis=0)) ** 2))),
+        wasserstein_octets=float(wasserstein_distance(ours[0, late], theirs[:, 0, late].ravel())),
+    )

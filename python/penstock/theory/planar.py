@@ -1,0 +1,268 @@
+"""The planar models of paper 004: two laws, the line where they meet, and the limits of queue and rate.
+
+States are the paper's, x = q - q0 in frames and y = N r - C in frames/s (equation 16). Parameters are those of the
+fluid models in :mod:`penstock.theory.models`, which have what these leave out: delay, Active Increase, a target rate
+that changes. What these have is a plane, with fields, lines and theorems. A switch that comes late is in :mod:`phase`.
+
+The rate laws of the paper, (15) and (25), are printed as time derivatives, but say what one message does. Both readings
+are models here:
+
+``paper004``
+    as printed: a message acts once a second. Figures 6 to 9 are of this kind, with gains of their own.
+``sampled``
+    as the algorithm acts: a source gets p r messages a second, so that Gd becomes Gd p r, alpha becomes alpha p r and
+    beta becomes beta p r. And a cycle of Fast Recovery halves the way to the target rate, which is ln 2/T, where the
+    print has 1/(2T); the timer, where it is on, ends cycles too.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, Self
+
+import numpy as np
+
+from penstock.theory import laws, theorems
+from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
+from penstock.theory.models.base import FluidModel
+from penstock.theory.models.qcn import Paper004 as QcnPrinted
+from penstock.theory.models.qcn import Sampled as QcnModel
+from penstock.theory.models.smcc import Smcc as SmccModel
+
+Model = Literal["paper004", "sampled"]
+MODELS: tuple[Model, ...] = ("paper004", "sampled")
+
+_INFINITE = float("inf")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where queue and rates end.
+
+    Attributes:
+        low_frames: x of the empty queue, frames.
+        high_frames: x of the full queue, frames.
+        slowest_fps: y where all sources send at their least rate, frames/s.
+        fastest_fps: y where all send at their line's, frames/s.
+    """
+
+    low_frames: float = -_INFINITE
+    high_frames: float = _INFINITE
+    slowest_fps: float = -_INFINITE
+    fastest_fps: float = _INFINITE
+
+
+class Plane(Protocol):
+    """What a phase portrait needs of a model."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the laws are called: where ``side`` is above 0, and where it is not."""
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of queue and rate."""
+
+    def side(self, x: Any, y: Any) -> Any:
+        """Return what is above 0 where the first law rules, and 0 on the switching line."""
+
+    def gradient(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Return the derivatives of ``side`` by x and by y."""
+
+    def motion(self, law: int, x: Any, y: Any) -> tuple[Any, Any]:
+        """Return (x', y') in frames/s and frames/s² under law 0 or 1."""
+
+
+@dataclass(frozen=True)
+class QcnPlane:
+    """QCN without delay, equations (16) to (18).
+
+    Attributes:
+        capacity_fps: C, what the link leaves to the sources, frames/s.
+        weight_s: w/(pC), the weight of q' in Fb, s. All frames of the link are sampled, so that C is here the whole
+            link's rate.
+        gain: Gd of equation (17), 1/frame; in the model ``sampled`` Gd p C/N, per frame and second.
+        cycle_s: T of equation (18), s; in the model ``sampled`` what makes 1/(2T) the rate of the recovery.
+        excess_fps: N R(0) - C, frames/s.
+        limits: of queue and rate.
+        grows_with_rate: whether the messages that a source gets grow with its rate, as they do in ``sampled``; the
+            gain then grows with (y + C)/C.
+    """
+
+    capacity_fps: float
+    weight_s: float
+    gain: float
+    cycle_s: float
+    excess_fps: float
+    limits: Limits = Limits()
+    grows_with_rate: bool = False
+    names: tuple[str, str] = ("rate decrease", "Fast Recovery")
+
+    @classmethod
+    def of(cls, given: Configuration, *, model: Model = "sampled", target_bps: float | None = None) -> Self:
+        """Return the plane of a configuration.
+
+        Args:
+            given: its scheme is QCN.
+            model: which reading of (15), see above.
+            target_bps: R(0), the target rate of each source, bit/s; by default the line's, as after the first decrease.
+
+        Raises:
+            Unsuited: the scheme is not QCN, or samples more often the larger |Fb| is.
+        """
+        _is(given, "qcn")
+        fluid = QcnModel.of(given) if model == "sampled" else QcnPrinted.of(given)
+        per_frame_bits = BITS_PER_OCTET * float(fluid.wire_octets)
+        probability, fair_fps = float(fluid.share_sampled), given.capacity_fps / given.flows
+        cycle_s = float(fluid.byte_reset_octets) / given.frame_octets / fair_fps
+        if isinstance(fluid, QcnPrinted):
+            gain = float(fluid.gd_per_frame)
+        else:
+            gain = float(fluid.gain_per_octet) * given.frame_octets * probability * fair_fps
+            cycles_per_s = 1 / cycle_s + (1 / given.number("rpg_time_reset") if given.parameters["timer_on"] else 0.0)
+            cycle_s = 1 / (2 * math.log(2) * cycles_per_s)
+        target_fps = (given.line_rate_bps if target_bps is None else target_bps) / per_frame_bits
+        return cls(
+            capacity_fps=given.capacity_fps,
+            weight_s=float(fluid.w) * per_frame_bits / (probability * given.link_bps),
+            gain=gain,
+            cycle_s=cycle_s,
+            excess_fps=given.flows * target_fps - given.capacity_fps,
+            limits=_limits(fluid),
+            grows_with_rate=model == "sampled",
+        )
+
+    def side(self, x: Any, y: Any) -> Any:
+        """Return -Fb, frames: above 0 the rate decreases (equation 14)."""
+        return theorems.line(x, y, self.weight_s)
+
+    def gradient(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Return the derivatives of -Fb: 1, and w/(pC) in s."""
+        return 1.0 + 0.0 * x, self.weight_s + 0.0 * y
+
+    def motion(self, law: int, x: Any, y: Any) -> tuple[Any, Any]:
+        """Return (x', y') of (17), law 0, or (18), law 1."""
+        if law:
+            return laws.qcn_recovery(y, self.cycle_s, self.excess_fps)
+        gain = self.gain * (y + self.capacity_fps) / self.capacity_fps if self.grows_with_rate else self.gain
+        return laws.qcn_decrease(x, y, self.weight_s, gain, self.capacity_fps)
+
+    def sliding_to_frames(self) -> float:
+        """Return the largest x0 from which QCN slides (inequality 24), frames; infinity if all do, 0 if none."""
+        reach = float(theorems.recovery_right(self.weight_s, self.excess_fps))
+        steepness = float(theorems.recovery_left(1.0, self.weight_s, self.cycle_s))
+        if steepness <= 0:
+            return _INFINITE if reach >= 0 else 0.0
+        return max(0.0, reach / steepness)
+
+
+@dataclass(frozen=True)
+class SmccPlane:
+    """SMCC and its generalisations without delay, equations (26) and (27).
+
+    Attributes:
+        a1: gain of the offset in state A, 1/s².
+        b2: gain of the growth in state B, 1/s.
+        a2: gain of the growth in state A, 1/s; SMCC has 0.
+        b1: gain of the offset in state B, 1/s²; SMCC has 0.
+        limits: of queue and rate.
+    """
+
+    a1: float
+    b2: float
+    a2: float = 0.0
+    b1: float = 0.0
+    limits: Limits = Limits()
+    names: tuple[str, str] = ("state A", "state B")
+
+    @classmethod
+    def of(cls, given: Configuration, *, model: Model = "sampled") -> Self:
+        """Return the plane of a configuration; of two stages, with the larger alpha.
+
+        a1 = N alpha, b2 = N beta/(pC) by the paper; per second, with p C/N messages to each source, a1 = alpha p C and
+        b2 = beta, both with C as the sources have it and p C of (13) as the whole link has it.
+
+        Raises:
+            Unsuited: the scheme is not SMCC.
+        """
+        _is(given, "smcc")
+        fluid = SmccModel.of(given)
+        # Frames/s for each frame of offset, and of growth.
+        octets_per_bit = float(fluid.octets_per_bit)
+        alpha, beta = float(fluid.alpha) * octets_per_bit, float(fluid.beta) * octets_per_bit
+        probability = float(fluid.share_sampled)
+        messages_per_s = probability * given.capacity_fps / given.flows if model == "sampled" else 1.0
+        samples_per_s = probability * given.link_bps / (BITS_PER_OCTET * float(fluid.wire_octets))
+        return cls(
+            a1=given.flows * messages_per_s * alpha,
+            b2=given.flows * messages_per_s * beta / samples_per_s,
+            limits=_limits(fluid),
+        )
+
+    def side(self, x: Any, y: Any) -> Any:
+        """Return x y, frames²/s: above 0 is state A."""
+        return x * y
+
+    def gradient(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Return the derivatives of x y."""
+        return y, x
+
+    def motion(self, law: int, x: Any, y: Any) -> tuple[Any, Any]:
+        """Return (x', y') of (26), law 0, or (27), law 1."""
+        if law:
+            return laws.smcc_opposite_sign(x, y, self.b1, self.b2)
+        return laws.smcc_same_sign(x, y, self.a1, self.a2)
+
+
+@dataclass(frozen=True)
+class PairPlane:
+    """The example of section 2.3: (5) where u + m v is above 0, and (10) where it is not.
+
+    Attributes:
+        slope: m of equation (11), s.
+        damping: a of equation (5), 1/s.
+        stiffness: b of equation (5), 1/s².
+        push: g of equation (10), frames/s².
+        drag: h of equation (10), 1/s.
+    """
+
+    slope: float
+    damping: float
+    stiffness: float
+    push: float
+    drag: float
+    limits: Limits = Limits()
+    names: tuple[str, str] = ("rate decrease", "rate increase")
+
+    def side(self, x: Any, y: Any) -> Any:
+        """Return u + m v."""
+        return theorems.line(x, y, self.slope)
+
+    def gradient(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Return the derivatives of u + m v."""
+        return 1.0 + 0.0 * x, self.slope + 0.0 * y
+
+    def motion(self, law: int, x: Any, y: Any) -> tuple[Any, Any]:
+        """Return (u', v') of (5), law 0, or (10), law 1."""
+        return laws.climber(y, self.push, self.drag) if law else laws.oscillator(x, y, self.damping, self.stiffness)
+
+
+def plane_of(given: Configuration, *, model: Model = "sampled") -> QcnPlane | SmccPlane:
+    """Return the plane of a configuration by its scheme.
+
+    Raises:
+        Unsuited: the scheme has none.
+    """
+    if given.scheme == "smcc":
+        return SmccPlane.of(given, model=model)
+    return QcnPlane.of(given, model=model)
+
+
+def _is(given: Configuration, scheme: str) -> None:
+    if given.scheme != scheme:
+        raise Unsuited(f"{given.scheme} has no planar model", "the planar models are those of qcn and smcc (paper 004)")
+
+
+def _limits(fluid: FluidModel) -> Limits:
+    (empty, slowest), (full, fastest) = (side[:2] for side in fluid.limits())
+    low, high = fluid.to_paper(np.array([empty, slowest])), fluid.to_paper(np.array([full, fastest]))
+    return Limits(float(low[0]), float(high[0]), float(low[1]), float(high[1]))

@@ -1,0 +1,70 @@
+"""Where SMCC comes to rest: the deal-breaker of remark 1 (paper 004, section 4.3).
+
+Chatter between two points S and F of the phase plane, neither of them the target, asks for two balances at once: what
+the queue gains in state B it must lose in state A, and what the sum of rates gains in one it must lose in the other. In
+state A a message changes a rate by alpha |x|, in state B by beta |dQ|. Below the target all growth is state B and all
+shrinking state A, so that the sums of |dQ| over both are the same, and the balance of rates is
+
+    alpha |x| (messages of state A) = beta (sum of |dQ| over them),   hence   |x| = beta/alpha times the mean |dQ| in A.
+
+A message of state A that says dQ = 0 brings that mean down to almost nothing. So the reading of dQ = 0 decides:
+
+- It is state A (``state-a``): the queue rests at its target.
+- By the sign bits (``sign-bit``) it is state B below the target: there every message of state A says at least a frame,
+  and the queue rests at least beta/alpha frames below. Only the quotient of alpha and beta counts.
+- It is state B (``state-b``): a queue with dQ = 0 stays, wherever that is. So it does in the planar model (26), (27),
+  in which all of y = 0 is at rest: the regime that theorem 3 calls sliding leads nowhere.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.models.smcc import Smcc
+
+_APART = 3.0
+"""Frames below the target from which a rest is one of its own: nearer, the chatter about the target reaches it."""
+
+Place = Literal["target", "below", "anywhere"]
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Where the queue of SMCC comes to rest.
+
+    Attributes:
+        place: ``target``; ``below`` it, the deal-breaker; or ``anywhere``, where the rates first balance: often at the
+            full queue.
+        balance_octets: beta/alpha times a frame, octets: how far below the target the two states balance if each
+            message of state A says one frame of change. Where messages say more, the rest is as many times further.
+        answer: beta times the time between samples: the part of a growth that one message of state B takes back. Above
+            1 it takes back more than all.
+    """
+
+    place: Place
+    balance_octets: float
+    answer: float
+
+
+def rest(given: Configuration) -> Rest:
+    """Return where the queue rests with a configuration of SMCC.
+
+    Raises:
+        Unsuited: the scheme is not SMCC.
+    """
+    if given.scheme != "smcc":
+        raise Unsuited(f"{given.scheme} has no states A and B", "the deal-breaker is SMCC's (paper 004, remark 1)")
+    model = Smcc.of(given)
+    # Near a rest the growth is small: with two stages the smaller alpha.
+    alpha, beta = float(model.alpha_small), float(model.beta)
+    balance_frames = beta / alpha
+    places: dict[str, Place] = {
+        "state-a": "target",
+        "sign-bit": "below" if balance_frames >= _APART else "target",
+        "state-b": "anywhere",
+    }
+    return Rest(
+        place=places[str(given.parameters["delta_zero"])],
+        balance_octets=balance_frames * given.frame_octets,
+        answer=beta * float(model.octets_per_bit) * float(model.interval_s),
+    )

@@ -1,0 +1,157 @@
+"""Fluid models and their integration: hand-computed trajectories, order of convergence, sliding, limits."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from penstock.theory import delay, hybrid
+from penstock.theory.models.base import Array
+from penstock.theory.models.qcn import Paper004, Sampled
+from penstock.theory.models.smcc import Smcc
+
+SMCC = Smcc(
+    flows=2.0,
+    capacity_bps=1e9,
+    link_bps=1e9,
+    frame_octets=1000.0,
+    wire_octets=1000.0,
+    buffer_octets=128e3,
+    line_rate_bps=1e9,
+    min_rate_bps=1e7,
+    delay_s=0.0,
+    q0_octets=64e3,
+    share_sampled=0.01,
+    alpha=4000.0,
+    alpha_small=4000.0,
+    t1_octets=8000.0,
+    beta=4000.0,
+    grain_octets=0.0,
+    zero_below=1.0,
+    zero_above=1.0,
+    drawn=False,
+)
+
+QCN = {
+    "flows": 2.0,
+    "capacity_bps": 1e9,
+    "link_bps": 1e9,
+    "frame_octets": 1000.0,
+    "wire_octets": 1000.0,
+    "buffer_octets": 128e3,
+    "line_rate_bps": 1e9,
+    "min_rate_bps": 5e6,
+    "delay_s": 0.0,
+    "q_eq_octets": 64e3,
+    "w": 2.0,
+    "share_sampled": 0.01,
+    "gain_per_octet": 64 / 320e3 / 128,
+    "byte_reset_octets": 30e3,
+    "threshold": 5.0,
+    "r_ai_bps": 1e6,
+}
+
+
+def order(errors: list[float]) -> list[float]:
+    return [math.log2(a / b) for a, b in pairwise(errors)]
+
+
+def linear(_: float, y: Array, past: Sequence[Array]) -> Array:
+    return -past[0]
+
+
+def test_a_linear_delay_equation_converges_with_the_fourth_order() -> None:
+    # y' = -y(t - 1), y = 1 before 0: 1 - t; 1 - t + (t-1)^2/2; … at t = 5, the sum of (-1)^k (5 - k + 1)^k / k!.
+    exact = sum((-1) ** k * (5 - k + 1) ** k / math.factorial(k) for k in range(7))
+    errors = [
+        abs(delay.solve(linear, [1.0], np.array([1.0]), 0.0, 5.0, 1 / n).states[-1][0] - exact) for n in (4, 8, 16, 32)
+    ]
+    assert errors[-1] < 1e-7
+    assert min(order(errors)) > 3.7
+
+
+def test_steps_longer_than_a_delay_converge_with_the_fourth_order() -> None:
+    def right(_: float, y: Array, past: Sequence[Array]) -> Array:
+        return np.asarray(-3 * past[0] + 2 * np.sin(past[1]))
+
+    # Steps of 0.1 to 0.025 s over delays of 0.011 s and 0.7 s.
+    ends = [delay.solve(right, [0.011, 0.7], np.array([1.0]), 0.0, 6.0, 0.1 / n).states[-1][0] for n in (1, 2, 4, 32)]
+    errors = [abs(end - ends[-1]) for end in ends[:3]]
+    assert math.log2(errors[0] / errors[2]) / 2 > 3.7
+
+
+def test_the_mode_changes_are_found_so_exactly_that_the_order_stays() -> None:
+    # SMCC with a delay and no grain crosses both of its lines again and again.
+    model = SMCC.with_changes(delay_s=2e-4)
+    start = np.array([100e3, 600e6])
+    ends = [delay.integrate(model, start, 0.003, step_s=1e-4 / n).states[0][-1] for n in (1, 8, 32)]
+    assert math.log2(abs(ends[0] - ends[2]) / abs(ends[1] - ends[2])) / 3 > 3.5
+
+
+def test_smcc_goes_round_its_ellipse_as_equation_26_says() -> None:
+    # State A from (x, y) = (0, y0): x = y0/w sin(w t), y = y0 cos(w t) with w² = a1; it meets y = 0 at x = y0/w.
+    model = SMCC.with_changes(buffer_octets=1e6)
+    # The samples of a flow grow with its rate, which (26) leaves out: near the fair rate it does not matter.
+    y0 = 1e4
+    start = np.array([64e3, (1e9 + 8 * y0) / 2])
+    w = math.sqrt(float(model.a1_per_s2()))
+    path = hybrid.integrate(model, start, math.pi / w)
+    assert path.segments[0].stop_s == pytest.approx(math.pi / 2 / w, rel=3e-4)
+    # The line y = 0 is at rest without grain and delay: nothing leads along it.
+    assert path.states[0][-1] - 64e3 == pytest.approx(y0 / w, rel=3e-4)
+    assert path.states[1][-1] == pytest.approx(500e6, rel=1e-9)
+
+
+def test_both_integrators_agree_where_there_is_no_delay() -> None:
+    model = Sampled(**QCN, halved=True)
+    times = np.linspace(0, 0.05, 11)
+    ode = hybrid.integrate(model, model.start(), 0.05).at(times)
+    dde = delay.integrate(model, model.start(), 0.05).at(times)
+    assert dde[0] == pytest.approx(ode[0], abs=20)
+    assert dde[1] == pytest.approx(ode[1], rel=1e-4)
+
+
+def test_the_printed_qcn_slides_down_its_switching_line() -> None:
+    # On Fb = 0: x + (w/pC) y = 0 with w/pC = 2/1250 s, so that x falls as exp(-t / 1.6 ms).
+    model = Paper004(**QCN, gd_per_frame=1 / 128)
+    path = hybrid.integrate(model, np.array([100e3, 520e6, 520e6, 0.0]), 1.0)
+    slide = path.first_sliding()
+    assert slide is not None
+    times = np.array([slide.start_s, slide.start_s + 1e-3])
+    x = slide.dense(times)[0] - 64e3
+    assert x[1] / x[0] == pytest.approx(math.exp(-1e-3 / 1.6e-3), rel=1e-4)
+    assert np.abs(model.fb_frames(slide.dense(times))).max() < 1e-3
+
+
+def test_limits_hold() -> None:
+    model = Sampled(**QCN, halved=True)
+    path = hybrid.integrate(model, model.start(), 0.2)
+    assert path.states[0].min() > -1e-3 and path.states[0].max() < 128e3 + 1
+    assert path.states[1].max() <= 1e9
+
+
+def test_a_model_with_delay_is_not_integrated_as_if_it_had_none() -> None:
+    model = SMCC.with_changes(delay_s=1e-4)
+    with pytest.raises(ValueError, match="has delays"):
+        hybrid.integrate(model, model.start(), 1.0)
+
+
+def test_many_configurations_at_once_are_each_what_they_are_alone() -> None:
+    betas = np.array([[1000.0, 2000.0], [4000.0, 8000.0]])
+    many = SMCC.with_changes(beta=betas, grain_octets=1000.0)
+    state = np.broadcast_to(np.array([80e3, 450e6])[:, None, None], (2, 2, 2))
+    slopes = many.derivative(state, (state, state))
+    for index in np.ndindex(2, 2):
+        one = SMCC.with_changes(beta=float(betas[index]), grain_octets=1000.0)
+        alone = np.array([80e3, 450e6])
+        assert slopes[(slice(None), *index)] == pytest.approx(one.derivative(alone, (alone, alone)))
+
+
+def test_a_model_that_comes_to_rest_on_its_line_does_not_stall() -> None:
+    # With one cycle of Fast Recovery QCN spirals into its rest, which lies on Fb = 0.
+    model = Sampled(**{**QCN, "flows": 3.0, "byte_reset_octets": 150e3, "threshold": 1.0}, halved=True)
+    path = hybrid.integrate(model, model.start(), 0.6, most_events=300)
+    assert path.sliding_s() > 0
+    assert path.states[0][-1] == pytest.approx(64e3, abs=10)

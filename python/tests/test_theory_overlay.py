@@ -1,0 +1,181 @@
+"""Fluid and packets side by side: models in steps, equilibria and settling times, the command line, bad input."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from penstock import Scenario
+from penstock.cli import app
+from penstock.theory import samples
+from penstock.theory.configuration import Configuration, Unsuited, configurations
+from penstock.theory.models import MODELS, model_of
+from penstock.theory.models.bcn import Bcn
+from penstock.theory.models.dcqcn import Dcqcn
+from penstock.theory.models.fecn import Fecn
+from penstock.theory.models.qcn import Averaged
+from penstock.theory.models.smcc import Smcc
+from penstock.theory.overlay import overlay, settling_s
+
+ROOT = Path(__file__).parents[2]
+THREE = ROOT / "scenarios/sliding-mode/three-sources.toml"
+
+
+def three_sources(duration: str = "1 s", **settings: str) -> Scenario:
+    scenario = Scenario.load(THREE).set("duration", duration).set("warmup", "0.1 s")
+    for key, value in settings.items():
+        scenario.set(key.replace("__", "."), value)
+    return scenario
+
+
+def configuration(scheme: str) -> Configuration:
+    return configurations(three_sources(), scheme=scheme)[0]
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_nothing_moves_at_rest(kind: type) -> None:
+    model = kind.of(configuration(kind.scheme))  # type: ignore[attr-defined]
+    rest = model.state_at_rest()
+    slope = model.derivative(rest, (rest,) * len(model.delays_s))
+    # Of each variable less than a thousandth of its own size in a second.
+    assert np.abs(slope[:3] / np.maximum(np.abs(rest[:3]), 1)).max() < 1e-3
+
+
+def test_averaged_qcn_rests_where_its_two_equations_say() -> None:
+    # p = 0.01, cycles of 150 frames: (1-p)^150 = 0.22145, p / (1/0.22145 - 1) = 0.0028444 cycles a frame, of which
+    # (1-p)^750 = 0.00053258 increase R by 1 Mb/s. R - r = 1 Mb/s 0.0028444 0.00053258 / 0.01 = 151.49 b/s, and
+    # |Fb| = (R - r) / 2 0.0028444 / (gain r p) with gain = 64 / 320 000 / 128 and r = 333.33 Mb/s: 0.0414 octets.
+    rest = Averaged.of(configuration("qcn")).state_at_rest()
+    assert rest[2] - rest[1] == pytest.approx(151.49, rel=1e-3)
+    assert rest[0] - 64_000 == pytest.approx(0.04136, rel=2e-3)
+
+
+def test_dcqcn_marks_at_rest_balance_cuts_and_increases() -> None:
+    model = Dcqcn.of(configuration("dcqcn"))
+    rest = model.state_at_rest()
+    assert 10_000 < rest[0] < 100_000
+    # alpha = 1 - (1 - p)^(tau' r), r = 41 667 frames/s, tau' = 55 us: 2.2917 frames.
+    p = 0.1 * (rest[0] - 10_000) / 90_000
+    assert rest[3] == pytest.approx(1 - (1 - p) ** (41_666.7 * 55e-6), rel=1e-6)
+    # The delay of its loop has the wait of a marked frame in the queue.
+    assert model.delays_s[0] == pytest.approx(model.delay_s + rest[0] * 8 / 1e9)
+
+
+def test_fecn_wants_the_link_at_its_set_point() -> None:
+    model = Fecn.of(configuration("fecn"))
+    assert model.wanted(0, np.array(24_000.0)) == pytest.approx(1)
+    assert model.wanted(1, np.array(24_000.0)) == pytest.approx(1)
+    # b below: 1.002 at an empty queue; a above: 1.1 / (0.1 128/24 + 1) at the full one.
+    assert model.wanted(0, np.array(0.0)) == pytest.approx(1.002)
+    assert model.wanted(1, np.array(128_000.0)) == pytest.approx(1.1 / (0.1 * 128 / 24 + 1))
+
+
+def test_one_sample_changes_the_rate_as_equation_25_says() -> None:
+    model = Smcc.of(configuration("smcc"))
+    # Ra 256 Mb/s at 64 KB, Rb 64 Mb/s at 16 KB: 4000 b/s per octet both.
+    assert model.step_bps(3e8, 10_000, 2_000) == -40e6
+    assert model.step_bps(3e8, 10_000, -2_000) == 8e6
+    assert model.step_bps(3e8, -10_000, -2_000) == 40e6
+    # A queue that has not changed is in state A.
+    assert model.step_bps(3e8, -10_000, 0) == 40e6
+
+
+def test_one_sample_of_bcn_changes_the_rate_as_equation_2_says() -> None:
+    model = Bcn.of(configuration("bcn"))
+    # Fb = -(6400 + 2 * 640) octets = -120 units: 120 / 3750 of the rate.
+    assert model.step_bps(3e8, 6_400, 640) == pytest.approx(-120 / 3750 * 3e8)
+    # Fb = 100 units: 100 * 8/15 * 1 Mb/s.
+    assert model.step_bps(3e8, -6_400, 0) == pytest.approx(100 * 8 / 15 * 1e6)
+
+
+def test_between_samples_the_queue_is_a_straight_line() -> None:
+    model = Smcc.of(configuration("smcc"))
+    # Three flows at 1 Gb/s: 250 octets/us more than leave; the first sample is after 100 frames, 266.7 us, and acts
+    # 10.512 us later.
+    found = samples.integrate(model, model.start(), 3e-4)
+    assert found.time_s[1] == pytest.approx(100 * 8000 / 3e9)
+    assert found.states[0][1] == pytest.approx(250 * 266.667, rel=1e-5)
+    assert found.time_s[2] == pytest.approx(100 * 8000 / 3e9 + 10.512e-6)
+    # 66 whole frames, 2000 above the target, grown by 66 000: state A takes 8 Mb/s from one flow of three.
+    assert found.states[1][2] == pytest.approx(1e9 - 8e6 / 3)
+
+
+def test_smcc_rests_and_settles_as_its_packets_do() -> None:
+    found = overlay(three_sources(), scheme="smcc")
+    (distance,) = found.distances
+    assert found.form == "steps"
+    assert abs(distance.difference) < 0.02
+    assert distance.settling_ratio == pytest.approx(1, abs=0.25)
+    assert distance.fluid_rate_bps == pytest.approx(1e9 / 3, rel=1e-3)
+
+
+def test_qcn_rests_and_settles_as_its_packets_do() -> None:
+    scenario = three_sources("2 s", schemes__qcn__sampling="count", schemes__qcn__qold_update="every-sample")
+    (distance,) = overlay(scenario, scheme="qcn", seeds=4).distances
+    assert abs(distance.difference) < 0.02
+    assert distance.settling_ratio == pytest.approx(1, abs=0.25)
+    # Both oscillate: the standard deviations agree to a third.
+    assert distance.fluid_std_octets == pytest.approx(distance.packet_std_octets, rel=0.34)
+
+
+def test_periods_follow_one_another() -> None:
+    scenario = Scenario.load(ROOT / "scenarios/sliding-mode/background.toml").set("duration", "3 s")
+    scenario.set("warmup", "0.1 s")
+    found = overlay(scenario, scheme="smcc")
+    assert [(d.start_s, d.stop_s, d.capacity_bps) for d in found.distances] == [(0, 2, 1e9), (2, 3, 5e8)]
+    assert np.isfinite(found.fluid).all()
+    # The fluid goes on where it was: at the border its rate is still the half of 1 Gb/s.
+    before = np.searchsorted(found.time_s, 2.0) - 1
+    assert found.fluid[1][before] == pytest.approx(500e6, rel=0.01)
+
+
+def test_settling_is_the_first_time_from_which_a_queue_stays_near_its_rest() -> None:
+    time_s = np.linspace(0, 1, 1001)
+    octets = np.full(1001, 100.0)
+    octets[:200] = 10.0
+    # Near for 20 ms only.
+    octets[50:70] = 100.0
+    assert settling_s(time_s, octets, 100.0) == pytest.approx(0.2)
+    assert settling_s(time_s, np.where(np.arange(1001) % 20 < 10, 10.0, 100.0), 100.0) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["sliding-mode/three-sources", "--scheme", "af-qcn"], "af-qcn has no fluid model"),
+        (["sliding-mode/three-sources", "--scheme", "qcn", "--model", "steps"], "keep more than their rate"),
+        (["sliding-mode/three-sources", "--model", "paper004"], "smcc has no model 'paper004'"),
+        (["sliding-mode/parking-lot-1"], "the bottleneck moves"),
+        (["sliding-mode/three-sources", "--out", "figure.doc"], "no such kind of figure"),
+        (["sliding-mode/three-sources", "--scheme", "bcn", "--set", "schemes.bcn.bcn_00=true"], "no bcn_00"),
+    ],
+)
+def test_what_no_model_describes_is_refused_with_the_reason(
+    arguments: list[str], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    result = CliRunner().invoke(app, ["theory", "overlay", *arguments])
+    assert result.exit_code == 2
+    assert reason in result.stderr
+    assert "hint: " in result.stderr
+
+
+def test_the_command_draws_and_prints_one_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    figure = tmp_path / "overlay.svg"
+    short = ["--set", "duration=0.2 s", "--set", "warmup=0.05 s"]
+    command = ["theory", "overlay", "sliding-mode/three-sources", *short, "--json", "--out", str(figure)]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert document["model"] == "steps" and document["seeds"] == [1]
+    assert document["periods"][0]["fluid_mean_octets"] == pytest.approx(64_000, abs=2_560)
+    assert figure.read_text().startswith("<?xml")
+
+
+def test_probabilities_that_rise_with_feedback_have_no_model() -> None:
+    scenario = three_sources(schemes__qcn__sample_probability_max="0.5")
+    with pytest.raises(Unsuited, match="a share of frames"):
+        model_of(configurations(scenario, scheme="qcn")[0])
