@@ -2,16 +2,18 @@
 //! its place, and whatever is wrong at the pins.
 
 mod bench;
+mod frames;
 mod machine;
 mod pins;
+mod schemes;
 
-use bench::{CN_TAG, CNM, CONTROL_ADDRESS, LINE_COUNTERS, MACS, SINK_MAC, SMCC, Traffic, VLAN, World};
-use machine::{Machine, Qcn, QcnSettings, SmccPoint};
+use bench::{CNM, CONTROL_ADDRESS, LINE_COUNTERS, MACS, SINK_MAC, SMCC, Traffic, World};
+use frames::{any_arrival, any_departure, control, data, message, put};
+use machine::QcnSettings;
 use penstock_cosim::Random;
 use penstock_cosim::stream::{Beat, Frame, Source};
-use penstock_schemes::BitRate;
-use penstock_schemes::smcc::Config;
 use pins::{Bits, LINES, Memories, Nic, POINTS, Pins, Shown, nic_under_test};
+use schemes::{Scheme, SmccSettings, plain_qcn, plain_smcc};
 
 nic_under_test!(QcnNic, qcn_nic, 1, [0; POINTS], CNM, 65_536);
 nic_under_test!(SmccNic, smcc_nic, 1, [0; POINTS], SMCC, 65_536);
@@ -19,192 +21,6 @@ nic_under_test!(QcnLines, qcn_nic_lines, 4, [0, 1, 2, 3], CNM, 1_024);
 
 /// Clocks of each NIC in lock step.
 const CLOCKS: u64 = 3_000_000;
-
-/// A scheme's settings, its registers, and its state machine.
-trait Scheme {
-    type Machine: Machine;
-    fn any(random: &mut Random) -> Self;
-    fn registers(&self) -> Vec<(&'static str, u64)>;
-    fn start(&self) -> Self::Machine;
-    fn least_rate(&self) -> u64;
-}
-
-impl Scheme for QcnSettings {
-    type Machine = Qcn;
-
-    fn any(random: &mut Random) -> Self {
-        Self {
-            gd_shift: 6 + random.below(3) as u8,
-            threshold: 1 + random.below(6) as u8,
-            byte_reset: 2_000 + random.below(30_000) as u32,
-            time_reset: 20 + random.below(300) as u32,
-            ai_rate: random.below(20_000_000),
-            hai_rate: random.below(50_000_000),
-            min_rate: 50_000_000 + random.below(50_000_000),
-            max_rate: 1_000_000_000 - random.below(2) * random.below(300_000_000),
-            jitter: [0, 9_830, 65_535][random.below(3) as usize],
-            timer_on: !random.one_in(4),
-        }
-    }
-
-    fn registers(&self) -> Vec<(&'static str, u64)> {
-        vec![
-            ("qcn.tick_clocks", 20),
-            ("qcn.gd_shift", self.gd_shift.into()),
-            ("qcn.rpg_threshold", self.threshold.into()),
-            ("qcn.rpg_byte_reset", self.byte_reset.into()),
-            ("qcn.rpg_time_reset", self.time_reset.into()),
-            ("qcn.rpg_ai_rate", self.ai_rate),
-            ("qcn.rpg_hai_rate", self.hai_rate),
-            ("qcn.rpg_min_rate", self.min_rate),
-            ("qcn.rpg_max_rate", self.max_rate),
-            ("qcn.rp_jitter", self.jitter.into()),
-            ("qcn.timer_on", self.timer_on.into()),
-        ]
-    }
-
-    fn start(&self) -> Qcn {
-        Qcn::new(self)
-    }
-
-    fn least_rate(&self) -> u64 {
-        self.min_rate
-    }
-}
-
-struct SmccSettings {
-    config: Config,
-    max_rate: u64,
-}
-
-impl Scheme for SmccSettings {
-    type Machine = SmccPoint;
-
-    fn any(random: &mut Random) -> Self {
-        let config = Config {
-            ra: BitRate(100_000_000 + random.below(300_000_000)),
-            two_stage: random.one_in(2),
-            min_rate: BitRate(50_000_000 + random.below(50_000_000)),
-            ..machine::smcc_defaults()
-        };
-        Self { config, max_rate: 1_000_000_000 - random.below(2) * random.below(300_000_000) }
-    }
-
-    fn registers(&self) -> Vec<(&'static str, u64)> {
-        let config = &self.config;
-        vec![
-            ("smcc.alpha", machine::gain(config.ra, config.ra_at.0)),
-            ("smcc.alpha_small", machine::gain(config.ra_small, config.ra_at.0)),
-            ("smcc.beta", machine::gain(config.rb, config.rb_at.0)),
-            ("smcc.t1", config.t1.0),
-            ("smcc.two_stage", config.two_stage.into()),
-            ("smcc.min_rate", config.min_rate.0),
-            ("smcc.max_rate", self.max_rate),
-        ]
-    }
-
-    fn start(&self) -> SmccPoint {
-        SmccPoint::new(&self.config, self.max_rate)
-    }
-
-    fn least_rate(&self) -> u64 {
-        self.config.min_rate.0
-    }
-}
-
-fn put(octets: &mut [u8], at: usize, value: &[u8]) {
-    for (place, &octet) in octets.iter_mut().skip(at).zip(value) {
-        *place = octet;
-    }
-}
-
-/// A message for a reaction point, of 60 octets and right.
-fn message(random: &mut Random, kind: u16, mac: u64) -> Frame {
-    let mut frame = Frame::random(random, 60);
-    put(&mut frame.octets, 0, &mac.to_be_bytes()[2..]);
-    put(&mut frame.octets, 12, &kind.to_be_bytes());
-    if kind == SMCC {
-        likely_pdu(random, &mut frame.octets, 14);
-    } else {
-        frame.octets[15] = 1 + random.below(63) as u8;
-    }
-    frame
-}
-
-/// Offset and growth as queues have them, from few congestion points.
-fn likely_pdu(random: &mut Random, octets: &mut [u8], at: usize) {
-    put(octets, at + 2, &random.below(3).to_be_bytes());
-    for place in [24, 28] {
-        put(octets, at + place, &(random.below(64_000) as i32 - 32_000).to_be_bytes());
-    }
-}
-
-/// A frame of MAC control; most are right and stop some priorities for a while.
-fn control(random: &mut Random) -> Frame {
-    let mut frame = Frame::new(vec![0; if random.one_in(6) { 14 + random.below(100) as usize } else { 60 }]);
-    let address = CONTROL_ADDRESS ^ u64::from(random.one_in(8)) << random.below(48);
-    put(&mut frame.octets, 0, &address.to_be_bytes()[2..]);
-    put(&mut frame.octets, 12, &0x8808u16.to_be_bytes());
-    put(&mut frame.octets, 14, &(0x0101 ^ u16::from(random.one_in(8)) << random.below(16)).to_be_bytes());
-    put(&mut frame.octets, 17, &[random.word() as u8]);
-    for priority in 0..8 {
-        put(&mut frame.octets, 18 + 2 * priority, &(random.below(8) as u16).to_be_bytes());
-    }
-    frame.bad = random.one_in(10);
-    frame
-}
-
-/// Anything: messages alone or behind tags, for someone or no one, cut, too long or bad; pause frames; data.
-fn any_arrival(random: &mut Random, kind: u16, macs: &[u64]) -> Frame {
-    if random.one_in(20) {
-        return control(random);
-    }
-    let length = match random.below(20) {
-        0 => 1 + random.below(30),
-        1 => 50 + random.below(20),
-        2 => 110 + random.below(20),
-        3 => 1_500 + random.below(40),
-        4 if random.one_in(4) => 1_500 + random.below(8_000),
-        5..8 => 60 + random.below(1_440),
-        _ => 60 + random.below(61),
-    };
-    let mut frame = Frame::random(random, length as usize);
-    frame.bad = random.one_in(16);
-    let mac = macs[random.below(macs.len() as u64) as usize] ^ u64::from(random.one_in(8)) << random.below(48);
-    put(&mut frame.octets, 0, &mac.to_be_bytes()[2..]);
-    let plain: [&[u16]; 4] = [&[kind], &[VLAN, kind], &[CN_TAG, kind], &[VLAN, CN_TAG, kind]];
-    let mut types = plain[random.below(4) as usize].to_vec();
-    if random.one_in(3) {
-        for one in &mut types {
-            *one = [CNM, SMCC, VLAN, CN_TAG, 0x0800][random.below(5) as usize];
-        }
-    }
-    for (i, one) in types.iter().enumerate() {
-        put(&mut frame.octets, 12 + 4 * i, &one.to_be_bytes());
-    }
-    if kind == SMCC && !random.one_in(4) {
-        likely_pdu(random, &mut frame.octets, 10 + 4 * types.len());
-    }
-    frame
-}
-
-/// What a host sends: for a reaction point's way or no one's.
-fn any_departure(random: &mut Random) -> Frame {
-    let length = match random.below(12) {
-        0 => 1 + random.below(20),
-        1 => 1_510 + random.below(1_600),
-        2..6 => 60,
-        _ => 60 + random.below(1_455),
-    };
-    let mut frame = Frame::random(random, length as usize);
-    frame.bad = random.one_in(16);
-    let mac = match random.below(3) {
-        0 => random.next() >> 16,
-        _ => MACS[random.below(POINTS as u64) as usize],
-    };
-    put(&mut frame.octets, 6, &mac.to_be_bytes()[2..]);
-    frame
-}
 
 /// Settings of all but the scheme, then the flows start and the time runs.
 fn configure<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
@@ -443,13 +259,6 @@ fn line_rate<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
         assert!(world.host_seen - seen + 12 >= brought, "what arrives reaches the host");
     }
     settle(&mut world, scheme);
-}
-
-/// A frame of neither kind, from and for no one.
-fn data(random: &mut Random, length: usize) -> Frame {
-    let mut frame = Frame::random(random, length);
-    put(&mut frame.octets, 0, &[2, 3, 3, 3, 3, 3, 2, 4, 4, 4, 4, 4, 0x12, 0x34]);
-    frame
 }
 
 /// From pin to pin with nothing in the way, as the documentation says.
@@ -716,27 +525,6 @@ macro_rules! tests {
             }
         }
     };
-}
-
-/// As paper 002 has it, but for shorter cycles.
-fn plain_qcn() -> QcnSettings {
-    QcnSettings {
-        gd_shift: 7,
-        threshold: 5,
-        byte_reset: 15_000,
-        time_reset: 250,
-        ai_rate: 5_000_000,
-        hai_rate: 50_000_000,
-        min_rate: 50_000_000,
-        max_rate: 1_000_000_000,
-        jitter: 9_830,
-        timer_on: true,
-    }
-}
-
-fn plain_smcc() -> SmccSettings {
-    let config = Config { min_rate: BitRate(50_000_000), ..machine::smcc_defaults() };
-    SmccSettings { config, max_rate: 1_000_000_000 }
 }
 
 tests!(qcn, QcnNic, QcnSettings, 1_000, plain_qcn(), 24, 25);
