@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from penstock.theory.delay import solve
 from penstock.theory.linear import (
     Array,
@@ -29,11 +30,10 @@ def _growth(system: DelaySystem, root: complex, laps: float) -> float:
     """How fast the state grows, 1/s, as integrated over ``laps`` e-foldings of its first root."""
     tau = float(np.asarray(system.delay_s))
     stop = laps / abs(root.real) + 2 * tau
-    step = min(0.2 / (np.linalg.norm(system.instant) + np.linalg.norm(system.delayed)), tau / 2, stop / 50)
+    fastest = float(np.linalg.norm(system.instant) + np.linalg.norm(system.delayed))
+    step = min(0.2 / fastest, tau / 2, stop / 50)
     start = np.ones(len(system.instant))
-    history = solve(
-        lambda _, y, past: system.instant @ y + system.delayed @ past[0], [tau], start, 0.0, stop, float(step)
-    )
+    history = solve(lambda _, y, past: system.instant @ y + system.delayed @ past[0], [tau], start, 0.0, stop, step)
     times, sizes = np.array(history.time_s), np.array([np.abs(state).max() for state in history.states])
     # The largest value over a period at half of the time and at its end.
     period = min(2 * np.pi / max(abs(root.imag), 1e-9), stop / 8)
@@ -162,7 +162,9 @@ def test_polynomials_are_the_characteristic_function() -> None:
     s = 0.3 + 1.7j
     value = np.polyval(p[::-1], s) + np.polyval(q[::-1], s) * np.exp(-s * system.delay_s)
     assert value == pytest.approx(complex(system.characteristic(s)))
-    assert complex(system.loop(s)) == pytest.approx(np.polyval(q[::-1], s) / np.polyval(p[::-1], s) * np.exp(-s * system.delay_s))
+    assert complex(system.loop(s)) == pytest.approx(
+        np.polyval(q[::-1], s) / np.polyval(p[::-1], s) * np.exp(-s * system.delay_s)
+    )
 
 
 def test_jax_gives_the_same_margins() -> None:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from penstock.theory.axes import Axis
 
 _SCALES = {"octets": (1e3, "KB"), "s": (1e-6, "µs"), "bit/s": (1e6, "Mb/s")}
-_SWINGS = 0.5
-"""A simulated queue swings where its amplitude is more than this share of its mean."""
+_SWINGS = 0.4
+"""A simulated queue swings where its deviation is more than this share of its mean."""
 
 
 def map_figure(name: str, drawn: Map, points: list[Point]) -> Figure:
@@ -32,7 +32,12 @@ def map_figure(name: str, drawn: Map, points: list[Point]) -> Figure:
         x, y = _ticks(drawn.x), _ticks(drawn.y)
         settings = _colours(drawn, values, border)
         mesh = axes.pcolormesh(x, y, np.ma.masked_invalid(values), shading="nearest", rasterized=True, **settings)
-        figure.colorbar(mesh, ax=axes, extend="both" if drawn.metric == "margin" else "neither", label=f"{words}\n({shown})" if len(words) > 30 else f"{words} ({shown})")
+        figure.colorbar(
+            mesh,
+            ax=axes,
+            extend="both" if drawn.metric == "margin" else "neither",
+            label=f"{words}\n({shown})" if len(words) > 30 else f"{words} ({shown})",
+        )
         finite = values[np.isfinite(values)]
         if np.isfinite(border) and finite.size and finite.min() < border < finite.max():
             axes.contour(x, y, values, levels=[border / factor], colors=REFERENCE, linewidths=1.6)
@@ -70,9 +75,9 @@ def _mark(axes: "Axes", drawn: Map, points: list[Point], mesh: "QuadMesh") -> No
     for point in points:
         if drawn.metric in ("amplitude", "utilization"):
             measured = point.amplitude_octets if drawn.metric == "amplitude" else point.utilization
-            face: Any = mesh.cmap(mesh.norm(measured / factor))
+            face: Any = mesh.to_rgba(np.array([measured / factor]))[0]
         else:
-            face = REFERENCE if point.amplitude_octets > _SWINGS * point.mean_octets else "white"
+            face = REFERENCE if point.deviation_octets > _SWINGS * point.mean_octets else "white"
         place = point.x / _scale(drawn.x), point.y / _scale(drawn.y)
         axes.plot(*place, "o", markersize=8, markeredgecolor="white", markerfacecolor=REFERENCE, zorder=4)
         axes.plot(*place, "o", markersize=6, markeredgecolor=REFERENCE, markerfacecolor=face, zorder=5)

@@ -72,7 +72,9 @@ def read(text: str, scheme: str) -> Axis:
     name, unit = _meaning(key, scheme)
     low, high = quantity(first, unit), quantity(last, unit)
     if points < 2 or not low < high or (log and low <= 0):
-        raise Unsuited(f"{text}: from {first} to {last} in {points} steps is no axis", "at least 2, rising, and above 0 if log")
+        raise Unsuited(
+            f"{text}: from {first} to {last} in {points} steps is no axis", "at least 2, rising, and above 0 if log"
+        )
     values = np.geomspace(low, high, points) if log else np.linspace(low, high, points)
     if unit == "count":
         values = np.unique(np.round(values))
@@ -149,7 +151,9 @@ def _with(base: Configuration, name: str, value: float) -> Configuration:
 def _meaning(key: str, scheme: str) -> tuple[str, str]:
     """What a key names, and its unit."""
     (about,) = (entry for entry in schemes() if entry["name"] == scheme)
-    units = {parameter["name"]: parameter["unit"] for parameter in about["parameters"] if parameter["minimum"] is not None}
+    units = {
+        parameter["name"]: parameter["unit"] for parameter in about["parameters"] if parameter["minimum"] is not None
+    }
     bare = key.removeprefix(f"schemes.{scheme}.")
     short = {name.removesuffix("_bps").removesuffix("_octets").removesuffix("_s"): name for name in FIELDS}
     if bare in units:

@@ -13,11 +13,12 @@ which it ends:
       N(w) = (a1/2 - b2 w/pi) + j (a1/pi + b2 w/2),   |N|^2 = (1/4 + 1/pi^2) (a1^2 + b2^2 w^2),
 
   and there is one delay at which every amplitude keeps itself going; below it all swings die, above it all grow.
-* :func:`return_map`. The model itself is integrated with its delay, buffer and rate limits, and each maximum of the queue
-  is written over the one before: a Poincare map. Its fixed points are the cycles; its slope there says whether they last.
+* :func:`return_map`. The model itself is integrated with its delay, buffer and rate limits, and each maximum of
+  the queue is written over the one before: a Poincare map. Its fixed points are the cycles; its slope there says
+  whether they last.
 
-:func:`settled` integrates whole arrays of configurations at once and measures what they end in; it serves any model, and
-maps over parameters.
+:func:`settled` integrates whole arrays of configurations at once and measures what they end in; it serves any model,
+and maps over parameters.
 """
 
 from collections.abc import Callable
@@ -40,7 +41,7 @@ class Cycle:
     """A limit cycle.
 
     Attributes:
-        amplitude_octets: half the distance between the longest and the shortest queue, octets; 0 where it comes to rest.
+        amplitude_octets: half the distance between the longest and the shortest queue, octets; 0 at rest.
         period_s: from one maximum to the next, s; NaN where it comes to rest.
     """
 
@@ -107,7 +108,7 @@ def balance(model: FluidModel, amplitude_octets: Array) -> tuple[Array, Array]:
 def harmonic_balance(model: FluidModel, points: int = 200) -> Cycle:
     """The limit cycle at the model's delay, from the describing function.
 
-    Of the amplitudes that keep themselves going the largest counts; one that the buffer would cut off is given as infinite.
+    Of the amplitudes that keep themselves going the largest counts; one that the buffer would cut off is infinite.
     """
     delay = float(np.max(np.asarray(model.delays_s[0])))
     set_point = float(np.max(np.asarray(model.set_point_octets())))
@@ -189,10 +190,12 @@ class March:
     def __init__(
         self, model: FluidModel, state: Array, steps_per_turn: int, before: Callable[[Array], Array] | None = None
     ) -> None:
-        """Begin at ``state``; ``before`` gives the states (n, m) at earlier times (s, shape (m,)), by default the same."""
+        """Begin at ``state``; ``before`` gives the states (n, m) at earlier times (s, shape (m,)), else the same."""
         width = state.shape[1]
         # One array among the limits makes all of them as wide as the state.
-        model = model.with_changes(buffer_octets=np.broadcast_to(np.asarray(model.buffer_octets, dtype=float), (width,)))
+        model = model.with_changes(
+            buffer_octets=np.broadcast_to(np.asarray(model.buffer_octets, dtype=float), (width,))
+        )
         self.model = model
         self.state = state
         scale = np.broadcast_to(np.asarray(model.time_scales_s(), dtype=float), (width,))

@@ -20,7 +20,7 @@ All functions work on whole arrays of systems: leading axes of the matrices are 
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class DelaySystem:
         """det(s I - A - B exp(-s tau)), 1/s^n, for one system; ``s`` in rad/s may be an array of any shape."""
         z = np.asarray(s, dtype=complex)[..., None, None]
         n = self.instant.shape[-1]
-        return np.linalg.det(z * np.eye(n) - self.instant - self.delayed * np.exp(-z * self.delay_s))
+        return cast(Array, np.linalg.det(z * np.eye(n) - self.instant - self.delayed * np.exp(-z * self.delay_s)))
 
     def loop(self, s: complex | Array) -> Array:
         """L(s): what comes back of a signal sent round the loop, with opposite sign; ``s`` in rad/s; one system.
@@ -69,7 +69,7 @@ class DelaySystem:
         """
         z = np.asarray(s, dtype=complex)[..., None, None]
         n = self.instant.shape[-1]
-        return self.characteristic(s) / np.linalg.det(z * np.eye(n) - self.instant) - 1
+        return cast(Array, self.characteristic(s) / np.linalg.det(z * np.eye(n) - self.instant) - 1)
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def loop_margins(p: Array, q: Array, tau: Array | float, xp: Any = np) -> Margin
         tau: shape (...).
         xp: NumPy, or ``jax.numpy`` with 64-bit floats.
     """
-    tau = xp.asarray(tau) + xp.zeros(p.shape[:-1])
+    late = xp.asarray(tau) + xp.zeros(p.shape[:-1])
     w, rightward = _crossings(p, q, xp)
     at_rest = xp.sum(roots(p + q, xp).real > 0, axis=-1)
 
@@ -152,19 +152,19 @@ def loop_margins(p: Array, q: Array, tau: Array | float, xp: Any = np) -> Margin
         """Number of unstable roots at each delay of shape (..., m)."""
         passed = xp.floor((delay[..., None] - first[..., None, :]) / lap[..., None, :]) + 1
         crossed = xp.where(there[..., None, :], xp.maximum(passed, 0), 0) * rightward[..., None, :]
-        return at_rest[..., None] + 2 * xp.sum(crossed, axis=-1)
+        return cast(Array, at_rest[..., None] + 2 * xp.sum(crossed, axis=-1))
 
-    stable = unstable(tau[..., None])[..., 0] < 0.5
+    stable = unstable(late[..., None])[..., 0] < 0.5
 
     # Of stable ones: the next root to the right. What a loop lacks in phase at w is what delay adds to it, w tau.
-    ahead = xp.mod(first - tau[..., None], lap)
+    ahead = xp.mod(first - late[..., None], lap)
     outward = rightward > 0
     next_delay = xp.where(outward, ahead, xp.inf)
     next_phase = xp.where(outward, ahead * w, xp.inf)
 
     # Of unstable ones: the last delay before tau at which all roots are on the left.
     laps = xp.arange(_LAPS)
-    behind = (tau[..., None] - (lap - ahead))[..., None] - lap[..., None] * laps
+    behind = (late[..., None] - (lap - ahead))[..., None] - lap[..., None] * laps
     shape = (*behind.shape[:-2], behind.shape[-2] * _LAPS)
     behind = xp.where(outward[..., None] & (behind >= 0), behind, -xp.inf).reshape(shape)
     was_stable = unstable(xp.where(behind > -xp.inf, behind, 0.0) * (1 - 1e-9)) < 0.5
@@ -174,7 +174,7 @@ def loop_margins(p: Array, q: Array, tau: Array | float, xp: Any = np) -> Margin
     phase_rad = xp.where(stable, xp.min(next_phase, axis=-1), xp.max(lead, axis=-1))
     at = xp.where(stable, xp.argmin(next_phase, axis=-1), xp.argmax(lead, axis=-1))
     crossing = xp.take_along_axis(xp.where(outward, w, xp.nan), at[..., None], axis=-1)[..., 0]
-    delay = xp.where(stable, xp.min(next_delay, axis=-1), last_delay - tau)
+    delay = xp.where(stable, xp.min(next_delay, axis=-1), last_delay - late)
     return Margins(stable, phase_rad, delay, crossing)
 
 
@@ -212,13 +212,13 @@ def roots(coefficients: Array, xp: Any = np) -> Array:
         # A compiled loop: unrolled, it would take minutes to compile. It cannot stop early.
         import jax
 
-        return jax.lax.fori_loop(0, _SWEEPS, lambda _, z: z - step(z), z)
+        return cast(Array, jax.lax.fori_loop(0, _SWEEPS, lambda _, z: z - step(z), z))
     for _ in range(_SWEEPS):
         moved = step(z)
         z = z - moved
         if np.all(np.abs(moved) <= _SETTLED * (np.abs(z) + radius[..., None] * _SETTLED)):
             break
-    return z
+    return cast(Array, z)
 
 
 def rightmost_roots(system: DelaySystem, count: int = 6, points: int = 48) -> Array:
@@ -233,7 +233,7 @@ def rightmost_roots(system: DelaySystem, count: int = 6, points: int = 48) -> Ar
     if tau == 0:
         values = np.linalg.eigvals(system.instant + system.delayed)
         return values[np.argsort(-values.real)][:count]
-    nodes, differences = _chebyshev(points)
+    differences = _chebyshev(points)
     generator = np.kron(differences * 2 / tau, np.eye(n))
     # The first node is the present, the last the past.
     generator[:n] = 0
@@ -262,15 +262,15 @@ def _polished(system: DelaySystem, s: complex) -> complex:
     return s if abs(s - start) <= 1e-2 * (abs(start) + 1 / tau) else start
 
 
-def _chebyshev(points: int) -> tuple[Array, Array]:
-    """Chebyshev's extremal points from 1 to -1, and the matrix that takes values there to derivatives there."""
+def _chebyshev(points: int) -> Array:
+    """The matrix that takes values at Chebyshev's extremal points, from 1 to -1, to derivatives there."""
     k = np.arange(points + 1)
     nodes = np.cos(np.pi * k / points)
     weights = np.where((k == 0) | (k == points), 2.0, 1.0) * (-1.0) ** k
     distance = nodes[:, None] - nodes[None, :] + np.eye(points + 1)
     matrix = weights[:, None] / weights[None, :] / distance
     matrix -= np.diag(matrix.sum(axis=1))
-    return nodes, matrix
+    return cast(Array, matrix)
 
 
 def _characteristic_polynomial(matrix: Array, xp: Any) -> Array:
@@ -284,11 +284,11 @@ def _characteristic_polynomial(matrix: Array, xp: Any) -> Array:
         coefficient = -xp.trace(product, axis1=-2, axis2=-1) / k
         coefficients.append(coefficient)
         step = product + coefficient[..., None, None] * eye
-    return xp.stack(coefficients[::-1], axis=-1)
+    return cast(Array, xp.stack(coefficients[::-1], axis=-1))
 
 
 def _crossings(p: Array, q: Array, xp: Any) -> tuple[Array, Array]:
-    """Frequencies w > 0 where |P(jw)| = |Q(jw)|, and the sign of d(|P|^2 - |Q|^2)/dw^2; that is 0 where there is none."""
+    """Frequencies w > 0 where |P(jw)| = |Q(jw)|, and the sign of d(|P|^2 - |Q|^2)/dw^2, 0 where there is none."""
     difference = _squared_modulus(p, xp) - _squared_modulus(q, xp)
     squares = roots(difference, xp)
     there = (squares.real > 0) & (xp.abs(squares.imag) <= _REAL * xp.abs(squares))
@@ -307,7 +307,7 @@ def _squared_modulus(polynomial: Array, xp: Any) -> Array:
             if (i + k) % 2 == 0:
                 sign = 1 if (i - k) % 4 == 0 else -1
                 terms[(i + k) // 2] = terms[(i + k) // 2] + sign * polynomial[..., i] * polynomial[..., k]
-    return xp.stack(terms, axis=-1)
+    return cast(Array, xp.stack(terms, axis=-1))
 
 
 def _at(polynomial: Array, z: Array, xp: Any) -> Array:
@@ -315,4 +315,4 @@ def _at(polynomial: Array, z: Array, xp: Any) -> Array:
     value = xp.zeros_like(z)
     for k in range(polynomial.shape[-1] - 1, -1, -1):
         value = value * z + polynomial[..., k : k + 1]
-    return value
+    return cast(Array, value)

@@ -1,9 +1,9 @@
 """Linearisation of fluid models at their equilibrium, by automatic differentiation.
 
-The derivative along each variable is taken with a complex step (Squire and Trapp, "Using complex variables to estimate
-derivatives of real functions", SIAM Review 40, 1998): f'(x) = Im f(x + i h) / h has no difference of near numbers in it,
-so that h may be 1e-30 and the result is exact to rounding. It needs laws that are analytic where they are taken, which
-the tests compare with differences.
+The derivative along each variable is taken with a complex step (Squire and Trapp, "Using complex variables to
+estimate derivatives of real functions", SIAM Review 40, 1998): f'(x) = Im f(x + i h) / h has no difference of near
+numbers in it, so that h may be 1e-30 and the result is exact to rounding. It needs laws that are analytic where they
+are taken; the tests compare it with differences.
 
 A model with a switching line through its equilibrium has no derivative there, but each mode has one: what holds on
 either side of the line.
@@ -52,13 +52,13 @@ def linearise(model: FluidModel, mode: int = 0) -> DelaySystem:
 
 
 def is_at_rest(model: FluidModel, mode: int) -> Array:
-    """Whether a model has an equilibrium within its limits at which the law of a mode is zero: shape of the configurations."""
+    """Whether the state at rest is within the limits, and the law of a mode zero there: shape of the configurations."""
     at = model.state_at_rest()
     low, high = model.limits()
     drift = np.abs(model.law(mode, at, (at,) * len(model.delays_s))) / scales(at) * model.time_scales_s()
     columns = (slice(None), *([None] * (at.ndim - 1))) if low.ndim == 1 else ...
     inside = (at >= low[columns]) & (at <= high[columns])
-    return np.all(np.isfinite(at) & inside & (drift < _DRIFT), axis=0)
+    return np.asarray(np.all(np.isfinite(at) & inside & (drift < _DRIFT), axis=0))
 
 
 def scales(state: Array) -> Array:

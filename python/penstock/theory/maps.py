@@ -6,6 +6,7 @@ linearised, and :func:`penstock.theory.linear.margins` works on all matrices at 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -67,7 +68,8 @@ class Point:
     Attributes:
         x: value of the first parameter.
         y: value of the second.
-        amplitude_octets: the queue's deviation from its mean, times the root of 2: the amplitude of a sine.
+        amplitude_octets: half the distance between the longest and the shortest queue, octets.
+        deviation_octets: standard deviation of the queue in time, octets.
         mean_octets: mean length of the queue, octets.
         utilization: of the bottleneck.
         value: the map's value there.
@@ -76,6 +78,7 @@ class Point:
     x: float
     y: float
     amplitude_octets: float
+    deviation_octets: float
     mean_octets: float
     utilization: float
     value: float
@@ -200,7 +203,8 @@ def simulate(
             Point(
                 x,
                 y,
-                amplitude_octets=float(queue["std_octets"]) * 2**0.5,
+                amplitude_octets=(queue["max_octets"] - queue["min_octets"]) / 2,
+                deviation_octets=float(queue["std_octets"]),
                 mean_octets=float(queue["mean_octets"]),
                 utilization=float(queue["utilization"]),
                 value=float(drawn.values[row, column]),
@@ -324,13 +328,18 @@ def _measured(
             if metric == "margin":
                 values = _phase_degrees(wide, models[batch[0]], xp)
             else:
-                ends = settled(wide, progress=lambda part, share=share: told(share + part * len(batch) / len(places)))
+                part = len(batch) / len(places)
+                ends = settled(wide, progress=partial(_tell, told, share, part))
                 values = ends.amplitude_octets if metric == "amplitude" else ends.utilization
         found |= zip(batch, values.tolist(), strict=True)
         if np.any(np.isnan(values)):
             refused.setdefault("no equilibrium within the limits of queue and rates that has a derivative")
         told((start + len(batch)) / len(places))
     return found
+
+
+def _tell(told: Progress, before: float, part: float, share: float) -> None:
+    told(before + part * share)
 
 
 def _phase_degrees(wide: FluidModel, sample: FluidModel, xp: Any) -> Array:

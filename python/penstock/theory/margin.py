@@ -55,7 +55,7 @@ class Side:
         mode: name of the mode.
         stable: whether all roots of the characteristic function have negative real parts.
         phase_rad: phase margin; negative if unstable.
-        gain: the factor nearest to 1 by which the loop's gain would have to change for stability to change; infinite if none.
+        gain: the factor of the loop's gain, nearest to 1, at which stability changes; infinite if none.
         delay_s: delay margin, s; negative if unstable.
         crossing_rad_s: where the phase margin was found, rad/s.
         roots: rightmost roots of the characteristic function, rad/s.
@@ -127,20 +127,20 @@ def report(configuration: Configuration) -> Report:
         return Report(configuration, about, by_name, swing=swing(model), omits=model.omits)
     modes = modes_beside(model)
     if not all(bool(is_at_rest(model, mode)) for mode in modes):
-        raise Unsuited(*_why_restless(model))
+        raise Unsuited(*_why_restless(model, configuration))
     sides = tuple(_side(configuration, model, mode) for mode in modes)
     return Report(configuration, about, by_name, sides=sides, omits=model.omits)
 
 
-def _why_restless(model: FluidModel) -> tuple[str, str]:
+def _why_restless(model: FluidModel, given: Configuration) -> tuple[str, str]:
     queue = float(model.state_at_rest()[0])
     if isinstance(model, Dcqcn) and queue >= model.k_max_octets:
         return (
-            "marks would have to be more likely than p_max at rest, so that the queue stays where they jump to 1, at k_max",
+            "at rest marks would have to be more likely than p_max: the queue stays at k_max, where they jump to 1",
             "fewer flows, or a larger p_max or smaller r_ai; the law has no derivative there",
         )
     return (
-        f"the queue would have to be {queue:g} octets long at rest, of a buffer of {float(np.max(model.buffer_octets)):g}",
+        f"at rest the queue would have to be {queue:g} octets long, and the buffer has {given.buffer_octets:g}",
         "a larger buffer, or fewer flows",
     )
 
@@ -187,9 +187,7 @@ def nearest_change(stable: Callable[[Array], Array], least: float, most: float) 
     Returns:
         The factor, to a relative 1e-6; infinite if there is none.
     """
-    found = [
-        _change_towards(stable, bound) for bound in (least, most) if bound > 0 and abs(np.log(bound)) > 1e-9
-    ]
+    found = [_change_towards(stable, bound) for bound in (least, most) if bound > 0 and abs(np.log(bound)) > 1e-9]
     return min(found, key=lambda factor: abs(np.log(factor)), default=np.inf)
 
 
@@ -267,9 +265,7 @@ def _limits(configuration: Configuration, mode: int) -> tuple[Limit, ...]:
     }
     found = []
     for parameter in (*FIELDS, *ranges):
-        value = float(
-            getattr(configuration, parameter) if parameter in FIELDS else configuration.number(parameter)
-        )
+        value = float(getattr(configuration, parameter) if parameter in FIELDS else configuration.number(parameter))
         if value <= 0:
             continue
         least, most = ranges.get(parameter, (0.0, np.inf))
@@ -277,9 +273,7 @@ def _limits(configuration: Configuration, mode: int) -> tuple[Limit, ...]:
         def stable(factors: Array, parameter: str = parameter) -> Array:
             return _stability(configuration, mode, parameter, factors)
 
-        factor = nearest_change(
-            stable, min(1.0, max(1 / _WIDEST, least / value)), max(1.0, min(_WIDEST, most / value))
-        )
+        factor = nearest_change(stable, min(1.0, max(1 / _WIDEST, least / value)), max(1.0, min(_WIDEST, most / value)))
         if np.isfinite(factor):
             found.append(Limit(parameter, value, value * factor, factor))
     return tuple(sorted(found, key=lambda limit: abs(np.log(limit.factor))))

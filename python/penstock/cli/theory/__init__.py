@@ -66,7 +66,10 @@ def draw_map(
     sets: Annotated[list[str] | None, _SETS] = None,
     at: Annotated[float | None, _AT] = None,
     library: Annotated[
-        str, typer.Option("--library", metavar="NAME", help="Arrays of margins: numpy, jax, or auto: JAX where it finds a GPU.")
+        str,
+        typer.Option(
+            "--library", metavar="NAME", help="Arrays of margins: numpy, jax, or auto: JAX where it finds a GPU."
+        ),
     ] = "auto",
     out: Annotated[
         Path | None,

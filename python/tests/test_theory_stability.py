@@ -1,0 +1,391 @@
+"""Margins, limit cycles and maps: against differences, closed forms, integration and the packet simulator."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from penstock import Scenario
+from penstock.cli import app
+from penstock.theory import axes, maps, samples
+from penstock.theory.configuration import Configuration, Unsuited, configuration
+from penstock.theory.cycle import balance, harmonic_balance, return_map, settled
+from penstock.theory.linear import DelaySystem, is_single_loop, margins, rightmost_roots
+from penstock.theory.linearisation import is_at_rest, linearise, scales
+from penstock.theory.margin import modes_beside, nearest_change, report, stack_models, vary
+from penstock.theory.models import model_of
+from penstock.theory.models.dcqcn import Dcqcn
+from penstock.theory.models.smcc import Smcc
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TEN_GIG = ROOT / "scenarios/baseline/ten-gig.toml"
+SCHEMES = ("qcn", "bcn", "fecn", "dcqcn")
+
+
+def _given(scheme: str) -> Configuration:
+    return configuration(Scenario.load(TEN_GIG), scheme=scheme)
+
+
+# One source alone, so that "all flows alike" holds to the letter; samples are counted, and nothing is left to chance.
+def _smcc(delay_us: float, **settings: Any) -> Configuration:
+    scenario = Scenario(
+        name="cycle",
+        question="How far does SMCC's queue swing with delay?",
+        duration="1.2 s",
+        warmup="600 ms",
+        scheme="smcc",
+        schemes={"smcc": {"profile": "paper-sliding-mode", **settings}},
+        topology={
+            "dumbbell": {
+                "sources": 1,
+                "receivers": 1,
+                "link_rate": "2 Gbps",
+                "bottleneck_rate": "1 Gbps",
+                "link_delay": "1 us",
+                "buffer": "128 KB",
+            }
+        },
+        network={"feedback": {"ideal": f"{delay_us} us"}},
+        flow=[{"name": "s0", "from": "h0", "to": "h1", "frame": "1 KB"}],
+    )
+    return configuration(scenario)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_linearisation_agrees_with_differences(scheme: str) -> None:
+    model = model_of(_given(scheme))
+    rest = model.state_at_rest()
+    scale = scales(rest)
+    for mode in modes_beside(model):
+        system = linearise(model, mode)
+        assert is_single_loop(system)
+        for matrix, moves in ((system.instant, "now"), (system.delayed, "then")):
+            for column in range(len(rest)):
+                step = np.zeros(len(rest))
+                step[column] = 1e-6 * scale[column]
+                ends = [
+                    model.law(mode, rest + sign * step, (rest,))
+                    if moves == "now"
+                    else model.law(mode, rest, (rest + sign * step,))
+                    for sign in (1, -1)
+                ]
+                slope = (ends[0] - ends[1]) / 2e-6 / scale
+                assert matrix[:, column] == pytest.approx(slope, rel=1e-4, abs=1e-5 * np.abs(matrix).max())
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_margins_lie_where_the_rightmost_root_crosses(scheme: str) -> None:
+    model = model_of(_given(scheme))
+    for mode in modes_beside(model):
+        system = linearise(model, mode)
+        found = margins(system)
+        assert bool(found.stable) == bool(rightmost_roots(system)[0].real < 0)
+        border = DelaySystem(system.instant, system.delayed, system.delay_s + found.delay_s)
+        assert abs(rightmost_roots(border)[0].real) < 1e-6 * float(found.crossing_rad_s)
+
+
+def test_bcn_on_each_side_of_its_line_by_hand() -> None:
+    # x' = y, y' = -a (x + k y) a delay ago: |L| = a sqrt(1 + k² w²) / w² is 1 at w, the phase margin atan(k w) - w tau.
+    given = _given("bcn")
+    frames = given.capacity_bps / 8 / given.frame_octets
+    sampled = given.frame_octets / given.number("sample_interval")
+    k = given.number("w") / (sampled * frames)
+    increase = given.number("gi") * given.number("ru") / 64 / 8 * sampled * frames
+    decrease = given.capacity_bps / given.flows / given.number("gd_inverse") / 64 / 8 * sampled * frames
+    for side, a in zip(report(given).sides, (increase, decrease), strict=True):
+        w = np.sqrt((a**2 * k**2 + np.sqrt(a**4 * k**4 + 4 * a**2)) / 2)
+        assert side.crossing_rad_s == pytest.approx(w, rel=1e-6)
+        assert side.phase_rad == pytest.approx(np.arctan(k * w) - w * given.round_trip_s, rel=1e-6)
+        assert side.delay_s == pytest.approx(np.arctan(k * w) / w - given.round_trip_s, rel=1e-6)
+
+
+def test_bcn_swings_in_packets_beyond_its_delay_margin_and_not_before() -> None:
+    given = _given("bcn")
+    margin_s = min(side.delay_s for side in report(given).sides)
+    deviations = []
+    for extra_s in (0.0, 0.5 * margin_s, 1.6 * margin_s):
+        late = replace(given, feedback_delay_s=given.feedback_delay_s + extra_s)
+        (queue,) = (
+            entry
+            for entry in maps.as_scenario(late, 0.1).run().summary["queues"]
+            if entry["name"] == "sw0->sw1"
+        )
+        deviations.append(queue["std_octets"] / given.number("q_eq"))
+    assert deviations[0] < 0.1
+    assert deviations[1] < 0.2
+    assert deviations[2] > 0.5
+
+
+def test_the_limiting_parameter_is_where_stability_changes() -> None:
+    given = _given("dcqcn")
+    (side,) = report(given).sides
+    limit = side.limits[0]
+    assert side.stable
+    assert limit.parameter == "round_trip_s"
+    for factor, stable in ((limit.factor * 0.99, True), (limit.factor * 1.01, False)):
+        model = model_of(vary(given, limit.parameter, factor))
+        assert bool(margins(linearise(model, 1)).stable) == stable
+    sizes = [abs(np.log(entry.factor)) for entry in side.limits]
+    assert sizes == sorted(sizes)
+
+
+def test_nearest_change() -> None:
+    assert nearest_change(lambda f: (f < 3).astype(float), 1e-3, 1e3) == pytest.approx(3, rel=1e-5)
+    assert nearest_change(lambda f: ((f < 3) & (f > 0.5)).astype(float), 1e-3, 1e3) == pytest.approx(0.5, rel=1e-5)
+    assert nearest_change(lambda f: np.where(f > 2, np.nan, (f < 3).astype(float)), 1e-3, 1e3) == np.inf
+
+
+# "ECN or Delay", CoNEXT 2016, section 3.2: with a feedback delay of 85 us DCQCN is stable with 2 flows and unstable with
+# 10, and stable with either with 4 us; 40 Gb/s, R_AI 40 Mb/s, Kmax 200 KB. Its 64 flows ask for marks more likely than
+# Pmax; what its figure 3 has there belongs to a line of marks that goes on beyond Kmax.
+@pytest.mark.parametrize(
+    ("flows", "delay_us", "stable"), [(2, 85, True), (10, 85, False), (2, 4, True), (10, 4, True)]
+)
+def test_dcqcn_is_stable_where_its_authors_say(flows: int, delay_us: float, stable: bool) -> None:
+    model = _published(flows, delay_us)
+    assert is_at_rest(model, 1)
+    system = linearise(model, 1)
+    # The paper's marks come when a frame leaves the queue: they do not wait in it.
+    found = margins(DelaySystem(system.instant, system.delayed, delay_us * 1e-6))
+    assert bool(found.stable) == stable
+
+
+def test_dcqcn_with_many_flows_rests_where_marks_jump() -> None:
+    model = _published(64, 4)
+    assert model.state_at_rest()[0] == pytest.approx(200e3)
+    assert not is_at_rest(model, 1)
+    with pytest.raises(Unsuited, match="p_max"):
+        report(replace(_given("dcqcn"), flows=64))
+
+
+def _published(flows: int, delay_us: float) -> Dcqcn:
+    changes: dict[str, float] = {
+        "k_min": 5e3,
+        "k_max": 200e3,
+        "p_max": 0.01,
+        "r_ai": 40e6,
+        "byte_reset": 10e6,
+        "time_reset": 55e-6,
+    }
+    given = _given("dcqcn")
+    model = model_of(
+        replace(
+            given,
+            parameters={**given.parameters, **changes},
+            flows=flows,
+            capacity_bps=40e9,
+            link_bps=40e9,
+            line_rate_bps=40e9,
+            frame_octets=1000.0,
+            wire_overhead_octets=0.0,
+            buffer_octets=1e7,
+            forward_delay_s=0.0,
+            feedback_delay_s=delay_us * 1e-6,
+        )
+    )
+    assert isinstance(model, Dcqcn)
+    return model
+
+
+def _line(model: Smcc) -> Smcc:
+    """SMCC as the paper has it: a line without width, and growth that tells at once."""
+    return model.with_changes(grain_octets=0.0, interval_s=0.0)
+
+
+def test_describing_function_of_smcc_in_closed_form() -> None:
+    model = model_of(_smcc(100))
+    assert isinstance(model, Smcc)
+    delays, frequencies = balance(_line(model), np.array([100.0, 1e4]))
+    a1, b2 = float(np.max(model.a1_per_s2())), float(np.max(model.b2_per_s()))
+    w = frequencies[0]
+    assert w**4 == pytest.approx((0.25 + 1 / np.pi**2) * (a1**2 + b2**2 * w**2), rel=1e-3)
+    angle = np.arctan2(a1 / np.pi + b2 * w / 2, a1 / 2 - b2 * w / np.pi)
+    assert delays[0] * w == pytest.approx(angle, rel=1e-3)
+    # Homogeneous: no amplitude is preferred.
+    assert delays[1] == pytest.approx(delays[0], rel=1e-3)
+    assert frequencies[1] == pytest.approx(frequencies[0], rel=1e-3)
+
+
+def test_the_return_map_contracts_below_the_critical_delay_and_expands_above() -> None:
+    model = model_of(_smcc(100))
+    assert isinstance(model, Smcc)
+    line = _line(model).with_changes(buffer_octets=1e9, line_rate_bps=1e12, min_rate_bps=-1e12)
+    critical = float(balance(line, np.array([1e3]))[0][0])
+    for factor, contracts in ((0.7, True), (1.3, False)):
+        late = line.with_changes(delay_s=critical * factor)
+        tops = return_map(late, np.array([1e2, 1e4]), laps=4)
+        ratio = tops[-1] / tops[-2]
+        # Homogeneous again: the same slope at any amplitude.
+        assert ratio[0] == pytest.approx(ratio[1], rel=0.02)
+        assert (ratio[0] < 1) == contracts
+
+
+def test_describing_function_return_map_and_integration_agree_on_the_cycle() -> None:
+    model = model_of(_smcc(500))
+    by_balance = harmonic_balance(model)
+    ends = settled(model)
+    assert by_balance.amplitude_octets == pytest.approx(float(ends.amplitude_octets[0]), rel=0.15)
+    assert by_balance.period_s == pytest.approx(float(ends.period_s[0]), rel=0.02)
+    # The fixed point of the map: swings grow below it and shrink above it.
+    tops = return_map(model, np.array([0.5, 2.0]) * by_balance.amplitude_octets, laps=4)
+    assert tops[-1, 0] > tops[1, 0]
+    assert tops[-1, 1] < tops[1, 1]
+
+
+@pytest.mark.parametrize(("delay_us", "octets"), [(200, 0), (600, 4500), (1000, 64_000), (1200, 64_000)])
+def test_smcc_swings_in_packets_as_the_models_say(delay_us: float, octets: float) -> None:
+    given = _smcc(delay_us)
+    model = model_of(given)
+    assert isinstance(model, Smcc)
+    result = maps.as_scenario(given, 1.0).run()
+    time_s = np.asarray(result.queues["time_s"])
+    queue = np.asarray(result.queues["queue_octets"], dtype=float)[time_s > 0.5]
+    amplitude = (queue.max() - queue.min()) / 2
+    # Sample by sample the model has the packets' amplitude, to two frames or a tenth.
+    steps = samples.integrate(model, model.start(), 1.0).at(np.arange(0.5, 1.0, 5e-5))[0]
+    assert amplitude == pytest.approx((steps.max() - steps.min()) / 2, abs=2000, rel=0.1)
+    assert amplitude == pytest.approx(octets, abs=1000, rel=0.15)
+    # As a fluid it has the period, and the amplitude where buffer and rates bound it: in between samples are too few for a
+    # fluid, ten in a period.
+    ends = settled(model)
+    if octets > 1000:
+        period = len(queue) * (time_s[1] - time_s[0]) / np.argmax(np.abs(np.fft.rfft(queue - queue.mean())))
+        assert float(ends.period_s[0]) == pytest.approx(period, rel=0.05)
+    if octets in (0, 64_000):
+        assert float(ends.amplitude_octets[0]) == pytest.approx(amplitude, abs=1000, rel=0.05)
+
+
+def test_axes() -> None:
+    axis = axes.read("delay = 10us..1ms:3:log", "smcc")
+    assert (axis.name, axis.unit, axis.log) == ("round_trip_s", "s", True)
+    assert axis.values == pytest.approx([1e-5, 1e-4, 1e-3])
+    assert axes.read("schemes.smcc.ra=64 Mbps..256Mbps:2", "smcc").values == pytest.approx([64e6, 256e6])
+    assert axes.read("flows=1..5:9", "smcc").values.tolist() == [1, 2, 3, 4, 5]
+    assert axes.read("buffer=10 KB..20 KB:2", "qcn").name == "buffer_octets"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("flows", "no KEY=A..B"),
+        ("flows=1", "no KEY=A..B"),
+        ("flws=1..2", "did you mean flows"),
+        ("flows=2..1", "no axis"),
+        ("delay=0us..1ms:log", "no axis"),
+        ("delay=1parsec..2ms", "no value in s"),
+        ("sampling=1..2", "no field"),
+    ],
+)
+def test_axes_that_are_none(text: str, words: str) -> None:
+    with pytest.raises(Unsuited, match=words):
+        axes.read(text, "smcc")
+
+
+def test_a_key_of_the_scenario_is_an_axis_too() -> None:
+    scenario = Scenario.load(TEN_GIG)
+    base = configuration(scenario)
+    changed = axes.apply(scenario, base, {"topology.star.link_delay": 5e-6, "flows": 7.0})
+    assert changed.flows == 7
+    assert changed.round_trip_s > base.round_trip_s
+
+
+@pytest.mark.parametrize("scheme", [*SCHEMES, "smcc"])
+def test_the_scenario_of_a_configuration_has_that_configuration(scheme: str) -> None:
+    given = _smcc(300) if scheme == "smcc" else _given(scheme)
+    again = configuration(maps.as_scenario(given, 0.01))
+    for name in ("flows", "capacity_bps", "link_bps", "frame_octets", "buffer_octets", "line_rate_bps", "parameters"):
+        assert getattr(again, name) == getattr(given, name)
+    assert again.round_trip_s == pytest.approx(given.round_trip_s, abs=2e-9)
+
+
+def test_a_map_has_the_margins_of_its_points() -> None:
+    scenario = Scenario.load(TEN_GIG)
+    x, y = axes.read("flows=2..40:4", "dcqcn"), axes.read("delay=5us..100us:3", "dcqcn")
+    drawn = maps.draw_up(scenario, x, y, "margin", scheme="dcqcn")
+    base = configuration(scenario, scheme="dcqcn")
+    for row, delay in enumerate(y.values):
+        for column, flows in enumerate(x.values):
+            given = axes.apply(scenario, base, {"flows": float(flows), "round_trip_s": float(delay)})
+            try:
+                wanted = min(np.degrees(side.phase_rad) for side in report(given).sides)
+            except Unsuited:
+                wanted = np.nan
+            assert drawn.values[row, column] == pytest.approx(wanted, rel=1e-6, nan_ok=True)
+    assert np.isnan(drawn.values[:, -1]).all()
+    assert any("derivative" in reason for reason in drawn.refused)
+
+
+def test_margins_of_a_large_map_are_one_array_calculation() -> None:
+    # What takes the time of a map of 200 x 200, on a fortieth of it; `make verify` draws a whole one by the clock.
+    base = model_of(_given("dcqcn"))
+    wide = stack_models([base.with_changes(delay_s=1e-6 * k) for k in range(1, 1001)])
+    found = margins(linearise(wide, 1))
+    assert found.stable.shape == (1000,)
+    # With delay alone rising, stability is lost once.
+    assert np.count_nonzero(np.diff(found.stable.astype(int))) == 1
+    assert np.all(np.diff(found.phase_rad[:50]) < 0)
+
+
+def _cli(*arguments: str) -> Any:
+    return CliRunner().invoke(app, ["theory", *arguments])
+
+
+def test_margin_prints_one_json_object() -> None:
+    outcome = _cli("margin", str(TEN_GIG), "--scheme", "bcn", "--json")
+    assert outcome.exit_code == 0
+    found = json.loads(outcome.stdout)
+    assert [side["mode"] for side in found["sides"]] == ["increase", "decrease"]
+    assert found["sides"][0]["limiting_parameter"]["parameter"] == "round_trip_s"
+    assert found["limit_cycle"] is None
+
+
+def test_margin_of_smcc_is_its_limit_cycle() -> None:
+    outcome = _cli("margin", str(ROOT / "scenarios/sliding-mode/three-sources.toml"), "--json")
+    found = json.loads(outcome.stdout)
+    assert found["sides"] == []
+    assert found["limit_cycle"]["delay_s"] < found["limit_cycle"]["onset_delay_s"]
+    assert found["limit_cycle"]["onset_delay_s"] < found["limit_cycle"]["critical_delay_s"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("margin", str(TEN_GIG), "--scheme", "none"), "no fluid model"),
+        (("map", str(TEN_GIG), "--x", "flows=1..4", "--y", "flows=1..4"), "both flows"),
+        (("map", str(TEN_GIG), "--x", "flows=1..4", "--y", "delay=1us..2us", "--metric", "speed"), "no such metric"),
+        (("map", str(TEN_GIG), "--x", "flows=1..4", "--y", "delay=1us..2us", "--scheme", "smcc"), "no margin"),
+    ],
+)
+def test_what_has_no_margin_is_refused_with_the_reason(arguments: tuple[str, ...], words: str) -> None:
+    outcome = _cli(*arguments)
+    assert outcome.exit_code == 2
+    assert words in outcome.stderr
+    assert outcome.stdout == ""
+
+
+def test_map_draws_a_figure_with_simulations(tmp_path: Path) -> None:
+    out = tmp_path / "map.svg"
+    outcome = _cli(
+        *("map", str(TEN_GIG), "--scheme", "bcn", "--x", "delay=20us..200us:6", "--y", "flows=2..6:5"),
+        *("--simulate", "2", "--simulated", "0.02", "--out", str(out), "--json"),
+    )
+    assert outcome.exit_code == 0
+    found = json.loads(outcome.stdout)
+    assert np.shape(found["values"]) == (5, 6)
+    assert len(found["simulated"]) == 4
+    assert out.stat().st_size > 1000
+
+
+def test_map_of_sliding_follows_theorem_2(tmp_path: Path) -> None:
+    outcome = _cli(
+        *("map", str(ROOT / "scenarios/sliding-mode/background.toml"), "--scheme", "qcn", "--metric", "sliding"),
+        *("--x", "flows=1..8:4", "--y", "rpg_byte_reset=10KB..200KB:4", "--out", str(tmp_path / "m.png"), "--json"),
+    )
+    found = json.loads(outcome.stdout)
+    values = np.array(found["values"])
+    # More flows and longer cycles make it harder.
+    assert np.all(np.diff(values, axis=0) < 0)
+    assert np.all(np.diff(values, axis=1) < 0)
