@@ -2,6 +2,7 @@
 
 import json as json_text
 import math
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -85,9 +86,8 @@ def document(answer: Answer, target: Path) -> dict[str, Any]:
         "queue": answer.queue,
         "theory": {
             "points": answer.region.points,
+            "resting": answer.region.resting,
             "kept": answer.region.kept,
-            "least_phase_margin_degrees": _number(math.degrees(answer.region.least_phase_rad)),
-            "longest_rest_octets": _number(answer.region.longest_rest_octets),
             "bounds": {
                 knob.key: {"unit": knob.unit, "of": [whole.low, whole.high], "kept": [knob.low, knob.high]}
                 for whole, knob in zip(answer.space, answer.region.knobs, strict=True)
@@ -164,13 +164,10 @@ def _write(answer: Answer, name: str, target: Path) -> None:
 def _sentence(answer: Answer, verdict: Verdict) -> str:
     (pair,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)
     title, kind = MEASURES[pair.measure]
-    broken = (
-        f"; but worse than allowed: {', '.join(MEASURES[key][0] for key in verdict.broken)}" if verdict.broken else ""
-    )
     return (
         f"Seeds {answer.verdict_seeds[0]} to {answer.verdict_seeds[-1]}, which the search never saw, against "
         f"{verdict.against}: {title} {_value(pair.proposal[0], kind)} instead of {_value(pair.other[0], kind)}, "
-        f"{verdict.word}{broken}."
+        f"{verdict.word}{_broken(verdict)}."
     )
 
 
@@ -179,18 +176,13 @@ def _print(answer: Answer, target: Path) -> None:
     typer.echo(f"{answer.scenario.name}, {answer.scheme}, for {goal.name}: {goal.definition}; at {answer.queue}")
     typer.echo("it keeps: " + "; ".join(_guard(guard) for guard in answer.guards))
     typer.echo("")
-    if region.least_phase_rad == -math.inf:
-        typer.echo(f"theory: none of {region.points} points rests within the limits of queue and rates: all are kept")
-    else:
-        rest = (
-            f", a rest at {octets(region.longest_rest_octets)} or less"
-            if math.isfinite(region.longest_rest_octets)
-            else ""
-        )
+    if region.resting:
         typer.echo(
-            f"theory keeps {region.kept} of {region.points} points: "
-            f"a phase margin of {math.degrees(region.least_phase_rad):.0f} degrees or more{rest}"
+            f"theory: of {region.points} points {region.resting} rest within the limits of queue and rates; "
+            f"kept are the {region.kept} of them of which the fluid model forecasts the best"
         )
+    else:
+        typer.echo(f"theory: none of {region.points} points rests within the limits of queue and rates: all are kept")
     typer.echo(
         f"simulated: {answer.trials} points, seeds {answer.tuning_seeds[0]} to {answer.tuning_seeds[-1]}; "
         f"{answer.refused} more that the search proposed were left out by theory"
@@ -243,13 +235,14 @@ def _print_verdict(answer: Answer, verdict: Verdict) -> None:
         )
     _table(["", "proposal", "compared with", "difference", f"{100 * LEVEL:.0f} % interval"], rows)
     (found,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)
-    change = (
-        f" by {share(abs(found.difference) / found.other[0])}"
-        if found.other[0] and verdict.word != "no difference shown"
-        else ""
-    )
-    broken = f", but breaks: {', '.join(MEASURES[key][0] for key in verdict.broken)}" if verdict.broken else ""
-    typer.echo(f"{MEASURES[found.measure][0]}: {verdict.word}{change}{broken}")
+    shown = verdict.word != "no difference shown" and found.other[0] > 0
+    change = f" by {share(abs(found.difference) / found.other[0])}" if shown else ""
+    typer.echo(f"{MEASURES[found.measure][0]}: {verdict.word}{change}{_broken(verdict)}")
+
+
+def _broken(verdict: Verdict) -> str:
+    """What the proposal pays with more than it may."""
+    return f", but breaks: {', '.join(MEASURES[key][0] for key in verdict.broken)}" if verdict.broken else ""
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> None:
@@ -280,9 +273,9 @@ def _guard(guard: Guard) -> str:
 def _value(value: float, kind: str, *, signed: bool = False) -> str:
     """Write a measure's value, with a sign if it is a difference."""
     size = abs(value)
-    writers = {
+    writers: dict[str, Callable[[float], str]] = {
         "octets": octets,
-        "share": lambda v: f"{100 * v:.2f} %",
+        "share": lambda v: f"{100 * v:.2f} {'points' if signed else '%'}",
         "count": lambda v: count(round(v)) if v == round(v) else f"{v:.1f}",
         "index": lambda v: f"{v:.3f}",
     }

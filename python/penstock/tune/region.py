@@ -1,57 +1,88 @@
 """Where the theory says that it is worth simulating.
 
-Points are spread evenly between the bounds. Of each the fluid model with delay is linearised where it rests, in every
-period of the scenario, and its phase margin taken, the least of all modes and periods; for SMCC, which has no
-linearisation, the phase that is left until a swing as large as its target keeps itself going (harmonic balance).
-
-Kept are points that rest within the limits of queue and rates with a phase margin of at least :data:`AMPLE_RAD`. Where
-too few have that, the tenth of all points with the largest margins is kept; where none rests, all are. For latency the
-half of the kept points whose queue rests lowest counts. The search goes on between the least and the largest value
-that a kept point has, and simulates nothing that the criterion leaves out.
+Points are spread evenly between the bounds. Kept are those that rest within the limits of queue and rates in every
+period of the scenario, and of these the half to which the :class:`Critic` gives the better scores: the fluid model with
+delay, integrated through the scenario, is judged by the same goal and guards as a simulation, with its own forecast for
+the scenario's parameters in the standard's place. What is unstable swings there, and what is stable but slow loses
+frames or leaves the line idle. A phase margin alone is no criterion; the how-to shows why. The answer reports it.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from penstock.theory.configuration import Configuration, Unsuited
-from penstock.theory.cycle import balance
-from penstock.theory.linear import Array, margins
-from penstock.theory.linearisation import is_at_rest, linearise
+from penstock.theory.linear import Array
 from penstock.theory.margin import stack_models
 from penstock.theory.models import model_of
 from penstock.theory.models.base import FluidModel
-from penstock.theory.rest import rest
-from penstock.tune.goals import Goal
-from penstock.tune.space import Knob, Point, moved
+from penstock.tune.forecast import Course, forecast
+from penstock.tune.goals import Goal, Guard, Observed, guards, score
+from penstock.tune.outlook import resting
+from penstock.tune.space import Knob, Point, moved, point_of
 
 Progress = Callable[[float], None]
 
-AMPLE_RAD = math.radians(20)
-"""A phase margin that is enough. With less, queues of simulated QCN swung twice as far, see the how-to; more did not
-help."""
-
-_FEW = 0.1
-"""Below this share of the points, what is kept is the best of them by margin."""
-
 _POINTS = 256
-_POINTS_SMCC = 128
-_BATCH = 32
+_KEPT = 0.5
+"""So large a share of the points that rest is kept."""
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """What theory says of points; arrays of shape (points,).
+class Critic:
+    """What theory thinks of points: the fluid's forecast, scored like a simulation.
 
     Attributes:
-        phase_rad: phase margin; NaN where nothing rests within the limits of queue and rates.
-        rest_octets: length of the queue at rest, the longest of all periods.
+        periods: the scenario's, those that end after the warm-up.
+        warmup_s: where the measured time begins, s.
+        goal: what is asked for.
+        tuned: what the points are made of.
+        guards: what the forecast of the scenario's own parameters allows.
     """
 
-    phase_rad: Array
-    rest_octets: Array
+    periods: tuple[Configuration, ...]
+    warmup_s: float
+    goal: Goal
+    tuned: tuple[Knob, ...]
+    guards: tuple[Guard, ...] = ()
+
+    @classmethod
+    def of(cls, periods: Sequence[Configuration], warmup_s: float, goal: Goal, tuned: Sequence[Knob]) -> "Critic":
+        """Return the critic of a scenario.
+
+        Raises:
+            Unsuited: the model leaves out what the scenario's own parameters ask for.
+        """
+        late = tuple(period for period in periods if period.stop_s > warmup_s)
+        for period in late:
+            model_of(period)
+        new = cls(late, warmup_s, goal, tuple(tuned))
+        (own,) = new._forecasts([point_of(late[0], tuned)]).values()
+        return replace(new, guards=guards(goal, [own]))
+
+    def scores(self, points: Sequence[Point], progress: Progress | None = None) -> Array:
+        """Return a score for each point, the less the better, shape (points,); NaN where there is no model."""
+        found = np.full(len(points), np.nan)
+        for place, seen in self._forecasts(points, progress).items():
+            found[place] = score(self.goal, self.guards, [seen], self.periods[0].buffer_octets)
+        return found
+
+    def _forecasts(self, points: Sequence[Point], progress: Progress | None = None) -> dict[int, Observed]:
+        """Forecasts of the points that have a model in all periods, by their place."""
+        models: dict[int, list[FluidModel]] = {}
+        for place, point in enumerate(points):
+            try:
+                models[place] = [model_of(moved(period, self.tuned, point)) for period in self.periods]
+            except Unsuited:
+                continue
+        if not models:
+            return {}
+        courses = [
+            Course(stack_models([here[index] for here in models.values()]), period.stop_s)
+            for index, period in enumerate(self.periods)
+        ]
+        return dict(zip(models, forecast(courses, self.warmup_s, progress), strict=True))
 
 
 @dataclass(frozen=True)
@@ -61,130 +92,60 @@ class Region:
     Attributes:
         knobs: what is tuned, between the bounds of what theory keeps.
         points: how many points theory looked at.
-        kept: how many of them it keeps.
-        least_phase_rad: phase margin that a point needs; -inf if none is asked for.
-        longest_rest_octets: queue at rest that a point may have; infinite if any.
-        starts: kept points to begin with, spread evenly.
+        resting: how many of them rest within the limits of queue and rates.
+        kept: how many it keeps; all, if none rests.
+        critic: who judges points.
+        limit: the largest score of the critic's that is kept; infinite if none rests.
+        starts: kept points to begin with, the best first.
     """
 
     knobs: tuple[Knob, ...]
     points: int
+    resting: int
     kept: int
-    least_phase_rad: float
-    longest_rest_octets: float
+    critic: Critic
+    limit: float
     starts: tuple[Point, ...]
 
-    def holds(self, periods: Sequence[Configuration], point: Point) -> bool:
-        """Whether theory keeps a point."""
-        if self.least_phase_rad == -math.inf:
-            return True
-        seen = outlook(periods, self.knobs, [point])
-        return bool(seen.phase_rad[0] >= self.least_phase_rad and seen.rest_octets[0] <= self.longest_rest_octets)
+    def holds(self, points: Sequence[Point]) -> list[bool]:
+        """Whether theory keeps each of the points."""
+        if self.limit == np.inf:
+            return [True] * len(points)
+        rests = resting(self.critic.periods, self.critic.tuned, points)
+        return [bool(held) for held in rests & (self.critic.scores(points) <= self.limit)]
 
 
 def narrow(
-    periods: Sequence[Configuration],
-    tuned: Sequence[Knob],
-    goal: Goal,
-    *,
-    seed: int,
-    starts: int,
-    progress: Progress | None = None,
+    critic: Critic, *, seed: int, starts: int, points: int = _POINTS, progress: Progress | None = None
 ) -> Region:
     """Return the part of the space between the knobs' bounds that theory keeps."""
-    count = _POINTS_SMCC if periods[0].scheme == "smcc" else _POINTS
-    points = _spread(tuned, count, seed)
-    seen = _in_batches(periods, tuned, points, progress)
-    known = np.isfinite(seen.phase_rad)
-    if not known.any():
-        return Region(tuple(tuned), count, count, -math.inf, math.inf, tuple(points[:starts]))
-    ample = known & (seen.phase_rad >= AMPLE_RAD)
-    least = AMPLE_RAD
-    if ample.sum() < _FEW * count:
-        ranked = np.sort(seen.phase_rad[known])[::-1]
-        least = float(ranked[min(len(ranked), math.ceil(_FEW * count)) - 1])
-        ample = known & (seen.phase_rad >= least)
-    longest = math.inf
-    if goal.name == "latency":
-        longest = float(np.median(seen.rest_octets[ample]))
-    kept = [point for point, fits in zip(points, ample & (seen.rest_octets <= longest), strict=True) if fits]
+    spread = _spread(critic.tuned, points, seed)
+    scores = critic.scores(spread, progress)
+    rests = resting(critic.periods, critic.tuned, spread) & np.isfinite(scores)
+    if not rests.any():
+        return Region(critic.tuned, points, 0, points, critic, np.inf, tuple(spread[:starts]))
+    limit = float(np.quantile(scores[rests], _KEPT))
+    ranked = [place for place in np.argsort(scores, kind="stable").tolist() if rests[place] and scores[place] <= limit]
+    kept = [spread[place] for place in ranked]
     within = tuple(
         replace(knob, low=min(point[knob.name] for point in kept), high=max(point[knob.name] for point in kept))
-        for knob in tuned
+        for knob in critic.tuned
     )
-    return Region(within, count, len(kept), least, longest, tuple(kept[:starts]))
-
-
-def outlook(periods: Sequence[Configuration], tuned: Sequence[Knob], points: Sequence[Point]) -> Outlook:
-    """Return what theory says of points, over all periods."""
-    phase, longest = np.full(len(points), np.inf), np.zeros(len(points))
-    for period in periods:
-        models: list[FluidModel] = []
-        places: list[int] = []
-        for place, point in enumerate(points):
-            given = moved(period, tuned, point)
-            try:
-                model = model_of(given)
-            except Unsuited:
-                continue
-            if given.scheme != "smcc" or rest(given).place == "target":
-                models.append(model)
-                places.append(place)
-        here, queue = np.full(len(points), np.nan), np.full(len(points), np.nan)
-        if models:
-            wide = stack_models(models)
-            with np.errstate(all="ignore"):
-                here[places] = _swing_phase_rad(wide) if wide.scheme == "smcc" else _phase_rad(wide)
-                queue[places] = wide.state_at_rest()[0]
-        # NaN stays NaN: what has no rest in one period has none.
-        phase, longest = np.minimum(phase, here), np.maximum(longest, queue)
-    return Outlook(phase, longest)
-
-
-def _phase_rad(wide: FluidModel) -> Array:
-    """The least phase margin of the modes that are at rest, within a turn; NaN where none is."""
-    least = np.full(np.shape(wide.state_at_rest()[0]), np.nan)
-    for mode in range(len(wide.modes)):
-        phase = np.clip(margins(linearise(wide, mode)).phase_rad, -np.pi, np.pi)
-        least = np.where(is_at_rest(wide, mode), np.fmin(least, phase), least)
-    return least
-
-
-def _swing_phase_rad(wide: FluidModel) -> Array:
-    """Of SMCC: by how much the loop's delay falls short of that at which a swing of the target's size lasts."""
-    room = np.minimum(wide.set_point_octets(), wide.buffer_octets - wide.set_point_octets())
-    delay, frequency = balance(wide, np.maximum(room, wide.frame_octets))
-    return np.clip((delay - wide.delays_s[0]) * frequency, -np.pi, np.pi)
+    return Region(within, points, int(rests.sum()), len(kept), critic, limit, tuple(kept[:starts]))
 
 
 def _spread(tuned: Sequence[Knob], count: int, seed: int) -> list[dict[str, float]]:
     """Points that fill the space evenly (Sobol's sequence, scrambled by the seed)."""
     from scipy.stats import qmc
 
-    places = qmc.Sobol(len(tuned), rng=seed).random(count)
     points = []
-    for row in places:
+    for row in qmc.Sobol(len(tuned), rng=seed).random(count).tolist():
         point = {}
-        for knob, place in zip(tuned, row.tolist(), strict=True):
-            value = (
-                knob.low * (knob.high / knob.low) ** place if knob.log else knob.low + place * (knob.high - knob.low)
-            )
+        for knob, place in zip(tuned, row, strict=True):
+            if knob.log:
+                value = knob.low * (knob.high / knob.low) ** place
+            else:
+                value = knob.low + place * (knob.high - knob.low)
             point[knob.name] = knob.snapped(value)
         points.append(point)
     return points
-
-
-def _in_batches(
-    periods: Sequence[Configuration],
-    tuned: Sequence[Knob],
-    points: Sequence[Point],
-    progress: Progress | None,
-) -> Outlook:
-    parts = []
-    for first in range(0, len(points), _BATCH):
-        parts.append(outlook(periods, tuned, points[first : first + _BATCH]))
-        if progress is not None:
-            progress(min(1.0, (first + _BATCH) / len(points)))
-    return Outlook(
-        np.concatenate([part.phase_rad for part in parts]), np.concatenate([part.rest_octets for part in parts])
-    )

@@ -21,16 +21,15 @@ if TYPE_CHECKING:
 
     import optuna
 
-    from penstock.theory.configuration import Configuration
 
 _BATCH = 8
 """So many points at a time: the sampler learns from them when all are done."""
 
-_ASKS = 40
-"""For each point that is simulated, so many proposals that the theory leaves out are put up with."""
+_ROUNDS = 6
+"""For each batch the theory is asked so many times; it leaves some of what is proposed out."""
 
 
-class Interrupted(Exception):  # noqa: N818 - the user's wish, no error
+class Interrupted(KeyboardInterrupt):
     """Ctrl-C: runs that are under way were ended, and are of no use."""
 
 
@@ -115,7 +114,6 @@ class Search:
     def __init__(
         self,
         scenario: Scenario,
-        periods: "Sequence[Configuration]",
         region: Region,
         goal: Goal,
         kept: Sequence[Guard],
@@ -128,7 +126,7 @@ class Search:
 
         # Its messages on each trial would be most of what a person sees.
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self._scenario, self._periods, self._region = scenario, periods, region
+        self._scenario, self._region = scenario, region
         self._goal, self._kept, self._seeds = goal, kept, seeds
         self._queue, self._buffer_octets = queue, buffer_octets
         self._study = optuna.create_study(
@@ -138,6 +136,19 @@ class Search:
             self._study.enqueue_trial(dict(start))
         self.tried: list[Tried] = []
         self.refused = 0
+
+    def learn(self, point: Point, runs: Sequence[Observed]) -> None:
+        """Let the search know what a point comes to that was simulated before it, if theory keeps it."""
+        import optuna
+
+        knobs = self._region.knobs
+        within = all(knob.low <= point[knob.name] <= knob.high for knob in knobs)
+        if within and self._region.holds([point])[0]:
+            spans: dict[str, optuna.distributions.BaseDistribution] = {
+                knob.name: optuna.distributions.FloatDistribution(knob.low, knob.high, log=knob.log) for knob in knobs
+            }
+            worth = score(self._goal, self._kept, runs, self._buffer_octets)
+            self._study.add_trial(optuna.trial.create_trial(params=dict(point), distributions=spans, value=worth))
 
     def run(self, trials: int, watch: Watch) -> None:
         """Simulate so many points, or fewer if the theory leaves out too many.
@@ -162,23 +173,29 @@ class Search:
         return min(self.tried, key=lambda tried: tried.score, default=None)
 
     def _ask(self, count: int) -> "list[tuple[optuna.trial.Trial, Point]]":
+        """So many points that theory keeps, in rounds; fewer if after all rounds there are none more."""
         import optuna
 
         batch: list[tuple[optuna.trial.Trial, Point]] = []
-        for _ in range(_ASKS * count):
+        for _ in range(_ROUNDS):
+            asked = [self._proposal() for _ in range(count - len(batch))]
+            held = self._region.holds([point for _, point in asked])
+            for (trial, point), fits in zip(asked, held, strict=True):
+                if fits and self._legal(point):
+                    batch.append((trial, point))
+                else:
+                    self.refused += 1
+                    self._study.tell(trial, state=optuna.trial.TrialState.PRUNED)
             if len(batch) == count:
                 break
-            trial = self._study.ask()
-            point = {
-                knob.name: knob.snapped(trial.suggest_float(knob.name, knob.low, knob.high, log=knob.log))
-                for knob in self._region.knobs
-            }
-            if self._legal(point) and self._region.holds(self._periods, point):
-                batch.append((trial, point))
-            else:
-                self.refused += 1
-                self._study.tell(trial, state=optuna.trial.TrialState.PRUNED)
         return batch
+
+    def _proposal(self) -> "tuple[optuna.trial.Trial, Point]":
+        trial = self._study.ask()
+        knobs = self._region.knobs
+        return trial, {
+            knob.name: knob.snapped(trial.suggest_float(knob.name, knob.low, knob.high, log=knob.log)) for knob in knobs
+        }
 
     def _legal(self, point: Point) -> bool:
         """Whether the scenario takes the values: DCQCN's thresholds have to be in order, for instance."""

@@ -9,30 +9,16 @@ import tomli_w
 
 from penstock.catalogue import schemes
 from penstock.scenario import AssignedScheme, Description, Scenario
-from penstock.theory.configuration import Configuration, Unsuited, configurations
+from penstock.theory.configuration import Unsuited, configurations
 from penstock.tune.goals import GOALS, Goal, Guard, Name, Observed, guards, score
-from penstock.tune.region import Region, narrow, outlook
+from penstock.tune.outlook import Outlook, outlook
+from penstock.tune.region import Critic, Region, narrow
 from penstock.tune.search import Interrupted, Search, Watch, simulate
-from penstock.tune.space import Knob, Point, knobs, point_of, set_to
+from penstock.tune.space import Knob, knobs, point_of, set_to
 from penstock.tune.verdict import Verdict, judge
 
 _STARTS = 8
 """So many kept points of the theory the search begins with."""
-
-
-@dataclass(frozen=True)
-class Margin:
-    """What theory says of one set of parameters.
-
-    Attributes:
-        phase_rad: the least phase margin of all periods; NaN where nothing rests within the limits.
-        rest_octets: queue at rest, the longest of all periods; NaN where there is none.
-        reason: why there is no number, or "".
-    """
-
-    phase_rad: float
-    rest_octets: float
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,7 +35,7 @@ class Settings:
 
     name: str
     parameters: Mapping[str, str | int | float]
-    margin: Margin
+    margin: Outlook
     tuning: tuple[Observed, ...]
     judging: tuple[Observed, ...]
 
@@ -142,19 +128,21 @@ def tune(
     tuning = tuple(range(plan["seed"], plan["seed"] + seeds))
     unseen = tuple(range(plan["seed"] + seeds, plan["seed"] + seeds + verdict_seeds))
 
-    region = narrow(periods, space, asked, seed=plan["seed"], starts=_STARTS, progress=narrowing)
+    critic = Critic.of(periods, plan["warmup_s"], asked, space)
+    region = narrow(critic, seed=plan["seed"], starts=_STARTS, progress=narrowing)
     same = _assigned(plan, longest.scheme)["parameters"] == _assigned(standard.describe(), longest.scheme)["parameters"]
     references = {name: standard} if same else {name: standard, "scenario": own}
     runs = dict(zip(references, simulate(list(references.values()), tuning, longest.queue, watch), strict=True))
     kept = guards(asked, runs[name])
 
-    search = Search(own, periods, region, asked, kept, tuning, queue=longest.queue, buffer_octets=longest.buffer_octets)
+    search = Search(own, region, asked, kept, tuning, queue=longest.queue, buffer_octets=longest.buffer_octets)
+    own_runs = runs[name if same else "scenario"]
+    search.learn(point_of(longest, space), own_runs)
     interrupted = False
     try:
         search.run(trials, watch)
     except Interrupted:
         interrupted = True
-    own_runs = runs[name if same else "scenario"]
     best = search.best
     changed = best is not None and best.score < score(asked, kept, own_runs, longest.buffer_octets)
     point, tuned_runs = (
@@ -187,9 +175,9 @@ def tune(
         tuning_seeds=tuning,
         verdict_seeds=unseen,
         changed=changed,
-        proposal=_settings("proposal", proposal, space, point, tuned_runs, judged.get("proposal", ())),
+        proposal=_settings("proposal", proposal, space, tuned_runs, judged.get("proposal", ())),
         others=tuple(
-            _settings(other, reference, space, None, runs[other], judged.get(other, ()))
+            _settings(other, reference, space, runs[other], judged.get(other, ()))
             for other, reference in references.items()
         ),
         verdicts=verdicts,
@@ -244,34 +232,13 @@ def _settings(
     name: str,
     scenario: Scenario,
     space: Sequence[Knob],
-    point: Point | None,
     tuning: tuple[Observed, ...],
     judging: tuple[Observed, ...],
 ) -> Settings:
     """What is known of a scenario's parameters."""
-    try:
-        periods = configurations(scenario)
-        values = point_of(periods[0], space) if point is None else point
-        seen = outlook(periods, space, [values])
-        margin = Margin(float(seen.phase_rad[0]), float(seen.rest_octets[0]))
-        if not math.isfinite(margin.phase_rad):
-            margin = Margin(math.nan, math.nan, _why(periods))
-    except Unsuited as unsuited:
-        values, margin = {}, Margin(math.nan, math.nan, str(unsuited))
     parameters = _assigned(scenario.describe(), space[0].key.split(".")[1])["parameters"]
-    shown = {knob.key: knob.text(values.get(knob.name, float(parameters[knob.name]))) for knob in space}
-    return Settings(name, shown, margin, tuning, judging)
-
-
-def _why(periods: Sequence[Configuration]) -> str:
-    from penstock.theory.models import model_of
-
-    try:
-        for period in periods:
-            model_of(period)
-    except Unsuited as unsuited:
-        return str(unsuited)
-    return "no rest within the limits of queue and rates"
+    shown = {knob.key: knob.text(float(parameters[knob.name])) for knob in space}
+    return Settings(name, shown, outlook(configurations(scenario)), tuning, judging)
 
 
 def _in_words(other: str, standard: str, same: bool) -> str:
