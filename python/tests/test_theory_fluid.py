@@ -86,7 +86,7 @@ def test_the_mode_changes_are_found_so_exactly_that_the_order_stays() -> None:
     # SMCC with a delay and no grain crosses both of its lines again and again.
     model = SMCC.with_changes(delay_s=2e-4)
     start = np.array([100e3, 600e6])
-    ends = [delay.integrate(model, start, 0.01, step_s=1e-4 / n).states[0][-1] for n in (1, 8, 32)]
+    ends = [delay.integrate(model, start, 0.003, step_s=1e-4 / n).states[0][-1] for n in (1, 8, 32)]
     assert math.log2(abs(ends[0] - ends[2]) / abs(ends[1] - ends[2])) / 3 > 3.5
 
 
@@ -147,3 +147,11 @@ def test_many_configurations_at_once_are_each_what_they_are_alone() -> None:
         one = SMCC.with_changes(beta=float(betas[index]), grain_octets=1000.0)
         alone = np.array([80e3, 450e6])
         assert slopes[(slice(None), *index)] == pytest.approx(one.derivative(alone, (alone, alone)))
+
+
+def test_a_model_that_comes_to_rest_on_its_line_does_not_stall() -> None:
+    # With one cycle of Fast Recovery QCN spirals into its rest, which lies on Fb = 0.
+    model = Sampled(**{**QCN, "flows": 3.0, "byte_reset_octets": 150e3, "threshold": 1.0}, halved=True)
+    path = hybrid.integrate(model, model.start(), 0.6, most_events=300)
+    assert path.sliding_s() > 0
+    assert path.states[0][-1] == pytest.approx(64e3, abs=10)

@@ -15,6 +15,8 @@ At a switching line s = 0 the two modes beside it decide, by how fast s changes 
 Sliding ends when one share reaches zero; a speed of a millionth of the other counts as leading to the line, so that a
 line at rest is one to slide on. Without this rule the solver would change modes for ever without getting on. Where two
 lines meet, the rule is taken for the line that is reached, with the modes that the signs of the other functions leave.
+A trajectory that slides along two lines at once would still switch without end: after twenty events that follow one
+another within a 400th of the model's time scale, the mode is held for a 20th of it.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,6 +35,12 @@ _MOST_EVENTS = 20_000
 
 _SLACK = 1e-6
 """A mode beside a line leads away from it if it does so faster than this part of what the other does."""
+
+_STILL = 1e-8
+"""A model that moves by less than this part of its rest in its own time scale does not move."""
+
+_QUICK = 20
+"""So many events may follow one another at once; then the mode is held for a while."""
 
 
 @dataclass(frozen=True)
@@ -135,16 +143,24 @@ class _Run:
         pieces: list[Segment] = []
         times, states = [np.array([now])], [state[:, None]]
         regime = self._settle(state, self._signs(state, None), None)
-        events = 0
+        events = quick = 0
+        hold = self.model.time_scale_s / 20
         while now < stop:
-            solved = self._solve(state, now, stop, regime)
-            fired = [k for k, hits in enumerate(solved.t_events) if len(hits)]
+            held = quick > _QUICK
+            solved = self._solve(state, now, min(now + hold, stop) if held else stop, regime, held)
+            fired = [k for k, hits in enumerate(solved.t_events or []) if len(hits)]
             end = float(solved.t[-1])
             mode = self._mode(regime.signs)
             pieces.append(Segment(now, end, mode, regime.sliding, _dense(solved.sol, now)))
             times.append(solved.t[1:])
             states.append(solved.y[:, 1:])
+            quick = quick + 1 if end - now < hold / 20 else 0
             state, now = solved.y[:, -1].copy(), end
+            if held:
+                values = self._switch(state) > 0
+                signs = [regime.signs[k] if k == regime.sliding else bool(v) for k, v in enumerate(values)]
+                state, regime = self._resume(np.clip(state, self.low, self.high), regime, signs)
+                continue
             if not fired:
                 break
             events += 1
@@ -154,8 +170,8 @@ class _Run:
             states[-1][:, -1:] = state[:, None]
         return Trajectory(pieces, np.concatenate(times), np.concatenate(states, axis=1))
 
-    def _solve(self, state: Array, now: float, stop: float, regime: _Regime) -> Any:
-        checks = self._checks(regime)
+    def _solve(self, state: Array, now: float, stop: float, regime: _Regime, held: bool) -> Any:
+        checks = [] if held else self._checks(regime)
         solved = solve_ivp(
             lambda _, y: self._slope(y, regime),
             (now, stop),
@@ -203,18 +219,29 @@ class _Run:
     def _share(self, state: Array, line: int, below: Array, above: Array) -> float:
         """Return the share of the positive side that holds the switching function at zero."""
         down, up = self._rate_of(state, line, above), self._rate_of(state, line, below)
-        return min(max(up / (up - down), 0.0), 1.0) if up != down else 0.0
+        # Where neither side leads anywhere, only rounding would share them out.
+        still = _STILL * float(np.abs(self._gradient(state, line)) @ self.scale) / self.model.time_scale_s
+        return min(max(up / (up - down), 0.0), 1.0) if up - down > still else 0.0
 
     def _switch(self, state: Array) -> Array:
         return self.model.switches(state, (state,) * len(self.model.delays_s))
 
     def _rate_of(self, state: Array, line: int, slope: Array) -> float:
-        """Return how fast a switching function changes along ``slope``: a central difference, exact for linear ones."""
-        largest = float(np.max(np.abs(slope) / self.scale))
-        if largest == 0:
-            return 0.0
-        step = 1e-6 / largest * slope
-        return float((self._switch(state + step)[line] - self._switch(state - step)[line]) * largest / 2e-6)
+        """Return how fast a switching function changes along ``slope``: its gradient by central differences.
+
+        Each variable has its own step: along ``slope`` itself a slow variable's change would drown in rounding.
+        """
+        moving = np.flatnonzero(slope)
+        return float(self._gradient(state, line, moving) @ slope[moving])
+
+    def _gradient(self, state: Array, line: int, which: NDArray[np.int_] | None = None) -> Array:
+        found = []
+        for i in range(len(state)) if which is None else which:
+            step = np.zeros_like(state)
+            step[i] = 1e-6 * self.scale[i]
+            change = self._switch(state + step)[line] - self._switch(state - step)[line]
+            found.append(change / (2 * step[i]))
+        return np.array(found)
 
     # Events.
 
@@ -273,9 +300,9 @@ class _Run:
         if event < lines + 2 * n:
             i, upper = divmod(event - lines, 2)
             if (regime.high if upper else regime.low)[i]:
-                return state, self._settle(state, signs, regime.sliding, released=i)
+                return self._resume(state, regime, signs, released=i)
             state[i] = (self.high if upper else self.low)[i]
-            return state, self._settle(state, signs, regime.sliding)
+            return self._resume(state, regime, signs)
         # One side of the line on which it slides no longer leads to it: that side is left for.
         line = regime.sliding or 0
         signs[line] = event == lines + 2 * n + 1
@@ -296,8 +323,27 @@ class _Run:
             return state, self._settle(state, signs, line)
         if not (fall < 0 if came_from else rise > 0):
             signs[line] = came_from
-            return state, self._settle(state, signs, None)
-        return jumped, self._settle(jumped, signs, None)
+            return self._resume(state, regime, signs)
+        return self._resume(jumped, regime, signs)
+
+    def _resume(
+        self, state: Array, regime: _Regime, signs: list[bool], released: int | None = None
+    ) -> tuple[Array, _Regime]:
+        """Return what follows an event that has another cause than the line on which it slides, if it does.
+
+        It goes on sliding if both sides still lead to that line; otherwise it leaves for the side that does not.
+        """
+        line = regime.sliding
+        if line is None:
+            return state, self._settle(state, signs, None, released)
+        trial = self._settle(state, signs, line, released)
+        below, above = self._sides(state, trial)
+        rise, fall = self._rate_of(state, line, below), self._rate_of(state, line, above)
+        slack = _SLACK * (abs(rise) + abs(fall))
+        if rise > -slack and fall < slack:
+            return state, trial
+        signs[line] = fall >= slack
+        return state, self._settle(state, signs, None, released)
 
     def _signs(self, state: Array, known: Sequence[bool] | None) -> list[bool]:
         """Return on which side of each line a state lies; on a line itself, to which it is led."""

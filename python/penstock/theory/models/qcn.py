@@ -33,7 +33,6 @@ from penstock.theory.models.base import (
 )
 
 _DECREASE, _RECOVERY, _INCREASE = range(3)
-_TABLE_OCTETS = np.array([150_000, 75_000, 50_000, 37_500, 30_000, 25_000, 21_500, 18_500], dtype=float) / 150_000
 
 
 @dataclass(frozen=True)
@@ -219,9 +218,16 @@ class Sampled(_Qcn):
 
         r' = ln 2 k (R - r),  R' = 0,  c' = k               c <  threshold (Fast Recovery)
         r' = 2 ln 2 k (R - r),  R' = 2 k R_AI,  c' = 2 k    c >= threshold (Active Increase, half cycles)
+
+    With quantised feedback a message comes from |Fb| of one step on, and says in the mean half a step too little.
+
+    Attributes:
+        halved: whether cycles are halved after Fast Recovery.
+        step_octets: step of quantisation, octets; 0 without.
     """
 
     halved: bool
+    step_octets: Value = 0.0
 
     form: ClassVar[str] = "sampled"
     source: ClassVar[str] = "paper 004, equation (15), with the rate of samples; paper 002 section 2"
@@ -230,7 +236,7 @@ class Sampled(_Qcn):
         "differences between flows (all have the mean rate)",
         "cycles that end between two messages",
         "timer, Hyper-Active Increase, Extra Fast Recovery, Target Rate Reduction",
-        "steps of quantisation; the table's shorter intervals where |Fb| is large",
+        "the table's shorter intervals where |Fb| is large; Qold of the last message",
     )
     variables: ClassVar[tuple[Variable, ...]] = (
         QUEUE,
@@ -244,7 +250,13 @@ class Sampled(_Qcn):
     @classmethod
     def of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of QCN."""
-        return cls(**_Qcn.shared(configuration), halved=configuration.parameters["cycle_halving"] == "per-counter")
+        shared, word = _Qcn.shared(configuration), configuration.parameters
+        quantised = word["quantise"] != "none"
+        return cls(
+            **shared,
+            halved=word["cycle_halving"] == "per-counter",
+            step_octets=1 / (shared["gain_per_octet"] * configuration.number("gd_inverse")) if quantised else 0.0,
+        )
 
     def fb_octets(self, state: Array) -> Array:
         """Return Fb, octets, negative for congestion: its growth is that of the queue over 1 / (p arrivals)."""
@@ -259,7 +271,8 @@ class Sampled(_Qcn):
         if mode == _DECREASE:
             messages = self.messages_per_s(past[0])
             # At most half the rate is lost at a message.
-            cut = xp.clip(-self.gain_per_octet * self.fb_octets(past[0]), 0.0, 0.5)
+            fb = -self.fb_octets(past[0]) - self.step_octets / 2
+            cut = xp.clip(self.gain_per_octet * fb, 0.0, 0.5)
             rows = -cut * messages * rate, messages * (rate - target), -messages * cycles
         else:
             speed = self.cycles_per_s(state) * (2.0 if mode == _INCREASE and self.halved else 1.0)
@@ -268,18 +281,18 @@ class Sampled(_Qcn):
         return cast(Array, xp.stack([self.excess_octets_per_s(state), *rows]))
 
     def switches(self, state: Array, past: Sequence[Array]) -> Array:
-        """Return Fb (octets), and the cycles since the last message less those of Fast Recovery."""
+        """Return Fb and a step (octets), and the cycles since the last message less those of Fast Recovery."""
         xp = namespace(state)
-        return cast(Array, xp.stack([self.fb_octets(past[0]), state[3] - self.threshold]))
+        return cast(Array, xp.stack([self.fb_octets(past[0]) + self.step_octets, state[3] - self.threshold]))
 
     def mode_of(self, positive: Flags) -> NDArray[np.int_]:
         """Return decrease for Fb <= 0, and by the count of cycles."""
         return np.where(positive[0], np.where(positive[1], _INCREASE, _RECOVERY), _DECREASE)
 
     def state_at_rest(self) -> Array:
-        """Return the set point with each flow at its share, which is its target too."""
+        """Return where messages begin, at the set point or a step above it, with each flow at its share, its target."""
         fair = self.capacity_bps / self.flows
-        return stack(self.q_eq_octets, fair, fair, 0.0)
+        return stack(self.q_eq_octets + self.step_octets, fair, fair, 0.0)
 
     def start(self) -> Array:
         """Return an empty queue and line rate, which is the target."""
