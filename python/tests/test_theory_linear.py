@@ -173,7 +173,7 @@ def test_jax_gives_the_same_margins() -> None:
 
     xp = backend("jax")
     rng = np.random.default_rng(7)
-    for _ in range(10):
+    for _ in range(2):
         system = _random(rng)
         same = margins(
             DelaySystem(xp.asarray(system.instant), xp.asarray(system.delayed), xp.asarray(system.delay_s)), xp

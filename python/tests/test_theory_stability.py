@@ -1,12 +1,15 @@
 """Margins, limit cycles and maps: against differences, closed forms, integration and the packet simulator."""
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
+
 from penstock import Scenario
 from penstock.cli import app
 from penstock.theory import axes, maps, samples
@@ -14,11 +17,10 @@ from penstock.theory.configuration import Configuration, Unsuited, configuration
 from penstock.theory.cycle import balance, harmonic_balance, return_map, settled
 from penstock.theory.linear import DelaySystem, is_single_loop, margins, rightmost_roots
 from penstock.theory.linearisation import is_at_rest, linearise, scales
-from penstock.theory.margin import modes_beside, nearest_change, report, stack_models, vary
+from penstock.theory.margin import modes_beside, nearest_change, report, vary
 from penstock.theory.models import model_of
 from penstock.theory.models.dcqcn import Dcqcn
 from penstock.theory.models.smcc import Smcc
-from typer.testing import CliRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEN_GIG = ROOT / "scenarios/baseline/ten-gig.toml"
@@ -109,9 +111,7 @@ def test_bcn_swings_in_packets_beyond_its_delay_margin_and_not_before() -> None:
     for extra_s in (0.0, 0.5 * margin_s, 1.6 * margin_s):
         late = replace(given, feedback_delay_s=given.feedback_delay_s + extra_s)
         (queue,) = (
-            entry
-            for entry in maps.as_scenario(late, 0.1).run().summary["queues"]
-            if entry["name"] == "sw0->sw1"
+            entry for entry in maps.as_scenario(late, 0.1).run().summary["queues"] if entry["name"] == "sw0->sw1"
         )
         deviations.append(queue["std_octets"] / given.number("q_eq"))
     assert deviations[0] < 0.1
@@ -138,12 +138,10 @@ def test_nearest_change() -> None:
     assert nearest_change(lambda f: np.where(f > 2, np.nan, (f < 3).astype(float)), 1e-3, 1e3) == np.inf
 
 
-# "ECN or Delay", CoNEXT 2016, section 3.2: with a feedback delay of 85 us DCQCN is stable with 2 flows and unstable with
-# 10, and stable with either with 4 us; 40 Gb/s, R_AI 40 Mb/s, Kmax 200 KB. Its 64 flows ask for marks more likely than
-# Pmax; what its figure 3 has there belongs to a line of marks that goes on beyond Kmax.
-@pytest.mark.parametrize(
-    ("flows", "delay_us", "stable"), [(2, 85, True), (10, 85, False), (2, 4, True), (10, 4, True)]
-)
+# "ECN or Delay", CoNEXT 2016, section 3.2: with a feedback delay of 85 us DCQCN is stable with 2 flows and unstable
+# with 10, and stable with either with 4 us; 40 Gb/s, R_AI 40 Mb/s, Kmax 200 KB. Its 64 flows ask for marks more likely
+# than Pmax; what its figure 3 has there belongs to a line of marks that goes on beyond Kmax.
+@pytest.mark.parametrize(("flows", "delay_us", "stable"), [(2, 85, True), (10, 85, False), (2, 4, True), (10, 4, True)])
 def test_dcqcn_is_stable_where_its_authors_say(flows: int, delay_us: float, stable: bool) -> None:
     model = _published(flows, delay_us)
     assert is_at_rest(model, 1)
@@ -216,10 +214,10 @@ def test_the_return_map_contracts_below_the_critical_delay_and_expands_above() -
     critical = float(balance(line, np.array([1e3]))[0][0])
     for factor, contracts in ((0.7, True), (1.3, False)):
         late = line.with_changes(delay_s=critical * factor)
-        tops = return_map(late, np.array([1e2, 1e4]), laps=4)
-        ratio = tops[-1] / tops[-2]
+        tops = return_map(late, np.array([1.0, 100.0]), laps=2, steps_per_turn=150)
+        ratio = tops[1] / tops[0]
         # Homogeneous again: the same slope at any amplitude.
-        assert ratio[0] == pytest.approx(ratio[1], rel=0.02)
+        assert ratio[0] == pytest.approx(ratio[1], rel=0.05)
         assert (ratio[0] < 1) == contracts
 
 
@@ -230,12 +228,12 @@ def test_describing_function_return_map_and_integration_agree_on_the_cycle() -> 
     assert by_balance.amplitude_octets == pytest.approx(float(ends.amplitude_octets[0]), rel=0.15)
     assert by_balance.period_s == pytest.approx(float(ends.period_s[0]), rel=0.02)
     # The fixed point of the map: swings grow below it and shrink above it.
-    tops = return_map(model, np.array([0.5, 2.0]) * by_balance.amplitude_octets, laps=4)
+    tops = return_map(model, np.array([0.5, 2.0]) * by_balance.amplitude_octets, laps=4, steps_per_turn=150)
     assert tops[-1, 0] > tops[1, 0]
     assert tops[-1, 1] < tops[1, 1]
 
 
-@pytest.mark.parametrize(("delay_us", "octets"), [(200, 0), (600, 4500), (1000, 64_000), (1200, 64_000)])
+@pytest.mark.parametrize(("delay_us", "octets"), [(200, 0), (600, 6000), (1000, 64_000), (1200, 64_000)])
 def test_smcc_swings_in_packets_as_the_models_say(delay_us: float, octets: float) -> None:
     given = _smcc(delay_us)
     model = model_of(given)
@@ -248,8 +246,8 @@ def test_smcc_swings_in_packets_as_the_models_say(delay_us: float, octets: float
     steps = samples.integrate(model, model.start(), 1.0).at(np.arange(0.5, 1.0, 5e-5))[0]
     assert amplitude == pytest.approx((steps.max() - steps.min()) / 2, abs=2000, rel=0.1)
     assert amplitude == pytest.approx(octets, abs=1000, rel=0.15)
-    # As a fluid it has the period, and the amplitude where buffer and rates bound it: in between samples are too few for a
-    # fluid, ten in a period.
+    # As a fluid it has the period, and the amplitude where buffer and rates bound it: in between samples are too few
+    # for a fluid, ten in a period.
     ends = settled(model)
     if octets > 1000:
         period = len(queue) * (time_s[1] - time_s[0]) / np.argmax(np.abs(np.fft.rfft(queue - queue.mean())))
@@ -287,9 +285,9 @@ def test_axes_that_are_none(text: str, words: str) -> None:
 def test_a_key_of_the_scenario_is_an_axis_too() -> None:
     scenario = Scenario.load(TEN_GIG)
     base = configuration(scenario)
-    changed = axes.apply(scenario, base, {"topology.star.link_delay": 5e-6, "flows": 7.0})
+    changed = axes.apply(scenario, base, {"topology.star.link_delay": 50e-6, "flows": 7.0})
     assert changed.flows == 7
-    assert changed.round_trip_s > base.round_trip_s
+    assert changed.round_trip_s > base.round_trip_s + 50e-6
 
 
 @pytest.mark.parametrize("scheme", [*SCHEMES, "smcc"])
@@ -309,24 +307,28 @@ def test_a_map_has_the_margins_of_its_points() -> None:
     for row, delay in enumerate(y.values):
         for column, flows in enumerate(x.values):
             given = axes.apply(scenario, base, {"flows": float(flows), "round_trip_s": float(delay)})
-            try:
-                wanted = min(np.degrees(side.phase_rad) for side in report(given).sides)
-            except Unsuited:
-                wanted = np.nan
+            model = model_of(given)
+            wanted = np.degrees(margins(linearise(model, 1)).phase_rad) if is_at_rest(model, 1) else np.nan
             assert drawn.values[row, column] == pytest.approx(wanted, rel=1e-6, nan_ok=True)
     assert np.isnan(drawn.values[:, -1]).all()
     assert any("derivative" in reason for reason in drawn.refused)
 
 
-def test_margins_of_a_large_map_are_one_array_calculation() -> None:
-    # What takes the time of a map of 200 x 200, on a fortieth of it; `make verify` draws a whole one by the clock.
-    base = model_of(_given("dcqcn"))
-    wide = stack_models([base.with_changes(delay_s=1e-6 * k) for k in range(1, 1001)])
-    found = margins(linearise(wide, 1))
-    assert found.stable.shape == (1000,)
-    # With delay alone rising, stability is lost once.
-    assert np.count_nonzero(np.diff(found.stable.astype(int))) == 1
-    assert np.all(np.diff(found.phase_rad[:50]) < 0)
+def test_a_map_of_200_by_200_margins_takes_less_than_ten_seconds_on_two_cores() -> None:
+    x, y = axes.read("r_ai=1Mbps..40Mbps:200", "dcqcn"), axes.read("delay=5us..200us:200", "dcqcn")
+    shares: list[float] = []
+    begun = time.process_time()
+    drawn = maps.draw_up(Scenario.load(TEN_GIG), x, y, "margin", scheme="dcqcn", progress=shares.append)
+    # One core's time, so that what else the machine does is left out.
+    assert time.process_time() - begun < 10
+    assert len(shares) > 20
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    # More delay never makes this one stable again.
+    stable = drawn.values > 0
+    assert np.all(np.diff(stable.astype(int), axis=0) <= 0)
+    assert stable.any()
+    assert not stable.all()
 
 
 def _cli(*arguments: str) -> Any:

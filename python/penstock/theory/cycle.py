@@ -29,11 +29,15 @@ import numpy as np
 from penstock.theory.configuration import BITS_PER_OCTET
 from penstock.theory.linear import Array
 from penstock.theory.models.base import FluidModel
+from penstock.theory.models.smcc import Smcc
 
 _ANGLES = 720
 """Points of a turn at which a describing function is averaged; between them, so that none lies on a switching line."""
 
 _HALVINGS = 60
+
+_DELAYS = 24
+"""So many delays are tried at once for the critical one."""
 
 
 @dataclass(frozen=True)
@@ -319,3 +323,17 @@ def return_map(model: FluidModel, amplitudes_octets: Array, *, laps: int = 6, st
         if np.all(lap >= laps):
             break
     return found
+
+
+def critical_delay_s(model: Smcc) -> float:
+    """The delay at which large swings of SMCC neither grow nor die, by the slope of the return map, s.
+
+    A swing is large where the grain of growth is nothing to it; then one slope holds for all, up to buffer and rates.
+    """
+    amplitude = np.full(_DELAYS, float(np.max(np.asarray(model.set_point_octets()))) * 1e-4)
+    large = model.with_changes(grain_octets=0.0, t1_octets=0.0)
+    harmonic = float(balance(large, amplitude[:1])[0][0])
+    delays = harmonic * np.linspace(0.4, 1.4, _DELAYS)
+    tops = return_map(large.with_changes(delay_s=delays), amplitude, laps=3, steps_per_turn=100)
+    growth = np.log(tops[2] / tops[1])
+    return float(np.interp(0.0, growth, delays))

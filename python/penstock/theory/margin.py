@@ -5,26 +5,27 @@ what is then exact. SMCC has no such mode: its report is the limit cycle.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from penstock.catalogue import schemes
 from penstock.theory.configuration import Configuration, Unsuited
-from penstock.theory.cycle import Cycle, balance, harmonic_balance, settled
+from penstock.theory.cycle import Cycle, balance, critical_delay_s, harmonic_balance, settled
 from penstock.theory.linear import Array, DelaySystem, loop_margins, margins, polynomials, rightmost_roots
 from penstock.theory.linearisation import beside, is_at_rest, linearise
 from penstock.theory.models import model_of
 from penstock.theory.models.base import FluidModel
 from penstock.theory.models.dcqcn import Dcqcn
+from penstock.theory.models.smcc import Smcc
 
 _WIDEST = 1000.0
 """A parameter is changed up to so many times, up and down."""
 
-_FACTORS = 241
-_ZOOMS = 4
-_ZOOM_POINTS = 33
+_FACTORS = 49
+_ZOOMS = 5
+_ZOOM_POINTS = 17
 
 FIELDS = ("flows", "capacity_bps", "round_trip_s", "frame_octets")
 """What is varied of a configuration beside the scheme's parameters."""
@@ -79,7 +80,7 @@ class Swing:
     Attributes:
         delay_s: the loop's delay.
         onset_s: the delay from which on small swings last.
-        critical_s: the delay from which on large swings grow until buffer or rates bound them.
+        critical_s: the delay from which on large swings grow until buffer or rates bound them, by the return map.
         describing: the cycle by harmonic balance.
         integrated: the cycle in which the integrated model ends.
         utilization: share of the capacity that the integrated model uses.
@@ -123,7 +124,7 @@ def report(configuration: Configuration) -> Report:
     rest = model.state_at_rest()
     by_name = {variable.name: float(value) for variable, value in zip(model.variables, rest, strict=True)}
     about = f"{model.scheme}, {model.form}: {model.source}"
-    if configuration.scheme == "smcc":
+    if isinstance(model, Smcc):
         return Report(configuration, about, by_name, swing=swing(model), omits=model.omits)
     modes = modes_beside(model)
     if not all(bool(is_at_rest(model, mode)) for mode in modes):
@@ -151,15 +152,20 @@ def modes_beside(model: FluidModel) -> tuple[int, ...]:
     return tuple(sorted({int(np.max(model.modes_at(state, (state,) * delays))) for state in beside(model)}))
 
 
-def swing(model: FluidModel) -> Swing:
+def swing(model: Smcc) -> Swing:
     """The limit cycle of one configuration of SMCC."""
     delay = float(np.max(np.asarray(model.delay_s)))
     set_point = float(np.max(np.asarray(model.set_point_octets())))
-    delays, _ = balance(model, set_point * np.array([1e-4, 1.0]))
+    delays, _ = balance(model, set_point * np.array([1e-4]))
     ends = settled(model)
     integrated = Cycle(float(ends.amplitude_octets[0]), float(ends.period_s[0]))
     return Swing(
-        delay, float(delays[0]), float(delays[1]), harmonic_balance(model), integrated, float(ends.utilization[0])
+        delay,
+        float(delays[0]),
+        critical_delay_s(model),
+        harmonic_balance(model),
+        integrated,
+        float(ends.utilization[0]),
     )
 
 
@@ -192,7 +198,7 @@ def nearest_change(stable: Callable[[Array], Array], least: float, most: float) 
 
 
 def _change_towards(stable: Callable[[Array], Array], bound: float) -> float:
-    low, high, points = 0.0, float(np.log(bound)), _FACTORS // 2
+    low, high, points = 0.0, float(np.log(bound)), _FACTORS
     for _ in range(_ZOOMS):
         steps = np.linspace(low, high, points)
         values = stable(np.exp(steps))
@@ -233,11 +239,9 @@ def stack_models(models: list[FluidModel]) -> FluidModel:
     """One model whose parameters are arrays, of models of the same kind."""
     first = models[0]
     changes: dict[str, Any] = {}
-    for name, value in vars(first).items():
-        if isinstance(value, bool | str):
-            continue
-        column = [getattr(model, name) for model in models]
-        changes[name] = np.array(column, dtype=float)
+    for entry in fields(first):
+        if not isinstance(getattr(first, entry.name), bool | str):
+            changes[entry.name] = np.array([getattr(model, entry.name) for model in models], dtype=float)
     return first.with_changes(**changes)
 
 

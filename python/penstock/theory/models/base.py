@@ -136,10 +136,6 @@ class FluidModel(ABC):
         """Return the time scale of each configuration, s."""
         return self._scale_s()
 
-    def wait_s(self, state: Array) -> Value:
-        """Return what the queue adds to the loop's delay at a state, s: nothing where its arrivals are sampled."""
-        return 0.0
-
     def entered(self, before: int, after: int, state: Array) -> Array:
         """Return the state at which mode ``after`` begins that follows ``before``: most models jump nowhere."""
         return state

@@ -13,6 +13,7 @@ with r_B = r p / ((1 - p)^-B - 1) and r_T = r p / ((1 - p)^-(T r) - 1): cycles a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Self, cast
 
 import numpy as np
@@ -50,6 +51,7 @@ class Dcqcn(FluidModel):
         byte_reset_octets: a cycle of the byte counter.
         timer_s: T, s.
         r_ai_bps: R_AI, bit/s.
+        waits: whether a marked frame's wait in the queue, as long as at rest, is part of the delay.
     """
 
     k_min_octets: Value
@@ -62,6 +64,7 @@ class Dcqcn(FluidModel):
     byte_reset_octets: Value
     timer_s: Value
     r_ai_bps: Value
+    waits: bool
 
     scheme: ClassVar[str] = "dcqcn"
     form: ClassVar[str] = "published"
@@ -90,7 +93,7 @@ class Dcqcn(FluidModel):
                 "the model of DCQCN is that of its paper: alpha per CNP, both counters, cuts at once",
                 "set alpha_update to per-cnp, counters to both and decrease_time to 0",
             )
-        model = cls(
+        return cls(
             **common(configuration, "min_rate"),
             k_min_octets=number("k_min"),
             k_max_octets=number("k_max"),
@@ -102,10 +105,8 @@ class Dcqcn(FluidModel):
             byte_reset_octets=number("byte_reset"),
             timer_s=number("time_reset"),
             r_ai_bps=number("r_ai"),
+            waits=True,
         )
-        # A frame is marked as it joins the queue, and waits in it before its mark is seen.
-        wait_s = model.state_at_rest()[0] / (model.link_bps * model.octets_per_bit)
-        return model.with_changes(delay_s=model.delay_s + float(wait_s))
 
     def marked(self, mode: int, queue: Array) -> Array:
         """Return the probability of a mark in a mode."""
@@ -162,9 +163,20 @@ class Dcqcn(FluidModel):
         queue = self.k_min_octets + np.minimum(p / self.p_max, 1.0) * (self.k_max_octets - self.k_min_octets)
         return stack(queue, fair, fair + self.r_ai_bps * increase / cut, news)
 
-    def wait_s(self, state: Array) -> Value:
-        """Return how long a frame that is marked as it joins the queue waits before its destination sees it, s."""
-        return cast(Value, state[0] * BITS_PER_OCTET / self.link_bps)
+    @property
+    def delays_s(self) -> tuple[Value, ...]:
+        """How long ago a frame was marked: it is marked as it joins the queue, and waits in it before that is seen."""
+        return (self.delay_s + self._wait_s,)
+
+    def without_delay(self) -> Self:
+        """Return the model without any delay, that in the queue included."""
+        return self.with_changes(delay_s=0.0, waits=False)
+
+    @cached_property
+    def _wait_s(self) -> Value:
+        if not self.waits:
+            return 0.0
+        return cast(Value, self.state_at_rest()[0] / (self.link_bps * self.octets_per_bit))
 
     def marked_at_rest(self) -> Value:
         """Return the probability of a mark at rest."""
