@@ -52,12 +52,13 @@ def _forecast(courses: Sequence[Course], start_s: float, progress: Callable[[flo
     count = max(1, int(length_s / step_s))
     queues = np.empty((count, width), dtype=np.float32)
     used, lost, offered = np.zeros(width), np.zeros(width), np.zeros(width)
+    bounds = [_limits(course.wide, state) for course in courses]
     place = 0
     for k in range(count):
         while place < len(courses) - 1 and start_s + k * step_s >= courses[place].stop_s:
             place += 1
         model = courses[place].wide
-        low, high = _limits(model, state)
+        low, high = bounds[place]
         now = [past[(k - back) % len(past), :, columns].T for back in backs]
         slope = _slope(model, state, now)
         guess = np.clip(state + step_s * slope, low, high)

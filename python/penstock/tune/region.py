@@ -24,7 +24,6 @@ from penstock.tune.space import Knob, Point, moved, point_of
 
 Progress = Callable[[float], None]
 
-_POINTS = 256
 _KEPT = 0.5
 """So large a share of the points that rest is kept."""
 
@@ -115,9 +114,7 @@ class Region:
         return [bool(held) for held in rests & (self.critic.scores(points) <= self.limit)]
 
 
-def narrow(
-    critic: Critic, *, seed: int, starts: int, points: int = _POINTS, progress: Progress | None = None
-) -> Region:
+def narrow(critic: Critic, *, seed: int, starts: int, points: int, progress: Progress | None = None) -> Region:
     """Return the part of the space between the knobs' bounds that theory keeps."""
     spread = _spread(critic.tuned, points, seed)
     scores = critic.scores(spread, progress)

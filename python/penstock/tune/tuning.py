@@ -92,6 +92,7 @@ def tune(
     trials: int = 48,
     seeds: int = 3,
     verdict_seeds: int = 10,
+    points: int = 256,
     watch: Watch | None = None,
     narrowing: Callable[[float], None] | None = None,
 ) -> Answer:
@@ -107,6 +108,7 @@ def tune(
         trials: how many points to simulate.
         seeds: how many seeds each of them is simulated with, from the scenario's on.
         verdict_seeds: how many seeds judge the proposal, those that follow.
+        points: how many points the theory looks at; a power of two spreads them best.
         watch: how to watch and end runs.
         narrowing: called with the share of the theory's work that is done.
 
@@ -129,7 +131,7 @@ def tune(
     unseen = tuple(range(plan["seed"] + seeds, plan["seed"] + seeds + verdict_seeds))
 
     critic = Critic.of(periods, plan["warmup_s"], asked, space)
-    region = narrow(critic, seed=plan["seed"], starts=_STARTS, progress=narrowing)
+    region = narrow(critic, seed=plan["seed"], starts=_STARTS, points=points, progress=narrowing)
     same = _assigned(plan, longest.scheme)["parameters"] == _assigned(standard.describe(), longest.scheme)["parameters"]
     references = {name: standard} if same else {name: standard, "scenario": own}
     runs = dict(zip(references, simulate(list(references.values()), tuning, longest.queue, watch), strict=True))

@@ -78,12 +78,12 @@ def judge(
 
 def paired(measure: str, proposal: Sequence[float], other: Sequence[float]) -> Paired:
     """Return a measure of both, and the interval of the mean of their differences."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     differences = [a - b for a, b in zip(proposal, other, strict=True)]
     middle, count = fmean(differences), len(differences)
     spread = stdev(differences) if count > 1 else 0.0
-    half = float(t.ppf((1 + LEVEL) / 2, count - 1)) * spread / sqrt(count) if count > 1 else inf
+    half = float(stdtrit(count - 1, (1 + LEVEL) / 2)) * spread / sqrt(count) if count > 1 else inf
     return Paired(measure, _with_spread(proposal), _with_spread(other), middle, spread, middle - half, middle + half)
 
 
