@@ -56,15 +56,6 @@ queues = ["sw0->sw1"]
 """
 
 
-def _long_delay() -> Scenario:
-    """The scenario of the how-to, shortened: 250 ms, of which traffic that nothing controls takes 50."""
-    short = {"duration": "250 ms", "warmup": "100 ms", "flow.1.start": "150 ms", "flow.1.stop": "200 ms"}
-    scenario = Scenario.load(LONG_DELAY)
-    for key, value in short.items():
-        scenario.set(key, value)
-    return scenario
-
-
 def _quick(scheme: str = "qcn", **settings: Any) -> Scenario:
     scenario = Scenario.from_toml(QUICK.replace('profile = "ieee-2010"', ""), name="quick").set("scheme", scheme)
     for key, value in settings.items():
@@ -201,8 +192,9 @@ def test_observed_is_what_the_summary_says(result: Result) -> None:
 
 def test_drops_of_the_warm_up_do_not_count() -> None:
     late = Scenario.from_toml(SMALL, name="small").set("warmup", "10 ms").run(seed=1)
-    assert late.summary["totals"]["frames_dropped"] > 0
-    assert observe(late, "sw0->h2")["frames_dropped"] == 0
+    dropped, time_s = (late.column("queues", name) for name in ("frames_dropped", "time_s"))
+    assert 0 < dropped[time_s >= 0.01].sum() < late.summary["totals"]["frames_dropped"]
+    assert observe(late, "sw0->h2")["frames_dropped"] == dropped[time_s >= 0.01].sum()
 
 
 # Verdicts.
@@ -250,8 +242,8 @@ def test_a_queue_grows_by_what_arrives_within_the_delay() -> None:
 
 
 def test_a_forecast_says_what_is_stable() -> None:
-    stable, unstable = (_given(_quick(w=8.0, sample_base=base)) for base in ("100 KB", "10 KB"))
-    assert report(stable).sides[0].stable and not report(unstable).sides[0].stable
+    stable, unstable = (_given(_quick(rpg_time_reset="5 ms", sample_base=base)) for base in ("150 KB", "10 KB"))
+    assert outlook([stable]).phase_rad > 0 > outlook([unstable]).phase_rad
     wide = stack_models([model_of(given) for given in (stable, unstable)])
     calm, swinging = forecast([Course(wide, 0.5)], 0.0)
     assert calm["queue_std_octets"] < 0.1 * swinging["queue_std_octets"]
@@ -275,7 +267,7 @@ def test_every_scheme_with_a_model_can_be_narrowed(scheme: str) -> None:
 
 
 def test_the_margin_is_that_of_the_theory() -> None:
-    given = _given(_quick())
+    given = _given(_quick(rpg_time_reset="5 ms"))
     (side,) = report(given).sides
     seen = outlook([given])
     assert seen.phase_rad == pytest.approx(side.phase_rad)
@@ -296,17 +288,18 @@ def test_smcc_that_stays_below_its_target_does_not_rest() -> None:
 
 @pytest.fixture(scope="module")
 def answer() -> Answer:
-    """A proposal for the shortened scenario with long delay and many flows."""
-    return tune(_long_delay(), "latency", trials=16, seeds=1, verdict_seeds=5)
+    """A proposal for the scenario with long delay and many flows, after a search a twelfth as long as usual."""
+    return tune(Scenario.load(LONG_DELAY), "stability", trials=12, seeds=1, verdict_seeds=5)
 
 
 def test_the_proposal_beats_the_standard_on_seeds_that_it_never_saw(answer: Answer) -> None:
-    assert answer.changed and answer.trials == 16
+    assert answer.changed and answer.trials == 12
     assert not set(answer.tuning_seeds) & set(answer.verdict_seeds)
     (verdict,) = answer.verdicts
-    (found,) = (pair for pair in verdict.measures if pair.measure == "queue_p99_octets")
+    (found,) = (pair for pair in verdict.measures if pair.measure == "queue_std_octets")
     assert found.high < 0
     assert verdict.beats
+    assert answer.refused > 0
     assert answer.others[0].name == "ieee-2010"
 
 
@@ -318,11 +311,14 @@ def test_its_scenario_runs_to_what_the_verdict_says(answer: Answer) -> None:
         assert f"{key.rpartition('.')[2]} = {json.dumps(value)}" in answer.scenario.to_toml()
 
 
-def test_the_same_seed_finds_the_same() -> None:
-    first, second = (
-        tune(_quick(), "stability", keys=["w", "q_eq=5 KB..50 KB"], trials=10, seeds=1, verdict_seeds=2)
-        for _ in range(2)
-    )
+def test_the_same_seed_finds_the_same_on_any_number_of_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    def again() -> Answer:
+        keys = ["w", "q_eq=5 KB..50 KB"]
+        return tune(_quick(), "stability", keys=keys, trials=10, seeds=1, verdict_seeds=2, points=32)
+
+    first = again()
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
+    second = again()
     assert first.proposal == second.proposal
     assert 5e3 <= _given(first.scenario).number("q_eq") <= 50e3
     # What was not to be tuned is as it was.
@@ -344,7 +340,7 @@ def test_ctrl_c_leaves_the_best_so_far() -> None:
         if runs == 12:
             raise KeyboardInterrupt
 
-    found = tune(_quick(w=1.0), "stability", keys=["w"], trials=100, seeds=1, watch=Watch(done=done))
+    found = tune(_quick(w=1.0), "stability", keys=["w"], trials=100, seeds=1, points=32, watch=Watch(done=done))
     assert found.interrupted
     assert found.trials == 8
     assert found.verdicts == ()
@@ -364,7 +360,7 @@ def test_a_profile_at_a_priority_is_refused() -> None:
     [
         (["--for", "beauty"], "no such goal"),
         (["--for", "latency", "--scheme", "e2cm"], "e2cm has no fluid model"),
-        (["--for", "latency", "--scheme", "bcn"], "schemes.bcn.drift to false"),
+        (["--for", "latency", "--scheme", "bcn", "--profile", "paper-efecn"], "schemes.bcn.drift to false"),
         (["--for", "latency", "--against", "nobody"], "no profile nobody"),
         (["--for", "latency", "--keys", "w=3..1"], "no axis"),
         (["--for", "latency", "--out", "x.json"], ".toml"),
