@@ -14,17 +14,19 @@ BIN := .venv/bin
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 DEMO := scenarios/netfpga/eight-sources-100us.toml
 BENCH_TARGET := .build/bench
+CARGO_MUTANTS := .build/cargo-mutants-27.1.0
 # Each is checked by itself: their files have the same names.
 PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test verify bench docs lint test-rust test-python test-cores check-build check-test clean
+.PHONY: help demo test verify mutate bench docs lint test-rust test-python test-cores check-build check-test clean
 
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step'
 	@echo 'make verify   what takes longer: the tests, property tests with many more cases, the papers with all seeds and controls,'
-	@echo '              tuning with all its seeds, the bench held to its ceilings, the cores proved, placed and mutated'
+	@echo '              tuning with all its seeds, the bench held to its ceilings, the cores proved and placed, and make mutate'
+	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
 	@echo 'make docs     the documentation, into site/'
 	@echo 'make lint     lint, format and type checks alone'
@@ -44,6 +46,7 @@ lint: .venv/.dev check-test
 	$(BIN)/python -m ruff check python tools papers rtl
 	$(BIN)/python -m ruff format --check python tools papers rtl
 	$(BIN)/python -m mypy python/penstock python/tests tools
+	$(BIN)/python -m mypy rtl/tools
 	for paper in $(PAPERS_WITH_CODE); do $(BIN)/python -m mypy $$paper*.py || exit; done
 
 test-rust: check-test
@@ -64,7 +67,16 @@ verify: test
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
 	$(BIN)/python tools/check_tuning.py
 	$(MAKE) bench BENCH_OPTIONS=--check
-	$(MAKE) -C rtl verify
+	$(MAKE) -C rtl prove report
+	$(MAKE) mutate
+
+# The state machines that the cores are held to, then the cores. What is mutated and what no test can see: .cargo/mutants.toml.
+mutate: $(CARGO_MUTANTS)/bin/cargo-mutants check-test
+	$(CARGO_MUTANTS)/bin/cargo-mutants mutants --no-shuffle --output .build
+	$(MAKE) -C rtl mutate
+
+$(CARGO_MUTANTS)/bin/cargo-mutants: | check-build
+	cargo install --locked --quiet --root $(CARGO_MUTANTS) --version 27.1.0 cargo-mutants
 
 # Callgrind knows no instructions newer than x86-64-v2's, hence a build of its own.
 bench: check-build

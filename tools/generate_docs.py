@@ -6,7 +6,7 @@ writes .build/docs, where lines such as `{{ commands }}` are replaced, a page is
 docs/schemes/ has of it: NAME.md, and NAME.states.toml for its state diagram and a run) and the figures are drawn,
 and .build/mkdocs.yml, which is mkdocs.yml with each folder of its navigation replaced by the pages in it.
 Every whole scenario in the pages is read on the way: one that Penstock refuses fails the build. So does a command
-`penstock … --out NAME.svg` in a block of shell; what it draws is images/NAME.svg.
+`penstock … --out NAME.svg` (or .png) in a block of shell; what it draws is images/NAME.svg.
 """
 
 import inspect
@@ -70,6 +70,7 @@ def main(build: Path) -> None:
         "tables": tables(specimens),
         "measures": table(["Measure", "Title", "Meaning"], ([code(m.key), m.title, m.definition] for m in MEASURES)),
         "victim_flow": victim_flow(docs / "images/victim-flow.svg"),
+        "cores": cores(),
         "summary": f"```json\n{json.dumps(specimens['qcn'].summary, indent=1)}\n```",
     }
     for page in sorted(docs.rglob("*.md")):
@@ -88,6 +89,15 @@ def main(build: Path) -> None:
     config |= {"docs_dir": "docs", "site_dir": str(ROOT / "site")}
     config["nav"] = [expand(entry, docs) for entry in config["nav"]]
     write(build / "mkdocs.yml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+
+
+def cores() -> str:
+    """The cores in rtl/, as their core.toml files say."""
+    read = [(path, tomllib.loads(path.read_text())) for path in sorted((ROOT / "rtl").glob("*/core.toml"))]
+    rows = (
+        [code(f"rtl/{path.parent.name}"), core["title"], core["says"], core.get("source", "")] for path, core in read
+    )
+    return table(["Folder", "Core", "What it does", "Source"], rows)
 
 
 def write(path: Path, text: str) -> None:
@@ -115,11 +125,11 @@ def read_scenarios(page: str) -> None:
 
 
 def draw_commands(page: str, images: Path) -> None:
-    """Runs every command of a shell block that writes a figure, `penstock … --out NAME.svg`, to have it in `images`."""
+    """Runs every command of a shell block that writes a figure, `penstock … --out NAME.svg` or .png, into `images`."""
     for block in re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
         for line in block.splitlines():
             name, *arguments = shlex.split(line, comments=True) or [""]
-            if name == "penstock" and arguments[-2:-1] == ["--out"] and arguments[-1].endswith(".svg"):
+            if name == "penstock" and arguments[-2:-1] == ["--out"] and arguments[-1].endswith((".svg", ".png")):
                 target = images / arguments[-1]
                 target.parent.mkdir(parents=True, exist_ok=True)
                 command = [str(Path(sys.executable).with_name(name)), *arguments[:-1], str(target)]

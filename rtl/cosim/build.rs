@@ -222,14 +222,17 @@ fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
             format!("  {to}{n} = {from}{n};\n", n = port.name)
         }
     };
-    let _ = writeln!(c, "struct {prefix}_Made {{ VerilatedContext context; {prefix} core{{&context}}; }};");
-    let _ = writeln!(c, "extern \"C\" void* {name}_new(uint64_t seed) {{");
+    // The context is set up before the core is made: registers get their first values then.
     let _ = writeln!(
         c,
-        "  auto* made = new {prefix}_Made;\n  made->context.randSeed(static_cast<int>(seed & 0x7fffffff) | 1);"
+        "struct {prefix}_Made {{\n  VerilatedContext context;\n  {prefix} core;\n  explicit {prefix}_Made(uint64_t seed) : core(prepared(context, seed)) {{}}"
     );
-    let _ =
-        writeln!(c, "  made->context.randReset(2);\n  made->core.clk_i = 0;\n  made->core.eval();\n  return made;\n}}");
+    let _ = writeln!(
+        c,
+        "  static VerilatedContext* prepared(VerilatedContext& context, uint64_t seed) {{\n    context.randSeed(static_cast<int>(seed & 0x7fffffff) | 1);\n    context.randReset(2);\n    return &context;\n  }}\n}};"
+    );
+    let _ = writeln!(c, "extern \"C\" void* {name}_new(uint64_t seed) {{\n  auto* made = new {prefix}_Made(seed);");
+    let _ = writeln!(c, "  made->core.clk_i = 0;\n  made->core.eval();\n  return made;\n}}");
     let _ = writeln!(c, "extern \"C\" void {name}_free(void* p) {{ delete static_cast<{prefix}_Made*>(p); }}");
     let _ = writeln!(
         c,
@@ -244,6 +247,44 @@ fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
     }
     c.push_str("  core.clk_i = 1;\n  core.eval();\n  core.clk_i = 0;\n  core.eval();\n}\n");
     c
+}
+
+/// The inputs by their places, as vectors have them.
+fn pins_of(ports: &[Port]) -> String {
+    let (mut names, mut get, mut set, mut pin) = (String::new(), String::new(), String::new(), 0);
+    for port in ports.iter().filter(|p| p.input && !is_clock(p)) {
+        for word in 0..if port.wide() { port.words() } else { 1 } {
+            let index = if port.wide() { format!("[{word}]") } else { String::new() };
+            let field = format!("self.{}{index}", port.name);
+            let value = match (port.width, port.rust_type()) {
+                (1, _) => "value != 0".into(),
+                (65.., _) => "value as u32".into(),
+                (33..=64, _) => "value".into(),
+                (_, kind) => format!("value as {kind}"),
+            };
+            let _ = write!(names, "\"{}{index}\", ", port.name);
+            let widened = if (33..=64).contains(&port.width) { field.clone() } else { format!("u64::from({field})") };
+            let _ = writeln!(get, "                {pin} => {widened},");
+            let _ = writeln!(set, "                {pin} => {field} = {value},");
+            pin += 1;
+        }
+    }
+    format!(
+        "    impl crate::vectors::Pins for In {{
+        const NAMES: &'static [&'static str] = &[{names}];
+        fn get(&self, pin: usize) -> u64 {{
+            match pin {{
+{get}                _ => unreachable!(\"a pin has a name\"),
+            }}
+        }}
+        fn set(&mut self, pin: usize, value: u64) {{
+            match pin {{
+{set}                _ => unreachable!(\"a pin has a name\"),
+            }}
+        }}
+    }}
+"
+    )
 }
 
 /// The Rust side: a module with `In`, `Out` and `Core`.
@@ -261,6 +302,7 @@ fn binding_of(name: &str, ports: &[Port]) -> String {
         }
         r.push_str("    }\n");
     }
+    r.push_str(&pins_of(ports));
     let _ = write!(
         r,
         "    unsafe extern \"C\" {{

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pyslang.driver
 
@@ -16,7 +17,7 @@ _FORMAT = ["--column_limit=100", "--port_declarations_indentation=indent", "--fo
 def main() -> int:
     """Return 0 if no linter has anything to say."""
     wrong = 0
-    files = []
+    files: list[Path] = []
     for core in all_cores():
         files += core.own_sources
         for build in core.builds:

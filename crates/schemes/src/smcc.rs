@@ -414,6 +414,7 @@ mod tests {
     fn equation_25() {
         let mut rp = rp("", &[]);
         assert!(!rp.limiting());
+        assert_eq!(rp.next_timeout(), None, "it has no timer");
         // State A, queue too long and growing: 1000 - 4000 × 64 000 = 1000 - 256 Mb/s.
         assert_eq!(notify(&mut rp, C1, 64_000, 20_000), 744_000_000);
         assert!(rp.limiting());
@@ -450,6 +451,26 @@ mod tests {
                 assert_eq!(notify(&mut rp, C1, q_off, 0), expected, "{word} at {q_off}");
             }
         }
+    }
+
+    #[test]
+    fn a_queue_at_its_target_acts_on_its_growth_alone() {
+        // Shrinking by 4000 at the target, where 0 counts as positive: state B, 4000 × 4000 = 16 Mb/s more.
+        let mut rp = rp("", &[]);
+        notify(&mut rp, C1, 64_000, 1);
+        assert_eq!(notify(&mut rp, C1, 0, -4_000), 760_000_000);
+    }
+
+    #[test]
+    fn a_notice_that_changes_nothing_binds_nobody() {
+        let mut rp = rp("", &[("delta_zero", choice("state-b"))]);
+        notify(&mut rp, C1, 64_000, 1);
+        // Another queue that stands still: its growth is 0, and so is the change.
+        assert_eq!(notify(&mut rp, C2, 10_000, 0), 744_000_000);
+        let mut row = [1];
+        rp.vars(&mut row);
+        assert_eq!(row, [0]);
+        assert_eq!(notify(&mut rp, C1, -10_000, -1), 784_000_000, "C1 is still the one");
     }
 
     /// Section 4.4: the larger alpha where the queue changes by more than 8 KB, in either direction.
@@ -505,6 +526,14 @@ mod tests {
         })
     }
 
+    #[test]
+    fn a_notice_is_a_short_frame_whose_fields_can_be_watched() {
+        let notice = Notice { cp: C1, q_off: 36_000, q_delta: -5 };
+        let mut row = [0; 2];
+        Smcc::signal_vars(&notice, &mut row);
+        assert_eq!((Smcc::octets(&notice), row), (64, [36_000, -5]));
+    }
+
     fn cp(changes: &[(&str, Value)]) -> Cp {
         let place = Place { cp: C1, line: BitRate::from_gbps(1), capacity: Octets(128_000), phase: Duration::ZERO };
         Cp::new(&config("", changes), place)
@@ -519,6 +548,9 @@ mod tests {
         assert_eq!(arrive(&mut cp, 64_000, Fate::Queued), Some((0, -36_000)), "even at the target");
         assert_eq!(arrive(&mut cp, 0, Fate::Queued), None);
         assert_eq!(arrive(&mut cp, 1_000, Fate::Queued), Some((-63_000, -63_000)));
+        let mut row = [0];
+        cp.vars(&mut row);
+        assert_eq!(row, [1_000], "the length at the last sample");
     }
 
     #[test]

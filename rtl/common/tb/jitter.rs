@@ -3,55 +3,100 @@
 use penstock_cosim::{
     Random,
     jitter::{Core, In},
+    vectors::{self, Recorder},
 };
 use penstock_schemes::parts::jitter::Spread;
 
 /// Clocks from the start to the value.
-const LATENCY: u32 = 50;
+const LATENCY: u64 = 50;
+const EPISODES: u64 = 1_000;
+const CLOCKS: u64 = 10_000;
+
+/// The unit, and what it should say.
+struct Bench {
+    core: Core,
+    clock: u64,
+    /// When the value that is worked on is due, and what it is.
+    due: Option<(u64, u64)>,
+    /// What shows, from a value that is done to the next start.
+    shown: Option<u64>,
+}
+
+impl Bench {
+    fn new(seed: u64) -> Self {
+        Self { core: Core::new(seed), clock: 0, due: None, shown: None }
+    }
+
+    fn clock(&mut self, input: &In) {
+        let out = self.core.clock(input);
+        let done = self.due.take_if(|(at, _)| *at == self.clock);
+        if let Some((_, value)) = done {
+            self.shown = Some(value);
+        }
+        // Before the first reset it may say anything.
+        if self.clock > 0 {
+            assert_eq!(out.done_o, done.is_some(), "clock {}", self.clock);
+        }
+        if let Some(value) = self.shown {
+            assert_eq!(u64::from(out.value_o), value, "clock {}: {input:?}", self.clock);
+        }
+        if input.rst_i || input.start_i {
+            (self.due, self.shown) = (None, None);
+        }
+        if input.start_i && !input.rst_i {
+            let spread = Spread::new(f64::from(input.spread_i) / 65_536.0);
+            self.due = Some((self.clock + LATENCY, spread.apply(input.base_i.into(), input.word_i)));
+        }
+        self.clock += 1;
+    }
+}
 
 #[test]
 fn equals_the_simulators() {
-    let seed = 1;
-    let mut random = Random::new(seed);
-    let mut core = Core::new(7);
-    core.clock(&In { rst_i: true, ..In::default() });
-    for round in 0..200_000 {
-        let base_i = match random.below(8) {
-            0 => 0,
-            1 => (1 << 24) - 1,
-            2 => random.below(16) as u32,
-            3 => 150_000,
-            _ => random.below(1 << 24) as u32,
-        };
-        let spread_i = match random.below(6) {
-            0 => 0,
-            1 => u16::MAX,
-            2 => 9830,
-            _ => random.below(1 << 16) as u16,
-        };
-        let word_i = match random.below(8) {
-            0 => 0,
-            1 => u32::MAX,
-            2 => 1 << 31,
-            3 => (1 << 31) - 1,
-            _ => random.word(),
-        };
-        let expected = Spread::new(f64::from(spread_i) / 65_536.0).apply(base_i.into(), word_i);
-        core.clock(&In { rst_i: false, start_i: true, base_i, spread_i, word_i });
-        // Spread and word are taken with the start; now and then it begins anew.
-        let clocks = if random.one_in(50) { random.below(u64::from(LATENCY)) as u32 } else { LATENCY };
-        for clock in 1..=clocks {
-            let noise =
-                In { rst_i: false, start_i: false, base_i, spread_i: random.word() as u16, word_i: random.word() };
-            let out = core.clock(&noise);
-            assert_eq!(out.done_o, clock == LATENCY, "seed {seed}, round {round}, clock {clock}");
-            if clock == LATENCY {
-                assert_eq!(
-                    u64::from(out.value_o),
-                    expected,
-                    "seed {seed}, round {round}: {base_i} {spread_i} {word_i}"
-                );
+    for vector in vectors::kept("common", "jitter") {
+        let mut bench = Bench::new(vector.seed);
+        vector.clocks.iter().for_each(|input| bench.clock(input));
+    }
+    let mut random = Random::new(1);
+    let mut kept = Recorder::new("common", "jitter");
+    for _ in 0..EPISODES {
+        // Registers begin with anything.
+        let seed = random.next();
+        let mut bench = Bench::new(seed);
+        kept.begin(seed);
+        let (mut base_i, mut wait) = (0, 0);
+        for clock in 0..CLOCKS {
+            let rst_i = clock == 0 || random.one_in(1000);
+            let start_i = wait == 0;
+            if start_i {
+                base_i = match random.below(8) {
+                    0 => 0,
+                    1 => (1 << 24) - 1,
+                    2 => random.below(16) as u32,
+                    3 => 150_000,
+                    _ => random.below(1 << 24) as u32,
+                };
+                // Now and then it begins anew, mostly it has the time, or more.
+                wait = if random.one_in(50) { 1 + random.below(LATENCY) } else { LATENCY + random.below(4) };
             }
+            wait -= 1;
+            // They are taken with the start.
+            let spread_i = match random.below(6) {
+                0 => 0,
+                1 => u16::MAX,
+                2 => 9830,
+                _ => random.below(1 << 16) as u16,
+            };
+            let word_i = match random.below(8) {
+                0 => 0,
+                1 => u32::MAX,
+                2 => 1 << 31,
+                3 => (1 << 31) - 1,
+                _ => random.word(),
+            };
+            let input = In { rst_i, start_i, base_i, spread_i, word_i };
+            kept.clock(&input);
+            bench.clock(&input);
         }
     }
 }

@@ -4,6 +4,7 @@
 //! `clock` shows what the outputs are under given inputs and then lets the clock's edge come.
 
 pub mod stream;
+pub mod vectors;
 // Linked for its C++.
 use penstock_cosim_runtime as _;
 
@@ -21,6 +22,7 @@ impl Random {
     }
 
     /// The next 64 bits.
+    #[expect(clippy::should_implement_trait, reason = "an iterator would wrap each word, for there is no last one")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

@@ -92,7 +92,7 @@ fn notifier_makes_the_standards_example() {
         let header = (0x0200_0000_0002u128 << 81)
             | (0x0200_0000_0001u128 << 33)
             | (u128::from(vlan) << 32)
-            | (u128::from(vlan) * 3 << 29)
+            | ((u128::from(vlan) * 3) << 29)
             | (100 << 17)
             | (u128::from(flow) << 16)
             | 5;

@@ -1,5 +1,8 @@
 //! The delay line: every beat leaves in its clock, and what does not fit is dropped whole.
 
+// One macro makes the inputs of all builds, and only one of them has pins of a memory beside.
+#![allow(clippy::needless_update)]
+
 use std::collections::VecDeque;
 
 use penstock_cosim::{
@@ -120,7 +123,7 @@ fn external_memory() {
             given.mem_read_data_i = memory.read[1];
             let out = core.clock(&given);
             memory.clock(&out);
-            (out.m_axis_tvalid.then(|| beat!(out)), [out.dropped_o, out.cut_o, out.late_o])
+            (out.m_axis_tvalid.then_some(beat!(out)), [out.dropped_o, out.cut_o, out.late_o])
         },
         60_000,
         52,
@@ -133,7 +136,7 @@ fn block_memory() {
     delays(
         |reset, delay, shown| {
             let out = core.clock(&given!(delay_line_block, reset, delay, shown, true));
-            (out.m_axis_tvalid.then(|| beat!(out)), [out.dropped_o, out.cut_o, out.late_o])
+            (out.m_axis_tvalid.then_some(beat!(out)), [out.dropped_o, out.cut_o, out.late_o])
         },
         820,
         54,

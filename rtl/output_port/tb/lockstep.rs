@@ -165,7 +165,7 @@ fn slack_keeps_the_rate_behind_a_held_arbiter() {
         }
         // One to four clocks after the line got free.
         wait = if out.free_o && given.hold_i { wait - 1 } else { 1 + random.below(4) as i32 };
-        given.hold_i = !(out.free_o && wait <= 0 || out.free_o && !given.hold_i);
+        given.hold_i = !out.free_o || (wait > 0 && given.hold_i);
     }
     assert!(first.is_some());
 }

@@ -53,7 +53,10 @@ fn makes_the_example_of_the_standard() {
         given.arrive_valid_i = clock == 5;
         given.depart_valid_i = clock == 30;
         let out = core.clock(&given);
-        frames.extend(sink.see(out.m_axis_tvalid, beat!(out), true));
+        // Before the reset it may show anything.
+        if clock > 0 {
+            frames.extend(sink.see(out.m_axis_tvalid, beat!(out), true));
+        }
     }
     let example = [
         &[0x01, 0x80, 0xc2, 0x00, 0x00, 0x01, 0x02, 0x00, 0x00, 0x00, 0x00, 0xaa, 0x88, 0x08, 0x01, 0x01][..],
@@ -359,12 +362,14 @@ fn stops_and_goes_on<C>(
             (until, count, shown_count, since_reset) = ([0; 8], (0, 0, 0), (0, 0, 0), 0);
             continue;
         }
-        while let Some((at, enable, times)) = coming.pop_front_if(|c| c.0 == now) {
+        while coming.front().is_some_and(|c| c.0 == now) {
+            let (at, enable, times) = coming.pop_front().expect("there is one");
             for p in (0..8).filter(|p| enable & 1 << p != 0) {
                 until[p] = at + u64::from(times[p]) * quantum;
             }
         }
-        while let Some((_, count)) = counts.pop_front_if(|c| c.0 == now) {
+        while counts.front().is_some_and(|c| c.0 == now) {
+            let (_, count) = counts.pop_front().expect("there is one");
             shown_count = count;
         }
         let paused = (0..8).map(|p| u8::from(until[p] > now) << p).sum::<u8>();

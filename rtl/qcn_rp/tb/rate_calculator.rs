@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use penstock_cosim::Random;
+use penstock_cosim::vectors::{self, Pins, Recorder};
 use penstock_schemes::parts::jitter::Spread;
 use penstock_schemes::parts::quantiser::QntzFb;
 use penstock_schemes::parts::rate_calculator::{
@@ -21,10 +22,12 @@ const TARGET: u64 = 19;
 const CURRENT: u64 = 25;
 /// The largest stage.
 const STAGES: u32 = 255;
-const SETS: u64 = 400;
+const SETS: u64 = 660;
 const CLOCKS: u64 = 30_000;
+const FOLDER: &str = "qcn_rp";
 
 /// The words of a clock, in the order in which the state machine draws them.
+#[derive(Default)]
 struct Words(VecDeque<u32>);
 
 impl Draw for Words {
@@ -92,57 +95,10 @@ fn rate(random: &mut Random, most: u64) -> u64 {
         1 => most,
         2 => random.below(16).min(most),
         _ => {
-            let bits = random.below(20);
+            let bits = random.below(30);
             random.below((most >> bits) + 1)
         }
     }
-}
-
-fn rules(random: &mut Random, readings: &Readings) -> (Rules, u8) {
-    let max_rate = match random.below(4) {
-        0 => (1 << 34) - 1,
-        1 => 1_000_000_000,
-        2 => 10_000_000_000,
-        _ => 1 + random.below((1 << 34) - 1),
-    };
-    let gd_shift = 6 + random.below(11) as u8;
-    let rules = Rules {
-        gd_inverse: 1 << gd_shift,
-        rpg_min_dec_fac: 50,
-        min_rate: rate(random, max_rate),
-        max_rate,
-        r_ai: rate(random, (1 << 34) - 1),
-        r_hai: rate(random, (1 << 34) - 1),
-        threshold: match random.below(8) {
-            0 => random.below(255) as u32,
-            1 => 0,
-            _ => 1 + random.below(6) as u32,
-        },
-        byte_cycle: ByteCycle::Fixed(match random.below(8) {
-            0 => 0,
-            1 => (1 << 24) - 1,
-            2 => 150_000,
-            _ => random.below(20_000),
-        }),
-        time_reset: (readings.full && !random.one_in(8)).then(|| {
-            Duration(match random.below(8) {
-                0 => 0,
-                1 => (1 << 24) - 1,
-                _ => random.below(3_000),
-            })
-        }),
-        jitter: Spread::NONE,
-        jitter_rp: readings.jitter_rp,
-        decrease_order: DecreaseOrder::Simultaneous,
-        fr_cycles: FrCycles::Threshold,
-        cycle_halving: CycleHalving::PerCounter,
-        hai_multiplier: readings.hai_multiplier,
-        ai_hai_sequence: AiHaiSequence::Counters,
-        efr: readings.efr,
-        trr: readings.trr,
-        tr_clamp: true,
-    };
-    (rules, gd_shift)
 }
 
 /// What a build is fixed to.
@@ -154,209 +110,372 @@ struct Readings {
     jitter_rp: JitterRp,
 }
 
-/// From this many cycles on the hardware's factor of R_HAI stays, and only a target rate at its largest value agrees.
-fn factor_stays(calculator: &RateCalculator, rules: &Rules) -> bool {
-    let (byte, time) = (calculator.byte_stage(), calculator.time_stage());
-    let cycles = match rules.hai_multiplier {
-        HaiMultiplier::Ordinal => byte + time,
-        _ => byte.min(time),
+/// The rules that the pins are set to.
+fn rules(input: &impl Pins, readings: &Readings) -> Rules {
+    let pin = |name| input.get(pin_of(input, name));
+    Rules {
+        // Less counts as 6, more as 16.
+        gd_inverse: 1 << pin("gd_shift_i").clamp(6, 16),
+        rpg_min_dec_fac: 50,
+        min_rate: pin("rpg_min_rate_i"),
+        max_rate: pin("rpg_max_rate_i"),
+        r_ai: pin("rpg_ai_rate_i"),
+        r_hai: pin("rpg_hai_rate_i"),
+        threshold: pin("rpg_threshold_i") as u32,
+        byte_cycle: ByteCycle::Fixed(pin("rpg_byte_reset_i")),
+        time_reset: (readings.full && pin("timer_on_i") != 0).then(|| Duration(pin("rpg_time_reset_i"))),
+        jitter: Spread::new(pin("rp_jitter_i") as f64 / 65_536.0),
+        jitter_rp: readings.jitter_rp,
+        decrease_order: DecreaseOrder::Simultaneous,
+        fr_cycles: FrCycles::Threshold,
+        cycle_halving: CycleHalving::PerCounter,
+        hai_multiplier: readings.hai_multiplier,
+        ai_hai_sequence: AiHaiSequence::Counters,
+        efr: readings.efr,
+        trr: readings.trr,
+        tr_clamp: true,
+    }
+}
+
+fn pin_of<I: Pins>(_: &I, name: &str) -> usize {
+    I::NAMES.iter().position(|n| *n == name).unwrap_or_else(|| panic!("no pin {name}"))
+}
+
+/// Sets the pins of the settings to anything that is allowed, and often to the ends of it.
+fn draw_settings<I: Pins>(random: &mut Random, input: &mut I) {
+    let max_rate = match random.below(4) {
+        0 => (1 << 34) - 1,
+        1 => 1_000_000_000,
+        2 => 10_000_000_000,
+        _ => 1 + random.below((1 << 34) - 1),
     };
-    cycles >= STAGES - 1 && calculator.target_rate() < rules.max_rate
+    // Feedback that keeps the target rate at its largest takes the current rate down to the least: now and then these are a
+    // factor of ten apart, where Target Rate Reduction begins.
+    let tenth = 1 + random.below(1_000_000_000);
+    let (min_rate, max_rate) =
+        if random.one_in(6) { (tenth, 10 * tenth + random.below(3)) } else { (rate(random, max_rate), max_rate) };
+    let mut set = |name, value| input.set(pin_of(&I::default(), name), value);
+    set("rpg_max_rate_i", max_rate);
+    set("rpg_min_rate_i", min_rate);
+    set("rpg_ai_rate_i", rate(random, (1 << 34) - 1));
+    set("rpg_hai_rate_i", rate(random, (1 << 34) - 1));
+    set("gd_shift_i", random.below(32));
+    set(
+        "rpg_threshold_i",
+        match random.below(8) {
+            0 => random.below(255),
+            1 => 0,
+            _ => 1 + random.below(6),
+        },
+    );
+    set(
+        "rpg_byte_reset_i",
+        match random.below(8) {
+            0 => 0,
+            1 => (1 << 24) - 1,
+            2 => 150_000,
+            // Short cycles lead to Hyper-Active Increase before the next signal.
+            3..=5 => random.below(500),
+            _ => random.below(20_000),
+        },
+    );
+    set(
+        "rpg_time_reset_i",
+        match random.below(8) {
+            0 => 0,
+            1 => (1 << 24) - 1,
+            2..=4 => random.below(100),
+            _ => random.below(3_000),
+        },
+    );
+    set("timer_on_i", u64::from(!random.one_in(8)));
+    set(
+        "rp_jitter_i",
+        match random.below(4) {
+            0 => 0,
+            1 => 65_535,
+            2 => 9_830,
+            _ => random.below(65_536),
+        },
+    );
+}
+
+/// What the pins are given in a clock, but for the settings.
+struct Given {
+    start: bool,
+    signal: Option<u8>,
+    sent: Option<u16>,
+    tick: bool,
+    random_byte: u32,
+    random_timer: u32,
+}
+
+/// What they show.
+#[derive(Debug, PartialEq)]
+struct Shown {
+    current_rate: u64,
+    target_rate: u64,
+    byte_stage: u8,
+    time_stage: u8,
+    phase: u8,
+    byte_left: i64,
+    time_left: i64,
+    signal_ready: bool,
+    busy: bool,
+}
+
+/// The state machine, asked as the hardware's clocks come.
+struct Model {
+    readings: Readings,
+    rules: Rules,
+    calculator: RateCalculator,
+    /// Clocks and ticks since the reset.
+    clock: u64,
+    ticks: u64,
+    current_rate: Delayed,
+    target_rate: Delayed,
+    byte: Left,
+    time: Left,
+    /// From when an event can be served.
+    free_at: u64,
+    /// Octets that wait for the byte counter's next cycle.
+    waiting: u64,
+    /// Signals, cycles of the byte counter and of the timer that were served.
+    served: [u64; 3],
+}
+
+impl Model {
+    fn new(readings: Readings, rules: Rules) -> Self {
+        let rate = || Delayed { value: rules.max_rate, coming: None };
+        Self {
+            readings,
+            rules,
+            calculator: RateCalculator::new(rules),
+            clock: 0,
+            ticks: 0,
+            current_rate: rate(),
+            target_rate: rate(),
+            byte: Left::default(),
+            time: Left::default(),
+            free_at: 0,
+            waiting: 0,
+            served: [0; 3],
+        }
+    }
+
+    /// From this many cycles on the hardware's factor of R_HAI stays, and only a target rate at its largest value agrees.
+    fn factor_stays(&self) -> bool {
+        let (byte, time) = (self.calculator.byte_stage(), self.calculator.time_stage());
+        let cycles = match self.rules.hai_multiplier {
+            HaiMultiplier::Ordinal => byte + time,
+            _ => byte.min(time),
+        };
+        cycles >= STAGES - 1 && self.calculator.target_rate() < self.rules.max_rate
+    }
+
+    /// What shows in a clock; then what happens in it happens.
+    fn clock(&mut self, given: &Given) -> Shown {
+        let clock = self.clock;
+        // In the first clock after the reset the byte counter's first cycle begins.
+        let begins = given.start || clock == 0;
+        let ready = self.free_at <= clock && !begins;
+        let stage = |n: u32| n.min(STAGES) as u8;
+        let shown = Shown {
+            current_rate: self.current_rate.at(clock),
+            target_rate: self.target_rate.at(clock),
+            byte_stage: stage(self.calculator.byte_stage()),
+            time_stage: stage(self.calculator.time_stage()),
+            phase: self.calculator.phase() as u8,
+            byte_left: self.byte.at(clock),
+            time_left: self.time.at(clock),
+            signal_ready: ready,
+            busy: self.free_at > clock,
+        };
+        let byte_ended = self.byte.running && self.byte.coming.is_none() && shown.byte_left < 0;
+        let time_ended = self.time.running && self.time.coming.is_none() && shown.time_left <= 0;
+        if begins {
+            self.begin(given);
+        } else if ready {
+            self.serve(given, byte_ended, time_ended);
+        }
+
+        // What passes in this clock: the state machine is told at once, unless it ends the cycle.
+        if let Some(octets) = given.sent {
+            self.byte.pass(octets.into(), byte_ended);
+            if self.waiting > 0 || self.calculator.byte_count() < i64::from(octets) {
+                self.waiting += u64::from(octets);
+            } else {
+                self.calculator.count(octets, &mut Words::default());
+            }
+        }
+        self.time.pass(given.tick.into(), time_ended);
+        self.ticks += u64::from(given.tick);
+        self.clock += 1;
+        shown
+    }
+
+    fn begin(&mut self, given: &Given) {
+        self.calculator.reset();
+        self.waiting = 0;
+        self.byte.begin(self.clock, self.calculator.byte_count());
+        self.time = Left::default();
+        if given.start {
+            self.calculator.start_timer(Instant(self.ticks), &mut Words([given.random_timer].into()));
+            self.begin_time();
+        }
+        self.current_rate.is(self.rules.max_rate);
+        self.target_rate.is(self.rules.max_rate);
+        self.free_at = self.clock + SERVICE;
+    }
+
+    fn serve(&mut self, given: &Given, byte_ended: bool, time_ended: bool) {
+        let now = Instant(self.ticks);
+        let mut words = Words::default();
+        let event = if let Some(fb) = given.signal {
+            let (byte_stage, time_stage) = (self.calculator.byte_stage(), self.calculator.time_stage());
+            let keeps = match self.readings.efr {
+                Efr::ByteStage => byte_stage == 0,
+                Efr::NeitherFired => byte_stage == 0 && time_stage == 0,
+                Efr::Off => false,
+            };
+            if !keeps {
+                words.0.push_back(given.random_byte);
+            }
+            if self.readings.jitter_rp == JitterRp::Always {
+                words.0.push_back(given.random_timer);
+            }
+            self.calculator.decrease(now, QntzFb::from_steps(fb), &mut words);
+            if !keeps {
+                self.waiting = 0;
+                self.byte.begin(self.clock, self.calculator.byte_count());
+            }
+            self.begin_time();
+            0
+        } else if byte_ended {
+            words.0.push_back(given.random_byte);
+            let before = self.calculator.byte_stage();
+            self.calculator.count(u16::try_from(self.waiting).unwrap_or(u16::MAX), &mut words);
+            assert!(self.calculator.byte_stage() > before, "the state machine's cycle ends too");
+            self.waiting = 0;
+            self.byte.begin(self.clock, self.calculator.byte_count());
+            1
+        } else if time_ended {
+            words.0.push_back(given.random_timer);
+            let before = self.calculator.time_stage();
+            self.calculator.on_timeout(now, &mut words);
+            assert!(self.calculator.time_stage() > before, "the state machine's timer is due too");
+            self.begin_time();
+            2
+        } else {
+            return;
+        };
+        self.served[event] += 1;
+        self.free_at = self.clock + SERVICE;
+        self.target_rate.becomes(self.clock + TARGET, self.calculator.target_rate());
+        self.current_rate.becomes(self.clock + CURRENT, self.calculator.current_rate());
+    }
+
+    /// The timer's cycle begins, if there is a timer.
+    fn begin_time(&mut self) {
+        if let Some(at) = self.calculator.next_timeout() {
+            self.time.begin(self.clock, at.0 as i64 - self.ticks as i64);
+        }
+    }
 }
 
 macro_rules! lockstep {
     ($name:ident, $core:ident, $seed:expr, $readings:expr) => {
         #[test]
-        #[allow(clippy::cognitive_complexity)]
         fn $name() {
             use penstock_cosim::$core::{Core, In};
-            let readings: Readings = $readings;
-            let mut random = Random::new($seed);
-            let mut core = Core::new($seed);
-            let (mut operations, mut served) = (0u64, [0u64; 3]);
-            let (mut clock, mut ticks) = (0u64, 0u64);
-            for set in 0..SETS {
-                let (mut rules, gd_shift) = rules(&mut random, &readings);
-                let spread = match random.below(4) {
-                    0 => 0,
-                    1 => 65_535,
-                    2 => 9_830,
-                    _ => random.below(65_536) as u16,
-                };
-                rules.jitter = Spread::new(f64::from(spread) / 65_536.0);
-                let mut input = In {
-                    rst_i: true,
-                    gd_shift_i: gd_shift,
-                    rpg_threshold_i: rules.threshold as u8,
-                    rpg_byte_reset_i: match rules.byte_cycle {
-                        ByteCycle::Fixed(octets) => octets as u32,
-                        ByteCycle::AtRate { .. } => unreachable!(),
-                    },
-                    rpg_time_reset_i: rules.time_reset.map_or(1000, |time| time.0 as u32),
-                    rpg_ai_rate_i: rules.r_ai,
-                    rpg_hai_rate_i: rules.r_hai,
-                    rpg_min_rate_i: rules.min_rate,
-                    rpg_max_rate_i: rules.max_rate,
-                    rp_jitter_i: spread,
-                    timer_on_i: rules.time_reset.is_some(),
-                    ..In::default()
-                };
-                core.clock(&input);
-                input.rst_i = false;
 
+            /// One clock of both; whether a signal was taken.
+            fn clock(core: &mut Core, model: &mut Option<Model>, input: &In) -> bool {
+                let out = core.clock(input);
+                if input.rst_i {
+                    let served = model.as_ref().map_or([0; 3], |model| model.served);
+                    *model = Some(Model { served, ..Model::new($readings, rules(input, &$readings)) });
+                }
+                let Some(model) = model.as_mut().filter(|_| !input.rst_i) else { return false };
+                let given = Given {
+                    start: input.start_i,
+                    signal: input.signal_valid_i.then_some(input.fb_i),
+                    sent: input.sent_valid_i.then_some(input.octets_i),
+                    tick: input.tick_i,
+                    random_byte: input.random_byte_i,
+                    random_timer: input.random_timer_i,
+                };
+                let signed = |n: u32| i64::from((n << 6) as i32 >> 6);
+                let shown = Shown {
+                    current_rate: out.current_rate_o,
+                    target_rate: out.target_rate_o,
+                    byte_stage: out.byte_stage_o,
+                    time_stage: out.time_stage_o,
+                    phase: out.phase_o,
+                    byte_left: signed(out.byte_left_o),
+                    time_left: signed(out.time_left_o),
+                    signal_ready: out.signal_ready_o,
+                    busy: out.busy_o,
+                };
+                assert_eq!(shown, model.clock(&given), "{} clocks after the reset: {:?}", model.clock - 1, model.rules);
+                out.signal_ready_o && input.signal_valid_i
+            }
+
+            for vector in vectors::kept(FOLDER, stringify!($core)) {
+                let (mut core, mut model) = (Core::new(vector.seed), None);
+                for input in &vector.clocks {
+                    clock(&mut core, &mut model, input);
+                }
+            }
+
+            let mut random = Random::new($seed);
+            let mut kept = Recorder::new(FOLDER, stringify!($core));
+            let (mut operations, mut served) = (0u64, [0u64; 3]);
+            for _ in 0..SETS {
+                let seed = random.next();
+                let (mut core, mut model) = (Core::new(seed), None::<Model>);
+                kept.begin(seed);
+                let mut input = In::default();
+                draw_settings(&mut random, &mut input);
                 // How dense the inputs are; signals back to back, or none.
                 let (sends, longest) = (1 + random.below(20), [64, 1518, 9018, 65_535][random.below(4) as usize]);
                 let rarely = if random.one_in(2) { 2 } else { 100 };
                 let ticking = 1 + random.below(rarely);
-                let signals = [1, 20, 500, 5_000, 100_000][random.below(5) as usize];
-
-                let mut calculator = RateCalculator::new(rules);
-                let mut shown = (Delayed::default(), Delayed::default());
-                shown.0.is(rules.max_rate);
-                shown.1.is(rules.max_rate);
-                let (mut byte, mut time) = (Left::default(), Left::default());
-                let (mut free_at, mut waiting) = (clock, 0u64);
-                let mut signal = None;
-                for first in (0..CLOCKS).map(|c| c == 0) {
-                    let restart = random.one_in(10_000)
-                        || (readings.full && free_at == clock && factor_stays(&calculator, &rules));
-                    if signal.is_none() && random.one_in(signals) {
-                        signal = Some(random.below(64) as u8);
+                let starts = [10_000, 10_000, 500][random.below(3) as usize];
+                let signals = [1, 20, 500, 2_000, 5_000, 100_000][random.below(6) as usize];
+                for n in 0..CLOCKS {
+                    input.rst_i = n == 0 || random.one_in(20_000);
+                    input.start_i = random.one_in(starts)
+                        || ($readings.full && model.as_ref().is_some_and(|m| m.free_at == m.clock && m.factor_stays()));
+                    if !input.signal_valid_i {
+                        input.signal_valid_i = random.one_in(signals);
+                        input.fb_i = random.below(64) as u8;
                     }
-                    let sent = random.one_in(sends).then(|| match random.below(8) {
+                    input.sent_valid_i = random.one_in(sends);
+                    input.octets_i = match random.below(8) {
                         0 => longest,
                         1 => 0,
                         _ => random.below(longest + 1),
-                    } as u16);
-                    let tick = random.one_in(ticking);
+                    } as u16;
+                    input.tick_i = random.one_in(ticking);
                     let corner = |random: &mut Random| match random.below(8) {
                         0 => 0,
                         1 => u32::MAX,
                         2 => 1 << 31,
                         _ => random.word(),
                     };
-                    let (random_byte, random_timer) = (corner(&mut random), corner(&mut random));
-                    input.start_i = restart;
-                    input.signal_valid_i = signal.is_some();
-                    input.fb_i = signal.unwrap_or(random.word() as u8 & 63);
-                    input.sent_valid_i = sent.is_some();
-                    input.octets_i = sent.unwrap_or(random.word() as u16);
-                    input.tick_i = tick;
-                    input.random_byte_i = random_byte;
-                    input.random_timer_i = random_timer;
-                    let out = core.clock(&input);
+                    input.random_byte_i = corner(&mut random);
+                    input.random_timer_i = corner(&mut random);
+                    kept.clock(&input);
+                    let taken = clock(&mut core, &mut model, &input);
                     operations +=
-                        [restart, signal.is_some(), sent.is_some(), tick].into_iter().map(u64::from).sum::<u64>();
-
-                    // What the state machine says.
-                    let begins = restart || first;
-                    let ready = free_at <= clock && !begins;
-                    let stage = |n: u32| n.min(STAGES) as u8;
-                    let signed = |n: u32| i64::from((n << 6) as i32 >> 6);
-                    let (byte_left, time_left) = (byte.at(clock), time.at(clock));
-                    assert_eq!(
-                        (
-                            (out.current_rate_o, out.target_rate_o),
-                            (out.byte_stage_o, out.time_stage_o, out.phase_o),
-                            (signed(out.byte_left_o), signed(out.time_left_o)),
-                            (out.signal_ready_o, out.busy_o),
-                        ),
-                        (
-                            (shown.0.at(clock), shown.1.at(clock)),
-                            (stage(calculator.byte_stage()), stage(calculator.time_stage()), calculator.phase() as u8),
-                            (byte_left, time_left),
-                            (ready, free_at > clock),
-                        ),
-                        "seed {}, set {set}, clock {clock}: {rules:?}",
-                        $seed
-                    );
-
-                    // The events of this clock.
-                    let now = Instant(ticks);
-                    let mut words = Words(VecDeque::new());
-                    let byte_ended = byte.running && byte.coming.is_none() && byte_left < 0;
-                    let time_ended = time.running && time.coming.is_none() && time_left <= 0;
-                    let left =
-                        |calculator: &RateCalculator| calculator.next_timeout().map(|at| at.0 as i64 - ticks as i64);
-                    let event = if begins {
-                        calculator.reset();
-                        waiting = 0;
-                        byte.begin(clock, calculator.byte_count());
-                        time = Left::default();
-                        if restart {
-                            words.0.push_back(random_timer);
-                            calculator.start_timer(now, &mut words);
-                            if let Some(length) = left(&calculator) {
-                                time.begin(clock, length);
-                            }
-                        }
-                        shown.0.is(rules.max_rate);
-                        shown.1.is(rules.max_rate);
-                        free_at = clock + SERVICE;
-                        None
-                    } else if !ready {
-                        None
-                    } else if let Some(fb) = signal.take() {
-                        let keeps = match readings.efr {
-                            Efr::ByteStage => calculator.byte_stage() == 0,
-                            Efr::NeitherFired => calculator.byte_stage() == 0 && calculator.time_stage() == 0,
-                            Efr::Off => false,
-                        };
-                        if !keeps {
-                            words.0.push_back(random_byte);
-                        }
-                        if readings.jitter_rp == JitterRp::Always {
-                            words.0.push_back(random_timer);
-                        }
-                        calculator.decrease(now, QntzFb::from_steps(fb), &mut words);
-                        if !keeps {
-                            waiting = 0;
-                            byte.begin(clock, calculator.byte_count());
-                        }
-                        if let Some(length) = left(&calculator) {
-                            time.begin(clock, length);
-                        }
-                        Some(0)
-                    } else if byte_ended {
-                        words.0.push_back(random_byte);
-                        let before = calculator.byte_stage();
-                        calculator.count(u16::try_from(waiting).unwrap_or(u16::MAX), &mut words);
-                        assert!(calculator.byte_stage() > before, "the state machine's cycle ends too");
-                        waiting = 0;
-                        byte.begin(clock, calculator.byte_count());
-                        Some(1)
-                    } else if time_ended {
-                        words.0.push_back(random_timer);
-                        let before = calculator.time_stage();
-                        calculator.on_timeout(now, &mut words);
-                        assert!(calculator.time_stage() > before, "the state machine's timer is due too");
-                        time.begin(clock, left(&calculator).expect("it runs"));
-                        Some(2)
-                    } else {
-                        None
-                    };
-                    if let Some(event) = event {
-                        served[event] += 1;
-                        free_at = clock + SERVICE;
-                        shown.1.becomes(clock + TARGET, calculator.target_rate());
-                        shown.0.becomes(clock + CURRENT, calculator.current_rate());
-                    }
-
-                    // What passes in this clock: the state machine is told at once, unless it ends the cycle.
-                    if let Some(octets) = sent {
-                        byte.pass(octets.into(), byte_ended);
-                        if waiting > 0 || calculator.byte_count() < i64::from(octets) {
-                            waiting += u64::from(octets);
-                        } else {
-                            calculator.count(octets, &mut words);
-                        }
-                    }
-                    time.pass(tick.into(), time_ended);
-                    ticks += u64::from(tick);
-                    clock += 1;
+                        [input.start_i, taken, input.sent_valid_i, input.tick_i].map(u64::from).iter().sum::<u64>();
+                    input.signal_valid_i &= !taken;
                 }
+                (0..3).for_each(|event| served[event] += model.as_ref().map_or(0, |model| model.served[event]));
             }
-            println!("{}: {clock} clocks, {operations} operations; served {served:?}", stringify!($name));
+            drop(kept);
+            println!("{}: {operations} operations; served {served:?}", stringify!($name));
             assert!(operations >= 10_000_000);
         }
     };

@@ -171,10 +171,10 @@ fn answers<C, I: Default, O>(
                 assert!(answer.replace((response, data)).is_none(), "one answer to one read");
             }
             // What a write does shows a few clocks later at the latest.
-            if answer.is_some() {
+            if let Some(answer) = answer {
                 rest -= 1;
                 if rest == 0 {
-                    return (answer.expect("it is there"), out);
+                    return (answer, out);
                 }
             }
         }

@@ -64,6 +64,7 @@ mod tests {
         // 256 Mb/s at 64 000 octets are 4000 bit/s an octet: 256 000 × 2^-6, and 256 000 < 2^18 <= 512 000.
         let gain = Gain::new(256_000_000, 64_000);
         assert_eq!(gain, Gain { mantissa: 256_000, shift: -6 });
+        assert_eq!((gain.mantissa(), gain.shift()), (256_000, -6));
         assert_eq!(gain.times(64_000), 256_000_000);
         assert_eq!(gain.times(1), 4000);
         assert_eq!(gain.times(0), 0);

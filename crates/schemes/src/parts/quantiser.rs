@@ -146,6 +146,7 @@ mod tests {
         let q = Quantiser::new(64_000, 2.0, Quantise::None);
         let at = |fb: i64| q.quantise(Measure { q_off: 0, q_delta: 0, congestion: fb * 1024 }).get();
         assert_eq!(at(320_000), 64 * 256);
+        assert_eq!(QntzFb::from_units(64 * 256, false).steps(), 63, "six bits hold no more");
         assert_eq!(at(160_000), 32 * 256);
         assert_eq!(at(1), 0);
         assert_eq!(at(20), 1); // 20 × 16 384 / 320 000 = 1.02

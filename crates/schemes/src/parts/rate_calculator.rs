@@ -644,6 +644,14 @@ mod tests {
     }
 
     #[test]
+    fn a_decrease_leaves_a_share_of_the_rate() {
+        // With Gd = 1/64 the largest Fb would leave 1/64 of 10 Gb/s; rpgMinDecFac leaves 50 %.
+        let mut c = RateCalculator::new(Rules { gd_inverse: 64, ..rules() });
+        c.decrease(Instant::ZERO, QntzFb::from_steps(63), &mut Low);
+        assert_eq!(c.current_rate, 5 * GBPS);
+    }
+
+    #[test]
     fn without_timer_nothing_times_out() {
         let mut c = cut(Rules { time_reset: None, ..rules() });
         assert_eq!(c.next_timeout(), None);
