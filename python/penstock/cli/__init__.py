@@ -188,7 +188,7 @@ def tune(
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The profile that stands for the standard.  [default: the scheme's first]"),
+        typer.Option(metavar="NAME", help="The profile that stands for the standard.  [default: the first that fits]"),
     ] = None,
     keys: Annotated[
         str | None,

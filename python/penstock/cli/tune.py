@@ -124,6 +124,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "word": verdict.word,
         "beats": verdict.beats,
         "guards_broken": list(verdict.broken),
+        "runs_alike": verdict.alike,
         "measures": [
             {
                 "measure": pair.measure,
@@ -148,10 +149,9 @@ def _number(value: float) -> float | None:
 def _write(answer: Answer, name: str, target: Path) -> None:
     """Write the scenario with the proposal; its comment says where it comes from."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    seeds = f"seeds {answer.tuning_seeds[0]} to {answer.tuning_seeds[-1]}"
     lines = [
         f"{name} with parameters that `penstock tune` proposes for {answer.goal.name}: {answer.goal.definition}.",
-        f"{answer.trials} points simulated, {seeds}."
+        f"{answer.trials} points simulated, {_seeds(answer.tuning_seeds)}."
         + ("" if answer.changed else " None was better: these are the scenario's own parameters."),
     ]
     lines += [_sentence(answer, verdict) for verdict in answer.verdicts] or ["Interrupted before a verdict."]
@@ -165,16 +165,15 @@ def _sentence(answer: Answer, verdict: Verdict) -> str:
     (pair,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)
     title, kind = MEASURES[pair.measure]
     return (
-        f"Seeds {answer.verdict_seeds[0]} to {answer.verdict_seeds[-1]}, which the search never saw, against "
-        f"{verdict.against}: {title} {_value(pair.proposal[0], kind)} instead of {_value(pair.other[0], kind)}, "
-        f"{verdict.word}{_broken(verdict)}."
+        f"Against {verdict.against}, {_seeds(answer.verdict_seeds)}, which the search never saw: {title} "
+        f"{_value(pair.proposal[0], kind)} instead of {_value(pair.other[0], kind)}, {verdict.word}{_broken(verdict)}."
     )
 
 
 def _print(answer: Answer, target: Path) -> None:
     region, goal = answer.region, answer.goal
     typer.echo(f"{answer.scenario.name}, {answer.scheme}, for {goal.name}: {goal.definition}; at {answer.queue}")
-    typer.echo("it keeps: " + "; ".join(_guard(guard) for guard in answer.guards))
+    typer.echo("the search keeps: " + "; ".join(_guard(guard) for guard in answer.guards))
     typer.echo("")
     if region.resting:
         typer.echo(
@@ -184,7 +183,7 @@ def _print(answer: Answer, target: Path) -> None:
     else:
         typer.echo(f"theory: none of {region.points} points rests within the limits of queue and rates: all are kept")
     typer.echo(
-        f"simulated: {answer.trials} points, seeds {answer.tuning_seeds[0]} to {answer.tuning_seeds[-1]}; "
+        f"simulated: {answer.trials} points, {_seeds(answer.tuning_seeds)}; "
         f"{answer.refused} more that the search proposed were left out by theory"
     )
     if not answer.changed:
@@ -214,8 +213,7 @@ def _print_parameters(answer: Answer) -> None:
 
 def _print_verdict(answer: Answer, verdict: Verdict) -> None:
     typer.echo("")
-    first, last = answer.verdict_seeds[0], answer.verdict_seeds[-1]
-    typer.echo(f"against {verdict.against}, seeds {first} to {last}, which the search never saw:")
+    typer.echo(f"against {verdict.against}, {_seeds(answer.verdict_seeds)}, which the search never saw:")
     rows = []
     for pair in verdict.measures:
         title, kind = MEASURES[pair.measure]
@@ -237,6 +235,8 @@ def _print_verdict(answer: Answer, verdict: Verdict) -> None:
     (found,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)
     shown = verdict.word != "no difference shown" and found.other[0] > 0
     change = f" by {share(abs(found.difference) / found.other[0])}" if shown else ""
+    if verdict.alike:
+        typer.echo("every seed gives the same run: nothing in them is random, and the interval says nothing")
     typer.echo(f"{MEASURES[found.measure][0]}: {verdict.word}{change}{_broken(verdict)}")
 
 
@@ -249,6 +249,10 @@ def _table(heads: list[str], rows: list[list[str]]) -> None:
     widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
     for row in [heads, *rows]:
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _seeds(seeds: tuple[int, ...]) -> str:
+    return f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
 
 
 def _heading(name: str) -> str:

@@ -38,6 +38,9 @@ UTILIZATION_SLACK = 0.01
 JAIN_SLACK = 0.05
 """So much lower than the standard's Jain's index may be, in mean over the seeds."""
 
+RESERVE = 0.5
+"""So large a share of both the search leaves unused: what just keeps a guard on its seeds may break it on others."""
+
 _FULL_QUEUE_COSTS = 0.001
 """What a mean queue as long as the buffer takes from a utilisation: of two that use all, the shorter queue wins."""
 
@@ -91,8 +94,8 @@ class Guard:
         return max(0.0, self.sign * (value - self.bound))
 
 
-def guards(goal: Goal, standard: Sequence[Observed]) -> tuple[Guard, ...]:
-    """Return what a proposal has to keep, from runs with the standard's parameters.
+def guards(goal: Goal, standard: Sequence[Observed], *, reserve: float = 0.0) -> tuple[Guard, ...]:
+    """Return what a proposal has to keep, from runs with the standard's parameters; less ``reserve`` of the slacks.
 
     No more drops; Jain's index not lower by more than :data:`JAIN_SLACK`; and unless utilisation is the goal itself, no
     less of it by more than :data:`UTILIZATION_SLACK`. Without the last, an empty queue would be the best of all.
@@ -100,10 +103,10 @@ def guards(goal: Goal, standard: Sequence[Observed]) -> tuple[Guard, ...]:
     at = mean(standard)
     kept = [
         Guard("frames_dropped", at["frames_dropped"], 1),
-        Guard("jain_index", at["jain_index"] - JAIN_SLACK, -1),
+        Guard("jain_index", at["jain_index"] - JAIN_SLACK * (1 - reserve), -1),
     ]
     if goal.measure != "utilization":
-        kept.insert(0, Guard("utilization", at["utilization"] - UTILIZATION_SLACK, -1))
+        kept.insert(0, Guard("utilization", at["utilization"] - UTILIZATION_SLACK * (1 - reserve), -1))
     return tuple(kept)
 
 

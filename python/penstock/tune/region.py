@@ -33,7 +33,7 @@ class Critic:
     """What theory thinks of points: the fluid's forecast, scored like a simulation.
 
     Attributes:
-        periods: the scenario's, those that end after the warm-up.
+        periods: the scenario's, as far as they are measured.
         warmup_s: where the measured time begins, s.
         goal: what is asked for.
         tuned: what the points are made of.
@@ -53,11 +53,10 @@ class Critic:
         Raises:
             Unsuited: the model leaves out what the scenario's own parameters ask for.
         """
-        late = tuple(period for period in periods if period.stop_s > warmup_s)
-        for period in late:
+        for period in periods:
             model_of(period)
-        new = cls(late, warmup_s, goal, tuple(tuned))
-        (own,) = new._forecasts([point_of(late[0], tuned)]).values()
+        new = cls(tuple(periods), warmup_s, goal, tuple(tuned))
+        (own,) = new._forecasts([point_of(periods[0], tuned)]).values()
         return replace(new, guards=guards(goal, [own]))
 
     def scores(self, points: Sequence[Point], progress: Progress | None = None) -> Array:

@@ -112,7 +112,10 @@ Point = Mapping[str, float]
 def written(value: float, unit: str) -> str | int | float:
     """Return a value as a scenario file has it: text with a unit where it has one."""
     if unit == "octets":
-        return f"{_plain(value / 1000)} KB" if value >= 1000 else f"{_plain(value)} octets"
+        for factor, name in ((1e6, "MB"), (1e3, "KB")):
+            if value >= factor:
+                return f"{_plain(value / factor)} {name}"
+        return f"{_plain(value)} octets"
     if unit == "bit/s":
         for factor, name in ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps")):
             if value >= factor:

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 
 import tomli_w
 
+from penstock._core import ScenarioError
 from penstock.catalogue import schemes
 from penstock.scenario import AssignedScheme, Description, Scenario
 from penstock.theory.configuration import Unsuited, configurations
-from penstock.tune.goals import GOALS, Goal, Guard, Name, Observed, guards, score
+from penstock.tune.goals import GOALS, RESERVE, Goal, Guard, Name, Observed, guards, score
 from penstock.tune.outlook import Outlook, outlook
 from penstock.tune.region import Critic, Region, narrow
 from penstock.tune.search import Interrupted, Search, Watch, simulate
 from penstock.tune.space import Knob, knobs, point_of, set_to
 from penstock.tune.verdict import Verdict, judge
+
+DEFAULTS = "defaults"
+"""What stands for a profile where the catalogue's defaults are meant."""
 
 _STARTS = 8
 """So many kept points of the theory the search begins with."""
@@ -48,7 +52,7 @@ class Answer:
         scenario: the scenario with the proposal; with its own parameters, if nothing better was found.
         scheme: name of the scheme.
         goal: what was asked for.
-        guards: what the proposal had to keep.
+        guards: what the proposal had to keep in the search.
         queue: the queue that it was judged by.
         region: where theory said to search.
         space: what was tuned, between the bounds before that.
@@ -103,7 +107,8 @@ def tune(
         goal: ``stability``, ``latency`` or ``utilization``; :data:`penstock.tune.goals.GOALS` defines them.
         scheme: instead of the scenario's.
         profile: that the scheme's parameters start from, instead of the scenario's.
-        against: the profile that stands for the standard; by default the scheme's first.
+        against: the profile that stands for the standard, or ``defaults``, the catalogue's; by default the scheme's
+            first that the scenario takes.
         keys: what to tune, ``KEY`` or ``KEY=A..B``; by default what is usually tuned, see :mod:`penstock.tune.space`.
         trials: how many points to simulate.
         seeds: how many seeds each of them is simulated with, from the scenario's on.
@@ -119,7 +124,7 @@ def tune(
     watch = watch or Watch()
     own = _chosen(scenario, scheme, profile)
     plan = own.describe()
-    periods = configurations(own)
+    periods = configurations(own, from_s=plan["warmup_s"])
     longest = max(periods, key=lambda period: period.stop_s - period.start_s)
     if longest.queue not in plan["queues"]:
         raise Unsuited(f"the bottleneck {longest.queue} is not recorded", "record.queues says what is")
@@ -135,7 +140,7 @@ def tune(
     same = _assigned(plan, longest.scheme)["parameters"] == _assigned(standard.describe(), longest.scheme)["parameters"]
     references = {name: standard} if same else {name: standard, "scenario": own}
     runs = dict(zip(references, simulate(list(references.values()), tuning, longest.queue, watch), strict=True))
-    kept = guards(asked, runs[name])
+    kept = guards(asked, runs[name], reserve=RESERVE)
 
     search = Search(own, region, asked, kept, tuning, queue=longest.queue, buffer_octets=longest.buffer_octets)
     own_runs = runs[name if same else "scenario"]
@@ -200,16 +205,26 @@ def _chosen(scenario: Scenario, scheme: str | None, profile: str | None) -> Scen
 
 
 def _standard(own: Scenario, scheme: str, against: str | None) -> tuple[str, Scenario]:
-    """The scenario with the standard's parameters alone, and what they are called."""
+    """The scenario with a profile's parameters alone, or the catalogue's defaults, and what they are called.
+
+    Unless one is named, it is the first profile that the scenario takes: a threshold may be beyond its buffer.
+    """
     (about,) = (entry for entry in schemes() if entry["name"] == scheme)
-    profiles = [profile["name"] for profile in about["profiles"]]
-    if against is not None and against not in profiles:
-        raise Unsuited(f"{scheme} has no profile {against}", f"it has {', '.join(profiles) or 'none'}")
+    names = [*(profile["name"] for profile in about["profiles"]), DEFAULTS]
+    if against is not None and against not in names:
+        raise Unsuited(f"{scheme} has no profile {against}", f"there are {', '.join(names)}")
     document = tomllib.loads(own.to_toml())
-    chosen = against or (profiles[0] if profiles else None)
-    table = {} if chosen is None else {"profile": chosen}
-    document["schemes"] = {**document.get("schemes", {}), scheme: table}
-    return chosen or "defaults", Scenario.from_toml(tomli_w.dumps(document), name=own.name)
+    for name in names if against is None else [against]:
+        table = {} if name == DEFAULTS else {"profile": name}
+        document["schemes"] = {**document.get("schemes", {}), scheme: table}
+        standard = Scenario.from_toml(tomli_w.dumps(document), name=own.name)
+        try:
+            standard.describe()
+        except ScenarioError as error:
+            refused = f"{name} does not fit the scenario: {error.key}: {error.message}"
+        else:
+            return name, standard
+    raise Unsuited(refused, "name another profile with --against")
 
 
 def _assigned(plan: Description, scheme: str) -> AssignedScheme:
@@ -238,12 +253,14 @@ def _settings(
     judging: tuple[Observed, ...],
 ) -> Settings:
     """What is known of a scenario's parameters."""
-    parameters = _assigned(scenario.describe(), space[0].key.split(".")[1])["parameters"]
+    plan = scenario.describe()
+    parameters = _assigned(plan, space[0].key.split(".")[1])["parameters"]
     shown = {knob.key: knob.text(float(parameters[knob.name])) for knob in space}
-    return Settings(name, shown, outlook(configurations(scenario)), tuning, judging)
+    return Settings(name, shown, outlook(configurations(scenario, from_s=plan["warmup_s"])), tuning, judging)
 
 
 def _in_words(other: str, standard: str, same: bool) -> str:
     if other == standard:
-        return f"the standard's, profile {standard}" + (", which the scenario has" if same else "")
+        name = "the catalogue's defaults" if standard == DEFAULTS else f"the standard's, profile {standard}"
+        return name + (", which the scenario has" if same else "")
     return "the scenario's own"

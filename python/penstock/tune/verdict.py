@@ -51,6 +51,8 @@ class Verdict:
         broken: guards that the proposal does not keep on these seeds.
         beats: better, and no guard broken.
         measures: all measures, in order of :data:`penstock.tune.goals.MEASURES`.
+        alike: every seed gives the same run, of the proposal and of the other: nothing is random, and there is no
+            interval to speak of.
     """
 
     against: str
@@ -58,6 +60,7 @@ class Verdict:
     broken: tuple[str, ...]
     beats: bool
     measures: tuple[Paired, ...]
+    alike: bool
 
 
 def judge(
@@ -73,7 +76,8 @@ def judge(
         word = "worse"
     at = mean(proposal)
     broken = tuple(guard.measure for guard in kept if guard.excess(at[guard.measure]) > 0)
-    return Verdict(against, word, broken, word == "better" and not broken, measures)
+    alike = all(run == runs[0] for runs in (proposal, other) for run in runs)
+    return Verdict(against, word, broken, word == "better" and not broken, measures, alike)
 
 
 def paired(measure: str, proposal: Sequence[float], other: Sequence[float]) -> Paired:
