@@ -266,7 +266,6 @@ def test_every_scheme_with_a_model_can_be_narrowed(scheme: str) -> None:
     assert len(space) >= 4
     critic = Critic.of(periods, 0.04, GOALS["stability"], space)
     region = narrow(critic, seed=1, starts=4, points=16)
-    assert narrow(critic, seed=1, starts=4, points=16) == region
     if region.resting:
         assert all(region.holds(region.starts))
         assert region.kept <= math.ceil(region.resting / 2) + 1
@@ -322,7 +321,7 @@ def test_its_scenario_runs_to_what_the_verdict_says(answer: Answer) -> None:
 def test_the_same_seed_finds_the_same_on_any_number_of_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     def again() -> Answer:
         keys = ["w", "q_eq=5 KB..50 KB"]
-        return tune(_quick(), "stability", keys=keys, trials=10, seeds=1, verdict_seeds=2, points=32)
+        return tune(_quick(), "stability", keys=keys, trials=9, seeds=1, verdict_seeds=2, points=16)
 
     first = again()
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
@@ -348,7 +347,7 @@ def test_ctrl_c_leaves_the_best_so_far() -> None:
         if runs == 12:
             raise KeyboardInterrupt
 
-    found = tune(_quick(w=1.0), "stability", keys=["w"], trials=100, seeds=1, points=32, watch=Watch(done=done))
+    found = tune(_quick(w=1.0), "stability", keys=["w"], trials=100, seeds=1, points=16, watch=Watch(done=done))
     assert found.interrupted
     assert found.trials == 8
     assert found.verdicts == ()
