@@ -25,7 +25,7 @@ help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step'
 	@echo 'make verify   what takes longer: the tests, property tests with many more cases, the papers with all seeds and controls,'
-	@echo '              the bench held to its ceilings, the cores proved and placed, and make mutate'
+	@echo '              tuning with all its seeds, the bench held to its ceilings, the cores proved and placed, and make mutate'
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
 	@echo 'make docs     the documentation, into site/'
@@ -65,6 +65,7 @@ docs: .venv/.extension .venv/.dev
 verify: test
 	PROPTEST_CASES=2000 cargo test --locked
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
+	$(BIN)/python tools/check_tuning.py
 	$(MAKE) bench BENCH_OPTIONS=--check
 	$(MAKE) -C rtl prove report
 	$(MAKE) mutate

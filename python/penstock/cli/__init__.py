@@ -178,6 +178,62 @@ def reproduce(
     )
 
 
+@app.command(short_help="Propose parameters: theory narrows, simulation confirms.")
+def tune(
+    scenario: Annotated[str, _SCENARIO],
+    goal: Annotated[str, typer.Option("--for", metavar="GOAL", help="stability, latency or utilization.")],
+    scheme: Annotated[str | None, typer.Option(metavar="NAME", help="The scheme instead of the scenario's.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Named settings that the scheme's parameters start from.")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The profile that stands for the standard.  [default: the first that fits]"),
+    ] = None,
+    keys: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY[=A..B],…", help="What to tune, such as schemes.qcn.w=1..8,schemes.qcn.q_eq.  [default: all]"
+        ),
+    ] = None,
+    sets: Annotated[list[str] | None, _SETS] = None,
+    trials: Annotated[int, typer.Option(min=1, metavar="N", help="How many points to simulate.")] = 48,
+    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="Runs of each, the search's seeds.")] = 3,
+    verdict_seeds: Annotated[
+        int, typer.Option("--verdict-seeds", min=2, metavar="N", help="Runs that judge, on seeds that follow.")
+    ] = 10,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The scenario with the proposal.  [default: results/SCENARIO-GOAL.toml]"),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace that file if it exists.")] = False,
+    json: Annotated[bool, _JSON] = False,
+    quiet: Annotated[bool, _QUIET] = False,
+) -> None:
+    """Propose parameters for a scenario, and judge them on seeds that the search never saw.
+
+    Fluid models say where to look, simulations find the best there on all cores, and others judge it.
+    """
+    from penstock.cli.tune import tune_one
+
+    tune_one(
+        scenario,
+        goal,
+        scheme=scheme,
+        profile=profile,
+        against=against,
+        keys=[] if keys is None else [key.strip() for key in keys.split(",")],
+        sets=sets or [],
+        trials=trials,
+        seeds=seeds,
+        verdict_seeds=verdict_seeds,
+        out=out,
+        force=force,
+        json=json,
+        quiet=quiet,
+    )
+
+
 @app.command("schemes", short_help="List the schemes, or one with its parameters.")
 def list_schemes(
     name: Annotated[

@@ -90,6 +90,25 @@ class Progress:
 
         return update
 
+    def rounds(self, label: str = "runs") -> Callable[[], None]:
+        """Return what is called when another run is done, where nobody knows how many there will be."""
+        row = None
+        done = 0
+        started = time.monotonic()
+
+        def update() -> None:
+            nonlocal row, done
+            with self._lock:
+                done += 1
+                if not self._shown or time.monotonic() - started < _SILENT_S:
+                    return
+                bars = self._start()
+                if row is None:
+                    row = bars.add_task(label, total=None, simulated="", speed="", left="")
+                bars.update(row, simulated=f"{done} done")
+
+        return update
+
     def part(self, label: str) -> Callable[[float], None]:
         """Return what is called with the share of a calculation that is done."""
         row = None

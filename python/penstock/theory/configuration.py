@@ -100,16 +100,23 @@ class Configuration:
         return value
 
 
-def configurations(scenario: Scenario, *, scheme: str | None = None, profile: str | None = None) -> list[Configuration]:
+def configurations(
+    scenario: Scenario, *, scheme: str | None = None, profile: str | None = None, from_s: float = 0.0
+) -> list[Configuration]:
     """Cut a scenario into periods in which one bottleneck and its flows stay as they are.
 
-    A period begins when a flow starts or stops or a link changes. Periods without a controlled flow are left out.
+    A period begins when a flow starts or stops or a link changes. Periods without a controlled flow are left out, and
+    those that are over at ``from_s``, s.
 
     Raises:
         ScenarioError: a value is not legal.
         Unsuited: a period has no bottleneck or several, or flows that are not alike.
     """
-    return [period.configuration() for period in _periods(scenario, scheme, profile)]
+    periods = _periods(scenario, scheme, profile)
+    late = [period.configuration() for period in periods if period.stop_s > from_s]
+    if not late:
+        raise Unsuited(f"no controlled flow runs after {from_s:g} s", "a shorter warm-up, or flows that last longer")
+    return late
 
 
 def configuration(

@@ -1,0 +1,98 @@
+"""What linear theory says of points: whether and where they rest, and with which phase margin.
+
+Each period's model is linearised where it rests; the least margin of all modes and periods counts. SMCC has no
+linearisation: its number is the phase that is left until a swing as large as its target keeps itself going (harmonic
+balance), and below a target that it does not reach (:mod:`penstock.theory.rest`) it does not count as resting.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.cycle import balance
+from penstock.theory.linear import Array, margins
+from penstock.theory.linearisation import is_at_rest, linearise
+from penstock.theory.margin import stack_models
+from penstock.theory.models import model_of
+from penstock.theory.models.base import Flags, FluidModel
+from penstock.theory.rest import rest
+from penstock.tune.space import Knob, Point, moved
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What linear theory says of one point.
+
+    Attributes:
+        phase_rad: phase margin; NaN where nothing rests within the limits of queue and rates.
+        rest_octets: length of the queue at rest, the longest of all periods; NaN likewise.
+        reason: why there is no number, or "".
+    """
+
+    phase_rad: float
+    rest_octets: float
+    reason: str = ""
+
+
+def outlook(periods: Sequence[Configuration]) -> Outlook:
+    """Return what linear theory says of a scenario's periods."""
+    phase, queue = np.inf, 0.0
+    for given in periods:
+        try:
+            model = model_of(given)
+        except Unsuited as unsuited:
+            return Outlook(np.nan, np.nan, str(unsuited))
+        with np.errstate(all="ignore"):
+            if not rests(model, [given])[0]:
+                return Outlook(np.nan, np.nan, "no rest within the limits of queue and rates")
+            here = _swing_phase_rad(model) if model.scheme == "smcc" else _phase_rad(model)
+        phase, queue = min(phase, here), max(queue, float(model.state_at_rest()[0]))
+    return Outlook(phase, queue)
+
+
+def resting(periods: Sequence[Configuration], tuned: Sequence[Knob], points: Sequence[Point]) -> Flags:
+    """Whether each point rests within the limits of queue and rates in every period; shape (points,)."""
+    found = np.ones(len(points), dtype=bool)
+    for period in periods:
+        models: list[FluidModel] = []
+        givens: list[Configuration] = []
+        places: list[int] = []
+        for place, point in enumerate(points):
+            given = moved(period, tuned, point)
+            try:
+                models.append(model_of(given))
+            except Unsuited:
+                continue
+            givens.append(given)
+            places.append(place)
+        here = np.zeros(len(points), dtype=bool)
+        if models:
+            with np.errstate(all="ignore"):
+                here[places] = rests(stack_models(models), givens)
+        found &= here
+    return found
+
+
+def rests(wide: FluidModel, givens: Sequence[Configuration]) -> Flags:
+    """Whether models have a rest within their limits, in any of their modes; shape (givens,)."""
+    modes = [np.broadcast_to(is_at_rest(wide, mode), (len(givens),)) for mode in range(len(wide.modes))]
+    found: Flags = np.any(modes, axis=0)
+    if wide.scheme == "smcc":
+        found = found & np.array([rest(given).place == "target" for given in givens])
+    return found
+
+
+def _phase_rad(model: FluidModel) -> float:
+    """The least phase margin of the modes that are at rest, within a turn."""
+    modes = [mode for mode in range(len(model.modes)) if bool(is_at_rest(model, mode))]
+    return min(float(np.clip(margins(linearise(model, mode)).phase_rad, -np.pi, np.pi)) for mode in modes)
+
+
+def _swing_phase_rad(model: FluidModel) -> float:
+    """Of SMCC: by how much the loop's delay falls short of that at which a swing of the target's size lasts."""
+    target, buffer = float(model.set_point_octets()), float(model.buffer_octets)
+    swing: Array = np.array([max(min(target, buffer - target), float(model.frame_octets))])
+    delay, frequency = balance(model, swing)
+    return float(np.clip((delay[0] - float(model.delays_s[0])) * frequency[0], -np.pi, np.pi))

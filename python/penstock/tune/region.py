@@ -1,0 +1,147 @@
+"""Where the theory says that it is worth simulating.
+
+Points are spread evenly between the bounds. Kept are those that rest within the limits of queue and rates in every
+period of the scenario, and of these the half to which the :class:`Critic` gives the better scores: the fluid model with
+delay, integrated through the scenario, is judged by the same goal and guards as a simulation, with its own forecast for
+the scenario's parameters in the standard's place. What is unstable swings there, and what is stable but slow loses
+frames or leaves the line idle. A phase margin alone is no criterion; the how-to shows why. The answer reports it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.linear import Array
+from penstock.theory.margin import stack_models
+from penstock.theory.models import model_of
+from penstock.theory.models.base import FluidModel
+from penstock.tune.forecast import Course, forecast
+from penstock.tune.goals import Goal, Guard, Observed, guards, score
+from penstock.tune.outlook import resting
+from penstock.tune.space import Knob, Point, moved, point_of
+
+Progress = Callable[[float], None]
+
+_KEPT = 0.5
+"""So large a share of the points that rest is kept."""
+
+
+@dataclass(frozen=True)
+class Critic:
+    """What theory thinks of points: the fluid's forecast, scored like a simulation.
+
+    Attributes:
+        periods: the scenario's, as far as they are measured.
+        warmup_s: where the measured time begins, s.
+        goal: what is asked for.
+        tuned: what the points are made of.
+        guards: what the forecast of the scenario's own parameters allows.
+    """
+
+    periods: tuple[Configuration, ...]
+    warmup_s: float
+    goal: Goal
+    tuned: tuple[Knob, ...]
+    guards: tuple[Guard, ...] = ()
+
+    @classmethod
+    def of(cls, periods: Sequence[Configuration], warmup_s: float, goal: Goal, tuned: Sequence[Knob]) -> "Critic":
+        """Return the critic of a scenario.
+
+        Raises:
+            Unsuited: the model leaves out what the scenario's own parameters ask for.
+        """
+        for period in periods:
+            model_of(period)
+        new = cls(tuple(periods), warmup_s, goal, tuple(tuned))
+        (own,) = new._forecasts([point_of(periods[0], tuned)]).values()
+        return replace(new, guards=guards(goal, [own]))
+
+    def scores(self, points: Sequence[Point], progress: Progress | None = None) -> Array:
+        """Return a score for each point, the less the better, shape (points,); NaN where there is no model."""
+        found = np.full(len(points), np.nan)
+        for place, seen in self._forecasts(points, progress).items():
+            found[place] = score(self.goal, self.guards, [seen], self.periods[0].buffer_octets)
+        return found
+
+    def _forecasts(self, points: Sequence[Point], progress: Progress | None = None) -> dict[int, Observed]:
+        """Forecasts of the points that have a model in all periods, by their place."""
+        models: dict[int, list[FluidModel]] = {}
+        for place, point in enumerate(points):
+            try:
+                models[place] = [model_of(moved(period, self.tuned, point)) for period in self.periods]
+            except Unsuited:
+                continue
+        if not models:
+            return {}
+        courses = [
+            Course(stack_models([here[index] for here in models.values()]), period.stop_s)
+            for index, period in enumerate(self.periods)
+        ]
+        return dict(zip(models, forecast(courses, self.warmup_s, progress), strict=True))
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where to search.
+
+    Attributes:
+        knobs: what is tuned, between the bounds of what theory keeps.
+        points: how many points theory looked at.
+        resting: how many of them rest within the limits of queue and rates.
+        kept: how many it keeps; all, if none rests.
+        critic: who judges points.
+        limit: the largest score of the critic's that is kept; infinite if none rests.
+        starts: kept points to begin with, the best first.
+    """
+
+    knobs: tuple[Knob, ...]
+    points: int
+    resting: int
+    kept: int
+    critic: Critic
+    limit: float
+    starts: tuple[Point, ...]
+
+    def holds(self, points: Sequence[Point]) -> list[bool]:
+        """Whether theory keeps each of the points."""
+        if self.limit == np.inf:
+            return [True] * len(points)
+        rests = resting(self.critic.periods, self.critic.tuned, points)
+        return [bool(held) for held in rests & (self.critic.scores(points) <= self.limit)]
+
+
+def narrow(critic: Critic, *, seed: int, starts: int, points: int, progress: Progress | None = None) -> Region:
+    """Return the part of the space between the knobs' bounds that theory keeps."""
+    spread = _spread(critic.tuned, points, seed)
+    scores = critic.scores(spread, progress)
+    rests = resting(critic.periods, critic.tuned, spread) & np.isfinite(scores)
+    if not rests.any():
+        return Region(critic.tuned, points, 0, points, critic, np.inf, tuple(spread[:starts]))
+    limit = float(np.quantile(scores[rests], _KEPT))
+    ranked = [place for place in np.argsort(scores, kind="stable").tolist() if rests[place] and scores[place] <= limit]
+    kept = [spread[place] for place in ranked]
+    within = tuple(
+        replace(knob, low=min(point[knob.name] for point in kept), high=max(point[knob.name] for point in kept))
+        for knob in critic.tuned
+    )
+    return Region(within, points, int(rests.sum()), len(kept), critic, limit, tuple(kept[:starts]))
+
+
+def _spread(tuned: Sequence[Knob], count: int, seed: int) -> list[dict[str, float]]:
+    """Points that fill the space evenly (Sobol's sequence, scrambled by the seed)."""
+    from scipy.stats import qmc
+
+    points = []
+    for row in qmc.Sobol(len(tuned), rng=seed).random(count).tolist():
+        point = {}
+        for knob, place in zip(tuned, row, strict=True):
+            if knob.log:
+                value = knob.low * (knob.high / knob.low) ** place
+            else:
+                value = knob.low + place * (knob.high - knob.low)
+            point[knob.name] = knob.snapped(value)
+        points.append(point)
+    return points

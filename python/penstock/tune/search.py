@@ -1,0 +1,206 @@
+"""The search: Optuna proposes points where the theory allows them, and the packet simulator says what they are worth.
+
+Points come in batches of fixed size, whatever the number of cores, so that the same seed gives the same search.
+"""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock._core import ScenarioError
+from penstock.result import FrameLossError
+from penstock.scenario import Progress, Scenario
+from penstock.tune.goals import Goal, Guard, Observed, observe, score
+from penstock.tune.region import Region
+from penstock.tune.space import Point, set_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import optuna
+
+
+_BATCH = 8
+"""So many points at a time: the sampler learns from them when all are done."""
+
+_ROUNDS = 6
+"""For each batch the theory is asked so many times; it leaves some of what is proposed out."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C: runs that are under way were ended, and are of no use."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How a search is watched and ended.
+
+    Attributes:
+        run: called for each run with its label; returns what the run calls, see :class:`penstock.scenario.Scenario`.
+        done: called after each run.
+        stop: called to end all runs that are under way.
+    """
+
+    run: "Callable[[str], Progress | None]" = lambda _: None
+    done: "Callable[[], object]" = lambda: None
+    stop: "Callable[[], object]" = lambda: None
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A point that was simulated.
+
+    Attributes:
+        point: its values.
+        score: what the search makes least, see :func:`penstock.tune.goals.score`.
+        runs: one for each seed.
+    """
+
+    point: Point
+    score: float
+    runs: tuple[Observed, ...]
+
+
+def simulate(
+    scenarios: Sequence[Scenario], seeds: Sequence[int], queue: str, watch: Watch
+) -> list[tuple[Observed, ...]]:
+    """Run every scenario with every seed on all cores; return what each comes to, in order of the seeds.
+
+    Raises:
+        Interrupted: Ctrl-C.
+        ScenarioError: a value is not legal.
+    """
+    texts = [scenario.to_toml() for scenario in scenarios]
+    jobs = [(place, seed) for place in range(len(scenarios)) for seed in seeds]
+
+    def work(job: tuple[int, int]) -> Observed:
+        place, seed = job
+        own = Scenario.from_toml(texts[place], name=scenarios[place].name)
+        try:
+            result = own.run(seed=seed, progress=watch.run(f"{own.name}, seed {seed}"))
+        except FrameLossError as loss:
+            # A point that loses frames is no failure: it breaks the guard on drops.
+            result = loss.result
+        if result.interrupted:
+            raise Interrupted
+        observed = observe(result, queue)
+        watch.done()
+        return observed
+
+    with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
+        futures = [pool.submit(work, job) for job in jobs]
+        try:
+            found = [future.result() for future in futures]
+        except BaseException as error:
+            watch.stop()
+            pool.shutdown(cancel_futures=True)
+            if isinstance(error, KeyboardInterrupt):
+                raise Interrupted from None
+            raise
+    width = len(seeds)
+    return [tuple(found[first : first + width]) for first in range(0, len(found), width)]
+
+
+class Search:
+    """A search, batch by batch.
+
+    Attributes:
+        tried: what was simulated, in order.
+        refused: how many proposals the theory left out.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        region: Region,
+        goal: Goal,
+        kept: Sequence[Guard],
+        seeds: Sequence[int],
+        *,
+        queue: str,
+        buffer_octets: float,
+    ) -> None:
+        import optuna
+
+        # Its messages on each trial would be most of what a person sees.
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._scenario, self._region = scenario, region
+        self._goal, self._kept, self._seeds = goal, kept, seeds
+        self._queue, self._buffer_octets = queue, buffer_octets
+        self._study = optuna.create_study(
+            sampler=optuna.samplers.TPESampler(seed=seeds[0], n_startup_trials=2 * _BATCH, constant_liar=True)
+        )
+        for start in region.starts:
+            self._study.enqueue_trial(dict(start))
+        self.tried: list[Tried] = []
+        self.refused = 0
+
+    def learn(self, point: Point, runs: Sequence[Observed]) -> None:
+        """Let the search know what a point comes to that was simulated before it, if theory keeps it."""
+        import optuna
+
+        knobs = self._region.knobs
+        within = all(knob.low <= point[knob.name] <= knob.high for knob in knobs)
+        if within and self._region.holds([point])[0]:
+            spans: dict[str, optuna.distributions.BaseDistribution] = {
+                knob.name: optuna.distributions.FloatDistribution(knob.low, knob.high, log=knob.log) for knob in knobs
+            }
+            worth = score(self._goal, self._kept, runs, self._buffer_octets)
+            self._study.add_trial(optuna.trial.create_trial(params=dict(point), distributions=spans, value=worth))
+
+    def run(self, trials: int, watch: Watch) -> None:
+        """Simulate so many points, or fewer if the theory leaves out too many.
+
+        Raises:
+            Interrupted: Ctrl-C; what was simulated until then is in ``tried``.
+        """
+        while len(self.tried) < trials:
+            batch = self._ask(min(_BATCH, trials - len(self.tried)))
+            if not batch:
+                break
+            scenarios = [set_to(self._scenario, self._region.knobs, point) for _, point in batch]
+            runs = simulate(scenarios, self._seeds, self._queue, watch)
+            for (trial, point), observed in zip(batch, runs, strict=True):
+                worth = score(self._goal, self._kept, observed, self._buffer_octets)
+                self._study.tell(trial, worth)
+                self.tried.append(Tried(point, worth, observed))
+
+    @property
+    def best(self) -> Tried | None:
+        """The point with the least score; the first of several."""
+        return min(self.tried, key=lambda tried: tried.score, default=None)
+
+    def _ask(self, count: int) -> "list[tuple[optuna.trial.Trial, Point]]":
+        """So many points that theory keeps, in rounds; fewer if after all rounds there are none more."""
+        import optuna
+
+        batch: list[tuple[optuna.trial.Trial, Point]] = []
+        for _ in range(_ROUNDS):
+            asked = [self._proposal() for _ in range(count - len(batch))]
+            held = self._region.holds([point for _, point in asked])
+            for (trial, point), fits in zip(asked, held, strict=True):
+                if fits and self._legal(point):
+                    batch.append((trial, point))
+                else:
+                    self.refused += 1
+                    self._study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+            if len(batch) == count:
+                break
+        return batch
+
+    def _proposal(self) -> "tuple[optuna.trial.Trial, Point]":
+        trial = self._study.ask()
+        knobs = self._region.knobs
+        return trial, {
+            knob.name: knob.snapped(trial.suggest_float(knob.name, knob.low, knob.high, log=knob.log)) for knob in knobs
+        }
+
+    def _legal(self, point: Point) -> bool:
+        """Whether the scenario takes the values: DCQCN's thresholds have to be in order, for instance."""
+        try:
+            set_to(self._scenario, self._region.knobs, point).describe()
+        except ScenarioError:
+            return False
+        return True

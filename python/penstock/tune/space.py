@@ -1,0 +1,230 @@
+"""Which parameters are tuned, and between which bounds.
+
+An operator sets set points, gains, sampling, step sizes and timers. What a scheme's words (such as QCN's `sampling`)
+leave without effect is not tuned. Bounds reach from an eighth of the scenario's and the standard's values to eight
+times them, within the catalogue's range, the buffer and the line.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import floor, log10
+
+from penstock.catalogue import Parameter, schemes
+from penstock.scenario import Scenario
+from penstock.theory.axes import read
+from penstock.theory.configuration import Configuration, Unsuited
+
+_SPAN = 8.0
+"""Bounds are so many times below and above the values that are known."""
+
+_DIGITS = 3
+"""So many digits has a proposed value: what people can read, and more than matters."""
+
+_ROOM = 0.75
+"""The largest share of the buffer that a set point takes: above it there has to be room for what is on its way."""
+
+# What is tuned, with the word that has to be set for it to have an effect.
+_TUNED: dict[str, dict[str, tuple[str, object] | None]] = {
+    "qcn": {
+        "q_eq": None,
+        "w": None,
+        "gd_inverse": None,
+        "sample_base": ("sampling", "table"),
+        "sample_count": ("sampling", "count"),
+        "sample_probability": ("sampling", "probability"),
+        "rpg_byte_reset": None,
+        "rpg_time_reset": ("timer_on", True),
+        "rpg_ai_rate": None,
+        "rpg_hai_rate": None,
+    },
+    "smcc": {
+        "q0": None,
+        "ra": None,
+        "rb": None,
+        "ra_small": ("two_stage", True),
+        "t1": ("two_stage", True),
+        "sample_count": ("sampling", "count"),
+        "sample_probability": ("sampling", "probability"),
+    },
+    "bcn": {"q_eq": None, "w": None, "gd_inverse": None, "gi": None, "sample_interval": None},
+    "fecn": {"q_eq": None, "interval": None, "a": None, "b": None, "c": None},
+    "dcqcn": {
+        "k_min": None,
+        "k_max": None,
+        "p_max": None,
+        "g_inverse": None,
+        "alpha_time": None,
+        "byte_reset": ("counters", "both"),
+        "time_reset": None,
+        "r_ai": None,
+        "r_hai": None,
+    },
+}
+
+# Lengths of the queue, which the buffer bounds.
+_SET_POINTS = {"q_eq", "q0", "k_min", "k_max"}
+# The model of QCN asks that both are the same.
+_TOGETHER = {("qcn", "sample_probability"): ("sample_probability_max",)}
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A parameter that is tuned.
+
+    Attributes:
+        key: of the scenario, such as ``schemes.qcn.w``.
+        name: of the scheme's parameter.
+        unit: octets, bit/s, s, count or ratio; of the bounds.
+        low: the least value.
+        high: the largest value.
+        also: parameters that follow it.
+    """
+
+    key: str
+    name: str
+    unit: str
+    low: float
+    high: float
+    also: tuple[str, ...] = ()
+
+    @property
+    def log(self) -> bool:
+        """Whether values are drawn by their logarithm."""
+        return self.low > 0
+
+    def snapped(self, value: float) -> float:
+        """Return the nearest value that has three digits, is whole where it has to be, and within the bounds."""
+        if value != 0:
+            value = round(value, _DIGITS - 1 - floor(log10(abs(value))))
+        if self.unit in ("octets", "bit/s", "count"):
+            value = float(round(value))
+        return min(max(value, self.low), self.high)
+
+    def text(self, value: float) -> str | int | float:
+        """Return a value as a scenario has it."""
+        return written(value, self.unit)
+
+
+Point = Mapping[str, float]
+"""A value for each knob, by its name, in its unit."""
+
+
+def written(value: float, unit: str) -> str | int | float:
+    """Return a value as a scenario file has it: text with a unit where it has one."""
+    if unit == "octets":
+        for factor, name in ((1e6, "MB"), (1e3, "KB")):
+            if value >= factor:
+                return f"{_plain(value / factor)} {name}"
+        return f"{_plain(value)} octets"
+    if unit == "bit/s":
+        for factor, name in ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps")):
+            if value >= factor:
+                return f"{_plain(value / factor)} {name}"
+        return f"{_plain(value)} bps"
+    if unit == "s":
+        for factor, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
+            if value >= factor:
+                return f"{_plain(value / factor)} {name}"
+        return f"{_plain(value * 1e9)} ns"
+    return round(value) if unit == "count" else float(f"{value:.12g}")
+
+
+def _plain(value: float) -> str:
+    """Write a number with all its digits, without an exponent or the noise of a division."""
+    return f"{value:.9f}".rstrip("0").rstrip(".")
+
+
+def knobs(own: Configuration, standard: Mapping[str, float | str | bool], keys: Sequence[str]) -> list[Knob]:
+    """Return what is tuned.
+
+    Args:
+        own: the scenario's configuration.
+        standard: the standard's parameters.
+        keys: ``KEY`` or ``KEY=A..B``, such as ``schemes.qcn.w=1..8`` or ``w``; none for all that are usually tuned.
+
+    Raises:
+        Unsuited: the scheme has nothing to tune, a key is none of its numbers, or its bounds are not legal.
+    """
+    if own.scheme not in _TUNED:
+        raise Unsuited(f"{own.scheme} has no fluid model to tune it with", f"{', '.join(_TUNED)} have one")
+    (about,) = (scheme for scheme in schemes() if scheme["name"] == own.scheme)
+    numbers = {p["name"]: p for p in about["parameters"] if p["minimum"] is not None}
+    if not keys:
+        usual = (
+            name for name, word in _TUNED[own.scheme].items() if word is None or own.parameters[word[0]] == word[1]
+        )
+        found = [_usual(own, numbers[name], standard) for name in usual if own.number(name) > 0]
+    else:
+        found = [_asked(own, key, numbers, standard) for key in keys]
+    for knob in found:
+        if [other.name for other in found].count(knob.name) > 1:
+            raise Unsuited(f"--keys: {knob.name} is named twice", "name each once")
+    return found
+
+
+def _asked(
+    own: Configuration, text: str, numbers: Mapping[str, Parameter], standard: Mapping[str, float | str | bool]
+) -> Knob:
+    key, equals, span = (part.strip() for part in text.partition("="))
+    # Two points are enough to learn what a key means and where its bounds are.
+    axis = read(f"{key}={span.split(':')[0] if equals else '0..1'}:2", own.scheme)
+    if axis.name not in numbers:
+        raise Unsuited(f"{key} is no parameter of {own.scheme}", f"`penstock schemes {own.scheme}` lists them")
+    parameter = numbers[axis.name]
+    word = _TUNED[own.scheme].get(axis.name)
+    if word is not None and own.parameters[word[0]] != word[1]:
+        raise Unsuited(
+            f"{key} has no effect while {word[0]} is {_word(own.parameters[word[0]])}",
+            f"--set schemes.{own.scheme}.{word[0]}={_word(word[1])}, or leave it out",
+        )
+    if not equals:
+        if own.number(axis.name) <= 0:
+            raise Unsuited(f"{key} is 0, which says nothing of its bounds", f"give them: {key}=A..B")
+        return _usual(own, parameter, standard)
+    low, high = float(axis.values[0]), float(axis.values[-1])
+    if low < parameter["minimum"] or high > parameter["maximum"]:
+        raise Unsuited(
+            f"{text}: {axis.name} reaches from {parameter['written']['minimum']} to {parameter['written']['maximum']}",
+            "bounds within that",
+        )
+    return replace(_usual(own, parameter, standard), low=low, high=high)
+
+
+def _usual(own: Configuration, parameter: Parameter, standard: Mapping[str, float | str | bool]) -> Knob:
+    """The knob of a parameter with the bounds that it has unless others are asked for."""
+    name, unit = parameter["name"], parameter["unit"]
+    known = [value for value in (own.number(name), float(standard[name])) if value > 0] or [1.0]
+    least, most = float(parameter["minimum"]), float(parameter["maximum"])
+    if name in _SET_POINTS:
+        # A set point of less than a frame empties the queue at every sample.
+        least, most = max(least, own.frame_octets), min(most, _ROOM * own.buffer_octets)
+    elif unit == "bit/s":
+        most = min(most, own.line_rate_bps)
+    knob = Knob(f"schemes.{own.scheme}.{name}", name, unit, least, most, _TOGETHER.get((own.scheme, name), ()))
+    low, high = (knob.snapped(value) for value in (min(known) / _SPAN, max(known) * _SPAN))
+    return replace(knob, low=low, high=high)
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def point_of(own: Configuration, tuned: Sequence[Knob]) -> dict[str, float]:
+    """Return the scenario's own values."""
+    return {knob.name: own.number(knob.name) for knob in tuned}
+
+
+def moved(given: Configuration, tuned: Sequence[Knob], point: Point) -> Configuration:
+    """Return a configuration with a point's values."""
+    values = {name: point[knob.name] for knob in tuned for name in (knob.name, *knob.also)}
+    return replace(given, parameters={**given.parameters, **values})
+
+
+def set_to(scenario: Scenario, tuned: Sequence[Knob], point: Point) -> Scenario:
+    """Return a copy of a scenario with a point's values."""
+    copy = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
+    for knob in tuned:
+        table = knob.key.rpartition(".")[0]
+        for name in (knob.name, *knob.also):
+            copy.set(f"{table}.{name}", knob.text(point[knob.name]))
+    return copy

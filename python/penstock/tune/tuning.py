@@ -1,0 +1,266 @@
+"""From a scenario to a proposal: theory narrows, simulation searches, other seeds judge."""
+
+import math
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import tomli_w
+
+from penstock._core import ScenarioError
+from penstock.catalogue import schemes
+from penstock.scenario import AssignedScheme, Description, Scenario
+from penstock.theory.configuration import Unsuited, configurations
+from penstock.tune.goals import GOALS, RESERVE, Goal, Guard, Name, Observed, guards, score
+from penstock.tune.outlook import Outlook, outlook
+from penstock.tune.region import Critic, Region, narrow
+from penstock.tune.search import Interrupted, Search, Watch, simulate
+from penstock.tune.space import Knob, knobs, point_of, set_to
+from penstock.tune.verdict import Verdict, judge
+
+DEFAULTS = "defaults"
+"""What stands for a profile where the catalogue's defaults are meant."""
+
+_STARTS = 8
+"""So many kept points of the theory the search begins with."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One set of parameters and what is known of it.
+
+    Attributes:
+        name: ``proposal``, ``scenario`` or the standard's profile.
+        parameters: the tuned ones, as a scenario has them.
+        margin: what theory says.
+        tuning: what runs with the tuning seeds came to.
+        judging: what runs with the verdict's seeds came to; empty if there was no verdict.
+    """
+
+    name: str
+    parameters: Mapping[str, str | int | float]
+    margin: Outlook
+    tuning: tuple[Observed, ...]
+    judging: tuple[Observed, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What tuning came to.
+
+    Attributes:
+        scenario: the scenario with the proposal; with its own parameters, if nothing better was found.
+        scheme: name of the scheme.
+        goal: what was asked for.
+        guards: what the proposal had to keep in the search.
+        queue: the queue that it was judged by.
+        region: where theory said to search.
+        space: what was tuned, between the bounds before that.
+        trials: how many points were simulated.
+        refused: how many that the search proposed theory left out.
+        tuning_seeds: seeds of the search.
+        verdict_seeds: seeds of the verdict.
+        changed: whether the proposal differs from the scenario's own parameters.
+        proposal: the proposal.
+        others: the scenario's own parameters and the standard's; one, where they are the same.
+        verdicts: one for each of ``others``; none if interrupted.
+        interrupted: whether Ctrl-C ended it: then the proposal is the best so far.
+    """
+
+    scenario: Scenario
+    scheme: str
+    goal: Goal
+    guards: tuple[Guard, ...]
+    queue: str
+    region: Region
+    space: tuple[Knob, ...]
+    trials: int
+    refused: int
+    tuning_seeds: tuple[int, ...]
+    verdict_seeds: tuple[int, ...]
+    changed: bool
+    proposal: Settings
+    others: tuple[Settings, ...]
+    verdicts: tuple[Verdict, ...]
+    interrupted: bool
+
+
+def tune(
+    scenario: Scenario,
+    goal: Name,
+    *,
+    scheme: str | None = None,
+    profile: str | None = None,
+    against: str | None = None,
+    keys: Sequence[str] = (),
+    trials: int = 48,
+    seeds: int = 3,
+    verdict_seeds: int = 10,
+    points: int = 256,
+    watch: Watch | None = None,
+    narrowing: Callable[[float], None] | None = None,
+) -> Answer:
+    """Propose parameters of a scenario's scheme.
+
+    Args:
+        scenario: is left as it is.
+        goal: ``stability``, ``latency`` or ``utilization``; :data:`penstock.tune.goals.GOALS` defines them.
+        scheme: instead of the scenario's.
+        profile: that the scheme's parameters start from, instead of the scenario's.
+        against: the profile that stands for the standard, or ``defaults``, the catalogue's; by default the scheme's
+            first that the scenario takes.
+        keys: what to tune, ``KEY`` or ``KEY=A..B``; by default what is usually tuned, see :mod:`penstock.tune.space`.
+        trials: how many points to simulate.
+        seeds: how many seeds each of them is simulated with, from the scenario's on.
+        verdict_seeds: how many seeds judge the proposal, those that follow.
+        points: how many points the theory looks at; a power of two spreads them best.
+        watch: how to watch and end runs.
+        narrowing: called with the share of the theory's work that is done.
+
+    Raises:
+        Unsuited: the scheme, or the scenario, has no fluid model; or there is nothing to tune.
+        ScenarioError: a value is not legal.
+    """
+    watch = watch or Watch()
+    own = _chosen(scenario, scheme, profile)
+    plan = own.describe()
+    periods = configurations(own, from_s=plan["warmup_s"])
+    longest = max(periods, key=lambda period: period.stop_s - period.start_s)
+    if longest.queue not in plan["queues"]:
+        raise Unsuited(f"the bottleneck {longest.queue} is not recorded", "record.queues says what is")
+    name, standard = _standard(own, longest.scheme, against)
+    space = knobs(longest, _assigned(standard.describe(), longest.scheme)["parameters"], keys)
+    _takes_effect(own, plan, longest.scheme, space)
+    asked = GOALS[goal]
+    tuning = tuple(range(plan["seed"], plan["seed"] + seeds))
+    unseen = tuple(range(plan["seed"] + seeds, plan["seed"] + seeds + verdict_seeds))
+
+    critic = Critic.of(periods, plan["warmup_s"], asked, space)
+    region = narrow(critic, seed=plan["seed"], starts=_STARTS, points=points, progress=narrowing)
+    same = _assigned(plan, longest.scheme)["parameters"] == _assigned(standard.describe(), longest.scheme)["parameters"]
+    references = {name: standard} if same else {name: standard, "scenario": own}
+    runs = dict(zip(references, simulate(list(references.values()), tuning, longest.queue, watch), strict=True))
+    kept = guards(asked, runs[name], reserve=RESERVE)
+
+    search = Search(own, region, asked, kept, tuning, queue=longest.queue, buffer_octets=longest.buffer_octets)
+    own_runs = runs[name if same else "scenario"]
+    search.learn(point_of(longest, space), own_runs)
+    interrupted = False
+    try:
+        search.run(trials, watch)
+    except Interrupted:
+        interrupted = True
+    best = search.best
+    changed = best is not None and best.score < score(asked, kept, own_runs, longest.buffer_octets)
+    point, tuned_runs = (
+        (best.point, best.runs) if best is not None and changed else (point_of(longest, space), own_runs)
+    )
+    proposal = set_to(own, space, point) if changed else own
+
+    judged: dict[str, tuple[Observed, ...]] = {}
+    if not interrupted:
+        try:
+            found = simulate([proposal, *references.values()], unseen, longest.queue, watch)
+            judged = dict(zip(["proposal", *references], found, strict=True))
+        except Interrupted:
+            interrupted = True
+    verdicts = tuple(
+        judge(asked, guards(asked, judged[name]), judged["proposal"], judged[other], _in_words(other, name, same))
+        for other in references
+        if judged
+    )
+    return Answer(
+        scenario=proposal,
+        scheme=longest.scheme,
+        goal=asked,
+        guards=kept,
+        queue=longest.queue,
+        region=region,
+        space=tuple(space),
+        trials=len(search.tried),
+        refused=search.refused,
+        tuning_seeds=tuning,
+        verdict_seeds=unseen,
+        changed=changed,
+        proposal=_settings("proposal", proposal, space, tuned_runs, judged.get("proposal", ())),
+        others=tuple(
+            _settings(other, reference, space, runs[other], judged.get(other, ()))
+            for other, reference in references.items()
+        ),
+        verdicts=verdicts,
+        interrupted=interrupted,
+    )
+
+
+def _chosen(scenario: Scenario, scheme: str | None, profile: str | None) -> Scenario:
+    """A copy of a scenario that says itself which scheme and profile it runs."""
+    copy = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
+    # What is wrong with either is told before anything is set.
+    copy.describe(scheme=scheme, profile=profile)
+    if scheme is not None:
+        copy.set("scheme", scheme)
+    if profile is not None:
+        copy.set(f"schemes.{scheme or copy.scheme}.profile", profile)
+    return copy
+
+
+def _standard(own: Scenario, scheme: str, against: str | None) -> tuple[str, Scenario]:
+    """The scenario with a profile's parameters alone, or the catalogue's defaults, and what they are called.
+
+    Unless one is named, it is the first profile that the scenario takes: a threshold may be beyond its buffer.
+    """
+    (about,) = (entry for entry in schemes() if entry["name"] == scheme)
+    names = [*(profile["name"] for profile in about["profiles"]), DEFAULTS]
+    if against is not None and against not in names:
+        raise Unsuited(f"{scheme} has no profile {against}", f"there are {', '.join(names)}")
+    document = tomllib.loads(own.to_toml())
+    for name in names if against is None else [against]:
+        table = {} if name == DEFAULTS else {"profile": name}
+        document["schemes"] = {**document.get("schemes", {}), scheme: table}
+        standard = Scenario.from_toml(tomli_w.dumps(document), name=own.name)
+        try:
+            standard.describe()
+        except ScenarioError as error:
+            refused = f"{name} does not fit the scenario: {error.key}: {error.message}"
+        else:
+            return name, standard
+    raise Unsuited(refused, "name another profile with --against")
+
+
+def _assigned(plan: Description, scheme: str) -> AssignedScheme:
+    """The scheme as it is run, with its parameters."""
+    return next(entry for entry in plan["schemes"] if entry["name"] == scheme)
+
+
+def _takes_effect(own: Scenario, plan: Description, scheme: str, space: Sequence[Knob]) -> None:
+    """Refuse a scenario that takes the scheme's parameters from elsewhere than the scheme's table."""
+    for knob in space:
+        value = float(_assigned(plan, scheme)["parameters"][knob.name])
+        other = knob.high if value != knob.high else knob.low
+        moved = float(_assigned(set_to(own, [knob], {knob.name: other}).describe(), scheme)["parameters"][knob.name])
+        if math.isclose(moved, value, rel_tol=1e-9):
+            raise Unsuited(
+                f"{knob.key} changes nothing: a [[priority]] table names a profile of its own",
+                "leave the profile out there, and give it in the scheme's table",
+            )
+
+
+def _settings(
+    name: str,
+    scenario: Scenario,
+    space: Sequence[Knob],
+    tuning: tuple[Observed, ...],
+    judging: tuple[Observed, ...],
+) -> Settings:
+    """What is known of a scenario's parameters."""
+    plan = scenario.describe()
+    parameters = _assigned(plan, space[0].key.split(".")[1])["parameters"]
+    shown = {knob.key: knob.text(float(parameters[knob.name])) for knob in space}
+    return Settings(name, shown, outlook(configurations(scenario, from_s=plan["warmup_s"])), tuning, judging)
+
+
+def _in_words(other: str, standard: str, same: bool) -> str:
+    if other == standard:
+        name = "the catalogue's defaults" if standard == DEFAULTS else f"the standard's, profile {standard}"
+        return name + (", which the scenario has" if same else "")
+    return "the scenario's own"

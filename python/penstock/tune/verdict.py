@@ -1,0 +1,95 @@
+"""Whether a proposal is better: differences run by run, on seeds that the search never saw.
+
+The same seed draws the same random numbers in both runs of a pair, and what a network's seeds have in common cancels.
+The interval is Student's, of 95 %: in one of twenty verdicts the true mean difference is outside.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, sqrt
+from statistics import fmean, stdev
+from typing import Literal
+
+from penstock.tune.goals import MEASURES, Goal, Guard, Observed, mean
+
+Word = Literal["better", "worse", "no difference shown"]
+
+LEVEL = 0.95
+"""Of the interval."""
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A measure of the proposal and of what it is compared with, over the same seeds.
+
+    Attributes:
+        measure: a key of :data:`penstock.tune.goals.MEASURES`.
+        proposal: mean and standard deviation over the seeds.
+        other: the same of what it is compared with.
+        difference: mean of proposal less other.
+        spread: standard deviation of the differences.
+        low: lower end of the interval of the mean difference; -inf with one seed.
+        high: its upper end.
+    """
+
+    measure: str
+    proposal: tuple[float, float]
+    other: tuple[float, float]
+    difference: float
+    spread: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of a comparison.
+
+    Attributes:
+        against: what the proposal is compared with, in words.
+        word: what is said of the goal's measure.
+        broken: guards that the proposal does not keep on these seeds.
+        beats: better, and no guard broken.
+        measures: all measures, in order of :data:`penstock.tune.goals.MEASURES`.
+        alike: every seed gives the same run, of the proposal and of the other: nothing is random, and there is no
+            interval to speak of.
+    """
+
+    against: str
+    word: Word
+    broken: tuple[str, ...]
+    beats: bool
+    measures: tuple[Paired, ...]
+    alike: bool
+
+
+def judge(
+    goal: Goal, kept: Sequence[Guard], proposal: Sequence[Observed], other: Sequence[Observed], against: str
+) -> Verdict:
+    """Return the verdict on runs of the proposal and of another, of the same seeds in the same order."""
+    measures = tuple(paired(key, [run[key] for run in proposal], [run[key] for run in other]) for key in MEASURES)
+    (found,) = (pair for pair in measures if pair.measure == goal.measure)
+    word: Word = "no difference shown"
+    if goal.sign * found.low < 0 and goal.sign * found.high < 0:
+        word = "better"
+    elif goal.sign * found.low > 0 and goal.sign * found.high > 0:
+        word = "worse"
+    at = mean(proposal)
+    broken = tuple(guard.measure for guard in kept if guard.excess(at[guard.measure]) > 0)
+    alike = all(run == runs[0] for runs in (proposal, other) for run in runs)
+    return Verdict(against, word, broken, word == "better" and not broken, measures, alike)
+
+
+def paired(measure: str, proposal: Sequence[float], other: Sequence[float]) -> Paired:
+    """Return a measure of both, and the interval of the mean of their differences."""
+    from scipy.special import stdtrit
+
+    differences = [a - b for a, b in zip(proposal, other, strict=True)]
+    middle, count = fmean(differences), len(differences)
+    spread = stdev(differences) if count > 1 else 0.0
+    half = float(stdtrit(count - 1, (1 + LEVEL) / 2)) * spread / sqrt(count) if count > 1 else inf
+    return Paired(measure, _with_spread(proposal), _with_spread(other), middle, spread, middle - half, middle + half)
+
+
+def _with_spread(values: Sequence[float]) -> tuple[float, float]:
+    return fmean(values), stdev(values) if len(values) > 1 else 0.0

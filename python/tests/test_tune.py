@@ -1,0 +1,420 @@
+"""Tuning: bounds, goals, verdicts by hand; the fluid's forecast; and a search that has to beat the standard."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import SMALL
+from typer.testing import CliRunner
+
+from penstock import Result, Scenario
+from penstock.cli import app
+from penstock.theory.configuration import Configuration, Unsuited, configuration, configurations
+from penstock.theory.margin import report, stack_models
+from penstock.theory.models import model_of
+from penstock.tune import Answer, tune
+from penstock.tune.forecast import Course, forecast
+from penstock.tune.goals import GOALS, MEASURES, Guard, guards, observe, score
+from penstock.tune.outlook import outlook, resting
+from penstock.tune.region import Critic, narrow
+from penstock.tune.search import Watch
+from penstock.tune.space import knobs, moved, point_of, set_to, written
+from penstock.tune.verdict import judge, paired
+
+ROOT = Path(__file__).resolve().parents[2]
+LONG_DELAY = ROOT / "scenarios/tuning/long-delay.toml"
+
+# Ten sources at a tenth of the rate: as hard, and over in a blink.
+QUICK = """\
+question = "Is the tuner quick where the scenario is small?"
+duration = "120 ms"
+warmup = "40 ms"
+scheme = "qcn"
+
+[schemes.qcn]
+profile = "ieee-2010"
+
+[topology.dumbbell]
+sources = 10
+receivers = 1
+link_rate = "1 Gbps"
+bottleneck_rate = "1 Gbps"
+link_delay = "400 us"
+buffer = "150 KB"
+
+[[flow]]
+from = "h0..h9"
+to = "h10"
+
+[record]
+queues = ["sw0->sw1"]
+"""
+
+
+def _quick(scheme: str = "qcn", **settings: Any) -> Scenario:
+    scenario = Scenario.from_toml(QUICK.replace('profile = "ieee-2010"', ""), name="quick").set("scheme", scheme)
+    for key, value in settings.items():
+        scenario.set(f"schemes.{scheme}.{key}", value)
+    return scenario
+
+
+def _given(scenario: Scenario) -> Configuration:
+    return configuration(scenario)
+
+
+def _run(**values: float) -> dict[str, float]:
+    return dict.fromkeys(MEASURES, 0.0) | {"jain_index": 1.0, "utilization": 1.0} | values
+
+
+# Bounds.
+
+
+def test_bounds_reach_eight_times_around_both_values() -> None:
+    given = _given(_quick(w=4.0))
+    standard: Mapping[str, float | str | bool] = {**given.parameters, "w": 2.0}
+    (knob,) = knobs(given, standard, ["w"])
+    assert (knob.key, knob.low, knob.high) == ("schemes.qcn.w", 0.25, 32.0)
+    # 26 KB: an eighth is 3.25 KB; eight times that is more than three quarters of 150 KB.
+    (queue,) = knobs(given, standard, ["schemes.qcn.q_eq"])
+    assert (queue.low, queue.high) == (3250.0, 112_500.0)
+
+
+def test_all_that_is_usually_tuned_has_an_effect() -> None:
+    given = _given(_quick())
+    names = [knob.name for knob in knobs(given, given.parameters, [])]
+    assert "sample_base" in names and "sample_count" not in names
+    counted = _given(_quick(sampling="count"))
+    names = [knob.name for knob in knobs(counted, counted.parameters, [])]
+    assert "sample_count" in names and "sample_base" not in names
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("schemes.qcn.ww=1..2", "did you mean"),
+        ("flows=1..4", "no parameter of qcn"),
+        ("w=2..1", "no axis"),
+        ("w=1..5000", "reaches from"),
+        ("w=1", "KEY=A..B"),
+        ("sample_count=10..100", "no effect while sampling is table"),
+        ("q_eq=1 us..2 us", "no value in octets"),
+        ("rpg_max_rate", "0, which says nothing"),
+    ],
+)
+def test_keys_that_cannot_be(key: str, words: str) -> None:
+    given = _given(_quick())
+    with pytest.raises(Unsuited, match=words):
+        knobs(given, given.parameters, [key])
+
+
+def test_a_key_twice() -> None:
+    given = _given(_quick())
+    with pytest.raises(Unsuited, match="twice"):
+        knobs(given, given.parameters, ["w=1..2", "schemes.qcn.w"])
+
+
+@pytest.mark.parametrize("unit", ["octets", "bit/s", "s"])
+def test_written_values_read_the_same(unit: str) -> None:
+    given = _given(_quick())
+    name = {"octets": "q_eq", "bit/s": "rpg_ai_rate", "s": "rpg_time_reset"}[unit]
+    (knob,) = knobs(given, given.parameters, [name])
+    scenario = _quick()
+    random = np.random.default_rng(1)
+    for value in np.exp(random.uniform(np.log(knob.low), np.log(knob.high), 20)).tolist():
+        snapped = knob.snapped(value)
+        assert snapped == pytest.approx(value, rel=5e-3)
+        assert _given(set_to(scenario, [knob], {name: snapped})).number(name) == pytest.approx(snapped, rel=1e-12)
+
+
+def test_written() -> None:
+    assert [written(*of) for of in ((33_100.0, "octets"), (950.0, "octets"), (0.0123, "s"), (5e6, "bit/s"))] == [
+        "33.1 KB",
+        "950 octets",
+        "12.3 ms",
+        "5 Mbps",
+    ]
+    assert (written(128.0, "count"), written(0.25, "ratio")) == (128, 0.25)
+
+
+def test_probability_moves_its_maximum_too() -> None:
+    given = _given(_quick(sampling="probability"))
+    (knob,) = knobs(given, given.parameters, ["sample_probability"])
+    there = moved(given, [knob], {"sample_probability": 0.03})
+    assert (there.number("sample_probability"), there.number("sample_probability_max")) == (0.03, 0.03)
+
+
+# Goals.
+
+
+def test_what_keeps_the_guards_ranks_first() -> None:
+    goal = GOALS["latency"]
+    kept = guards(goal, [_run(utilization=0.95, frames_dropped=4), _run(utilization=0.97, frames_dropped=0)])
+    assert [(guard.measure, guard.bound) for guard in kept] == [
+        ("utilization", pytest.approx(0.95)),
+        ("frames_dropped", 2.0),
+        ("jain_index", pytest.approx(0.95)),
+    ]
+    # Half of the slack of 0.01 in reserve.
+    assert guards(goal, [_run()], reserve=0.5)[0].bound == pytest.approx(0.995)
+
+    def of(**values: float) -> float:
+        return score(goal, kept, [_run(**values)], 100e3)
+
+    assert of(queue_p99_octets=30e3) == pytest.approx(0.3)
+    assert of(queue_p99_octets=100e3, frames_dropped=2) == 1.0
+    # Three drops more than allowed: 1 + ln 4. A share of 0.05 of the rate less than allowed: 1.05.
+    assert of(frames_dropped=5) == pytest.approx(1 + math.log(4))
+    assert of(utilization=0.90) == pytest.approx(1.05)
+
+
+def test_of_two_that_use_all_the_shorter_queue_is_better() -> None:
+    goal = GOALS["utilization"]
+    kept = guards(goal, [_run()])
+    short, long, idle = (
+        score(goal, kept, [_run(utilization=use, queue_mean_octets=queue)], 100e3)
+        for use, queue in ((1.0, 10e3), (1.0, 50e3), (0.99, 0.0))
+    )
+    assert short < long < idle < 1
+    assert "utilization" not in [guard.measure for guard in kept]
+
+
+def test_observed_is_what_the_summary_says(result: Result) -> None:
+    seen = observe(result, "sw0->h2")
+    (queue,) = (queue for queue in result.summary["queues"] if queue["name"] == "sw0->h2")
+    assert seen["queue_std_octets"] == queue["std_octets"]
+    assert seen["utilization"] == queue["utilization"]
+    # Without a warm-up all drops count.
+    assert seen["frames_dropped"] == queue["frames_dropped"] > 0
+
+
+def test_drops_of_the_warm_up_do_not_count() -> None:
+    late = Scenario.from_toml(SMALL, name="small").set("warmup", "10 ms").run(seed=1)
+    dropped, time_s = (late.column("queues", name) for name in ("frames_dropped", "time_s"))
+    assert 0 < dropped[time_s >= 0.01].sum() < late.summary["totals"]["frames_dropped"]
+    assert observe(late, "sw0->h2")["frames_dropped"] == dropped[time_s >= 0.01].sum()
+
+
+# Verdicts.
+
+
+def test_the_interval_is_students() -> None:
+    # Differences 1, 2, 3: mean 2, deviation 1; t of two degrees at 97.5 % is 4.3027, over the root of 3: 2.4841.
+    pair = paired("queue_std_octets", [11.0, 22.0, 33.0], [10.0, 20.0, 30.0])
+    assert (pair.difference, pair.spread) == (2.0, 1.0)
+    assert [pair.low, pair.high] == pytest.approx([-0.4841, 4.4841], abs=1e-4)
+    assert pair.proposal[0] == 22.0
+
+
+@pytest.mark.parametrize(
+    ("differences", "word"),
+    [((-5.0, -6.0, -7.0), "better"), ((5.0, 6.0, 7.0), "worse"), ((-1.0, 0.0, 1.0), "no difference shown")],
+)
+def test_a_word_needs_the_whole_interval(differences: tuple[float, ...], word: str) -> None:
+    other = [_run(queue_p99_octets=100.0) for _ in differences]
+    mine = [_run(queue_p99_octets=100.0 + difference) for difference in differences]
+    found = judge(GOALS["latency"], (), mine, other, "x")
+    assert (found.word, found.beats) == (word, word == "better")
+
+
+def test_a_better_queue_with_a_broken_guard_does_not_beat() -> None:
+    other, mine = [_run(queue_p99_octets=100.0 + i) for i in range(3)], [_run(frames_dropped=1.0)] * 3
+    found = judge(GOALS["latency"], (Guard("frames_dropped", 0.0, 1),), mine, other, "x")
+    assert (found.word, found.broken, found.beats) == ("better", ("frames_dropped",), False)
+
+
+def test_runs_without_chance_are_named() -> None:
+    alike = [_run(queue_p99_octets=9.0)] * 3
+    assert judge(GOALS["latency"], (), alike, [_run(queue_p99_octets=10.0)] * 3, "x").alike
+    assert not judge(GOALS["latency"], (), alike, [_run(queue_p99_octets=10.0 + i) for i in range(3)], "x").alike
+
+
+# Theory.
+
+
+def test_a_queue_grows_by_what_arrives_within_the_delay() -> None:
+    given = replace(_given(_quick(rpg_time_reset="1 s")), buffer_octets=1e9)
+    wide = stack_models([model_of(given)] * 2)
+    # A tenth of 1 Gb/s less for ten times the delay of 0.8 ms: nothing answers during the first, in which
+    # 0.1 Gb/s / 8 * 0.8 ms = 10 KB come, and all of it is not 100 KB, as without an answer.
+    less = wide.with_changes(capacity_bps=0.9e9, link_bps=0.9e9)
+    (quiet, _) = forecast([Course(wide, 0.008)], 0.0)
+    (seen, twin) = forecast([Course(wide, 1e-6), Course(less, 0.008)], 0.0)
+    assert seen == twin
+    assert 10e3 < seen["queue_p99_octets"] - quiet["queue_p99_octets"] < 100e3
+    assert seen["frames_dropped"] == 0
+
+
+def test_a_forecast_says_what_is_stable() -> None:
+    stable, unstable = (_given(_quick(rpg_time_reset="5 ms", sample_base=base)) for base in ("150 KB", "10 KB"))
+    assert outlook([stable]).phase_rad > 0 > outlook([unstable]).phase_rad
+    wide = stack_models([model_of(given) for given in (stable, unstable)])
+    calm, swinging = forecast([Course(wide, 0.5)], 0.0)
+    assert calm["queue_std_octets"] < 0.1 * swinging["queue_std_octets"]
+
+
+@pytest.mark.parametrize("scheme", ["qcn", "smcc", "bcn", "fecn", "dcqcn"])
+def test_every_scheme_with_a_model_can_be_narrowed(scheme: str) -> None:
+    settings: dict[str, Any] = {"smcc": {"profile": "paper-sliding-mode"}}.get(scheme, {})
+    scenario = _quick(scheme, **settings)
+    periods = configurations(scenario)
+    space = knobs(periods[0], periods[0].parameters, [])
+    assert len(space) >= 4
+    critic = Critic.of(periods, 0.04, GOALS["stability"], space)
+    region = narrow(critic, seed=1, starts=4, points=16)
+    if region.resting:
+        assert all(region.holds(region.starts))
+        assert region.kept <= math.ceil(region.resting / 2) + 1
+        for before, after in zip(space, region.knobs, strict=True):
+            assert before.low <= after.low <= after.high <= before.high
+
+
+def test_the_margin_is_that_of_the_theory() -> None:
+    given = _given(_quick(rpg_time_reset="5 ms"))
+    (side,) = report(given).sides
+    seen = outlook([given])
+    assert seen.phase_rad == pytest.approx(side.phase_rad)
+    # Two periods: the smaller margin.
+    slower = replace(given, feedback_delay_s=2 * given.feedback_delay_s)
+    assert outlook([given, slower]).phase_rad == pytest.approx(report(slower).sides[0].phase_rad)
+
+
+def test_smcc_that_stays_below_its_target_does_not_rest() -> None:
+    given = _given(_quick("smcc", profile="dealbreaker"))
+    space = knobs(given, given.parameters, ["ra=1 Mbps..10 Gbps"])
+    weak, strong = ({"ra": 16e6}, {"ra": 2e9})
+    assert resting([given], space, [weak, strong]).tolist() == [False, True]
+
+
+# The whole.
+
+
+@pytest.fixture(scope="module")
+def answer() -> Answer:
+    """A proposal for the scenario with long delay and many flows, after a search a twelfth as long as usual."""
+    return tune(Scenario.load(LONG_DELAY), "stability", trials=12, seeds=1, verdict_seeds=4)
+
+
+def test_the_proposal_beats_the_standard_on_seeds_that_it_never_saw(answer: Answer) -> None:
+    assert answer.changed and answer.trials == 12
+    assert not set(answer.tuning_seeds) & set(answer.verdict_seeds)
+    (verdict,) = answer.verdicts
+    (found,) = (pair for pair in verdict.measures if pair.measure == "queue_std_octets")
+    assert found.high < 0
+    assert verdict.beats
+    assert answer.refused > 0
+    assert answer.others[0].name == "ieee-2010"
+
+
+def test_its_scenario_runs_to_what_the_verdict_says(answer: Answer) -> None:
+    seed = answer.verdict_seeds[0]
+    again = observe(Scenario.from_toml(answer.scenario.to_toml()).run(seed=seed), answer.queue)
+    assert again == answer.proposal.judging[0]
+    for key, value in answer.proposal.parameters.items():
+        assert f"{key.rpartition('.')[2]} = {json.dumps(value)}" in answer.scenario.to_toml()
+
+
+def test_the_same_seed_finds_the_same_on_any_number_of_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    def again() -> Answer:
+        keys = ["w", "q_eq=5 KB..50 KB"]
+        return tune(_quick(), "stability", keys=keys, trials=9, seeds=1, verdict_seeds=2, points=16)
+
+    first = again()
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
+    second = again()
+    assert first.proposal == second.proposal
+    assert 5e3 <= _given(first.scenario).number("q_eq") <= 50e3
+    # What was not to be tuned is as it was.
+    own = _given(_quick())
+    assert point_of(own, [knob for knob in knobs(own, own.parameters, []) if knob.name not in ("w", "q_eq")]) == {
+        name: value
+        for name, value in _given(first.scenario).parameters.items()
+        if name in {knob.name for knob in knobs(own, own.parameters, [])} - {"w", "q_eq"}
+    }
+
+
+def test_ctrl_c_leaves_the_best_so_far() -> None:
+    runs = 0
+
+    def done() -> None:
+        nonlocal runs
+        runs += 1
+        # Two runs of the references, a batch of eight, and in the middle of the next:
+        if runs == 12:
+            raise KeyboardInterrupt
+
+    found = tune(_quick(w=1.0), "stability", keys=["w"], trials=100, seeds=1, points=16, watch=Watch(done=done))
+    assert found.interrupted
+    assert found.trials == 8
+    assert found.verdicts == ()
+
+
+def test_a_profile_at_a_priority_is_refused() -> None:
+    text = QUICK + '\n[[priority]]\npriority = 0\nscheme = "qcn"\nprofile = "pan-10g"\n'
+    with pytest.raises(Unsuited, match="changes nothing"):
+        tune(Scenario.from_toml(text), "latency")
+
+
+def test_the_standard_is_the_first_profile_that_fits() -> None:
+    # Those of DCQCN are for buffers of switches at 25 and 40 Gb/s; the catalogue's defaults are not.
+    settings = {"k_max": "80 KB"}
+    found = tune(_quick("dcqcn", **settings), "latency", keys=["r_ai"], trials=1, seeds=1, verdict_seeds=2, points=8)
+    assert [settings.name for settings in found.others] == ["defaults", "scenario"]
+    with pytest.raises(Unsuited, match=r"zhu-2015 does not fit the scenario: schemes\.dcqcn\.k_max"):
+        tune(_quick("dcqcn", **settings), "latency", against="zhu-2015")
+
+
+# The command line.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--for", "beauty"], "no such goal"),
+        (["--for", "latency", "--scheme", "e2cm"], "e2cm has no fluid model"),
+        (["--for", "latency", "--scheme", "bcn", "--profile", "paper-efecn"], "schemes.bcn.drift to false"),
+        (["--for", "latency", "--against", "nobody"], "no profile nobody"),
+        (["--for", "latency", "--keys", "w=3..1"], "no axis"),
+        (["--for", "latency", "--out", "x.json"], ".toml"),
+        (["--for", "latency", "--set", 'record.queues=["sw1->h10"]'], "record.queues"),
+        (["--for", "latency", "--set", "schemes.qcn.sampling=step"], "sample"),
+    ],
+)
+def test_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("quick.toml").write_text(QUICK)
+    done = CliRunner().invoke(app, ["tune", "quick.toml", *arguments])
+    assert done.exit_code == 2, done.output
+    assert done.stdout == ""
+    assert words in done.stderr
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["quick.toml"]
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("quick.toml").write_text(QUICK)
+    command = ["tune", "quick.toml", "--for", "latency", "--keys", "w,q_eq", "--trials", "4", "--seeds", "1"]
+    command += ["--verdict-seeds", "2", "--out", "found/better.toml"]
+    done = CliRunner().invoke(app, [*command, "--json"])
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    assert document["verdict_seeds"] == [2, 3]
+    assert document["theory"]["bounds"]["schemes.qcn.w"]["of"] == [0.25, 16.0]
+    text = Path("found/better.toml").read_text()
+    assert text.startswith("# quick.toml with parameters that `penstock tune` proposes for latency")
+    better = Scenario.load("found/better.toml")
+    assert better.question.endswith("(Parameters proposed by `penstock tune --for latency`.)")
+    for key, value in document["proposal"]["parameters"].items():
+        assert better.describe()["schemes"][0]["parameters"][key.rpartition(".")[2]] == pytest.approx(
+            _given(Scenario.from_toml(text).set(key, value)).number(key.rpartition(".")[2])
+        )
+    again = CliRunner().invoke(app, command)
+    assert again.exit_code == 2
+    assert "exists" in again.stderr
+    told = CliRunner().invoke(app, [*command, "--trials", "1", "--force"])
+    assert told.exit_code == 0
+    assert "which the search never saw" in told.stdout

@@ -1,0 +1,35 @@
+"""Tunes the scenario with long delay and many flows for each goal, as `penstock tune` does unless told otherwise.
+
+    python tools/check_tuning.py
+
+fails unless each proposal beats the standard's parameters on seeds that the search never saw, and keeps its guards.
+"""
+
+import sys
+from pathlib import Path
+
+from penstock import Scenario
+from penstock.tune import tune
+from penstock.tune.goals import GOALS
+
+SCENARIO = Path(__file__).resolve().parent.parent / "scenarios/tuning/long-delay.toml"
+
+
+def main() -> int:
+    """Tunes for each goal, says what came of it, and returns how many proposals do not beat the standard."""
+    failed = 0
+    for goal in GOALS:
+        answer = tune(Scenario.load(SCENARIO), goal)
+        for verdict in answer.verdicts:
+            (found,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)
+            beats = "beats" if verdict.beats else "does not beat"
+            print(
+                f"{goal}: the proposal {beats} {verdict.against}: {found.measure} {found.proposal[0]:.6g} instead of "
+                f"{found.other[0]:.6g}, difference {found.low:.6g} to {found.high:.6g}"
+            )
+            failed += not verdict.beats
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
