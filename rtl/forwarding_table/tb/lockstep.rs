@@ -14,6 +14,7 @@ macro_rules! clock {
             let beat = given.shown.unwrap_or_default();
             let out = core.clock(&$module::In {
                 rst_i: given.reset,
+                stop_i: given.stop,
                 write_i: given.write.is_some(),
                 write_entry_i: given.write.map_or(9, |w| w.entry as u8),
                 write_used_i: given.write.is_some_and(|w| w.used),
@@ -53,6 +54,7 @@ struct Entry {
 
 struct Given {
     reset: bool,
+    stop: bool,
     write: Option<Entry>,
     default_ports: u8,
     shown: Option<Beat>,
@@ -85,9 +87,12 @@ fn forwards<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Shown, search: u64
     let (mut since_reset, mut in_frame, mut shown_at, mut wrote_at) = (0, false, None, 0);
     let (mut unknown, mut discarded, mut frames) = (0u32, 0u32, 0u64);
     for now in 0..5_000_000u64 {
-        let reset = now == 0 || since_reset > 20_000 && random.one_in(2_000);
+        let ends = now == 0 || since_reset > 20_000 && random.one_in(2_000);
+        // Entries stay where only the rest is reset.
+        let stop = ends && now > 0 && random.one_in(2);
+        let reset = ends && !stop;
         since_reset += 1;
-        if reset {
+        if ends {
             (stalls, gaps, load) = (1 + random.below(3), 1 + random.below(3), 1 + random.below(200));
             default_ports = random.below(16) as u8;
         }
@@ -109,11 +114,15 @@ fn forwards<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Shown, search: u64
         });
         let shown = source.show(random.one_in(gaps));
         let ready = random.one_in(stalls);
-        let out = clock(&mut core, &Given { reset, write, default_ports, shown, ready });
-        if reset {
+        let out = clock(&mut core, &Given { reset, stop, write, default_ports, shown, ready });
+        if ends {
             source.clear();
             sink.clear();
-            table = [Entry::default(); ENTRIES];
+            if reset {
+                table = [Entry::default(); ENTRIES];
+            } else if let Some(write) = write {
+                table[write.entry] = write;
+            }
             (coming, waiting) = (VecDeque::new(), VecDeque::new());
             (since_reset, in_frame, shown_at, wrote_at, unknown, discarded) = (0, false, None, now, 0, 0);
             continue;

@@ -136,7 +136,7 @@ module frame_fifo #(
       .Width($bits(word_t)),
       .Depth(Ahead)
   ) u_ahead (
-      .clk_i   (clk),
+      .clk_i  (clk),
       .rst_i,
       .push_i (read_q),
       .data_i (read_word_q),

@@ -144,7 +144,9 @@ impl Bucket {
             assert_eq!(self.bucket.ready(before, octets), before, "a frame goes when the bucket has its length");
             self.bucket.take(before, octets);
         }
-        if let Some((_, value)) = self.coming.pop_front_if(|(at, _)| *at == self.clock) {
+        if self.coming.front().is_some_and(|(at, _)| *at == self.clock)
+            && let Some((_, value)) = self.coming.pop_front()
+        {
             self.bucket.set_rate(self.clock * Self::CLOCK_PS, BitRate(value));
         }
         if self.clock >= self.free_at && rate != self.seen {

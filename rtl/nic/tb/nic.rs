@@ -237,9 +237,8 @@ fn line_rate<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
         let (from, seen) = (world.clock, world.host_seen);
         let mut brought = 0;
         while world.clock < from + 84 * FRAMES {
-            for p in 0..N::PORTS {
+            for (p, &mac) in MACS.iter().enumerate().take(N::PORTS) {
                 if world.waiting(p) == 0 {
-                    let mac = MACS[p];
                     world
                         .arrive(p, if round == 2 { message(&mut random, N::KIND, mac) } else { data(&mut random, 60) });
                     brought += u64::from(round != 2);
@@ -340,11 +339,11 @@ fn pause_storms<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
         assert!((0..N::PORTS).all(|p| world.lines[p].starts.len() > going[p]), "round {round}: frames go");
         // The priority itself, many times; in between a message.
         world.traffic.line_rate = round % 2 == 0;
-        for p in 0..N::PORTS {
+        for (p, &mac) in MACS.iter().enumerate().take(N::PORTS) {
             for _ in 0..1 + random.below(30) {
                 world.arrive(p, storm(0xff, 0xffff));
             }
-            world.arrive(p, message(&mut random, N::KIND, MACS[p]));
+            world.arrive(p, message(&mut random, N::KIND, mac));
             world.arrive(p, storm(0x20, 1 + random.below(0xffff) as u16));
         }
         while (0..N::PORTS).any(|p| world.waiting(p) > 0) {
@@ -357,9 +356,9 @@ fn pause_storms<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
         let signals = world.signals;
         // Stops of one quantum are over by now.
         let long = random.below(30_000);
-        for p in 0..N::PORTS {
+        for (p, &mac) in MACS.iter().enumerate().take(N::PORTS) {
             world.arrive(p, storm(0x20, 0x8000));
-            world.arrive(p, message(&mut random, N::KIND, MACS[p]));
+            world.arrive(p, message(&mut random, N::KIND, mac));
         }
         run(&mut world, 200);
         let held: Vec<usize> = world.lines.iter().map(|line| line.starts.len()).collect();
@@ -467,8 +466,8 @@ fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
         let mut pins = Pins { host_ready: true, line_ready: [true; LINES], ..Pins::default() };
         while !(served[..want].iter().all(|&s| s) && reached >= want && sent == 1) {
             let may = clocks == 0 || clocks > 50_000;
-            for p in 0..N::PORTS {
-                pins.line[p] = sources[p].show(may);
+            for (line, source) in pins.line.iter_mut().zip(&mut sources).take(N::PORTS) {
+                *line = source.show(may);
             }
             // The lengths beside the frames may be wrong, but not longer than a bucket.
             pins.host = sources[LINES].show(may).map(|beat| (beat, 94));
@@ -477,9 +476,9 @@ fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
             let frames = see(&out, &pins);
             reached += usize::from(frames[LINES].as_ref() == Some(&to_host.octets));
             sent += usize::from(frames[port].as_ref() == Some(&from_host.octets));
-            for p in 0..N::PORTS {
-                if pins.line[p].is_some() {
-                    sources[p].take();
+            for (line, source) in pins.line.iter().zip(&mut sources).take(N::PORTS) {
+                if line.is_some() {
+                    source.take();
                 }
             }
             if pins.host.is_some() && out.host_ready {

@@ -106,7 +106,7 @@ module qcn_reaction_point
       .Trr(Trr),
       .JitterRp(JitterRp)
   ) u_calculator (
-      .clk_i (clk_calculator),
+      .clk_i(clk_calculator),
       .rst_i,
       .start_i,
       .signal_valid_i,

@@ -252,7 +252,7 @@ fn answers<C, I: Default, O>(
 fn switch() {
     let core = switch_registers::Core::new(91);
     let reset = |given: &mut switch_registers::In, on| given.rst_i = on;
-    answers(core, bus!(switch_registers), reset, switch_registers_map::REGISTERS, 0x400, 92);
+    answers(core, bus!(switch_registers), reset, switch_registers_map::REGISTERS, 0x400, 93);
 }
 
 #[test]

@@ -61,8 +61,8 @@ module switch_queue
   } word_t;
 
   // Nothing happens while nothing comes and nothing is kept.
-  logic clk;
-  logic kept;
+  logic        clk;
+  logic        kept;
 
   // A beat, with its octets less 1, and whether its tkeep or tuser spoils the frame.
   logic        valid_q;
@@ -211,7 +211,7 @@ module switch_queue
       .Width($bits(word_t)),
       .Depth(OutDepth)
   ) u_out (
-      .clk_i   (clk),
+      .clk_i  (clk),
       .rst_i,
       .push_i (pipe_valid_q),
       .data_i (pipe_q),
@@ -221,10 +221,10 @@ module switch_queue
       .empty_o(no_word)
   );
 
-  assign m_axis_tdata  = shown.data;
-  assign m_axis_tkeep  = shown.last ? 8'hff >> (3'd7 - shown.count) : '1;
+  assign m_axis_tdata = shown.data;
+  assign m_axis_tkeep = shown.last ? 8'hff >> (3'd7 - shown.count) : '1;
   assign m_axis_tvalid = !no_word;
-  assign m_axis_tlast  = shown.last;
+  assign m_axis_tlast = shown.last;
 
   assign kept = out_q != frame_q || claimed_q != '0;
   sleep_clock u_clock (

@@ -264,6 +264,11 @@ impl Bench {
         }
     }
 
+    /// Messages that a sample called for and that did not come.
+    pub fn missing_messages(&self) -> u64 {
+        self.follow.as_ref().map_or(0, Follow::missing)
+    }
+
     /// As many clocks.
     pub fn run(&mut self, clocks: u64) {
         for _ in 0..clocks {

@@ -30,6 +30,8 @@ pub struct Follow {
     reload: Option<(u64, u64)>,
     /// Answers whose message has not been seen.
     told: VecDeque<Answer>,
+    /// Answers whose message did not come before that of a later one.
+    lost: u64,
     pub samples: u64,
 }
 
@@ -45,6 +47,7 @@ impl Follow {
             answer: None,
             reload: None,
             told: VecDeque::new(),
+            lost: 0,
             samples: 0,
         }
     }
@@ -83,12 +86,20 @@ impl Follow {
         self.clock += 1;
     }
 
-    /// The frame of a message: it says what the oldest answer says that none was seen of. Gives its destination.
+    /// The frame of a message: it says what the oldest answer says of which none was seen or lost. Gives its destination.
     pub fn message(&mut self, frame: &Frame) -> u64 {
-        let answer = self.told.pop_front().expect("a message needs a sample that calls for it");
-        let message = Message::of(frame, self.variant.smcc).expect("it is one");
-        assert_eq!(message.says, says(self.variant.smcc, &answer));
+        let smcc = self.variant.smcc;
+        let message = Message::of(frame, smcc).expect("it is one");
+        let place = self.told.iter().position(|answer| message.says == says(smcc, answer));
+        let before = place.unwrap_or_else(|| panic!("{message:?} needs a sample that calls for it: {:?}", self.told));
+        self.told.drain(..=before);
+        self.lost += before as u64;
         message.destination
+    }
+
+    /// Answers whose message has not come.
+    pub fn missing(&self) -> u64 {
+        self.lost + self.told.len() as u64
     }
 }
 

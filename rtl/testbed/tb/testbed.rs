@@ -205,6 +205,7 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
         let offered = (RATE * 2 + LOW) / 3;
         assert!(measured.utilisation(offered) > 0.9, "{}", measured.utilisation(offered));
         assert_eq!(self.bed.read(Bus::Switch, "cp.messages_lost"), 0);
+        assert!(self.follow.missing() <= 1, "one may be on its way");
         for nic in 0..NICS {
             for counter in ["receiver.malformed", "receiver.unknown"] {
                 assert_eq!(self.bed.read(Bus::Nic(nic), counter), 0, "{counter}");

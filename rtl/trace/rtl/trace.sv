@@ -127,7 +127,7 @@ module trace
 
   // Events lost in a clock: those whose place was taken, and the one for which the FIFO had no room. They are added up in the
   // clock after.
-  logic [Sources:0]  lost_q;
+  logic [ Sources:0] lost_q;
   logic [CountW-1:0] count_q;
 
   always_ff @(posedge clk_i) begin
