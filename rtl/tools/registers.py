@@ -1,7 +1,7 @@
 """Makes the register blocks of registers/registers.rdl, into build/generated.
 
-A SystemVerilog module with a port for each register, a table for the documentation, the map as the registers' test reads
-it, and the addresses for all other tests. SystemRDL's own compiler reads the description.
+A SystemVerilog module with a port for each register, a table for the documentation, the map as the registers' test
+reads it, and the addresses for all other tests. SystemRDL's own compiler reads the description.
 """
 
 import re
@@ -155,12 +155,13 @@ def _module(name: str, width: int, registers: list[Register]) -> str:
     answers = ",\n".join(f"    .{signal}_i({signal})" for signal in _ANSWERS)
     wires = [f"  logic {bits.format(width - 1)}{signal};" for signal, bits in {**_ASKS, **_ANSWERS}.items()]
     places = [(register, place, at) for register in registers for place, at in enumerate(register.addresses)]
+    body = "\n".join((_there(width, places), _writes(width, places), _reads(width, places)))
     return (
         f"{_LICENCE}`default_nettype none\n\nmodule {name} (\n" + "\n".join(ports) + "\n);\n" + "\n".join(wires) + "\n"
         f"\n  axil_front #(\n    .AddressW({width})\n  ) u_front (\n    .clk_i,\n    .rst_i,\n"
         f"{bus}\n{asks}\n{answers}\n  );\n\n"
         "  // Nothing happens between accesses.\n  logic clk;\n  sleep_clock u_clock (\n    .clk_i,\n"
-        f"    .awake_i(rst_i || req),\n    .clk_o(clk)\n  );\n\n{_there(width, places)}\n{_writes(width, places)}\n{_reads(width, places)}"
+        f"    .awake_i(rst_i || req),\n    .clk_o(clk)\n  );\n\n{body}"
         "endmodule\n\n`default_nettype wire\n"
     )
 
