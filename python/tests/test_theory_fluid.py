@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ SMCC = Smcc(
     drawn=False,
 )
 
-QCN = {
+QCN: dict[str, Any] = {
     "flows": 2.0,
     "capacity_bps": 1e9,
     "link_bps": 1e9,
