@@ -158,6 +158,17 @@ def test_dcqcn_with_many_flows_rests_where_marks_jump() -> None:
         report(replace(_given("dcqcn"), flows=64))
 
 
+def test_an_equilibrium_next_to_its_switching_line_is_refused_for_that_reason() -> None:
+    # 0.0414 octets above Qeq of 64 000 (test_theory_overlay has the arithmetic): below 1e-6 of it, where no mode is
+    # told from another, and without messages no rate is at rest.
+    scenario = Scenario.load(ROOT / "scenarios/sliding-mode/three-sources.toml")
+    with pytest.raises(Unsuited, match=r"0\.041 octets from the switching line.*'no messages' has none"):
+        report(configuration(scenario, scheme="qcn"))
+    # R_AI five times as large: five times as far off, 0.2068 octets.
+    scenario.set("schemes.qcn.rpg_ai_rate", "5 Mbps")
+    assert report(configuration(scenario, scheme="qcn")).rest["queue_octets"] == pytest.approx(64_000.2068, abs=1e-3)
+
+
 def _published(flows: int, delay_us: float) -> Dcqcn:
     changes: dict[str, float] = {
         "k_min": 5e3,

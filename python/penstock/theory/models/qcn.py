@@ -39,6 +39,8 @@ from penstock.theory.models.base import (
 
 _DECREASE, _RECOVERY, _INCREASE = range(3)
 
+_NEVER_S = 1e9
+
 _TABLES = {
     "paper": (1.0, 0.5, 1 / 3, 0.25, 0.2, 1 / 6, 21.5 / 150, 18.5 / 150),
     "harmonic": tuple(1 / (k + 1) for k in range(8)),
@@ -167,10 +169,10 @@ class Paper004(_Qcn):
         return self.byte_reset_octets / self.octets_per_bit * self.flows / self.capacity_bps
 
     def fb_frames(self, state: Array) -> Array:
-        """Return Fb of equation (14), frames."""
+        """Return Fb of equation (14), frames: samples come from all frames, so that its C is the whole link's rate."""
         x, y = self.to_paper(state)
-        capacity_fps = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
-        return -(x + self.w / (self.share_sampled * capacity_fps) * y)
+        link_fps = self.link_bps / (BITS_PER_OCTET * self.wire_octets)
+        return -(x + self.w / (self.share_sampled * link_fps) * y)
 
     def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
         """Return (12) with the line of (15) that belongs to the mode."""
@@ -213,7 +215,7 @@ class Paper004(_Qcn):
 
     def _scale_s(self) -> Value:
         capacity_fps = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
-        fast = self.gd_per_frame * self.w / self.share_sampled
+        fast = self.gd_per_frame * self.w / self.share_sampled * self.capacity_bps / self.link_bps
         return cast(Array, np.minimum(1 / np.sqrt(self.gd_per_frame * capacity_fps), 1 / fast))
 
 
@@ -431,7 +433,7 @@ class Averaged(_Qcn):
         step = self.gain_per_octet * (xp.minimum(fb, 0.5 / self.gain_per_octet) if mode == 0 else 0.0)
         messages = frames * probability
         by_bytes = self.byte_reset_octets / self.frame_octets
-        by_time = self.timer_s * frames
+        by_time = self._finite_timer_s * frames
         cycles_b, cycles_t = frames * unbroken(probability, by_bytes), frames * unbroken(probability, by_time)
         after_b = survival(probability, self.threshold * by_bytes)
         after_t = xp.where(np.isinf(self.timer_s), 0.0, survival(probability, self.threshold * by_time))
@@ -461,7 +463,7 @@ class Averaged(_Qcn):
         fair = self.capacity_bps / self.flows
         frames = fair / (BITS_PER_OCTET * self.wire_octets)
         p = self.share_sampled
-        by_bytes, by_time = self.byte_reset_octets / self.frame_octets, self.timer_s * frames
+        by_bytes, by_time = self.byte_reset_octets / self.frame_octets, self._finite_timer_s * frames
         cycles_b, cycles_t = frames * unbroken(p, by_bytes), frames * unbroken(p, by_time)
         after_b = survival(p, self.threshold * by_bytes)
         after_t = np.where(np.isinf(self.timer_s), 0.0, survival(p, self.threshold * by_time))
@@ -474,6 +476,11 @@ class Averaged(_Qcn):
     def start(self) -> Array:
         """Return an empty queue and line rate, which is the target."""
         return stack(0.0, self.line_rate_bps, self.line_rate_bps)
+
+    @property
+    def _finite_timer_s(self) -> Value:
+        """A cycle of the timer, without it so long that none ends: infinity times a complex number is none."""
+        return np.where(np.isinf(self.timer_s), _NEVER_S, self.timer_s)
 
 
 def unbroken(probability: Value, frames: Value) -> Array:
