@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from penstock.catalogue import schemes
+from penstock.text import bit_rate
 from penstock.theory.configuration import Configuration, Unsuited
 from penstock.theory.cycle import Cycle, balance, critical_delay_s, harmonic_balance, settled
 from penstock.theory.linear import Array, DelaySystem, loop_margins, margins, polynomials, rightmost_roots
@@ -121,6 +122,9 @@ def report(configuration: Configuration) -> Report:
         Unsuited: its scheme has no model, or no equilibrium.
     """
     model = model_of(configuration)
+    confined = why_confined(model)
+    if confined is not None:
+        raise Unsuited(*confined)
     rest = model.state_at_rest()
     by_name = {variable.name: float(value) for variable, value in zip(model.variables, rest, strict=True)}
     about = f"{model.scheme}, {model.form}: {model.source}"
@@ -132,6 +136,24 @@ def report(configuration: Configuration) -> Report:
         raise Unsuited(*_why_restless(model, configuration, restless[0] if len(restless) < len(modes) else None))
     sides = tuple(_side(configuration, model, mode) for mode in modes)
     return Report(configuration, about, by_name, sides=sides, omits=model.omits)
+
+
+def why_confined(model: FluidModel) -> tuple[str, str] | None:
+    """Reason and hint if no rates that the sources may have fill the link and no more; None if some do."""
+    flows, capacity, least, line = (
+        float(value) for value in (model.flows, model.capacity_bps, model.min_rate_bps, model.line_rate_bps)
+    )
+    if flows * least >= capacity:
+        return (
+            f"all flows at their least rate of {bit_rate(least)} fill the link: the queue stays full, whatever they hear",
+            "fewer flows, or a smaller least rate",
+        )
+    if flows * line <= capacity:
+        return (
+            f"all flows at their lines' rate of {bit_rate(line)} are no more than the capacity: the queue stays empty",
+            "more flows, or a slower bottleneck",
+        )
+    return None
 
 
 def _why_restless(model: FluidModel, given: Configuration, beside: int | None) -> tuple[str, str]:
