@@ -345,7 +345,7 @@ def test_a_map_says_where_least_rates_fill_the_link_and_packets_stay_in_a_full_b
     drawn = maps.draw_up(scenario, x, y, "amplitude", scheme="smcc")
     assert np.isfinite(drawn.values).tolist() == [[True, True], [False, False], [False, False]]
     assert drawn.refused == (
-        "all flows at their least rate of 10 Mb/s fill the link: the queue stays full, whatever they hear",
+        "all flows at their least rate of 10 Mb/s fill the link: the queue stays full, come what may",
     )
     base = configuration(scenario, scheme="smcc")
     late = axes.apply(scenario, base, {"flows": 280.0, "round_trip_s": 1130e-6})

@@ -145,7 +145,7 @@ def why_confined(model: FluidModel) -> tuple[str, str] | None:
     )
     if flows * least >= capacity:
         return (
-            f"all flows at their least rate of {bit_rate(least)} fill the link: the queue stays full, whatever they hear",
+            f"all flows at their least rate of {bit_rate(least)} fill the link: the queue stays full, come what may",
             "fewer flows, or a smaller least rate",
         )
     if flows * line <= capacity:
