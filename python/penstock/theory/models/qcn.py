@@ -434,9 +434,10 @@ class Averaged(_Qcn):
         messages = frames * probability
         by_bytes = self.byte_reset_octets / self.frame_octets
         by_time = self._finite_timer_s * frames
-        cycles_b, cycles_t = frames * unbroken(probability, by_bytes), frames * unbroken(probability, by_time)
-        after_b = survival(probability, self.threshold * by_bytes)
-        after_t = xp.where(np.isinf(self.timer_s), 0.0, survival(probability, self.threshold * by_time))
+        kept = log_kept(probability)
+        cycles_b, cycles_t = (frames * unbroken(probability, kept, cycle) for cycle in (by_bytes, by_time))
+        after_b = survival(kept, self.threshold * by_bytes)
+        after_t = xp.where(np.isinf(self.timer_s), 0.0, survival(kept, self.threshold * by_time))
         both = (cycles_b + cycles_t) * xp.minimum(after_b, after_t)
         one = cycles_b * after_b + cycles_t * after_t - both
         return cast(
@@ -464,9 +465,10 @@ class Averaged(_Qcn):
         frames = fair / (BITS_PER_OCTET * self.wire_octets)
         p = self.share_sampled
         by_bytes, by_time = self.byte_reset_octets / self.frame_octets, self._finite_timer_s * frames
-        cycles_b, cycles_t = frames * unbroken(p, by_bytes), frames * unbroken(p, by_time)
-        after_b = survival(p, self.threshold * by_bytes)
-        after_t = np.where(np.isinf(self.timer_s), 0.0, survival(p, self.threshold * by_time))
+        kept = log_kept(p)
+        cycles_b, cycles_t = frames * unbroken(p, kept, by_bytes), frames * unbroken(p, kept, by_time)
+        after_b = survival(kept, self.threshold * by_bytes)
+        after_t = np.where(np.isinf(self.timer_s), 0.0, survival(kept, self.threshold * by_time))
         both = (cycles_b + cycles_t) * np.minimum(after_b, after_t)
         one = cycles_b * after_b + cycles_t * after_t - both
         above = (self.r_ai_bps * one + self.r_hai_bps * both) / (frames * p)
@@ -483,15 +485,19 @@ class Averaged(_Qcn):
         return np.where(np.isinf(self.timer_s), _NEVER_S, self.timer_s)
 
 
-def unbroken(probability: Value, frames: Value) -> Array:
+def log_kept(probability: Value) -> Array:
+    """Return log(1 - p): of the probability that a frame brings no message."""
+    return np.asarray(np.log1p(-np.minimum(probability, 1 - 1e-12)))
+
+
+def unbroken(probability: Value, kept: Value, frames: Value) -> Array:
     """Return p / ((1 - p)^-frames - 1): the share of frames that end a cycle which no message has broken."""
-    # Beyond these, a cycle never ends unbroken.
-    p, n = np.minimum(probability, 1 - 1e-12), np.minimum(frames, 1e15)
-    exponent = np.minimum(-np.log1p(-p) * n, 700.0)
-    return np.asarray(np.where(p > 0, p / np.expm1(np.where(p > 0, exponent, 1.0)), 1 / n))
+    some = np.asarray(probability) > 0
+    # Beyond 700, a cycle never ends unbroken.
+    exponent = np.where(some, np.minimum(-kept * frames, 700.0), 1.0)
+    return np.asarray(np.where(some, probability / np.expm1(exponent), 1 / frames))
 
 
-def survival(probability: Value, frames: Value) -> Array:
+def survival(kept: Value, frames: Value) -> Array:
     """Return (1 - p)^frames: the probability that as many frames bring no message."""
-    p, n = np.minimum(probability, 1 - 1e-12), np.minimum(frames, 1e15)
-    return np.asarray(np.exp(np.maximum(np.log1p(-p) * n, -700.0)))
+    return np.asarray(np.exp(np.maximum(kept * frames, -700.0)))
