@@ -96,7 +96,7 @@ def backend(name: str = "auto") -> Any:
         import jax
     except ImportError:
         if name == "jax":
-            raise Unsuited("JAX is not installed", "pip install jax, or take numpy") from None
+            raise Unsuited("JAX is not installed", "pip install 'penstock[jax]', or take numpy") from None
         return np
     # To compile takes longer than NumPy takes for all of a map.
     if name == "auto" and jax.default_backend() == "cpu":
