@@ -298,7 +298,7 @@ fn latencies<N: Nic, S: Scheme>(seed: u64, scheme: &S, served: u64, moved: u64) 
     world.arrive(0, loud);
     let taken = run(&mut world, &|out| out.signal[0]);
     let shown = 1 + run(&mut world, &|out| out.point[0].current_rate != before);
-    assert_eq!((unpaced, paced), (14, 17));
+    assert_eq!((unpaced, paced), (14, 18));
     assert_eq!((taken - 7, shown), (served, moved));
 }
 
