@@ -54,7 +54,10 @@ ROWS: tuple[Row, ...] = (
     ("QCN, counted, links of 100 µs", "qcn", None, THREE, COUNTED | LONG, 32),
     ("QCN, counted, links of 100 µs, continuous", "qcn", "sampled", THREE, COUNTED | LONG, 32),
     ("QCN, counted, two sources, half of the link taken from 2 s on", "qcn", None, BACKGROUND, COUNTED, 64),
-    ("the same, every 99th frame", "qcn", None, BACKGROUND, COUNTED | {"schemes.qcn.sample_count": "99"}, 64),
+    *(
+        (f"the same, every {count}th frame", "qcn", None, BACKGROUND, COUNTED | {"schemes.qcn.sample_count": count}, 64)
+        for count in ("97", "99", "101", "103")
+    ),
     ("QCN, drawn samples", "qcn", None, THREE, DRAWN, 64),
     ("QCN, drawn, continuous", "qcn", "sampled", THREE, DRAWN, 64),
     ("QCN, drawn, Qold at messages (the profile)", "qcn", None, THREE, {}, 64),
