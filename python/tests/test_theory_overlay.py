@@ -138,6 +138,11 @@ def test_a_sample_of_qcn_speaks_and_is_remembered_as_its_congestion_point_does()
     # 8 steps are 40 635 octets: the second row, half of 150 frames, give or take 15 %.
     frames = [model.frames_between(41_000, 0, np.random.default_rng(n)) for n in range(50)]
     assert 0.85 * 75 <= min(frames) < 70 and 80 < max(frames) <= 1.15 * 75
+    # Unquantised a step of the table is a 64th of |Fb|max, 5 000 octets; the most is in the last row, 18.5 frames.
+    model = Sampled.of(configurations(table.set("schemes.qcn.quantise", "none"), scheme="qcn")[0])
+    for offset, mean in ((39_000, 150), (41_000, 75), (900_000, 18.5)):
+        frames = [model.frames_between(offset, 0, np.random.default_rng(n)) for n in range(200)]
+        assert np.mean(frames) == pytest.approx(mean, rel=0.03)
 
 
 def test_a_tick_of_fecn_moves_half_way_to_the_rate_that_fills_the_link() -> None:

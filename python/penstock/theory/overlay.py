@@ -326,12 +326,14 @@ def _packets(result: "Result", queue: str, controlled: Sequence[str]) -> tuple[A
 # Distances.
 
 
-def settling_s(time_s: Array, octets: Array, rest_octets: float) -> float | None:
-    """Return how long after the first of ``time_s`` a queue is within a quarter of its rest and stays so for 50 ms.
+def settling_s(time_s: Array, octets: Array, rest_octets: float, band: float = BAND) -> float | None:
+    """Return how long after the first of ``time_s`` a queue is near its rest and stays so for 50 ms.
+
+    Near is within ``band`` of the rest, by default a quarter.
 
     None if it never does; in shorter records than ten times that, a tenth of the record is enough.
     """
-    inside = np.abs(octets - rest_octets) <= BAND * rest_octets
+    inside = np.abs(octets - rest_octets) <= band * rest_octets
     hold = min(HOLD_S, (time_s[-1] - time_s[0]) / 10)
     edges = np.flatnonzero(np.diff(np.concatenate(([0], inside.astype(int), [0]))))
     for first, after in zip(edges[::2], edges[1::2], strict=True):

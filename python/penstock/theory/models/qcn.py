@@ -297,7 +297,9 @@ class Sampled(_Qcn, Stepwise):
             return mean
         if len(self.intervals) == 1:
             return float(random.exponential(mean))
-        row = int(self._steps(offset_octets, growth_octets)) // 8 if self.speaks(offset_octets, growth_octets) else 0
+        # Unquantised, |Fb| has 64 steps of 2^8 parts.
+        sixty_fourths = self._steps(offset_octets, growth_octets) / (1 if self.step_octets else 2**8)
+        row = min(int(sixty_fourths), 63) // 8
         spread = random.uniform(1 - self.jitter, 1 + self.jitter)
         return float(mean * self.intervals[row] * spread)
 
