@@ -3,14 +3,19 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from penstock import Scenario
 from penstock.theory import delay, hybrid
 from penstock.theory.models.base import Array
 from penstock.theory.models.qcn import Paper004, Sampled
 from penstock.theory.models.smcc import Smcc
+
+ROOT = Path(__file__).parents[2]
 
 SMCC = Smcc(
     flows=2.0,
@@ -34,7 +39,7 @@ SMCC = Smcc(
     drawn=False,
 )
 
-QCN = {
+QCN: dict[str, Any] = {
     "flows": 2.0,
     "capacity_bps": 1e9,
     "link_bps": 1e9,
@@ -155,3 +160,30 @@ def test_a_model_that_comes_to_rest_on_its_line_does_not_stall() -> None:
     path = hybrid.integrate(model, model.start(), 0.6, most_events=300)
     assert path.sliding_s() > 0
     assert path.states[0][-1] == pytest.approx(64e3, abs=10)
+
+
+def test_the_weight_of_growth_is_that_of_the_whole_link_under_other_traffic() -> None:
+    # Half of 1 Gb/s taken by others, two flows on the rest, a queue that grows by 125 frames/s: w/(p C) is 2/1250 s
+    # with the link's C, so that Fb is 0.2 frames below what the offset says; 0.4 with the capacity that is left.
+    half: dict[str, Any] = {**QCN, "capacity_bps": 0.5e9}
+    model = Paper004(**half, gd_per_frame=1 / 128)
+    state = np.array([64e3, (0.5e9 + 125 * 8e3) / 2, 250e6, 0.0])
+    assert model.fb_frames(state) == pytest.approx(-0.2)
+    # The model by samples counts the arrivals, which are the link's rate at rest.
+    assert Sampled(**half, halved=True).fb_octets(state) == pytest.approx(-200 / (1 + 125e-6 * 8), rel=1e-3)
+
+
+def test_samples_of_a_shared_link_come_as_often_as_those_of_its_own() -> None:
+    # Every hundredth frame of 1 Gb/s in frames of 1 KB: 0.8 ms, also while half of the frames are others'.
+    scenario = Scenario.load(ROOT / "scenarios/sliding-mode/background.toml").set("duration", "4 s")
+    for key, value in (("sampling", "count"), ("qold_update", "every-sample")):
+        scenario.set(f"schemes.qcn.{key}", value)
+    result = scenario.set("record.signals", "true").run(scheme="qcn")
+    time_s, offset, growth = (
+        result.column("signals", name).astype(float) for name in ("time_s", "q_off_octets", "q_delta_octets")
+    )
+    # Messages of two samples that follow one another: the second's growth is from the first on.
+    follows = np.diff(offset) == growth[1:]
+    for start_s, stop_s in ((0.1, 2.0), (2.1, 4.0)):
+        here = follows & (time_s[1:] > start_s) & (time_s[1:] < stop_s)
+        assert np.median(np.diff(time_s)[here]) == pytest.approx(0.8e-3, rel=0.01)

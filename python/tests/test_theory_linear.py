@@ -1,5 +1,6 @@
 """Linear systems with delay: the criterion against simulation, other criteria, textbook cases and the literature."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -181,6 +182,21 @@ def test_jax_gives_the_same_margins() -> None:
         plain = margins(system)
         assert bool(same.stable) == bool(plain.stable)
         assert float(same.phase_rad) == pytest.approx(float(plain.phase_rad), rel=1e-6)
+
+
+def test_jax_draws_the_same_map() -> None:
+    pytest.importorskip("jax")
+    from penstock import Scenario
+    from penstock.theory import axes, maps
+
+    scenario = Scenario.load(Path(__file__).parents[2] / "scenarios/baseline/ten-gig.toml")
+    for scheme in ("qcn", "dcqcn"):
+        x, y = axes.read("flows=2..20:5", scheme), axes.read("delay=20us..400us:5", scheme)
+        plain, same = (
+            maps.draw_up(scenario, x, y, "margin", scheme=scheme, xp=maps.backend(name)).values
+            for name in ("numpy", "jax")
+        )
+        assert same == pytest.approx(plain, rel=1e-6, nan_ok=True)
 
 
 # Phase margins in degrees behind figure 3 (a) and (b) of Zhu, Ghobadi, Misra and Padhye, "ECN or Delay: Lessons Learnt

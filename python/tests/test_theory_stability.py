@@ -158,6 +158,17 @@ def test_dcqcn_with_many_flows_rests_where_marks_jump() -> None:
         report(replace(_given("dcqcn"), flows=64))
 
 
+def test_an_equilibrium_next_to_its_switching_line_is_refused_for_that_reason() -> None:
+    # 0.0414 octets above Qeq of 64 000 (test_theory_overlay has the arithmetic): below 1e-6 of it, where no mode is
+    # told from another, and without messages no rate is at rest.
+    scenario = Scenario.load(ROOT / "scenarios/sliding-mode/three-sources.toml")
+    with pytest.raises(Unsuited, match=r"0\.041 octets from the switching line.*'no messages' has none"):
+        report(configuration(scenario, scheme="qcn"))
+    # R_AI five times as large: five times as far off, 0.2068 octets.
+    scenario.set("schemes.qcn.rpg_ai_rate", "5 Mbps")
+    assert report(configuration(scenario, scheme="qcn")).rest["queue_octets"] == pytest.approx(64_000.2068, abs=1e-3)
+
+
 def _published(flows: int, delay_us: float) -> Dcqcn:
     changes: dict[str, float] = {
         "k_min": 5e3,
@@ -325,6 +336,26 @@ def test_a_map_of_200_by_200_margins_is_whole_and_tells_how_far_it_is() -> None:
     assert np.all(np.diff(stable.astype(int), axis=0) <= 0)
     assert stable.any()
     assert not stable.all()
+
+
+def test_a_map_says_where_least_rates_fill_the_link_and_packets_stay_in_a_full_buffer() -> None:
+    # SMCC's least rate is 10 Mb/s: 100 flows and more of them fill 1 Gb/s whatever they are told.
+    scenario = Scenario.load(ROOT / "scenarios/sliding-mode/three-sources.toml")
+    x, y = axes.read("delay=200us..1130us:2", "smcc"), axes.read("flows=40..280:3", "smcc")
+    drawn = maps.draw_up(scenario, x, y, "amplitude", scheme="smcc")
+    assert np.isfinite(drawn.values).tolist() == [[True, True], [False, False], [False, False]]
+    assert drawn.refused == (
+        "all flows at their least rate of 10 Mb/s fill the link: the queue stays full, come what may",
+    )
+    base = configuration(scenario, scheme="smcc")
+    late = axes.apply(scenario, base, {"flows": 280.0, "round_trip_s": 1130e-6})
+    (queue,) = (entry for entry in maps.as_scenario(late, 0.1).run().summary["queues"] if entry["name"] == "sw0->sw1")
+    assert queue["min_octets"] > 0.97 * base.buffer_octets
+    with pytest.raises(Unsuited, match="least rate of 10 Mb/s"):
+        report(late)
+    # Nor is there anything to say of a link that its flows cannot fill.
+    with pytest.raises(Unsuited, match="the queue stays empty"):
+        report(axes.apply(scenario, base, {"capacity_bps": 3e9}))
 
 
 def _cli(*arguments: str) -> Any:

@@ -38,6 +38,8 @@ class Proof:
     sources: tuple[Path, ...]
     depth: int
     mode: str
+    # Modules within it whose outputs may be anything: the assertions hold whatever these do.
+    anything: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def _core(folder: Path) -> Core:
             sources=sources,
             depth=each.get("depth", 10),
             mode=each.get("mode", "prove"),
+            anything=tuple(each.get("anything", [])),
         )
         for each in said.get("proof", [])
     )

@@ -114,7 +114,9 @@ def simulate(paper: str, run: Run, queue: str, seed: int, more: Mapping[str, str
         scenario.set(key, value)
     result = scenario.run(seed=seed)
     (series,) = queue_series(result, [q for q in result.summary["queues"] if q["name"] == queue])
-    return Course(series.time_s, series.octets, np.minimum(series.utilization, 1))
+    # The sample at the time 0 ends no interval.
+    ends = series.time_s > 0
+    return Course(series.time_s[ends], series.octets[ends], np.minimum(series.utilization[ends], 1))
 
 
 def netfpga(figure: int, kind: str, round_trip_us: int, table: Table) -> list[str]:

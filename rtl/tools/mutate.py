@@ -34,7 +34,7 @@ from typing import Any
 import pyslang.parsing
 import pyslang.syntax
 
-from cores import BUILD, RTL
+from cores import BUILD, GENERATED, RTL
 
 # What an operator becomes.
 _OPERATORS = {
@@ -288,6 +288,7 @@ def _build(folder: Path, plan: dict[str, Any], mutants: list[Mutant]) -> list[tu
         for path in each.rglob("*")
         if path.is_file() and "target" not in path.relative_to(each).parts
     }
+    texts.update({path.relative_to(RTL): path.read_text() for path in GENERATED.iterdir()})
     numbered = list(enumerate(mutants, 1))
     for source in plan["sources"]:
         path = folder / source
@@ -306,7 +307,7 @@ def _build(folder: Path, plan: dict[str, Any], mutants: list[Mutant]) -> list[tu
     for link in (root / "crates", root / "Cargo.toml"):
         if not link.exists():
             link.symlink_to(RTL.parent / link.name)
-    command = ["cargo", "test", "--no-run", "--locked", "--message-format=json", "--manifest-path"]
+    command = ["cargo", "test", "--no-run", "--locked", "--message-format=json-render-diagnostics", "--manifest-path"]
     command += [str(copy / "cosim" / "Cargo.toml"), *(option for test in plan["tests"] for option in ("--test", test))]
     environment = {**os.environ, "CARGO_TARGET_DIR": str(root / "target"), "PENSTOCK_CORE": folder.name}
     run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)

@@ -36,9 +36,11 @@ def _task(proof: Proof) -> str:
     parameters = " ".join(f"-G {name}={value}" for name, value in proof.parameters.items())
     names = " ".join(source.name for source in proof.sources)
     files = "\n".join(map(str, proof.sources))
+    anything = " ".join(f"--blackboxed-module {module}" for module in proof.anything)
     return (
         f"[options]\nmode {proof.mode}\ndepth {proof.depth}\n\n[engines]\nsmtbmc z3\n\n"
-        f"[script]\nread_slang -j 1 -D FORMAL --top {proof.top} {parameters} {names}\nprep -top {proof.top}\n\n"
+        f"[script]\nread_slang -j 1 -D FORMAL --top {proof.top} {anything} {parameters} {names}\n"
+        f"cutpoint -blackbox\nprep -top {proof.top}\n\n"
         f"[files]\n{files}\n"
     )
 

@@ -38,7 +38,7 @@ _BUS = (
     ("output", "rresp", "[1:0] "),
 )
 # What axil_front asks and is answered, with their widths.
-_ASKS = {"req": "", "req_is_wr": "", "addr": "[{}:0] ", "wr_data": "[31:0] ", "wr_biten": "[31:0] "}
+_ASKS = {"req": "", "req_is_wr": "", "addr": "[{}:0] ", "wr_data": "[31:0] ", "wr_strobe": "[3:0] "}
 _ANSWERS = {"rd_ack": "", "rd_err": "", "rd_data": "[31:0] ", "wr_ack": "", "wr_err": ""}
 _LICENCE = "// SPDX-License-Identifier: Apache-2.0\n// Made from registers/registers.rdl by tools/registers.py.\n\n"
 
@@ -183,56 +183,73 @@ def _there(width: int, places: list[Place]) -> str:
 
 
 def _writes(width: int, places: list[Place]) -> str:
-    """Return the settings and pulses, and what writes them."""
-    resets, ends, cases = [], [], []
+    """Return the settings and pulses, and what writes them: a clock finds the register, the next writes it."""
+    resets, ends, finds, sets = [], [], [], []
     for register, place, at in places:
         if register.kind not in ("Setting", "Pulse"):
             continue
-        port, bits = register.element(place), register.bits
-        resets.append(f"      {port} <= {bits}'h{register.reset:x};")
+        port, here = register.element(place), len(finds)
+        finds.append(f"        {_word(width, at + 4 * register.wide)}: here_q[{here}] <= 1'b1;")
+        resets.append(f"      {port} <= {register.bits}'h{register.reset:x};")
         if register.kind == "Pulse":
-            ends.append(f"      {port} <= 1'b0;")
-            value = f"{bits}'(wr_data & wr_biten)"
-        elif register.wide:
-            value = f"{bits}'((64'({port}) & ~both_biten) | (both_data & both_biten))"
-        else:
-            value = f"{bits}'((32'({port}) & ~wr_biten) | (wr_data & wr_biten))"
-        cases.append(f"          {_word(width, at + 4 * register.wide)}: {port} <= {value};")
+            ends.append(f"      {port} <= here_q[{here}] && strobe_q[0] && data_q[0];")
+            continue
+        sets.append(f"      if (here_q[{here}]) begin")
+        sets += [f"        {line}" for line in _octets(port, register)]
+        sets.append("      end")
     lines = [
-        "  // Of a setting of two words the lower waits here for the higher.",
-        f"  logic [{width - 4}:0] low_at_q;",
+        "  // Which register is written, with what; of one of two words the lower waits for the higher.",
+        f"  logic [{len(finds) - 1}:0] here_q;",
+        f"  logic [{width - 1}:2] write_at_q;",
+        "  logic [31:0] data_q;",
+        "  logic [3:0] strobe_q;",
         "  logic [31:0] low_q;",
-        "  logic [31:0] low_biten_q;",
-        "  logic [31:0] low_biten;",
-        f"  assign low_biten = low_at_q == addr[{width - 1}:3] ? low_biten_q : '0;",
-        "",
-        "  logic [63:0] both_data;",
-        "  logic [63:0] both_biten;",
-        "  assign both_data = {wr_data, low_q};",
-        "  assign both_biten = {wr_biten, low_biten};",
-        "",
+        "  logic [3:0] low_strobe_q;",
         "  always_ff @(posedge clk) begin",
         "    if (rst_i) begin",
         "      wr_ack <= 1'b0;",
-        "      low_biten_q <= '0;",
-        *resets,
+        "      here_q <= '0;",
+        "      strobe_q <= '0;",
         "    end else begin",
         "      wr_ack <= req && req_is_wr;",
-        *ends,
+        "      here_q <= '0;",
         "      if (req && req_is_wr) begin",
-        f"        low_at_q <= addr[{width - 1}:3];",
-        "        low_q <= wr_data;",
-        "        low_biten_q <= addr[2] ? '0 : wr_biten;",
         f"        case (addr[{width - 1}:2])",
-        *cases,
+        *(f"  {line}" for line in finds),
         "          default: ;",
         "        endcase",
+        "        strobe_q <= wr_strobe;",
         "      end",
+        "    end",
+        "    if (req && req_is_wr) begin",
+        f"      write_at_q <= addr[{width - 1}:2];",
+        "      data_q <= wr_data;",
+        "      low_q <= data_q;",
+        f"      low_strobe_q <= {{1'b0, addr[{width - 1}:3]}} == {{write_at_q[2], write_at_q[{width - 1}:3]}} ? strobe_q : '0;",
         "    end",
         "  end",
         "  assign wr_err = !there_q;",
+        "",
+        "  always_ff @(posedge clk) begin",
+        "    if (rst_i) begin",
+        *resets,
+        "    end else begin",
+        *ends,
+        *sets,
+        "    end",
+        "  end",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _octets(port: str, register: Register) -> Iterator[str]:
+    """Yield what writes each octet of a setting."""
+    for low in range(0, register.bits, 8):
+        high = min(low + 8, register.bits) - 1
+        half, at = ("low_", low) if register.wide and low < 32 else ("", low % 32)
+        bits = f"[{high}:{low}]" if register.bits > 1 else ""
+        word = f"[{at + high - low}:{at}]"
+        yield f"if ({half}strobe_q[{at // 8}]) {port}{bits} <= {half or 'data_'}q{word};"
 
 
 def _reads(width: int, places: list[Place]) -> str:
@@ -245,7 +262,7 @@ def _reads(width: int, places: list[Place]) -> str:
             group[pair] = {0: f"{{1'b1, 64'({value})}}"}
         else:
             group.setdefault(pair, {})[at >> 2 & 1] = value
-    groups, cases = [], []
+    groups, here, either = [], [], []
     for index, (number, group) in enumerate(sorted(pairs.items())):
         groups.append("      case (addr[5:3])")
         for pair, words in sorted(group.items()):
@@ -253,29 +270,30 @@ def _reads(width: int, places: list[Place]) -> str:
             both = low if low.startswith("{") else f"{{1'b0, 32'({high}), 32'({low})}}"
             groups.append(f"        3'd{pair}: group_q[{index}] <= {both};")
         groups += [f"        default: group_q[{index}] <= '0;", "      endcase"]
-        cases.append(f"        {width - 6}'d{number}: pair_q <= group_q[{index}];")
+        here.append(f"      group_here_q[{index}] <= addr[{width - 1}:6] == {width - 6}'d{number};")
+        either.append(f"({{65{{group_here_q[{index}]}}}} & group_q[{index}])")
     lines = [
         "  // Pairs of words, and whether both are one register: each group of eight, then the group.",
         f"  logic [{len(pairs) - 1}:0][64:0] group_q;",
+        f"  logic [{len(pairs) - 1}:0] group_here_q;",
         "  logic [64:0] pair_q;",
         f"  logic [{width - 1}:2] address_q;",
         "  logic reading_q;",
         "  always_ff @(posedge clk) begin",
         "    if (req) begin",
         f"      address_q <= addr[{width - 1}:2];",
+        *here,
         *groups,
         "    end",
         "    if (reading_q) begin",
-        f"      case (address_q[{width - 1}:6])",
-        *cases,
-        "        default: pair_q <= '0;",
-        "      endcase",
+        "      pair_q <= " + "\n          | ".join(either) + ";",
         "    end",
         "  end",
         "",
         "  // The higher word of the register whose lower was read last is that of the same moment.",
         f"  logic [{width - 4}:0] high_at_q;",
         "  logic high_kept_q;",
+        "  logic high_shows_q;",
         "  logic [31:0] high_q;",
         "  always_ff @(posedge clk) begin",
         "    if (rst_i) begin",
@@ -287,6 +305,7 @@ def _reads(width: int, places: list[Place]) -> str:
         "      rd_ack <= reading_q;",
         "      if (rd_ack) high_kept_q <= pair_q[64] && !address_q[2];",
         "    end",
+        f"    high_shows_q <= address_q[2] && high_kept_q && high_at_q == address_q[{width - 1}:3];",
         "    if (rd_ack && !address_q[2]) begin",
         f"      high_at_q <= address_q[{width - 1}:3];",
         "      high_q <= pair_q[63:32];",
@@ -294,8 +313,8 @@ def _reads(width: int, places: list[Place]) -> str:
         "  end",
         "  assign rd_err = !there_q;",
         "  always_comb begin",
-        "    rd_data = address_q[2] ? pair_q[63:32] : pair_q[31:0];",
-        f"    if (address_q[2] && high_kept_q && high_at_q == address_q[{width - 1}:3]) rd_data = high_q;",
+        "    if (high_shows_q) rd_data = high_q;",
+        "    else rd_data = address_q[2] ? pair_q[63:32] : pair_q[31:0];",
         "  end",
     ]
     return "\n".join(lines) + "\n"

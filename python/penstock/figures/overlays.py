@@ -1,6 +1,6 @@
 """The figure of `penstock theory overlay`: a fluid model over a packet simulation, queue above, rate below."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -12,6 +12,7 @@ from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, REFERENCE, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from penstock.theory.overlay import Overlay
 
@@ -51,12 +52,18 @@ def overlay_page(found: "Overlay") -> Figure:
 
 
 def _draw(axes: "Axes", found: "Overlay", row: int, scale: float, colour: str) -> None:
-    for number, run in enumerate(found.packets):
-        time_s, values = envelope(found.time_s, run[row])
-        label = "packets" if number == 0 else None
-        axes.plot(
-            time_s, values / scale, color=colour, linewidth=0.7, alpha=0.8 / len(found.packets) ** 0.5, label=label
-        )
-    known = np.isfinite(found.fluid[row])
-    time_s, values = envelope(found.time_s[known], found.fluid[row][known])
-    axes.plot(time_s, values / scale, color=_FLUID, linewidth=1.3, label="fluid")
+    _draw_runs(axes, found.time_s, found.packets[:, row] / scale, colour, 0.7, "packets")
+    # Of a model that draws, as many runs as of the packets.
+    ours = found.fluid[: len(found.packets), row] / scale
+    known = np.isfinite(ours[0])
+    _draw_runs(axes, found.time_s[known], ours[:, known], _FLUID, 1.3, "fluid")
+
+
+def _draw_runs(
+    axes: "Axes", time_s: "NDArray[Any]", runs: "NDArray[Any]", colour: str, width: float, what: str
+) -> None:
+    faint = len(runs) ** 0.5
+    for number, run in enumerate(runs):
+        label = what if number == 0 else None
+        times, values = envelope(time_s, run)
+        axes.plot(times, values, color=colour, linewidth=width / faint, alpha=1.0 / faint, label=label)

@@ -89,15 +89,20 @@ def _hermite(t: float, t0: float, t1: float, y0: Array, y1: Array, d0: Array, d1
 
 
 def _rk4(
-    right: Right, history: History, delays: Sequence[float], t: float, y: Array, h: float
-) -> tuple[Array, Array, Array]:
-    """Take a step: return the state at its end and the slopes at its beginning and its end."""
+    right: Right, history: History, delays: Sequence[float], t: float, y: Array, h: float, k1: Array | None = None
+) -> tuple[Array, Array, Array, list[Array]]:
+    """Take a step that begins with the slope ``k1``, if that is known.
+
+    Returns:
+        The state at its end, the slopes at its beginning and its end, and the past as seen from there.
+    """
 
     def past(at: float) -> list[Array]:
         return [history.at(at - delay) for delay in delays]
 
     middle, end = past(t + h / 2), past(t + h)
-    k1 = right(t, y, past(t))
+    if k1 is None:
+        k1 = right(t, y, past(t))
     k2 = right(t + h / 2, y + h / 2 * k1, middle)
     k3 = right(t + h / 2, y + h / 2 * k2, middle)
     k4 = right(t + h, y + h * k3, end)
@@ -114,7 +119,7 @@ def _rk4(
         k3 = right(t + h / 2, y + h / 2 * k2, middle)
         k4 = right(t + h, y + h * k3, end)
         after = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-    return after, k1, right(t + h, after, end)
+    return after, k1, right(t + h, after, end), end
 
 
 def solve(
@@ -125,9 +130,10 @@ def solve(
     due = _Breakpoints(delays_s, stop_s)
     due.follow(start_s)
     now, y = start_s, state
+    slope = None
     while now < stop_s:
         h = due.step(now, step_s)
-        y, left, slope = _rk4(right, history, delays_s, now, y, h)
+        y, left, slope, _ = _rk4(right, history, delays_s, now, y, h, slope)
         now += h
         history.add(now, y, left, slope)
     return history
@@ -184,6 +190,9 @@ def integrate(
     """
     delays = [float(np.max(delay)) for delay in model.delays_s]
     step = step_s or model.time_scale_s / 10
+    if step / 2 < min(delays) < step:
+        # A step that is shorter than all delays needs no past of its own, and is taken once and not twice.
+        step = min(delays) * (1 - 1e-6)
     least = least_mode_s or step / 1000
     history = History(start_s, before or (lambda _: state), np.array(state, dtype=float))
     due = _Breakpoints(delays, stop_s)
@@ -192,19 +201,19 @@ def integrate(
     now, y = start_s, np.array(state, dtype=float)
     signs = model.switches(y, [history.at(now - delay) for delay in delays]) > 0
     modes: list[int] = []
+    piece: _Piece | None = None
     while now < stop_s:
-        past = [history.at(now - delay) for delay in delays]
-        piece = _Piece.at(model, signs, y, past, low, high)
+        if piece is None:
+            piece, slope = _Piece.at(model, signs, y, [history.at(now - delay) for delay in delays], low, high)
         h = due.step(now, step)
-        after, left, right = _rk4(piece.slope, history, delays, now, y, h)
-
-        inside = partial(_inside, history, delays, (now, now + h, y, after, left, right))
-        broken = not piece.holds(*inside(now + h))
+        after, left, right, past = _rk4(piece.slope, history, delays, now, y, h, slope)
+        broken = not piece.holds(after, past)
         if broken:
+            inside = partial(_inside, history, delays, (now, now + h, y, after, left, right))
             most = _first(partial(_broken, piece, inside, now), h, event_share)
             signs = model.switches(*inside(now + most)) > 0
             h = max(most, min(h, least))
-            after, left, right = _rk4(piece.slope, history, delays, now, y, h)
+            after, left, right, _ = _rk4(piece.slope, history, delays, now, y, h, slope)
         now += h
         history.add(now, after, left, right)
         modes.append(piece.mode)
@@ -215,6 +224,8 @@ def integrate(
             if followed != piece.mode:
                 y = np.clip(model.entered(piece.mode, followed, y), low, high)
         history.states[-1] = y
+        # Where nothing has changed, the next step begins with the slope that this one has ended with.
+        piece, slope = (None if broken or (y != after).any() else piece), right
     return DelayedTrajectory(np.array(history.time_s), np.stack(history.states, axis=1), np.array(modes), history)
 
 
@@ -231,12 +242,16 @@ class _Piece:
     high: Array
 
     @classmethod
-    def at(cls, model: FluidModel, signs: Flags, y: Array, past: Sequence[Array], low: Array, high: Array) -> "_Piece":
+    def at(
+        cls, model: FluidModel, signs: Flags, y: Array, past: Sequence[Array], low: Array, high: Array
+    ) -> "tuple[_Piece, Array]":
+        """Return the piece that begins at a state, and the slope there."""
         mode = int(model.mode_of(signs))
         slope = model.law(mode, y, past)
         # An event leaves a variable within rounding of its limit.
         near = 1e-12 * np.where(np.isfinite(high), np.abs(high), 0.0)
-        return cls(model, mode, signs, (y <= low + near) & (slope <= 0), (y >= high - near) & (slope >= 0), low, high)
+        at_low, at_high = (y <= low + near) & (slope <= 0), (y >= high - near) & (slope >= 0)
+        return cls(model, mode, signs, at_low, at_high, low, high), np.where(at_low | at_high, 0.0, slope)
 
     def slope(self, _: float, y: Array, past: Sequence[Array]) -> Array:
         slope = self.model.law(self.mode, y, past)
@@ -245,9 +260,11 @@ class _Piece:
     def holds(self, y: Array, past: Sequence[Array]) -> bool:
         if bool(np.any((self.model.switches(y, past) > 0) != self.signs)):
             return False
-        free = ~(self.at_low | self.at_high)
-        if bool(np.any(free & ((y < self.low) | (y > self.high)))):
+        held = self.at_low | self.at_high
+        if bool(np.any(~held & ((y < self.low) | (y > self.high)))):
             return False
+        if not held.any():
+            return True
         slope = self.model.law(self.mode, y, past)
         return not bool(np.any((self.at_low & (slope > 0)) | (self.at_high & (slope < 0))))
 

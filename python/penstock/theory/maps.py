@@ -19,7 +19,7 @@ from penstock.theory.configuration import Configuration, Unsuited, configuration
 from penstock.theory.cycle import settled
 from penstock.theory.linear import Array, DelaySystem, margins
 from penstock.theory.linearisation import is_at_rest, linearise
-from penstock.theory.margin import modes_beside, stack_models
+from penstock.theory.margin import modes_beside, stack_models, why_confined
 from penstock.theory.models import model_of
 from penstock.theory.models.base import FluidModel
 
@@ -96,7 +96,7 @@ def backend(name: str = "auto") -> Any:
         import jax
     except ImportError:
         if name == "jax":
-            raise Unsuited("JAX is not installed", "pip install jax, or take numpy") from None
+            raise Unsuited("JAX is not installed", "pip install 'penstock[jax]', or take numpy") from None
         return np
     # To compile takes longer than NumPy takes for all of a map.
     if name == "auto" and jax.default_backend() == "cpu":
@@ -159,9 +159,15 @@ def draw_up(
         models: dict[tuple[int, int], FluidModel] = {}
         for done, (place, given) in enumerate(configurations.items()):
             try:
-                models[place] = model_of(given)
+                model = model_of(given)
             except Unsuited as error:
                 refused.setdefault(_reason(error))
+                continue
+            confined = why_confined(model)
+            if confined is not None:
+                refused.setdefault(confined[0])
+            else:
+                models[place] = model
             if done % _BATCH == 0:
                 told(0.2 + 0.2 * done / len(grid))
         found = _measured(models, metric, xp, refused, lambda share: told(0.4 + 0.6 * share))

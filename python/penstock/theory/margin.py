@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from penstock.catalogue import schemes
+from penstock.text import bit_rate
 from penstock.theory.configuration import Configuration, Unsuited
 from penstock.theory.cycle import Cycle, balance, critical_delay_s, harmonic_balance, settled
 from penstock.theory.linear import Array, DelaySystem, loop_margins, margins, polynomials, rightmost_roots
@@ -121,24 +122,54 @@ def report(configuration: Configuration) -> Report:
         Unsuited: its scheme has no model, or no equilibrium.
     """
     model = model_of(configuration)
+    confined = why_confined(model)
+    if confined is not None:
+        raise Unsuited(*confined)
     rest = model.state_at_rest()
     by_name = {variable.name: float(value) for variable, value in zip(model.variables, rest, strict=True)}
     about = f"{model.scheme}, {model.form}: {model.source}"
     if isinstance(model, Smcc):
         return Report(configuration, about, by_name, swing=swing(model), omits=model.omits)
     modes = modes_beside(model)
-    if not all(bool(is_at_rest(model, mode)) for mode in modes):
-        raise Unsuited(*_why_restless(model, configuration))
+    restless = [mode for mode in modes if not is_at_rest(model, mode)]
+    if restless:
+        raise Unsuited(*_why_restless(model, configuration, restless[0] if len(restless) < len(modes) else None))
     sides = tuple(_side(configuration, model, mode) for mode in modes)
     return Report(configuration, about, by_name, sides=sides, omits=model.omits)
 
 
-def _why_restless(model: FluidModel, given: Configuration) -> tuple[str, str]:
+def why_confined(model: FluidModel) -> tuple[str, str] | None:
+    """Reason and hint if no rates that the sources may have fill the link and no more; None if some do."""
+    flows, capacity, least, line = (
+        float(value) for value in (model.flows, model.capacity_bps, model.min_rate_bps, model.line_rate_bps)
+    )
+    if flows * least >= capacity:
+        return (
+            f"all flows at their least rate of {bit_rate(least)} fill the link: the queue stays full, come what may",
+            "fewer flows, or a smaller least rate",
+        )
+    if flows * line <= capacity:
+        return (
+            f"all flows at their lines' rate of {bit_rate(line)} are no more than the capacity: the queue stays empty",
+            "more flows, or a slower bottleneck",
+        )
+    return None
+
+
+def _why_restless(model: FluidModel, given: Configuration, beside: int | None) -> tuple[str, str]:
+    """Reason and hint; ``beside`` is the mode next to an equilibrium that only another mode has."""
     queue = float(model.state_at_rest()[0])
     if isinstance(model, Dcqcn) and queue >= model.k_max_octets:
         return (
             "at rest marks would have to be more likely than p_max: the queue stays at k_max, where they jump to 1",
             "fewer flows, or a larger p_max or smaller r_ai; the law has no derivative there",
+        )
+    if beside is not None:
+        away = abs(queue - float(np.max(np.asarray(model.set_point_octets()))))
+        return (
+            f"the equilibrium is {away:.2g} octets from the switching line, and beyond that the mode "
+            f"'{model.modes[beside]}' has none: every swing of more than that leaves what a linear law describes",
+            "`penstock theory overlay` shows the swing; a larger R_AI or shorter cycles move it off the line",
         )
     return (
         f"at rest the queue would have to be {queue:g} octets long, and the buffer has {given.buffer_octets:g}",

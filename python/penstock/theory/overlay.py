@@ -3,9 +3,12 @@
 The fluid goes through all periods of the scenario: where flows or links change, the next period begins with the queue
 that the last one left, and with the mean of the rates that the flows have, new ones at line rate.
 
-How a model is integrated follows from what it is. One whose sources keep nothing but their rate (SMCC, BCN) goes sample
-by sample, unless its continuous form is asked for; the others as differential equations, with their delays where these
-are longer than a tenth of what the model calls its time scale, and without where they are not.
+How a model is integrated follows from what it is. QCN, SMCC and BCN go sample by sample, source by source, and FECN by
+its clock, unless a continuous form is asked for. Continuous forms are differential equations, with their delays where
+these are longer than a tenth of what the model calls its time scale, and without where they are not.
+
+Where samples are drawn, one run is as good as another: there are several, as there are seeds of the packets, and both
+sides are measured alike.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,13 +23,13 @@ from penstock.scenario import Progress, Scenario
 from penstock.theory import delay, hybrid, samples
 from penstock.theory.configuration import Configuration, Unsuited, configurations
 from penstock.theory.models import MODELS, model_of
-from penstock.theory.models.base import GLIDES, Array, FluidModel, Stepwise
+from penstock.theory.models.base import Array, Clocked, Flags, FluidModel, InSteps, Source, Stepwise
 
 if TYPE_CHECKING:
     from penstock.result import Result
 
 STEPS = "steps"
-"""The name of the form that goes sample by sample."""
+"""The name of the form that goes by whole steps."""
 
 HOLD_S = 0.05
 """How long a queue must stay near its rest to have settled, s: as for paper 004's response times."""
@@ -42,7 +45,7 @@ _EVENT_SHARE = 1e-3
 _FINE_S = 1e-4
 _MOST_ROWS = 4_000_000
 _DRAWS = 16
-"""Runs of a model with drawn samples, whose mean is shown."""
+"""Runs of a model in which something is drawn; as many as seeds, if these are more."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +64,12 @@ class Distance:
         packet_std_octets: the same of the packets.
         difference: fluid less packets of the two means, as a share of the buffer.
         fluid_settling_s: until the fluid's queue is within a quarter of its own mean and stays so for 50 ms; None if
-            it does not.
-        packet_settling_s: the same of the packets, the median of the seeds that settle; None if fewer than half do.
+            it does not; of several runs the median, None if fewer than half settle.
+        packet_settling_s: the same of the packets' seeds.
         settling_ratio: fluid over packets.
+        fluid_mean_settling_s: the same of the mean of the runs: chance swings of single ones are not in it.
+        packet_mean_settling_s: the same of the packets.
+        mean_settling_ratio: fluid over packets.
         fluid_rate_bps: mean rate of a flow over the second half, bit/s.
         packet_rate_bps: the same of the packets.
         rms_octets: root of the mean square of the difference between the fluid's queue and the mean of the seeds'.
@@ -83,6 +89,9 @@ class Distance:
     fluid_settling_s: float | None
     packet_settling_s: float | None
     settling_ratio: float | None
+    fluid_mean_settling_s: float | None
+    packet_mean_settling_s: float | None
+    mean_settling_ratio: float | None
     fluid_rate_bps: float
     packet_rate_bps: float
     rms_octets: float
@@ -104,7 +113,8 @@ class Overlay:
         buffer_octets: size of the queue, octets.
         set_point_octets: what the scheme aims at, octets.
         time_s: times, shape (k,).
-        fluid: queue (octets) and rate of a flow (bit/s), shape (2, k); NaN where no controlled flow runs.
+        fluid: queue (octets) and mean rate of a flow (bit/s), shape (runs, 2, k); several runs where the model draws;
+            NaN where no controlled flow runs.
         packets: the same of each seed, shape (seeds, 2, k).
         distances: one for each period.
         omits: what the model leaves out.
@@ -170,13 +180,21 @@ def overlay(
     packets = [_packets(result, periods[0].queue, controlled) for result in runs]
     time_s = packets[0][0]
     observed = np.stack([rows for _, rows in packets])
-    steps = form in (None, STEPS) and isinstance(models[0], Stepwise)
-    fluid, delays = _fluid(models, periods, time_s, steps, plan["seed"])
+    stepped = [model for model in models if isinstance(model, InSteps)] if form in (None, STEPS) else []
+    if stepped:
+        draws = max(_DRAWS, seeds) if isinstance(stepped[0], Stepwise) else 1
+        fluid = np.stack(
+            [_in_steps(stepped, periods, time_s, np.random.default_rng([plan["seed"], n])) for n in range(draws)]
+        )
+        delays = [float(np.max(model.delay_s)) for model in stepped]
+    else:
+        integrated, delays = _fluid(models, periods, time_s)
+        fluid = integrated[None]
     return Overlay(
         scenario=scenario.name,
         question=scenario.question,
         scheme=periods[0].scheme,
-        form=STEPS if steps else models[0].form,
+        form=STEPS if stepped else models[0].form,
         queue=periods[0].queue,
         seeds=numbers,
         delay_s=tuple(delays),
@@ -188,7 +206,7 @@ def overlay(
         distances=tuple(
             _distance(model, period, time_s, fluid, observed) for model, period in zip(models, periods, strict=True)
         ),
-        omits=tuple(what for what in models[0].omits if not (steps and what == GLIDES)),
+        omits=stepped[0].omits_in_steps if stepped else models[0].omits,
     )
 
 
@@ -197,19 +215,15 @@ def _chosen(configuration: Configuration, form: str | None) -> FluidModel:
         return model_of(configuration, form)
     first = next((model.form for model in MODELS if model.scheme == configuration.scheme), None)
     model = model_of(configuration, first)
-    if form == STEPS and not isinstance(model, Stepwise):
-        raise Unsuited(
-            f"{configuration.scheme}'s sources keep more than their rate", "smcc and bcn go sample by sample"
-        )
+    if form == STEPS and not isinstance(model, InSteps):
+        raise Unsuited(f"{configuration.scheme} has no form in steps", f"it has the form {model.form}")
     return model
 
 
 # The fluid.
 
 
-def _fluid(
-    models: Sequence[FluidModel], periods: Sequence[Configuration], time_s: Array, steps: bool, seed: int
-) -> tuple[Array, list[float]]:
+def _fluid(models: Sequence[FluidModel], periods: Sequence[Configuration], time_s: Array) -> tuple[Array, list[float]]:
     """Return queue and rate at ``time_s`` through all periods, and the delay that each was integrated with."""
     out = np.full((2, len(time_s)), np.nan)
     state: Array | None = None
@@ -218,36 +232,37 @@ def _fluid(
     delays = []
     for model, period in zip(models, periods, strict=True):
         state = _begins(model, period, state, before)
-        stop_s = min(period.stop_s, float(time_s[-1]))
-        rows = (time_s >= period.start_s) & (time_s <= stop_s)
+        rows, asked = _asked(period, time_s)
         if not rows.any():
             delays.append(0.0)
             continue
-        asked = np.append(time_s[rows], stop_s)
-        if steps and isinstance(model, Stepwise):
-            found = _by_samples(model, state, period.start_s, asked, seed)
-            delays.append(float(np.max(model.delay_s)))
+        longest = float(np.max(np.concatenate([np.atleast_1d(d) for d in model.delays_s])))
+        short = longest < _SHORT * model.time_scale_s
+        if short:
+            ordinary = hybrid.integrate(model.without_delay(), state, float(asked[-1]), start_s=period.start_s)
+            found, earlier = ordinary.at(asked), None
         else:
-            longest = float(np.max(np.concatenate([np.atleast_1d(d) for d in model.delays_s])))
-            short = longest < _SHORT * model.time_scale_s
-            if short:
-                ordinary = hybrid.integrate(model.without_delay(), state, stop_s, start_s=period.start_s)
-                found, earlier = ordinary.at(asked), None
-            else:
-                delayed = delay.integrate(
-                    model,
-                    state,
-                    stop_s,
-                    start_s=period.start_s,
-                    step_s=model.time_scale_s / _STEPS_A_SCALE,
-                    before=earlier,
-                    event_share=_EVENT_SHARE,
-                )
-                found, earlier = delayed.at(asked), delayed.history.at
-            delays.append(0.0 if short else longest)
+            delayed = delay.integrate(
+                model,
+                state,
+                float(asked[-1]),
+                start_s=period.start_s,
+                step_s=model.time_scale_s / _STEPS_A_SCALE,
+                before=earlier,
+                event_share=_EVENT_SHARE,
+            )
+            found, earlier = delayed.at(asked), delayed.history.at
+        delays.append(0.0 if short else longest)
         out[:, rows] = found[:2, :-1]
         state, before = found[:, -1], period
     return out, delays
+
+
+def _asked(period: Configuration, time_s: Array) -> tuple[Flags, Array]:
+    """Return which of ``time_s`` lie in a period, and these times with the period's end."""
+    stop_s = min(period.stop_s, float(time_s[-1]))
+    rows = (time_s >= period.start_s) & (time_s <= stop_s)
+    return rows, np.append(time_s[rows], stop_s)
 
 
 def _begins(model: FluidModel, period: Configuration, state: Array | None, before: Configuration | None) -> Array:
@@ -263,17 +278,29 @@ def _begins(model: FluidModel, period: Configuration, state: Array | None, befor
     return cast(Array, np.clip(mean, low, high))
 
 
-def _by_samples(model: Stepwise, state: Array, start_s: float, asked: Array, seed: int) -> Array:
-    """Return the trajectory sample by sample; with drawn samples the mean of several."""
-    if not getattr(model, "drawn", False):
-        return samples.integrate(model, state, float(asked[-1]), start_s=start_s).at(asked)
-    runs = [
-        samples.integrate(
-            model, state, float(asked[-1]), start_s=start_s, random=np.random.default_rng([seed, draw])
-        ).at(asked)
-        for draw in range(_DRAWS)
-    ]
-    return cast(Array, np.mean(runs, axis=0))
+def _in_steps(
+    models: Sequence[InSteps], periods: Sequence[Configuration], time_s: Array, random: np.random.Generator
+) -> Array:
+    """Return queue and mean rate at ``time_s`` through all periods, in whole steps."""
+    out = np.full((2, len(time_s)), np.nan)
+    sources: tuple[Source, ...] = ()
+    queue, before_s = 0.0, 0.0
+    for model, period in zip(models, periods, strict=True):
+        rows, asked = _asked(period, time_s)
+        if not rows.any():
+            continue
+        if period.start_s > before_s:
+            queue, sources = 0.0, ()
+        begin, stop_s = model.start(), float(asked[-1])
+        begin[0] = queue
+        if isinstance(model, Stepwise):
+            found = samples.integrate(model, begin, stop_s, start_s=period.start_s, random=random, sources=sources)
+        else:
+            begin[1] = sources[0].rate_bps if sources else begin[1]
+            found = samples.by_clock(cast(Clocked, model), begin, stop_s, start_s=period.start_s)
+        out[:, rows] = found.at(asked)[:, :-1]
+        queue, sources, before_s = float(found.states[0][-1]), found.sources, period.stop_s
+    return out
 
 
 # The packets.
@@ -299,12 +326,14 @@ def _packets(result: "Result", queue: str, controlled: Sequence[str]) -> tuple[A
 # Distances.
 
 
-def settling_s(time_s: Array, octets: Array, rest_octets: float) -> float | None:
-    """Return how long after the first of ``time_s`` a queue is within a quarter of its rest and stays so for 50 ms.
+def settling_s(time_s: Array, octets: Array, rest_octets: float, band: float = BAND) -> float | None:
+    """Return how long after the first of ``time_s`` a queue is near its rest and stays so for 50 ms.
+
+    Near is within ``band`` of the rest, by default a quarter.
 
     None if it never does; in shorter records than ten times that, a tenth of the record is enough.
     """
-    inside = np.abs(octets - rest_octets) <= BAND * rest_octets
+    inside = np.abs(octets - rest_octets) <= band * rest_octets
     hold = min(HOLD_S, (time_s[-1] - time_s[0]) / 10)
     edges = np.flatnonzero(np.diff(np.concatenate(([0], inside.astype(int), [0]))))
     for first, after in zip(edges[::2], edges[1::2], strict=True):
@@ -315,13 +344,12 @@ def settling_s(time_s: Array, octets: Array, rest_octets: float) -> float | None
 
 def _distance(model: FluidModel, period: Configuration, time_s: Array, fluid: Array, packets: Array) -> Distance:
     rows = (time_s > period.start_s) & (time_s <= period.stop_s)
-    times, ours, theirs = time_s[rows], fluid[:, rows], packets[:, :, rows]
+    times, ours, theirs = time_s[rows], fluid[:, :, rows], packets[:, :, rows]
     late = times >= (times[0] + times[-1]) / 2
-    our_mean, their_mean = float(ours[0, late].mean()), float(theirs[:, 0, late].mean())
-    fluid_s = settling_s(times, ours[0], our_mean)
-    each = [settling_s(times, run[0], their_mean) for run in theirs]
-    known = [value for value in each if value is not None]
-    packet_s = float(np.median(known)) if 2 * len(known) >= len(each) else None
+    our_mean, their_mean = float(ours[:, 0, late].mean()), float(theirs[:, 0, late].mean())
+    fluid_s, packet_s = _median_settling_s(times, ours), _median_settling_s(times, theirs)
+    fluid_mean_s = settling_s(times, ours[:, 0].mean(axis=0), our_mean)
+    packet_mean_s = settling_s(times, theirs[:, 0].mean(axis=0), their_mean)
     return Distance(
         start_s=period.start_s,
         stop_s=min(period.stop_s, float(time_s[-1])),
@@ -330,14 +358,29 @@ def _distance(model: FluidModel, period: Configuration, time_s: Array, fluid: Ar
         rest_octets=float(model.state_at_rest()[0]),
         fluid_mean_octets=our_mean,
         packet_mean_octets=their_mean,
-        fluid_std_octets=float(ours[0, late].std()),
+        fluid_std_octets=float(ours[:, 0, late].std(axis=1).mean()),
         packet_std_octets=float(theirs[:, 0, late].std(axis=1).mean()),
         difference=(our_mean - their_mean) / period.buffer_octets,
         fluid_settling_s=fluid_s,
         packet_settling_s=packet_s,
-        settling_ratio=fluid_s / packet_s if fluid_s is not None and packet_s else None,
-        fluid_rate_bps=float(ours[1, late].mean()),
+        settling_ratio=_ratio(fluid_s, packet_s),
+        fluid_mean_settling_s=fluid_mean_s,
+        packet_mean_settling_s=packet_mean_s,
+        mean_settling_ratio=_ratio(fluid_mean_s, packet_mean_s),
+        fluid_rate_bps=float(ours[:, 1, late].mean()),
         packet_rate_bps=float(theirs[:, 1, late].mean()),
-        rms_octets=float(np.sqrt(np.mean((ours[0] - theirs[:, 0].mean(axis=0)) ** 2))),
-        wasserstein_octets=float(wasserstein_distance(ours[0, late], theirs[:, 0, late].ravel())),
+        rms_octets=float(np.sqrt(np.mean((ours[:, 0].mean(axis=0) - theirs[:, 0].mean(axis=0)) ** 2))),
+        wasserstein_octets=float(wasserstein_distance(ours[:, 0, late].ravel(), theirs[:, 0, late].ravel())),
     )
+
+
+def _median_settling_s(time_s: Array, runs: Array) -> float | None:
+    """Return the median settling time of the runs that settle; None if fewer than half do."""
+    rest = float(runs[:, 0, time_s >= (time_s[0] + time_s[-1]) / 2].mean())
+    each = [settling_s(time_s, run[0], rest) for run in runs]
+    known = [value for value in each if value is not None]
+    return float(np.median(known)) if 2 * len(known) >= len(each) else None
+
+
+def _ratio(ours: float | None, theirs: float | None) -> float | None:
+    return ours / theirs if ours is not None and theirs else None

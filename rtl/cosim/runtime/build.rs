@@ -11,6 +11,7 @@ fn main() {
         .cpp(true)
         .std("c++17")
         .opt_level(2)
+        .debug(false)
         .warnings(false)
         .include(&include)
         .include(include.join("vltstd"))

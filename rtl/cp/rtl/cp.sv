@@ -362,16 +362,13 @@ module cp
   );
 
 `ifdef FORMAL
-  // No arrival is lost between the queue and the algorithm. QCN: no message without congestion. The queue's bounds, the
-  // frames' wholeness and the messages' are proved of the parts.
+  // No arrival is lost between the queue and the algorithm. The queue's bounds, the frames' wholeness, and that no message
+  // comes without congestion, are proved of the parts.
   logic past_valid_q = 1'b0;
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
     if (!past_valid_q) assume (rst_i);
-    if (past_valid_q) begin
-      if (!rst_i) assert (!(arrived_q && events_full));
-      if (told && !Smcc) assert (fb_o != '0);
-    end
+    if (past_valid_q && !rst_i) assert (!(arrived_q && events_full));
   end
 `endif
 endmodule

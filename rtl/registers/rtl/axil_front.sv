@@ -34,12 +34,12 @@ module axil_front #(
   output var logic [        31:0] s_axil_rdata,
   output var logic [         1:0] s_axil_rresp,
 
-  // A request lasts one clock; its answer comes some clocks later.
+  // A request lasts one clock, and so do its data; its answer comes some clocks later.
   output var logic                req_o,
   output var logic                req_is_wr_o,
   output var logic [AddressW-1:0] addr_o,
   output var logic [        31:0] wr_data_o,
-  output var logic [        31:0] wr_biten_o,
+  output var logic [         3:0] wr_strobe_o,
   input var  logic                rd_ack_i,
   input var  logic                rd_err_i,
   input var  logic [        31:0] rd_data_i,
@@ -56,7 +56,6 @@ module axil_front #(
   logic                read_last_q;
   logic [AddressW-3:0] read_address_q;
   logic [AddressW-3:0] write_address_q;
-  logic [         3:0] strobe_q;
   logic                writes;
   logic                reads;
 
@@ -100,8 +99,8 @@ module axil_front #(
   always_ff @(posedge clk_i) begin
     if (!aw_q) write_address_q <= s_axil_awaddr[AddressW-1:2];
     if (!w_q) begin
-      wr_data_o <= s_axil_wdata;
-      strobe_q  <= s_axil_wstrb;
+      wr_data_o   <= s_axil_wdata;
+      wr_strobe_o <= s_axil_wstrb;
     end
     if (!ar_q) read_address_q <= s_axil_araddr[AddressW-1:2];
     req_is_wr_o <= writes;
@@ -112,9 +111,6 @@ module axil_front #(
       s_axil_rdata <= rd_data_i;
     end
   end
-
-  // The data stay in their register until the next write's come, which is after the request.
-  always_comb for (int unsigned i = 0; i < 4; ++i) wr_biten_o[8*i+:8] = {8{strobe_q[i]}};
 
 `ifdef FORMAL
   // What must never happen: two answers to an access, one that is withdrawn or changes, a request while one runs.

@@ -6,8 +6,8 @@
 // s_axis_octets_i is the frame's length with its FCS, valid with the first beat until that is taken. What the bucket takes
 // is 20 octets more, preamble and gap. A frame that the bucket can never hold is dropped whole and counted.
 //
-// Latency: a frame that may go is shown in the clock after its first beat came; sent_valid_o is high in that clock.
-// Throughput: a beat a clock, and a clock between frames.
+// Latency: a frame that may go is shown two clocks after its first beat came; sent_valid_o is high in that clock.
+// Throughput: a beat a clock, and two clocks between frames.
 
 `default_nettype none
 
@@ -60,14 +60,24 @@ module rate_gate
   } state_e;
 
   state_e            state_q;
-  logic   [FrameW:0] line_octets;
+  // What the frame that waits takes, and that this is more than the bucket holds: a clock after its first beat came.
+  logic   [FrameW:0] line_octets_q;
+  logic              known_q;
   logic              never;
+  logic              waits;
   logic              ready;
   logic              goes;
   logic              ends;
 
-  assign line_octets = {1'b0, s_axis_octets_i} + (FrameW + 1)'(LineOctets);
-  assign never       = line_octets > (FrameW + 1)'(Depth);
+  assign waits = state_q == Waiting && s_axis_tvalid;
+  assign never = known_q && line_octets_q > (FrameW + 1)'(Depth);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) known_q <= 1'b0;
+    else known_q <= waits;
+  end
+
+  always_ff @(posedge clk_i) line_octets_q <= {1'b0, s_axis_octets_i} + (FrameW + 1)'(LineOctets);
 
   token_bucket #(
       .Depth        (Depth),
@@ -78,13 +88,13 @@ module rate_gate
       .clk_i,
       .rst_i,
       .rate_i,
-      .octets_i(line_octets[FrameW-1:0]),
-      .take_i  (state_q == Waiting && s_axis_tvalid && !never),
+      .octets_i(line_octets_q[FrameW-1:0]),
+      .take_i  (waits && known_q && !never),
       .ready_o (ready),
       .tokens_o
   );
 
-  assign goes = state_q == Waiting && s_axis_tvalid && !never && ready;
+  assign goes = waits && known_q && !never && ready;
   assign ends = s_axis_tvalid && s_axis_tready && s_axis_tlast;
 
   always_ff @(posedge clk_i) begin
@@ -95,7 +105,7 @@ module rate_gate
     end else begin
       sent_valid_o <= goes;
       if (goes) state_q <= Passing;
-      else if (state_q == Waiting && s_axis_tvalid && never) state_q <= Dropping;
+      else if (waits && never) state_q <= Dropping;
       else if (ends || state_q > Dropping) state_q <= Waiting;
       if (state_q == Dropping && ends && dropped_o != '1) dropped_o <= dropped_o + 1'b1;
     end

@@ -118,11 +118,14 @@ fn one_source() {
 #[test]
 fn eight_sources() {
     let experiment =
-        scaled(POINTS, (140_000_000, "140 Mbps"), (10_000_000, "10 Mbps"), (10_000, "10000 octets"), (5000, "200 us"));
-    let runs: Vec<_> = SEEDS.map(|seed| run(&experiment, seed)).collect();
+        &scaled(POINTS, (140_000_000, "140 Mbps"), (10_000_000, "10 Mbps"), (10_000, "10000 octets"), (5000, "200 us"));
+    let runs: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = SEEDS.map(|seed| scope.spawn(move || run(experiment, seed))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a run ends")).collect()
+    });
     compare(&runs);
     let bed: Vec<Phase> = runs.iter().map(|run| run[0]).collect();
-    let others: Vec<Phase> = SEEDS.map(|seed| whole(&experiment, &experiment.simulate(100 + seed, 0))).collect();
+    let others: Vec<Phase> = SEEDS.map(|seed| whole(experiment, &experiment.simulate(100 + seed, 0))).collect();
     for (what, of) in [("queue", (|phase| phase.queue) as fn(&Phase) -> f64), ("used", |phase| phase.used)] {
         let [here, there] = [&bed, &others].map(|runs| interval(&runs.iter().map(of).collect::<Vec<_>>()));
         println!("{what}: test bed {here:.4?}, simulator {there:.4?}");

@@ -90,7 +90,11 @@ def _print(found: Overlay) -> None:
         "apart, of the buffer": lambda d: ("-" if d.difference < 0 else "+") + share(abs(d.difference)),
         "queue, standard deviation": lambda d: f"{octets(d.fluid_std_octets)} | {octets(d.packet_std_octets)}",
         "settled after": lambda d: f"{_time(d.fluid_settling_s)} | {_time(d.packet_settling_s)}",
-        "ratio of these": lambda d: "-" if d.settling_ratio is None else f"{d.settling_ratio:.2f}",
+        "ratio of these": lambda d: _ratio(d.settling_ratio),
+        "mean of the runs settled after": lambda d: (
+            f"{_time(d.fluid_mean_settling_s)} | {_time(d.packet_mean_settling_s)}"
+        ),
+        "ratio of those": lambda d: _ratio(d.mean_settling_ratio),
         "rate of a flow, mean": lambda d: f"{bit_rate(d.fluid_rate_bps)} | {bit_rate(d.packet_rate_bps)}",
         "queues apart, RMS": lambda d: octets(d.rms_octets),
         "distributions apart (Wasserstein)": lambda d: octets(d.wasserstein_octets),
@@ -103,3 +107,7 @@ def _print(found: Overlay) -> None:
 
 def _time(seconds: float | None) -> str:
     return "never" if seconds is None else duration(seconds)
+
+
+def _ratio(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

@@ -13,6 +13,7 @@ present state.
 Which mode holds is a matter of signs: those of the switching functions, which are zero on the switching lines.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -41,8 +42,13 @@ QUEUE = Variable("queue_octets", "length of the queue, octets")
 RATE = Variable("rate_bps", "rate of each flow as it arrives at the queue, bit/s")
 TARGET = Variable("target_rate_bps", "rate that each flow recovers towards, bit/s")
 
+ALIKE = "differences between flows (all have the mean rate)"
 GLIDES = "the step of the rate at a sample: rates glide"
-"""What a continuous form leaves out, and a form that goes sample by sample does not."""
+CYCLES = "cycles that end between two messages"
+SAMPLING = "chance of samples, the table's shorter intervals where |Fb| is large, Qold of the last message"
+PHASE = "the moments of measurement and of probes: their phase is the mean one"
+IN_STEPS = frozenset({ALIKE, GLIDES, CYCLES, SAMPLING, PHASE})
+"""What continuous forms leave out, and forms in steps do not."""
 
 
 def namespace(array: Array) -> Any:
@@ -236,16 +242,79 @@ class FluidModel(ABC):
     def _scale_s(self) -> Value: ...
 
 
-class Stepwise(FluidModel):
-    """A model whose source keeps nothing but its rate, so that a sample alone says by how much the rate changes."""
+@dataclass
+class Source:
+    """One of the N sources of a form that goes sample by sample, and what it remembers.
+
+    Attributes:
+        rate_bps: what arrives of it at the queue, bit/s.
+        due_octets: what it sends until it changes its rate by itself, octets; infinite if only messages change it.
+        target_bps: the rate that it recovers towards, bit/s.
+        cycles: cycles since the last message.
+    """
+
+    rate_bps: float
+    due_octets: float = math.inf
+    target_bps: float = math.inf
+    cycles: int = 0
+
+
+class InSteps(FluidModel):
+    """A model that has a second form, in which rates change by whole steps."""
+
+    @property
+    def omits_in_steps(self) -> tuple[str, ...]:
+        """What of the scheme is not in that form."""
+        return tuple(what for what in self.omits if what not in IN_STEPS)
+
+
+class Clocked(InSteps):
+    """A model whose sources have one rate, which a switch's clock changes."""
+
+    offered: bool
+    """Whether frames that the full queue refuses count as load."""
+
+    @property
+    @abstractmethod
+    def clock_s(self) -> float:
+        """The interval of the clock, s."""
 
     @abstractmethod
-    def frames_between(self, queue_octets: float) -> float:
-        """Return how many frames pass from a sample to the next."""
+    def next_rate_bps(self, rate_bps: float, octets: float, queue_octets: float) -> float:
+        """Return the rate that follows an interval in which ``octets`` came, and the queue was so long at its end."""
+
+
+class Stepwise(InSteps):
+    """A model that has a form in which whole samples change single sources."""
+
+    @abstractmethod
+    def frames_between(self, offset_octets: float, growth_octets: float, random: np.random.Generator) -> float:
+        """Return how many frames pass from a sample that shows an offset and a growth to the next."""
 
     @abstractmethod
     def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
         """Return by how much a sampled flow changes its rate, bit/s."""
+
+    def source_at(self, state: Array) -> Source:
+        """Return a source as the fluid's state has it on the average."""
+        return Source(float(state[1]))
+
+    def speaks(self, offset_octets: float, growth_octets: float) -> bool:
+        """Return whether a sample makes a message."""
+        return True
+
+    def keeps(self, spoke: bool) -> bool:
+        """Return whether the growth that the next sample shows is that from this one on."""
+        return True
+
+    def told(self, source: Source, offset_octets: float, growth_octets: float) -> None:
+        """Change a source as a message says."""
+        change = self.step_bps(source.rate_bps, offset_octets, growth_octets)
+        source.rate_bps = min(max(source.rate_bps + change, float(self.min_rate_bps)), float(self.line_rate_bps))
+
+    def ended(self, source: Source, random: np.random.Generator) -> None:
+        """Change a source that has sent what was due."""
+        raise NotImplementedError(f"{self.scheme}'s sources change their rates at messages alone")
 
 
 def common(configuration: Configuration, min_rate: str) -> dict[str, Value]:

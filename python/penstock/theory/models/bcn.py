@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
 from penstock.theory.models.base import (
+    ALIKE,
     GLIDES,
     QUEUE,
     RATE,
@@ -48,6 +49,7 @@ class Bcn(Stepwise):
         share_severe: the same above ``q_sc_octets``.
         cut_per_octet: Gd for an octet of Fb, 1/octets.
         raise_per_octet: Gi Ru for an octet of Fb, bit/s.
+        jitter: largest deviation of an interval between samples, as a share of its mean.
     """
 
     q_eq_octets: Value
@@ -58,13 +60,14 @@ class Bcn(Stepwise):
     share_severe: Value
     cut_per_octet: Value
     raise_per_octet: Value
+    jitter: float = 0.0
 
     scheme: ClassVar[str] = "bcn"
     form: ClassVar[str] = "sampled"
     source: ClassVar[str] = "paper 004, equation (2); Ren and Jiang's coordinates"
     per: ClassVar[str] = "per second: what a message does, times the messages of a flow in a second"
     omits: ClassVar[tuple[str, ...]] = (
-        "differences between flows (all have the mean rate)",
+        ALIKE,
         "association: positive messages act from the start",
         GLIDES,
         "lengths in whole units of 64 octets",
@@ -101,6 +104,7 @@ class Bcn(Stepwise):
             share_severe=frame / number("sample_interval_severe") if word["over_sampling"] else share,
             cut_per_octet=1 / number("gd_inverse") / _UNIT_OCTETS,
             raise_per_octet=number("gi") * number("ru") / _UNIT_OCTETS,
+            jitter=number("sample_jitter"),
         )
 
     def fb_octets(self, state: Array) -> Array:
@@ -125,9 +129,11 @@ class Bcn(Stepwise):
             change = -self.cut_per_octet * (1 + 2 * self.w) * self.q_eq_octets * state[1]
         return cast(Array, xp.stack([self.excess_octets_per_s(state), messages * change]))
 
-    def frames_between(self, queue_octets: float) -> float:
+    def frames_between(self, offset_octets: float, growth_octets: float, random: np.random.Generator) -> float:
         """Return how many frames pass from a sample to the next."""
-        return 1 / float(self.share_severe if queue_octets > self.q_sc_octets else self.share_sampled)
+        severe = offset_octets + self.q_eq_octets > self.q_sc_octets
+        spread = random.uniform(1 - self.jitter, 1 + self.jitter) if self.jitter > 0 else 1.0
+        return float(spread / (self.share_severe if severe else self.share_sampled))
 
     def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
         """Return by how much a sampled flow changes its rate, bit/s: equation (2)."""

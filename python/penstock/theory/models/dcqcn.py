@@ -33,7 +33,7 @@ from penstock.theory.models.base import (
     namespace,
     stack,
 )
-from penstock.theory.models.qcn import survival, unbroken
+from penstock.theory.models.qcn import log_kept, survival, unbroken
 
 
 @dataclass(frozen=True)
@@ -194,10 +194,11 @@ class Dcqcn(FluidModel):
     def _rates(self, p: Array, frames: Value) -> tuple[Array, Array, Array, Array]:
         """Return cuts a second, share of alpha's intervals with a CNP, cycles a second, and those that increase R."""
         by_bytes, by_time = self.byte_reset_octets / self.frame_octets, self.timer_s * frames
-        cycles_b, cycles_t = frames * unbroken(p, by_bytes), frames * unbroken(p, by_time)
-        increase = cycles_b * survival(p, self.stages * by_bytes) + cycles_t * survival(p, self.stages * by_time)
-        cut = (1 - survival(p, self.cnp_s * frames)) / self.cnp_s
-        return cut, 1 - survival(p, self.alpha_s * frames), cycles_b + cycles_t, increase
+        kept = log_kept(p)
+        cycles_b, cycles_t = frames * unbroken(p, kept, by_bytes), frames * unbroken(p, kept, by_time)
+        increase = cycles_b * survival(kept, self.stages * by_bytes) + cycles_t * survival(kept, self.stages * by_time)
+        cut = (1 - survival(kept, self.cnp_s * frames)) / self.cnp_s
+        return cut, 1 - survival(kept, self.alpha_s * frames), cycles_b + cycles_t, increase
 
     def _limits(self) -> tuple[list[Value], list[Value]]:
         low, high = super()._limits()

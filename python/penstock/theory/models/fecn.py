@@ -14,11 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.theory.configuration import Configuration, Unsuited
-from penstock.theory.models.base import QUEUE, RATE, Array, Flags, FluidModel, Value, Variable, common, namespace, stack
+from penstock.theory.models.base import (
+    PHASE,
+    QUEUE,
+    RATE,
+    Array,
+    Clocked,
+    Flags,
+    Value,
+    Variable,
+    common,
+    namespace,
+    stack,
+)
 
 
 @dataclass(frozen=True)
-class Fecn(FluidModel):
+class Fecn(Clocked):
     """FECN: paper 001's switch, as a relaxation towards f(q) link less what others send.
 
     Attributes:
@@ -46,7 +58,7 @@ class Fecn(FluidModel):
     source: ClassVar[str] = "paper 001, sections 2 to 5; the scheme's own allocator"
     per: ClassVar[str] = "per second: what an interval does, spread over it"
     omits: ClassVar[tuple[str, ...]] = (
-        "the moments of measurement and of probes: their phase is the mean one",
+        PHASE,
         "probes that do not come back",
         "limited increase, adjustment of capacity",
     )
@@ -102,6 +114,20 @@ class Fecn(FluidModel):
         next_rate = then[1] * self.wanted(mode, then[0]) * self.link_bps / load
         change = self.weight * (xp.minimum(next_rate, self.link_bps) - then[1]) / self.interval_s
         return cast(Array, xp.stack([self.excess_octets_per_s(state), change]))
+
+    @property
+    def clock_s(self) -> float:
+        """T, s."""
+        return float(np.max(self.interval_s))
+
+    def next_rate_bps(self, rate_bps: float, octets: float, queue_octets: float) -> float:
+        """Return what a step makes of the advertised rate, bit/s."""
+        link = float(self.link_bps)
+        wanted = float(self.wanted(int(queue_octets > self.q_eq_octets), np.array(queue_octets)))
+        load = octets / (self.clock_s * wanted * link * float(self.octets_per_bit))
+        new = min(rate_bps / load, link) if load > 0 else link
+        weight = float(self.weight)
+        return max((1 - weight) * rate_bps + weight * new, float(self.min_rate_bps))
 
     def switches(self, state: Array, past: Sequence[Array]) -> Array:
         """Return the queue less Qeq, octets."""

@@ -19,12 +19,17 @@ from numpy.typing import NDArray
 
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
 from penstock.theory.models.base import (
+    ALIKE,
+    CYCLES,
     QUEUE,
     RATE,
+    SAMPLING,
     TARGET,
     Array,
     Flags,
     FluidModel,
+    Source,
+    Stepwise,
     Value,
     Variable,
     common,
@@ -33,6 +38,14 @@ from penstock.theory.models.base import (
 )
 
 _DECREASE, _RECOVERY, _INCREASE = range(3)
+
+_NEVER_S = 1e9
+
+_TABLES = {
+    "paper": (1.0, 0.5, 1 / 3, 0.25, 0.2, 1 / 6, 21.5 / 150, 18.5 / 150),
+    "harmonic": tuple(1 / (k + 1) for k in range(8)),
+}
+"""Intervals between samples by |Fb|, eight steps a row, as shares of the first: paper 002, table 1, and 802.1Qau."""
 
 
 @dataclass(frozen=True)
@@ -156,10 +169,10 @@ class Paper004(_Qcn):
         return self.byte_reset_octets / self.octets_per_bit * self.flows / self.capacity_bps
 
     def fb_frames(self, state: Array) -> Array:
-        """Return Fb of equation (14), frames."""
+        """Return Fb of equation (14), frames: samples come from all frames, so that its C is the whole link's rate."""
         x, y = self.to_paper(state)
-        capacity_fps = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
-        return -(x + self.w / (self.share_sampled * capacity_fps) * y)
+        link_fps = self.link_bps / (BITS_PER_OCTET * self.wire_octets)
+        return -(x + self.w / (self.share_sampled * link_fps) * y)
 
     def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
         """Return (12) with the line of (15) that belongs to the mode."""
@@ -202,12 +215,12 @@ class Paper004(_Qcn):
 
     def _scale_s(self) -> Value:
         capacity_fps = self.capacity_bps / (BITS_PER_OCTET * self.wire_octets)
-        fast = self.gd_per_frame * self.w / self.share_sampled
+        fast = self.gd_per_frame * self.w / self.share_sampled * self.capacity_bps / self.link_bps
         return cast(Array, np.minimum(1 / np.sqrt(self.gd_per_frame * capacity_fps), 1 / fast))
 
 
 @dataclass(frozen=True)
-class Sampled(_Qcn):
+class Sampled(_Qcn, Stepwise):
     """What the algorithm does, per second: cuts at samples with Fb < 0, cycles of the byte counter otherwise.
 
     With m = p r / frame messages a second and k = r / (8 B) cycles a second, while Fb < 0:
@@ -224,19 +237,29 @@ class Sampled(_Qcn):
     Attributes:
         halved: whether cycles are halved after Fast Recovery.
         step_octets: step of quantisation, octets; 0 without.
+        old_at_messages: growth refers to the queue at the last message and not at the last sample; in steps alone.
+        counted: samples come at even distances; in steps alone, as what follows.
+        jitter: largest deviation of an interval of the table, as a share of its mean.
+        cycle_jitter: the same of a cycle of the byte counter.
+        intervals: lengths of the table's intervals, as shares of the first; one if |Fb| does not change them.
     """
 
     halved: bool
     step_octets: Value = 0.0
+    old_at_messages: bool = False
+    counted: bool = False
+    jitter: float = 0.0
+    cycle_jitter: float = 0.0
+    intervals: tuple[float, ...] = (1.0,)
 
     form: ClassVar[str] = "sampled"
     source: ClassVar[str] = "paper 004, equation (15), with the rate of samples; paper 002 section 2"
     per: ClassVar[str] = "per second: what a message or a cycle does, times how many a flow has in a second"
     omits: ClassVar[tuple[str, ...]] = (
-        "differences between flows (all have the mean rate)",
-        "cycles that end between two messages",
+        ALIKE,
+        CYCLES,
         "timer, Hyper-Active Increase, Extra Fast Recovery, Target Rate Reduction",
-        "the table's shorter intervals where |Fb| is large; Qold of the last message",
+        SAMPLING,
     )
     variables: ClassVar[tuple[Variable, ...]] = (
         QUEUE,
@@ -256,7 +279,66 @@ class Sampled(_Qcn):
             **shared,
             halved=word["cycle_halving"] == "per-counter",
             step_octets=1 / (shared["gain_per_octet"] * configuration.number("gd_inverse")) if quantised else 0.0,
+            old_at_messages=word["qold_update"] == "last-sent",
+            counted=word["sampling"] in ("count", "every-frame"),
+            jitter=configuration.number("sample_jitter") if word["sampling"] == "table" else 0.0,
+            cycle_jitter=configuration.number("rp_jitter") if word["jitter_rp"] != "off" else 0.0,
+            intervals=_TABLES[str(word["sample_table"])] if word["sampling"] == "table" else (1.0,),
         )
+
+    def source_at(self, state: Array) -> Source:
+        """Return a source as the fluid's state has it; where in its cycle it is nobody knows: at the beginning."""
+        return Source(float(state[1]), float(self.byte_reset_octets), float(state[2]), int(state[3]))
+
+    def frames_between(self, offset_octets: float, growth_octets: float, random: np.random.Generator) -> float:
+        """Return how many frames pass from a sample to the next: counted, drawn, or by the table and its jitter."""
+        mean = 1 / float(self.share_sampled)
+        if self.counted:
+            return mean
+        if len(self.intervals) == 1:
+            return float(random.exponential(mean))
+        # Unquantised, |Fb| has 64 steps of 2^8 parts.
+        sixty_fourths = self._steps(offset_octets, growth_octets) / (1 if self.step_octets else 2**8)
+        row = min(int(sixty_fourths), 63) // 8
+        spread = random.uniform(1 - self.jitter, 1 + self.jitter)
+        return float(mean * self.intervals[row] * spread)
+
+    def speaks(self, offset_octets: float, growth_octets: float) -> bool:
+        """Return whether |Fb| is at least a step."""
+        return self._steps(offset_octets, growth_octets) > 0
+
+    def keeps(self, spoke: bool) -> bool:
+        """Return whether Qold is stored: at every sample, or with a message."""
+        return spoke or not self.old_at_messages
+
+    def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
+        """Return what a message takes of the rate, bit/s: Gd |Fb|, at most a half."""
+        cut = self._steps(offset_octets, growth_octets) * self._step() * float(self.gain_per_octet)
+        return -rate_bps * min(cut, 0.5)
+
+    def told(self, source: Source, offset_octets: float, growth_octets: float) -> None:
+        """Cut the rate; it was what is now the target, and the byte counter begins anew."""
+        source.target_bps, source.cycles = source.rate_bps, 0
+        source.due_octets = float(self.byte_reset_octets)
+        super().told(source, offset_octets, growth_octets)
+
+    def ended(self, source: Source, random: np.random.Generator) -> None:
+        """End a cycle of the byte counter: half the way to the target, which Active Increase raises before."""
+        source.cycles += 1
+        source.target_bps += float(self.r_ai_bps) if source.cycles > self.threshold else 0.0
+        mean = (source.rate_bps + source.target_bps) / 2
+        source.rate_bps = min(mean, float(self.line_rate_bps))
+        full = float(self.byte_reset_octets) * (0.5 if self.halved and source.cycles >= self.threshold else 1.0)
+        source.due_octets = full * random.uniform(1 - self.cycle_jitter, 1 + self.cycle_jitter)
+
+    def _step(self) -> float:
+        """A step of |Fb|, octets; without quantisation one of the 2^14 that it has then."""
+        return float(self.step_octets) or float((2 * self.w + 1) * self.q_eq_octets) / 2**14
+
+    def _steps(self, offset_octets: float, growth_octets: float) -> float:
+        """|Fb| in whole steps, 0 where Fb >= 0."""
+        largest = float((2 * self.w + 1) * self.q_eq_octets)
+        return max(0.0, min(offset_octets + float(self.w) * growth_octets, largest)) // self._step()
 
     def fb_octets(self, state: Array) -> Array:
         """Return Fb, octets, negative for congestion: its growth is that of the queue over 1 / (p arrivals)."""
@@ -353,10 +435,11 @@ class Averaged(_Qcn):
         step = self.gain_per_octet * (xp.minimum(fb, 0.5 / self.gain_per_octet) if mode == 0 else 0.0)
         messages = frames * probability
         by_bytes = self.byte_reset_octets / self.frame_octets
-        by_time = self.timer_s * frames
-        cycles_b, cycles_t = frames * unbroken(probability, by_bytes), frames * unbroken(probability, by_time)
-        after_b = survival(probability, self.threshold * by_bytes)
-        after_t = xp.where(np.isinf(self.timer_s), 0.0, survival(probability, self.threshold * by_time))
+        by_time = self._finite_timer_s * frames
+        kept = log_kept(probability)
+        cycles_b, cycles_t = (frames * unbroken(probability, kept, cycle) for cycle in (by_bytes, by_time))
+        after_b = survival(kept, self.threshold * by_bytes)
+        after_t = xp.where(np.isinf(self.timer_s), 0.0, survival(kept, self.threshold * by_time))
         both = (cycles_b + cycles_t) * xp.minimum(after_b, after_t)
         one = cycles_b * after_b + cycles_t * after_t - both
         return cast(
@@ -383,10 +466,11 @@ class Averaged(_Qcn):
         fair = self.capacity_bps / self.flows
         frames = fair / (BITS_PER_OCTET * self.wire_octets)
         p = self.share_sampled
-        by_bytes, by_time = self.byte_reset_octets / self.frame_octets, self.timer_s * frames
-        cycles_b, cycles_t = frames * unbroken(p, by_bytes), frames * unbroken(p, by_time)
-        after_b = survival(p, self.threshold * by_bytes)
-        after_t = np.where(np.isinf(self.timer_s), 0.0, survival(p, self.threshold * by_time))
+        by_bytes, by_time = self.byte_reset_octets / self.frame_octets, self._finite_timer_s * frames
+        kept = log_kept(p)
+        cycles_b, cycles_t = frames * unbroken(p, kept, by_bytes), frames * unbroken(p, kept, by_time)
+        after_b = survival(kept, self.threshold * by_bytes)
+        after_t = np.where(np.isinf(self.timer_s), 0.0, survival(kept, self.threshold * by_time))
         both = (cycles_b + cycles_t) * np.minimum(after_b, after_t)
         one = cycles_b * after_b + cycles_t * after_t - both
         above = (self.r_ai_bps * one + self.r_hai_bps * both) / (frames * p)
@@ -397,16 +481,25 @@ class Averaged(_Qcn):
         """Return an empty queue and line rate, which is the target."""
         return stack(0.0, self.line_rate_bps, self.line_rate_bps)
 
+    @property
+    def _finite_timer_s(self) -> Value:
+        """A cycle of the timer, without it so long that none ends: infinity times a complex number is none."""
+        return np.where(np.isinf(self.timer_s), _NEVER_S, self.timer_s)
 
-def unbroken(probability: Value, frames: Value) -> Array:
+
+def log_kept(probability: Value) -> Array:
+    """Return log(1 - p): of the probability that a frame brings no message."""
+    return np.asarray(np.log1p(-np.minimum(probability, 1 - 1e-12)))
+
+
+def unbroken(probability: Value, kept: Value, frames: Value) -> Array:
     """Return p / ((1 - p)^-frames - 1): the share of frames that end a cycle which no message has broken."""
-    # Beyond these, a cycle never ends unbroken.
-    p, n = np.minimum(probability, 1 - 1e-12), np.minimum(frames, 1e15)
-    exponent = np.minimum(-np.log1p(-p) * n, 700.0)
-    return np.asarray(np.where(p > 0, p / np.expm1(np.where(p > 0, exponent, 1.0)), 1 / n))
+    some = np.asarray(probability) > 0
+    # Beyond 700, a cycle never ends unbroken.
+    exponent = np.where(some, np.minimum(-kept * frames, 700.0), 1.0)
+    return np.asarray(np.where(some, probability / np.expm1(exponent), 1 / frames))
 
 
-def survival(probability: Value, frames: Value) -> Array:
+def survival(kept: Value, frames: Value) -> Array:
     """Return (1 - p)^frames: the probability that as many frames bring no message."""
-    p, n = np.minimum(probability, 1 - 1e-12), np.minimum(frames, 1e15)
-    return np.asarray(np.exp(np.maximum(np.log1p(-p) * n, -700.0)))
+    return np.asarray(np.exp(np.maximum(kept * frames, -700.0)))

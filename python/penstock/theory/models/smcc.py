@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration
 from penstock.theory.models.base import (
+    ALIKE,
     GLIDES,
     QUEUE,
     RATE,
@@ -73,7 +74,7 @@ class Smcc(Stepwise):
     source: ClassVar[str] = "paper 004, equations (25) to (27)"
     per: ClassVar[str] = "per second: what a sample does, times the samples of a flow in a second"
     omits: ClassVar[tuple[str, ...]] = (
-        "differences between flows (all have the mean rate)",
+        ALIKE,
         "which congestion point a limiter is bound to: all raises count",
         GLIDES,
         "hold_change",
@@ -136,9 +137,10 @@ class Smcc(Stepwise):
             change = alpha * offset * (1 - still + still * zero)
         return cast(Array, xp.stack([self.excess_octets_per_s(state), -messages * change]))
 
-    def frames_between(self, queue_octets: float) -> float:
-        """Return how many frames pass from a sample to the next: 1 / p."""
-        return 1 / float(self.share_sampled)
+    def frames_between(self, offset_octets: float, growth_octets: float, random: np.random.Generator) -> float:
+        """Return how many frames pass from a sample to the next: 1 / p, as the mean of an exponential if drawn."""
+        mean = 1 / float(self.share_sampled)
+        return float(random.exponential(mean)) if self.drawn else mean
 
     def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
         """Return by how much a sampled flow changes its rate, bit/s: equation (25)."""
