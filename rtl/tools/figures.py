@@ -125,9 +125,9 @@ def netfpga(figure: int, kind: str, round_trip_us: int, table: Table) -> list[st
     scaled: dict[str, str | bool] = {
         # The core holds the target rate at the largest rate.
         "schemes.qcn.tr_clamp": True,
-        "duration": f"{10 / table.scale} s",
-        "change.1.at": f"{2.3 / table.scale} s",
-        "change.2.at": f"{6 / table.scale} s",
+        "duration": f"{10 / table.scale:.9f} s",
+        "change.1.at": f"{2.3 / table.scale:.9f} s",
+        "change.2.at": f"{6 / table.scale:.9f} s",
     }
     run = Run.of(f"hardware-{kind}", "qcn", one_way)
     simulated = simulate("netfpga", run, "sw0->h8", table.seed, scaled)
@@ -159,7 +159,7 @@ def sliding_mode(tables: Mapping[tuple[int, int], Table]) -> list[str]:
         settings: dict[str, Setting] = {"schemes.smcc.ra": f"{ra} Mbps", "schemes.smcc.rb": f"{rb} Mbps"}
         end_s = 2 / table.scale
         run = Run.of("three-sources", "smcc", settings)
-        simulated = simulate("sliding-mode", run, "sw0->sw1", table.seed, {"duration": f"{end_s} s"})
+        simulated = simulate("sliding-mode", run, "sw0->sw1", table.seed, {"duration": f"{end_s:.9f} s"})
         queue(line[0], table.course, f"(a) RTL, Ra = {ra}, Rb = {rb}", end_s)
         queue(line[1], simulated, f"(b) simulator, Ra = {ra}, Rb = {rb}", end_s)
         line[0].set_ylabel("queue (KB)")
