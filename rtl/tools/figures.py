@@ -1,8 +1,9 @@
 """Draws what `make experiment` measured: the test bed (a) beside the event simulator (b), in the papers' axes.
 
 Reads the tables in build/experiments, runs the experiments of papers/netfpga and papers/sliding-mode with the same
-settings and seed, and writes a picture for each figure and numbers.md beside the tables. It runs under the checkout's
-.venv, which has the event simulator.
+settings, and writes a picture for each figure and numbers.md beside the tables. What a single run does after a change
+of rate is chance, so that the simulator runs with ten seeds, the test bed's and the nine after it. It runs under the
+checkout's .venv, which has the event simulator.
 """
 
 import re
@@ -19,6 +20,7 @@ from penstock.figures.style import QUEUE_COLOURS, REFERENCE, save, styled
 from penstock.reproduce.metrics import wasserstein
 from penstock.reproduce.paper import load
 from penstock.reproduce.plan import Run, Setting
+from penstock.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +30,7 @@ RTL = Path(__file__).resolve().parent.parent
 TABLES = RTL / "build" / "experiments"
 PAPERS = RTL.parent / "papers"
 FRAME_OCTETS = 1000
+SEEDS = 10
 # Seconds at full length, as papers/netfpga/metrics.py has them: at rest, and the seconds after the changes.
 PERIODS = {"before": (0.5, 2.3), "drop": (2.3, 3.3), "low": (3.3, 6.0), "rise": (6.0, 7.0), "after": (7.0, 10.0)}
 CASES = {
@@ -41,10 +44,10 @@ COLUMNS = (
     "Time",
     "Period",
     "Queue, frames: RTL",
-    "simulator",
+    "simulator, mean ± σ of ten seeds",
     "Used, %: RTL",
     "simulator",
-    "Distance, frames",
+    "Distance of the queues, frames",
 )
 # The test bed's lines carry preamble and gap; its queue does not hold the frame on the line.
 AS_BUILT: dict[str, str | bool] = {"network.wire_overhead": "20 octets", "network.in_service_counts": False}
@@ -103,20 +106,24 @@ def read(name: str) -> Table | None:
         sys.exit(f"{path}: the header has no time scale and seed")
     names, *values = [line.split(",") for line in lines if not line.startswith("#")]
     column = {name: np.array([float(row[i]) for row in values]) for i, name in enumerate(names)}
-    course = Course(column["time_s"], column["queue_octets"], np.minimum(column["utilization"], 1))
+    course = Course(column["time_s"], column["queue_octets"], column["utilization"])
     return Table(course, float(told[1]), int(told[2]))
 
 
-def simulate(paper: str, run: Run, queue: str, seed: int, more: Mapping[str, str | bool]) -> Course:
-    """Return what the event simulator makes of an experiment of a paper."""
+def simulate(paper: str, run: Run, queue: str, seed: int, more: Mapping[str, str | bool]) -> list[Course]:
+    """Return what the event simulator makes of an experiment of a paper, with the seed and those after it."""
     scenario = load(PAPERS / paper).scenario(run)
     for key, value in {**AS_BUILT, **more}.items():
         scenario.set(key, value)
-    result = scenario.run(seed=seed)
+    return [_course(scenario.run(seed=seed + step), queue) for step in range(SEEDS)]
+
+
+def _course(result: Result, queue: str) -> Course:
+    """Return what a queue did in a run of the simulator."""
     (series,) = queue_series(result, [q for q in result.summary["queues"] if q["name"] == queue])
     # The sample at the time 0 ends no interval.
     ends = series.time_s > 0
-    return Course(series.time_s[ends], series.octets[ends], np.minimum(series.utilization[ends], 1))
+    return Course(series.time_s[ends], series.octets[ends], series.utilization[ends])
 
 
 def netfpga(figure: int, kind: str, round_trip_us: int, table: Table) -> list[str]:
@@ -131,14 +138,14 @@ def netfpga(figure: int, kind: str, round_trip_us: int, table: Table) -> list[st
     }
     run = Run.of(f"hardware-{kind}", "qcn", one_way)
     simulated = simulate("netfpga", run, "sw0->h8", table.seed, scaled)
-    courses = {"test bed, RTL": table.course, "event simulator": simulated}
+    courses = {"test bed, RTL": [table.course], f"event simulator, {SEEDS} seeds": simulated}
     drawn, axes = plt.subplots(2, 2, figsize=(6.6, 4.2), sharex=True, sharey="row", layout="constrained")
-    for column, (letter, (model, course)) in enumerate(zip("ab", courses.items(), strict=True)):
+    for column, (letter, (model, runs)) in enumerate(zip("ab", courses.items(), strict=True)):
         queue, used = axes[0][column], axes[1][column]
-        queue.plot(course.time_s, course.octets / 1000, color=QUEUE_COLOURS[0], linewidth=0.6)
+        lines(queue, [(course.time_s, course.octets / 1000) for course in runs], QUEUE_COLOURS[0])
         queue.axhline(33, color=REFERENCE, linewidth=0.8, linestyle=":")
         queue.set_title(f"({letter}) {model}")
-        used.plot(course.time_s, 100 * smoothed(course.used), color=QUEUE_COLOURS[2], linewidth=0.9)
+        lines(used, [(course.time_s, 100 * smoothed(course.used)) for course in runs], QUEUE_COLOURS[2])
         used.set_xlabel("time (s)")
     axes[0][0].set(ylabel="queue size (KB)", ylim=(0, 156), xlim=(0, 10 / table.scale))
     axes[1][0].set(ylabel="utilization (%)", ylim=(0, 104))
@@ -160,7 +167,7 @@ def sliding_mode(tables: Mapping[tuple[int, int], Table]) -> list[str]:
         end_s = 2 / table.scale
         run = Run.of("three-sources", "smcc", settings)
         simulated = simulate("sliding-mode", run, "sw0->sw1", table.seed, {"duration": f"{end_s:.9f} s"})
-        queue(line[0], table.course, f"(a) RTL, Ra = {ra}, Rb = {rb}", end_s)
+        queue(line[0], [table.course], f"(a) RTL, Ra = {ra}, Rb = {rb}", end_s)
         queue(line[1], simulated, f"(b) simulator, Ra = {ra}, Rb = {rb}", end_s)
         line[0].set_ylabel("queue (KB)")
         start_s, stop_s = (bound / table.scale for bound in SETTLED_S)
@@ -172,11 +179,17 @@ def sliding_mode(tables: Mapping[tuple[int, int], Table]) -> list[str]:
     return rows
 
 
-def queue(axis: "Axes", course: Course, title: str, end_s: float) -> None:
-    """Draw a queue in the axes of figure 15."""
-    axis.plot(course.time_s, course.octets / 1000, color=QUEUE_COLOURS[0], linewidth=0.6)
+def queue(axis: "Axes", courses: list[Course], title: str, end_s: float) -> None:
+    """Draw the queues of runs in the axes of figure 15."""
+    lines(axis, [(course.time_s, course.octets / 1000) for course in courses], QUEUE_COLOURS[0])
     axis.axhline(64, color=REFERENCE, linewidth=0.8, linestyle=":")
     axis.set(title=title, xlim=(0, end_s), ylim=(-3, 134), yticks=[0, 32, 64, 96, 128])
+
+
+def lines(axis: "Axes", curves: list[tuple["NDArray[Any]", "NDArray[Any]"]], colour: str) -> None:
+    """Draw the first of several curves before the others, which are pale."""
+    for number, (x, y) in reversed(list(enumerate(curves))):
+        axis.plot(x, y, color=colour, linewidth=0.4 if number else 0.7, alpha=0.25 if number else 1)
 
 
 def smoothed(values: "NDArray[Any]", samples: int = 20) -> "NDArray[Any]":
@@ -188,15 +201,20 @@ def smoothed(values: "NDArray[Any]", samples: int = 20) -> "NDArray[Any]":
     return means
 
 
-def row(figure: str, scale: float, period: str, rtl: Course, simulated: Course, span: tuple[float, float]) -> str:
+def row(figure: str, scale: float, period: str, rtl: Course, runs: list[Course], span: tuple[float, float]) -> str:
     """Return a line of the table of numbers."""
-    here, there = rtl.within(*span), simulated.within(*span)
-    queues = (rtl.octets[here] / FRAME_OCTETS, simulated.octets[there] / FRAME_OCTETS)
-    used = (100 * rtl.used[here].mean(), 100 * simulated.used[there].mean())
+    queues = [course.octets[course.within(*span)] / FRAME_OCTETS for course in (rtl, *runs)]
+    used = [100 * course.used[course.within(*span)].mean() for course in (rtl, *runs)]
+    means = [values.mean() for values in queues]
     return (
-        f"| {figure} | 1/{scale:g} | {period} | {queues[0].mean():.1f} | {queues[1].mean():.1f} | "
-        f"{used[0]:.1f} | {used[1]:.1f} | {wasserstein(*queues):.1f} |"
+        f"| {figure} | 1/{scale:g} | {period} | {means[0]:.1f} | {_spread(means[1:])} | "
+        f"{used[0]:.1f} | {_spread(used[1:])} | {wasserstein(queues[0], np.concatenate(queues[1:])):.1f} |"
     )
+
+
+def _spread(values: list[float]) -> str:
+    """Return mean and standard deviation."""
+    return f"{np.mean(values):.1f} ± {np.std(values, ddof=1):.1f}"
 
 
 if __name__ == "__main__":
