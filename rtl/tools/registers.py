@@ -184,7 +184,10 @@ def _there(width: int, places: list[Place]) -> str:
 
 def _writes(width: int, places: list[Place]) -> str:
     """Return the settings and pulses, and what writes them: a clock finds the register, the next writes it."""
-    resets, ends, finds, sets = [], [], [], []
+    resets: list[str] = []
+    ends: list[str] = []
+    finds: list[str] = []
+    sets: list[str] = []
     for register, place, at in places:
         if register.kind not in ("Setting", "Pulse"):
             continue
@@ -225,7 +228,8 @@ def _writes(width: int, places: list[Place]) -> str:
         f"      write_at_q <= addr[{width - 1}:2];",
         "      data_q <= wr_data;",
         "      low_q <= data_q;",
-        f"      low_strobe_q <= {{1'b0, addr[{width - 1}:3]}} == {{write_at_q[2], write_at_q[{width - 1}:3]}} ? strobe_q : '0;",
+        f"      low_strobe_q <= {{1'b0, addr[{width - 1}:3]}} == {{write_at_q[2], write_at_q[{width - 1}:3]}}"
+        " ? strobe_q : '0;",
         "    end",
         "  end",
         "  assign wr_err = !there_q;",

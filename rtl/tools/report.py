@@ -78,7 +78,7 @@ def main(arguments: list[str]) -> int:
     names = [argument for argument in arguments if argument != "--write"]
     chosen = [build for build in builds() if build.report and (not names or build.name in names)]
     print(
-        "Out of context, synthesised by Yosys. MHz: after place and route by nextpnr on an ECP5 25k (NICs: 45k), "
+        "Out of context, synthesised by Yosys. MHz: after place and route by nextpnr on an ECP5 25k (tops: 45k), "
         f"speed grade {SPEED_GRADE},\nmedian of the seeds {', '.join(map(str, SEEDS))}; least: the core's clock and "
         f"{MARGIN - 1:.0%}. carry: MUXCY, CARRY4 or CCU2C, which are for 1, 4\nand 2 bits (a CCU2C takes the place of "
         "2 LUTs). Virtex-II Pro: small memories are flip-flops, for Yosys has no\nLUT RAM of it.\n"

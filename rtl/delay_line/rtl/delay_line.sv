@@ -212,10 +212,17 @@ module delay_line #(
     end
   end
 
+  // Counted a clock later.
+  logic late_q;
+  always_ff @(posedge clk_i) begin
+    if (rst_i) late_q <= 1'b0;
+    else late_q <= leaves && (due_q || age != '0);
+  end
+
   event_counter u_late (
       .clk_i,
       .rst_i,
-      .valid_i (leaves && (due_q || age != '0)),
+      .valid_i (late_q),
       .amount_i(1'b1),
       .count_o (late_o)
   );

@@ -159,13 +159,23 @@ module nic_host_steer
     end
   end
 
-  logic ends;
-  assign ends = taken && shown.last;
+  // Counted a clock later.
+  logic paced_q;
+  logic unpaced_q;
+  always_ff @(posedge clk) begin
+    if (rst_i) begin
+      paced_q   <= 1'b0;
+      unpaced_q <= 1'b0;
+    end else begin
+      paced_q   <= taken && shown.last && point_q != '0;
+      unpaced_q <= taken && shown.last && point_q == '0;
+    end
+  end
 
   event_counter u_paced (
       .clk_i   (clk),
       .rst_i,
-      .valid_i (ends && point_q != '0),
+      .valid_i (paced_q),
       .amount_i(1'b1),
       .count_o (paced_o)
   );
@@ -173,7 +183,7 @@ module nic_host_steer
   event_counter u_unpaced (
       .clk_i   (clk),
       .rst_i,
-      .valid_i (ends && point_q == '0),
+      .valid_i (unpaced_q),
       .amount_i(1'b1),
       .count_o (unpaced_o)
   );

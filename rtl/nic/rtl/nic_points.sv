@@ -109,7 +109,7 @@ module nic_points
   logic [ReactionPoints-1:0] going_tlast;
   logic [ReactionPoints-1:0] going_tuser;
 
-  nic_buffer u_arriving (
+  stream_buffer u_arriving (
       .clk_i,
       .rst_i,
       .s_axis_tdata (s_axis_rx_tdata),
@@ -127,7 +127,7 @@ module nic_points
   );
 
   for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_going
-    nic_buffer u_going (
+    stream_buffer u_going (
         .clk_i,
         .rst_i,
         .s_axis_tdata (going_tdata[i]),

@@ -141,7 +141,7 @@ module nic_port
   logic [Inputs-1:0][7:0] tx_tkeep;
   logic [Inputs-1:0] tx_tready;
 
-  nic_buffer u_last (
+  stream_buffer u_last (
       .clk_i,
       .rst_i,
       .s_axis_tdata (s_axis_tx_tdata[Inputs-1]),
@@ -189,7 +189,7 @@ module nic_port
       .m_axis_source_o(source)
   );
 
-  nic_buffer u_next (
+  stream_buffer u_next (
       .clk_i,
       .rst_i,
       .s_axis_tdata (chosen_tdata),

@@ -138,23 +138,36 @@ module output_port
 
   assign rate_o = rate_q;
 
-  // A frame starts with the work of the shortest frame; each beat beyond its 60 octets brings that of its own octets, three
+  // A frame starts with the work of the shortest frame; each beat beyond its 60 octets brings that of its own octets, four
   // clocks later, which is before the work of the beats in front of it is done.
   logic in_frame_q;
-  logic [1:0] tail_q;
+  logic [2:0] tail_q;
   logic space;
   logic start;
   logic taken;
   logic [2:0] beats_q;
   logic long_q;
   logic [3:0] octets;
+  logic [3:0] octets_q;
+  // A beat was taken of which all octets count, or those behind the fourth.
+  logic whole_q;
+  logic part_q;
   logic [3:0] beyond;
 
   always_comb begin
     octets = '0;
     for (int unsigned i = 0; i < 8; ++i) octets += 4'(s_axis_tkeep[i]);
-    if (long_q) beyond = octets;
-    else if (beats_q == '1 && octets > 4'd4) beyond = octets - 4'd4;
+  end
+
+  always_ff @(posedge clk_i) begin
+    octets_q <= octets;
+    whole_q  <= taken && !start && long_q;
+    part_q   <= taken && !start && !long_q && beats_q == '1;
+  end
+
+  always_comb begin
+    if (whole_q) beyond = octets_q;
+    else if (part_q && octets_q > 4'd4) beyond = octets_q - 4'd4;
     else beyond = '0;
   end
 
@@ -164,13 +177,14 @@ module output_port
   always_ff @(posedge clk_i) begin
     cost_q <= '0;
     for (int unsigned i = 1; i <= 8; ++i) begin
-      if (taken && !start && 32'(beyond) == i) cost_q <= OctetWork * work_t'(i);
+      if (32'(beyond) == i) cost_q <= OctetWork * work_t'(i);
     end
   end
 
   // The work left on the line, less 1: negative when the line is free.
   work_t             work_q;
-  work_t             work;
+  work_t             begun;
+  work_t             less;
   work_t             delta_q;
   rate_t             frame_rate_q;
   rate_t             running_rate;
@@ -189,9 +203,11 @@ module output_port
   // A frame of more than 280 KB goes no faster than the line, so that its work is bounded.
   assign s_axis_tready = space && (in_frame_q ? !much : line_free && open_q && !hold_i);
   assign taken         = s_axis_tvalid && s_axis_tready;
-  assign running_rate  = start ? rate_q : frame_rate_q;
-  // What is left over counts if the next frame waits for the line, or came hardly too late, and goes at the same rate.
-  assign work          = done && !(line_free && follows_q && !changed_q) ? work_t'(-1) : work_q;
+  assign running_rate  = line_free ? rate_q : frame_rate_q;
+  // The work if a frame starts, and if none does: side by side, so that neither waits for the other. What is left over counts
+  // if the next frame waits for the line, or came hardly too late, and goes at the same rate.
+  assign begun         = (follows_q && !changed_q ? work_q : work_t'(-1)) + start_work_q;
+  assign less          = (done && (!line_free || changed_q) ? work_t'(-1) : work_q) + delta_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -202,10 +218,9 @@ module output_port
       late_q     <= '0;
     end else begin
       if (taken) in_frame_q <= !s_axis_tlast;
-      tail_q <= {tail_q[0], taken && s_axis_tlast};
-      if (start) work_q <= work + start_work_q;
-      else if (!line_free) work_q <= work + delta_q;
-      else work_q <= follows_q && late_q != '0 ? work + delta_q : work_t'(-1);
+      tail_q <= {tail_q[1:0], taken && s_axis_tlast};
+      if (start) work_q <= begun;
+      else work_q <= !line_free || (follows_q && late_q != '0) ? less : work_t'(-1);
       // In the clock in which the line gets free: whether a frame has waited for it. After that: whether there is time.
       if (!line_free || start) begin
         follows_q <= Slack != 0 || s_axis_tvalid;
@@ -304,10 +319,12 @@ module output_port
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       assert (early_q == '0);
-      // Above the mark no beat is taken; three are on their way.
-      assert (work_q < HighWork + 24 * OctetWork);
-      if (delta_q > 0) assert (work_q < HighWork + 16 * OctetWork);
-      if (cost_q > 0) assert (work_q < HighWork + 8 * OctetWork);
+      // Above the mark no beat is taken; four are on their way.
+      assert (work_q < HighWork + 32 * OctetWork);
+      if (delta_q > 0) assert (work_q < HighWork + 24 * OctetWork);
+      if (cost_q > 0) assert (work_q < HighWork + 16 * OctetWork);
+      if (beyond > 0) assert (work_q < HighWork + 8 * OctetWork);
+      assert (octets_q <= 4'd8);
       assert (cost_q >= 0 && cost_q <= 8 * OctetWork);
       assert (delta_q > -(work_t'(1) << RateW) && delta_q <= 8 * OctetWork);
       assert (start_work_q <= FirstWork && start_work_q > FirstWork - (work_t'(1) << RateW));

@@ -146,7 +146,8 @@ module pfc_rx
 
   logic ends;
   logic counts;
-  assign ends   = moves && control && beat_q.last;
+  // The last beat of a frame of MAC control, which moves whatever comes: never its first.
+  assign ends   = kept_q && !first_q && control_q && beat_q.last;
   assign counts = ends && whole && address_q;
 
   always_ff @(posedge clk_i) begin

@@ -59,7 +59,8 @@ module qcn_cycle_counter
   );
 
   assign length  = {value[CycleW:1], value[0] || (least_one_i && value == '0)};
-  assign passed  = left_q - LeftW'(step_i);
+  // The length is known while it is waited for; the step comes last, for it comes from afar.
+  assign passed  = (done ? left_q + LeftW'(length) : left_q) - LeftW'(step_i);
   assign ended_o = running_q && !open_q && (left_q[LeftW-1] || (AtZero && left_q == '0));
   assign left_o  = left_q;
 
@@ -74,7 +75,7 @@ module qcn_cycle_counter
       left_q    <= -LeftW'(step_i);
     end else if (open_q) begin
       open_q <= !done;
-      left_q <= done ? passed + LeftW'(length) : passed;
+      left_q <= passed;
     end else if (running_q && !ended_o) begin
       left_q <= passed;
     end
@@ -90,7 +91,7 @@ module qcn_cycle_counter
     past_valid_q <= 1'b1;
     age_q        <= begin_i ? 6'd1 : age_q + 6'(open_q && age_q < 6'd50);
     if (!past_valid_q) assume (rst_i);
-    assume (!open_q || done == (age_q == 6'd50));
+    assume (!running_q || done == (open_q && age_q == 6'd50));
     if (past_valid_q) begin
       if (open_q) begin
         assert (running_q);

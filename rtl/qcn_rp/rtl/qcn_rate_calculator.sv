@@ -176,10 +176,17 @@ module qcn_rate_calculator
   // --- The two counters ---
 
   // The first cycle after a signal is a full one; after the stage of the threshold they are half ones.
+  // Which it is, is known when it begins.
   cycle_t byte_base;
+  logic   byte_half_q;
   logic   byte_begins;
 
-  assign byte_base   = rpg_byte_reset_i >> (more && byte_stage_q >= rpg_threshold_i);
+  always_ff @(posedge clk_i) begin
+    if (begins || serve_signal) byte_half_q <= 1'b0;
+    else if (serve_byte) byte_half_q <= {1'b0, byte_stage_q} + 1'b1 >= {1'b0, rpg_threshold_i};
+  end
+
+  assign byte_base   = rpg_byte_reset_i >> byte_half_q;
   assign byte_begins = begins || (serve_signal && !keep) || serve_byte;
   assign draw_byte_o = serve_byte || (serve_signal && !keep && JitterRp == Always);
 
@@ -202,9 +209,15 @@ module qcn_rate_calculator
 
   if (Features == Full) begin : gen_timer
     cycle_t time_base;
+    logic   time_half_q;
     logic   time_begins;
 
-    assign time_base = rpg_time_reset_i >> (more && time_stage_q >= rpg_threshold_i);
+    always_ff @(posedge clk_i) begin
+      if (begins || serve_signal) time_half_q <= 1'b0;
+      else if (serve_time) time_half_q <= {1'b0, time_stage_q} + 1'b1 >= {1'b0, rpg_threshold_i};
+    end
+
+    assign time_base = rpg_time_reset_i >> time_half_q;
     assign time_begins = timer_on_i && (start_i || serve_signal || serve_time);
     assign draw_timer_o = time_begins && (serve_time || JitterRp == Always);
 
@@ -272,7 +285,15 @@ module qcn_rate_calculator
 
   rate_t                  current_q;
   rate_t                  target_q;
+  operation_e             operation;
   operation_e             operation_q;
+  // Those of them that use the adder, a bit each, for they drive wide ones.
+  logic                   shifts_q;
+  logic                   subtracts_q;
+  logic                   tenfold_q;
+  logic                   steps_q;
+  logic                   targets_q;
+  logic                   means_q;
   limit_e                 limit_q;
   logic       [WorkW-1:0] work_q;
   logic                   below_q;
@@ -293,28 +314,38 @@ module qcn_rate_calculator
   stage_t                 times;
   logic                   first_cycle;
 
-  always_ff @(posedge clk_i) begin
-    operation_q <= Rest;
+  always_comb begin
+    operation = Rest;
     if (!rst_i && !begins && !idle_q && less) begin
       // At least 6 shifts.
-      if (step_q <= 6'd16 && (step_q <= 6'd6 || step_q <= {1'b0, gd_shift_i})) operation_q <= Shift;
-      if (step_q == 6'd17) operation_q <= Subtract;
-      if (step_q == 6'd19 || step_q == 6'd21) operation_q <= AtLeast;
-      if (step_q == 6'd23) operation_q <= SetCurrent;
+      if (step_q <= 6'd16 && (step_q <= 6'd6 || step_q <= {1'b0, gd_shift_i})) operation = Shift;
+      if (step_q == 6'd17) operation = Subtract;
+      if (step_q == 6'd19 || step_q == 6'd21) operation = AtLeast;
+      if (step_q == 6'd23) operation = SetCurrent;
     end else if (!rst_i && !begins && !idle_q && more) begin
-      if (step_q == 6'd1 && Features == Full) operation_q <= Times10;
-      if (step_q == 6'd3) operation_q <= Decide;
+      if (step_q == 6'd1 && Features == Full) operation = Times10;
+      if (step_q == 6'd3) operation = Decide;
       // Only the lowest bit without Hyper-Active Increase.
       if (step_q == 6'd11 || (step_q >= 6'd4 && step_q <= 6'd10 && Features == Full)) begin
-        operation_q <= Multiply;
+        operation = Multiply;
       end
-      if (step_q == 6'd15) operation_q <= AddTarget;
-      if (step_q == 6'd17) operation_q <= SetTarget;
-      if (step_q == 6'd18) operation_q <= Mean;
-      if (step_q == 6'd21) operation_q <= AtLeast;
-      if (step_q == 6'd23) operation_q <= SetCurrent;
+      if (step_q == 6'd15) operation = AddTarget;
+      if (step_q == 6'd17) operation = SetTarget;
+      if (step_q == 6'd18) operation = Mean;
+      if (step_q == 6'd21) operation = AtLeast;
+      if (step_q == 6'd23) operation = SetCurrent;
     end
-    limit_q <= Largest;
+  end
+
+  always_ff @(posedge clk_i) begin
+    operation_q <= operation;
+    shifts_q    <= operation == Shift;
+    subtracts_q <= operation == Subtract;
+    means_q     <= operation == Mean;
+    tenfold_q   <= operation == Times10;
+    steps_q     <= operation == Multiply;
+    targets_q   <= operation == AddTarget;
+    limit_q     <= Largest;
     if (step_q == 6'd2 && Features == Full) limit_q <= Target;
     if (step_q == 6'd18 || step_q == 6'd19) limit_q <= Half;
     if (step_q == 6'd20 || step_q == 6'd21) limit_q <= Least;
@@ -323,27 +354,15 @@ module qcn_rate_calculator
   // One adder.
   always_comb begin
     augend = work_q;
+    if (subtracts_q) augend = ~work_q;
+    if (tenfold_q) augend = {1'b0, current_q, 3'b0};
+    if (steps_q) augend = work_q << 1;
+    carry  = subtracts_q && !over_q;
     addend = '0;
-    carry  = 1'b0;
-    case (operation_q)
-      Shift: if (fb_q[0]) addend = WorkW'(current_q);
-      Subtract: begin
-        augend = ~work_q;
-        addend = WorkW'(current_q);
-        carry  = !over_q;
-      end
-      Times10: begin
-        augend = {1'b0, current_q, 3'b0};
-        addend = {3'b0, current_q, 1'b0};
-      end
-      Multiply: begin
-        augend = work_q << 1;
-        if (times_q[StageW-1]) addend = WorkW'(hyper_q ? rpg_hai_rate_i : rpg_ai_rate_i);
-      end
-      AddTarget: addend = reduce_q ? WorkW'(target_q >> 3) : WorkW'(target_q);
-      Mean: addend = WorkW'(current_q);
-      default: ;
-    endcase
+    if (subtracts_q || means_q || (shifts_q && fb_q[0])) addend |= WorkW'(current_q);
+    if (tenfold_q) addend |= {3'b0, current_q, 1'b0};
+    if (steps_q && times_q[StageW-1]) addend |= WorkW'(hyper_q ? rpg_hai_rate_i : rpg_ai_rate_i);
+    if (targets_q) addend |= reduce_q ? WorkW'(target_q >> 3) : WorkW'(target_q);
   end
   // The carry comes in a place below.
   assign {sum, unused_place} = {augend, 1'b1} + {addend, carry};

@@ -35,9 +35,8 @@ module fb_demux #(
   end
 
   logic [ReactionPoints-1:0] match;
-  logic [ReactionPoints-1:0] match_q;
   logic                      checked_q;
-  logic                      unknown;
+  logic                      unknown_q;
 
   always_comb begin
     match = '0;
@@ -49,23 +48,28 @@ module fb_demux #(
     end
   end
 
-  assign signal_valid_o  = {ReactionPoints{message_valid_i && checked_q}} & match_q;
-  assign unknown         = message_valid_i && checked_q && match_q == '0;
-  assign message_ready_o = unknown || (signal_valid_o & signal_ready_i) != '0;
+  assign message_ready_o = unknown_q || (signal_valid_o & signal_ready_i) != '0;
 
+  // A message stays until it is taken.
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      checked_q <= 1'b0;
-      unknown_o <= '0;
-    end else begin
-      checked_q <= message_valid_i && !message_ready_o;
-      if (unknown && unknown_o != '1) unknown_o <= unknown_o + 1'b1;
+    if (rst_i || message_ready_o) begin
+      checked_q      <= 1'b0;
+      unknown_q      <= 1'b0;
+      signal_valid_o <= '0;
+    end else if (message_valid_i && !checked_q) begin
+      checked_q      <= 1'b1;
+      unknown_q      <= match == '0;
+      signal_valid_o <= match;
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (!checked_q) match_q <= match;
-  end
+  event_counter u_unknown (
+      .clk_i,
+      .rst_i,
+      .valid_i (unknown_q),
+      .amount_i(1'b1),
+      .count_o (unknown_o)
+  );
 endmodule
 
 `default_nettype wire

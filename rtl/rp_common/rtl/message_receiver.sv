@@ -162,6 +162,8 @@ module message_receiver
   logic        enough;
   logic        good;
   logic        speaks;
+  logic        took_q;
+  logic        spoilt_q;
 
   // The first beat of the frame that is decided on lies behind the committed ones.
   assign beat_0 = beats_q[commit_q[1:0]][47:0];
@@ -173,15 +175,32 @@ module message_receiver
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       message_valid_o <= 1'b0;
-      taken_o         <= '0;
-      malformed_o     <= '0;
+      took_q          <= 1'b0;
+      spoilt_q        <= 1'b0;
     end else begin
       if (ends && good && speaks) message_valid_o <= 1'b1;
       else if (message_ready_i) message_valid_o <= 1'b0;
-      if (ends && good && taken_o != '1) taken_o <= taken_o + 1'b1;
-      if (ends && !good && malformed_o != '1) malformed_o <= malformed_o + 1'b1;
+      // Counted a clock later.
+      took_q   <= ends && good;
+      spoilt_q <= ends && !good;
     end
   end
+
+  event_counter u_taken (
+      .clk_i,
+      .rst_i,
+      .valid_i (took_q),
+      .amount_i(1'b1),
+      .count_o (taken_o)
+  );
+
+  event_counter u_malformed (
+      .clk_i,
+      .rst_i,
+      .valid_i (spoilt_q),
+      .amount_i(1'b1),
+      .count_o (malformed_o)
+  );
 
   always_ff @(posedge clk_i) begin
     if (opens) begin

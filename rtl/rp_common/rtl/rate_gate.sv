@@ -59,25 +59,27 @@ module rate_gate
     Dropping
   } state_e;
 
-  state_e            state_q;
+  state_e        state_q;
   // What the frame that waits takes, and that this is more than the bucket holds: a clock after its first beat came.
-  logic   [FrameW:0] line_octets_q;
-  logic              known_q;
-  logic              never;
-  logic              waits;
-  logic              ready;
-  logic              goes;
-  logic              ends;
+  frame_octets_t line_octets_q;
+  logic          never_q;
+  logic          known_q;
+  logic          waits;
+  logic          ready;
+  logic          goes;
+  logic          ends;
 
   assign waits = state_q == Waiting && s_axis_tvalid;
-  assign never = known_q && line_octets_q > (FrameW + 1)'(Depth);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) known_q <= 1'b0;
     else known_q <= waits;
   end
 
-  always_ff @(posedge clk_i) line_octets_q <= {1'b0, s_axis_octets_i} + (FrameW + 1)'(LineOctets);
+  always_ff @(posedge clk_i) begin
+    line_octets_q <= s_axis_octets_i + FrameW'(LineOctets);
+    never_q       <= 32'(s_axis_octets_i) + LineOctets > Depth;
+  end
 
   token_bucket #(
       .Depth        (Depth),
@@ -88,13 +90,13 @@ module rate_gate
       .clk_i,
       .rst_i,
       .rate_i,
-      .octets_i(line_octets_q[FrameW-1:0]),
-      .take_i  (waits && known_q && !never),
+      .octets_i(line_octets_q),
+      .take_i  (waits && known_q && !never_q),
       .ready_o (ready),
       .tokens_o
   );
 
-  assign goes = waits && known_q && !never && ready;
+  assign goes = waits && known_q && !never_q && ready;
   assign ends = s_axis_tvalid && s_axis_tready && s_axis_tlast;
 
   always_ff @(posedge clk_i) begin
@@ -105,7 +107,7 @@ module rate_gate
     end else begin
       sent_valid_o <= goes;
       if (goes) state_q <= Passing;
-      else if (waits && never) state_q <= Dropping;
+      else if (waits && known_q && never_q) state_q <= Dropping;
       else if (ends || state_q > Dropping) state_q <= Waiting;
       if (state_q == Dropping && ends && dropped_o != '1) dropped_o <= dropped_o + 1'b1;
     end

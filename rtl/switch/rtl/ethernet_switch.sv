@@ -4,7 +4,7 @@
 // back before data. (QCN: paper 002, section 3.2, figures 4 and 5; SMCC: paper 004, figure 10)
 //
 // While the register clock.run is 0, everything but settings and table is in reset, and the time stands at 0.
-// Latency: of a frame whose last beat is shown in clock c the first beat is at an idle line from c + Entries + 25 on, with flow
+// Latency: of a frame whose last beat is shown in clock c the first beat is at an idle line from c + Entries + 26 on, with flow
 // control, and as the congestion point has it at CpPort. Throughput: a beat a clock for all ports together; a frame of 64
 // octets each 84 clocks at every port of up to nine.
 
@@ -192,9 +192,27 @@ module ethernet_switch
   logic          [  Ports-1:0][      7:0] full;
   logic          [SelectW-1:0]            select_q;
 
-  // A port that is not there shows as the highest.
+  // A port that is not there shows as the highest. Software sees counters a clock later, for the choice takes one.
+  typedef struct packed {
+    logic [47:0] octets;
+    logic [31:0] bad, dropped, control, unknown, discarded;
+    logic [31:0] frames, lost, messages_lost, pauses, pauses_taken;
+  } selected_t;
+  selected_t selected_q;
+
   always_ff @(posedge clk_i) begin
     select_q <= 32'(line_select) < Ports ? SelectW'(line_select) : SelectW'(Ports - 1);
+    selected_q.bad <= bad[select_q];
+    selected_q.dropped <= dropped[select_q];
+    selected_q.control <= control[select_q];
+    selected_q.unknown <= unknown[select_q];
+    selected_q.discarded <= discarded[select_q];
+    selected_q.frames <= frames[select_q];
+    selected_q.octets <= octets[select_q];
+    selected_q.lost <= lost[select_q];
+    selected_q.messages_lost <= messages_lost[select_q];
+    selected_q.pauses <= pauses[select_q];
+    selected_q.pauses_taken <= pauses_taken[select_q];
   end
 
   switch_registers u_registers (
@@ -247,17 +265,17 @@ module ethernet_switch
       .port_octets_i                  (sent_octets_o),
       .line_rate_o                    (line_rate),
       .line_select_o                  (line_select),
-      .line_bad_i                     (bad[select_q]),
-      .line_dropped_i                 (dropped[select_q]),
-      .line_control_i                 (control[select_q]),
-      .line_unknown_i                 (unknown[select_q]),
-      .line_discarded_i               (discarded[select_q]),
-      .line_frames_i                  (frames[select_q]),
-      .line_octets_i                  (octets[select_q]),
-      .line_lost_i                    (lost[select_q]),
-      .line_messages_lost_i           (messages_lost[select_q]),
-      .line_pauses_i                  (pauses[select_q]),
-      .line_pauses_taken_i            (pauses_taken[select_q]),
+      .line_bad_i                     (selected_q.bad),
+      .line_dropped_i                 (selected_q.dropped),
+      .line_control_i                 (selected_q.control),
+      .line_unknown_i                 (selected_q.unknown),
+      .line_discarded_i               (selected_q.discarded),
+      .line_frames_i                  (selected_q.frames),
+      .line_octets_i                  (selected_q.octets),
+      .line_lost_i                    (selected_q.lost),
+      .line_messages_lost_i           (selected_q.messages_lost),
+      .line_pauses_i                  (selected_q.pauses),
+      .line_pauses_taken_i            (selected_q.pauses_taken),
       .forwarding_default_ports_o     (default_ports),
       .forwarding_write_entry_o       (write_entry),
       .forwarding_write_used_o        (write_used),
@@ -564,7 +582,7 @@ module ethernet_switch
       .rst_i     (reset),
       .now_i     (now_o),
       .interval_i(trace_interval),
-      .queue_i   (queue_o),
+      .queue_i   (queue_q),
       .sample_i  (sample_o),
       .fb_i      (fb_o),
       .full_i    (full[OtherPort]),

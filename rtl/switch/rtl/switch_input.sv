@@ -133,10 +133,10 @@ module switch_input #(
         .malformed_o  (malformed),
         .other_o      (other)
     );
-    // Both stay at their largest values, and so does their sum.
+    // Both stay at their largest values, and so does their sum, which software sees a clock later.
     logic [32:0] sum;
-    assign sum       = {1'b0, malformed} + {1'b0, other};
-    assign control_o = sum[32] ? '1 : sum[31:0];
+    assign sum = {1'b0, malformed} + {1'b0, other};
+    always_ff @(posedge clk) control_o <= sum[32] ? '1 : sum[31:0];
   end else begin : gen_no_pfc
     assign data_tdata  = kept_tdata;
     assign data_tkeep  = kept_tkeep;

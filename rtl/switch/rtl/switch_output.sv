@@ -5,8 +5,8 @@
 //
 // Data either wait here (OwnQueue) or come from the congestion point; messages wait here. What finds no room is dropped whole
 // and counted. Which frame goes next is decided when the line is free.
-// Latency: the first beat of data that find the line free is on it three clocks after it is shown (OwnQueue: nine after its
-// frame's last beat). Throughput: that of the line, up to a frame each b + 3 clocks of b beats.
+// Latency: the first beat of data that find the line free is on it four clocks after it is shown (OwnQueue: ten after its
+// frame's last beat). Throughput: that of the line, up to a frame each b + 4 clocks of b beats.
 
 `default_nettype none
 
@@ -220,6 +220,12 @@ module switch_output
   logic        next_tlast;
   logic        next_tuser;
   logic [ 1:0] next_source;
+  logic [63:0] paced_tdata;
+  logic [ 7:0] paced_tkeep;
+  logic        paced_tvalid;
+  logic        paced_tready;
+  logic        paced_tlast;
+  logic        paced_tuser;
   logic        start;
   logic        unused_says;
   assign unused_says = &{1'b0, next_source, start};
@@ -246,11 +252,29 @@ module switch_output
       .m_axis_source_o(next_source)
   );
 
+  // The line's readiness ends here.
+  stream_buffer u_next (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata (next_tdata),
+      .s_axis_tkeep (next_tkeep),
+      .s_axis_tvalid(next_tvalid),
+      .s_axis_tready(next_tready),
+      .s_axis_tlast (next_tlast),
+      .s_axis_tuser (next_tuser),
+      .m_axis_tdata (paced_tdata),
+      .m_axis_tkeep (paced_tkeep),
+      .m_axis_tvalid(paced_tvalid),
+      .m_axis_tready(paced_tready),
+      .m_axis_tlast (paced_tlast),
+      .m_axis_tuser (paced_tuser)
+  );
+
   output_port #(
       .ClockHz     (ClockHz),
       .OctetsOnLine(OctetsOnLine),
       .Entries     (Changes),
-      .Slack       (4)
+      .Slack       (5)
   ) u_port (
       .clk_i,
       .rst_i,
@@ -262,12 +286,12 @@ module switch_output
       .rate_o,
       .hold_i       (1'b0),
       .free_o       (line_free),
-      .s_axis_tdata (next_tdata),
-      .s_axis_tkeep (next_tkeep),
-      .s_axis_tvalid(next_tvalid),
-      .s_axis_tready(next_tready),
-      .s_axis_tlast (next_tlast),
-      .s_axis_tuser (next_tuser),
+      .s_axis_tdata (paced_tdata),
+      .s_axis_tkeep (paced_tkeep),
+      .s_axis_tvalid(paced_tvalid),
+      .s_axis_tready(paced_tready),
+      .s_axis_tlast (paced_tlast),
+      .s_axis_tuser (paced_tuser),
       .m_axis_tdata,
       .m_axis_tkeep,
       .m_axis_tvalid,

@@ -149,10 +149,23 @@ module switch_queue
     end
   end
 
+  // Counted a clock later.
+  logic spoilt_q;
+  logic lost_q;
+  always_ff @(posedge clk) begin
+    if (rst_i) begin
+      spoilt_q <= 1'b0;
+      lost_q   <= 1'b0;
+    end else begin
+      spoilt_q <= valid_q && beat_q.last && bad;
+      lost_q   <= valid_q && beat_q.last && !bad && over;
+    end
+  end
+
   event_counter u_bad (
       .clk_i   (clk),
       .rst_i,
-      .valid_i (valid_q && beat_q.last && bad),
+      .valid_i (spoilt_q),
       .amount_i(1'b1),
       .count_o (bad_o)
   );
@@ -160,7 +173,7 @@ module switch_queue
   event_counter u_dropped (
       .clk_i   (clk),
       .rst_i,
-      .valid_i (valid_q && beat_q.last && !bad && over),
+      .valid_i (lost_q),
       .amount_i(1'b1),
       .count_o (dropped_o)
   );

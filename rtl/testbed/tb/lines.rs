@@ -14,7 +14,7 @@ const FCS: u64 = 4;
 const OUT: u64 = 36;
 /// Octets of a message on the line, and clocks from its frame's arrival to the new rate, without the delay line.
 const MESSAGE: u64 = 84;
-const BACK: u64 = 100;
+const BACK: u64 = 101;
 
 const DELAY_OUT: [&str; 4] = ["delay_out[0].delay", "delay_out[1].delay", "delay_out[2].delay", "delay_out[3].delay"];
 const DELAY_IN: [&str; 4] = ["delay_in[0].delay", "delay_in[1].delay", "delay_in[2].delay", "delay_in[3].delay"];

@@ -113,8 +113,8 @@ module token_bucket
   end
 
   // The bucket.
-  logic          [RefillW-1:0] refill_q;
-  logic                        refill;
+  logic          [RefillW-1:0] clocks_q;
+  logic                        refill_q;
   frame_octets_t               tokens_q;
   frame_octets_t               rest;
   logic                        short_of;
@@ -123,7 +123,6 @@ module token_bucket
   frame_octets_t               refilled_rest;
   frame_octets_t               refilled;
 
-  assign refill = refill_q == RefillW'(RefillClocks - 1);
   assign {short_of, rest} = {1'b0, tokens_q} - {1'b0, octets_i};
   assign taken = take_i && !short_of;
 
@@ -134,11 +133,13 @@ module token_bucket
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      refill_q <= '0;
+      clocks_q <= '0;
+      refill_q <= 1'b0;
       tokens_q <= FrameW'(Depth);
     end else begin
-      refill_q <= refill ? '0 : refill_q + 1'b1;
-      if (refill) tokens_q <= taken ? refilled_rest : refilled;
+      clocks_q <= refill_q ? '0 : clocks_q + 1'b1;
+      refill_q <= clocks_q == RefillW'(RefillClocks - 2);
+      if (refill_q) tokens_q <= taken ? refilled_rest : refilled;
       else if (taken) tokens_q <= rest;
     end
   end
@@ -158,13 +159,13 @@ module token_bucket
     past_valid_q  <= 1'b1;
     past_reset_q  <= rst_i;
     past_take_q   <= take_i && ready_o;
-    past_refill_q <= refill;
+    past_refill_q <= refill_q;
     past_tokens_q <= tokens_q;
     past_octets_q <= octets_i;
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       assert (32'(tokens_q) <= Depth);
-      assert (32'(refill_q) < RefillClocks);
+      assert (32'(clocks_q) < RefillClocks && refill_q == (32'(clocks_q) == RefillClocks - 1));
       if (past_take_q && !past_refill_q && !past_reset_q) begin
         assert (past_octets_q <= past_tokens_q);
         assert (tokens_q == past_tokens_q - past_octets_q);

@@ -23,23 +23,28 @@ module trace_probe
   output var logic [ValueW-1:0] value_o
 );
   logic        known_q;
+  // The interval runs, and what is left of it.
+  logic        waits_q;
   logic [23:0] wait_q;
   logic        sends;
 
-  assign sends = wait_q == '0 && (!known_q || value_i != value_o);
+  assign sends = !waits_q && (!known_q || value_i != value_o);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       known_q <= 1'b0;
+      waits_q <= 1'b0;
       wait_q  <= '0;
       valid_o <= 1'b0;
     end else begin
       valid_o <= sends;
       if (sends) begin
         known_q <= 1'b1;
+        waits_q <= interval_i != '0;
         wait_q  <= interval_i;
-      end else if (wait_q != '0) begin
-        wait_q <= wait_q - 1'b1;
+      end else if (waits_q) begin
+        waits_q <= wait_q != 24'd1;
+        wait_q  <= wait_q - 1'b1;
       end
     end
   end

@@ -6,7 +6,7 @@
 
 `default_nettype none
 
-module nic_buffer (
+module stream_buffer (
   input var logic clk_i,
   input var logic rst_i,
 
