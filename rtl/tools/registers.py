@@ -225,7 +225,8 @@ def _writes(width: int, places: list[Place]) -> str:
         f"      write_at_q <= addr[{width - 1}:2];",
         "      data_q <= wr_data;",
         "      low_q <= data_q;",
-        f"      low_strobe_q <= {{1'b0, addr[{width - 1}:3]}} == {{write_at_q[2], write_at_q[{width - 1}:3]}} ? strobe_q : '0;",
+        f"      low_strobe_q <= {{1'b0, addr[{width - 1}:3]}} == {{write_at_q[2], write_at_q[{width - 1}:3]}}"
+        " ? strobe_q : '0;",
         "    end",
         "  end",
         "  assign wr_err = !there_q;",

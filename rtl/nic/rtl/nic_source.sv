@@ -60,7 +60,8 @@ module nic_source
   // A frame that waits for its reaction point waits here, whole, and nothing else happens.
   logic                 clk;
   logic                 awake;
-  assign awake = rst_i || s_axis_tvalid || (m_axis_tvalid ? m_axis_tready : enable_i || made_tvalid);
+  assign awake = rst_i || s_axis_tvalid ||
+      (m_axis_tvalid ? m_axis_tready : enable_i || made_tvalid);
   sleep_clock u_clock (
       .clk_i,
       .awake_i(awake),
