@@ -199,6 +199,18 @@ def test_jax_draws_the_same_map() -> None:
         assert same == pytest.approx(plain, rel=1e-6, nan_ok=True)
 
 
+def test_a_table_of_the_documentation_is_what_its_script_prints() -> None:
+    import theory_tables
+
+    rows = dict(theory_tables.TABLES["dcqcn"]())
+    # "ECN or Delay", section 3.2: at 85 us two flows are stable and ten are not.
+    assert float(rows["2, 85 µs"]) > 0 > float(rows["10, 85 µs"])
+    text = (Path(__file__).parents[2] / "docs/explanation/theory/stability.md").read_text().replace("−", "-")
+    for case in ("2, 50", "4, 50", "10, 50", "2, 100", "10, 100"):
+        (line,) = (line for line in text.splitlines() if line.startswith(f"| {case} µs |"))
+        assert float(line.split("|")[3]) == pytest.approx(float(rows[f"{case} µs"]), abs=0.06)
+
+
 # Phase margins in degrees behind figure 3 (a) and (b) of Zhu, Ghobadi, Misra and Padhye, "ECN or Delay: Lessons Learnt
 # from Analysis of DCQCN and TIMELY", CoNEXT 2016, from the authors' files conext2016/figures/pm_rai40_delay*.txt and
 # pm_rai10_delay50*.txt in github.com/jitupadhye-zz/rdma: 40 Gb/s, packets of 1000 octets, Kmin 5 KB, Pmax 1 %.

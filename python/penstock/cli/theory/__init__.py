@@ -205,8 +205,8 @@ def overlay(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The model: steps (sample by sample; smcc, bcn), sampled (qcn, smcc, bcn), averaged or paper004 "
-            "(qcn), interval (fecn), published (dcqcn).  [default: the first that the scheme has]",
+            help="The model: steps (by sample or clock; qcn, smcc, bcn, fecn), sampled (qcn, smcc, bcn), "
+            "averaged or paper004 (qcn), interval (fecn), published (dcqcn).  [default: the first that the scheme has]",
         ),
     ] = None,
     out: Annotated[
