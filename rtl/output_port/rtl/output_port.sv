@@ -141,7 +141,9 @@ module output_port
   // A frame starts with the work of the shortest frame; each beat beyond its 60 octets brings that of its own octets, four
   // clocks later, which is before the work of the beats in front of it is done.
   logic in_frame_q;
-  logic [2:0] tail_q;
+  logic [1:0] tail_q;
+  // Neither within a frame nor in the three clocks behind its last beat.
+  logic idle_q;
   logic space;
   logic start;
   logic taken;
@@ -197,7 +199,7 @@ module output_port
 
   assign done          = work_q[WorkW-1];
   assign much          = !work_q[WorkW-1] && work_q[WorkW-2];
-  assign line_free     = done && !in_frame_q && tail_q == '0;
+  assign line_free     = done && idle_q;
   assign space         = !m_axis_tvalid || m_axis_tready;
   assign start         = line_free && open_q && !hold_i && space && s_axis_tvalid;
   // A frame of more than 280 KB goes no faster than the line, so that its work is bounded.
@@ -213,12 +215,14 @@ module output_port
     if (rst_i) begin
       in_frame_q <= 1'b0;
       tail_q     <= '0;
+      idle_q     <= 1'b1;
       work_q     <= work_t'(-1);
       follows_q  <= 1'b0;
       late_q     <= '0;
     end else begin
       if (taken) in_frame_q <= !s_axis_tlast;
-      tail_q <= {tail_q[1:0], taken && s_axis_tlast};
+      tail_q <= {tail_q[0], taken && s_axis_tlast};
+      idle_q <= !taken && !in_frame_q && tail_q == '0;
       if (start) work_q <= begun;
       else work_q <= !line_free || (follows_q && late_q != '0) ? less : work_t'(-1);
       // In the clock in which the line gets free: whether a frame has waited for it. After that: whether there is time.
@@ -319,6 +323,7 @@ module output_port
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       assert (early_q == '0);
+      if (idle_q) assert (!in_frame_q && tail_q == '0);
       // Above the mark no beat is taken; four are on their way.
       assert (work_q < HighWork + 32 * OctetWork);
       if (delta_q > 0) assert (work_q < HighWork + 24 * OctetWork);
