@@ -4,9 +4,9 @@
 //! steps of the rate are shorter and larger; and eight sources begin with 1.12 Gb/s together, not with 8, and 53 us apart, so that
 //! they are not in step by accident. Frames, queue, set point and token buckets are paper 002's.
 //!
-//! Both see the same words, and up to the first frame that comes before another elsewhere they do the same, frame by frame. A run
-//! of eight sources then goes its own way: the simulator's own mean queue moves by 0.9 frames (root mean square of 12 runs, at
-//! most 1.9) if its lines are 0.2 us longer. So one source is compared run by run, eight in the mean of ten runs.
+//! Both see the same words, and up to the first frame that comes before another elsewhere they do the same, frame by frame. Then a
+//! run goes its own way: with eight sources the simulator's own mean queue moves by 0.9 frames (root mean square of 12 runs, at
+//! most 1.9) if its lines are 0.2 us longer. So the means of ten runs are compared.
 
 #[allow(dead_code, reason = "other benches use the rest")]
 mod driver;
