@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{env, fs, thread};
 
 use serde::Deserialize;
 
@@ -98,6 +99,9 @@ fn main() {
     println!("cargo::rerun-if-env-changed=PENSTOCK_CORE");
     let only = env::var("PENSTOCK_CORE").ok();
     let experiment = env::var_os("CARGO_FEATURE_EXPERIMENT").is_some();
+    // Clippy has the build script run once more, and links nothing.
+    println!("cargo::rerun-if-env-changed=RUSTC_WORKSPACE_WRAPPER");
+    let clippy = env::var("RUSTC_WORKSPACE_WRAPPER").is_ok_and(|wrapper| wrapper.contains("clippy"));
 
     let include = Path::new(&root).join("include");
     let compiler = |level| {
@@ -110,22 +114,30 @@ fn main() {
     let (mut cc, mut large, mut fast) = (compiler(2), compiler(1), compiler(2));
     profile(&mut fast, &rtl);
     let mut rust = String::new();
-    for (folder, core) in cores(&rtl) {
-        if only.as_ref().is_some_and(|name| !folder.ends_with(name)) {
-            continue;
-        }
+    let cores: Vec<_> = cores(&rtl)
+        .into_iter()
+        .filter(|(folder, _)| only.as_ref().is_none_or(|name| folder.ends_with(name)))
+        .map(|(folder, core)| {
+            let sources = sources(&rtl, &folder, &core);
+            let builds: Vec<_> =
+                core.build.into_iter().filter(|build| build.cosim && (experiment || !build.experiment)).collect();
+            (folder, sources, builds)
+        })
+        .collect();
+    let waiting: Vec<_> =
+        cores.iter().flat_map(|(_, sources, builds)| builds.iter().map(move |build| (build, sources))).collect();
+    each(&waiting, |(build, sources)| verilate(&verilator, &root, build, sources, &out.join(&build.name)));
+    for (folder, sources, builds) in &cores {
         println!("cargo::rerun-if-changed={}", folder.join("core.toml").display());
-        let sources = sources(&rtl, &folder, &core);
         // Builds of a core with the same ports have the same structures.
         let mut shapes: Vec<(Vec<Port>, &str)> = Vec::new();
         let mut small = String::new();
-        for source in &sources {
+        for source in sources {
             println!("cargo::rerun-if-changed={}", source.display());
         }
-        for build in core.build.iter().filter(|build| build.cosim && (experiment || !build.experiment)) {
+        for build in builds {
             let made = out.join(&build.name);
-            let prefix = format!("V{}", build.name);
-            verilate(&verilator, &root, build, &sources, &made, &prefix);
+            let prefix = prefix_of(build);
             let ports = ports(&fs::read_to_string(made.join(format!("{prefix}.h"))).expect("Verilator wrote it"));
             // A build is one piece for the compiler, and all small ones of a core together are: it reads Verilator's headers
             // once then. (Verilator's guard against that is for precompiled ones.)
@@ -155,7 +167,7 @@ fn main() {
     }
     fs::write(out.join("cores.rs"), rust).expect("OUT_DIR can be written");
     for (cc, name) in [(cc, "cores"), (large, "large_cores"), (fast, "fast_cores")] {
-        if cc.get_files().next().is_some() {
+        if !clippy && cc.get_files().next().is_some() {
             cc.compile(&format!("penstock_{name}"));
         }
     }
@@ -243,13 +255,33 @@ const LARGE: u64 = 1_000_000;
 const CAREFUL: [&str; 7] = ["--assert", "--x-assign", "unique", "--x-initial", "unique", "--inline-mult", "1"];
 const FAST: [&str; 6] = ["--no-assert", "--x-assign", "fast", "--x-initial", "fast", "-DPENSTOCK_FAST"];
 
-fn verilate(verilator: &str, root: &str, build: &Build, sources: &[PathBuf], made: &Path, prefix: &str) {
+/// What Verilator calls a build's class.
+fn prefix_of(build: &Build) -> String {
+    format!("V{}", build.name)
+}
+
+/// Does all of the work, as many pieces at a time as cargo allows.
+fn each<T: Sync>(work: &[T], does: impl Fn(&T) + Sync) {
+    let jobs = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1);
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                while let Some(piece) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    does(piece);
+                }
+            });
+        }
+    });
+}
+
+fn verilate(verilator: &str, root: &str, build: &Build, sources: &[PathBuf], made: &Path) {
     let _ = fs::remove_dir_all(made);
     let status = Command::new(verilator)
         .env("VERILATOR_ROOT", root)
         .args(["--cc", "-O3", "--no-timing"])
         .args(if build.fast { FAST.as_slice() } else { CAREFUL.as_slice() })
-        .args(["--top-module", &build.top, "--prefix", prefix, "-Mdir"])
+        .args(["--top-module", &build.top, "--prefix", &prefix_of(build), "-Mdir"])
         .arg(made)
         .args(build.parameters.iter().map(|(name, value)| format!("-G{name}={value}")))
         .args(sources)

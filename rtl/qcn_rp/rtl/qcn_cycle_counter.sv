@@ -37,15 +37,19 @@ module qcn_cycle_counter
   output var left_t left_o,
   output var logic  ended_o
 );
-  left_t            left_q;
+  left_t             left_q;
   // A cycle runs; its length is not known yet.
-  logic             running_q;
-  logic             open_q;
+  logic              running_q;
+  logic              open_q;
 
-  logic             done;
-  logic  [CycleW:0] value;
-  logic  [CycleW:0] length;
-  left_t            passed;
+  logic              done;
+  logic  [ CycleW:0] value;
+  logic  [ CycleW:0] length;
+  left_t             passed;
+  logic  [LeftW-1:0] added;
+  logic  [LeftW-1:0] less;
+  logic  [LeftW-1:0] sums;
+  logic  [LeftW-1:0] carries;
 
   jitter u_jitter (
       .clk_i,
@@ -59,8 +63,13 @@ module qcn_cycle_counter
   );
 
   assign length  = {value[CycleW:1], value[0] || (least_one_i && value == '0)};
-  // The length is known while it is waited for; the step comes last, for it comes from afar.
-  assign passed  = (done ? left_q + LeftW'(length) : left_q) - LeftW'(step_i);
+  // left_q + added - step_i with one carry chain: three numbers become two first, bit by bit. The length is known while it
+  // is waited for.
+  assign added   = done ? LeftW'(length) : '0;
+  assign less    = ~LeftW'(step_i);
+  assign sums    = left_q ^ added ^ less;
+  assign carries = left_q & added | left_q & less | added & less;
+  assign passed  = sums + {carries[LeftW-2:0], 1'b1};
   assign ended_o = running_q && !open_q && (left_q[LeftW-1] || (AtZero && left_q == '0));
   assign left_o  = left_q;
 
