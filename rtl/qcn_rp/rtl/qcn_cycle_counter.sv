@@ -49,7 +49,7 @@ module qcn_cycle_counter
   logic  [LeftW-1:0] added;
   logic  [LeftW-1:0] less;
   logic  [LeftW-1:0] sums;
-  logic  [LeftW-1:0] carries;
+  logic  [LeftW-2:0] carries;
 
   jitter u_jitter (
       .clk_i,
@@ -68,8 +68,8 @@ module qcn_cycle_counter
   assign added   = done ? LeftW'(length) : '0;
   assign less    = ~LeftW'(step_i);
   assign sums    = left_q ^ added ^ less;
-  assign carries = left_q & added | left_q & less | added & less;
-  assign passed  = sums + {carries[LeftW-2:0], 1'b1};
+  assign carries = (LeftW - 1)'(left_q & added | left_q & less | added & less);
+  assign passed  = sums + {carries, 1'b1};
   assign ended_o = running_q && !open_q && (left_q[LeftW-1] || (AtZero && left_q == '0));
   assign left_o  = left_q;
 
