@@ -166,11 +166,13 @@ fn main() {
         }
     }
     fs::write(out.join("cores.rs"), rust).expect("OUT_DIR can be written");
-    for (cc, name) in [(cc, "cores"), (large, "large_cores"), (fast, "fast_cores")] {
-        if !clippy && cc.get_files().next().is_some() {
-            cc.compile(&format!("penstock_{name}"));
+    // Side by side, for a single long piece keeps one processor busy.
+    let libraries = [(cc, "cores"), (large, "large_cores"), (fast, "fast_cores")];
+    thread::scope(|scope| {
+        for (cc, name) in libraries.iter().filter(|(cc, _)| !clippy && cc.get_files().next().is_some()) {
+            scope.spawn(move || cc.compile(&format!("penstock_{name}")));
         }
-    }
+    });
 }
 
 /// Builds for long runs are compiled by a profile of a short one (GCC): `make -C rtl fast` does both.

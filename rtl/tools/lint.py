@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import pyslang.driver
 
@@ -16,17 +16,16 @@ _FORMAT = ["--column_limit=100", "--port_declarations_indentation=indent", "--fo
 
 def main() -> int:
     """Return 0 if no linter has anything to say."""
-    wrong = 0
-    files: list[Path] = []
-    for core in all_cores():
-        files += core.own_sources
-        for build in core.builds:
-            wrong += _verilator(build) + _slang(build)
+    files = [source for core in all_cores() for source in core.own_sources]
     names = [str(file) for file in files]
     lint = [str(TOOLS / "verible-verilog-lint"), f"--rules_config={_VERIBLE_RULES}", *names]
     if "--fix" in sys.argv:
         subprocess.run([str(TOOLS / "verible-verilog-format"), "--inplace", *_FORMAT, *names], check=True)
         return 0
+    builds = [build for core in all_cores() for build in core.builds]
+    with ThreadPoolExecutor() as beside:
+        verilated = beside.map(_verilator, builds)
+        wrong = sum(map(_slang, builds)) + sum(verilated)
     layout = [str(TOOLS / "verible-verilog-format"), "--verify", "--inplace", *_FORMAT, *names]
     wrong += (subprocess.run(lint, check=False).returncode != 0) + (subprocess.run(layout, check=False).returncode != 0)
     print(f"lint: {len(files)} files, {'all clean' if not wrong else 'see above'}")
