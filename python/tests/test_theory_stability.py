@@ -283,6 +283,8 @@ def test_axes() -> None:
         ("flws=1..2", "did you mean flows"),
         ("flows=2..1", "no axis"),
         ("delay=0us..1ms:log", "no axis"),
+        ("flows=0..4", "fewer than one flow"),
+        ("delay=-1us..2us", "no value in s"),
         ("delay=1parsec..2ms", "no value in s"),
         ("sampling=1..2", "no field"),
     ],

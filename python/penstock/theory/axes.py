@@ -75,6 +75,8 @@ def read(text: str, scheme: str) -> Axis:
         raise Unsuited(
             f"{text}: from {first} to {last} in {points} steps is no axis", "at least 2, rising, and above 0 if log"
         )
+    if name == "flows" and low < 1:
+        raise Unsuited(f"{text}: with fewer than one flow there is nothing to control", "for instance flows=1..64")
     values = np.geomspace(low, high, points) if log else np.linspace(low, high, points)
     if unit == "count":
         values = np.unique(np.round(values))
@@ -98,7 +100,7 @@ def quantity(text: str, unit: str) -> float:
     suffix = text[len(number) :].strip()
     factor = {"s": _TIMES, "bit/s": _RATES}.get(unit, {}).get(suffix)
     try:
-        if factor is not None:
+        if factor is not None and float(number) >= 0:
             return float(number) * factor
         if unit == "octets":
             return float(_core.parse_octets(f"{number} {suffix}"))
