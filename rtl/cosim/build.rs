@@ -4,7 +4,9 @@
 //! nothing lists them twice.
 
 use std::collections::BTreeMap;
+use std::collections::hash_map::DefaultHasher;
 use std::fmt::Write as _;
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -124,9 +126,10 @@ fn main() {
             (folder, sources, builds)
         })
         .collect();
+    let verilator = Verilator::at(verilator, root, &out);
     let waiting: Vec<_> =
         cores.iter().flat_map(|(_, sources, builds)| builds.iter().map(move |build| (build, sources))).collect();
-    each(&waiting, |(build, sources)| verilate(&verilator, &root, build, sources, &out.join(&build.name)));
+    each(&waiting, |(build, sources)| verilator.make(build, sources));
     for (folder, sources, builds) in &cores {
         println!("cargo::rerun-if-changed={}", folder.join("core.toml").display());
         // Builds of a core with the same ports have the same structures.
@@ -136,7 +139,7 @@ fn main() {
             println!("cargo::rerun-if-changed={}", source.display());
         }
         for build in builds {
-            let made = out.join(&build.name);
+            let made = verilator.made(build, sources);
             let prefix = prefix_of(build);
             let ports = ports(&fs::read_to_string(made.join(format!("{prefix}.h"))).expect("Verilator wrote it"));
             // A build is one piece for the compiler, and all small ones of a core together are: it reads Verilator's headers
@@ -154,7 +157,7 @@ fn main() {
                 cc.include(&made);
                 continue;
             };
-            let shim = made.join("shim.cpp");
+            let shim = out.join(format!("{}_shim.cpp", build.name));
             fs::write(&shim, whole).expect("OUT_DIR can be written");
             cc.include(&made).file(shim);
         }
@@ -277,19 +280,61 @@ fn each<T: Sync>(work: &[T], does: impl Fn(&T) + Sync) {
     });
 }
 
-fn verilate(verilator: &str, root: &str, build: &Build, sources: &[PathBuf], made: &Path) {
-    let _ = fs::remove_dir_all(made);
-    let status = Command::new(verilator)
-        .env("VERILATOR_ROOT", root)
-        .args(["--cc", "-O3", "--no-timing"])
-        .args(if build.fast { FAST.as_slice() } else { CAREFUL.as_slice() })
-        .args(["--top-module", &build.top, "--prefix", &prefix_of(build), "-Mdir"])
-        .arg(made)
-        .args(build.parameters.iter().map(|(name, value)| format!("-G{name}={value}")))
-        .args(sources)
-        .status()
-        .unwrap_or_else(|e| panic!("{verilator}: {e}"));
-    assert!(status.success(), "Verilator refused {}", build.name);
+/// Verilator, and where what it makes is kept: beside all build scripts' folders, for clippy's run of this one has another than
+/// the build's. What was made of the same sources in the same way is not made again.
+struct Verilator {
+    command: String,
+    root: String,
+    version: String,
+    kept: PathBuf,
+}
+
+impl Verilator {
+    fn at(command: String, root: String, out: &Path) -> Self {
+        let version = fs::read_to_string(Path::new(&root).join("include/verilated_config.h"))
+            .unwrap_or_else(|e| panic!("VERILATOR_ROOT {root}: {e}"));
+        let profile = out.ancestors().nth(3).expect("OUT_DIR is target/PROFILE/build/CRATE/out");
+        Self { command, root, version, kept: profile.join("verilated") }
+    }
+
+    fn arguments(&self, build: &Build, sources: &[PathBuf]) -> Vec<String> {
+        let mut all: Vec<String> = ["--cc", "-O3", "--no-timing"].map(String::from).into();
+        all.extend(if build.fast { FAST.as_slice() } else { CAREFUL.as_slice() }.iter().map(|&word| word.into()));
+        all.extend(["--top-module".into(), build.top.clone(), "--prefix".into(), prefix_of(build)]);
+        all.extend(build.parameters.iter().map(|(name, value)| format!("-G{name}={value}")));
+        all.extend(sources.iter().map(|source| source.display().to_string()));
+        all
+    }
+
+    /// The folder of what is made of a build.
+    fn made(&self, build: &Build, sources: &[PathBuf]) -> PathBuf {
+        let mut hash = DefaultHasher::new();
+        (&self.version, self.arguments(build, sources)).hash(&mut hash);
+        for source in sources {
+            fs::read(source).unwrap_or_else(|e| panic!("{}: {e}", source.display())).hash(&mut hash);
+        }
+        self.kept.join(&build.name).join(format!("{:016x}", hash.finish()))
+    }
+
+    fn make(&self, build: &Build, sources: &[PathBuf]) {
+        let made = self.made(build, sources);
+        if made.is_dir() {
+            return;
+        }
+        let _ = fs::remove_dir_all(self.kept.join(&build.name));
+        // Whole or not at all.
+        let begun = made.with_extension("begun");
+        fs::create_dir_all(&begun).unwrap_or_else(|e| panic!("{}: {e}", begun.display()));
+        let status = Command::new(&self.command)
+            .env("VERILATOR_ROOT", &self.root)
+            .args(self.arguments(build, sources))
+            .arg("-Mdir")
+            .arg(&begun)
+            .status()
+            .unwrap_or_else(|e| panic!("{}: {e}", self.command));
+        assert!(status.success(), "Verilator refused {}", build.name);
+        fs::rename(&begun, &made).unwrap_or_else(|e| panic!("{}: {e}", made.display()));
+    }
 }
 
 /// The ports in Verilator's header: lines as `VL_IN64(&rate_i,33,0);`.
@@ -362,11 +407,12 @@ fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
     for port in ports.iter().filter(|p| p.input && !is_clock(p)) {
         c.push_str(&copy(port, "in->", "core."));
     }
-    c.push_str("  core.eval();\n");
+    // The clock falls when the inputs change: nothing is clocked by that, and it saves an evaluation.
+    c.push_str("  core.clk_i = 0;\n  core.eval();\n");
     for port in ports.iter().filter(|p| !p.input) {
         c.push_str(&copy(port, "core.", "out->"));
     }
-    c.push_str("  core.clk_i = 1;\n  core.eval();\n  core.clk_i = 0;\n  core.eval();\n}\n");
+    c.push_str("  core.clk_i = 1;\n  core.eval();\n}\n");
     let _ = writeln!(
         c,
         "extern \"C\" uint64_t {name}_run(void* p, const {prefix}_In* in, {prefix}_Out* out, uint64_t clocks) {{\n  auto& core = static_cast<{prefix}_Made*>(p)->core;"
@@ -376,7 +422,7 @@ fn shim_of(name: &str, prefix: &str, ports: &[Port]) -> String {
     }
     let draws: Vec<_> = ports.iter().filter(|p| is_draw(p)).map(|p| format!("core.{} != 0", p.name)).collect();
     let draws = if draws.is_empty() { "false".to_owned() } else { draws.join(" || ") };
-    c.push_str("  core.eval();\n  uint64_t done = 0;\n");
+    c.push_str("  core.clk_i = 0;\n  core.eval();\n  uint64_t done = 0;\n");
     let _ = writeln!(c, "  for (; done < clocks && !({draws}); ++done) {{");
     c.push_str("    core.clk_i = 1;\n    core.eval();\n    core.clk_i = 0;\n    core.eval();\n  }\n");
     for port in ports.iter().filter(|p| !p.input) {
