@@ -4,8 +4,8 @@ By chance: a sample comes when the arrivals, a fluid, have added up to so many f
 proportion to the rates. So it is where samples are drawn, or where the intervals between them vary.
 
 By phases: each stream is a row of frames at the distance that its rate gives, and samples are counted in these frames.
-A stream is then struck as often as its rate says, but not by chance: three streams of equal rates, of which every 75th
-frame is sampled, are struck at the same place of their common period again and again until a rate changes.
+Streams are then struck in an order: three of equal rates, of which every 75th frame is sampled, at the same place of
+their common period, so that it is always one and the same that is struck until a rate changes.
 """
 
 import heapq
@@ -51,7 +51,16 @@ class Sampler(ABC):
 def sampler(
     strikes: Strikes, streams: Sequence[Source], octets_per_bit: float, frame_octets: float, random: np.random.Generator
 ) -> Sampler:
-    """Return what samples ``streams``, whose rates may change from call to call."""
+    """Return what samples ``streams``, whose rates may change from call to call.
+
+    Raises:
+        ValueError: a stream sends nothing, or its next frame is not within the distance of two.
+    """
+    for number, stream in enumerate(streams):
+        if not stream.rate_bps > 0:
+            raise ValueError(f"stream {number} sends {stream.rate_bps:g} bit/s; leave out what sends nothing")
+        if stream.ahead_frames is not None and not -NONE <= stream.ahead_frames <= 1 + NONE:
+            raise ValueError(f"the next frame of stream {number} is {stream.ahead_frames:g} frames ahead, not 0 to 1")
     if strikes is Strikes.CHANCE:
         return _ByChance(streams, octets_per_bit, frame_octets, random)
     return _ByPhases(streams, octets_per_bit / frame_octets, random)
