@@ -34,19 +34,19 @@ def strikes() -> Iterator[list[str]]:
     """QCN, two sources, half of the link taken: the mean queue in the fourth second, KB, by what the samples strike."""
     yield ["Sampled is", "Packets", *(f"Struck by {how}" for how in Strikes), "A run's own mean deviates by (KB)"]
     kinds = {f"every {count}th frame": COUNTED | {"schemes.qcn.sample_count": count} for count in _DISTANCES}
-    for name, settings in (kinds | {"one of a hundred, drawn": DRAWN}).items():
-        scenario = halved(settings)
-        models = [(period, Sampled.of(period)) for period in configurations(scenario, scheme="qcn")]
-        late = [late_queue(scenario.run(scheme="qcn", seed=seed)) for seed in range(1, HALVED_SEEDS + 1)]
-        sides = [np.array(late)]
-        for how in Strikes:
-            drawn = [np.random.default_rng([1, number]) for number in range(HALVED_SEEDS)]
-            sides.append(np.array([late_fluid([*through(models, how, random)][-1]) for random in drawn]))
-        yield [
-            name,
-            *(f"{side.mean():.2f} ± {side.std() / len(side) ** 0.5:.2f}" for side in sides),
-            ", ".join(f"{side.std():.1f}" for side in sides),
-        ]
+    counted: list[list[Any]] = []
+    for name, settings in kinds.items():
+        counted.append(late_queues(settings, tuple(Strikes)))
+        yield [name, *_means(counted[-1])]
+    yield ["all of these", *_means([np.concatenate(side) for side in zip(*counted, strict=True)])]
+    packets, *cells = _means(late_queues(DRAWN, (Strikes.CHANCE,)))
+    yield ["one of a hundred, drawn", packets, cells[0], "", cells[1]]
+
+
+def _means(sides: list[Any]) -> list[str]:
+    """Means with their errors, and deviations of single runs."""
+    means = [f"{side.mean():.2f} ± {side.std() / len(side) ** 0.5:.2f}" for side in sides]
+    return [*means, ", ".join(f"{side.std():.1f}" for side in sides)]
 
 
 def repeats() -> Iterator[list[str]]:
@@ -156,15 +156,21 @@ def through(
         yield found
 
 
-def late_queue(run: Result) -> float:
-    """Mean queue of packets in the fourth second, KB."""
-    late = run.column("queues", "time_s") > 3
-    return float(run.column("queues", "queue_octets")[late].astype(float).mean()) / 1e3
-
-
-def late_fluid(found: samples.SampledTrajectory) -> float:
-    """Mean queue of the fluid in the fourth second, KB."""
-    return float(found.at(np.arange(3.001, 4.0005, 1e-3))[0].mean()) / 1e3
+def late_queues(settings: dict[str, str], strikes: tuple[Strikes, ...]) -> list[Any]:
+    """Mean queue in the fourth second, KB, of each run: of the packets, and of the fluid struck in several ways."""
+    scenario = halved(settings)
+    models = [(period, Sampled.of(period)) for period in configurations(scenario, scheme="qcn")]
+    packets = []
+    for seed in range(1, HALVED_SEEDS + 1):
+        run = scenario.run(scheme="qcn", seed=seed)
+        late = run.column("queues", "time_s") > 3
+        packets.append(run.column("queues", "queue_octets")[late].astype(float).mean() / 1e3)
+    sides, times = [np.array(packets)], np.arange(3.001, 4.0005, 1e-3)
+    for how in strikes:
+        randoms = [np.random.default_rng([1, number]) for number in range(HALVED_SEEDS)]
+        fluids = [[*through(models, how, random)][-1] for random in randoms]
+        sides.append(np.array([fluid.at(times)[0].mean() / 1e3 for fluid in fluids]))
+    return sides
 
 
 def struck_by_packets(run: Result) -> tuple[Any, Any]:
