@@ -7,8 +7,8 @@ How a model is integrated follows from what it is. QCN, SMCC and BCN go sample b
 its clock, unless a continuous form is asked for. Continuous forms are differential equations, with their delays where
 these are longer than a tenth of what the model calls its time scale, and without where they are not.
 
-Where samples are drawn, one run is as good as another: there are several, as there are seeds of the packets, and both
-sides are measured alike.
+Where something is drawn, samples or where in a frame a source begins, one run is as good as another: there are several,
+as there are seeds of the packets, and both sides are measured alike.
 """
 
 from collections.abc import Callable, Sequence
