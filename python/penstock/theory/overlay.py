@@ -7,8 +7,8 @@ How a model is integrated follows from what it is. QCN, SMCC and BCN go sample b
 its clock, unless a continuous form is asked for. Continuous forms are differential equations, with their delays where
 these are longer than a tenth of what the model calls its time scale, and without where they are not.
 
-Where samples are drawn, one run is as good as another: there are several, as there are seeds of the packets, and both
-sides are measured alike.
+Where something is drawn, samples or where in a frame a source begins, one run is as good as another: there are several,
+as there are seeds of the packets, and both sides are measured alike.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,6 +24,7 @@ from penstock.theory import delay, hybrid, samples
 from penstock.theory.configuration import Configuration, Unsuited, configurations
 from penstock.theory.models import MODELS, model_of
 from penstock.theory.models.base import Array, Clocked, Flags, FluidModel, InSteps, Source, Stepwise
+from penstock.theory.strikes import Strikes
 
 if TYPE_CHECKING:
     from penstock.result import Result
@@ -144,6 +145,7 @@ def overlay(
     seed: int | None = None,
     seeds: int = 1,
     form: str | None = None,
+    strikes: Strikes | None = None,
     progress: Callable[[str], Progress] | None = None,
 ) -> Overlay:
     """Integrate the model of a scenario, run the scenario, and measure the distance.
@@ -155,6 +157,7 @@ def overlay(
         seed: the first seed; by default the scenario's.
         seeds: how many packet runs, with as many seeds from the first on.
         form: the model's form; ``steps`` goes sample by sample, and is the default where the scheme allows it.
+        strikes: how samples find their sources in that form; by default as the samples module has it.
         progress: gives for a label what a run reports to.
 
     Raises:
@@ -184,7 +187,10 @@ def overlay(
     if stepped:
         draws = max(_DRAWS, seeds) if isinstance(stepped[0], Stepwise) else 1
         fluid = np.stack(
-            [_in_steps(stepped, periods, time_s, np.random.default_rng([plan["seed"], n])) for n in range(draws)]
+            [
+                _in_steps(stepped, periods, time_s, strikes, np.random.default_rng([plan["seed"], n]))
+                for n in range(draws)
+            ]
         )
         delays = [float(np.max(model.delay_s)) for model in stepped]
     else:
@@ -279,7 +285,11 @@ def _begins(model: FluidModel, period: Configuration, state: Array | None, befor
 
 
 def _in_steps(
-    models: Sequence[InSteps], periods: Sequence[Configuration], time_s: Array, random: np.random.Generator
+    models: Sequence[InSteps],
+    periods: Sequence[Configuration],
+    time_s: Array,
+    strikes: Strikes | None,
+    random: np.random.Generator,
 ) -> Array:
     """Return queue and mean rate at ``time_s`` through all periods, in whole steps."""
     out = np.full((2, len(time_s)), np.nan)
@@ -294,7 +304,9 @@ def _in_steps(
         begin, stop_s = model.start(), float(asked[-1])
         begin[0] = queue
         if isinstance(model, Stepwise):
-            found = samples.integrate(model, begin, stop_s, start_s=period.start_s, random=random, sources=sources)
+            found = samples.integrate(
+                model, begin, stop_s, start_s=period.start_s, random=random, sources=sources, strikes=strikes
+            )
         else:
             begin[1] = sources[0].rate_bps if sources else begin[1]
             found = samples.by_clock(cast(Clocked, model), begin, stop_s, start_s=period.start_s)

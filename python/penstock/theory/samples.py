@@ -1,11 +1,11 @@
 """Integration in steps: the queue is a fluid, rates change where samples or a clock tell them to, by whole steps.
 
 Between samples the arrivals are constant, and so the queue is a straight line with its limits; nothing needs a solver.
-A sample comes when the share of arrivals that is sampled has added up to a frame. It reports the queue in whole frames,
-as a switch counts it once the sampled frame has joined, and its growth since the sample before; after the delay the
-rate of the source changes whose frame it was. There are N sources, each with a rate of its own, and a sample strikes
-one of them by chance, in proportion to their rates: also where every hundredth frame is sampled, for nothing keeps
-their frames in order. A sample that strikes other traffic's frame changes nothing. For SMCC this is equation (25) of
+A sample reports the queue in whole frames, as a switch counts it once the sampled frame has joined, and its growth
+since the sample before; after the delay the rate of the source changes whose frame it was. There are N sources, each
+with a rate of its own. When a sample comes and which source it strikes is the matter of
+:mod:`penstock.theory.strikes`: by chance where samples are drawn or their distances vary, by the phases of the sources
+where they are even. A sample that strikes other traffic's frame changes nothing. For SMCC this is equation (25) of
 paper 004 as it stands; (26) and (27) are its limit for samples that come often. QCN's sources change their rates at the
 ends of their cycles too.
 
@@ -15,10 +15,26 @@ FECN's switch has a clock in place of samples, and one rate for all: :func:`by_c
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from penstock.theory.models.base import Array, Clocked, Source, Stepwise
+from penstock.theory.models.base import Array, Clocked, Recovering, Source, Stepwise
+from penstock.theory.strikes import NONE, Strikes, sampler
+
+
+class Sample(NamedTuple):
+    """What a sample struck.
+
+    Attributes:
+        time_s: when, s.
+        struck: the number of the source whose frame it was; N for other traffic's.
+        rates_bps: the rates until then of all sources, and after them of other traffic if there is any, bit/s.
+    """
+
+    time_s: float
+    struck: int
+    rates_bps: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -29,11 +45,13 @@ class SampledTrajectory:
         time_s: times of samples and changes, s.
         states: queue (octets) and mean rate of a source (bit/s) from then on, shape (2, times).
         sources: the sources at the end.
+        samples: all samples in their order; none where a clock changes rates.
     """
 
     time_s: Array
     states: Array
     sources: tuple[Source, ...]
+    samples: tuple[Sample, ...] = ()
 
     def at(self, time_s: Array) -> Array:
         """Return the states at ``time_s``, shape (2, times)."""
@@ -50,8 +68,9 @@ def integrate(
     start_s: float = 0.0,
     random: np.random.Generator | None = None,
     sources: Sequence[Source] = (),
+    strikes: Strikes | None = None,
 ) -> SampledTrajectory:
-    """Integrate one configuration from ``state`` to ``stop_s``: N sources that begin alike.
+    """Integrate one configuration from ``state`` to ``stop_s``: N sources that begin alike, and at once.
 
     Args:
         model: the model.
@@ -61,6 +80,7 @@ def integrate(
         random: draws what is drawn; by default always the same.
         sources: the sources as an earlier period has left them, the first N of which go on; missing ones are as
             ``state`` says.
+        strikes: how a sample finds its source; by default by phases if samples are even, and otherwise by chance.
     """
     random = random or np.random.default_rng(0)
     queue = float(state[0])
@@ -69,11 +89,15 @@ def integrate(
     capacity, background = float(model.capacity_bps), float(model.background_bps)
     scale, frame, room = float(model.octets_per_bit), float(model.frame_octets), float(model.buffer_octets)
     delay, target = float(model.delay_s), float(model.set_point_octets())
+    recovering = model if isinstance(model, Recovering) else None
     now, old = start_s, queue
     waiting: deque[tuple[float, Source, float, float]] = deque()
-    left = model.frames_between(queue - target, 0.0, random) * frame
+    streams = [*sources, Source(background)] if background > 0 else sources
+    sampling = sampler(strikes or (Strikes.PHASES if model.even else Strikes.CHANCE), streams, scale, frame, random)
+    sampling.begin(model.frames_between(queue - target, 0.0, random))
     total = sum(source.rate_bps for source in sources)
     times, queues, rates = [now], [queue], [total / len(sources)]
+    found: list[Sample] = []
 
     def corner() -> None:
         times.append(now)
@@ -81,41 +105,42 @@ def integrate(
         rates.append(total / len(sources))
 
     while now < stop_s:
-        arrivals = (total + background) * scale
         slope = (total - capacity) * scale
-        wait = min(left / arrivals, stop_s - now)
+        wait = min(sampling.wait_s(), stop_s - now)
         if waiting:
             wait = min(wait, max(waiting[0][0] - now, 0.0))
-        for source in sources:
-            wait = min(wait, source.due_octets / (source.rate_bps * scale))
+        if recovering:
+            wait = min(wait, *(source.due_octets / (source.rate_bps * scale) for source in sources))
         end = queue + slope * wait
         reached = 0.0 if end < 0 < queue else room if end > room > queue else None
         if reached is not None:
             # The corner at which a limit is reached.
             wait, end = (reached - queue) / slope, reached
-        left -= arrivals * wait
+        struck = sampling.pass_by(wait)
         now, queue = now + wait, min(max(end, 0.0), room)
-        for source in sources:
-            source.due_octets -= source.rate_bps * scale * wait
-            if source.due_octets <= _NONE * frame:
-                model.ended(source, random)
+        if struck is not None:
+            found.append(Sample(now, struck, tuple(stream.rate_bps for stream in streams)))
+        if recovering:
+            for source in sources:
+                source.due_octets -= source.rate_bps * scale * wait
+                if source.due_octets <= NONE * frame:
+                    recovering.ended(source, random)
         while waiting and waiting[0][0] <= now + 1e-15:
             _, source, offset, growth = waiting.popleft()
             model.told(source, offset, growth)
         total = sum(source.rate_bps for source in sources)
-        if left <= _NONE * frame:
+        if struck is not None:
             # With the sampled frame, which has just joined.
-            seen = min((queue // frame + 1) * frame, room) if queue > 0 else 0.0
+            seen = min((queue / frame + NONE) // 1 * frame + frame, room) if queue > 0 else 0.0
             offset, growth = seen - target, seen - old
             spoke = model.speaks(offset, growth)
-            struck = _struck(sources, random.random() * (total + background))
-            if spoke and struck is not None:
-                waiting.append((now + delay, struck, offset, growth))
+            if spoke and struck < count:
+                waiting.append((now + delay, sources[struck], offset, growth))
             if model.keeps(spoke):
                 old = seen
-            left = model.frames_between(offset, growth, random) * frame
+            sampling.begin(model.frames_between(offset, growth, random))
         corner()
-    return SampledTrajectory(np.array(times), np.array([queues, rates]), tuple(sources))
+    return SampledTrajectory(np.array(times), np.array([queues, rates]), tuple(sources), tuple(found))
 
 
 def by_clock(
@@ -159,16 +184,3 @@ def by_clock(
         advertised = model.next_rate_bps(advertised, octets, queue)
     source = Source(advertised)
     return SampledTrajectory(np.array(times), np.array([queues, rates]), (source,) * round(flows))
-
-
-_NONE = 1e-9
-"""Less than this share of a frame is nothing."""
-
-
-def _struck(sources: Sequence[Source], place_bps: float) -> Source | None:
-    """Return the source whose share of the arrivals a place between 0 and all of them is in; None for the others'."""
-    for source in sources:
-        place_bps -= source.rate_bps
-        if place_bps < 0:
-            return source
-    return None

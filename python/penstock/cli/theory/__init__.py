@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli.failure import Commands
+from penstock.cli.theory.asked import Asked, asks
 
 app = typer.Typer(
     name="theory",
@@ -16,14 +17,6 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-_SCENARIO = typer.Argument(
-    metavar="SCENARIO", help="A scenario file, or its name below ./scenarios, such as netfpga/one-source-100us."
-)
-_SCHEME = typer.Option(metavar="NAME", help="The scheme instead of the scenario's.")
-_PROFILE = typer.Option(metavar="NAME", help="The scheme's named settings.")
-_SETS = typer.Option(
-    "--set", metavar="KEY=VALUE", help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable."
-)
 _AT = typer.Option("--at", metavar="S", help="The time whose flows and links count, s.  [default: the longest period]")
 _MODEL = typer.Option(
     "--model", metavar="NAME", help="paper004: the rate laws as printed; sampled: as the algorithm acts, per second."
@@ -35,23 +28,22 @@ _JSON = typer.Option("--json", help="Print one JSON object on standard output an
 
 
 @app.command(short_help="How far a configuration is from instability.")
+@asks
 def margin(
-    scenario: Annotated[str, _SCENARIO],
-    scheme: Annotated[str | None, _SCHEME] = None,
-    profile: Annotated[str | None, _PROFILE] = None,
-    sets: Annotated[list[str] | None, _SETS] = None,
+    asked: Asked,
     at: Annotated[float | None, _AT] = None,
     json: Annotated[bool, _JSON] = False,
 ) -> None:
     """Print equilibrium, phase, gain and delay margin, and the limiting parameter; for SMCC its limit cycle."""
     from penstock.cli.theory.margin import show_margin
 
-    show_margin(scenario, scheme=scheme, profile=profile, sets=sets or [], at_s=at, json=json)
+    show_margin(asked, at_s=at, json=json)
 
 
 @app.command("map", short_help="Stability and more over two parameters.")
+@asks
 def draw_map(
-    scenario: Annotated[str, _SCENARIO],
+    asked: Asked,
     x: Annotated[str, typer.Option("--x", metavar="KEY=A..B[:N][:log]", help="The parameter along the x axis.")],
     y: Annotated[str, typer.Option("--y", metavar="KEY=A..B[:N][:log]", help="The parameter along the y axis.")],
     metric: Annotated[str, typer.Option(metavar="NAME", help="margin, sliding, amplitude or utilization.")] = "margin",
@@ -61,9 +53,6 @@ def draw_map(
     simulated: Annotated[
         float, typer.Option("--simulated", min=0.001, metavar="S", help="Simulated time of each of them, s.")
     ] = 0.2,
-    scheme: Annotated[str | None, _SCHEME] = None,
-    profile: Annotated[str | None, _PROFILE] = None,
-    sets: Annotated[list[str] | None, _SETS] = None,
     at: Annotated[float | None, _AT] = None,
     library: Annotated[
         str,
@@ -82,15 +71,12 @@ def draw_map(
     from penstock.cli.theory.map import MapRequest, draw
 
     request = MapRequest(
-        scenario=scenario,
+        asked=asked,
         x=x,
         y=y,
         metric=metric,
         simulate=simulate,
         simulated_s=simulated,
-        scheme=scheme,
-        profile=profile,
-        sets=sets or [],
         at_s=at,
         library=library,
         out=out,
@@ -101,11 +87,9 @@ def draw_map(
 
 
 @app.command(short_help="Does QCN slide (theorem 2)? Does SMCC (theorem 3)?")
+@asks
 def sliding(
-    scenario: Annotated[str, _SCENARIO],
-    scheme: Annotated[str | None, _SCHEME] = None,
-    profile: Annotated[str | None, _PROFILE] = None,
-    sets: Annotated[list[str] | None, _SETS] = None,
+    asked: Asked,
     model: Annotated[str, _MODEL] = "paper004",
     offset: Annotated[
         float | None,
@@ -121,10 +105,7 @@ def sliding(
     from penstock.cli.theory.sliding import show_sliding
 
     show_sliding(
-        scenario,
-        scheme=scheme,
-        profile=profile,
-        sets=sets or [],
+        asked,
         model=model,
         offset_octets=offset,
         target_bps=target,
@@ -134,11 +115,9 @@ def sliding(
 
 
 @app.command(short_help="The phase portrait of a scenario.")
+@asks
 def phase(
-    scenario: Annotated[str, _SCENARIO],
-    scheme: Annotated[str | None, _SCHEME] = None,
-    profile: Annotated[str | None, _PROFILE] = None,
-    sets: Annotated[list[str] | None, _SETS] = None,
+    asked: Asked,
     at: Annotated[float | None, _AT] = None,
     model: Annotated[str, _MODEL] = "sampled",
     target: Annotated[float | None, _TARGET] = None,
@@ -162,10 +141,7 @@ def phase(
     from penstock.cli.theory.phase import draw_phase
 
     draw_phase(
-        scenario,
-        scheme=scheme,
-        profile=profile,
-        sets=sets or [],
+        asked,
         at_s=at,
         model=model,
         target_bps=target,
@@ -192,11 +168,9 @@ def figures(
 
 
 @app.command(short_help="Fluid and packets in one figure.")
+@asks
 def overlay(
-    scenario: Annotated[str, _SCENARIO],
-    scheme: Annotated[str | None, _SCHEME] = None,
-    profile: Annotated[str | None, _PROFILE] = None,
-    sets: Annotated[list[str] | None, _SETS] = None,
+    asked: Asked,
     seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="The first seed of the packet runs.")] = None,
     seeds: Annotated[
         int, typer.Option(min=1, metavar="N", help="Packet runs, with as many seeds from the first on.")
@@ -220,10 +194,7 @@ def overlay(
     from penstock.cli.theory.overlay import OverlayRequest, show_overlay
 
     request = OverlayRequest(
-        scenario=scenario,
-        scheme=scheme,
-        profile=profile,
-        sets=sets or [],
+        asked=asked,
         seed=seed,
         seeds=seeds,
         form=model,

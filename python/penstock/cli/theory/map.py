@@ -11,6 +11,7 @@ import typer
 from penstock.cli.failure import InputError, say
 from penstock.cli.locate import RESULTS, find
 from penstock.cli.progress import Progress
+from penstock.cli.theory.asked import Asked
 from penstock.scenario import Scenario
 from penstock.theory.axes import Axis, read
 from penstock.theory.maps import METRICS, Map, Metric, Point, backend, draw_up, simulate
@@ -20,15 +21,12 @@ from penstock.theory.maps import METRICS, Map, Metric, Point, backend, draw_up, 
 class MapRequest:
     """What `theory map` is asked."""
 
-    scenario: str
+    asked: Asked
     x: str
     y: str
     metric: str
     simulate: int
     simulated_s: float
-    scheme: str | None
-    profile: str | None
-    sets: list[str]
     at_s: float | None
     library: str
     out: Path | None
@@ -43,8 +41,9 @@ def draw(request: MapRequest) -> None:
     if request.library not in ("auto", "numpy", "jax"):
         raise InputError(f"--library {request.library}: no such library", "one of auto, numpy, jax")
     metric = cast(Metric, request.metric)
-    scenario = find(request.scenario, request.sets)
-    scheme = request.scheme or scenario.scheme
+    asked = request.asked
+    scenario = find(asked.name, asked.sets)
+    scheme = asked.scheme or scenario.scheme
     x, y = read(request.x, scheme), read(request.y, scheme)
     if x.name == y.name:
         raise InputError(f"--x and --y are both {x.name}", "take two parameters")
@@ -54,8 +53,8 @@ def draw(request: MapRequest) -> None:
             x,
             y,
             metric,
-            scheme=request.scheme,
-            profile=request.profile,
+            scheme=asked.scheme,
+            profile=asked.profile,
             at_s=request.at_s,
             xp=backend(request.library),
             progress=progress.part("map"),
@@ -65,8 +64,8 @@ def draw(request: MapRequest) -> None:
                 scenario,
                 drawn,
                 request.simulate,
-                scheme=request.scheme,
-                profile=request.profile,
+                scheme=asked.scheme,
+                profile=asked.profile,
                 at_s=request.at_s,
                 duration_s=request.simulated_s,
                 progress=progress.part("simulations"),

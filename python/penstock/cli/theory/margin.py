@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from penstock.cli.locate import find
+from penstock.cli.theory.asked import Asked
 from penstock.text import duration
 from penstock.theory.configuration import configuration
 from penstock.theory.margin import Limit, Report, Side, Swing, report
@@ -16,12 +17,10 @@ _SHOWN = 5
 """So many parameters are listed; JSON has all."""
 
 
-def show_margin(
-    name: str, *, scheme: str | None, profile: str | None, sets: list[str], at_s: float | None, json: bool
-) -> None:
+def show_margin(asked: Asked, *, at_s: float | None, json: bool) -> None:
     """Print the margins of a scenario."""
-    scenario = find(name, sets)
-    found = report(configuration(scenario, scheme=scheme, profile=profile, at_s=at_s))
+    scenario = find(asked.name, asked.sets)
+    found = report(configuration(scenario, scheme=asked.scheme, profile=asked.profile, at_s=at_s))
     if json:
         typer.echo(json_text.dumps(document(scenario.name, found), indent=2))
         return

@@ -11,6 +11,7 @@ import typer
 from penstock.cli.failure import InputError, say
 from penstock.cli.locate import RESULTS, find
 from penstock.cli.progress import Progress
+from penstock.cli.theory.asked import Asked
 from penstock.figures.overlays import overlay_page
 from penstock.figures.style import save
 from penstock.text import bit_rate, duration, octets, share
@@ -21,10 +22,7 @@ from penstock.theory.overlay import Distance, Overlay, overlay
 class OverlayRequest:
     """What `theory overlay` is asked."""
 
-    scenario: str
-    scheme: str | None
-    profile: str | None
-    sets: list[str]
+    asked: Asked
     seed: int | None
     seeds: int
     form: str | None
@@ -37,12 +35,13 @@ def show_overlay(request: OverlayRequest) -> None:
     """Integrate, simulate, draw and print."""
     if request.out is not None and request.out.suffix not in (".png", ".svg", ".pdf"):
         raise InputError(f"--out {request.out}: no such kind of figure", "end it in .png, .svg or .pdf")
-    scenario = find(request.scenario, request.sets)
+    asked = request.asked
+    scenario = find(asked.name, asked.sets)
     with Progress(quiet=request.quiet) as progress:
         found = overlay(
             scenario,
-            scheme=request.scheme,
-            profile=request.profile,
+            scheme=asked.scheme,
+            profile=asked.profile,
             seed=request.seed,
             seeds=request.seeds,
             form=request.form,

@@ -7,6 +7,7 @@ import typer
 
 from penstock.cli.failure import InputError
 from penstock.cli.locate import RESULTS, find
+from penstock.cli.theory.asked import Asked
 from penstock.cli.theory.sliding import reading
 from penstock.figures.style import save
 from penstock.theory.configuration import configuration
@@ -17,11 +18,8 @@ _KINDS = ("png", "svg", "pdf")
 
 
 def draw_phase(
-    name: str,
+    asked: Asked,
     *,
-    scheme: str | None,
-    profile: str | None,
-    sets: list[str],
     at_s: float | None,
     model: str,
     target_bps: float | None,
@@ -30,8 +28,8 @@ def draw_phase(
     out: Path | None,
 ) -> None:
     """Draw a scenario's phase portrait."""
-    scenario = find(name, sets)
-    given = configuration(scenario, scheme=scheme, profile=profile, at_s=at_s)
+    scenario = find(asked.name, asked.sets)
+    given = configuration(scenario, scheme=asked.scheme, profile=asked.profile, at_s=at_s)
     path = figure_path(out, RESULTS / f"phase-{scenario.name}-{given.scheme}.png")
     figure = portrait(
         given,

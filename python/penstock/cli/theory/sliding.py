@@ -10,6 +10,7 @@ import typer
 from penstock.cli.failure import InputError
 from penstock.cli.locate import find
 from penstock.cli.progress import Progress
+from penstock.cli.theory.asked import Asked
 from penstock.text import bit_rate, octets, share
 from penstock.theory.configuration import Configuration, configurations
 from penstock.theory.planar import MODELS, Model
@@ -21,11 +22,8 @@ _SETTLE_S = 0.3
 
 
 def show_sliding(
-    name: str,
+    asked: Asked,
     *,
-    scheme: str | None,
-    profile: str | None,
-    sets: list[str],
     model: str,
     offset_octets: float | None,
     target_bps: float | None,
@@ -34,15 +32,15 @@ def show_sliding(
 ) -> None:
     """Print the verdicts."""
     chosen = reading(model)
-    scenario = find(name, sets)
-    periods = configurations(scenario, scheme=scheme, profile=profile)
+    scenario = find(asked.name, asked.sets)
+    periods = configurations(scenario, scheme=asked.scheme, profile=asked.profile)
     verdicts = [verdict(given, model=chosen, offset_octets=offset_octets, target_bps=target_bps) for given in periods]
     documents = [_document(given, found) for given, found in zip(periods, verdicts, strict=True)]
     if simulate:
         if periods[0].scheme != "qcn":
             raise InputError("--simulate: theorem 3 holds in every state", "leave it out, or name --scheme qcn")
         with Progress(quiet=json) as progress:
-            result = scenario.run(scheme=scheme, profile=profile, progress=progress.task("qcn"))
+            result = scenario.run(scheme=asked.scheme, profile=asked.profile, progress=progress.task("qcn"))
         for given, document in zip(periods, documents, strict=True):
             document["simulated"] = asdict(along(result, given, model=chosen, settle_s=_SETTLE_S))
     if json:

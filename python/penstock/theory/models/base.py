@@ -251,12 +251,14 @@ class Source:
         due_octets: what it sends until it changes its rate by itself, octets; infinite if only messages change it.
         target_bps: the rate that it recovers towards, bit/s.
         cycles: cycles since the last message.
+        ahead_frames: how far its next frame is ahead, in frames; None if that is to be drawn.
     """
 
     rate_bps: float
     due_octets: float = math.inf
     target_bps: float = math.inf
     cycles: int = 0
+    ahead_frames: float | None = None
 
 
 class InSteps(FluidModel):
@@ -287,6 +289,11 @@ class Clocked(InSteps):
 class Stepwise(InSteps):
     """A model that has a form in which whole samples change single sources."""
 
+    @property
+    @abstractmethod
+    def even(self) -> bool:
+        """Whether nothing is drawn in the distance from one sample to the next."""
+
     @abstractmethod
     def frames_between(self, offset_octets: float, growth_octets: float, random: np.random.Generator) -> float:
         """Return how many frames pass from a sample that shows an offset and a growth to the next."""
@@ -312,9 +319,13 @@ class Stepwise(InSteps):
         change = self.step_bps(source.rate_bps, offset_octets, growth_octets)
         source.rate_bps = min(max(source.rate_bps + change, float(self.min_rate_bps)), float(self.line_rate_bps))
 
+
+class Recovering(Stepwise):
+    """A model whose sources change their rates by themselves too, whenever they have sent what was due."""
+
+    @abstractmethod
     def ended(self, source: Source, random: np.random.Generator) -> None:
         """Change a source that has sent what was due."""
-        raise NotImplementedError(f"{self.scheme}'s sources change their rates at messages alone")
 
 
 def common(configuration: Configuration, min_rate: str) -> dict[str, Value]:

@@ -129,6 +129,11 @@ class Bcn(Stepwise):
             change = -self.cut_per_octet * (1 + 2 * self.w) * self.q_eq_octets * state[1]
         return cast(Array, xp.stack([self.excess_octets_per_s(state), messages * change]))
 
+    @property
+    def even(self) -> bool:
+        """Whether intervals have no jitter."""
+        return self.jitter == 0
+
     def frames_between(self, offset_octets: float, growth_octets: float, random: np.random.Generator) -> float:
         """Return how many frames pass from a sample to the next."""
         severe = offset_octets + self.q_eq_octets > self.q_sc_octets

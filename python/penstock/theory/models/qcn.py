@@ -28,8 +28,8 @@ from penstock.theory.models.base import (
     Array,
     Flags,
     FluidModel,
+    Recovering,
     Source,
-    Stepwise,
     Value,
     Variable,
     common,
@@ -220,7 +220,7 @@ class Paper004(_Qcn):
 
 
 @dataclass(frozen=True)
-class Sampled(_Qcn, Stepwise):
+class Sampled(_Qcn, Recovering):
     """What the algorithm does, per second: cuts at samples with Fb < 0, cycles of the byte counter otherwise.
 
     With m = p r / frame messages a second and k = r / (8 B) cycles a second, while Fb < 0:
@@ -289,6 +289,11 @@ class Sampled(_Qcn, Stepwise):
     def source_at(self, state: Array) -> Source:
         """Return a source as the fluid's state has it; where in its cycle it is nobody knows: at the beginning."""
         return Source(float(state[1]), float(self.byte_reset_octets), float(state[2]), int(state[3]))
+
+    @property
+    def even(self) -> bool:
+        """Whether frames are counted, or the table's intervals have no jitter."""
+        return self.counted or (len(self.intervals) > 1 and self.jitter == 0)
 
     def frames_between(self, offset_octets: float, growth_octets: float, random: np.random.Generator) -> float:
         """Return how many frames pass from a sample to the next: counted, drawn, or by the table and its jitter."""

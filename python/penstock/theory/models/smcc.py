@@ -137,6 +137,11 @@ class Smcc(Stepwise):
             change = alpha * offset * (1 - still + still * zero)
         return cast(Array, xp.stack([self.excess_octets_per_s(state), -messages * change]))
 
+    @property
+    def even(self) -> bool:
+        """Whether frames are counted, and not drawn."""
+        return not self.drawn
+
     def frames_between(self, offset_octets: float, growth_octets: float, random: np.random.Generator) -> float:
         """Return how many frames pass from a sample to the next: 1 / p, as the mean of an exponential if drawn."""
         mean = 1 / float(self.share_sampled)

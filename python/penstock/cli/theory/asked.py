@@ -1,0 +1,64 @@
+"""What every command of `penstock theory` on a scenario is asked: a scenario, a scheme and settings. Declared once."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A scenario as the command line names it.
+
+    Attributes:
+        name: its file, or its name below ./scenarios.
+        scheme: the scheme, if not the scenario's.
+        profile: the scheme's named settings.
+        sets: ``KEY=VALUE`` of each ``--set``.
+    """
+
+    name: str
+    scheme: str | None
+    profile: str | None
+    sets: list[str]
+
+
+def _asked(
+    scenario: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO", help="A scenario file, or its name below ./scenarios, such as netfpga/one-source-100us."
+        ),
+    ],
+    scheme: Annotated[str | None, typer.Option(metavar="NAME", help="The scheme instead of the scenario's.")] = None,
+    profile: Annotated[str | None, typer.Option(metavar="NAME", help="The scheme's named settings.")] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable.",
+        ),
+    ] = None,
+) -> Asked:
+    return Asked(scenario, scheme, profile, sets or [])
+
+
+def asks(command: Callable[..., None]) -> Callable[..., None]:
+    """Put the argument and the options of an :class:`Asked` in place of a command's first parameter."""
+    shared = list(inspect.signature(_asked, eval_str=True).parameters.values())
+    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+
+    @functools.wraps(command)
+    def asking(**given: Any) -> None:
+        asked = _asked(**{parameter.name: given.pop(parameter.name) for parameter in shared})
+        command(asked, **given)
+
+    # What the command line is made from. By name alone: an option without default may follow one with.
+    parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*shared, *own)]
+    asking.__signature__ = inspect.Signature(parameters, return_annotation=None)  # type: ignore[attr-defined]
+    asking.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}
+    return asking
