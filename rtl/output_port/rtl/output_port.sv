@@ -145,8 +145,11 @@ module output_port
   // Neither within a frame nor in the three clocks behind its last beat.
   logic idle_q;
   logic space;
+  // A frame starts if the line is free.
+  logic goes;
   logic start;
   logic taken;
+  logic goes_on;
   logic [2:0] beats_q;
   logic long_q;
   logic [3:0] octets;
@@ -163,8 +166,8 @@ module output_port
 
   always_ff @(posedge clk_i) begin
     octets_q <= octets;
-    whole_q  <= taken && !start && long_q;
-    part_q   <= taken && !start && !long_q && beats_q == '1;
+    whole_q  <= goes_on && long_q;
+    part_q   <= goes_on && !long_q && beats_q == '1;
   end
 
   always_comb begin
@@ -201,10 +204,13 @@ module output_port
   assign much          = !work_q[WorkW-1] && work_q[WorkW-2];
   assign line_free     = done && idle_q;
   assign space         = !m_axis_tvalid || m_axis_tready;
-  assign start         = line_free && open_q && !hold_i && space && s_axis_tvalid;
+  assign goes          = open_q && !hold_i && space && s_axis_tvalid;
+  assign start         = line_free && goes;
   // A frame of more than 280 KB goes no faster than the line, so that its work is bounded.
   assign s_axis_tready = space && (in_frame_q ? !much : line_free && open_q && !hold_i);
   assign taken         = s_axis_tvalid && s_axis_tready;
+  // A beat behind a frame's first, by itself, for the first takes longer to decide.
+  assign goes_on       = in_frame_q && s_axis_tvalid && space && !much;
   assign running_rate  = line_free ? rate_q : frame_rate_q;
   // The work if a frame starts, and if none does: side by side, so that neither waits for the other. What is left over counts
   // if the next frame waits for the line, or came hardly too late, and goes at the same rate.
@@ -223,10 +229,10 @@ module output_port
       if (taken) in_frame_q <= !s_axis_tlast;
       tail_q <= {tail_q[0], taken && s_axis_tlast};
       idle_q <= !taken && !in_frame_q && tail_q == '0;
-      if (start) work_q <= begun;
+      if (line_free && goes) work_q <= begun;
       else work_q <= !line_free || (follows_q && late_q != '0) ? less : work_t'(-1);
       // In the clock in which the line gets free: whether a frame has waited for it. After that: whether there is time.
-      if (!line_free || start) begin
+      if (!line_free || goes) begin
         follows_q <= Slack != 0 || s_axis_tvalid;
         late_q    <= LateW'(Slack);
       end else begin
@@ -237,11 +243,11 @@ module output_port
   end
 
   always_ff @(posedge clk_i) begin
-    if (start) begin
-      frame_rate_q <= rate_q;
-      beats_q      <= 3'd1;
-      long_q       <= 1'b0;
-    end else if (taken) begin
+    if (start) frame_rate_q <= rate_q;
+    if (!in_frame_q) begin
+      beats_q <= 3'd1;
+      long_q  <= 1'b0;
+    end else if (goes_on) begin
       beats_q <= beats_q + 1'b1;
       if (beats_q == '1) long_q <= 1'b1;
     end
@@ -251,12 +257,11 @@ module output_port
 
   always_ff @(posedge clk_i) begin
     if (rst_i) m_axis_tvalid <= 1'b0;
-    else if (taken) m_axis_tvalid <= 1'b1;
-    else if (m_axis_tready) m_axis_tvalid <= 1'b0;
+    else if (space) m_axis_tvalid <= taken;
   end
 
   always_ff @(posedge clk_i) begin
-    if (taken) begin
+    if (space) begin
       m_axis_tdata <= s_axis_tdata;
       m_axis_tkeep <= s_axis_tkeep;
       m_axis_tlast <= s_axis_tlast;

@@ -116,7 +116,8 @@ module qcn_rate_calculator
       step_q <= '0;
       idle_q <= 1'b1;
     end else begin
-      boot_q <= 1'b0;
+      // It is always idle then; said so, this is another register than the other reaction points have, and lies here.
+      if (idle_q) boot_q <= 1'b0;
       if (begins || serve_signal || serve_byte || serve_time) begin
         step_q <= 6'd1;
         idle_q <= 1'b0;
@@ -287,13 +288,14 @@ module qcn_rate_calculator
   rate_t                  target_q;
   operation_e             operation;
   operation_e             operation_q;
-  // Those of them that use the adder, a bit each, for they drive wide ones.
+  // Those of them that use the adder, and the one that clears, a bit each, for they drive wide ones.
   logic                   shifts_q;
   logic                   subtracts_q;
   logic                   tenfold_q;
   logic                   steps_q;
   logic                   targets_q;
   logic                   means_q;
+  logic                   decides_q;
   limit_e                 limit_q;
   logic       [WorkW-1:0] work_q;
   logic                   below_q;
@@ -316,13 +318,13 @@ module qcn_rate_calculator
 
   always_comb begin
     operation = Rest;
-    if (!rst_i && !begins && !idle_q && less) begin
+    if (!idle_q && less) begin
       // At least 6 shifts.
       if (step_q <= 6'd16 && (step_q <= 6'd6 || step_q <= {1'b0, gd_shift_i})) operation = Shift;
       if (step_q == 6'd17) operation = Subtract;
       if (step_q == 6'd19 || step_q == 6'd21) operation = AtLeast;
       if (step_q == 6'd23) operation = SetCurrent;
-    end else if (!rst_i && !begins && !idle_q && more) begin
+    end else if (!idle_q && more) begin
       if (step_q == 6'd1 && Features == Full) operation = Times10;
       if (step_q == 6'd3) operation = Decide;
       // Only the lowest bit without Hyper-Active Increase.
@@ -338,13 +340,16 @@ module qcn_rate_calculator
   end
 
   always_ff @(posedge clk_i) begin
-    operation_q <= operation;
+    // The others then choose among what nothing takes.
+    if (rst_i || begins) operation_q <= Rest;
+    else operation_q <= operation;
     shifts_q    <= operation == Shift;
     subtracts_q <= operation == Subtract;
     means_q     <= operation == Mean;
     tenfold_q   <= operation == Times10;
     steps_q     <= operation == Multiply;
     targets_q   <= operation == AddTarget;
+    decides_q   <= operation == Decide;
     limit_q     <= Largest;
     if (step_q == 6'd2 && Features == Full) limit_q <= Target;
     if (step_q == 6'd18 || step_q == 6'd19) limit_q <= Half;
@@ -386,7 +391,6 @@ module qcn_rate_calculator
         fb_q   <= fb_q >> 1;
       end
       Subtract, Times10: work_q <= sum;
-      Decide: work_q <= '0;
       Multiply, AddTarget: begin
         work_q <= sum;
         over_q <= over_q || work_q[WorkW-1:WorkW-2] != '0;
@@ -394,14 +398,14 @@ module qcn_rate_calculator
       SetTarget: if (over_q || !below_q) work_q <= WorkW'(limit);
       Mean: work_q <= sum >> 1;
       AtLeast: if (below_q) work_q <= WorkW'(limit);
-      default: begin
-        if (idle_q) begin
-          work_q <= '0;
-          over_q <= 1'b0;
-          fb_q   <= fb_i;
-        end
-      end
+      default: ;
     endcase
+    // In front of an event, and between the parts of an increase.
+    if (idle_q) begin
+      over_q <= 1'b0;
+      fb_q   <= fb_i;
+    end
+    if (idle_q || decides_q) work_q <= '0;
   end
 
   // How often R is added.
