@@ -173,7 +173,7 @@ module frame_arbiter #(
       assert (!in_frame_q || busy_q);
       if (!Strict) assert (32'(others_q) + 32'(distance) <= Inputs - 1);
       // What was shown last and what is taken next are of one frame.
-      if (in_frame_q) assert (source == m_axis_source_o && !m_axis_tlast);
+      if (in_frame_q) assert (source == m_axis_source_o && !(m_axis_tvalid && m_axis_tlast));
       if (m_axis_tvalid && !m_axis_tlast) assert (in_frame_q);
       if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
       if (past_idle_q) assert (busy_q);

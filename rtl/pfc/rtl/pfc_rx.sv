@@ -219,9 +219,9 @@ module pfc_rx
       assume (rst_i);
       else begin
         if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
-        assert (passing_q == (!first_q && !control_q));
+        assert (passing_q == (!first_q && !control_q) && !(first_q && control_q));
         if (m_axis_tvalid && !m_axis_tlast) assert (passing_q);
-        if (passing_q) assert (!m_axis_tlast);
+        if (passing_q) assert (!(m_axis_tvalid && m_axis_tlast));
         assert ((index_q == '0) == first_q && index_q <= 4'd9);
       end
   end

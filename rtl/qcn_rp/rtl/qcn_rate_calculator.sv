@@ -134,6 +134,9 @@ module qcn_rate_calculator
 
   stage_t byte_stage_q;
   stage_t time_stage_q;
+  // They are 0.
+  logic   byte_fresh_q;
+  logic   time_fresh_q;
   logic   keep_q;
   logic   keep;
   logic   less;
@@ -141,7 +144,7 @@ module qcn_rate_calculator
   logic   byte_past;
   logic   time_past;
 
-  assign keep = Features == Full && byte_stage_q == '0 && (Efr == ByteStage || time_stage_q == '0);
+  assign keep = Features == Full && byte_fresh_q && (Efr == ByteStage || time_fresh_q);
 
   always_ff @(posedge clk_i) begin
     if (rst_i || begins) begin
@@ -149,15 +152,21 @@ module qcn_rate_calculator
       keep_q       <= 1'b0;
       byte_stage_q <= '0;
       time_stage_q <= '0;
+      byte_fresh_q <= 1'b1;
+      time_fresh_q <= 1'b1;
     end else if (serve_signal) begin
       kind_q       <= Decrease;
       keep_q       <= keep;
       byte_stage_q <= '0;
       time_stage_q <= '0;
+      byte_fresh_q <= 1'b1;
+      time_fresh_q <= 1'b1;
     end else if (serve_byte || serve_time) begin
       kind_q <= Increase;
       if (serve_byte && byte_stage_q != '1) byte_stage_q <= byte_stage_q + 1'b1;
       if (serve_time && time_stage_q != '1) time_stage_q <= time_stage_q + 1'b1;
+      if (serve_byte) byte_fresh_q <= 1'b0;
+      if (serve_time) time_fresh_q <= 1'b0;
     end
   end
 
@@ -480,6 +489,7 @@ module qcn_rate_calculator
       assert (step_q <= Last);
       assert (idle_q == (step_q == '0));
       assert ($onehot0(operation_q));
+      assert (byte_fresh_q == (byte_stage_q == '0) && time_fresh_q == (time_stage_q == '0));
       // Between the bounds of a rate: the work is not below the least, and what it is compared with is the largest.
       if (operation_q.set_current) begin
         assert (step_q == 6'd24 && limit_q == Largest);

@@ -177,6 +177,8 @@ module message_receiver
   logic [2:0]       write_q;
   logic [2:0]       commit_q;
   logic [2:0]       read_q;
+  // The inverse of where is read: a register of its own, for it chooses among many bits.
+  logic [1:0]       show_q;
   logic             passes;
   logic             writes;
 
@@ -190,11 +192,15 @@ module message_receiver
       write_q  <= '0;
       commit_q <= '0;
       read_q   <= '0;
+      show_q   <= '1;
     end else begin
       if (writes) write_q <= write_q + 1'b1;
       else if (accept && deciding) write_q <= commit_q;
       if (passes) commit_q <= write_q + 1'b1;
-      if (m_axis_tvalid && m_axis_tready) read_q <= read_q + 1'b1;
+      if (m_axis_tvalid && m_axis_tready) begin
+        read_q <= read_q + 1'b1;
+        show_q <= show_q - 1'b1;
+      end
     end
   end
 
@@ -203,7 +209,7 @@ module message_receiver
   end
 
   assign m_axis_tvalid = read_q != commit_q;
-  assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = beats_q[read_q[1:0]];
+  assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = beats_q[~show_q];
 
   // --- Messages --------------------------------------------------------------------------------
 
@@ -335,6 +341,7 @@ module message_receiver
       // The beats in the memory: at most four, of which the uncommitted ones are those of the present frame.
       assert (3'(write_q - read_q) <= 3'd4);
       assert (3'(commit_q - read_q) <= 3'(write_q - read_q));
+      assert (show_q == ~read_q[1:0]);
       assert (third_q == (beat_q == Decision));
       if (beat_q <= Decision) begin
         assert (!in_message_q);
