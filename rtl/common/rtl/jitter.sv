@@ -54,7 +54,7 @@ module jitter (
   logic          subtract;
   logic   [40:0] addend;
   logic   [40:0] row_sum;
-  logic   [24:0] either;
+  logic   [23:0] either;
 
   // base + the product's top, or base + what the word makes of it (in two's complement, so the carry is left out).
   assign augend = state_q[SpreadBit] ? {1'b0, product_q[39:16]} : scaled_q[40:16];
@@ -118,8 +118,8 @@ module jitter (
   assign value_o = scaled_q[24:0];
 
   // The sum of the last step is 0, without its carries: x + y is 0 where x ^ y is (x | y) shifted by a place.
-  assign either  = {1'b0, base_i} | scaled_q[40:16];
-  always_ff @(posedge clk_i) none_o <= ({1'b0, base_i} ^ scaled_q[40:16]) == either << 1;
+  assign either  = base_i | scaled_q[39:16];
+  always_ff @(posedge clk_i) none_o <= ({1'b0, base_i} ^ scaled_q[40:16]) == {either, 1'b0};
 endmodule
 
 `default_nettype wire

@@ -2,7 +2,7 @@
 //
 // The NIC's reaction points, QCN's or SMCC's, with the same ports: what the other kind has is 0, or does nothing.
 //
-// Latency: those of qcn_rp and smcc_rp, and a clock for frames that go. Throughput: theirs.
+// Latency: those of qcn_rp and smcc_rp, and a clock for frames that go or pass. Throughput: theirs.
 
 `default_nettype none
 
@@ -125,6 +125,31 @@ module nic_points
     );
   end
 
+  // What passes, too: the receiver decides late what it shows.
+  logic [63:0] passing_tdata;
+  logic [7:0] passing_tkeep;
+  logic passing_tvalid;
+  logic passing_tready;
+  logic passing_tlast;
+  logic passing_tuser;
+
+  stream_buffer u_passing (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata (passing_tdata),
+      .s_axis_tkeep (passing_tkeep),
+      .s_axis_tvalid(passing_tvalid),
+      .s_axis_tready(passing_tready),
+      .s_axis_tlast (passing_tlast),
+      .s_axis_tuser (passing_tuser),
+      .m_axis_tdata (m_axis_rx_tdata),
+      .m_axis_tkeep (m_axis_rx_tkeep),
+      .m_axis_tvalid(m_axis_rx_tvalid),
+      .m_axis_tready(m_axis_rx_tready),
+      .m_axis_tlast (m_axis_rx_tlast),
+      .m_axis_tuser (m_axis_rx_tuser)
+  );
+
   if (Smcc) begin : gen_smcc
     smcc_rp #(
         .ReactionPoints(ReactionPoints),
@@ -149,6 +174,12 @@ module nic_points
         .s_axis_tx_tlast(waiting_tlast),
         .s_axis_tx_tuser(waiting_tuser),
         .s_axis_tx_octets_i(waiting_octets),
+        .m_axis_rx_tdata(passing_tdata),
+        .m_axis_rx_tkeep(passing_tkeep),
+        .m_axis_rx_tvalid(passing_tvalid),
+        .m_axis_rx_tready(passing_tready),
+        .m_axis_rx_tlast(passing_tlast),
+        .m_axis_rx_tuser(passing_tuser),
         .rate_o(current_rate_o),
         .*
     );
@@ -194,6 +225,12 @@ module nic_points
         .s_axis_tx_tlast   (waiting_tlast),
         .s_axis_tx_tuser   (waiting_tuser),
         .s_axis_tx_octets_i(waiting_octets),
+        .m_axis_rx_tdata   (passing_tdata),
+        .m_axis_rx_tkeep   (passing_tkeep),
+        .m_axis_rx_tvalid  (passing_tvalid),
+        .m_axis_rx_tready  (passing_tready),
+        .m_axis_rx_tlast   (passing_tlast),
+        .m_axis_rx_tuser   (passing_tuser),
         .byte_left_o       (byte_left),
         .time_left_o       (time_left),
         .busy_o            (busy),

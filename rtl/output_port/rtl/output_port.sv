@@ -188,6 +188,10 @@ module output_port
 
   // The work left on the line, less 1: negative when the line is free.
   work_t             work_q;
+  work_t             work;
+  // It is not negative: a register of its own, for the sign chooses among many bits.
+  logic              busy_q;
+  logic              line_done;
   work_t             begun;
   work_t             less;
   work_t             delta_q;
@@ -202,7 +206,8 @@ module output_port
 
   assign done          = work_q[WorkW-1];
   assign much          = !work_q[WorkW-1] && work_q[WorkW-2];
-  assign line_free     = done && idle_q;
+  assign line_done     = done && idle_q;
+  assign line_free     = !busy_q && idle_q;
   assign space         = !m_axis_tvalid || m_axis_tready;
   assign goes          = open_q && !hold_i && space && s_axis_tvalid;
   assign start         = line_free && goes;
@@ -211,11 +216,16 @@ module output_port
   assign taken         = s_axis_tvalid && s_axis_tready;
   // A beat behind a frame's first, by itself, for the first takes longer to decide.
   assign goes_on       = in_frame_q && s_axis_tvalid && space && !much;
-  assign running_rate  = line_free ? rate_q : frame_rate_q;
+  assign running_rate  = line_done ? rate_q : frame_rate_q;
   // The work if a frame starts, and if none does: side by side, so that neither waits for the other. What is left over counts
   // if the next frame waits for the line, or came hardly too late, and goes at the same rate.
   assign begun         = (follows_q && !changed_q ? work_q : work_t'(-1)) + start_work_q;
-  assign less          = (done && (!line_free || changed_q) ? work_t'(-1) : work_q) + delta_q;
+  assign less          = (done && (!line_done || changed_q) ? work_t'(-1) : work_q) + delta_q;
+
+  always_comb begin
+    if (line_done && goes) work = begun;
+    else work = !line_done || (follows_q && late_q != '0) ? less : work_t'(-1);
+  end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -223,14 +233,15 @@ module output_port
       tail_q     <= '0;
       idle_q     <= 1'b1;
       work_q     <= work_t'(-1);
+      busy_q     <= 1'b0;
       follows_q  <= 1'b0;
       late_q     <= '0;
     end else begin
       if (taken) in_frame_q <= !s_axis_tlast;
       tail_q <= {tail_q[0], taken && s_axis_tlast};
       idle_q <= !taken && !in_frame_q && tail_q == '0;
-      if (line_free && goes) work_q <= begun;
-      else work_q <= !line_free || (follows_q && late_q != '0) ? less : work_t'(-1);
+      work_q <= work;
+      busy_q <= !work[WorkW-1];
       // In the clock in which the line gets free: whether a frame has waited for it. After that: whether there is time.
       if (!line_free || goes) begin
         follows_q <= Slack != 0 || s_axis_tvalid;
@@ -329,6 +340,7 @@ module output_port
     if (past_valid_q) begin
       assert (early_q == '0);
       if (idle_q) assert (!in_frame_q && tail_q == '0);
+      assert (busy_q != work_q[WorkW-1]);
       // Above the mark no beat is taken; four are on their way.
       assert (work_q < HighWork + 32 * OctetWork);
       if (delta_q > 0) assert (work_q < HighWork + 24 * OctetWork);

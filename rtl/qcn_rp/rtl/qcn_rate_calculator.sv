@@ -331,7 +331,7 @@ module qcn_rate_calculator
       operation.subtract = step_q == 6'd17;
       operation.at_least = step_q == 6'd19 || step_q == 6'd21;
       operation.set_current = step_q == 6'd23;
-    end else if (!idle_q && more) begin
+    end else if (more) begin
       operation.tenfold = step_q == 6'd1 && Features == Full;
       operation.decide = step_q == 6'd3;
       // Only the lowest bit without Hyper-Active Increase.
