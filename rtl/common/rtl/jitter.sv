@@ -6,8 +6,8 @@
 // base + floor(base spread (w − 2^31) / 2^47): the product base × spread takes 16 clocks, its product with w − 2^31 takes
 // 32, one row a clock, and the bits that fall off at the right change nothing above them.
 //
-// start_i in clock c takes spread_i and word_i; base_i stays as it is up to and with clock c + 49. done_o is high in clock
-// c + 50, and value_o holds from then to the next start. A start before done_o begins anew.
+// start_i in clock c takes spread_i and word_i; base_i is that of clocks c + 1 to c + 49. done_o is high in clock c + 50, and
+// value_o holds from then to the next start. A start before done_o begins anew.
 
 `default_nettype none
 
@@ -22,7 +22,9 @@ module jitter (
   input var logic [31:0] word_i,
 
   output var logic        done_o,
-  output var logic [24:0] value_o
+  output var logic [24:0] value_o,
+  // The value is 0, with done_o.
+  output var logic        none_o
 );
   // Rows of the spread, of the word but its last, its last, and the sum. A bit each, for they drive wide adders.
   typedef enum logic [3:0] {
@@ -34,6 +36,10 @@ module jitter (
   localparam int unsigned SpreadBit = 0;
   localparam int unsigned LastBit = 2;
 
+  // What a start brought, taken a clock later: who starts decides late.
+  logic          start_q;
+  logic   [15:0] spread_q;
+  logic   [31:0] drawn_q;
   logic          busy_q;
   state_t        state_q;
   logic   [ 4:0] left_q;
@@ -48,6 +54,7 @@ module jitter (
   logic          subtract;
   logic   [40:0] addend;
   logic   [40:0] row_sum;
+  logic   [23:0] either;
 
   // base + the product's top, or base + what the word makes of it (in two's complement, so the carry is left out).
   assign augend = state_q[SpreadBit] ? {1'b0, product_q[39:16]} : scaled_q[40:16];
@@ -60,15 +67,17 @@ module jitter (
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
+      start_q <= 1'b0;
       busy_q  <= 1'b0;
       done_o  <= 1'b0;
       state_q <= StSpread;
     end else begin
-      done_o <= busy_q && !start_i && state_q == StSum;
-      if (start_i) begin
+      start_q <= start_i;
+      done_o  <= busy_q && !start_i && !start_q && state_q == StSum;
+      if (start_q) begin
         busy_q  <= 1'b1;
         state_q <= StSpread;
-        left_q  <= 5'd15;
+        left_q  <= 5'd14;
       end else if (busy_q) begin
         left_q <= left_q - 1'b1;
         case (state_q)
@@ -86,9 +95,12 @@ module jitter (
   end
 
   always_ff @(posedge clk_i) begin
-    if (start_i) begin
-      product_q <= {24'd0, spread_i};
-      word_q    <= word_i;
+    spread_q <= spread_i;
+    drawn_q  <= word_i;
+    if (start_q) begin
+      // The first row.
+      product_q <= {1'b0, spread_q[0] ? base_i : '0, spread_q[15:1]};
+      word_q    <= drawn_q;
       scaled_q  <= '0;
     end else if (busy_q) begin
       case (state_q)
@@ -104,6 +116,10 @@ module jitter (
   end
 
   assign value_o = scaled_q[24:0];
+
+  // The sum of the last step is 0, without its carries: x + y is 0 where x ^ y is (x | y) shifted by a place.
+  assign either  = base_i | scaled_q[39:16];
+  always_ff @(posedge clk_i) none_o <= ({1'b0, base_i} ^ scaled_q[40:16]) == {either, 1'b0};
 endmodule
 
 `default_nettype wire

@@ -6,29 +6,32 @@
 
 `default_nettype none
 
-module stream_buffer (
+module stream_buffer #(
+  // Bits of tuser.
+  parameter int unsigned UserW = 1
+) (
   input var logic clk_i,
   input var logic rst_i,
 
-  input var  logic [63:0] s_axis_tdata,
-  input var  logic [ 7:0] s_axis_tkeep,
-  input var  logic        s_axis_tvalid,
-  output var logic        s_axis_tready,
-  input var  logic        s_axis_tlast,
-  input var  logic        s_axis_tuser,
+  input var  logic [     63:0] s_axis_tdata,
+  input var  logic [      7:0] s_axis_tkeep,
+  input var  logic             s_axis_tvalid,
+  output var logic             s_axis_tready,
+  input var  logic             s_axis_tlast,
+  input var  logic [UserW-1:0] s_axis_tuser,
 
-  output var logic [63:0] m_axis_tdata,
-  output var logic [ 7:0] m_axis_tkeep,
-  output var logic        m_axis_tvalid,
-  input var  logic        m_axis_tready,
-  output var logic        m_axis_tlast,
-  output var logic        m_axis_tuser
+  output var logic [     63:0] m_axis_tdata,
+  output var logic [      7:0] m_axis_tkeep,
+  output var logic             m_axis_tvalid,
+  input var  logic             m_axis_tready,
+  output var logic             m_axis_tlast,
+  output var logic [UserW-1:0] m_axis_tuser
 );
   typedef struct packed {
-    logic        user;
-    logic        last;
-    logic [7:0]  keep;
-    logic [63:0] data;
+    logic [UserW-1:0] user;
+    logic             last;
+    logic [7:0]       keep;
+    logic [63:0]      data;
   } beat_t;
 
   beat_t beat;
@@ -36,6 +39,8 @@ module stream_buffer (
   // A beat that came in the clock in which the one shown was first not taken.
   beat_t kept_q;
   logic  keeps_q;
+  // That there is none, as a register of its own: the other chooses among many bits.
+  logic  ready_q;
   logic  moves;
 
   assign beat = '{
@@ -45,18 +50,21 @@ module stream_buffer (
           data: s_axis_tdata
       };
   assign moves = !m_axis_tvalid || m_axis_tready;
-  assign s_axis_tready = !keeps_q;
+  assign s_axis_tready = ready_q;
   assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = shown_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       m_axis_tvalid <= 1'b0;
       keeps_q       <= 1'b0;
+      ready_q       <= 1'b1;
     end else if (moves) begin
       m_axis_tvalid <= keeps_q || s_axis_tvalid;
       keeps_q       <= 1'b0;
+      ready_q       <= 1'b1;
     end else if (s_axis_tvalid) begin
       keeps_q <= 1'b1;
+      ready_q <= 1'b0;
     end
   end
 
@@ -93,6 +101,7 @@ module stream_buffer (
     if (past_valid_q) begin
       assert (4'(came_q - left_q) == 4'(m_axis_tvalid) + 4'(keeps_q));
       if (keeps_q) assert (m_axis_tvalid);
+      assert (ready_q != keeps_q);
       if (m_axis_tvalid && left_q == watched_q) assert (shown_q == seen_q);
       if (keeps_q && 4'(left_q + 1'b1) == watched_q) assert (kept_q == seen_q);
       if (past_held_q) assert (m_axis_tvalid && shown_q == past_shown_q);

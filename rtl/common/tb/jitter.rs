@@ -32,6 +32,7 @@ impl Bench {
         let done = self.due.take_if(|(at, _)| *at == self.clock);
         if let Some((_, value)) = done {
             self.shown = Some(value);
+            assert_eq!(out.none_o, value == 0, "clock {}: {input:?}", self.clock);
         }
         // Before the first reset it may say anything.
         if self.clock > 0 {

@@ -108,6 +108,10 @@ module cp_sampler
       else if (dividing_q) {rest_q, low_q} <= {9'(short_of ? rest : less), low_q[22:0], !short_of};
     end
 
+    logic none;
+    logic unused_none;
+    assign unused_none = none;
+
     jitter u_jitter (
         .clk_i,
         .rst_i,
@@ -116,7 +120,8 @@ module cp_sampler
         .spread_i(sample_jitter_i),
         .word_i  (random_i),
         .done_o  (reloaded_o),
-        .value_o (interval_o)
+        .value_o (interval_o),
+        .none_o  (none)
     );
     assign draw_o = jitter_start_q;
 

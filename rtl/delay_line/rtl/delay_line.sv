@@ -183,6 +183,7 @@ module delay_line #(
   logic  [    StampW-1:0] age;
   logic                   due_q;
   logic                   waits;
+  logic                   space;
   logic                   leaves;
 
   assign mem_read_o         = read_q != write_q && 32'(coming_q) < Ahead;
@@ -190,7 +191,8 @@ module delay_line #(
   assign head               = ahead_q[ahead_read_q];
   assign age                = now_q - head.due;
   assign waits              = ahead_read_q != ahead_write_q && (due_q || !age[StampW-1]);
-  assign leaves             = waits && (!m_axis_tvalid || m_axis_tready);
+  assign space              = !m_axis_tvalid || m_axis_tready;
+  assign leaves             = waits && space;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -233,12 +235,11 @@ module delay_line #(
 
   always_ff @(posedge clk_i) begin
     if (rst_i) m_axis_tvalid <= 1'b0;
-    else if (leaves) m_axis_tvalid <= 1'b1;
-    else if (m_axis_tready) m_axis_tvalid <= 1'b0;
+    else if (space) m_axis_tvalid <= waits;
   end
 
   always_ff @(posedge clk_i) begin
-    if (leaves) begin
+    if (space) begin
       m_axis_tdata <= head.data;
       m_axis_tkeep <= 8'hff >> (3'd7 - head.octets);
       m_axis_tlast <= head.last;

@@ -46,15 +46,23 @@ module frame_arbiter #(
     $fatal(0, "Inputs is 1 to 16 (instance %m)");
   end
 
-  // The next input: the lowest above the last one served, else the lowest of all.
+  // The next input: the first that has a frame behind the last one served, round from the highest to the lowest; or the lowest.
   logic [Inputs-1:0] grant_q;
-  logic [Inputs-1:0] above;
   logic [Inputs-1:0] first;
-  logic [Inputs-1:0] candidates;
+  logic              nearest;
 
-  assign above = s_axis_tvalid & ~(grant_q | (grant_q - 1'b1));
-  assign candidates = Strict || above == '0 ? s_axis_tvalid : above;
-  assign first = candidates & (~candidates + 1'b1);
+  always_comb begin
+    for (int unsigned i = 0; i < Inputs; ++i) begin
+      first[i] = 1'b0;
+      nearest  = 1'b1;
+      for (int unsigned d = 1; d <= Inputs; ++d) begin
+        // From the nearest in front of it on: the one that was served last (the round's beginning), with no frame between.
+        first[i] |= nearest && (Strict ? d == i + 1 : grant_q[(i+Inputs-d)%Inputs]);
+        nearest &= !s_axis_tvalid[(i+Inputs-d)%Inputs];
+      end
+      first[i] &= s_axis_tvalid[i];
+    end
+  end
 
   // A frame at a time. A source that withdraws a frame before its first beat is taken, against the rules, lets go.
   logic busy_q;
@@ -76,7 +84,7 @@ module frame_arbiter #(
       in_frame_q <= 1'b0;
       grant_q    <= Inputs'(1) << (Inputs - 1);
     end else if (!busy_q) begin
-      if (first != '0 && !hold_i) begin
+      if (s_axis_tvalid != '0 && !hold_i) begin
         busy_q  <= 1'b1;
         grant_q <= first;
       end
@@ -108,12 +116,11 @@ module frame_arbiter #(
 
   always_ff @(posedge clk_i) begin
     if (rst_i) m_axis_tvalid <= 1'b0;
-    else if (taken) m_axis_tvalid <= 1'b1;
-    else if (m_axis_tready) m_axis_tvalid <= 1'b0;
+    else if (space) m_axis_tvalid <= taken;
   end
 
   always_ff @(posedge clk_i) begin
-    if (taken) begin
+    if (space) begin
       m_axis_tdata    <= data;
       m_axis_tkeep    <= keep;
       m_axis_tlast    <= last;
@@ -166,7 +173,7 @@ module frame_arbiter #(
       assert (!in_frame_q || busy_q);
       if (!Strict) assert (32'(others_q) + 32'(distance) <= Inputs - 1);
       // What was shown last and what is taken next are of one frame.
-      if (in_frame_q) assert (source == m_axis_source_o && !m_axis_tlast);
+      if (in_frame_q) assert (source == m_axis_source_o && !(m_axis_tvalid && m_axis_tlast));
       if (m_axis_tvalid && !m_axis_tlast) assert (in_frame_q);
       if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
       if (past_idle_q) assert (busy_q);

@@ -2,7 +2,7 @@
 //
 // The NIC's reaction points, QCN's or SMCC's, with the same ports: what the other kind has is 0, or does nothing.
 //
-// Latency: those of qcn_rp and smcc_rp, and a clock each way. Throughput: theirs.
+// Latency: those of qcn_rp and smcc_rp, and a clock for frames that go or pass. Throughput: theirs.
 
 `default_nettype none
 
@@ -95,55 +95,60 @@ module nic_points
 );
   logic unused;
 
-  // What arrives, and what goes, past a buffer each: the receiver decides with what it is shown whether it takes it.
-  logic [63:0] arriving_tdata;
-  logic [7:0] arriving_tkeep;
-  logic arriving_tvalid;
-  logic arriving_tready;
-  logic arriving_tlast;
-  logic arriving_tuser;
-  logic [ReactionPoints-1:0][63:0] going_tdata;
-  logic [ReactionPoints-1:0][7:0] going_tkeep;
-  logic [ReactionPoints-1:0] going_tvalid;
-  logic [ReactionPoints-1:0] going_tready;
-  logic [ReactionPoints-1:0] going_tlast;
-  logic [ReactionPoints-1:0] going_tuser;
+  // What waits, past a buffer each, with its length: the gates' readiness is to end here.
+  logic [ReactionPoints-1:0][63:0] waiting_tdata;
+  logic [ReactionPoints-1:0][7:0] waiting_tkeep;
+  logic [ReactionPoints-1:0] waiting_tvalid;
+  logic [ReactionPoints-1:0] waiting_tready;
+  logic [ReactionPoints-1:0] waiting_tlast;
+  logic [ReactionPoints-1:0] waiting_tuser;
+  logic [ReactionPoints-1:0][FrameW-1:0] waiting_octets;
 
-  stream_buffer u_arriving (
-      .clk_i,
-      .rst_i,
-      .s_axis_tdata (s_axis_rx_tdata),
-      .s_axis_tkeep (s_axis_rx_tkeep),
-      .s_axis_tvalid(s_axis_rx_tvalid),
-      .s_axis_tready(s_axis_rx_tready),
-      .s_axis_tlast (s_axis_rx_tlast),
-      .s_axis_tuser (s_axis_rx_tuser),
-      .m_axis_tdata (arriving_tdata),
-      .m_axis_tkeep (arriving_tkeep),
-      .m_axis_tvalid(arriving_tvalid),
-      .m_axis_tready(arriving_tready),
-      .m_axis_tlast (arriving_tlast),
-      .m_axis_tuser (arriving_tuser)
-  );
-
-  for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_going
-    stream_buffer u_going (
+  for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_waiting
+    stream_buffer #(
+        .UserW(FrameW + 1)
+    ) u_waiting (
         .clk_i,
         .rst_i,
-        .s_axis_tdata (going_tdata[i]),
-        .s_axis_tkeep (going_tkeep[i]),
-        .s_axis_tvalid(going_tvalid[i]),
-        .s_axis_tready(going_tready[i]),
-        .s_axis_tlast (going_tlast[i]),
-        .s_axis_tuser (going_tuser[i]),
-        .m_axis_tdata (m_axis_tx_tdata[i]),
-        .m_axis_tkeep (m_axis_tx_tkeep[i]),
-        .m_axis_tvalid(m_axis_tx_tvalid[i]),
-        .m_axis_tready(m_axis_tx_tready[i]),
-        .m_axis_tlast (m_axis_tx_tlast[i]),
-        .m_axis_tuser (m_axis_tx_tuser[i])
+        .s_axis_tdata (s_axis_tx_tdata[i]),
+        .s_axis_tkeep (s_axis_tx_tkeep[i]),
+        .s_axis_tvalid(s_axis_tx_tvalid[i]),
+        .s_axis_tready(s_axis_tx_tready[i]),
+        .s_axis_tlast (s_axis_tx_tlast[i]),
+        .s_axis_tuser ({s_axis_tx_octets_i[i], s_axis_tx_tuser[i]}),
+        .m_axis_tdata (waiting_tdata[i]),
+        .m_axis_tkeep (waiting_tkeep[i]),
+        .m_axis_tvalid(waiting_tvalid[i]),
+        .m_axis_tready(waiting_tready[i]),
+        .m_axis_tlast (waiting_tlast[i]),
+        .m_axis_tuser ({waiting_octets[i], waiting_tuser[i]})
     );
   end
+
+  // What passes, too: the receiver decides late what it shows.
+  logic [63:0] passing_tdata;
+  logic [7:0] passing_tkeep;
+  logic passing_tvalid;
+  logic passing_tready;
+  logic passing_tlast;
+  logic passing_tuser;
+
+  stream_buffer u_passing (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata (passing_tdata),
+      .s_axis_tkeep (passing_tkeep),
+      .s_axis_tvalid(passing_tvalid),
+      .s_axis_tready(passing_tready),
+      .s_axis_tlast (passing_tlast),
+      .s_axis_tuser (passing_tuser),
+      .m_axis_tdata (m_axis_rx_tdata),
+      .m_axis_tkeep (m_axis_rx_tkeep),
+      .m_axis_tvalid(m_axis_rx_tvalid),
+      .m_axis_tready(m_axis_rx_tready),
+      .m_axis_tlast (m_axis_rx_tlast),
+      .m_axis_tuser (m_axis_rx_tuser)
+  );
 
   if (Smcc) begin : gen_smcc
     smcc_rp #(
@@ -162,18 +167,19 @@ module nic_points
         .two_stage_i(smcc_i.two_stage),
         .min_rate_i(smcc_i.min_rate),
         .max_rate_i(smcc_i.max_rate),
-        .s_axis_rx_tdata(arriving_tdata),
-        .m_axis_tx_tdata(going_tdata),
-        .s_axis_rx_tkeep(arriving_tkeep),
-        .m_axis_tx_tkeep(going_tkeep),
-        .s_axis_rx_tvalid(arriving_tvalid),
-        .m_axis_tx_tvalid(going_tvalid),
-        .s_axis_rx_tready(arriving_tready),
-        .m_axis_tx_tready(going_tready),
-        .s_axis_rx_tlast(arriving_tlast),
-        .m_axis_tx_tlast(going_tlast),
-        .s_axis_rx_tuser(arriving_tuser),
-        .m_axis_tx_tuser(going_tuser),
+        .s_axis_tx_tdata(waiting_tdata),
+        .s_axis_tx_tkeep(waiting_tkeep),
+        .s_axis_tx_tvalid(waiting_tvalid),
+        .s_axis_tx_tready(waiting_tready),
+        .s_axis_tx_tlast(waiting_tlast),
+        .s_axis_tx_tuser(waiting_tuser),
+        .s_axis_tx_octets_i(waiting_octets),
+        .m_axis_rx_tdata(passing_tdata),
+        .m_axis_rx_tkeep(passing_tkeep),
+        .m_axis_rx_tvalid(passing_tvalid),
+        .m_axis_rx_tready(passing_tready),
+        .m_axis_rx_tlast(passing_tlast),
+        .m_axis_rx_tuser(passing_tuser),
         .rate_o(current_rate_o),
         .*
     );
@@ -202,31 +208,32 @@ module nic_points
         .Granularity   (Granularity),
         .TokensPerStep (TokensPerStep)
     ) u_points (
-        .gd_shift_i      (qcn_i.gd_shift),
-        .rpg_threshold_i (qcn_i.rpg_threshold),
-        .rpg_byte_reset_i(qcn_i.rpg_byte_reset),
-        .rpg_time_reset_i(qcn_i.rpg_time_reset),
-        .rpg_ai_rate_i   (qcn_i.rpg_ai_rate),
-        .rpg_hai_rate_i  (qcn_i.rpg_hai_rate),
-        .rpg_min_rate_i  (qcn_i.rpg_min_rate),
-        .rpg_max_rate_i  (qcn_i.rpg_max_rate),
-        .rp_jitter_i     (qcn_i.rp_jitter),
-        .timer_on_i      (qcn_i.timer_on),
-        .s_axis_rx_tdata (arriving_tdata),
-        .m_axis_tx_tdata (going_tdata),
-        .s_axis_rx_tkeep (arriving_tkeep),
-        .m_axis_tx_tkeep (going_tkeep),
-        .s_axis_rx_tvalid(arriving_tvalid),
-        .m_axis_tx_tvalid(going_tvalid),
-        .s_axis_rx_tready(arriving_tready),
-        .m_axis_tx_tready(going_tready),
-        .s_axis_rx_tlast (arriving_tlast),
-        .m_axis_tx_tlast (going_tlast),
-        .s_axis_rx_tuser (arriving_tuser),
-        .m_axis_tx_tuser (going_tuser),
-        .byte_left_o     (byte_left),
-        .time_left_o     (time_left),
-        .busy_o          (busy),
+        .gd_shift_i        (qcn_i.gd_shift),
+        .rpg_threshold_i   (qcn_i.rpg_threshold),
+        .rpg_byte_reset_i  (qcn_i.rpg_byte_reset),
+        .rpg_time_reset_i  (qcn_i.rpg_time_reset),
+        .rpg_ai_rate_i     (qcn_i.rpg_ai_rate),
+        .rpg_hai_rate_i    (qcn_i.rpg_hai_rate),
+        .rpg_min_rate_i    (qcn_i.rpg_min_rate),
+        .rpg_max_rate_i    (qcn_i.rpg_max_rate),
+        .rp_jitter_i       (qcn_i.rp_jitter),
+        .timer_on_i        (qcn_i.timer_on),
+        .s_axis_tx_tdata   (waiting_tdata),
+        .s_axis_tx_tkeep   (waiting_tkeep),
+        .s_axis_tx_tvalid  (waiting_tvalid),
+        .s_axis_tx_tready  (waiting_tready),
+        .s_axis_tx_tlast   (waiting_tlast),
+        .s_axis_tx_tuser   (waiting_tuser),
+        .s_axis_tx_octets_i(waiting_octets),
+        .m_axis_rx_tdata   (passing_tdata),
+        .m_axis_rx_tkeep   (passing_tkeep),
+        .m_axis_rx_tvalid  (passing_tvalid),
+        .m_axis_rx_tready  (passing_tready),
+        .m_axis_rx_tlast   (passing_tlast),
+        .m_axis_rx_tuser   (passing_tuser),
+        .byte_left_o       (byte_left),
+        .time_left_o       (time_left),
+        .busy_o            (busy),
         .*
     );
 

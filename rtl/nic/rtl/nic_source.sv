@@ -127,10 +127,10 @@ module nic_source
     else if (made_taken) in_frame_q <= !made_tlast;
   end
 
+  // What is shown is a frame's last beat, or nothing: whatever is taken now is a first beat, and what is not is replaced.
   always_ff @(posedge clk) begin
-    if (!in_frame_q) begin
-      if (host_taken) m_axis_octets_o <= s_axis_octets_i;
-      else if (made_taken) m_axis_octets_o <= made_octets;
+    if (!in_frame_q && (!m_axis_tvalid || m_axis_tready)) begin
+      m_axis_octets_o <= s_axis_tready ? s_axis_octets_i : made_octets;
     end
   end
 

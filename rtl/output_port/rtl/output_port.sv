@@ -145,8 +145,11 @@ module output_port
   // Neither within a frame nor in the three clocks behind its last beat.
   logic idle_q;
   logic space;
+  // A frame starts if the line is free.
+  logic goes;
   logic start;
   logic taken;
+  logic goes_on;
   logic [2:0] beats_q;
   logic long_q;
   logic [3:0] octets;
@@ -163,8 +166,8 @@ module output_port
 
   always_ff @(posedge clk_i) begin
     octets_q <= octets;
-    whole_q  <= taken && !start && long_q;
-    part_q   <= taken && !start && !long_q && beats_q == '1;
+    whole_q  <= goes_on && long_q;
+    part_q   <= goes_on && !long_q && beats_q == '1;
   end
 
   always_comb begin
@@ -185,6 +188,10 @@ module output_port
 
   // The work left on the line, less 1: negative when the line is free.
   work_t             work_q;
+  work_t             work;
+  // It is not negative: a register of its own, for the sign chooses among many bits.
+  logic              busy_q;
+  logic              line_done;
   work_t             begun;
   work_t             less;
   work_t             delta_q;
@@ -199,17 +206,26 @@ module output_port
 
   assign done          = work_q[WorkW-1];
   assign much          = !work_q[WorkW-1] && work_q[WorkW-2];
-  assign line_free     = done && idle_q;
+  assign line_done     = done && idle_q;
+  assign line_free     = !busy_q && idle_q;
   assign space         = !m_axis_tvalid || m_axis_tready;
-  assign start         = line_free && open_q && !hold_i && space && s_axis_tvalid;
+  assign goes          = open_q && !hold_i && space && s_axis_tvalid;
+  assign start         = line_free && goes;
   // A frame of more than 280 KB goes no faster than the line, so that its work is bounded.
   assign s_axis_tready = space && (in_frame_q ? !much : line_free && open_q && !hold_i);
   assign taken         = s_axis_tvalid && s_axis_tready;
-  assign running_rate  = line_free ? rate_q : frame_rate_q;
+  // A beat behind a frame's first, by itself, for the first takes longer to decide.
+  assign goes_on       = in_frame_q && s_axis_tvalid && space && !much;
+  assign running_rate  = line_done ? rate_q : frame_rate_q;
   // The work if a frame starts, and if none does: side by side, so that neither waits for the other. What is left over counts
   // if the next frame waits for the line, or came hardly too late, and goes at the same rate.
   assign begun         = (follows_q && !changed_q ? work_q : work_t'(-1)) + start_work_q;
-  assign less          = (done && (!line_free || changed_q) ? work_t'(-1) : work_q) + delta_q;
+  assign less          = (done && (!line_done || changed_q) ? work_t'(-1) : work_q) + delta_q;
+
+  always_comb begin
+    if (line_done && goes) work = begun;
+    else work = !line_done || (follows_q && late_q != '0) ? less : work_t'(-1);
+  end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -217,16 +233,17 @@ module output_port
       tail_q     <= '0;
       idle_q     <= 1'b1;
       work_q     <= work_t'(-1);
+      busy_q     <= 1'b0;
       follows_q  <= 1'b0;
       late_q     <= '0;
     end else begin
       if (taken) in_frame_q <= !s_axis_tlast;
       tail_q <= {tail_q[0], taken && s_axis_tlast};
       idle_q <= !taken && !in_frame_q && tail_q == '0;
-      if (start) work_q <= begun;
-      else work_q <= !line_free || (follows_q && late_q != '0) ? less : work_t'(-1);
+      work_q <= work;
+      busy_q <= !work[WorkW-1];
       // In the clock in which the line gets free: whether a frame has waited for it. After that: whether there is time.
-      if (!line_free || start) begin
+      if (!line_free || goes) begin
         follows_q <= Slack != 0 || s_axis_tvalid;
         late_q    <= LateW'(Slack);
       end else begin
@@ -237,11 +254,11 @@ module output_port
   end
 
   always_ff @(posedge clk_i) begin
-    if (start) begin
-      frame_rate_q <= rate_q;
-      beats_q      <= 3'd1;
-      long_q       <= 1'b0;
-    end else if (taken) begin
+    if (start) frame_rate_q <= rate_q;
+    if (!in_frame_q) begin
+      beats_q <= 3'd1;
+      long_q  <= 1'b0;
+    end else if (goes_on) begin
       beats_q <= beats_q + 1'b1;
       if (beats_q == '1) long_q <= 1'b1;
     end
@@ -251,12 +268,11 @@ module output_port
 
   always_ff @(posedge clk_i) begin
     if (rst_i) m_axis_tvalid <= 1'b0;
-    else if (taken) m_axis_tvalid <= 1'b1;
-    else if (m_axis_tready) m_axis_tvalid <= 1'b0;
+    else if (space) m_axis_tvalid <= taken;
   end
 
   always_ff @(posedge clk_i) begin
-    if (taken) begin
+    if (space) begin
       m_axis_tdata <= s_axis_tdata;
       m_axis_tkeep <= s_axis_tkeep;
       m_axis_tlast <= s_axis_tlast;
@@ -324,6 +340,7 @@ module output_port
     if (past_valid_q) begin
       assert (early_q == '0);
       if (idle_q) assert (!in_frame_q && tail_q == '0);
+      assert (busy_q != work_q[WorkW-1]);
       // Above the mark no beat is taken; four are on their way.
       assert (work_q < HighWork + 32 * OctetWork);
       if (delta_q > 0) assert (work_q < HighWork + 24 * OctetWork);

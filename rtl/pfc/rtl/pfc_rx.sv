@@ -83,7 +83,8 @@ module pfc_rx
   assign known = !first_q || beat_q.last || s_axis_tvalid;
   assign control = first_q
       ? !beat_q.last && s_axis_tkeep[5] && next_type == EtherTypeMacControl : control_q;
-  assign moves = kept_q && known && (control || space);
+  // The first beat of a frame of MAC control has its place too, so that what moves does not wait for its EtherType.
+  assign moves = kept_q && known && (space || control_q);
   assign s_axis_tready = !kept_q || moves;
 
   always_ff @(posedge clk_i) begin
@@ -102,14 +103,13 @@ module pfc_rx
         if (beat_q.last) index_q <= '0;
         else if (index_q != 4'd9) index_q <= index_q + 1'b1;
       end
-      if (moves && !control) m_axis_tvalid <= 1'b1;
-      else if (m_axis_tready) m_axis_tvalid <= 1'b0;
+      if (space) m_axis_tvalid <= moves && !control;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (s_axis_tready) beat_q <= {s_axis_tdata, s_axis_tkeep, s_axis_tlast, s_axis_tuser};
-    if (moves && !control) begin
+    if (space) begin
       m_axis_tdata <= beat_q.data;
       m_axis_tkeep <= beat_q.keep;
       m_axis_tlast <= beat_q.last;
@@ -117,7 +117,7 @@ module pfc_rx
     end
   end
 
-  // What a frame of MAC control says.
+  // What a frame of MAC control says; of others it is not looked at.
   logic             address_q;
   logic             opcode_q;
   logic [7:0]       enable_q;
@@ -129,7 +129,7 @@ module pfc_rx
   assign whole = index_q == 4'd7 && beat_q.keep == 8'h0f && !beat_q.user;
 
   always_ff @(posedge clk_i) begin
-    if (moves && control) begin
+    if (moves) begin
       case (index_q)
         4'd0: address_q <= octets[63:16] == ControlAddress;
         4'd1: opcode_q <= octets[15:0] == PfcOpcode;
@@ -219,9 +219,9 @@ module pfc_rx
       assume (rst_i);
       else begin
         if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
-        assert (passing_q == (!first_q && !control_q));
+        assert (passing_q == (!first_q && !control_q) && !(first_q && control_q));
         if (m_axis_tvalid && !m_axis_tlast) assert (passing_q);
-        if (passing_q) assert (!m_axis_tlast);
+        if (passing_q) assert (!(m_axis_tvalid && m_axis_tlast));
         assert ((index_q == '0) == first_q && index_q <= 4'd9);
       end
   end

@@ -153,7 +153,8 @@ module pfc_tx
   logic [ 7:0][15:0] times;
 
   assign moves    = !m_axis_tvalid || m_axis_tready;
-  assign composes = !sends_q && moves && line_free_i && pending != '0;
+  // Not before the last frame is gone; so m_axis_tready does not reach to the timers.
+  assign composes = !sends_q && !m_axis_tvalid && line_free_i && pending != '0;
 
   // Octets in the order of the line, the first in the highest bits.
   always_comb begin

@@ -177,7 +177,7 @@ fn keeps_the_rules<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Side, lossl
         // A frame is made when the line is free, from the state at that time.
         let pending = (0..8).map(|p| u8::from(counters[p].pending) << p).sum::<u8>();
         let moves = !shown || given.ready;
-        let composes = beats == 0 && moves && given.line_free && pending != 0;
+        let composes = beats == 0 && !shown && given.line_free && pending != 0;
         if composes {
             let times = std::array::from_fn(|p| if pending & full & 1 << p != 0 { given.quanta } else { 0 });
             coming.push_back(Frame::new(pfc_frame(0x0200_0000_00aa, pending, times)));

@@ -38,6 +38,8 @@ module qcn_cycle_counter
   output var logic  ended_o
 );
   left_t             left_q;
+  // Nothing is left.
+  logic              zero_q;
   // A cycle runs; its length is not known yet.
   logic              running_q;
   logic              open_q;
@@ -50,6 +52,9 @@ module qcn_cycle_counter
   logic  [LeftW-1:0] less;
   logic  [LeftW-1:0] sums;
   logic  [LeftW-2:0] carries;
+  left_t             addend;
+  logic              none;
+  logic              none_drawn;
 
   jitter u_jitter (
       .clk_i,
@@ -59,18 +64,22 @@ module qcn_cycle_counter
       .spread_i(spread_i),
       .word_i  (word_i),
       .done_o  (done),
-      .value_o (value)
+      .value_o (value),
+      .none_o  (none_drawn)
   );
 
-  assign length  = {value[CycleW:1], value[0] || (least_one_i && value == '0)};
+  assign length  = {value[CycleW:1], value[0] || (least_one_i && none_drawn)};
   // left_q + added - step_i with one carry chain: three numbers become two first, bit by bit. The length is known while it
   // is waited for.
   assign added   = done ? LeftW'(length) : '0;
   assign less    = ~LeftW'(step_i);
   assign sums    = left_q ^ added ^ less;
   assign carries = (LeftW - 1)'(left_q & added | left_q & less | added & less);
-  assign passed  = sums + {carries, 1'b1};
-  assign ended_o = running_q && !open_q && (left_q[LeftW-1] || (AtZero && left_q == '0));
+  assign addend  = {carries, 1'b1};
+  assign passed  = sums + addend;
+  // That is 0, without the carries (as in jitter).
+  assign none    = (sums ^ addend) == (sums | addend) << 1;
+  assign ended_o = running_q && !open_q && (left_q[LeftW-1] || (AtZero && zero_q));
   assign left_o  = left_q;
 
   always_ff @(posedge clk_i) begin
@@ -88,6 +97,11 @@ module qcn_cycle_counter
     end else if (running_q && !ended_o) begin
       left_q <= passed;
     end
+  end
+
+  // What it says counts once the length is known.
+  always_ff @(posedge clk_i) begin
+    if (open_q || !ended_o) zero_q <= none;
   end
 
 `ifdef FORMAL

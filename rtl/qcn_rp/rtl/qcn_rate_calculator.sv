@@ -116,7 +116,8 @@ module qcn_rate_calculator
       step_q <= '0;
       idle_q <= 1'b1;
     end else begin
-      boot_q <= 1'b0;
+      // It is always idle then; said so, this is another register than the other reaction points have, and lies here.
+      if (idle_q) boot_q <= 1'b0;
       if (begins || serve_signal || serve_byte || serve_time) begin
         step_q <= 6'd1;
         idle_q <= 1'b0;
@@ -133,6 +134,9 @@ module qcn_rate_calculator
 
   stage_t byte_stage_q;
   stage_t time_stage_q;
+  // They are 0.
+  logic   byte_fresh_q;
+  logic   time_fresh_q;
   logic   keep_q;
   logic   keep;
   logic   less;
@@ -140,7 +144,7 @@ module qcn_rate_calculator
   logic   byte_past;
   logic   time_past;
 
-  assign keep = Features == Full && byte_stage_q == '0 && (Efr == ByteStage || time_stage_q == '0);
+  assign keep = Features == Full && byte_fresh_q && (Efr == ByteStage || time_fresh_q);
 
   always_ff @(posedge clk_i) begin
     if (rst_i || begins) begin
@@ -148,15 +152,21 @@ module qcn_rate_calculator
       keep_q       <= 1'b0;
       byte_stage_q <= '0;
       time_stage_q <= '0;
+      byte_fresh_q <= 1'b1;
+      time_fresh_q <= 1'b1;
     end else if (serve_signal) begin
       kind_q       <= Decrease;
       keep_q       <= keep;
       byte_stage_q <= '0;
       time_stage_q <= '0;
+      byte_fresh_q <= 1'b1;
+      time_fresh_q <= 1'b1;
     end else if (serve_byte || serve_time) begin
       kind_q <= Increase;
       if (serve_byte && byte_stage_q != '1) byte_stage_q <= byte_stage_q + 1'b1;
       if (serve_time && time_stage_q != '1) time_stage_q <= time_stage_q + 1'b1;
+      if (serve_byte) byte_fresh_q <= 1'b0;
+      if (serve_time) time_fresh_q <= 1'b0;
     end
   end
 
@@ -262,19 +272,19 @@ module qcn_rate_calculator
   // The operation of a step is decoded in the one before; so is what the work is compared with, which takes a step of its
   // own in front of the one that needs it.
 
-  typedef enum logic [3:0] {
-    Rest,
-    Shift,
-    Subtract,
-    Times10,
-    Decide,
-    Multiply,
-    AddTarget,
-    SetTarget,
-    Mean,
-    AtLeast,
-    SetCurrent
-  } operation_e;
+  // One at most; a bit each, for they drive wide ones.
+  typedef struct packed {
+    logic shift;
+    logic subtract;
+    logic tenfold;
+    logic decide;
+    logic multiply;
+    logic add_target;
+    logic set_target;
+    logic mean;
+    logic at_least;
+    logic set_current;
+  } operation_t;
 
   typedef enum logic [1:0] {
     Largest,
@@ -285,15 +295,8 @@ module qcn_rate_calculator
 
   rate_t                  current_q;
   rate_t                  target_q;
-  operation_e             operation;
-  operation_e             operation_q;
-  // Those of them that use the adder, a bit each, for they drive wide ones.
-  logic                   shifts_q;
-  logic                   subtracts_q;
-  logic                   tenfold_q;
-  logic                   steps_q;
-  logic                   targets_q;
-  logic                   means_q;
+  operation_t             operation;
+  operation_t             operation_q;
   limit_e                 limit_q;
   logic       [WorkW-1:0] work_q;
   logic                   below_q;
@@ -310,42 +313,42 @@ module qcn_rate_calculator
   logic                   carry;
   logic       [WorkW-1:0] sum;
   logic                   unused_place;
+  logic                   halves;
+  logic                   products;
+  logic                   sums;
+  logic                   raises;
+  logic                   limits;
   rate_t                  limit;
   stage_t                 times;
+  stage_t                 ready_q;
   logic                   first_cycle;
 
   always_comb begin
-    operation = Rest;
-    if (!rst_i && !begins && !idle_q && less) begin
+    operation = '0;
+    if (!idle_q && less) begin
       // At least 6 shifts.
-      if (step_q <= 6'd16 && (step_q <= 6'd6 || step_q <= {1'b0, gd_shift_i})) operation = Shift;
-      if (step_q == 6'd17) operation = Subtract;
-      if (step_q == 6'd19 || step_q == 6'd21) operation = AtLeast;
-      if (step_q == 6'd23) operation = SetCurrent;
-    end else if (!rst_i && !begins && !idle_q && more) begin
-      if (step_q == 6'd1 && Features == Full) operation = Times10;
-      if (step_q == 6'd3) operation = Decide;
+      operation.shift = step_q <= 6'd16 && (step_q <= 6'd6 || step_q <= {1'b0, gd_shift_i});
+      operation.subtract = step_q == 6'd17;
+      operation.at_least = step_q == 6'd19 || step_q == 6'd21;
+      operation.set_current = step_q == 6'd23;
+    end else if (more) begin
+      operation.tenfold = step_q == 6'd1 && Features == Full;
+      operation.decide = step_q == 6'd3;
       // Only the lowest bit without Hyper-Active Increase.
-      if (step_q == 6'd11 || (step_q >= 6'd4 && step_q <= 6'd10 && Features == Full)) begin
-        operation = Multiply;
-      end
-      if (step_q == 6'd15) operation = AddTarget;
-      if (step_q == 6'd17) operation = SetTarget;
-      if (step_q == 6'd18) operation = Mean;
-      if (step_q == 6'd21) operation = AtLeast;
-      if (step_q == 6'd23) operation = SetCurrent;
+      operation.multiply = step_q == 6'd11
+          || (step_q >= 6'd4 && step_q <= 6'd10 && Features == Full);
+      operation.add_target = step_q == 6'd15;
+      operation.set_target = step_q == 6'd17;
+      operation.mean = step_q == 6'd18;
+      operation.at_least = step_q == 6'd21;
+      operation.set_current = step_q == 6'd23;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    operation_q <= operation;
-    shifts_q    <= operation == Shift;
-    subtracts_q <= operation == Subtract;
-    means_q     <= operation == Mean;
-    tenfold_q   <= operation == Times10;
-    steps_q     <= operation == Multiply;
-    targets_q   <= operation == AddTarget;
-    limit_q     <= Largest;
+    if (rst_i || begins) operation_q <= '0;
+    else operation_q <= operation;
+    limit_q <= Largest;
     if (step_q == 6'd2 && Features == Full) limit_q <= Target;
     if (step_q == 6'd18 || step_q == 6'd19) limit_q <= Half;
     if (step_q == 6'd20 || step_q == 6'd21) limit_q <= Least;
@@ -354,15 +357,17 @@ module qcn_rate_calculator
   // One adder.
   always_comb begin
     augend = work_q;
-    if (subtracts_q) augend = ~work_q;
-    if (tenfold_q) augend = {1'b0, current_q, 3'b0};
-    if (steps_q) augend = work_q << 1;
-    carry  = subtracts_q && !over_q;
+    if (operation_q.subtract) augend = ~work_q;
+    if (operation_q.tenfold) augend = {1'b0, current_q, 3'b0};
+    if (operation_q.multiply) augend = work_q << 1;
+    carry  = operation_q.subtract && !over_q;
     addend = '0;
-    if (subtracts_q || means_q || (shifts_q && fb_q[0])) addend |= WorkW'(current_q);
-    if (tenfold_q) addend |= {3'b0, current_q, 1'b0};
-    if (steps_q && times_q[StageW-1]) addend |= WorkW'(hyper_q ? rpg_hai_rate_i : rpg_ai_rate_i);
-    if (targets_q) addend |= reduce_q ? WorkW'(target_q >> 3) : WorkW'(target_q);
+    if (operation_q.subtract || operation_q.mean || (operation_q.shift && fb_q[0]))
+      addend |= WorkW'(current_q);
+    if (operation_q.tenfold) addend |= {3'b0, current_q, 1'b0};
+    if (operation_q.multiply && times_q[StageW-1])
+      addend |= WorkW'(hyper_q ? rpg_hai_rate_i : rpg_ai_rate_i);
+    if (operation_q.add_target) addend |= reduce_q ? WorkW'(target_q >> 3) : WorkW'(target_q);
   end
   // The carry comes in a place below.
   assign {sum, unused_place} = {augend, 1'b1} + {addend, carry};
@@ -377,31 +382,31 @@ module qcn_rate_calculator
     endcase
   end
 
+  // What the work becomes.
+  assign halves = operation_q.shift || operation_q.mean;
+  assign products = operation_q.multiply || operation_q.add_target;
+  assign sums = operation_q.subtract || operation_q.tenfold || products;
+  assign raises = operation_q.at_least && below_q;
+  assign limits = (operation_q.set_target && (over_q || !below_q)) || raises;
+
   always_ff @(posedge clk_i) begin
     below_q <= work_q < WorkW'(limit);
-    case (operation_q)
-      Shift: begin
-        work_q <= sum >> 1;
-        over_q <= over_q || sum[0];
-        fb_q   <= fb_q >> 1;
-      end
-      Subtract, Times10: work_q <= sum;
-      Decide: work_q <= '0;
-      Multiply, AddTarget: begin
-        work_q <= sum;
-        over_q <= over_q || work_q[WorkW-1:WorkW-2] != '0;
-      end
-      SetTarget: if (over_q || !below_q) work_q <= WorkW'(limit);
-      Mean: work_q <= sum >> 1;
-      AtLeast: if (below_q) work_q <= WorkW'(limit);
-      default: begin
-        if (idle_q) begin
-          work_q <= '0;
-          over_q <= 1'b0;
-          fb_q   <= fb_i;
-        end
-      end
-    endcase
+    if (halves || sums || limits) begin
+      work_q <= (halves ? sum >> 1 : '0) | (sums ? sum : '0) | (limits ? WorkW'(limit) : '0);
+    end
+    if (operation_q.shift) begin
+      over_q <= over_q || sum[0];
+      fb_q   <= fb_q >> 1;
+    end
+    if (products) begin
+      over_q <= over_q || work_q[WorkW-1:WorkW-2] != '0;
+    end
+    // In front of an event, and between the parts of an increase.
+    if (idle_q) begin
+      over_q <= 1'b0;
+      fb_q   <= fb_i;
+    end
+    if (idle_q || operation_q.decide) work_q <= '0;
   end
 
   // How often R is added.
@@ -422,7 +427,7 @@ module qcn_rate_calculator
     always_ff @(posedge clk_i) begin
       if (rst_i || begins || serve_signal) begin
         ordinal_q <= '0;
-      end else if (operation_q == Times10 && phase_o == HyperActiveIncrease) begin
+      end else if (operation_q.tenfold && phase_o == HyperActiveIncrease) begin
         if (ordinal_q != '1) ordinal_q <= ordinal_q + 1'b1;
       end
     end
@@ -430,12 +435,15 @@ module qcn_rate_calculator
     assign times = stage_t'(phase_o == ActiveIncrease) << (StageW - 1);
   end
 
+  // It stands two steps before it is needed.
+  always_ff @(posedge clk_i) ready_q <= times;
+
   always_ff @(posedge clk_i) begin
-    if (operation_q == Decide) begin
+    if (operation_q.decide) begin
       reduce_q <= Features == Full && below_q && first_cycle;
       hyper_q  <= Features == Full && phase_o == HyperActiveIncrease;
-      times_q  <= Features == Full && below_q && first_cycle ? '0 : times;
-    end else if (operation_q == Multiply) begin
+      times_q  <= Features == Full && below_q && first_cycle ? '0 : ready_q;
+    end else if (operation_q.multiply) begin
       times_q <= times_q << 1;
     end
   end
@@ -445,9 +453,9 @@ module qcn_rate_calculator
       current_q <= rpg_max_rate_i;
       target_q  <= rpg_max_rate_i;
     end else begin
-      if (operation_q == Subtract && !keep_q) target_q <= current_q;
-      if (operation_q == SetTarget) target_q <= over_q || !below_q ? limit : RateW'(work_q);
-      if (operation_q == SetCurrent) current_q <= below_q ? RateW'(work_q) : limit;
+      if (operation_q.subtract && !keep_q) target_q <= current_q;
+      if (operation_q.set_target) target_q <= over_q || !below_q ? limit : RateW'(work_q);
+      if (operation_q.set_current) current_q <= below_q ? RateW'(work_q) : limit;
     end
   end
 
@@ -480,21 +488,23 @@ module qcn_rate_calculator
       assert (target_q <= rpg_max_rate_i);
       assert (step_q <= Last);
       assert (idle_q == (step_q == '0));
+      assert ($onehot0(operation_q));
+      assert (byte_fresh_q == (byte_stage_q == '0) && time_fresh_q == (time_stage_q == '0));
       // Between the bounds of a rate: the work is not below the least, and what it is compared with is the largest.
-      if (operation_q == SetCurrent) begin
+      if (operation_q.set_current) begin
         assert (step_q == 6'd24 && limit_q == Largest);
         assert (below_q == (work_q < WorkW'(rpg_max_rate_i)));
       end
-      if (operation_q == SetTarget) begin
+      if (operation_q.set_target) begin
         assert (step_q == 6'd18 && limit_q == Largest);
         assert (below_q == (work_q < WorkW'(rpg_max_rate_i)));
       end
       if (step_q == 6'd22 && (less || more)) begin
-        assert (operation_q == AtLeast && limit_q == Least);
+        assert (operation_q.at_least && limit_q == Least);
         assert (below_q == (work_q < WorkW'(rpg_min_rate_i)));
       end
       if ((step_q == 6'd23 || step_q == 6'd24) && (less || more)) begin
-        assert (operation_q == (step_q == 6'd23 ? Rest : SetCurrent));
+        assert (operation_q.set_current == (step_q == 6'd24) && !limits && !halves && !sums);
         assert (work_q >= WorkW'(rpg_min_rate_i));
       end
       if (!past_falls_q) begin

@@ -5,7 +5,7 @@
 // both, in this order (802.1Qau). It is good if it has 60 to 120 octets without its FCS and no bad flag; others of the
 // type are taken out too, and counted as malformed. All other frames pass unchanged, bad ones too.
 //
-// Latency: a frame's first beat comes out 3 clocks after it went in; a message is shown in the clock after its last beat.
+// Latency: a frame's first beat comes out 4 clocks after it went in; a message is shown two clocks after its last beat.
 // Throughput: a beat a clock. A message that comes while another is not taken yet waits before its third beat.
 
 `default_nettype none
@@ -56,68 +56,118 @@ module message_receiver
   localparam logic [3:0] Decision = 4'd2;
   localparam logic [3:0] Endless = 4'd15;
 
-  logic [ 3:0] beat_q;
+  logic [3:0] beat_q;
+  // It is the beat Decision; a bit, for much hangs on it.
+  logic       third_q;
   // The rest of this frame is a message's.
-  logic        in_message_q;
-  logic        accept;
-  logic        deciding;
-  logic        is_message;
-  logic        waits;
+  logic       in_message_q;
+  logic       accept;
+  logic       deciding;
+  logic       is_message;
+  logic       waits;
 
-  // A beat's octets in the order of the line: octet 0 in the highest bits.
-  logic [63:0] line;
+  // What EtherTypes a beat has at its octets 0 and 4, if it has these whole.
+  typedef struct packed {
+    logic message_at_0;
+    logic tag_at_0;
+    logic message_at_4;
+    logic vlan_at_4;
+    logic tag_at_4;
+  } types_t;
 
-  assign line = {<<8{s_axis_tdata}};
+  logic   [15:0] at_0;
+  logic   [15:0] at_4;
+  types_t        came;
 
-  logic        full;
+  assign at_0 = {s_axis_tdata[7:0], s_axis_tdata[15:8]};
+  assign at_4 = {s_axis_tdata[39:32], s_axis_tdata[47:40]};
+  assign came = '{
+          message_at_0: s_axis_tkeep[1] && at_0 == EtherType,
+          tag_at_0: s_axis_tkeep[1] && at_0 == EtherTypeCnTag,
+          message_at_4: s_axis_tkeep[5] && at_4 == EtherType,
+          vlan_at_4: s_axis_tkeep[5] && at_4 == EtherTypeVlan,
+          tag_at_4: s_axis_tkeep[5] && at_4 == EtherTypeCnTag
+      };
 
-  // A message that is long enough to say something.
-  logic        opens;
+  // Past a buffer with the types, for it is decided with what is shown whether it is taken.
+  logic   [63:0] data;
+  logic   [ 7:0] keep;
+  logic          valid;
+  logic          ready;
+  logic          last;
+  logic          user;
+  types_t        types;
+  // Octets in the order of the line: octet 0 in the highest bits.
+  logic   [63:0] line;
+
+  stream_buffer #(
+      .UserW($bits(types_t) + 1)
+  ) u_arriving (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata,
+      .s_axis_tkeep,
+      .s_axis_tvalid,
+      .s_axis_tready,
+      .s_axis_tlast,
+      .s_axis_tuser ({came, s_axis_tuser}),
+      .m_axis_tdata (data),
+      .m_axis_tkeep (keep),
+      .m_axis_tvalid(valid),
+      .m_axis_tready(ready),
+      .m_axis_tlast (last),
+      .m_axis_tuser ({types, user})
+  );
+
+  assign line = {<<8{data}};
+
+  logic full;
+
+  // The beat that says of what kind the frame is, and no message waits.
+  logic opens;
 
   // --- EtherTypes: octets 12, 16 and 20 --------------------------------------------------------
 
-  logic        type_message_q;
-  logic        type_vlan_q;
-  logic        type_tag_q;
-  logic [15:0] type_at_0;
-  logic [15:0] type_at_4;
-  logic        behind_one;
-  logic        behind_two;
+  logic type_message_q;
+  logic type_vlan_q;
+  logic type_tag_q;
+  logic behind_one;
+  logic behind_two;
 
-  // A type that the frame does not have whole is none.
-  assign type_at_0  = s_axis_tkeep[1] ? line[63:48] : '0;
-  assign type_at_4  = s_axis_tkeep[5] ? line[31:16] : '0;
-  assign behind_one = (type_vlan_q || type_tag_q) && type_at_0 == EtherType;
-  assign behind_two = type_vlan_q && type_at_0 == EtherTypeCnTag && type_at_4 == EtherType;
+  assign behind_one = (type_vlan_q || type_tag_q) && types.message_at_0;
+  assign behind_two = type_vlan_q && types.tag_at_0 && types.message_at_4;
 
-  assign deciding   = beat_q == Decision || (s_axis_tlast && beat_q < Decision);
+  assign deciding   = third_q || (last && beat_q < Decision);
   always_comb begin
     is_message = 1'b0;
-    if (beat_q == 4'd1) is_message = type_at_4 == EtherType;
-    else if (beat_q == Decision) is_message = type_message_q || behind_one || behind_two;
+    if (beat_q == 4'd1) is_message = types.message_at_4;
+    else if (third_q) is_message = type_message_q || behind_one || behind_two;
   end
 
-  assign waits         = beat_q == Decision && is_message && message_valid_o;
-  assign opens         = accept && beat_q == Decision && is_message;
-  assign s_axis_tready = (in_message_q || !full) && !waits;
-  assign accept        = s_axis_tvalid && s_axis_tready;
+  assign waits  = third_q && message_valid_o && (type_message_q || behind_one || behind_two);
+  // It counts when the beat is taken and a message's.
+  assign opens  = third_q && !message_valid_o;
+  assign ready  = (in_message_q || !full) && !waits;
+  assign accept = valid && ready;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       beat_q       <= '0;
+      third_q      <= 1'b0;
       in_message_q <= 1'b0;
     end else if (accept) begin
-      if (s_axis_tlast) beat_q <= '0;
+      third_q <= !last && beat_q == 4'd1;
+      if (last) beat_q <= '0;
       else if (beat_q != Endless) beat_q <= beat_q + 1'b1;
-      in_message_q <= !s_axis_tlast && (in_message_q || (deciding && is_message));
+      in_message_q <= !last && (in_message_q || (deciding && is_message));
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (accept && beat_q == 4'd1) begin
-      type_message_q <= type_at_4 == EtherType;
-      type_vlan_q    <= type_at_4 == EtherTypeVlan;
-      type_tag_q     <= type_at_4 == EtherTypeCnTag;
+    if (beat_q == 4'd1) begin
+      type_message_q <= types.message_at_4;
+      type_vlan_q    <= types.vlan_at_4;
+      type_tag_q     <= types.tag_at_4;
     end
   end
 
@@ -127,6 +177,8 @@ module message_receiver
   logic [2:0]       write_q;
   logic [2:0]       commit_q;
   logic [2:0]       read_q;
+  // The inverse of where is read: a register of its own, for it chooses among many bits.
+  logic [1:0]       show_q;
   logic             passes;
   logic             writes;
 
@@ -140,20 +192,24 @@ module message_receiver
       write_q  <= '0;
       commit_q <= '0;
       read_q   <= '0;
+      show_q   <= '1;
     end else begin
       if (writes) write_q <= write_q + 1'b1;
       else if (accept && deciding) write_q <= commit_q;
       if (passes) commit_q <= write_q + 1'b1;
-      if (m_axis_tvalid && m_axis_tready) read_q <= read_q + 1'b1;
+      if (m_axis_tvalid && m_axis_tready) begin
+        read_q <= read_q + 1'b1;
+        show_q <= show_q - 1'b1;
+      end
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (writes) beats_q[write_q[1:0]] <= {s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata};
+    if (!in_message_q && !full) beats_q[write_q[1:0]] <= {user, last, keep, data};
   end
 
   assign m_axis_tvalid = read_q != commit_q;
-  assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = beats_q[read_q[1:0]];
+  assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = beats_q[~show_q];
 
   // --- Messages --------------------------------------------------------------------------------
 
@@ -167,10 +223,10 @@ module message_receiver
 
   // The first beat of the frame that is decided on lies behind the committed ones.
   assign beat_0 = beats_q[commit_q[1:0]][47:0];
-  assign ends   = accept && s_axis_tlast && (in_message_q || (deciding && is_message));
+  assign ends   = accept && last && (in_message_q || (deciding && is_message));
   // 60 octets end with octet 3 of beat 7.
-  assign enough = beat_q > 4'd7 || (beat_q == 4'd7 && s_axis_tkeep[3]);
-  assign good   = enough && beat_q != Endless && !s_axis_tuser;
+  assign enough = beat_q > 4'd7 || (beat_q == 4'd7 && keep[3]);
+  assign good   = enough && beat_q != Endless && !user;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -217,20 +273,23 @@ module message_receiver
     logic [31:0] straddling;
     logic [31:0] middle;
     logic        both;
+    logic        says;
 
     assign straddling = {before_q, line[63:48]};
     assign middle = line[47:16];
+    // Beats behind the decision are always taken.
+    assign says = valid && in_message_q;
     assign both = two_q ? beat_q == 4'd6 : !one_q && beat_q == 4'd5;
 
     always_ff @(posedge clk_i) begin
-      if (accept) before_q <= line[15:0];
+      if (says) before_q <= line[15:0];
       if (opens) begin
         one_q   <= behind_one;
         two_q   <= behind_two;
         // Octets 16 to 23, of which 20 to 23 are the first 4 behind one tag.
         cp_id_o <= {behind_one ? line[31:0] : line[63:32], line[31:0]};
       end
-      if (accept && in_message_q) begin
+      if (says) begin
         if (beat_q == 4'd3 && two_q) cp_id_o <= line;
         if (beat_q == 4'd3 && one_q) cp_id_o[31:0] <= line[63:32];
         if (both) begin
@@ -258,7 +317,7 @@ module message_receiver
     assign q_off_o   = '0;
     assign q_delta_o = '0;
     logic unused;
-    assign unused = &{1'b0, line[47:38], line[15:6]};
+    assign unused = &{1'b0, line[63:38], line[31:6]};
     // No congestion changes nothing.
     assign speaks = fb_o != '0;
   end
@@ -276,12 +335,14 @@ module message_receiver
     past_stalled_q <= m_axis_tvalid && !m_axis_tready && !rst_i;
     past_beat_q    <= {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata};
     if (rst_i) committed_last_q <= 1'b1;
-    else if (passes) committed_last_q <= s_axis_tlast;
+    else if (passes) committed_last_q <= last;
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       // The beats in the memory: at most four, of which the uncommitted ones are those of the present frame.
       assert (3'(write_q - read_q) <= 3'd4);
       assert (3'(commit_q - read_q) <= 3'(write_q - read_q));
+      assert (show_q == ~read_q[1:0]);
+      assert (third_q == (beat_q == Decision));
       if (beat_q <= Decision) begin
         assert (!in_message_q);
         assert (committed_last_q);

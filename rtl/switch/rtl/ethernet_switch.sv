@@ -136,7 +136,6 @@ module ethernet_switch
 
   // Settings, and counters of the port that software has selected.
   logic                                   run;
-  logic                                   stop;
   logic                                   reset;
   queue_octets_t                          q_eq;
   logic          [       15:0]            w;
@@ -294,8 +293,7 @@ module ethernet_switch
       .trace_dropped_i                (trace_dropped)
   );
 
-  assign stop  = !run;
-  assign reset = rst_i || stop;
+  assign reset = rst_i || !run;
 
   always_ff @(posedge clk_i) begin
     if (reset) now_o <= '0;
@@ -324,7 +322,7 @@ module ethernet_switch
   ) u_inputs (
       .clk_i,
       .rst_i,
-      .stop_i         (stop),
+      .stop_i         (reset),
       .write_i        (write),
       .write_entry_i  (write_entry[EntryW-1:0]),
       .write_used_i   (write_used),
@@ -442,7 +440,7 @@ module ethernet_switch
   ) u_message_table (
       .clk_i,
       .rst_i,
-      .stop_i         (stop),
+      .stop_i         (reset),
       .write_i        (write),
       .write_entry_i  (write_entry[EntryW-1:0]),
       .write_used_i   (write_used),

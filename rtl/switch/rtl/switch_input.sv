@@ -24,7 +24,7 @@ module switch_input #(
 ) (
   input var logic clk_i,
   input var logic rst_i,
-  // Reset of all but the table's entries.
+  // Reset of all but the table's entries; rst_i is that of the entries, and comes with it or before.
   input var logic stop_i,
 
   // The table's entries, as forwarding_table has them.
@@ -62,7 +62,6 @@ module switch_input #(
   output var logic [31:0] discarded_o,
   output var logic [31:0] pauses_o
 );
-  logic        reset;
   logic [63:0] kept_tdata;
   logic [ 7:0] kept_tkeep;
   logic        kept_tvalid;
@@ -75,15 +74,14 @@ module switch_input #(
   logic        data_tlast;
   logic        data_tuser;
 
-  assign reset = rst_i || stop_i;
 
   // Behind the queue nothing happens between frames, but that a pause ends.
-  logic clk;
-  logic busy;
+  logic        clk;
+  logic        busy;
   assign busy = kept_tvalid || data_tvalid || m_axis_tvalid || paused_o != '0;
   sleep_clock u_clock (
       .clk_i,
-      .awake_i(reset || write_i || busy),
+      .awake_i(rst_i || stop_i || write_i || busy),
       .clk_o  (clk)
   );
 
@@ -92,7 +90,7 @@ module switch_input #(
       .MaxOctets(MaxOctets)
   ) u_fifo (
       .clk_i,
-      .rst_i        (reset),
+      .rst_i        (stop_i),
       .s_axis_tdata,
       .s_axis_tkeep,
       .s_axis_tvalid,
@@ -115,7 +113,7 @@ module switch_input #(
         .QuantumClocks(QuantumClocks)
     ) u_pfc (
         .clk_i        (clk),
-        .rst_i        (reset),
+        .rst_i        (stop_i),
         .s_axis_tdata (kept_tdata),
         .s_axis_tkeep (kept_tkeep),
         .s_axis_tvalid(kept_tvalid),

@@ -23,7 +23,7 @@ module switch_inputs #(
 ) (
   input var logic clk_i,
   input var logic rst_i,
-  // Reset of all but the tables' entries.
+  // Reset of all but the tables' entries; rst_i is that of the entries, and comes with it or before.
   input var logic stop_i,
 
   // The table's entries, as forwarding_table has them.
@@ -122,7 +122,7 @@ module switch_inputs #(
       .Inputs(Ports)
   ) u_arbiter (
       .clk_i,
-      .rst_i          (rst_i || stop_i),
+      .rst_i          (stop_i),
       .s_axis_tdata   (in_tdata),
       .s_axis_tkeep   (in_tkeep),
       .s_axis_tvalid  (in_tvalid),

@@ -101,7 +101,10 @@ module switch_output
   if (Pfc) begin : gen_pfc
     logic [7:0][QueueW-1:0] held;
     logic                   unused;
+    // The frame is made a clock after the line got free: what it waits for decides much.
+    logic                   free_q;
     assign unused = &{1'b0, held};
+    always_ff @(posedge clk_i) free_q <= line_free;
 
     pfc_tx #(
         .Lossless     (1 << DataPriority),
@@ -119,7 +122,7 @@ module switch_output
         .depart_valid_i   (shrinks_i),
         .depart_priority_i(3'(DataPriority)),
         .depart_octets_i  (by_i),
-        .line_free_i      (line_free),
+        .line_free_i      (free_q),
         .m_axis_tdata     (in_tdata[Pause]),
         .m_axis_tkeep     (in_tkeep[Pause]),
         .m_axis_tvalid    (in_tvalid[Pause]),

@@ -11,7 +11,7 @@ const PREAMBLE_AND_GAP: u64 = 20;
 const FCS: u64 = 4;
 /// Clocks from a reaction point's release to the arrival at the queue with delay lines of 0, without those of its beats,
 /// which are stored twice.
-const OUT: u64 = 36;
+const OUT: u64 = 35;
 /// Octets of a message on the line, and clocks from its frame's arrival to the new rate, without the delay line.
 const MESSAGE: u64 = 84;
 const BACK: u64 = 101;

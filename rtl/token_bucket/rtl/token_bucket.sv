@@ -78,9 +78,9 @@ module token_bucket
         dividing_q <= 1'b0;
         steps_q    <= {quotient_q, fits};
       end
-    end else if (rate_i != rate_q) begin
+    end else begin
       rate_q      <= rate_i;
-      dividing_q  <= 1'b1;
+      dividing_q  <= rate_i != rate_q;
       bits_left_q <= BitW'(QuotientW - 1);
     end
   end
@@ -139,8 +139,8 @@ module token_bucket
     end else begin
       clocks_q <= refill_q ? '0 : clocks_q + 1'b1;
       refill_q <= clocks_q == RefillW'(RefillClocks - 2);
-      if (refill_q) tokens_q <= taken ? refilled_rest : refilled;
-      else if (taken) tokens_q <= rest;
+      if (taken) tokens_q <= refill_q ? refilled_rest : rest;
+      else if (refill_q) tokens_q <= refilled;
     end
   end
 

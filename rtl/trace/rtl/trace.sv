@@ -51,27 +51,31 @@ module trace
 
   // A place for an event of each source; the sources have their turns one after the other, a clock each.
   logic    [Sources-1:0] waits_q;
-  record_t               kept_q  [Sources];
+  record_t               kept_q       [Sources];
   logic    [  TurnW-1:0] turn_q;
   logic    [Sources-1:0] leaves;
   logic    [Sources-1:0] lost;
   logic                  picks;
 
-  always_comb for (int unsigned i = 0; i < Sources; ++i) leaves[i] = picks && 32'(turn_q) == i;
-  assign lost = valid_i & waits_q & ~leaves;
-
   // The time goes first; no event is taken in its clock.
-  logic    time_due_q;
-  logic    time_goes;
-  logic    going_q;
-  logic    going_time_q;
-  logic    stuck_q;
-  record_t record_q;
-  logic    full;
-  logic    empty;
+  logic                  time_due_q;
+  logic                  time_goes;
+  logic                  going_q;
+  logic                  going_time_q;
+  logic                  stuck_q;
+  record_t               record_q;
+  logic                  full;
+  logic                  empty;
 
   assign time_goes = time_due_q && !going_time_q;
   assign picks     = !time_goes && waits_q[turn_q];
+  assign lost      = valid_i & waits_q & ~leaves;
+
+  always_comb begin
+    for (int unsigned i = 0; i < Sources; ++i) begin
+      leaves[i] = !time_goes && 32'(turn_q) == i && waits_q[i];
+    end
+  end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin

@@ -38,18 +38,19 @@ module trace_probe
       valid_o <= 1'b0;
     end else begin
       valid_o <= sends;
-      if (sends) begin
+      if (!waits_q) begin
         known_q <= 1'b1;
-        waits_q <= interval_i != '0;
+        waits_q <= sends && interval_i != '0;
         wait_q  <= interval_i;
-      end else if (waits_q) begin
+      end else begin
         waits_q <= wait_q != 24'd1;
         wait_q  <= wait_q - 1'b1;
       end
     end
   end
 
-  always_ff @(posedge clk_i) if (sends) value_o <= value_i;
+  // Without a change it stays the same anyway.
+  always_ff @(posedge clk_i) if (!waits_q) value_o <= value_i;
 endmodule
 
 `default_nettype wire

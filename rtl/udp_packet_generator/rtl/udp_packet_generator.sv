@@ -113,6 +113,7 @@ module udp_packet_generator
   logic [ 2:0] rest_q;
   logic [15:0] checksum_q;
   logic        moves;
+  logic        starts;
   logic        begins;
   logic        last;
   logic [15:0] over;
@@ -121,7 +122,8 @@ module udp_packet_generator
   logic [63:0] octets;
 
   assign moves      = !m_axis_tvalid || m_axis_tready;
-  assign begins     = moves && !in_frame_q && enable_i && made_q;
+  assign starts     = enable_i && made_q;
+  assign begins     = moves && !in_frame_q && starts;
   assign last       = in_frame_q && left_q == '0;
   // Octets behind the first one.
   assign over       = made_octets_q - 16'(FcsOctets + 1);
@@ -148,16 +150,16 @@ module udp_packet_generator
       m_axis_tvalid <= 1'b0;
       sequence_o    <= '0;
     end else if (moves) begin
-      m_axis_tvalid <= in_frame_q || begins;
-      if (begins) begin
-        in_frame_q <= 1'b1;
-        beat_q     <= 3'd1;
+      m_axis_tvalid <= in_frame_q || starts;
+      if (!in_frame_q) begin
+        in_frame_q <= starts;
+        beat_q     <= 3'(starts);
       end else if (last) begin
         in_frame_q <= 1'b0;
         beat_q     <= '0;
         sequence_o <= sequence_o + 1'b1;
-      end else if (in_frame_q && beat_q != 3'd6) begin
-        beat_q <= beat_q + 1'b1;
+      end else begin
+        beat_q <= beat_q + 3'(beat_q != 3'd6);
       end
     end
   end
