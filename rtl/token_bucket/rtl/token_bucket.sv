@@ -119,7 +119,7 @@ module token_bucket
   frame_octets_t               rest;
   logic                        short_of;
   logic                        taken;
-  logic          [   FrameW:0] room_of_both;
+  logic                        rest_runs_over;
   frame_octets_t               refilled_rest;
   frame_octets_t               refilled;
 
@@ -127,9 +127,21 @@ module token_bucket
   assign taken = take_i && !short_of;
 
   // What a refill makes of it, with a frame taken and without: side by side, so that neither waits for the other.
-  assign room_of_both = {1'b0, room_q} + {1'b0, octets_i};
-  assign refilled_rest = {1'b0, tokens_q} > room_of_both ? FrameW'(Depth) : rest + gift_q;
+  assign refilled_rest = rest_runs_over ? FrameW'(Depth) : rest + gift_q;
   assign refilled = tokens_q > room_q ? FrameW'(Depth) : tokens_q + gift_q;
+
+  // Whether tokens - octets > room, by the sign of tokens - octets - room - 1: the three are made two first, without carries.
+  typedef logic [FrameW+1:0] sum_t;
+  sum_t tokens;
+  sum_t less_octets;
+  sum_t less_room;
+  sum_t carries;
+
+  assign tokens = sum_t'(tokens_q);
+  assign less_octets = ~sum_t'(octets_i);
+  assign less_room = ~sum_t'(room_q);
+  assign carries = (tokens & less_octets) | (tokens & less_room) | (less_octets & less_room);
+  assign rest_runs_over = signed'((tokens ^ less_octets ^ less_room) + sum_t'({carries, 1'b1})) >= 0;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
