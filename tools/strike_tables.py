@@ -33,7 +33,7 @@ _STARTS = 100
 def strikes() -> Iterator[list[str]]:
     """QCN, two sources, half of the link taken: the mean queue in the fourth second, KB, by what the samples strike."""
     yield ["Sampled is", "Packets", *(f"Struck by {how}" for how in Strikes), "A run's own mean deviates by (KB)"]
-    kinds = {f"every {count}th frame": COUNTED | {"schemes.qcn.sample_count": count} for count in _DISTANCES}
+    kinds = {f"one frame of {count}, counted": COUNTED | {"schemes.qcn.sample_count": count} for count in _DISTANCES}
     counted: list[list[Any]] = []
     for name, settings in kinds.items():
         counted.append(late_queues(settings, tuple(Strikes)))
