@@ -141,7 +141,8 @@ module token_bucket
   assign less_octets = ~sum_t'(octets_i);
   assign less_room = ~sum_t'(room_q);
   assign carries = (tokens & less_octets) | (tokens & less_room) | (less_octets & less_room);
-  assign rest_runs_over = signed'((tokens ^ less_octets ^ less_room) + sum_t'({carries, 1'b1})) >= 0;
+  assign rest_runs_over =
+      signed'((tokens ^ less_octets ^ less_room) + sum_t'({carries, 1'b1})) >= 0;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
