@@ -99,6 +99,7 @@ module nic_port
 
   // --- Out -------------------------------------------------------------------------------------
 
+  logic               stopped;
   logic               stopped_q;
   logic               line_free;
   logic  [      63:0] chosen_tdata;
@@ -126,9 +127,10 @@ module nic_port
   logic  [      31:0] kept;
   logic               unused;
 
-  assign unused = &{1'b0, source, rate, start, kept};
+  assign unused  = &{1'b0, source, rate, start, kept};
 
-  always_ff @(posedge clk_i) stopped_q <= counters_o.paused[priority_i];
+  assign stopped = counters_o.paused[priority_i];
+  always_ff @(posedge clk_i) stopped_q <= stopped;
 
   // The last input is the host's, whose readiness is to end here.
   logic [63:0] last_tdata;
@@ -219,7 +221,7 @@ module nic_port
       .schedule_rate_i   ('0),
       .now_i,
       .rate_o            (rate),
-      .hold_i            (stopped_q),
+      .hold_i            (stopped),
       .free_o            (line_free),
       .s_axis_tdata      (next_tdata),
       .s_axis_tkeep      (next_tkeep),

@@ -41,7 +41,7 @@ module output_port
   input var  logic  [       47:0]            now_i,
   output var rate_t                          rate_o,
 
-  // No frame starts while this is high. Whether one could start: the line is free.
+  // No frame starts in the clock after one in which this is high. Whether one could start: the line is free.
   input var  logic hold_i,
   output var logic free_o,
 
@@ -127,11 +127,18 @@ module output_port
   // The rate, and what it makes of the clock in which a frame starts.
   rate_t rate_q;
   logic  open_q;
+  // It is open, and nobody holds it.
+  logic  may_q;
   work_t start_work_q;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) open_q <= 1'b0;
-    else open_q <= scheduled_q != '0;
+    if (rst_i) begin
+      open_q <= 1'b0;
+      may_q  <= 1'b0;
+    end else begin
+      open_q <= scheduled_q != '0;
+      may_q  <= scheduled_q != '0 && !hold_i;
+    end
     rate_q       <= scheduled_q;
     start_work_q <= FirstWork - work_t'(scheduled_q);
   end
@@ -166,8 +173,8 @@ module output_port
 
   always_ff @(posedge clk_i) begin
     octets_q <= octets;
-    whole_q  <= goes_on && long_q;
-    part_q   <= goes_on && !long_q && beats_q == '1;
+    whole_q  <= goes_on && long_q && !rst_i;
+    part_q   <= goes_on && !long_q && beats_q == '1 && !rst_i;
   end
 
   always_comb begin
@@ -184,13 +191,17 @@ module output_port
     for (int unsigned i = 1; i <= 8; ++i) begin
       if (32'(beyond) == i) cost_q <= OctetWork * work_t'(i);
     end
+    // What came before is not on the line of a frame that starts behind the reset.
+    if (rst_i) cost_q <= '0;
   end
 
   // The work left on the line, less 1: negative when the line is free.
   work_t             work_q;
   work_t             work;
-  // It is not negative: a register of its own, for the sign chooses among many bits.
+  // It is not negative: a register of its own, for the sign chooses among many bits. And: it is so much that no beat is
+  // taken.
   logic              busy_q;
+  logic              much_q;
   logic              line_done;
   work_t             begun;
   work_t             less;
@@ -198,24 +209,22 @@ module output_port
   rate_t             frame_rate_q;
   rate_t             running_rate;
   logic              done;
-  logic              much;
   logic              line_free;
   logic              follows_q;
   logic              changed_q;
   logic  [LateW-1:0] late_q;
 
   assign done          = work_q[WorkW-1];
-  assign much          = !work_q[WorkW-1] && work_q[WorkW-2];
   assign line_done     = done && idle_q;
   assign line_free     = !busy_q && idle_q;
   assign space         = !m_axis_tvalid || m_axis_tready;
-  assign goes          = open_q && !hold_i && space && s_axis_tvalid;
+  assign goes          = may_q && space && s_axis_tvalid;
   assign start         = line_free && goes;
   // A frame of more than 280 KB goes no faster than the line, so that its work is bounded.
-  assign s_axis_tready = space && (in_frame_q ? !much : line_free && open_q && !hold_i);
+  assign s_axis_tready = space && (in_frame_q ? !much_q : line_free && may_q);
   assign taken         = s_axis_tvalid && s_axis_tready;
   // A beat behind a frame's first, by itself, for the first takes longer to decide.
-  assign goes_on       = in_frame_q && s_axis_tvalid && space && !much;
+  assign goes_on       = in_frame_q && s_axis_tvalid && space && !much_q;
   assign running_rate  = line_done ? rate_q : frame_rate_q;
   // The work if a frame starts, and if none does: side by side, so that neither waits for the other. What is left over counts
   // if the next frame waits for the line, or came hardly too late, and goes at the same rate.
@@ -234,6 +243,7 @@ module output_port
       idle_q     <= 1'b1;
       work_q     <= work_t'(-1);
       busy_q     <= 1'b0;
+      much_q     <= 1'b0;
       follows_q  <= 1'b0;
       late_q     <= '0;
     end else begin
@@ -242,6 +252,7 @@ module output_port
       idle_q <= !taken && !in_frame_q && tail_q == '0;
       work_q <= work;
       busy_q <= !work[WorkW-1];
+      much_q <= !work[WorkW-1] && work[WorkW-2];
       // In the clock in which the line gets free: whether a frame has waited for it. After that: whether there is time.
       if (!line_free || goes) begin
         follows_q <= Slack != 0 || s_axis_tvalid;
@@ -280,20 +291,26 @@ module output_port
     end
   end
 
-  // Counters, which stay at their highest numbers.
+  // Counters, which stay at their highest numbers. They count a beat when its octets are known.
+  logic       taken_q;
+  logic       last_q;
   logic       count_q;
   logic       count_last_q;
   logic [3:0] count_octets_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
+      taken_q      <= 1'b0;
+      last_q       <= 1'b0;
       count_q      <= 1'b0;
       count_last_q <= 1'b0;
     end else begin
-      count_q      <= taken;
-      count_last_q <= taken && s_axis_tlast;
+      taken_q      <= taken;
+      last_q       <= taken && s_axis_tlast;
+      count_q      <= taken_q;
+      count_last_q <= last_q;
     end
-    count_octets_q <= octets + (s_axis_tlast ? 4'(FcsOctets) : '0);
+    count_octets_q <= octets_q + (last_q ? 4'(FcsOctets) : '0);
   end
 
   event_counter u_frames (
@@ -340,7 +357,7 @@ module output_port
     if (past_valid_q) begin
       assert (early_q == '0);
       if (idle_q) assert (!in_frame_q && tail_q == '0);
-      assert (busy_q != work_q[WorkW-1]);
+      assert (busy_q != work_q[WorkW-1] && much_q == (busy_q && work_q[WorkW-2]));
       // Above the mark no beat is taken; four are on their way.
       assert (work_q < HighWork + 32 * OctetWork);
       if (delta_q > 0) assert (work_q < HighWork + 24 * OctetWork);
