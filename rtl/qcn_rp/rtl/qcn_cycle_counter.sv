@@ -38,11 +38,12 @@ module qcn_cycle_counter
   output var logic  ended_o
 );
   left_t             left_q;
-  // Nothing is left.
-  logic              zero_q;
   // A cycle runs; its length is not known yet.
   logic              running_q;
   logic              open_q;
+  // It is known, and more has passed; and nothing is left.
+  logic              beyond_q;
+  logic              zero_q;
 
   logic              done;
   logic  [ CycleW:0] value;
@@ -55,10 +56,12 @@ module qcn_cycle_counter
   left_t             addend;
   logic              none;
   logic              none_drawn;
+  logic              counts;
 
+  // It answers only while it is waited for.
   jitter u_jitter (
       .clk_i,
-      .rst_i,
+      .rst_i   (rst_i || stop_i),
       .start_i (begin_i),
       .base_i  (base_i),
       .spread_i(spread_i),
@@ -72,36 +75,40 @@ module qcn_cycle_counter
   // left_q + added - step_i with one carry chain: three numbers become two first, bit by bit. The length is known while it
   // is waited for.
   assign added   = done ? LeftW'(length) : '0;
-  assign less    = ~LeftW'(step_i);
+  assign less    = ~(counts ? LeftW'(step_i) : '0);
   assign sums    = left_q ^ added ^ less;
   assign carries = (LeftW - 1)'(left_q & added | left_q & less | added & less);
   assign addend  = {carries, 1'b1};
   assign passed  = sums + addend;
   // That is 0, without the carries (as in jitter).
   assign none    = (sums ^ addend) == (sums | addend) << 1;
-  assign ended_o = running_q && !open_q && (left_q[LeftW-1] || (AtZero && zero_q));
+  assign ended_o = beyond_q || (AtZero && zero_q);
+  assign counts  = running_q && !ended_o;
   assign left_o  = left_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i || stop_i) begin
       running_q <= 1'b0;
       open_q    <= 1'b0;
-      left_q    <= '0;
+      beyond_q  <= 1'b0;
+      zero_q    <= 1'b0;
     end else if (begin_i) begin
       running_q <= 1'b1;
       open_q    <= 1'b1;
-      left_q    <= -LeftW'(step_i);
-    end else if (open_q) begin
-      open_q <= !done;
-      left_q <= passed;
-    end else if (running_q && !ended_o) begin
-      left_q <= passed;
+      beyond_q  <= 1'b0;
+      zero_q    <= 1'b0;
+    end else begin
+      if (done) open_q <= 1'b0;
+      if (counts && (done || !open_q)) begin
+        beyond_q <= passed[LeftW-1];
+        zero_q   <= none;
+      end
     end
   end
 
-  // What it says counts once the length is known.
   always_ff @(posedge clk_i) begin
-    if (open_q || !ended_o) zero_q <= none;
+    if (rst_i || stop_i) left_q <= '0;
+    else left_q <= begin_i ? -LeftW'(step_i) : passed;
   end
 
 `ifdef FORMAL
@@ -114,15 +121,16 @@ module qcn_cycle_counter
     past_valid_q <= 1'b1;
     age_q        <= begin_i ? 6'd1 : age_q + 6'(open_q && age_q < 6'd50);
     if (!past_valid_q) assume (rst_i);
-    assume (!running_q || done == (open_q && age_q == 6'd50));
+    assume (done == (open_q && age_q == 6'd50));
     if (past_valid_q) begin
       if (open_q) begin
-        assert (running_q);
+        assert (running_q && !beyond_q && !zero_q);
         assert (age_q >= 6'd1 && age_q <= 6'd50);
         assert ($signed(left_q) <= 0);
         assert (32'($signed(left_q)) >= -MaxStep * $signed(32'(age_q)));
       end else begin
         assert (32'($signed(left_q)) >= -MaxStep * 51);
+        assert (ended_o == (running_q && ($signed(left_q) < 0 || (AtZero && left_q == '0))));
       end
     end
   end

@@ -94,8 +94,11 @@ module qcn_rate_calculator
   kind_e       kind_q;
   // In the first clock after reset the byte counter's first cycle begins.
   logic        boot_q;
-  // No event is being served: the step is 0.
+  // No event is being served: the step is 0. And: it is not that first clock.
   logic        idle_q;
+  logic        ready_q;
+  // The step is the last.
+  logic        last_q;
   logic        begins;
   logic        serve_signal;
   logic        serve_byte;
@@ -104,7 +107,7 @@ module qcn_rate_calculator
   logic        time_ended;
 
   assign begins         = start_i || boot_q;
-  assign signal_ready_o = idle_q && !begins;
+  assign signal_ready_o = ready_q && !start_i;
   assign serve_signal   = signal_ready_o && signal_valid_i;
   assign serve_byte     = signal_ready_o && !signal_valid_i && byte_ended;
   assign serve_time     = signal_ready_o && !signal_valid_i && !byte_ended && time_ended;
@@ -112,18 +115,23 @@ module qcn_rate_calculator
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      boot_q <= 1'b1;
-      step_q <= '0;
-      idle_q <= 1'b1;
+      boot_q  <= 1'b1;
+      step_q  <= '0;
+      idle_q  <= 1'b1;
+      ready_q <= 1'b0;
+      last_q  <= 1'b0;
     end else begin
       // It is always idle then; said so, this is another register than the other reaction points have, and lies here.
       if (idle_q) boot_q <= 1'b0;
-      if (begins || serve_signal || serve_byte || serve_time) begin
-        step_q <= 6'd1;
-        idle_q <= 1'b0;
-      end else if (step_q == Last) begin
-        step_q <= '0;
-        idle_q <= 1'b1;
+      last_q <= !start_i && step_q == Last - 6'd1;
+      if (start_i || (idle_q && (boot_q || signal_valid_i || byte_ended || time_ended))) begin
+        step_q  <= 6'd1;
+        idle_q  <= 1'b0;
+        ready_q <= 1'b0;
+      end else if (last_q) begin
+        step_q  <= '0;
+        idle_q  <= 1'b1;
+        ready_q <= 1'b1;
       end else if (!idle_q) begin
         step_q <= step_q + 1'b1;
       end
@@ -260,23 +268,24 @@ module qcn_rate_calculator
   // --- The rates ---
   //
   // Steps of a decrease                      Steps of an increase
-  //   2..17  work = CR |Fb| >> gd_shift        2      work = 10 CR
-  //          (a bit of Fb a step, then         4      TR > work: reduce; work = 0
-  //          shifts; rounded up)               5..12  work = times R (a bit a step)
+  //   2..17  work = CR |Fb| >> gd_shift        2, 3   work = 8 CR, and 2 CR more
+  //          (a bit of Fb a step, then         5      TR > work: reduce; work = 0
+  //          shifts; rounded up)               7..14  work = times R (a bit a step)
   //   18     work = CR - work,                 16     work = work + TR, or TR/8 if reduced
   //          TR = CR unless kept               18     TR = work, at most max
   //   20     work at least CR/2                19     work = (CR + TR) / 2
   //   22     work at least min                 22     work at least min
   //   24     CR = work, at most max            24     CR = work, at most max
   //
-  // The operation of a step is decoded in the one before; so is what the work is compared with, which takes a step of its
-  // own in front of the one that needs it.
+  // The operation of a step is decoded two steps before, the first by the event itself, and what it adds is chosen in the
+  // step before; so is what the work is compared with, which takes a step of its own in front of the one that needs it.
 
   // One at most; a bit each, for they drive wide ones.
   typedef struct packed {
     logic shift;
     logic subtract;
-    logic tenfold;
+    logic eightfold;
+    logic twofold;
     logic decide;
     logic multiply;
     logic add_target;
@@ -286,18 +295,13 @@ module qcn_rate_calculator
     logic set_current;
   } operation_t;
 
-  typedef enum logic [1:0] {
-    Largest,
-    Least,
-    Half,
-    Target
-  } limit_e;
-
   rate_t                  current_q;
   rate_t                  target_q;
   operation_t             operation;
+  operation_t             ahead_q;
   operation_t             operation_q;
-  limit_e                 limit_q;
+  // What the work is compared with.
+  rate_t                  limit_q;
   logic       [WorkW-1:0] work_q;
   logic                   below_q;
   logic       [      5:0] fb_q;
@@ -310,94 +314,94 @@ module qcn_rate_calculator
 
   logic       [WorkW-1:0] augend;
   logic       [WorkW-1:0] addend;
+  logic       [WorkW-1:0] addend_q;
   logic                   carry;
   logic       [WorkW-1:0] sum;
   logic                   unused_place;
+  logic                   unused_operation;
   logic                   halves;
   logic                   products;
-  logic                   sums;
-  logic                   raises;
   logic                   limits;
-  rate_t                  limit;
   stage_t                 times;
-  stage_t                 ready_q;
+  stage_t                 often_q;
   logic                   first_cycle;
 
   always_comb begin
     operation = '0;
-    if (!idle_q && less) begin
+    if (idle_q) begin
+      operation.shift = serve_signal;
+      operation.eightfold = (serve_byte || serve_time) && Features == Full;
+    end else if (less) begin
       // At least 6 shifts.
-      operation.shift = step_q <= 6'd16 && (step_q <= 6'd6 || step_q <= {1'b0, gd_shift_i});
-      operation.subtract = step_q == 6'd17;
-      operation.at_least = step_q == 6'd19 || step_q == 6'd21;
-      operation.set_current = step_q == 6'd23;
+      operation.shift = step_q <= 6'd15 && (step_q <= 6'd5 || step_q < {1'b0, gd_shift_i});
+      operation.subtract = step_q == 6'd16;
+      operation.at_least = step_q == 6'd18 || step_q == 6'd20;
+      operation.set_current = step_q == 6'd22;
     end else if (more) begin
-      operation.tenfold = step_q == 6'd1 && Features == Full;
+      operation.twofold = step_q == 6'd1 && Features == Full;
       operation.decide = step_q == 6'd3;
       // Only the lowest bit without Hyper-Active Increase.
-      operation.multiply = step_q == 6'd11
-          || (step_q >= 6'd4 && step_q <= 6'd10 && Features == Full);
-      operation.add_target = step_q == 6'd15;
-      operation.set_target = step_q == 6'd17;
-      operation.mean = step_q == 6'd18;
-      operation.at_least = step_q == 6'd21;
-      operation.set_current = step_q == 6'd23;
+      operation.multiply = step_q == 6'd12
+          || (step_q >= 6'd5 && step_q <= 6'd11 && Features == Full);
+      operation.add_target = step_q == 6'd14;
+      operation.set_target = step_q == 6'd16;
+      operation.mean = step_q == 6'd17;
+      operation.at_least = step_q == 6'd20;
+      operation.set_current = step_q == 6'd22;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (rst_i || begins) operation_q <= '0;
-    else operation_q <= operation;
-    limit_q <= Largest;
-    if (step_q == 6'd2 && Features == Full) limit_q <= Target;
-    if (step_q == 6'd18 || step_q == 6'd19) limit_q <= Half;
-    if (step_q == 6'd20 || step_q == 6'd21) limit_q <= Least;
+    if (rst_i || begins) begin
+      ahead_q     <= '0;
+      operation_q <= '0;
+    end else begin
+      ahead_q     <= operation;
+      operation_q <= ahead_q;
+    end
+    addend_q <= addend;
+    case (step_q)
+      6'd3:         limit_q <= Features == Full ? target_q : rpg_max_rate_i;
+      6'd18, 6'd19: limit_q <= current_q >> 1;
+      6'd20, 6'd21: limit_q <= rpg_min_rate_i;
+      default:      limit_q <= rpg_max_rate_i;
+    endcase
   end
 
-  // One adder.
+  // One adder. Where there is nothing to do, it adds nothing.
+  always_comb begin
+    addend = '0;
+    if (ahead_q.subtract || ahead_q.mean || (ahead_q.shift && fb_q[0])) addend |= WorkW'(current_q);
+    if (ahead_q.eightfold) addend |= {1'b0, current_q, 3'b0};
+    if (ahead_q.twofold) addend |= {3'b0, current_q, 1'b0};
+    if (ahead_q.multiply && times_q[StageW-1])
+      addend |= WorkW'(hyper_q ? rpg_hai_rate_i : rpg_ai_rate_i);
+    if (ahead_q.add_target) addend |= reduce_q ? WorkW'(target_q >> 3) : WorkW'(target_q);
+  end
+
   always_comb begin
     augend = work_q;
     if (operation_q.subtract) augend = ~work_q;
-    if (operation_q.tenfold) augend = {1'b0, current_q, 3'b0};
     if (operation_q.multiply) augend = work_q << 1;
-    carry  = operation_q.subtract && !over_q;
-    addend = '0;
-    if (operation_q.subtract || operation_q.mean || (operation_q.shift && fb_q[0]))
-      addend |= WorkW'(current_q);
-    if (operation_q.tenfold) addend |= {3'b0, current_q, 1'b0};
-    if (operation_q.multiply && times_q[StageW-1])
-      addend |= WorkW'(hyper_q ? rpg_hai_rate_i : rpg_ai_rate_i);
-    if (operation_q.add_target) addend |= reduce_q ? WorkW'(target_q >> 3) : WorkW'(target_q);
+    carry = operation_q.subtract && !over_q;
   end
   // The carry comes in a place below.
-  assign {sum, unused_place} = {augend, 1'b1} + {addend, carry};
-
-  // One comparison.
-  always_comb begin
-    case (limit_q)
-      Target:  limit = target_q;
-      Half:    limit = current_q >> 1;
-      Least:   limit = rpg_min_rate_i;
-      default: limit = rpg_max_rate_i;
-    endcase
-  end
+  assign {sum, unused_place} = {augend, 1'b1} + {addend_q, carry};
 
   // What the work becomes.
   assign halves = operation_q.shift || operation_q.mean;
   assign products = operation_q.multiply || operation_q.add_target;
-  assign sums = operation_q.subtract || operation_q.tenfold || products;
-  assign raises = operation_q.at_least && below_q;
-  assign limits = (operation_q.set_target && (over_q || !below_q)) || raises;
+  assign limits   = (operation_q.set_target && (over_q || !below_q))
+      || (operation_q.at_least && below_q);
+  // Nothing but what it adds makes it another.
+  assign unused_operation = &{1'b0, operation_q.twofold};
 
   always_ff @(posedge clk_i) begin
-    below_q <= work_q < WorkW'(limit);
-    if (halves || sums || limits) begin
-      work_q <= (halves ? sum >> 1 : '0) | (sums ? sum : '0) | (limits ? WorkW'(limit) : '0);
-    end
-    if (operation_q.shift) begin
-      over_q <= over_q || sum[0];
-      fb_q   <= fb_q >> 1;
-    end
+    below_q <= work_q < WorkW'(limit_q);
+    if (limits) work_q <= WorkW'(limit_q);
+    else work_q <= halves ? sum >> 1 : sum;
+    if (ahead_q.shift) fb_q <= fb_q >> 1;
+    if (operation_q.shift) over_q <= over_q || sum[0];
     if (products) begin
       over_q <= over_q || work_q[WorkW-1:WorkW-2] != '0;
     end
@@ -427,7 +431,7 @@ module qcn_rate_calculator
     always_ff @(posedge clk_i) begin
       if (rst_i || begins || serve_signal) begin
         ordinal_q <= '0;
-      end else if (operation_q.tenfold && phase_o == HyperActiveIncrease) begin
+      end else if (operation_q.eightfold && phase_o == HyperActiveIncrease) begin
         if (ordinal_q != '1) ordinal_q <= ordinal_q + 1'b1;
       end
     end
@@ -436,14 +440,14 @@ module qcn_rate_calculator
   end
 
   // It stands two steps before it is needed.
-  always_ff @(posedge clk_i) ready_q <= times;
+  always_ff @(posedge clk_i) often_q <= times;
 
   always_ff @(posedge clk_i) begin
     if (operation_q.decide) begin
       reduce_q <= Features == Full && below_q && first_cycle;
       hyper_q  <= Features == Full && phase_o == HyperActiveIncrease;
-      times_q  <= Features == Full && below_q && first_cycle ? '0 : ready_q;
-    end else if (operation_q.multiply) begin
+      times_q  <= Features == Full && below_q && first_cycle ? '0 : often_q;
+    end else if (ahead_q.multiply) begin
       times_q <= times_q << 1;
     end
   end
@@ -454,8 +458,8 @@ module qcn_rate_calculator
       target_q  <= rpg_max_rate_i;
     end else begin
       if (operation_q.subtract && !keep_q) target_q <= current_q;
-      if (operation_q.set_target) target_q <= over_q || !below_q ? limit : RateW'(work_q);
-      if (operation_q.set_current) current_q <= below_q ? RateW'(work_q) : limit;
+      if (operation_q.set_target) target_q <= over_q || !below_q ? limit_q : RateW'(work_q);
+      if (operation_q.set_current) current_q <= below_q ? RateW'(work_q) : limit_q;
     end
   end
 
@@ -487,24 +491,27 @@ module qcn_rate_calculator
       assert (current_q >= rpg_min_rate_i && current_q <= rpg_max_rate_i);
       assert (target_q <= rpg_max_rate_i);
       assert (step_q <= Last);
-      assert (idle_q == (step_q == '0));
-      assert ($onehot0(operation_q));
+      assert (idle_q == (step_q == '0) && ready_q == (idle_q && !boot_q));
+      if (boot_q) assert (idle_q);
+      assert (last_q == (step_q == Last));
+      assert ($onehot0(ahead_q) && $onehot0(operation_q));
       assert (byte_fresh_q == (byte_stage_q == '0) && time_fresh_q == (time_stage_q == '0));
       // Between the bounds of a rate: the work is not below the least, and what it is compared with is the largest.
       if (operation_q.set_current) begin
-        assert (step_q == 6'd24 && limit_q == Largest);
+        assert (step_q == 6'd24 && limit_q == rpg_max_rate_i);
         assert (below_q == (work_q < WorkW'(rpg_max_rate_i)));
       end
       if (operation_q.set_target) begin
-        assert (step_q == 6'd18 && limit_q == Largest);
+        assert (step_q == 6'd18 && limit_q == rpg_max_rate_i);
         assert (below_q == (work_q < WorkW'(rpg_max_rate_i)));
       end
       if (step_q == 6'd22 && (less || more)) begin
-        assert (operation_q.at_least && limit_q == Least);
+        assert (operation_q.at_least && limit_q == rpg_min_rate_i);
         assert (below_q == (work_q < WorkW'(rpg_min_rate_i)));
       end
       if ((step_q == 6'd23 || step_q == 6'd24) && (less || more)) begin
-        assert (operation_q.set_current == (step_q == 6'd24) && !limits && !halves && !sums);
+        assert (operation_q.set_current == (step_q == 6'd24));
+        assert (!limits && !halves && addend_q == '0);
         assert (work_q >= WorkW'(rpg_min_rate_i));
       end
       if (!past_falls_q) begin
