@@ -3,7 +3,8 @@
 // Trace probe: makes a trace's events of a value that is always there: one when it has changed, no two closer than an
 // interval.
 //
-// Latency: an event shows the value of the clock before. Throughput: an event each interval_i + 1 clocks.
+// Latency: a change is told two clocks later, with the value of the clock before. Throughput: an event each interval_i + 1
+// clocks, at least 2.
 
 `default_nettype none
 
@@ -13,7 +14,7 @@ module trace_probe
   input var logic clk_i,
   input var logic rst_i,
 
-  // Clocks in which there is no other event after one.
+  // Clocks in which there is no other event after one; 0 is 1.
   input var logic [23:0] interval_i,
 
   input var logic [ValueW-1:0] value_i,
@@ -22,13 +23,19 @@ module trace_probe
   output var logic              valid_o,
   output var logic [ValueW-1:0] value_o
 );
-  logic        known_q;
-  // The interval runs, and what is left of it.
-  logic        waits_q;
-  logic [23:0] wait_q;
-  logic        sends;
+  // Bits of the value that are compared at once.
+  localparam int unsigned PartW = 5;
+  localparam int unsigned Parts = (ValueW + PartW - 1) / PartW;
 
-  assign sends = !waits_q && (!known_q || value_i != value_o);
+  logic             known_q;
+  // Which parts of the value had changed.
+  logic [Parts-1:0] changed_q;
+  // The interval runs, and what is left of it.
+  logic             waits_q;
+  logic [     23:0] wait_q;
+  logic             sends;
+
+  assign sends = !waits_q && (!known_q || changed_q != '0);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -40,17 +47,22 @@ module trace_probe
       valid_o <= sends;
       if (!waits_q) begin
         known_q <= 1'b1;
-        waits_q <= sends && interval_i != '0;
+        waits_q <= sends;
         wait_q  <= interval_i;
       end else begin
-        waits_q <= wait_q != 24'd1;
+        waits_q <= wait_q[23:1] != '0;
         wait_q  <= wait_q - 1'b1;
       end
     end
   end
 
-  // Without a change it stays the same anyway.
-  always_ff @(posedge clk_i) if (!waits_q) value_o <= value_i;
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < Parts; ++i) begin
+      changed_q[i] <= PartW'(value_i >> (PartW * i)) != PartW'(value_o >> (PartW * i));
+    end
+    // Without a change it stays the same anyway.
+    if (!waits_q) value_o <= value_i;
+  end
 endmodule
 
 `default_nettype wire

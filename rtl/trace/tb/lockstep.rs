@@ -110,26 +110,38 @@ fn probe_tells_changes() {
     let mut random = Random::new(83);
     let mut core = trace_probe::Core::new(84);
     let mut given = trace_probe::In::default();
-    let (mut told, mut free_at, mut expected) = (None, 0, None);
+    // The last event, from when on there may be another, how long one has been due, and the values of the last clocks.
+    let (mut told, mut free_at, mut due, mut events) = (None, 0, 0, 0);
+    let mut before = [0; 2];
     for clock in 0..1_000_000u64 {
         given.rst_i = clock == 0 || random.one_in(10_000);
         if random.one_in(20) {
             given.value_i = random.below(4) << 31;
         }
+        // That of the clock in which an event is made.
+        let interval = given.interval_i.max(1);
         if random.one_in(500) {
             given.interval_i = random.below(60) as u32;
         }
         let out = core.clock(&given);
         if given.rst_i {
-            (told, free_at, expected) = (None, clock + 1, None);
+            (told, free_at, due) = (None, clock + 2, 0);
+            before = [given.value_i; 2];
             continue;
         }
-        if clock > 1 {
-            assert_eq!(out.valid_o.then_some(out.value_o), expected, "in clock {clock}");
+        if out.valid_o {
+            assert!(clock >= free_at, "in clock {clock}, too soon");
+            assert_eq!(out.value_o, before[0], "in clock {clock}");
+            assert!(told != Some(before[0]) || told != Some(before[1]), "in clock {clock}, nothing has changed");
+            told = Some(out.value_o);
+            free_at = clock + 1 + u64::from(interval);
+            events += 1;
         }
-        expected = (clock >= free_at && told != Some(given.value_i)).then_some(given.value_i);
-        if expected.is_some() {
-            (told, free_at) = (expected, clock + 1 + u64::from(given.interval_i));
-        }
+        // It is told in the second clock after the change.
+        let waits = clock + 1 < free_at || told == Some(given.value_i) || given.value_i != before[0];
+        due = if waits { 0 } else { due + 1 };
+        assert!(due < 2, "in clock {clock} it has not been told");
+        before = [given.value_i, before[0]];
     }
+    assert!(events > 20_000, "{events} events");
 }
