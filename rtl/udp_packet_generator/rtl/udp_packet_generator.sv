@@ -64,7 +64,9 @@ module udp_packet_generator
   frame_octets_t        held;
   frame_octets_t        next_octets_q;
   frame_octets_t        made_octets_q;
+  // What is added in the next step.
   logic          [15:0] term;
+  logic          [15:0] term_q;
   logic          [15:0] sum_q;
   logic                 carry_q;
   logic          [15:0] made_checksum_q;
@@ -74,11 +76,11 @@ module udp_packet_generator
     if (held < FrameW'(MinFrame)) held = FrameW'(MinFrame);
     else if (held > FrameW'(MaxOctets)) held = FrameW'(MaxOctets);
     case (step_q)
+      4'd0: term = source_ip_i[31:16];
       4'd1: term = next_octets_q - EthernetOctets;
-      4'd2: term = source_ip_i[31:16];
-      4'd3: term = source_ip_i[15:0];
-      4'd4: term = destination_ip_i[31:16];
-      4'd5: term = destination_ip_i[15:0];
+      4'd2: term = source_ip_i[15:0];
+      4'd3: term = destination_ip_i[31:16];
+      4'd4: term = destination_ip_i[15:0];
       default: term = '0;
     endcase
   end
@@ -94,11 +96,12 @@ module udp_packet_generator
   end
 
   always_ff @(posedge clk_i) begin
+    term_q <= term;
     if (step_q == '0) begin
       next_octets_q    <= held;
       {carry_q, sum_q} <= 17'(IpVersion) + 17'(IpFlags) + 17'(IpProtocol);
     end else begin
-      {carry_q, sum_q} <= 17'(sum_q) + 17'(term) + 17'(carry_q);
+      {carry_q, sum_q} <= 17'(sum_q) + 17'(term_q) + 17'(carry_q);
     end
     if (step_q == 4'd8) begin
       made_octets_q   <= next_octets_q;
