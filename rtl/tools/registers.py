@@ -257,7 +257,10 @@ def _octets(port: str, register: Register) -> Iterator[str]:
 
 
 def _reads(width: int, places: list[Place]) -> str:
-    """Return what reads: each group of eight pairs of words by itself, then the group, then the word."""
+    """Return what reads: the group of eight pairs of words and the pair, its value, the group's, then the word.
+
+    Each group has the number of the pair in registers of its own, that lie where its values are.
+    """
     pairs: dict[int, dict[int, dict[int, str]]] = {}
     for register, place, at in places:
         group, pair = pairs.setdefault(at >> 6, {}), at >> 3 & 7
@@ -268,27 +271,31 @@ def _reads(width: int, places: list[Place]) -> str:
             group.setdefault(pair, {})[at >> 2 & 1] = value
     groups, here, either = [], [], []
     for index, (number, group) in enumerate(sorted(pairs.items())):
-        groups.append("      case (addr[5:3])")
+        groups += [f"    if (group_here_q[{index}]) begin", f"      case (pair_at_q[{index}])"]
         for pair, words in sorted(group.items()):
             low, high = words.get(0, "'0"), words.get(1, "'0")
             both = low if low.startswith("{") else f"{{1'b0, 32'({high}), 32'({low})}}"
             groups.append(f"        3'd{pair}: group_q[{index}] <= {both};")
-        groups += [f"        default: group_q[{index}] <= '0;", "      endcase"]
-        here.append(f"      group_here_q[{index}] <= addr[{width - 1}:6] == {width - 6}'d{number};")
+        groups += [f"        default: group_q[{index}] <= '0;", "      endcase", "    end"]
+        is_it = f"addr[{width - 1}:6] == {width - 6}'d{number}"
+        here.append(f"      group_here_q[{index}] <= {is_it};")
+        here.append(f"      if ({is_it}) pair_at_q[{index}] <= addr[5:3];")
         either.append(f"({{65{{group_here_q[{index}]}}}} & group_q[{index}])")
     lines = [
         "  // Pairs of words, and whether both are one register: each group of eight, then the group.",
         f"  logic [{len(pairs) - 1}:0][64:0] group_q;",
+        f"  logic [{len(pairs) - 1}:0][2:0] pair_at_q;",
         f"  logic [{len(pairs) - 1}:0] group_here_q;",
         "  logic [64:0] pair_q;",
         f"  logic [{width - 1}:2] address_q;",
+        "  logic asking_q;",
         "  logic reading_q;",
         "  always_ff @(posedge clk) begin",
         "    if (req) begin",
         f"      address_q <= addr[{width - 1}:2];",
         *here,
-        *groups,
         "    end",
+        *groups,
         "    if (reading_q) begin",
         "      pair_q <= " + "\n          | ".join(either) + ";",
         "    end",
@@ -301,11 +308,13 @@ def _reads(width: int, places: list[Place]) -> str:
         "  logic [31:0] high_q;",
         "  always_ff @(posedge clk) begin",
         "    if (rst_i) begin",
+        "      asking_q <= 1'b0;",
         "      reading_q <= 1'b0;",
         "      rd_ack <= 1'b0;",
         "      high_kept_q <= 1'b0;",
         "    end else begin",
-        "      reading_q <= req && !req_is_wr;",
+        "      asking_q <= req && !req_is_wr;",
+        "      reading_q <= asking_q;",
         "      rd_ack <= reading_q;",
         "      if (rd_ack) high_kept_q <= pair_q[64] && !address_q[2];",
         "    end",
