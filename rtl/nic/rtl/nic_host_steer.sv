@@ -75,35 +75,27 @@ module nic_host_steer
   } state_e;
 
   // Nothing happens between the host's frames.
-  logic                        clk;
-  state_e                      state_q;
-  beat_t                       first_q;
-  beat_t                       second_q;
-  beat_t                       beat;
-  beat_t                       shown;
-  logic   [              47:0] source;
-  logic   [ReactionPoints-1:0] match;
-  logic   [ReactionPoints-1:0] point_q;
-  logic   [         Ports-1:0] port_q;
-  logic                        shows;
-  logic                        ready;
-  logic                        taken;
+  logic                             clk;
+  state_e                           state_q;
+  beat_t                            first_q;
+  beat_t                            second_q;
+  beat_t                            beat;
+  beat_t                            shown;
+  // Octets of the source address that are those of a reaction point: of the first beat, of the second.
+  logic   [ReactionPoints-1:0][1:0] high_q;
+  logic   [ReactionPoints-1:0][3:0] low_q;
+  logic   [ReactionPoints-1:0]      match;
+  logic   [ReactionPoints-1:0]      point_q;
+  logic   [         Ports-1:0]      port_q;
+  logic                             shows;
+  logic                             ready;
+  logic                             taken;
 
   assign beat = {s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata};
-  // Octets 6 to 11, the first highest.
-  assign source = {
-    first_q.data[55:48],
-    first_q.data[63:56],
-    second_q.data[7:0],
-    second_q.data[15:8],
-    second_q.data[23:16],
-    second_q.data[31:24]
-  };
-
   always_comb begin
     match = '0;
     for (int unsigned i = ReactionPoints; i > 0; --i) begin
-      if (source == mac_i[i-1]) begin
+      if (&high_q[i-1] && &low_q[i-1]) begin
         match      = '0;
         match[i-1] = 1'b1;
       end
@@ -151,6 +143,14 @@ module nic_host_steer
       second_q.keep   <= '0;
     end
     if (state_q == Second) second_q <= beat;
+    for (int unsigned i = 0; i < ReactionPoints; ++i) begin
+      for (int unsigned j = 0; j < 2; ++j) begin
+        if (state_q == First) high_q[i][j] <= beat.data[48+8*j+:8] == mac_i[i][40-8*j+:8];
+      end
+      for (int unsigned j = 0; j < 4; ++j) begin
+        if (state_q == Second) low_q[i][j] <= beat.data[8*j+:8] == mac_i[i][24-8*j+:8];
+      end
+    end
     if (state_q == Find) begin
       point_q <= match;
       for (int unsigned i = 0; i < Ports; ++i) begin
