@@ -62,7 +62,7 @@ module delay_line #(
   // From the clock of a beat to the first in which it can be the next to leave.
   localparam int unsigned LeastDelay = ReadClocks + 4;
   // Beats read ahead: as many as are on their way, and what is needed to go on meanwhile.
-  localparam int unsigned Ahead = ReadClocks + 4;
+  localparam int unsigned Ahead = ReadClocks + 5;
   localparam int unsigned AheadW = 4;
   localparam int unsigned BeatW = $clog2(MaxBeats + 1);
 
@@ -179,14 +179,18 @@ module delay_line #(
   logic  [    AheadW-1:0] ahead_read_q;
   logic  [    AheadW-1:0] coming_q;
   logic  [ReadClocks-1:0] reading_q;
+  // The place behind the next one to be read; something is there to be read.
+  logic  [    AddressW:0] behind_q;
+  logic                   some_q;
   word_t                  head;
   logic  [    StampW-1:0] age;
   logic                   due_q;
+  logic                   left_q;
   logic                   waits;
   logic                   space;
   logic                   leaves;
 
-  assign mem_read_o         = read_q != write_q && 32'(coming_q) < Ahead;
+  assign mem_read_o         = some_q && 32'(coming_q) < Ahead;
   assign mem_read_address_o = read_q[AddressW-1:0];
   assign head               = ahead_q[ahead_read_q];
   assign age                = now_q - head.due;
@@ -197,18 +201,26 @@ module delay_line #(
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       read_q        <= '0;
+      behind_q      <= (AddressW + 1)'(1);
+      some_q        <= 1'b0;
+      left_q        <= 1'b0;
       ahead_write_q <= '0;
       ahead_read_q  <= '0;
       coming_q      <= '0;
       reading_q     <= '0;
       due_q         <= 1'b0;
     end else begin
-      if (mem_read_o) read_q <= read_q + 1'b1;
+      if (mem_read_o) begin
+        read_q   <= behind_q;
+        behind_q <= behind_q + 1'b1;
+      end
+      some_q    <= mem_write_o || (mem_read_o ? behind_q != write_q : some_q);
       reading_q <= ReadClocks'({reading_q, mem_read_o});
       if (reading_q[ReadClocks-1]) ahead_write_q <= ahead_write_q + 1'b1;
       if (leaves) ahead_read_q <= ahead_read_q + 1'b1;
-      // Read, and not yet gone.
-      coming_q <= coming_q + AheadW'(mem_read_o) - AheadW'(leaves);
+      // Read, and not yet gone, which is told a clock later.
+      left_q    <= leaves;
+      coming_q  <= coming_q + AheadW'(mem_read_o) - AheadW'(left_q);
       // What was due stays due, however long it waits.
       due_q    <= waits && !leaves;
     end
@@ -254,7 +266,9 @@ module delay_line #(
   logic [73:0] past_beat_q;
   logic [73:0] beat;
   logic [AheadW-1:0] on_way;
+  logic [AheadW-1:0] held;
 
+  assign held = ahead_write_q - ahead_read_q;
   assign beat = {m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser};
   always_comb begin
     on_way = '0;
@@ -275,7 +289,8 @@ module delay_line #(
           assert (32'(words_o) + 32'(mem_write_o) + MaxBeats - 32'(beats_q) <= Words);
         end
         if (room_q) assert (32'(words_o) + 32'(mem_write_o) + MaxBeats <= Words);
-        assert (AheadW'(ahead_write_q - ahead_read_q) + on_way == coming_q);
+        assert (behind_q == read_q + 1'b1 && some_q == (read_q != write_q));
+        assert (32'(held) + 32'(on_way) + 32'(left_q) == 32'(coming_q));
         assert (32'(coming_q) <= Ahead && on_way <= coming_q);
         if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
       end
