@@ -8,9 +8,11 @@ renews them there.
 """
 
 import json
+import os
 import statistics
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -86,30 +88,37 @@ def main(arguments: list[str]) -> int:
     print(f"{'core':<31}{'family':<12}{'FF':>6}{'LUT':>6}{'carry':>7}{'mult':>6}{'BRAM':>6}{'MHz':>8}{'least':>8}")
     report: Rows = {}
     slow = []
-    for build in chosen:
-        report[build.name] = {}
-        for family, synthesis in FAMILIES.items():
-            folder = BUILD / "synthesis" / build.name
-            _synthesise(build, folder, family, synthesis)
-            row = cells(folder / f"{family}.stat")
-            carry = row.pop("carry")
-            speed = _fmax(build, folder) if family == "ecp5" else None
-            report[build.name][family] = {**row, "fmax_mhz": speed}
-            line = f"{build.name:<31}{family:<12}{row['ff']:>6}{row['lut']:>6}{carry:>7}"
-            line += f"{row['mult']:>6}{row['bram']:>6}"
-            if speed:
-                least = MARGIN * build.clock_mhz
-                line += f"{speed:>8.1f}{least:>8.1f}"
-                if speed < least:
-                    slow.append(build.name)
-                    line += "  too slow"
-            print(line, flush=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for build, (families, lines) in zip(chosen, pool.map(_measure, chosen), strict=True):
+            report[build.name] = families
+            if families["ecp5"]["fmax_mhz"] < MARGIN * build.clock_mhz:
+                slow.append(build.name)
+            print("\n".join(lines), flush=True)
     (BUILD / "report.json").write_text(json.dumps(report, indent=1) + "\n")
     compare(report)
     if slow:
         print(f"\nToo slow: {', '.join(slow)}")
     stale = not documented(report, write="--write" in arguments)
     return int(bool(slow) or stale)
+
+
+def _measure(build: Build) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Return the figures of a build for each family, and their lines."""
+    families, lines = {}, []
+    for family, synthesis in FAMILIES.items():
+        folder = BUILD / "synthesis" / build.name
+        _synthesise(build, folder, family, synthesis)
+        row = cells(folder / f"{family}.stat")
+        carry = row.pop("carry")
+        speed = _fmax(build, folder) if family == "ecp5" else None
+        families[family] = {**row, "fmax_mhz": speed}
+        line = f"{build.name:<31}{family:<12}{row['ff']:>6}{row['lut']:>6}{carry:>7}"
+        line += f"{row['mult']:>6}{row['bram']:>6}"
+        if speed:
+            least = MARGIN * build.clock_mhz
+            line += f"{speed:>8.1f}{least:>8.1f}{'  too slow' if speed < least else ''}"
+        lines.append(line)
+    return families, lines
 
 
 def documented(report: Rows, *, write: bool) -> bool:
