@@ -145,11 +145,11 @@ module output_port
 
   assign rate_o = rate_q;
 
-  // A frame starts with the work of the shortest frame; each beat beyond its 60 octets brings that of its own octets, four
+  // A frame starts with the work of the shortest frame; each beat beyond its 60 octets brings that of its own octets, five
   // clocks later, which is before the work of the beats in front of it is done.
   logic in_frame_q;
-  logic [1:0] tail_q;
-  // Neither within a frame nor in the three clocks behind its last beat.
+  logic [2:0] tail_q;
+  // Neither within a frame nor in the four clocks behind its last beat.
   logic idle_q;
   logic space;
   // A frame starts if the line is free.
@@ -165,6 +165,7 @@ module output_port
   logic whole_q;
   logic part_q;
   logic [3:0] beyond;
+  logic [3:0] beyond_q;
 
   always_comb begin
     octets = '0;
@@ -187,12 +188,16 @@ module output_port
 
   // What an octet costs, as a table: a multiplication by a constant of so few values needs no multiplier.
   always_ff @(posedge clk_i) begin
-    cost_q <= '0;
+    beyond_q <= beyond;
+    cost_q   <= '0;
     for (int unsigned i = 1; i <= 8; ++i) begin
-      if (32'(beyond) == i) cost_q <= OctetWork * work_t'(i);
+      if (32'(beyond_q) == i) cost_q <= OctetWork * work_t'(i);
     end
     // What came before is not on the line of a frame that starts behind the reset.
-    if (rst_i) cost_q <= '0;
+    if (rst_i) begin
+      beyond_q <= '0;
+      cost_q   <= '0;
+    end
   end
 
   // The work left on the line, less 1: negative when the line is free.
@@ -248,7 +253,7 @@ module output_port
       late_q     <= '0;
     end else begin
       if (taken) in_frame_q <= !s_axis_tlast;
-      tail_q <= {tail_q[0], taken && s_axis_tlast};
+      tail_q <= {tail_q[1:0], taken && s_axis_tlast};
       idle_q <= !taken && !in_frame_q && tail_q == '0;
       work_q <= work;
       busy_q <= !work[WorkW-1];
@@ -358,10 +363,11 @@ module output_port
       assert (early_q == '0);
       if (idle_q) assert (!in_frame_q && tail_q == '0);
       assert (busy_q != work_q[WorkW-1] && much_q == (busy_q && work_q[WorkW-2]));
-      // Above the mark no beat is taken; four are on their way.
-      assert (work_q < HighWork + 32 * OctetWork);
-      if (delta_q > 0) assert (work_q < HighWork + 24 * OctetWork);
-      if (cost_q > 0) assert (work_q < HighWork + 16 * OctetWork);
+      // Above the mark no beat is taken; five are on their way.
+      assert (work_q < HighWork + 40 * OctetWork);
+      if (delta_q > 0) assert (work_q < HighWork + 32 * OctetWork);
+      if (cost_q > 0) assert (work_q < HighWork + 24 * OctetWork);
+      if (beyond_q > 0) assert (work_q < HighWork + 16 * OctetWork);
       if (beyond > 0) assert (work_q < HighWork + 8 * OctetWork);
       assert (octets_q <= 4'd8);
       assert (cost_q >= 0 && cost_q <= 8 * OctetWork);

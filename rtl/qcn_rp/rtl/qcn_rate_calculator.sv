@@ -39,8 +39,7 @@ module qcn_rate_calculator
   output var logic       signal_ready_o,
   input var  logic [5:0] fb_i,
 
-  // A frame is sent, and its length.
-  input var logic          sent_valid_i,
+  // Octets of a frame that is sent in this clock; 0: there is none.
   input var frame_octets_t octets_i,
 
   // The time base.
@@ -220,7 +219,7 @@ module qcn_rate_calculator
       .spread_i   (serve_byte || (serve_signal && JitterRp == Always) ? rp_jitter_i : '0),
       .word_i     (random_byte_i),
       .least_one_i(1'b0),
-      .step_i     (sent_valid_i ? octets_i : '0),
+      .step_i     (octets_i),
       .left_o     (byte_left_o),
       .ended_o    (byte_ended)
   );

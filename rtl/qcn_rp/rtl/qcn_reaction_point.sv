@@ -112,7 +112,6 @@ module qcn_reaction_point
       .signal_valid_i,
       .signal_ready_o,
       .fb_i,
-      .sent_valid_i(sent_valid_o),
       .octets_i(sent_octets_o),
       .tick_i,
       .random_byte_i,

@@ -16,7 +16,7 @@ module fb_demux #(
   input var logic clk_i,
   input var logic rst_i,
 
-  // A message, and the destination of its frame.
+  // A message, and the destination of its frame, which stands from the clock before on.
   input var  logic        message_valid_i,
   output var logic        message_ready_o,
   input var  logic [47:0] destination_i,
@@ -34,16 +34,26 @@ module fb_demux #(
     $fatal(0, "ReactionPoints is at least 1 (instance %m)");
   end
 
-  logic [ReactionPoints-1:0] match;
-  logic                      checked_q;
-  logic                      unknown_q;
+  // Octets of the destination that are those of a reaction point.
+  logic [ReactionPoints-1:0][5:0] same_q;
+  logic [ReactionPoints-1:0]      match;
+  logic                           checked_q;
+  logic                           unknown_q;
 
   always_comb begin
     match = '0;
     for (int unsigned i = ReactionPoints; i > 0; --i) begin
-      if (destination_i == mac_i[i-1]) begin
+      if (&same_q[i-1]) begin
         match      = '0;
         match[i-1] = 1'b1;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < ReactionPoints; ++i) begin
+      for (int unsigned j = 0; j < 6; ++j) begin
+        same_q[i][j] <= destination_i[8*j+:8] == mac_i[i][8*j+:8];
       end
     end
   end

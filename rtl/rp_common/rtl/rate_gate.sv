@@ -44,7 +44,7 @@ module rate_gate
   output var logic        m_axis_tlast,
   output var logic        m_axis_tuser,
 
-  // A frame goes, and its length.
+  // A frame goes, and its length, else 0.
   output var logic          sent_valid_o,
   output var frame_octets_t sent_octets_o,
 
@@ -113,7 +113,8 @@ module rate_gate
     end
   end
 
-  assign sent_octets_o = s_axis_octets_i;
+  always_ff @(posedge clk_i) sent_octets_o <= goes ? s_axis_octets_i : '0;
+
   assign m_axis_tvalid = state_q == Passing && s_axis_tvalid;
   assign s_axis_tready = state_q == Dropping || (state_q == Passing && m_axis_tready);
   assign m_axis_tdata  = s_axis_tdata;
