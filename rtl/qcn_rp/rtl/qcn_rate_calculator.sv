@@ -392,8 +392,8 @@ module qcn_rate_calculator
   assign products = operation_q.multiply || operation_q.add_target;
   assign limits   = (operation_q.set_target && (over_q || !below_q))
       || (operation_q.at_least && below_q);
-  // Nothing but what it adds makes it another.
-  assign unused_operation = &{1'b0, operation_q.twofold};
+  // Steps that are no more than what they add.
+  assign unused_operation = &{1'b0, operation_q.eightfold, operation_q.twofold};
 
   always_ff @(posedge clk_i) begin
     below_q <= work_q < WorkW'(limit_q);
