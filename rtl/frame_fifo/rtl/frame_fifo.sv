@@ -97,18 +97,22 @@ module frame_fifo #(
   end
 
   // Out: read ahead, so that the sink's tready does not reach back to the memory.
-  logic               reads;
-  logic               reading_q;
-  logic               read_q;
-  word_t              raw_q;
-  word_t              read_word_q;
-  logic  [AheadW-1:0] ahead_q;
-  logic               empty;
-  logic               full;
-  logic               takes;
-  word_t              head;
+  logic                  reads;
+  logic                  reading_q;
+  logic                  read_q;
+  word_t                 raw_q;
+  word_t                 read_word_q;
+  logic     [AheadW-1:0] ahead_q;
+  // The place behind the next one to be read; something is there to be read.
+  pointer_t              behind_q;
+  logic                  some_q;
+  logic                  took_q;
+  logic                  empty;
+  logic                  full;
+  logic                  takes;
+  word_t                 head;
 
-  assign reads = out_q != frame_q && 32'(ahead_q) < Ahead;
+  assign reads = some_q && 32'(ahead_q) < Ahead;
   assign takes = m_axis_tvalid && m_axis_tready;
 
   always_ff @(posedge clk) begin
@@ -123,12 +127,20 @@ module frame_fifo #(
       reading_q <= 1'b0;
       read_q    <= 1'b0;
       ahead_q   <= '0;
+      behind_q  <= pointer_t'(1);
+      some_q    <= 1'b0;
+      took_q    <= 1'b0;
     end else begin
-      if (reads) out_q <= out_q + 1'b1;
+      if (reads) begin
+        out_q    <= behind_q;
+        behind_q <= behind_q + 1'b1;
+      end
+      some_q    <= (writes && s_axis_tlast) || (reads ? behind_q != frame_q : some_q);
       reading_q <= reads;
       read_q    <= reading_q;
-      // Read, and not yet gone.
-      ahead_q   <= ahead_q + AheadW'(reads) - AheadW'(takes);
+      // Read, and not yet gone, which is told a clock later.
+      took_q    <= takes;
+      ahead_q   <= ahead_q + AheadW'(reads) - AheadW'(took_q);
     end
   end
 
@@ -172,7 +184,7 @@ module frame_fifo #(
       .count_o (dropped_o)
   );
 
-  assign there = out_q != frame_q || ahead_q != '0;
+  assign there = some_q || ahead_q != '0;
   sleep_clock u_clock (
       .clk_i,
       .awake_i(rst_i || s_axis_tvalid || there),
@@ -201,7 +213,8 @@ module frame_fifo #(
         assert (pointer_t'(frame_q - out_q) <= pointer_t'(in_q - out_q));
         if (skips_q) assert (in_q == frame_q);
         assert (32'(ahead_q) <= Ahead);
-        assert (ahead_q == AheadW'(reading_q) + AheadW'(read_q) + at_hand);
+        assert (behind_q == out_q + 1'b1 && some_q == (out_q != frame_q));
+        assert (ahead_q == AheadW'(reading_q) + AheadW'(read_q) + at_hand + AheadW'(took_q));
         if (read_q) assert (!full);
         if (past_held_q) assert (m_axis_tvalid && head == past_head_q);
       end

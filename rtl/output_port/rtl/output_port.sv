@@ -127,18 +127,11 @@ module output_port
   // The rate, and what it makes of the clock in which a frame starts.
   rate_t rate_q;
   logic  open_q;
-  // It is open, and nobody holds it.
-  logic  may_q;
   work_t start_work_q;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      open_q <= 1'b0;
-      may_q  <= 1'b0;
-    end else begin
-      open_q <= scheduled_q != '0;
-      may_q  <= scheduled_q != '0 && !hold_i;
-    end
+    if (rst_i) open_q <= 1'b0;
+    else open_q <= scheduled_q != '0;
     rate_q       <= scheduled_q;
     start_work_q <= FirstWork - work_t'(scheduled_q);
   end
@@ -203,10 +196,16 @@ module output_port
   // The work left on the line, less 1: negative when the line is free.
   work_t             work_q;
   work_t             work;
-  // It is not negative: a register of its own, for the sign chooses among many bits. And: it is so much that no beat is
-  // taken.
+  // It is not negative: a register of its own, for the sign chooses among many bits. And: there is room for a beat, within
+  // a frame if the work is not too much, else if a frame may start.
   logic              busy_q;
-  logic              much_q;
+  logic              ready_q;
+  // The line is open, and nobody holds it.
+  logic              may;
+  logic              may_q;
+  logic              much;
+  logic              in_frame;
+  logic              idle;
   logic              line_done;
   work_t             begun;
   work_t             less;
@@ -226,15 +225,20 @@ module output_port
   assign goes          = may_q && space && s_axis_tvalid;
   assign start         = line_free && goes;
   // A frame of more than 280 KB goes no faster than the line, so that its work is bounded.
-  assign s_axis_tready = space && (in_frame_q ? !much_q : line_free && may_q);
+  assign s_axis_tready = space && ready_q;
   assign taken         = s_axis_tvalid && s_axis_tready;
   // A beat behind a frame's first, by itself, for the first takes longer to decide.
-  assign goes_on       = in_frame_q && s_axis_tvalid && space && !much_q;
+  assign goes_on       = in_frame_q && s_axis_tvalid && space && ready_q;
   assign running_rate  = line_done ? rate_q : frame_rate_q;
   // The work if a frame starts, and if none does: side by side, so that neither waits for the other. What is left over counts
   // if the next frame waits for the line, or came hardly too late, and goes at the same rate.
   assign begun         = (follows_q && !changed_q ? work_q : work_t'(-1)) + start_work_q;
   assign less          = (done && (!line_done || changed_q) ? work_t'(-1) : work_q) + delta_q;
+
+  assign in_frame      = taken ? !s_axis_tlast : in_frame_q;
+  assign idle          = !taken && !in_frame_q && tail_q == '0;
+  assign may           = scheduled_q != '0 && !hold_i;
+  assign much          = !work[WorkW-1] && work[WorkW-2];
 
   always_comb begin
     if (line_done && goes) work = begun;
@@ -248,16 +252,18 @@ module output_port
       idle_q     <= 1'b1;
       work_q     <= work_t'(-1);
       busy_q     <= 1'b0;
-      much_q     <= 1'b0;
+      ready_q    <= 1'b0;
+      may_q      <= 1'b0;
       follows_q  <= 1'b0;
       late_q     <= '0;
     end else begin
-      if (taken) in_frame_q <= !s_axis_tlast;
+      in_frame_q <= in_frame;
       tail_q <= {tail_q[1:0], taken && s_axis_tlast};
-      idle_q <= !taken && !in_frame_q && tail_q == '0;
+      idle_q <= idle;
       work_q <= work;
       busy_q <= !work[WorkW-1];
-      much_q <= !work[WorkW-1] && work[WorkW-2];
+      may_q <= may;
+      ready_q <= in_frame ? !much : work[WorkW-1] && idle && may;
       // In the clock in which the line gets free: whether a frame has waited for it. After that: whether there is time.
       if (!line_free || goes) begin
         follows_q <= Slack != 0 || s_axis_tvalid;
@@ -362,7 +368,10 @@ module output_port
     if (past_valid_q) begin
       assert (early_q == '0);
       if (idle_q) assert (!in_frame_q && tail_q == '0);
-      assert (busy_q != work_q[WorkW-1] && much_q == (busy_q && work_q[WorkW-2]));
+      assert (busy_q != work_q[WorkW-1]);
+      if (in_frame_q)
+        assert (ready_q == !(busy_q && work_q[WorkW-2]));
+        else assert (ready_q == (line_free && may_q));
       // Above the mark no beat is taken; five are on their way.
       assert (work_q < HighWork + 40 * OctetWork);
       if (delta_q > 0) assert (work_q < HighWork + 32 * OctetWork);

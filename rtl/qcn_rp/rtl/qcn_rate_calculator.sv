@@ -204,7 +204,8 @@ module qcn_rate_calculator
   end
 
   assign byte_base   = rpg_byte_reset_i >> byte_half_q;
-  assign byte_begins = begins || (serve_signal && !keep) || serve_byte;
+  // Beside a start it does not matter what else would be served.
+  assign byte_begins = begins || (ready_q && (signal_valid_i ? !keep : byte_ended));
   assign draw_byte_o = serve_byte || (serve_signal && !keep && JitterRp == Always);
 
   qcn_cycle_counter #(

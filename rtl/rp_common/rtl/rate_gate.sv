@@ -68,6 +68,7 @@ module rate_gate
   logic          ready;
   logic          goes;
   logic          ends;
+  logic          drops_q;
 
   assign waits = state_q == Waiting && s_axis_tvalid;
 
@@ -103,15 +104,24 @@ module rate_gate
     if (rst_i) begin
       state_q      <= Waiting;
       sent_valid_o <= 1'b0;
-      dropped_o    <= '0;
+      drops_q      <= 1'b0;
     end else begin
       sent_valid_o <= goes;
       if (goes) state_q <= Passing;
       else if (waits && known_q && never_q) state_q <= Dropping;
       else if (ends || state_q > Dropping) state_q <= Waiting;
-      if (state_q == Dropping && ends && dropped_o != '1) dropped_o <= dropped_o + 1'b1;
+      drops_q <= state_q == Dropping && ends;
     end
   end
+
+  // Counted a clock later.
+  event_counter u_dropped (
+      .clk_i,
+      .rst_i,
+      .valid_i (drops_q),
+      .amount_i(1'b1),
+      .count_o (dropped_o)
+  );
 
   always_ff @(posedge clk_i) sent_octets_o <= goes ? s_axis_octets_i : '0;
 
