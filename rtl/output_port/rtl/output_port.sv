@@ -92,6 +92,9 @@ module output_port
   logic  [      47:0] next_at_q;
   rate_t              next_rate_q;
   rate_t              scheduled_q;
+  // These are not 0.
+  logic               next_open_q;
+  logic               scheduled_open_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -117,11 +120,17 @@ module output_port
         if (entry_q == EntryW'(i)) begin
           next_at_q   <= schedule_at_i[i];
           next_rate_q <= schedule_rate_i[i];
+          next_open_q <= schedule_rate_i[i] != '0;
         end
       end
     end
-    if (due_q) scheduled_q <= next_rate_q;
-    else if (entry_q == '0) scheduled_q <= rate_i;
+    if (due_q) begin
+      scheduled_q      <= next_rate_q;
+      scheduled_open_q <= next_open_q;
+    end else if (entry_q == '0) begin
+      scheduled_q      <= rate_i;
+      scheduled_open_q <= rate_i != '0;
+    end
   end
 
   // The rate, and what it makes of the clock in which a frame starts.
@@ -131,7 +140,7 @@ module output_port
 
   always_ff @(posedge clk_i) begin
     if (rst_i) open_q <= 1'b0;
-    else open_q <= scheduled_q != '0;
+    else open_q <= scheduled_open_q;
     rate_q       <= scheduled_q;
     start_work_q <= FirstWork - work_t'(scheduled_q);
   end
@@ -237,7 +246,7 @@ module output_port
 
   assign in_frame      = taken ? !s_axis_tlast : in_frame_q;
   assign idle          = !taken && !in_frame_q && tail_q == '0;
-  assign may           = scheduled_q != '0 && !hold_i;
+  assign may           = scheduled_open_q && !hold_i;
   assign much          = !work[WorkW-1] && work[WorkW-2];
 
   always_comb begin

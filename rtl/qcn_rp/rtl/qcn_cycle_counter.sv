@@ -4,7 +4,8 @@
 //
 // begin_i in clock c begins a cycle of base_i × U[1 − spread_i, 1 + spread_i), drawn with word_i: spread and word of clock
 // c, base of the clocks up to c + 49. What passes from clock c on counts for the new cycle, so until its length is known
-// left_o is negative; from clock c + 51 on it is what is left. A cycle that has ended counts no further.
+// left_o is negative; from clock c + 51 on it is what is left. In clock c + 1 both outputs are still those of the old cycle,
+// for who begins decides late. A cycle that has ended counts no further.
 //
 // Latency: 51 clocks. Throughput: a step a clock; a cycle each 51 clocks (one that begins earlier replaces the other).
 
@@ -38,9 +39,13 @@ module qcn_cycle_counter
   output var logic  ended_o
 );
   left_t             left_q;
-  // A cycle runs; its length is not known yet.
+  // A cycle has begun in the clock before; one runs; its length is not known yet.
+  logic              begin_q;
   logic              running_q;
   logic              open_q;
+  // What passed in the clock before, below 0.
+  left_t             before_q;
+  logic              least_one_q;
   // It is known, and more has passed; and nothing is left.
   logic              beyond_q;
   logic              zero_q;
@@ -71,7 +76,7 @@ module qcn_cycle_counter
       .none_o  (none_drawn)
   );
 
-  assign length  = {value[CycleW:1], value[0] || (least_one_i && none_drawn)};
+  assign length  = {value[CycleW:1], value[0] || (least_one_q && none_drawn)};
   // left_q + added - step_i with one carry chain: three numbers become two first, bit by bit. The length is known while it
   // is waited for.
   assign added   = done ? LeftW'(length) : '0;
@@ -88,44 +93,56 @@ module qcn_cycle_counter
 
   always_ff @(posedge clk_i) begin
     if (rst_i || stop_i) begin
+      begin_q   <= 1'b0;
       running_q <= 1'b0;
       open_q    <= 1'b0;
       beyond_q  <= 1'b0;
       zero_q    <= 1'b0;
-    end else if (begin_i) begin
-      running_q <= 1'b1;
-      open_q    <= 1'b1;
-      beyond_q  <= 1'b0;
-      zero_q    <= 1'b0;
     end else begin
-      if (done) open_q <= 1'b0;
-      if (counts && (done || !open_q)) begin
-        beyond_q <= passed[LeftW-1];
-        zero_q   <= none;
+      begin_q <= begin_i;
+      if (begin_q) begin
+        running_q <= 1'b1;
+        open_q    <= 1'b1;
+        beyond_q  <= 1'b0;
+        zero_q    <= 1'b0;
+      end else begin
+        if (done) open_q <= 1'b0;
+        if (counts && (done || !open_q)) begin
+          beyond_q <= passed[LeftW-1];
+          zero_q   <= none;
+        end
       end
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_i || stop_i) left_q <= '0;
-    else left_q <= begin_i ? -LeftW'(step_i) : passed;
+    else left_q <= begin_q ? before_q - LeftW'(step_i) : passed;
+    before_q    <= -LeftW'(step_i);
+    least_one_q <= least_one_i;
   end
 
 `ifdef FORMAL
   // What must never happen: that the count wraps. While the length is not known no more has passed than the largest step
   // in each clock; the jitter unit answers after 50 clocks (assumed: it is held to the reference by simulation).
   localparam int signed MaxStep = (1 << StepW) - 1;
-  logic       past_valid_q = 1'b0;
-  logic [5:0] age_q;
+  logic             past_valid_q = 1'b0;
+  logic [      5:0] age_q;
+  logic [StepW-1:0] past_step_q;
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
-    age_q        <= begin_i ? 6'd1 : age_q + 6'(open_q && age_q < 6'd50);
+    age_q        <= begin_i ? 6'd1 : age_q + 6'((begin_q || open_q) && age_q < 6'd50);
+    past_step_q  <= step_i;
     if (!past_valid_q) assume (rst_i);
-    assume (done == (open_q && age_q == 6'd50));
+    assume (done == (open_q && !begin_q && age_q == 6'd50));
     if (past_valid_q) begin
-      if (open_q) begin
+      assert (before_q == -LeftW'(past_step_q));
+      if (begin_q) begin
+        assert (age_q == 6'd1);
+        assert (32'($signed(left_q)) >= -MaxStep * 51);
+      end else if (open_q) begin
         assert (running_q && !beyond_q && !zero_q);
-        assert (age_q >= 6'd1 && age_q <= 6'd50);
+        assert (age_q >= 6'd2 && age_q <= 6'd50);
         assert ($signed(left_q) <= 0);
         assert (32'($signed(left_q)) >= -MaxStep * $signed(32'(age_q)));
       end else begin

@@ -67,14 +67,25 @@ struct Left {
     value: i64,
     running: bool,
     coming: Option<(u64, i64)>,
+    /// In the clock after a beginning the old cycle is still shown: that clock, and the cycle.
+    old: Option<(u64, Box<Self>)>,
 }
 
 impl Left {
     fn begin(&mut self, clock: u64, length: i64) {
-        *self = Self { value: 0, running: true, coming: Some((clock + SERVICE, length)) };
+        let old = Self { old: None, ..std::mem::take(self) };
+        *self = Self {
+            value: 0,
+            running: true,
+            coming: Some((clock + SERVICE, length)),
+            old: Some((clock + 1, Box::new(old))),
+        };
     }
 
     fn at(&mut self, clock: u64) -> i64 {
+        if let Some((_, old)) = self.old.take_if(|(at, _)| *at <= clock) {
+            return { old }.at(clock);
+        }
         if let Some((_, length)) = self.coming.take_if(|(at, _)| *at <= clock) {
             self.value += length;
         }
@@ -83,6 +94,9 @@ impl Left {
 
     /// What passes in a clock counts, unless the cycle has ended and waits.
     fn pass(&mut self, step: i64, ended: bool) {
+        if let Some((_, old)) = &mut self.old {
+            old.pass(step, ended);
+        }
         if self.running && (self.coming.is_some() || !ended) {
             self.value -= step;
         }
@@ -327,10 +341,12 @@ impl Model {
         self.calculator.reset();
         self.waiting = 0;
         self.byte.begin(self.clock, self.calculator.byte_count());
-        self.time = Left::default();
         if given.start {
             let mut words = Words([given.random_timer].into(), 0);
             self.calculator.start_timer(Instant(self.ticks), &mut words);
+            if self.calculator.next_timeout().is_none() {
+                self.time = Left::default();
+            }
             self.begin_time();
             self.drawn = words.1;
         }
