@@ -146,7 +146,7 @@ fn main() {
             // once then. (Verilator's guard against that is for precompiled ones.)
             let whole = includes_of(&made) + &shim_of(&build.name, &prefix, &ports);
             let same = shapes.iter().find(|(shape, _)| *shape == ports).map(|&(_, name)| name);
-            rust.push_str(&binding_of(&build.name, &ports, same));
+            rust.push_str(&binding_of(&build.name, digest(build, sources), &ports, same));
             shapes.push((ports, &build.name));
             let cc = if build.fast {
                 &mut fast
@@ -471,8 +471,25 @@ fn pins_of(ports: &[Port]) -> String {
 }
 
 /// The Rust side: a module with `In`, `Out` (those of `same`, if there is one) and `Core`.
-fn binding_of(name: &str, ports: &[Port], same: Option<&str>) -> String {
+/// What a build is made from, as a number; comments and blanks do not count.
+fn digest(build: &Build, sources: &[PathBuf]) -> u64 {
+    let mut hash = DefaultHasher::new();
+    (&build.top, &build.parameters).hash(&mut hash);
+    for source in sources {
+        let text = fs::read_to_string(source).unwrap_or_else(|e| panic!("{}: {e}", source.display()));
+        for line in text.lines() {
+            line.split("//").next().unwrap_or_default().split_whitespace().for_each(|word| word.hash(&mut hash));
+        }
+    }
+    hash.finish()
+}
+
+fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> String {
     let mut r = format!("/// The core `{name}`.\npub mod {name} {{\n    use core::ffi::c_void;\n");
+    let _ = writeln!(
+        r,
+        "    /// Another number for another core: what its sources say, without comments.\n    pub const SOURCES: u64 = {digest:#018x};"
+    );
     for (kind, input, says) in
         [("In", true, "What its ports are given for a clock."), ("Out", false, "What its ports show in a clock.")]
     {

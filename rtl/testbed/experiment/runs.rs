@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use penstock_cosim::{testbed_netfpga, testbed_sliding_mode};
 use penstock_schemes::parts::gain::Gain;
 
 use super::driver::{Bus, CLOCK_HZ, NICS, POINTS, Settings};
@@ -14,6 +15,16 @@ pub enum Build {
     Qcn,
     /// `testbed_sliding_mode`
     Smcc,
+}
+
+impl Build {
+    /// Which sources it is made from.
+    fn sources(self) -> u64 {
+        match self {
+            Self::Qcn => testbed_netfpga::SOURCES,
+            Self::Smcc => testbed_sliding_mode::SOURCES,
+        }
+    }
 }
 
 /// A run.
@@ -63,7 +74,7 @@ impl Run {
         for (at, rate) in changes {
             let _ = write!(text, ", {rate} bit/s from {} s", seconds(*at));
         }
-        text.push('\n');
+        let _ = writeln!(text, "\n# sources of the hardware {:016x}", self.build.sources());
         for (bus, name, value) in registers {
             let _ = writeln!(text, "# {bus:?} {name} = {value}");
         }
