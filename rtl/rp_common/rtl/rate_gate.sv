@@ -60,10 +60,13 @@ module rate_gate
   } state_e;
 
   state_e        state_q;
-  // What the frame that waits takes, and that this is more than the bucket holds: a clock after its first beat came.
+  // What the frame that waits takes: a clock after its first beat came. From then on it asks for that, or it is more than
+  // the bucket holds.
+  frame_octets_t octets_q;
   frame_octets_t line_octets_q;
+  logic          asks_q;
   logic          never_q;
-  logic          known_q;
+  logic          fits;
   logic          waits;
   logic          ready;
   logic          goes;
@@ -71,15 +74,21 @@ module rate_gate
   logic          drops_q;
 
   assign waits = state_q == Waiting && s_axis_tvalid;
+  assign fits  = 32'(s_axis_octets_i) + LineOctets <= Depth;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) known_q <= 1'b0;
-    else known_q <= waits;
+    if (rst_i) begin
+      asks_q  <= 1'b0;
+      never_q <= 1'b0;
+    end else begin
+      asks_q  <= waits && fits && !goes && !never_q;
+      never_q <= waits && !fits && !goes && !never_q;
+    end
   end
 
   always_ff @(posedge clk_i) begin
+    octets_q      <= s_axis_octets_i;
     line_octets_q <= s_axis_octets_i + FrameW'(LineOctets);
-    never_q       <= 32'(s_axis_octets_i) + LineOctets > Depth;
   end
 
   token_bucket #(
@@ -92,12 +101,12 @@ module rate_gate
       .rst_i,
       .rate_i,
       .octets_i(line_octets_q),
-      .take_i  (waits && known_q && !never_q),
+      .take_i  (asks_q && s_axis_tvalid),
       .ready_o (ready),
       .tokens_o
   );
 
-  assign goes = waits && known_q && !never_q && ready;
+  assign goes = asks_q && s_axis_tvalid && ready;
   assign ends = s_axis_tvalid && s_axis_tready && s_axis_tlast;
 
   always_ff @(posedge clk_i) begin
@@ -108,7 +117,7 @@ module rate_gate
     end else begin
       sent_valid_o <= goes;
       if (goes) state_q <= Passing;
-      else if (waits && known_q && never_q) state_q <= Dropping;
+      else if (never_q && s_axis_tvalid) state_q <= Dropping;
       else if (ends || state_q > Dropping) state_q <= Waiting;
       drops_q <= state_q == Dropping && ends;
     end
@@ -123,8 +132,7 @@ module rate_gate
       .count_o (dropped_o)
   );
 
-  always_ff @(posedge clk_i) sent_octets_o <= goes ? s_axis_octets_i : '0;
-
+  assign sent_octets_o = sent_valid_o ? octets_q : '0;
   assign m_axis_tvalid = state_q == Passing && s_axis_tvalid;
   assign s_axis_tready = state_q == Dropping || (state_q == Passing && m_axis_tready);
   assign m_axis_tdata  = s_axis_tdata;
@@ -157,6 +165,7 @@ module rate_gate
       if (state_q == Waiting) assert (first_q);
       if (!first_q) assert (state_q == Passing || state_q == Dropping);
       assert (state_q <= Dropping);
+      if (asks_q || never_q) assert (state_q == Waiting && !(asks_q && never_q));
       if (past_shown_q) begin
         assert (m_axis_tvalid);
         assert ({m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} == past_beat_q);
