@@ -99,7 +99,6 @@ module nic_port
 
   // --- Out -------------------------------------------------------------------------------------
 
-  logic               stopped;
   logic               stopped_q;
   logic               line_free;
   logic  [      63:0] chosen_tdata;
@@ -127,10 +126,9 @@ module nic_port
   logic  [      31:0] kept;
   logic               unused;
 
-  assign unused  = &{1'b0, source, rate, start, kept};
+  assign unused = &{1'b0, source, rate, start, kept};
 
-  assign stopped = counters_o.paused[priority_i];
-  always_ff @(posedge clk_i) stopped_q <= stopped;
+  always_ff @(posedge clk_i) stopped_q <= counters_o.paused[priority_i];
 
   // The last input is the host's, whose readiness is to end here.
   logic [63:0] last_tdata;
@@ -221,7 +219,7 @@ module nic_port
       .schedule_rate_i   ('0),
       .now_i,
       .rate_o            (rate),
-      .hold_i            (stopped),
+      .hold_i            (stopped_q),
       .free_o            (line_free),
       .s_axis_tdata      (next_tdata),
       .s_axis_tkeep      (next_tkeep),

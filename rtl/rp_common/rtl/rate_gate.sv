@@ -62,7 +62,6 @@ module rate_gate
   state_e        state_q;
   // What the frame that waits takes: a clock after its first beat came. From then on it asks for that, or it is more than
   // the bucket holds.
-  frame_octets_t octets_q;
   frame_octets_t line_octets_q;
   logic          asks_q;
   logic          never_q;
@@ -87,7 +86,6 @@ module rate_gate
   end
 
   always_ff @(posedge clk_i) begin
-    octets_q      <= s_axis_octets_i;
     line_octets_q <= s_axis_octets_i + FrameW'(LineOctets);
   end
 
@@ -132,7 +130,8 @@ module rate_gate
       .count_o (dropped_o)
   );
 
-  assign sent_octets_o = sent_valid_o ? octets_q : '0;
+  always_ff @(posedge clk_i) sent_octets_o <= goes ? s_axis_octets_i : '0;
+
   assign m_axis_tvalid = state_q == Passing && s_axis_tvalid;
   assign s_axis_tready = state_q == Dropping || (state_q == Passing && m_axis_tready);
   assign m_axis_tdata  = s_axis_tdata;
