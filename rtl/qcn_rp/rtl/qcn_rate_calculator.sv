@@ -99,6 +99,8 @@ module qcn_rate_calculator
   // The step is the last.
   logic        last_q;
   logic        begins;
+  // While it is idle: it begins to be busy.
+  logic        served;
   logic        serve_signal;
   logic        serve_byte;
   logic        serve_time;
@@ -110,6 +112,7 @@ module qcn_rate_calculator
   assign serve_signal   = signal_ready_o && signal_valid_i;
   assign serve_byte     = signal_ready_o && !signal_valid_i && byte_ended;
   assign serve_time     = signal_ready_o && !signal_valid_i && !byte_ended && time_ended;
+  assign served         = boot_q || signal_valid_i || byte_ended || time_ended;
   assign busy_o         = !idle_q;
 
   always_ff @(posedge clk_i) begin
@@ -123,16 +126,16 @@ module qcn_rate_calculator
       // It is always idle then; said so, this is another register than the other reaction points have, and lies here.
       if (idle_q) boot_q <= 1'b0;
       last_q <= !start_i && step_q == Last - 6'd1;
-      if (start_i || (idle_q && (boot_q || signal_valid_i || byte_ended || time_ended))) begin
-        step_q  <= 6'd1;
+      if (start_i) step_q <= 6'd1;
+      else if (idle_q) step_q <= 6'(served);
+      else if (last_q) step_q <= '0;
+      else step_q <= step_q + 1'b1;
+      if (start_i || (idle_q && served)) begin
         idle_q  <= 1'b0;
         ready_q <= 1'b0;
       end else if (last_q) begin
-        step_q  <= '0;
         idle_q  <= 1'b1;
         ready_q <= 1'b1;
-      end else if (!idle_q) begin
-        step_q <= step_q + 1'b1;
       end
     end
   end
