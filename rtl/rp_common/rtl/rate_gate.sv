@@ -53,13 +53,9 @@ module rate_gate
   // Frames that were dropped. It stays at its largest value.
   output var logic          [31:0] dropped_o
 );
-  typedef enum logic [1:0] {
-    Waiting,
-    Passing,
-    Dropping
-  } state_e;
-
-  state_e        state_q;
+  // A frame passes, or is dropped. If none does, one may wait.
+  logic          passes_q;
+  logic          drops_q;
   // What the frame that waits takes: a clock after its first beat came. From then on it asks for that, or it is more than
   // the bucket holds.
   frame_octets_t line_octets_q;
@@ -70,9 +66,9 @@ module rate_gate
   logic          ready;
   logic          goes;
   logic          ends;
-  logic          drops_q;
+  logic          dropped_q;
 
-  assign waits = state_q == Waiting && s_axis_tvalid;
+  assign waits = !passes_q && !drops_q && s_axis_tvalid;
   assign fits  = 32'(s_axis_octets_i) + LineOctets <= Depth;
 
   always_ff @(posedge clk_i) begin
@@ -109,15 +105,15 @@ module rate_gate
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      state_q      <= Waiting;
-      sent_valid_o <= 1'b0;
+      passes_q     <= 1'b0;
       drops_q      <= 1'b0;
+      sent_valid_o <= 1'b0;
+      dropped_q    <= 1'b0;
     end else begin
+      passes_q     <= goes || (passes_q && !ends);
+      drops_q      <= (never_q && s_axis_tvalid) || (drops_q && !ends);
       sent_valid_o <= goes;
-      if (goes) state_q <= Passing;
-      else if (never_q && s_axis_tvalid) state_q <= Dropping;
-      else if (ends || state_q > Dropping) state_q <= Waiting;
-      drops_q <= state_q == Dropping && ends;
+      dropped_q    <= drops_q && ends;
     end
   end
 
@@ -125,15 +121,15 @@ module rate_gate
   event_counter u_dropped (
       .clk_i,
       .rst_i,
-      .valid_i (drops_q),
+      .valid_i (dropped_q),
       .amount_i(1'b1),
       .count_o (dropped_o)
   );
 
   always_ff @(posedge clk_i) sent_octets_o <= goes ? s_axis_octets_i : '0;
 
-  assign m_axis_tvalid = state_q == Passing && s_axis_tvalid;
-  assign s_axis_tready = state_q == Dropping || (state_q == Passing && m_axis_tready);
+  assign m_axis_tvalid = passes_q && s_axis_tvalid;
+  assign s_axis_tready = drops_q || (passes_q && m_axis_tready);
   assign m_axis_tdata  = s_axis_tdata;
   assign m_axis_tkeep  = s_axis_tkeep;
   assign m_axis_tlast  = s_axis_tlast;
@@ -161,10 +157,8 @@ module rate_gate
         assume (s_axis_tvalid);
         assume ({s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata} == past_beat_q);
       end
-      if (state_q == Waiting) assert (first_q);
-      if (!first_q) assert (state_q == Passing || state_q == Dropping);
-      assert (state_q <= Dropping);
-      if (asks_q || never_q) assert (state_q == Waiting && !(asks_q && never_q));
+      if (!first_q) assert (passes_q || drops_q);
+      assert ($onehot0({passes_q, drops_q, asks_q, never_q}));
       if (past_shown_q) begin
         assert (m_axis_tvalid);
         assert ({m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} == past_beat_q);
