@@ -58,8 +58,19 @@ module smcc_rate_calculator
   localparam logic [6:0] Last = Hold + 7'd5;
   localparam int unsigned ProductW = DiffW + MantissaW;
 
-  logic [6:0] step_q;
-  logic       begins;
+  // What is done in a step, but for the shifts; a bit each, for they choose among wide values. The larger bound's turn.
+  typedef struct packed {
+    logic load;
+    logic row;
+    logic hold;
+    logic change;
+    logic at_least;
+  } operation_t;
+
+  logic       [6:0] step_q;
+  operation_t       operation_q;
+  logic             largest_q;
+  logic             begins;
 
   assign begins = rst_i || start_i;
   assign signal_ready_o = step_q == Last && !begins;
@@ -67,6 +78,15 @@ module smcc_rate_calculator
   always_ff @(posedge clk_i) begin
     if (begins || step_q == Last) step_q <= '0;
     else if (step_q != '0 || signal_valid_i) step_q <= step_q + 1'b1;
+  end
+
+  always_ff @(posedge clk_i) begin
+    operation_q.load     <= begins || step_q == Last || step_q < Load;
+    operation_q.row      <= !begins && step_q >= Load && step_q < FirstShift - 7'd1;
+    operation_q.hold     <= !begins && step_q == Hold - 7'd1;
+    operation_q.change   <= !begins && step_q == Change - 7'd1;
+    operation_q.at_least <= !begins && step_q == AtLeast - 7'd1;
+    largest_q            <= !begins && step_q >= AtLeast && step_q != Last;
   end
 
   // Which gain, and times what: the notice stays while it is worked on.
@@ -116,7 +136,7 @@ module smcc_rate_calculator
   assign places = gain.shift[ShiftW-1] ? -gain.shift : gain.shift;
   // Of the next step.
   assign place = step_q - (FirstShift - 7'd1);
-  assign limit = step_q <= AtLeast ? min_rate_i : max_rate_i;
+  assign limit = largest_q ? max_rate_i : min_rate_i;
 
   always_ff @(posedge clk_i) begin
     shifting_q <= place < Places && place < places;
@@ -125,19 +145,19 @@ module smcc_rate_calculator
     if (shifting_q) begin
       product_q <= gain.shift[ShiftW-1] ? product_q >> 1 : product_q << 1;
       over_q    <= over_q || (!gain.shift[ShiftW-1] && product_q[ProductW-1]);
-    end else if (step_q <= Load) begin
+    end else if (operation_q.load) begin
       product_q <= ProductW'(gain.mantissa);
       over_q    <= 1'b0;
-    end else if (step_q < FirstShift) begin
+    end else if (operation_q.row) begin
       product_q <= {row, product_q[MantissaW-1:1]};
-    end else if (step_q == Hold) begin
+    end else if (operation_q.hold) begin
       // No rate is larger.
       if (over_q || product_q[ProductW-1:RateW] != '0) product_q <= ProductW'({RateW{1'b1}});
       over_q <= 1'b0;
-    end else if (step_q == Change) begin
+    end else if (operation_q.change) begin
       product_q <= ProductW'(change);
       over_q    <= !raises && change[RateW];
-    end else if (step_q == AtLeast) begin
+    end else if (operation_q.at_least) begin
       if (below_q) product_q <= ProductW'(limit);
       over_q <= 1'b0;
     end
@@ -156,7 +176,7 @@ module smcc_rate_calculator
     always_ff @(posedge clk_i) begin
       match_q <= bound_valid_q && cp_id_i == bound_q;
       // A queue above its target lowers the rate in state A alone.
-      if (step_q == Change) binds_q <= state_a_q && !raises && product_q[RateW-1:0] != '0;
+      if (operation_q.change) binds_q <= state_a_q && !raises && product_q[RateW-1:0] != '0;
       if (signal_ready_o && binds_q) bound_q <= cp_id_i;
       if (begins) bound_valid_q <= 1'b0;
       else if (signal_ready_o && binds_q) bound_valid_q <= 1'b1;
@@ -191,6 +211,10 @@ module smcc_rate_calculator
       assume (min_rate_i == past_min_q && max_rate_i == past_max_q);
       assert (rate_q >= min_rate_i && rate_q <= max_rate_i);
       assert (step_q <= Last);
+      assert (operation_q.load == (step_q <= Load));
+      assert (operation_q.row == (step_q > Load && step_q < FirstShift));
+      assert (operation_q.hold == (step_q == Hold) && operation_q.change == (step_q == Change));
+      assert (operation_q.at_least == (step_q == AtLeast) && largest_q == (step_q > AtLeast));
       if (step_q == AtLeast)
         assert (below_q == (over_q || product_q[RateW:0] < {1'b0, min_rate_i}));
       if (step_q > AtLeast) assert (!over_q && product_q[RateW:0] >= {1'b0, min_rate_i});
