@@ -146,19 +146,29 @@ module pfc_rx
 
   logic ends;
   logic counts;
+  logic malformed_q;
+  logic other_q;
   // The last beat of a frame of MAC control, which moves whatever comes: never its first.
   assign ends   = kept_q && !first_q && control_q && beat_q.last;
   assign counts = ends && whole && address_q;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) loads_q <= 1'b0;
-    else loads_q <= counts && opcode_q;
+    if (rst_i) begin
+      loads_q     <= 1'b0;
+      malformed_q <= 1'b0;
+      other_q     <= 1'b0;
+    end else begin
+      loads_q     <= counts && opcode_q;
+      malformed_q <= ends && !counts;
+      other_q     <= counts && !opcode_q;
+    end
   end
 
+  // Counted a clock later.
   event_counter u_frames (
       .clk_i,
       .rst_i,
-      .valid_i (counts && opcode_q),
+      .valid_i (loads_q),
       .amount_i(1'b1),
       .count_o (frames_o)
   );
@@ -166,7 +176,7 @@ module pfc_rx
   event_counter u_malformed (
       .clk_i,
       .rst_i,
-      .valid_i (ends && !counts),
+      .valid_i (malformed_q),
       .amount_i(1'b1),
       .count_o (malformed_o)
   );
@@ -174,7 +184,7 @@ module pfc_rx
   event_counter u_other (
       .clk_i,
       .rst_i,
-      .valid_i (counts && !opcode_q),
+      .valid_i (other_q),
       .amount_i(1'b1),
       .count_o (other_o)
   );

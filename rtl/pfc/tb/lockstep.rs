@@ -328,9 +328,8 @@ fn stops_and_goes_on<C>(
     quantum: u64,
     seed: u64,
 ) {
-    /// From the clock in which a last beat is taken to the first in which the stop shows, and the counters.
+    /// From the clock in which a last beat is taken to the first in which the stop and the counters show.
     const STOP: u64 = 3;
-    const COUNT: u64 = 2;
     let mut random = Random::new(seed);
     let (mut source, mut sink) = (Source::default(), Sink::default());
     let mut kinds = VecDeque::new();
@@ -389,7 +388,7 @@ fn stops_and_goes_on<C>(
                 Kind::Malformed => count.1 += 1,
                 Kind::Other => count.2 += 1,
             }
-            counts.push_back((now + COUNT, count));
+            counts.push_back((now + STOP, count));
         }
     }
     assert!(stopped > 100_000, "stopped for {stopped} clocks");
