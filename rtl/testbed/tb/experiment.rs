@@ -13,7 +13,7 @@ mod driver;
 mod lines;
 mod model;
 
-use driver::{Bus, CLOCK_HZ, NICS, POINTS, Testbed};
+use driver::{Bus, CLOCK_HZ, NICS, POINTS, Settings, Testbed};
 use model::{Experiment, Phase, Setting};
 use penstock_cosim::testbed_netfpga::Core;
 
@@ -130,6 +130,15 @@ fn one_source() {
 fn eight_sources() {
     let octets = (10_000, "10000 octets");
     agrees(&scaled(POINTS, (140_000_000, "140 Mbps"), (10_000_000, "10 Mbps"), octets, (5000, "200 us")));
+}
+
+/// What sleeps in a fast build has seen the settings.
+#[test]
+fn the_first_frames_are_as_long_as_was_set() {
+    let mut bed = Testbed::<Core>::new(&Settings { octets: 1000, ..Settings::default() }, 1);
+    bed.start(0);
+    let frames: Vec<_> = (0..30 * US).map(|_| bed.clock()).filter(|out| out.event_o).collect();
+    assert!(frames.len() > 2 && frames.iter().all(|out| out.event_octets_o == 1000), "{frames:?}");
 }
 
 /// Where the mean lies with 95 %.
