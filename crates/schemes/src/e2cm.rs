@@ -171,8 +171,8 @@ pub struct Rp {
     threshold: Duration,
     step: u64,
     most: u32,
-    /// The flow that sent last: its way is probed.
-    flow: FlowKey,
+    /// The flow that sent last: its way is probed. None when that has ended.
+    flow: Option<FlowKey>,
     /// Octets sent since the last probe, and what the one before it found.
     sent: u64,
     used: bool,
@@ -184,9 +184,9 @@ pub struct Rp {
 }
 
 impl Rp {
-    /// Probes while there is a limiter.
+    /// Probes while there is a limiter, and a flow behind it.
     fn follow(&mut self, now: Instant) {
-        if !self.limiter.limiting() {
+        if !self.limiter.limiting() || self.flow.is_none() {
             self.next_probe = Instant::NEVER;
         } else if self.next_probe == Instant::NEVER {
             (self.next_probe, self.last_probe) = (now + self.interval, now);
@@ -227,7 +227,7 @@ impl ReactionPoint<ExtendedEcm> for Rp {
             threshold: config.latency_threshold,
             step: config.recovery_step.0,
             most: config.recovery_most,
-            flow: FlowKey(0),
+            flow: None,
             sent: 0,
             used: false,
             next_probe: Instant::NEVER,
@@ -238,7 +238,14 @@ impl ReactionPoint<ExtendedEcm> for Rp {
     }
 
     fn on_start(&mut self, _now: Instant, flow: FlowKey, _draw: &mut impl Draw, _out: &mut impl Out<ExtendedEcm>) {
-        self.flow = flow;
+        self.flow = Some(flow);
+    }
+
+    fn on_stop(&mut self, now: Instant, flow: FlowKey) {
+        if self.flow == Some(flow) {
+            self.flow = None;
+            self.follow(now);
+        }
     }
 
     fn on_signal(&mut self, now: Instant, signal: Message, draw: &mut impl Draw, _out: &mut impl Out<ExtendedEcm>) {
@@ -252,8 +259,12 @@ impl ReactionPoint<ExtendedEcm> for Rp {
     }
 
     #[inline]
-    fn on_send(&mut self, _: Instant, frame: Release, _: &mut impl Draw, _: &mut impl Out<ExtendedEcm>) -> Rlt {
-        self.flow = frame.flow;
+    fn on_send(&mut self, now: Instant, frame: Release, _: &mut impl Draw, _: &mut impl Out<ExtendedEcm>) -> Rlt {
+        let resumes = self.flow.is_none();
+        self.flow = (!frame.last).then_some(frame.flow);
+        if resumes || frame.last {
+            self.follow(now);
+        }
         self.sent += u64::from(frame.octets);
         self.limiter.tag()
     }
@@ -265,10 +276,12 @@ impl ReactionPoint<ExtendedEcm> for Rp {
 
     fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<ExtendedEcm>) {
         self.limiter.on_timeout(now, draw);
-        if now >= self.next_probe {
+        if now >= self.next_probe
+            && let Some(flow) = self.flow
+        {
             self.used = self.uses_its_rate(now);
             (self.sent, self.last_probe, self.next_probe) = (0, now, now + self.interval);
-            out.send(To::Destination(self.flow), Class::Data, Message::Probe { sent_at: now, q_off: None });
+            out.send(To::Destination(flow), Class::Data, Message::Probe { sent_at: now, q_off: None });
         }
         self.follow(now);
     }
@@ -368,6 +381,22 @@ mod tests {
         rp.step = 5_000_000_000;
         assert_eq!(round(&mut rp, 625_000, 20, -1), 10_000);
         assert_eq!((rp.limiting(), rp.next_timeout()), (false, None));
+    }
+
+    #[test]
+    fn a_flow_that_ends_is_probed_no_more() {
+        let frame = |last| Release { flow: FLOW, octets: 1500, last };
+        let mut rp = cut();
+        rp.on_send(us(10), frame(true), &mut Middle, &mut Sent::default());
+        assert_eq!((rp.limiting(), rp.next_timeout()), (true, None));
+        rp.on_send(us(20), frame(false), &mut Middle, &mut Sent::default());
+        assert_eq!(rp.next_timeout(), Some(us(1020)), "a flow behind the same limiter sends");
+        rp.on_stop(us(30), FlowKey(5));
+        assert_eq!(rp.next_timeout(), Some(us(1020)), "another was stopped");
+        rp.on_stop(us(40), FLOW);
+        let more = Bcn { cp: CpId(1), q_off: 375, q_delta: 750 };
+        rp.on_signal(us(50), Message::Ecm(more), &mut Middle, &mut Sent::default());
+        assert_eq!(rp.next_timeout(), None, "a message for what it sent before changes nothing");
     }
 
     #[test]

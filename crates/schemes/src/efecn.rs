@@ -248,6 +248,10 @@ impl ReactionPoint<EnhancedForwardExplicitRate> for Rp {
         self.probe(now, draw, out);
     }
 
+    fn on_stop(&mut self, _now: Instant, flow: FlowKey) {
+        self.regulators.forget(flow);
+    }
+
     fn on_signal(
         &mut self,
         now: Instant,
@@ -257,7 +261,7 @@ impl ReactionPoint<EnhancedForwardExplicitRate> for Rp {
     ) {
         match signal {
             Message::Probe(probe) => self.regulators.on_probe(now, probe),
-            Message::Bcn00 { flow, cp } => self.regulators.on_stop(now, flow, cp),
+            Message::Bcn00 { flow, cp } => self.regulators.on_bcn00(now, flow, cp),
         }
     }
 

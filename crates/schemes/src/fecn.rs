@@ -164,6 +164,10 @@ impl ReactionPoint<ForwardExplicitRate> for Rp {
         self.probe(now, draw, out);
     }
 
+    fn on_stop(&mut self, _now: Instant, flow: FlowKey) {
+        self.regulators.forget(flow);
+    }
+
     fn on_signal(
         &mut self,
         now: Instant,

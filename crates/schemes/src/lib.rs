@@ -276,6 +276,9 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
     /// `flow` starts.
     fn on_start(&mut self, _now: Instant, _flow: FlowKey, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
 
+    /// `flow` is stopped: it sends no more. (One that ends by itself says so in its last frame: [`Release::last`].)
+    fn on_stop(&mut self, _now: Instant, _flow: FlowKey) {}
+
     /// A signal has arrived.
     fn on_signal(&mut self, now: Instant, signal: S::Signal, draw: &mut impl Draw, out: &mut impl Out<S>);
 

@@ -258,6 +258,12 @@ macro_rules! mixed {
                 }
             }
 
+            fn on_stop(&mut self, now: Instant, flow: FlowKey) {
+                match self {
+                    $(Self::$variant(rp) => ReactionPoint::<$scheme>::on_stop(rp, now, flow),)+
+                }
+            }
+
             #[inline(never)]
             fn on_signal(&mut self, now: Instant, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
                 match self {

@@ -128,7 +128,7 @@ proptest! {
                     let rate = Some(BitRate::from_mbps(mbps));
                     r.on_probe(now, Probe { flow, round, rate, cp: CpId(cp + 1) });
                 }
-                2 if known.contains(&flow) => r.on_stop(now, flow, CpId(cp + 1)),
+                2 if known.contains(&flow) => r.on_bcn00(now, flow, CpId(cp + 1)),
                 _ => {
                     // One frame may be made good; the one after it waits, 12 000 bits at 10 Gb/s or less.
                     for _ in 0..2 {

@@ -32,8 +32,12 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         state.pass_rate(now, self.state.limiters[state.limiter as usize].rate);
         state.generator.advance(now);
         state.stopped = true;
-        let limiter = state.limiter;
-        self.reschedule(limiter);
+        let limiter_index = state.limiter;
+        if let Some(rp) = &mut self.state.limiters[limiter_index as usize].rp {
+            rp.on_stop(Instant(now), FlowState::key(flow));
+            self.after_rp(limiter_index);
+        }
+        self.reschedule(limiter_index);
     }
 
     pub(crate) fn rp_timeout(&mut self, limiter_index: u32) {

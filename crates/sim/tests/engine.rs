@@ -4,6 +4,8 @@ mod common;
 
 use common::random::random_network;
 use common::{Builder, cases, star};
+use penstock_schemes::efecn::EnhancedForwardExplicitRate;
+use penstock_schemes::fecn::ForwardExplicitRate;
 use penstock_schemes::none::NoControl;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
@@ -46,6 +48,21 @@ fn frames_take_their_time() {
     assert_eq!(outcome.flows[0].completed, Some(us(26 + 108)));
     assert_eq!(outcome.totals.packet_hops, 20);
     assert_eq!(outcome.totals.frames_delivered, 10);
+}
+
+/// FECN probes at the start and about every millisecond from then on; a flow that has been stopped is probed no more.
+#[test]
+fn a_flow_that_is_stopped_is_probed_no_more() {
+    for name in ["fecn", "efecn"] {
+        let mut b = star(1, GBPS, US, ROOMY);
+        b.network.flows[0].stop = Some(us(3500));
+        let probes = match SchemeConfig::with_defaults(name) {
+            Some(SchemeConfig::Fecn(config)) => run::<ForwardExplicitRate>(&b.network, &config, us(10_000)),
+            Some(SchemeConfig::Efecn(config)) => run::<EnhancedForwardExplicitRate>(&b.network, &config, us(10_000)),
+            _ => unreachable!(),
+        };
+        assert_eq!(probes.totals.probes_delivered, 4, "{name}: at 0, 1, 2 and 3 ms");
+    }
 }
 
 #[test]

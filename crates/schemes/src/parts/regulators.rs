@@ -155,7 +155,7 @@ impl Regulators {
     }
 
     /// BCN(0,0) has come from `cp`.
-    pub fn on_stop(&mut self, now: Instant, flow: FlowKey, cp: CpId) {
+    pub fn on_bcn00(&mut self, now: Instant, flow: FlowKey, cp: CpId) {
         let Some(index) = self.find(flow).or_else(|| self.enter(flow)) else { return };
         self.flows[index].expires = now + self.timeout;
         self.regulate(now, index, cp, self.rmin);
@@ -176,10 +176,15 @@ impl Regulators {
             regulator.ready = regulator.ready.max(earliest) + lasts;
         }
         if frame.last {
-            self.flows.retain(|flow| flow.key != frame.flow);
-            self.collect();
-            self.settle();
+            self.forget(frame.flow);
         }
+    }
+
+    /// `ended` sends no more.
+    pub fn forget(&mut self, ended: FlowKey) {
+        self.flows.retain(|flow| flow.key != ended);
+        self.collect();
+        self.settle();
     }
 
     /// When the next probe is due, or a flow has heard nothing for too long.
@@ -420,7 +425,7 @@ mod tests {
         r.on_start(us(0), A);
         r.on_probe(us(10), probe(A, 10 * GBPS, X));
         assert_eq!((r.rate(), r.limiting()), (10 * GBPS, false));
-        r.on_stop(us(20), A, X);
+        r.on_bcn00(us(20), A, X);
         assert_eq!((r.rate(), r.limiting()), (500_000_000, true), "Rmin at once");
         r.on_probe(us(1000), probe(A, 2 * GBPS, X));
         assert_eq!(r.rate(), 2 * GBPS);
@@ -483,7 +488,7 @@ mod tests {
         assert!(probes(&mut r, us(3000)).iter().all(|&(_, flow)| flow == B));
         // BCN(0,0) for a flow that has ended is forgotten after the time-out.
         let mut r = Regulators::new(&config(), LINE, Start::Free);
-        r.on_stop(us(0), A, X);
+        r.on_bcn00(us(0), A, X);
         assert_eq!((r.rate(), r.next_timeout()), (500_000_000, Some(us(2000))));
         assert_eq!(probes(&mut r, us(2000)), []);
         assert_eq!((r.rate(), r.limiting(), r.next_timeout()), (10 * GBPS, false, None));
