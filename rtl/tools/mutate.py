@@ -105,10 +105,15 @@ def main(arguments: list[str]) -> int:
     return int(wrong > 0)
 
 
+def _words(line: str) -> str:
+    """Return a line by which it is known however its columns are laid out."""
+    return " ".join(line.split())
+
+
 def _core(folder: Path, plan: dict[str, Any], *, quick: bool) -> int:
     seen: Counter[tuple[str, str]] = Counter()
     mutants = [mutant for source in plan["sources"] for mutant in mutants_of(folder / source, seen)]
-    listed = {(each["line"], change) for each in plan.get("equivalent", []) for change in each["changes"]}
+    listed = {(_words(each["line"]), change) for each in plan.get("equivalent", []) for change in each["changes"]}
     tests = _build(folder, plan, mutants)
     seconds = 0 if quick else _seconds_of_all(folder, tests)
     # A test that has caught many of a source is tried first; and all for a moment before one is run to its end. What is
@@ -163,7 +168,7 @@ def mutants_of(source: Path, seen: Counter[tuple[str, str]]) -> list[Mutant]:
     for block in _blocks(tree.root):
         for start, end, new, change in _changes(block, constants):
             number = text.count("\n", 0, start)
-            line = lines[number].strip()
+            line = _words(lines[number])
             seen[line, change] += 1
             said = change if seen[line, change] == 1 else f"{change} #{seen[line, change]}"
             found.append(Mutant(source, start, end, new, line, number + 1, said))
