@@ -68,6 +68,7 @@ COMPARED = {
     ),
 }
 
+# The versions of Yosys and nextpnr.
 _VERSIONS = RTL.parent / "requirements" / "rtl-synth.txt"
 
 # The page that has the figures; its table begins with this line.

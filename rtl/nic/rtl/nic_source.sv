@@ -61,6 +61,7 @@ module nic_source
   logic                 clk;
   logic                 awake;
   logic                 goes_on;
+  // What the generator makes of settings is new. Only simulations for speed look at it; in hardware nothing does.
   logic                 changed;
   logic          [79:0] header_q;
   always_ff @(posedge clk_i) header_q <= {octets_i, source_ip_i, destination_ip_i};
