@@ -1,6 +1,9 @@
 """What the `core.toml` files say: the cores, how each is built, and what is proved of it."""
 
+import difflib
+import sys
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,6 +66,17 @@ def all_cores() -> list[Core]:
 def builds() -> list[Build]:
     """Return every build of every core."""
     return [build for core in all_cores() for build in core.builds]
+
+
+def wanted(names: list[str], known: Iterable[str]) -> set[str]:
+    """Return the names that were asked for, all if none was; end with a message if one is not known."""
+    all_known = set(known)
+    for name in names:
+        if name not in all_known:
+            near = difflib.get_close_matches(name, all_known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(all_known))}"
+            sys.exit(f"CORES: there is no {name} here; {hint}")
+    return set(names) or all_known
 
 
 def _core(folder: Path) -> Core:

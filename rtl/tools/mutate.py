@@ -34,7 +34,7 @@ from typing import Any
 import pyslang.parsing
 import pyslang.syntax
 
-from cores import BUILD, GENERATED, RTL
+from cores import BUILD, GENERATED, RTL, wanted
 
 # What an operator becomes.
 _OPERATORS = {
@@ -96,12 +96,14 @@ class Mutant:
 
 def main(arguments: list[str]) -> int:
     """Test the mutants of the cores that are named, or of all; return 0 if none survives."""
+    every = {path.parent: tomllib.loads(path.read_text()).get("mutation") for path in sorted(RTL.glob("*/core.toml"))}
+    plans = {folder: plan for folder, plan in every.items() if plan}
     names = [argument for argument in arguments if argument != "--quick"]
+    named = wanted(names, (folder.name for folder in plans))
     wrong = 0
-    for path in sorted(RTL.glob("*/core.toml")):
-        plan = tomllib.loads(path.read_text()).get("mutation")
-        if plan and (not names or path.parent.name in names):
-            wrong += _core(path.parent, plan, quick="--quick" in arguments)
+    for folder, plan in plans.items():
+        if folder.name in named:
+            wrong += _core(folder, plan, quick="--quick" in arguments)
     return int(wrong > 0)
 
 

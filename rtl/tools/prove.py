@@ -3,12 +3,14 @@
 import subprocess
 import sys
 
-from cores import BUILD, TOOLS, Proof, all_cores
+from cores import BUILD, TOOLS, Proof, all_cores, wanted
 
 
 def main(names: list[str]) -> int:
     """Prove what is named, or all; return 0 if every proof is found."""
-    proofs = [proof for core in all_cores() for proof in core.proofs if not names or proof.name in names]
+    every = [proof for core in all_cores() for proof in core.proofs]
+    named = wanted(names, (proof.name for proof in every))
+    proofs = [proof for proof in every if proof.name in named]
     failed = [proof.name for proof in proofs if not _prove(proof)]
     print(
         f"prove: {len(proofs) - len(failed)} of {len(proofs)} hold" + (f"; not {', '.join(failed)}" if failed else "")

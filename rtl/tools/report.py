@@ -10,6 +10,7 @@ renews them there.
 import hashlib
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from cores import BUILD, RTL, TOOLS, Build, builds
+from cores import BUILD, RTL, TOOLS, Build, builds, wanted
 
 FAMILIES = {
     "virtex2pro": "synth_xilinx -family xc2vp -flatten",
@@ -82,7 +83,8 @@ Rows = dict[str, dict[str, dict[str, Any]]]
 def main(arguments: list[str]) -> int:
     """Report what is named, or all; return 0 if each is fast enough and the documentation has its figures."""
     names = [argument for argument in arguments if argument != "--write"]
-    chosen = [build for build in builds() if build.report and (not names or build.name in names)]
+    named = wanted(names, _reported())
+    chosen = [build for build in builds() if build.name in named]
     print(
         "Out of context, synthesised by Yosys. MHz: after place and route by nextpnr on an ECP5 25k (tops: 45k), "
         f"speed grade {SPEED_GRADE},\nmedian of the seeds {', '.join(map(str, SEEDS))}; least: the core's clock and "
@@ -98,7 +100,11 @@ def main(arguments: list[str]) -> int:
             if families["ecp5"]["fmax_mhz"] < MARGIN * build.clock_mhz:
                 slow.append(build.name)
             print("\n".join(lines), flush=True)
-    (BUILD / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+    # Those of which nothing was asked keep their figures.
+    kept = BUILD / "report.json"
+    before = json.loads(kept.read_text()) if kept.exists() else {}
+    rows = {**before, **report}
+    kept.write_text(json.dumps({name: rows[name] for name in _reported() if name in rows}, indent=1) + "\n")
     compare(report)
     if slow:
         print(f"\nToo slow: {', '.join(slow)}")
@@ -224,7 +230,8 @@ def _fmax(build: Build, folder: Path) -> float:
 def _digest(netlist: Path, command: list[str]) -> str:
     """Return what names a placement: the netlist, the command and the versions of the tools in one number."""
     said = "\0".join([*command, _VERSIONS.read_text()])
-    return hashlib.sha256(said.encode() + netlist.read_bytes()).hexdigest()
+    # Where in a source something stands has no part in it.
+    return hashlib.sha256(said.encode() + re.sub(rb'"src": "[^"]*"', b"", netlist.read_bytes())).hexdigest()
 
 
 def _run(command: list[str], folder: Path | None = None) -> None:
