@@ -25,8 +25,8 @@ help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step'
 	@echo 'make verify   what takes longer: the tests, property tests with many more cases, the papers with all seeds and controls,'
-	@echo '              tuning with all its seeds, the bench held to its ceilings, the cores proved and placed, make mutate, and'
-	@echo '              the test beds of the papers in RTL at full length, which take hours'
+	@echo '              tuning with all its seeds, the bench held to its ceilings, the cores in lock step for longer, proved and'
+	@echo '              placed, make mutate, and the test beds of the papers in RTL at full length, which take hours'
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
 	@echo 'make docs     the documentation, into site/'
@@ -68,7 +68,7 @@ verify: test
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
 	$(BIN)/python tools/check_tuning.py
 	$(MAKE) bench BENCH_OPTIONS=--check
-	$(MAKE) -C rtl prove report
+	$(MAKE) -C rtl operations prove report
 	$(MAKE) mutate
 	$(MAKE) -C rtl experiment
 

@@ -114,7 +114,6 @@ fn main() {
         cc
     };
     let (mut cc, mut large, mut fast) = (compiler(2), compiler(1), compiler(2));
-    profile(&mut fast, &rtl);
     let mut rust = String::new();
     let cores: Vec<_> = cores(&rtl)
         .into_iter()
@@ -176,22 +175,6 @@ fn main() {
             scope.spawn(move || cc.compile(&format!("penstock_{name}")));
         }
     });
-}
-
-/// Builds for long runs are compiled by a profile of a short one (GCC): `make -C rtl fast` does both.
-fn profile(fast: &mut cc::Build, rtl: &Path) {
-    println!("cargo::rerun-if-env-changed=PENSTOCK_PROFILE");
-    let folder = rtl.join("build/profile").display().to_string();
-    match env::var("PENSTOCK_PROFILE").as_deref() {
-        Ok("make") => {
-            fast.flag(format!("-fprofile-generate={folder}"));
-            println!("cargo::rustc-link-lib=gcov");
-        }
-        Ok("use") => {
-            fast.flag(format!("-fprofile-use={folder}")).flag("-fprofile-partial-training");
-        }
-        _ => {}
-    }
 }
 
 /// All that Verilator made of a core, as includes.

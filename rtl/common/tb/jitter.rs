@@ -3,6 +3,7 @@
 use penstock_cosim::{
     Random,
     jitter::{Core, In},
+    operations,
     vectors::{self, Recorder},
 };
 use penstock_schemes::parts::jitter::Spread;
@@ -20,11 +21,13 @@ struct Bench {
     due: Option<(u64, u64)>,
     /// What shows, from a value that is done to the next start.
     shown: Option<u64>,
+    /// Values that were done.
+    values: u64,
 }
 
 impl Bench {
     fn new(seed: u64) -> Self {
-        Self { core: Core::new(seed), clock: 0, due: None, shown: None }
+        Self { core: Core::new(seed), clock: 0, due: None, shown: None, values: 0 }
     }
 
     fn clock(&mut self, input: &In) {
@@ -32,6 +35,7 @@ impl Bench {
         let done = self.due.take_if(|(at, _)| *at == self.clock);
         if let Some((_, value)) = done {
             self.shown = Some(value);
+            self.values += 1;
             assert_eq!(out.none_o, value == 0, "clock {}: {input:?}", self.clock);
         }
         // Before the first reset it may say anything.
@@ -60,7 +64,9 @@ fn equals_the_simulators() {
     }
     let mut random = Random::new(1);
     let mut kept = Recorder::new("common", "jitter");
-    for _ in 0..EPISODES {
+    let (mut episodes, mut values) = (0, 0);
+    while episodes < EPISODES || values < operations() {
+        episodes += 1;
         // Registers begin with anything.
         let seed = random.next();
         let mut bench = Bench::new(seed);
@@ -99,5 +105,7 @@ fn equals_the_simulators() {
             kept.clock(&input);
             bench.clock(&input);
         }
+        values += bench.values;
     }
+    println!("{values} values");
 }

@@ -26,6 +26,16 @@ pub trait Clocked {
     fn run(&mut self, input: &Self::In, clocks: u64) -> (u64, Self::Out);
 }
 
+/// How many operations a lock step has at least, from `PENSTOCK_OPERATIONS`; 0 without it, and it ends after its clocks.
+///
+/// # Panics
+///
+/// If that is not a number.
+#[must_use]
+pub fn operations() -> u64 {
+    std::env::var("PENSTOCK_OPERATIONS").map_or(0, |said| said.parse().expect("PENSTOCK_OPERATIONS is a number"))
+}
+
 /// Random words for tests: SplitMix64, so that a seed says which run it was.
 #[derive(Debug, Clone)]
 pub struct Random(u64);

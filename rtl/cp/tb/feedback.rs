@@ -3,8 +3,8 @@
 #[path = "reference.rs"]
 mod reference;
 
-use penstock_cosim::Random;
 use penstock_cosim::vectors::{self, Recorder};
+use penstock_cosim::{Random, operations};
 use penstock_schemes::parts::sampler::Sampling;
 use penstock_schemes::parts::sampling_cp::Sample;
 use reference::{Answer, DRAW, QCN_SAMPLE, RELOAD, Reference, SMCC_SAMPLE, Settings, TABLE, Variant};
@@ -215,8 +215,9 @@ macro_rules! lock_step {
 
             let mut random = Random::new(1);
             let mut kept = Recorder::new("cp", stringify!($name));
-            let mut samples = 0;
-            for _ in 0..CLOCKS / EPISODE {
+            let (mut episodes, mut arrivals, mut samples) = (0, 0, 0);
+            while episodes < CLOCKS / EPISODE || arrivals < operations() {
+                episodes += 1;
                 let seed = random.next();
                 let (mut core, mut model) = (Core::new(seed), None);
                 kept.begin(seed);
@@ -265,13 +266,14 @@ macro_rules! lock_step {
                     }
                     kept.clock(&input);
                     let done = clock(&mut core, &mut model, &input);
+                    arrivals += u64::from(done);
                     // A reset takes the arrival that waits with it.
                     input.event_valid_i &= !done && !input.rst_i;
                 }
                 samples += model.map_or(0, |model: Model| model.samples);
             }
             drop(kept);
-            println!("{samples} samples");
+            println!("{}: {arrivals} arrivals, {samples} samples", stringify!($name));
             assert!(samples > 20_000);
         }
     };

@@ -1,7 +1,7 @@
 //! SMCC's rate calculators, registered and combinational, against the state machine of the schemes, in every clock.
 
-use penstock_cosim::Random;
 use penstock_cosim::vectors::{self, Pins, Recorder};
+use penstock_cosim::{Random, operations};
 use penstock_schemes::parts::gain::Gain;
 use penstock_schemes::smcc::{Config, DeltaZero, IncreaseFrom, Notice, Rp, Smcc};
 use penstock_schemes::{
@@ -214,8 +214,9 @@ macro_rules! lockstep {
 
             let mut random = Random::new($seed);
             let mut kept = Recorder::new(FOLDER, stringify!($core));
-            let (mut notices, mut moved) = (0, 0);
-            for _ in 0..SETS {
+            let (mut sets, mut notices, mut moved) = (0, 0, 0);
+            while sets < SETS || notices < operations() {
+                sets += 1;
                 let seed = random.next();
                 let (mut core, mut model) = (Core::new(seed), None::<Model>);
                 kept.begin(seed);
@@ -249,8 +250,8 @@ macro_rules! lockstep {
     };
 }
 
-// A notice each 76 clocks at most: the registered ones are given some ten million clocks each, the combinational ones ten
-// million notices.
+// A notice each 76 clocks at most: the registered ones are given some ten million clocks each (ten million notices in `make
+// -C rtl operations`), the combinational ones ten million notices.
 lockstep!(registered, smcc_rate_calculator, 1, 76, 30_000, 50_000, StateA, Bound);
 lockstep!(registered_any, smcc_rate_calculator_any, 2, 76, 30_000, 50_000, SignBit, Any);
 lockstep!(registered_state_b, smcc_rate_calculator_state_b, 3, 76, 30_000, 50_000, StateB, Bound);

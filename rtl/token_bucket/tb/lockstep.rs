@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use penstock_cosim::{
-    Random,
+    Random, operations,
     token_bucket::{Core, In},
     vectors::{self, Recorder},
 };
@@ -84,7 +84,9 @@ fn follows_the_simulators_bucket() {
     }
     let mut random = Random::new(1);
     let mut kept = Recorder::new("token_bucket", "token_bucket");
-    for _ in 0..EPISODES {
+    let (mut episodes, mut asked) = (0, 0);
+    while episodes < EPISODES || asked < operations() {
+        episodes += 1;
         let seed = random.next();
         let mut bench = Bench::new(seed);
         kept.begin(seed);
@@ -122,7 +124,9 @@ fn follows_the_simulators_bucket() {
             let input = In { rst_i, rate_i, octets_i, take_i };
             kept.clock(&input);
             bench.clock(&input);
+            asked += u64::from(take_i);
             since_reset = if rst_i { 0 } else { since_reset + 1 };
         }
     }
+    println!("asked for {asked} frames");
 }
