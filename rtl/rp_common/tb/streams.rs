@@ -68,6 +68,65 @@ pub trait Nic {
     fn clock(&mut self, pins: &Pins) -> Shown;
 }
 
+/// A clock of a core: gives its inputs the pins and its settings, and reads what it shows. The cores of both schemes name
+/// their ports alike but for the settings and the rate.
+macro_rules! clock {
+    ($core:expr, $inputs:ident, $pins:expr, $rate:ident, { $($setting:ident: $value:expr),* $(,)? }) => {{
+        let pins: &$crate::streams::Pins = $pins;
+        let rx = pins.rx.unwrap_or_default();
+        let tx = pins.tx.map(Option::unwrap_or_default);
+        let words = |each: [u64; 2]| [each[0] as u32, (each[0] >> 32) as u32, each[1] as u32, (each[1] >> 32) as u32];
+        let bits = |each: [bool; 2]| u8::from(each[0]) | u8::from(each[1]) << 1;
+        let mac = u128::from($crate::streams::MACS[0]) | u128::from($crate::streams::MACS[1]) << 48;
+        let out = $core.clock(&$inputs {
+            rst_i: pins.reset,
+            s_axis_rx_tdata: rx.data,
+            s_axis_rx_tkeep: rx.keep,
+            s_axis_rx_tvalid: pins.rx.is_some(),
+            s_axis_rx_tlast: rx.last,
+            s_axis_rx_tuser: rx.user,
+            m_axis_rx_tready: pins.rx_ready,
+            mac_i: [mac as u32, (mac >> 32) as u32, (mac >> 64) as u32],
+            $($setting: $value,)*
+            s_axis_tx_tdata: words(tx.map(|(beat, _)| beat.data)),
+            s_axis_tx_tkeep: u16::from(tx[0].0.keep) | u16::from(tx[1].0.keep) << 8,
+            s_axis_tx_tvalid: bits(pins.tx.map(|t| t.is_some())),
+            s_axis_tx_tlast: bits(tx.map(|(beat, _)| beat.last)),
+            s_axis_tx_tuser: bits(tx.map(|(beat, _)| beat.user)),
+            s_axis_tx_octets_i: u32::from(tx[0].1) | u32::from(tx[1].1) << 16,
+            m_axis_tx_tready: bits(pins.tx_ready),
+            ..$inputs::default()
+        });
+        let bit = |bits: u8, i: usize| bits >> i & 1 == 1;
+        let beat = |i: usize| $crate::streams::Beat {
+            data: u64::from(out.m_axis_tx_tdata[2 * i]) | u64::from(out.m_axis_tx_tdata[2 * i + 1]) << 32,
+            keep: (out.m_axis_tx_tkeep >> (8 * i)) as u8,
+            last: bit(out.m_axis_tx_tlast, i),
+            user: bit(out.m_axis_tx_tuser, i),
+        };
+        let rates = out.$rate.iter().rev().fold(0u128, |sum, &word| sum << 32 | u128::from(word));
+        let halves = |word: u32| [word as u16, (word >> 16) as u16];
+        $crate::streams::Shown {
+            rx_ready: out.s_axis_rx_tready,
+            rx: out.m_axis_rx_tvalid.then_some($crate::streams::Beat {
+                data: out.m_axis_rx_tdata,
+                keep: out.m_axis_rx_tkeep,
+                last: out.m_axis_rx_tlast,
+                user: out.m_axis_rx_tuser,
+            }),
+            tx_ready: [0, 1].map(|i| bit(out.s_axis_tx_tready, i)),
+            tx: [0, 1].map(|i| bit(out.m_axis_tx_tvalid, i).then(|| beat(i))),
+            rate: [0, 34].map(|at| (rates >> at) as u64 & ((1 << 34) - 1)),
+            sent: [0, 1].map(|i| bit(out.sent_valid_o, i).then(|| halves(out.sent_octets_o)[i])),
+            dropped: [out.dropped_o as u32, (out.dropped_o >> 32) as u32],
+            taken: out.taken_o,
+            malformed: out.malformed_o,
+            unknown: out.unknown_o,
+        }
+    }};
+}
+pub(crate) use clock;
+
 /// What a message says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
