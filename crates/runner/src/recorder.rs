@@ -5,7 +5,7 @@
 use arrow_array::builder::Float64Builder;
 use arrow_schema::SchemaRef;
 use penstock_scenario::Plan;
-use penstock_schemes::{CongestionPoint, Duration, Instant, Octets, ReactionPoint, Scheme};
+use penstock_schemes::{CongestionPoint, Duration, Instant, Octets, ReactionPoint, Scheme, Signal};
 use penstock_sim::network::{FlowId, QueueId};
 use penstock_sim::probe::{Probe, QueueNow, SignalSeen, View};
 
@@ -85,7 +85,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         let signal_rows = SignalRows {
             flow: flows(),
             queue: ports(),
-            vars: VarColumns::new(S::SIGNAL_VARS.len()),
+            vars: VarColumns::new(S::Signal::VARS.len()),
             ..SignalRows::default()
         };
         let arrival_rows = ArrivalRows { queue: recorded.names(plan), flow: flows(), ..ArrivalRows::default() };
@@ -196,7 +196,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
             rows.flow.push(seen.flow.index());
             rows.queue.push_option(origin);
             rows.rate_bps.append_value(seen.rate.0);
-            rows.vars.push(Some(|row: &mut [i64]| S::signal_vars(seen.signal, row)));
+            rows.vars.push(Some(|row: &mut [i64]| seen.signal.vars(row)));
         })
     }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
-use penstock_schemes::{CongestionPoint, ReactionPoint, Scheme, Var};
+use penstock_schemes::{CongestionPoint, ReactionPoint, Scheme, Signal, Var};
 
 /// A table of a result. Its name is the stem of its Parquet file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -244,7 +244,7 @@ impl Table {
         let (prefix, vars): (&str, &[Var]) = match self {
             Self::Queues => ("cp_", S::Cp::VARS),
             Self::Rates => ("rp_", S::Rp::VARS),
-            Self::Signals => ("", S::SIGNAL_VARS),
+            Self::Signals => ("", S::Signal::VARS),
             Self::Flows | Self::Arrivals => ("", &[]),
         };
         let common =

@@ -18,7 +18,7 @@ use crate::info::values::{choice, real, switch};
 use crate::info::{Info, choice, parameters};
 use crate::none::Silent;
 use crate::parts::flow_table::{FlowTable, FlowTableParameters, Share};
-use crate::parts::notification::{CNM_OCTETS, Cnm};
+use crate::parts::notification::Cnm;
 use crate::parts::quantiser::{QntzFb, Quantise};
 use crate::parts::rate_limiter::{RateLimiter, RpConfig};
 use crate::parts::sampling_cp::SamplingCp;
@@ -77,16 +77,6 @@ impl Scheme for AfQcn {
     type Cp = Cp;
     type Np = Silent;
     type Rp = RateLimiter;
-
-    const SIGNAL_VARS: &'static [Var] = Cnm::VARS;
-
-    fn octets(_: &Cnm) -> u16 {
-        CNM_OCTETS
-    }
-
-    fn signal_vars(signal: &Cnm, row: &mut [i64]) {
-        row.copy_from_slice(&signal.values());
-    }
 }
 
 /// QCN's congestion point with a table of flows.

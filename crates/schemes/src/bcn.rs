@@ -43,9 +43,6 @@ const PROFILES: &[Profile] = &[Profile {
     ],
 }];
 
-/// Length of the frame of a BCN message, padded to the least of Ethernet.
-pub const BCN_OCTETS: u16 = 64;
-
 impl Scheme for BackwardCongestionNotification {
     const INFO: Info = Info {
         name: "bcn",
@@ -65,16 +62,6 @@ impl Scheme for BackwardCongestionNotification {
     type Cp = Cp;
     type Np = Silent;
     type Rp = Rp;
-
-    const SIGNAL_VARS: &'static [Var] = Bcn::VARS;
-
-    fn octets(_: &Bcn) -> u16 {
-        BCN_OCTETS
-    }
-
-    fn signal_vars(signal: &Bcn, row: &mut [i64]) {
-        signal.vars(row);
-    }
 }
 
 /// BCN's congestion point.

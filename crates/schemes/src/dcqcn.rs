@@ -29,7 +29,7 @@ use crate::info::{Info, Profile, Threshold, choice, parameters};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
-    Scheme, To, Var,
+    Scheme, Signal, To, Var,
 };
 
 /// Data Center QCN.
@@ -196,8 +196,12 @@ pub struct Ce(pub bool);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cnp;
 
-/// Length of a CNP's frame: Ethernet 14, IP 20, UDP 8, BTH 12, reserved 16, ICRC 4, FCS 4.
-pub const CNP_OCTETS: u16 = 78;
+impl Signal for Cnp {
+    /// Ethernet 14, IP 20, UDP 8, BTH 12, reserved 16, ICRC 4, FCS 4.
+    fn octets(&self) -> u16 {
+        78
+    }
+}
 
 impl Scheme for Dcqcn {
     const INFO: Info = Info {
@@ -218,10 +222,6 @@ impl Scheme for Dcqcn {
     type Cp = Cp;
     type Np = Np;
     type Rp = Rp;
-
-    fn octets(_: &Cnp) -> u16 {
-        CNP_OCTETS
-    }
 }
 
 /// DCQCN's congestion point: marks frames as they arrive.

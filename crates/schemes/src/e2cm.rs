@@ -27,7 +27,7 @@ use crate::parts::ecm::{Bcn, Ecm, Limiter, Monitor, Rlt};
 use crate::units::{BitRate, Duration, FlowKey, Instant, PS_PER_S};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
-    Scheme, To, Var,
+    Scheme, Signal, To, Var,
 };
 
 /// Extended Ethernet Congestion Management (reconstruction).
@@ -61,8 +61,31 @@ pub enum Message {
     },
 }
 
-/// Length of a control frame of either kind, padded to the least of Ethernet.
-pub const MESSAGE_OCTETS: u16 = 64;
+impl Signal for Message {
+    const VARS: &'static [Var] = &[
+        Var { name: "probe", description: "1 for a probe that has come back, 0 for a message of a congestion point" },
+        Var {
+            name: "q_off_octets",
+            description: "queue length less the set point, octets (probe: the path's largest)",
+        },
+        Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets (probe: 0)" },
+    ];
+
+    /// Either kind, padded to the least of Ethernet.
+    fn octets(&self) -> u16 {
+        64
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        match self {
+            Self::Ecm(bcn) => {
+                row[0] = 0;
+                bcn.vars(&mut row[1..]);
+            }
+            Self::Probe { q_off, .. } => row.copy_from_slice(&[1, q_off.unwrap_or_default(), 0]),
+        }
+    }
+}
 
 impl Scheme for ExtendedEcm {
     const INFO: Info = Info {
@@ -83,29 +106,6 @@ impl Scheme for ExtendedEcm {
     type Cp = Cp;
     type Np = Np;
     type Rp = Rp;
-
-    const SIGNAL_VARS: &'static [Var] = &[
-        Var { name: "probe", description: "1 for a probe that has come back, 0 for a message of a congestion point" },
-        Var {
-            name: "q_off_octets",
-            description: "queue length less the set point, octets (probe: the path's largest)",
-        },
-        Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets (probe: 0)" },
-    ];
-
-    fn octets(_: &Message) -> u16 {
-        MESSAGE_OCTETS
-    }
-
-    fn signal_vars(signal: &Message, row: &mut [i64]) {
-        match signal {
-            Message::Ecm(bcn) => {
-                row[0] = 0;
-                bcn.vars(&mut row[1..]);
-            }
-            Message::Probe { q_off, .. } => row.copy_from_slice(&[1, q_off.unwrap_or_default(), 0]),
-        }
-    }
 }
 
 /// E2CM's congestion point: ECM's, and the queue's state for probes.
@@ -305,21 +305,16 @@ impl ReactionPoint<ExtendedEcm> for Rp {
 mod tests {
     use super::*;
     use crate::SchemeConfig;
+    use crate::testing::Middle;
     use crate::units::{CpId, Octets};
     use alloc::vec::Vec;
 
-    struct Middle;
-    impl Draw for Middle {
-        fn draw(&mut self) -> u32 {
-            1 << 31
-        }
-    }
-
-    /// Keeps what was sent.
+    /// Keeps what was sent: messages of congestion points are control frames, probes join the data.
     #[derive(Debug, Default)]
     struct Sent(Vec<(To, Message)>);
     impl Out<ExtendedEcm> for Sent {
-        fn send(&mut self, to: To, _: Class, signal: Message) {
+        fn send(&mut self, to: To, class: Class, signal: Message) {
+            assert_eq!(class == Class::Data, matches!((to, signal), (To::Destination(_), Message::Probe { .. })));
             self.0.push((to, signal));
         }
     }

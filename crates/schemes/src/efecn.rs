@@ -21,7 +21,7 @@ use crate::parts::regulators::{Regulators, Start};
 use crate::units::{BitRate, CpId, FlowKey, Instant};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
-    Scheme, To, Var,
+    Scheme, Signal, To, Var,
 };
 
 /// Enhanced Forward Explicit Congestion Notification.
@@ -67,6 +67,28 @@ pub enum Message {
     },
 }
 
+impl Signal for Message {
+    const VARS: &'static [Var] = &[
+        Var { name: "bcn_00", description: "1 for BCN(0,0), 0 for a probe that has come back" },
+        Var { name: "probe_rate_bps", description: "rate of the probe, bit/s; -1: unlimited; 0 for BCN(0,0)" },
+    ];
+
+    /// A probe's; BCN(0,0) is padded to the same.
+    fn octets(&self) -> u16 {
+        64
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        match self {
+            Self::Probe(probe) => {
+                row[0] = 0;
+                probe.vars(&mut row[1..]);
+            }
+            Self::Bcn00 { .. } => row.copy_from_slice(&[1, 0]),
+        }
+    }
+}
+
 impl Scheme for EnhancedForwardExplicitRate {
     const INFO: Info = Info {
         name: "efecn",
@@ -86,25 +108,6 @@ impl Scheme for EnhancedForwardExplicitRate {
     type Cp = Cp;
     type Np = Np;
     type Rp = Rp;
-
-    const SIGNAL_VARS: &'static [Var] = &[
-        Var { name: "bcn_00", description: "1 for BCN(0,0), 0 for a probe that has come back" },
-        Var { name: "probe_rate_bps", description: "rate of the probe, bit/s; -1: unlimited; 0 for BCN(0,0)" },
-    ];
-
-    fn octets(_: &Message) -> u16 {
-        Probe::OCTETS
-    }
-
-    fn signal_vars(signal: &Message, row: &mut [i64]) {
-        match signal {
-            Message::Probe(probe) => {
-                row[0] = 0;
-                probe.vars(&mut row[1..]);
-            }
-            Message::Bcn00 { .. } => row.copy_from_slice(&[1, 0]),
-        }
-    }
 }
 
 /// E-FECN's congestion point.
@@ -305,24 +308,8 @@ impl ReactionPoint<EnhancedForwardExplicitRate> for Rp {
 mod tests {
     use super::*;
     use crate::SchemeConfig;
+    use crate::testing::{Middle, Sent};
     use crate::units::{Duration, Octets};
-
-    struct Middle;
-    impl Draw for Middle {
-        fn draw(&mut self) -> u32 {
-            1 << 31
-        }
-    }
-
-    /// Keeps what was sent.
-    #[derive(Debug, Default)]
-    struct Sent(Vec<(To, Message)>);
-    impl Out<EnhancedForwardExplicitRate> for Sent {
-        fn send(&mut self, to: To, class: Class, signal: Message) {
-            assert_eq!(class, Class::Control);
-            self.0.push((to, signal));
-        }
-    }
 
     const AT: Instant = Instant(1_000_000);
     const ID: CpId = CpId(9);
@@ -384,9 +371,9 @@ mod tests {
     #[test]
     fn messages_in_columns() {
         let mut row = [7; 2];
-        EnhancedForwardExplicitRate::signal_vars(&Message::Bcn00 { flow: FlowKey(1), cp: ID }, &mut row);
+        Message::Bcn00 { flow: FlowKey(1), cp: ID }.vars(&mut row);
         assert_eq!(row, [1, 0]);
-        EnhancedForwardExplicitRate::signal_vars(&Message::Probe(Probe::new(FlowKey(1), 1)), &mut row);
+        Message::Probe(Probe::new(FlowKey(1), 1)).vars(&mut row);
         assert_eq!(row, [0, -1]);
     }
 }

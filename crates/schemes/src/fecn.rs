@@ -63,16 +63,6 @@ impl Scheme for ForwardExplicitRate {
     type Cp = Cp;
     type Np = Np;
     type Rp = Rp;
-
-    const SIGNAL_VARS: &'static [Var] = Probe::VARS;
-
-    fn octets(_: &Probe) -> u16 {
-        Probe::OCTETS
-    }
-
-    fn signal_vars(signal: &Probe, row: &mut [i64]) {
-        signal.vars(row);
-    }
 }
 
 /// FECN's congestion point.
@@ -211,25 +201,9 @@ impl ReactionPoint<ForwardExplicitRate> for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SchemeConfig;
+    use crate::testing::{Middle, Sent};
     use crate::units::{CpId, Duration, Octets};
-    use alloc::vec::Vec;
-
-    struct Middle;
-    impl Draw for Middle {
-        fn draw(&mut self) -> u32 {
-            1 << 31
-        }
-    }
-
-    /// Keeps what was sent.
-    #[derive(Debug, Default)]
-    struct Sent(Vec<(To, Class, Probe)>);
-    impl Out<ForwardExplicitRate> for Sent {
-        fn send(&mut self, to: To, class: Class, signal: Probe) {
-            self.0.push((to, class, signal));
-        }
-    }
+    use crate::{SchemeConfig, Signal};
 
     const FLOW: FlowKey = FlowKey(5);
 
@@ -241,7 +215,7 @@ mod tests {
         let (mut rp, mut np) = (Rp::new(&config, BitRate::from_gbps(10)), Np);
         let mut sent = Sent::default();
         rp.on_start(Instant::ZERO, FLOW, &mut Middle, &mut sent);
-        let [(To::Destination(FLOW), Class::Control, mut probe)] = sent.0[..] else { panic!("one probe: {sent:?}") };
+        let [(To::Destination(FLOW), mut probe)] = sent.0[..] else { panic!("one probe: {:?}", sent.0) };
         assert_eq!(probe.rate, None);
         for (gbps, id) in [(10, 1), (1, 2), (10, 3)] {
             let place = Place {
@@ -254,12 +228,12 @@ mod tests {
         }
         let mut echo = Sent::default();
         NotificationPoint::<ForwardExplicitRate>::on_signal(&mut np, Instant(2), probe, &mut Middle, &mut echo);
-        let [(To::Source(FLOW), _, echo)] = echo.0[..] else { panic!("one echo: {echo:?}") };
+        let [(To::Source(FLOW), echo)] = echo.0[..] else { panic!("one echo: {:?}", echo.0) };
         assert_eq!(echo, Probe { flow: FLOW, round: 1, rate: Some(BitRate::from_mbps(50)), cp: CpId(2) });
         rp.on_signal(Instant(3), echo, &mut Middle, &mut Sent::default());
         assert_eq!(rp.allowance().rate, BitRate::from_mbps(50));
         let mut row = [0];
-        ForwardExplicitRate::signal_vars(&echo, &mut row);
+        echo.vars(&mut row);
         assert_eq!(row, [50_000_000]);
     }
 

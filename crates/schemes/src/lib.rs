@@ -77,22 +77,25 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     /// What each copy of a data frame carries: nothing, an ECN mark, a congestion point's identity, telemetry.
     type Tag: Copy + Default + Debug + Send;
     /// Every control frame of the scheme: notification, probe and its echo, acknowledgement.
-    type Signal: Copy + Debug + Send;
+    type Signal: Signal;
     /// Watches an output queue.
     type Cp: CongestionPoint<Self>;
     /// Answers at the destination.
     type Np: NotificationPoint<Self>;
     /// Limits the source.
     type Rp: ReactionPoint<Self>;
+}
 
-    /// The columns that [`signal_vars`](Self::signal_vars) fills.
-    const SIGNAL_VARS: &'static [Var] = &[];
+/// A control frame: how long it is, and what it says.
+pub trait Signal: Copy + Debug + Send {
+    /// The columns that [`vars`](Self::vars) fills.
+    const VARS: &'static [Var] = &[];
 
-    /// Length of the control frame that carries `signal`, with FCS, without preamble and gap.
-    fn octets(signal: &Self::Signal) -> u16;
+    /// Length of the frame, with FCS, without preamble and gap.
+    fn octets(&self) -> u16;
 
-    /// Writes what `signal` says to `row`, one value for each of [`SIGNAL_VARS`](Self::SIGNAL_VARS).
-    fn signal_vars(_signal: &Self::Signal, _row: &mut [i64]) {}
+    /// Writes what it says to `row`, one value for each of [`VARS`](Self::VARS).
+    fn vars(&self, _row: &mut [i64]) {}
 }
 
 /// Where a congestion point sits.

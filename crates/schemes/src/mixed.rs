@@ -88,6 +88,12 @@ macro_rules! mixed {
             $(#[doc = concat!("Of `", stringify!($scheme), "`.")] $variant(<$scheme as Scheme>::Signal)),+
         }
 
+        impl crate::Signal for Signal {
+            fn octets(&self) -> u16 {
+                match self { $(Self::$variant(own) => own.octets()),+ }
+            }
+        }
+
         /// The congestion point of one of the schemes.
         #[derive(Debug, Clone)]
         #[allow(clippy::large_enum_variant, reason = "a box would cost an allocation and a detour at each call")]
@@ -147,10 +153,6 @@ macro_rules! mixed {
             type Cp = Cp;
             type Np = Np;
             type Rp = Rp;
-
-            fn octets(signal: &Signal) -> u16 {
-                match signal { $(Signal::$variant(own) => <$scheme as Scheme>::octets(own)),+ }
-            }
         }
 
         impl CongestionPoint<Mixed> for Cp {

@@ -5,7 +5,8 @@
 use crate::info::{Info, parameters};
 use crate::units::{BitRate, FlowKey, Instant};
 use crate::{
-    Allowance, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release, Scheme,
+    Allowance, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
+    Scheme, Signal,
 };
 
 /// The scheme without control.
@@ -20,6 +21,12 @@ parameters! {
 /// A signal that is never sent.
 #[derive(Debug, Clone, Copy)]
 pub enum Never {}
+
+impl Signal for Never {
+    fn octets(&self) -> u16 {
+        match *self {}
+    }
+}
 
 impl Scheme for NoControl {
     const INFO: Info = Info {
@@ -39,10 +46,6 @@ impl Scheme for NoControl {
     type Cp = Cp;
     type Np = Silent;
     type Rp = Rp;
-
-    fn octets(signal: &Never) -> u16 {
-        match *signal {}
-    }
 }
 
 /// Sees nothing.

@@ -16,14 +16,14 @@
 //! Sources: paper 002 (the algorithm and its hardware), papers 000, 003, 004 (variants), IEEE8021-CN-MIB (constants),
 //! R. Pan's pseudo-code ("Pan"). Where they disagree, each reading is a parameter; the default is the pseudo-code's.
 
+use crate::Scheme;
 use crate::info::values::{choice, count, kbps, mbps, octets, real, switch, us};
 use crate::info::{Info, Profile, parameters};
 use crate::none::Silent;
-use crate::parts::notification::{CNM_OCTETS, Cnm};
+use crate::parts::notification::Cnm;
 use crate::parts::rate_limiter::{ByteResetParameters, LimiterParameters, RateLimiter, RateParameters, RpConfig};
 use crate::parts::sampling_cp::{CpConfig, CpParameters, SamplingCp};
 use crate::units::BitRate;
-use crate::{Scheme, Var};
 
 /// Quantized Congestion Notification.
 #[derive(Debug, Clone, Copy)]
@@ -158,16 +158,6 @@ impl Scheme for Qcn {
     type Cp = SamplingCp;
     type Np = Silent;
     type Rp = RateLimiter;
-
-    const SIGNAL_VARS: &'static [Var] = Cnm::VARS;
-
-    fn octets(_: &Cnm) -> u16 {
-        CNM_OCTETS
-    }
-
-    fn signal_vars(signal: &Cnm, row: &mut [i64]) {
-        row.copy_from_slice(&signal.values());
-    }
 }
 
 #[cfg(test)]

@@ -6,16 +6,16 @@
 //!
 //! Source: paper 003 (Matsushima, Tanisawa, Yamamoto), section III.A, equation (5) and algorithm 1.
 
+use crate::Scheme;
 use crate::info::values::{switch, us};
 use crate::info::{Info, Profile, parameters};
 use crate::none::Silent;
-use crate::parts::notification::{CNM_OCTETS, Cnm};
+use crate::parts::notification::Cnm;
 use crate::parts::rate_calculator::ByteCycle;
 use crate::parts::rate_limiter::{LimiterParameters, RateLimiter, RateParameters, RpConfig};
 use crate::parts::sampling_cp::{CpConfig, CpParameters, SamplingCp};
 use crate::qcn::{PAN_10G, PAPER_BOTTLENECK};
 use crate::units::{BitRate, Duration};
-use crate::{Scheme, Var};
 
 /// QCN with Adaptive BC_LIMIT.
 #[derive(Debug, Clone, Copy)]
@@ -84,16 +84,6 @@ impl Scheme for QcnAdaptive {
     type Cp = SamplingCp;
     type Np = Silent;
     type Rp = RateLimiter;
-
-    const SIGNAL_VARS: &'static [Var] = Cnm::VARS;
-
-    fn octets(_: &Cnm) -> u16 {
-        CNM_OCTETS
-    }
-
-    fn signal_vars(signal: &Cnm, row: &mut [i64]) {
-        row.copy_from_slice(&signal.values());
-    }
 }
 
 #[cfg(test)]

@@ -7,15 +7,15 @@
 //! Source: paper 003 (Matsushima, Tanisawa, Yamamoto), section II.B and algorithm 1. It leaves open how long an entry
 //! lives, and what happens in a full table; each is an option or a rule stated there.
 
+use crate::Scheme;
 use crate::info::{Info, Profile, parameters};
 use crate::none::Silent;
 use crate::parts::limiter_table::{LimiterTable, TableConfig, TableParameters};
-use crate::parts::notification::{CNM_OCTETS, Cnm};
+use crate::parts::notification::Cnm;
 use crate::parts::rate_limiter::{ByteResetParameters, RateParameters};
 use crate::parts::sampling_cp::{CpConfig, CpParameters, SamplingCp};
 use crate::qcn::{PAN_10G, PAPER_BOTTLENECK};
 use crate::units::BitRate;
-use crate::{Scheme, Var};
 
 /// QCN with Bottleneck Selection.
 #[derive(Debug, Clone, Copy)]
@@ -68,14 +68,4 @@ impl Scheme for QcnBs {
     type Cp = SamplingCp;
     type Np = Silent;
     type Rp = LimiterTable;
-
-    const SIGNAL_VARS: &'static [Var] = Cnm::VARS;
-
-    fn octets(_: &Cnm) -> u16 {
-        CNM_OCTETS
-    }
-
-    fn signal_vars(signal: &Cnm, row: &mut [i64]) {
-        row.copy_from_slice(&signal.values());
-    }
 }

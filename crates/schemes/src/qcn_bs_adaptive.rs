@@ -7,16 +7,16 @@
 //!
 //! Source: paper 003 (Matsushima, Tanisawa, Yamamoto), section III.B, algorithm 1.
 
+use crate::Scheme;
 use crate::info::{Info, Profile, parameters};
 use crate::none::Silent;
 use crate::parts::limiter_table::{LimiterTable, TableConfig, TableParameters};
-use crate::parts::notification::{CNM_OCTETS, Cnm};
+use crate::parts::notification::Cnm;
 use crate::parts::rate_limiter::RateParameters;
 use crate::parts::sampling_cp::{CpConfig, CpParameters, SamplingCp};
 use crate::qcn::{PAN_10G, PAPER_BOTTLENECK};
 use crate::qcn_adaptive::AdaptiveParameters;
 use crate::units::BitRate;
-use crate::{Scheme, Var};
 
 /// QCN/BS integrated with Adaptive BC_LIMIT.
 #[derive(Debug, Clone, Copy)]
@@ -69,16 +69,6 @@ impl Scheme for QcnBsAdaptive {
     type Cp = SamplingCp;
     type Np = Silent;
     type Rp = LimiterTable;
-
-    const SIGNAL_VARS: &'static [Var] = Cnm::VARS;
-
-    fn octets(_: &Cnm) -> u16 {
-        CNM_OCTETS
-    }
-
-    fn signal_vars(signal: &Cnm, row: &mut [i64]) {
-        row.copy_from_slice(&signal.values());
-    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@
 use crate::info::values::choice;
 use crate::info::{Info, choice, parameters};
 use crate::none::Silent;
-use crate::parts::notification::{CNM_OCTETS, Cnm};
+use crate::parts::notification::Cnm;
 use crate::parts::quantiser::QntzFb;
 use crate::parts::rate_limiter::{RateLimiter, RpConfig};
 use crate::parts::sampling_cp::SamplingCp;
@@ -81,16 +81,6 @@ impl Scheme for QcnMulticast {
     type Cp = Cp;
     type Np = Silent;
     type Rp = Rp;
-
-    const SIGNAL_VARS: &'static [Var] = Cnm::VARS;
-
-    fn octets(_: &Cnm) -> u16 {
-        CNM_OCTETS
-    }
-
-    fn signal_vars(signal: &Cnm, row: &mut [i64]) {
-        row.copy_from_slice(&signal.values());
-    }
 }
 
 /// QCN's congestion point, silent where another one speaks for the flow.

@@ -28,7 +28,8 @@ use crate::parts::gain::Gain;
 use crate::parts::sampler::{Even, Sampler};
 use crate::units::{BitRate, CpId, Instant, Octets};
 use crate::{
-    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, To, Var,
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, Signal,
+    To, Var,
 };
 
 /// Sliding Mode Congestion Control.
@@ -149,8 +150,21 @@ pub struct Notice {
     pub q_delta: i32,
 }
 
-/// Length of a notice's frame: that of a QCN notification, for it replaces one field of it by another.
-pub const NOTICE_OCTETS: u16 = 64;
+impl Signal for Notice {
+    const VARS: &'static [Var] = &[
+        Var { name: "q_off_octets", description: "queue length less the target, octets" },
+        Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets" },
+    ];
+
+    /// That of a QCN notification, for it replaces one field of it by another.
+    fn octets(&self) -> u16 {
+        64
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        row.copy_from_slice(&[i64::from(self.q_off), i64::from(self.q_delta)]);
+    }
+}
 
 impl Scheme for Smcc {
     const INFO: Info = Info {
@@ -171,19 +185,6 @@ impl Scheme for Smcc {
     type Cp = Cp;
     type Np = Silent;
     type Rp = Rp;
-
-    const SIGNAL_VARS: &'static [Var] = &[
-        Var { name: "q_off_octets", description: "queue length less the target, octets" },
-        Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets" },
-    ];
-
-    fn octets(_: &Notice) -> u16 {
-        NOTICE_OCTETS
-    }
-
-    fn signal_vars(signal: &Notice, row: &mut [i64]) {
-        row.copy_from_slice(&[i64::from(signal.q_off), i64::from(signal.q_delta)]);
-    }
 }
 
 /// SMCC's congestion point.
@@ -530,8 +531,8 @@ mod tests {
     fn a_notice_is_a_short_frame_whose_fields_can_be_watched() {
         let notice = Notice { cp: C1, q_off: 36_000, q_delta: -5 };
         let mut row = [0; 2];
-        Smcc::signal_vars(&notice, &mut row);
-        assert_eq!((Smcc::octets(&notice), row), (64, [36_000, -5]));
+        notice.vars(&mut row);
+        assert_eq!((notice.octets(), row), (64, [36_000, -5]));
     }
 
     fn cp(changes: &[(&str, Value)]) -> Cp {

@@ -50,7 +50,7 @@ impl Log {
 impl<S: Scheme> Out<S> for Log {
     fn send(&mut self, to: To, class: Class, signal: S::Signal) {
         self.note((to, class, signal));
-        self.lengths.push(S::octets(&signal));
+        self.lengths.push(signal.octets());
         self.addressees.push(to);
     }
 }

@@ -1,6 +1,6 @@
 //! Frames and signals on their ways: down the tree to destinations, up the tree to sources.
 
-use penstock_schemes::{Class, FlowKey, Instant, NotificationPoint, Octets, ReactionPoint, Scheme, To};
+use penstock_schemes::{Class, FlowKey, Instant, NotificationPoint, Octets, ReactionPoint, Scheme, Signal, To};
 
 use crate::agenda::NO_LANE;
 use crate::engine::{LEAF, LOST, NEVER, NpState, Sim, State};
@@ -216,7 +216,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let (Payload::Up { signal, .. } | Payload::Down(signal)) = &payload else {
             unreachable!("data frames come from limiters")
         };
-        let octets = S::octets(signal);
+        let octets = signal.octets();
         debug_assert!(
             octets <= LARGEST_SIGNAL,
             "a signal of {octets} octets; head-room is computed for {LARGEST_SIGNAL}"

@@ -41,10 +41,6 @@ impl Scheme for Regulated {
     type Cp = Cp;
     type Np = Silent;
     type Rp = Rp;
-
-    fn octets(signal: &Never) -> u16 {
-        match *signal {}
-    }
 }
 
 #[derive(Debug, Clone)]

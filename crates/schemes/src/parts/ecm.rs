@@ -21,7 +21,7 @@ use crate::info::values::{bps, count, mbps, octets, real, switch, us};
 use crate::info::{Threshold, parameters};
 use crate::parts::jitter::Spread;
 use crate::units::{BitRate, CpId, Duration, Instant, Octets};
-use crate::{Draw, Fate, Place, Queue, Var};
+use crate::{Draw, Fate, Place, Queue, Signal, Var};
 
 parameters! {
     /// BCN's parameters.
@@ -64,20 +64,25 @@ pub struct Bcn {
 }
 
 impl Bcn {
-    /// The columns that [`vars`](Self::vars) fills.
-    pub const VARS: &'static [Var] = &[
-        Var { name: "q_off_octets", description: "queue length less the set point, octets; with q_delta 0: stop" },
-        Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets" },
-    ];
-
     /// BCN(0,0).
     #[must_use]
     pub fn is_stop(&self) -> bool {
         self.q_off == 0 && self.q_delta == 0
     }
+}
 
-    /// Writes the fields to `row`.
-    pub fn vars(&self, row: &mut [i64]) {
+impl Signal for Bcn {
+    const VARS: &'static [Var] = &[
+        Var { name: "q_off_octets", description: "queue length less the set point, octets; with q_delta 0: stop" },
+        Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets" },
+    ];
+
+    /// Padded to the least of Ethernet.
+    fn octets(&self) -> u16 {
+        64
+    }
+
+    fn vars(&self, row: &mut [i64]) {
         let octets = |units: i32| i64::from(units) * UNIT as i64;
         row.copy_from_slice(&[octets(self.q_off), octets(self.q_delta)]);
     }
@@ -354,15 +359,8 @@ impl Limiter {
 mod tests {
     use super::*;
     use crate::info::Configuration;
+    use crate::testing::Middle;
     use alloc::vec::Vec;
-
-    /// Draws the middle of every jitter.
-    struct Middle;
-    impl Draw for Middle {
-        fn draw(&mut self) -> u32 {
-            1 << 31
-        }
-    }
 
     const CP: CpId = CpId::new(0xaa, 1, 0);
     const OTHER: CpId = CpId::new(0xbb, 1, 0);

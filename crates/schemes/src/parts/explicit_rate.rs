@@ -26,7 +26,7 @@ use crate::info::values::{choice, count, mbps, octets, real, switch, us};
 use crate::info::{Threshold, choice, parameters};
 use crate::parts::regulators::Sharing;
 use crate::units::{BitRate, CpId, Duration, FlowKey, Instant, PS_PER_S};
-use crate::{Class, Fate, Place, Queue, Var};
+use crate::{Class, Fate, Place, Queue, Signal, Var};
 
 choice! {
     /// Which of the constants a and b the queue function has below Qeq and above it.
@@ -129,21 +129,23 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Length of its frame: the tag's 20 octets (paper 001), padded to the least of Ethernet.
-    pub const OCTETS: u16 = 64;
-
-    /// The columns that [`vars`](Self::vars) fills.
-    pub const VARS: &'static [Var] =
-        &[Var { name: "probe_rate_bps", description: "rate of the probe, bit/s; -1: unlimited" }];
-
     /// A probe that leaves its source.
     #[must_use]
     pub fn new(flow: FlowKey, round: u32) -> Self {
         Self { flow, round, rate: None, cp: CpId::default() }
     }
+}
 
-    /// Writes the fields to `row`.
-    pub fn vars(&self, row: &mut [i64]) {
+impl Signal for Probe {
+    const VARS: &'static [Var] =
+        &[Var { name: "probe_rate_bps", description: "rate of the probe, bit/s; -1: unlimited" }];
+
+    /// The tag's 20 octets (paper 001), padded to the least of Ethernet.
+    fn octets(&self) -> u16 {
+        64
+    }
+
+    fn vars(&self, row: &mut [i64]) {
         row[0] = self.rate.map_or(-1, |rate| rate.0 as i64);
     }
 }

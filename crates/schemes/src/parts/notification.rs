@@ -1,8 +1,8 @@
 //! The congestion notification message of QCN and of the schemes that are built from its parts.
 
-use crate::Var;
 use crate::parts::quantiser::{Measure, QntzFb};
 use crate::units::CpId;
+use crate::{Signal, Var};
 
 /// A congestion notification message. On the wire its lengths are in units of 64 octets and the offset's sign is reversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,27 +17,28 @@ pub struct Cnm {
     pub q_delta: i32,
 }
 
-/// Length of the frame of a CNM without encapsulated data: headers, CN-TAG, 24 octets of PDU, padding, FCS.
-pub const CNM_OCTETS: u16 = 64;
-
 impl Cnm {
-    /// The columns that [`values`](Self::values) fills.
-    pub const VARS: &'static [Var] = &[
-        Var { name: "fb", description: "quantised |Fb|, 0 to 63" },
-        Var { name: "q_off_octets", description: "queue length less the set point, octets" },
-        Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets" },
-    ];
-
     /// What congestion point `cp` says of `measure`, with feedback value `fb`.
     #[must_use]
     pub fn new(cp: CpId, fb: QntzFb, measure: Measure) -> Self {
         Self { fb, cp, q_off: saturate(measure.q_off), q_delta: saturate(measure.q_delta) }
     }
+}
 
-    /// Its fields, one for each of [`VARS`](Self::VARS).
-    #[must_use]
-    pub fn values(&self) -> [i64; 3] {
-        [i64::from(self.fb.steps()), i64::from(self.q_off), i64::from(self.q_delta)]
+impl Signal for Cnm {
+    const VARS: &'static [Var] = &[
+        Var { name: "fb", description: "quantised |Fb|, 0 to 63" },
+        Var { name: "q_off_octets", description: "queue length less the set point, octets" },
+        Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets" },
+    ];
+
+    /// Without encapsulated data: headers, CN-TAG, 24 octets of PDU, padding, FCS.
+    fn octets(&self) -> u16 {
+        64
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        row.copy_from_slice(&[i64::from(self.fb.steps()), i64::from(self.q_off), i64::from(self.q_delta)]);
     }
 }
 

@@ -318,14 +318,8 @@ impl Regulators {
 mod tests {
     use super::*;
     use crate::info::Configuration;
+    use crate::testing::Middle;
     use core::sync::atomic::{AtomicU32, Ordering};
-
-    struct Middle;
-    impl Draw for Middle {
-        fn draw(&mut self) -> u32 {
-            1 << 31
-        }
-    }
 
     const GBPS: u64 = 1_000_000_000;
     const LINE: BitRate = BitRate(10 * GBPS);

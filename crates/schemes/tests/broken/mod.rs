@@ -37,10 +37,18 @@ const UNDOCUMENTED: &[Parameter] = &[Parameter {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Signal {
     Switch,
+    /// Rule 9: no frame holds it.
+    Long,
     /// Answers a mark.
     Destination,
     /// Comes from the source and returns to it.
     Probe,
+}
+
+impl penstock_schemes::Signal for Signal {
+    fn octets(&self) -> u16 {
+        if *self == Self::Long { 9000 } else { 64 }
+    }
 }
 
 impl<const RULE: u8> Scheme for Broken<RULE> {
@@ -61,11 +69,6 @@ impl<const RULE: u8> Scheme for Broken<RULE> {
     type Cp = Cp;
     type Np = Np<RULE>;
     type Rp = Rp<RULE>;
-
-    fn octets(_: &Signal) -> u16 {
-        // Rule 9: a signal that no frame holds.
-        if RULE == 9 { 9000 } else { 64 }
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -87,7 +90,8 @@ impl<const RULE: u8> CongestionPoint<Broken<RULE>> for Cp {
     ) {
         if queue.len.0 > 60_000 {
             *frame.tag = true;
-            out.send(To::Source(frame.flow), Class::Control, Signal::Switch);
+            let signal = if RULE == 9 { Signal::Long } else { Signal::Switch };
+            out.send(To::Source(frame.flow), Class::Control, signal);
         }
     }
 }
