@@ -110,6 +110,7 @@ fn network(
         changes: Vec::new(),
         wire_overhead: settings.number("wire_overhead") as u16,
         in_service_counts: settings.switch("in_service_counts"),
+        own_clocks: settings.text("switch_clocks") == Some("own"),
         control_capacity: Octets(settings.number("control_buffer")),
         pfc: None,
         feedback: match settings.table("feedback") {

@@ -151,6 +151,13 @@ fn network() -> Section {
                  gap are 20 octets more. All rates include it.",
             ),
             key("in_service_counts", Kind::Switch, "true", "Whether the frame in transmission counts as queued."),
+            key(
+                "switch_clocks",
+                Kind::Word(&["aligned", "own"]),
+                "aligned",
+                "When switches measure that do so at intervals (FECN, E-FECN): all at the same instants, or each at an \
+                 offset of its own, drawn from the seed.",
+            ),
             key("control_buffer", size(64, 1 << 40), "64 KB", "Size of the queue of control frames at each port."),
             key(
                 "feedback",

@@ -80,6 +80,11 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
                 Capacity::Frames(n) => u64::from(n) * u64::from(largest),
                 Capacity::Octets(_) | Capacity::Arbiter => max_len,
             };
+            // The clock of a node shows the same to all its queues.
+            let phase = match network.own_clocks {
+                true => Stream::new(seed, Owner::Clock, port.node.index()).offset(),
+                false => Duration::ZERO,
+            };
             let mut queues = Vec::with_capacity(per_port);
             for (&priority, config) in network.priorities.iter().zip(configs) {
                 let mut cp = NONE;
@@ -88,7 +93,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
                         cp: network.cp_id(PortId(index as u32), priority),
                         line: port.rate,
                         capacity: Octets(capacity),
-                        phase: Duration::ZERO,
+                        phase,
                     };
                     let queue = index * per_port + queues.len();
                     cp = cps.len() as u32;

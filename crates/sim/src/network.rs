@@ -63,6 +63,8 @@ pub struct Network {
     pub wire_overhead: u16,
     /// The frame in transmission counts as queued.
     pub in_service_counts: bool,
+    /// Each node measures at an offset of its own, drawn from the seed; else all do at the same instants.
+    pub own_clocks: bool,
     /// Size of the control queue of each port.
     pub control_capacity: Octets,
     /// How signals travel.

@@ -1,7 +1,8 @@
 //! Random words: every entity has a stream of its own, derived from the seed and its identity, so that what one entity
 //! draws never shifts what another sees. Who wants another machine to see the same words makes the same stream.
 
-use penstock_schemes::Draw;
+use penstock_schemes::units::PS_PER_S;
+use penstock_schemes::{Draw, Duration};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro128PlusPlus;
 
@@ -16,6 +17,8 @@ pub enum Owner {
     NotificationPoint,
     /// A flow's, under its [`FlowId`](crate::network::FlowId).
     Generator,
+    /// A node's, under its [`NodeId`](crate::network::NodeId).
+    Clock,
 }
 
 /// A stream of random words.
@@ -30,6 +33,11 @@ impl Stream {
         // Spread the identity over all bits, so that seeds 1, 2, 3 and owners 1, 2, 3 do not meet.
         let key = seed ^ identity.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
         Self(Xoshiro128PlusPlus::seed_from_u64(key))
+    }
+
+    /// A time below one second, any of them alike: more than the intervals at which congestion points measure.
+    pub(crate) fn offset(&mut self) -> Duration {
+        Duration(((u128::from(self.draw()) * u128::from(PS_PER_S)) >> 32) as u64)
     }
 
     /// A length with exponential distribution around `mean`, at least 1.

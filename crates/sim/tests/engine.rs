@@ -65,6 +65,24 @@ fn a_flow_that_is_stopped_is_probed_no_more() {
     }
 }
 
+/// FECN whose sources do not spread their probes draws nothing but the clocks of the nodes, where these have their own.
+#[test]
+fn switches_have_clocks_of_their_own() {
+    let Some(SchemeConfig::Fecn(mut config)) = SchemeConfig::with_defaults("fecn") else { unreachable!() };
+    config.rates.probe_spread = Duration::ZERO;
+    let mut b = star(2, GBPS, US, ROOMY);
+    let mut outcome = |own_clocks, seed| {
+        b.network.own_clocks = own_clocks;
+        let mut sim = Sim::<ForwardExplicitRate, _, false>::new(&b.network, &[config.clone()], seed, NoProbe);
+        sim.run_until(us(20_000));
+        sim.finish().0
+    };
+    assert_eq!(outcome(false, 1), outcome(false, 2));
+    assert_eq!(outcome(true, 1), outcome(true, 1));
+    assert_ne!(outcome(true, 1), outcome(false, 1));
+    assert_ne!(outcome(true, 1), outcome(true, 2));
+}
+
 #[test]
 fn wire_overhead_lengthens_every_frame() {
     let mut b = star(1, GBPS, US, ROOMY);

@@ -34,6 +34,7 @@ impl Builder {
                 changes: Vec::new(),
                 wire_overhead: 0,
                 in_service_counts: true,
+                own_clocks: false,
                 control_capacity: Octets(64_000),
                 feedback: Feedback::InBand,
                 pfc: None,
