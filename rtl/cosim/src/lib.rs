@@ -4,6 +4,10 @@
 //! `clock` shows what the outputs are under given inputs and then lets the clock's edge come.
 
 pub mod axil;
+pub mod bits;
+pub mod bucket;
+pub mod messages;
+pub mod reaction_point;
 pub mod stream;
 pub mod vectors;
 // Linked for its C++.
@@ -26,7 +30,7 @@ pub trait Clocked {
     fn run(&mut self, input: &Self::In, clocks: u64) -> (u64, Self::Out);
 }
 
-/// How many operations a lock step has at least, from `PENSTOCK_OPERATIONS`; 0 without it, and it ends after its clocks.
+/// How many operations a lock step has at least, from `PENSTOCK_OPERATIONS`; 0 without it, and it ends where it does.
 ///
 /// # Panics
 ///
@@ -34,6 +38,12 @@ pub trait Clocked {
 #[must_use]
 pub fn operations() -> u64 {
     std::env::var("PENSTOCK_OPERATIONS").map_or(0, |said| said.parse().expect("PENSTOCK_OPERATIONS is a number"))
+}
+
+/// As many clocks, or [`operations`] if these are more.
+#[must_use]
+pub fn at_least(clocks: u64) -> u64 {
+    clocks.max(operations())
 }
 
 /// Random words for tests: SplitMix64, so that a seed says which run it was.

@@ -1,17 +1,17 @@
 //! A NIC with its lines, host, memories and bus, and what must come out of it.
 //!
 //! Every frame that goes in is expected at its place: in the host's queue, on its line, or in a counter. Reaction points are
-//! compared in every clock with the state machines of [`crate::machine`].
+//! compared in every clock with the state machines of [`penstock_cosim::reaction_point`].
 
 use std::collections::VecDeque;
 
 use penstock_cosim::Random;
 use penstock_cosim::axil::{Master, NIC_REGISTERS};
+use penstock_cosim::bucket::{Bucket, DEPTH};
+use penstock_cosim::messages::{SMCC, mac_at, message_at, message_of, u16_at};
+use penstock_cosim::reaction_point::{Event, Machine, Message};
 use penstock_cosim::stream::{Frame, Sink, Source};
-use penstock_schemes::{BitRate, Duration, Octets};
-use penstock_sim::pacer::TokenBucket;
 
-use crate::machine::{Event, Machine, Message};
 use crate::pins::{LINES, Nic, POINTS, Pins, Shown};
 
 /// The longest frame without FCS, and what of a longer one passes a delay line.
@@ -20,49 +20,11 @@ const CUT: usize = 1520;
 const FCS: usize = 4;
 /// Octets on the line beside a frame's.
 const LINE: usize = 20;
-/// What a bucket holds.
-const DEPTH: usize = 3000;
-pub const CNM: u16 = 0x22e7;
-pub const SMCC: u16 = 0x88b5;
-pub const VLAN: u16 = 0x8100;
-pub const CN_TAG: u16 = 0x22e9;
 const CONTROL: u16 = 0x8808;
 pub const CONTROL_ADDRESS: u64 = 0x0180_c200_0001;
 /// Addresses of the reaction points, and where their packets go.
 pub const MACS: [u64; POINTS] = [0x0200_0000_0011, 0x0200_0000_0012, 0x0200_0300_0011, 0x7eff_0000_0011];
 pub const SINK_MAC: u64 = 0x0200_0000_00aa;
-
-/// What a frame holds at an offset.
-pub fn u16_at(octets: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_be_bytes(octets.get(at..at + 2)?.try_into().ok()?))
-}
-
-/// Six octets as an address.
-pub fn mac_at(octets: &[u8], at: usize) -> Option<u64> {
-    Some(octets.get(at..at + 6)?.iter().fold(0, |mac, &octet| mac << 8 | u64::from(octet)))
-}
-
-/// Where a message of this type begins, if this is one.
-pub fn message_at(octets: &[u8], kind: u16) -> Option<usize> {
-    let mut at = 12;
-    for tag in [VLAN, CN_TAG] {
-        if u16_at(octets, at)? == tag {
-            at += 4;
-        }
-    }
-    (u16_at(octets, at)? == kind).then_some(at + 2)
-}
-
-/// What a message says, which is one and long enough.
-pub fn message_of(octets: &[u8], kind: u16) -> Message {
-    let pdu = &octets[message_at(octets, kind).expect("it is a message")..];
-    let u32_at = |at: usize| u32::from_be_bytes(pdu[at..at + 4].try_into().expect("long enough"));
-    if kind == CNM {
-        return Message { fb: pdu[1] & 63, cp: 0, q_off: 0, q_delta: 0 };
-    }
-    let cp = u64::from(u32_at(2)) << 32 | u64::from(u32_at(6));
-    Message { fb: 0, cp, q_off: u32_at(24) as i32, q_delta: u32_at(28) as i32 }
-}
 
 /// The frame of which a beat has gone in, once it is known what becomes of it: with its last beat, or where it is cut.
 fn decided(coming: &mut VecDeque<Frame>, beats: &mut usize, last: bool) -> Option<Frame> {
@@ -116,45 +78,6 @@ pub struct Line {
     started: u64,
     /// First beats, at which clock.
     pub starts: Vec<u64>,
-}
-
-/// The simulator's token bucket, given a rate some clocks late, as `token_bucket` sees it.
-struct Bucket {
-    bucket: TokenBucket,
-    clock: u64,
-    seen: u64,
-    free_at: u64,
-    coming: VecDeque<(u64, u64)>,
-}
-
-impl Bucket {
-    const CLOCK_PS: u64 = 8_000;
-    /// Clocks of a division, in which no other rate is seen.
-    const DIVISION: u64 = 17;
-
-    fn new() -> Self {
-        let bucket = TokenBucket::new(Octets(DEPTH as u64), Duration(16_000_000), BitRate(500_000), BitRate(0));
-        Self { bucket, clock: 0, seen: 0, free_at: 0, coming: VecDeque::new() }
-    }
-
-    /// A clock, with the rate that is shown, and the frame that was let go in the clock before.
-    fn clock(&mut self, rate: u64, sent: Option<u16>) {
-        if let Some(octets) = sent {
-            let (before, octets) = ((self.clock - 1) * Self::CLOCK_PS, u32::from(octets) + LINE as u32);
-            assert_eq!(self.bucket.ready(before, octets), before, "a frame goes when the bucket has its length");
-            self.bucket.take(before, octets);
-        }
-        if self.coming.front().is_some_and(|(at, _)| *at == self.clock)
-            && let Some((_, value)) = self.coming.pop_front()
-        {
-            self.bucket.set_rate(self.clock * Self::CLOCK_PS, BitRate(value));
-        }
-        if self.clock >= self.free_at && rate != self.seen {
-            (self.seen, self.free_at) = (rate, self.clock + Self::DIVISION);
-            self.coming.push_back((self.clock + Self::DIVISION + 1, rate));
-        }
-        self.clock += 1;
-    }
 }
 
 /// Which rules hold for what comes in and what takes it.
@@ -218,6 +141,8 @@ pub struct World<N, M> {
     /// Line rate, bit/s.
     pub rate: u64,
     buckets: [Bucket; POINTS],
+    /// What was shown in the clock before, with whose end a bucket passes to the next.
+    rate_before: [Option<u64>; POINTS],
     stall: [u64; LINES + 1],
     quiet: u64,
     /// Rates as they changed: time and rate.
@@ -254,7 +179,8 @@ impl<N: Nic, M: Machine> World<N, M> {
             machines: Default::default(),
             generated: [LONGEST + FCS; POINTS],
             rate: 1_000_000_000,
-            buckets: std::array::from_fn(|_| Bucket::new()),
+            buckets: Default::default(),
+            rate_before: [None; POINTS],
             stall: [0; LINES + 1],
             quiet: 0,
             rates: Default::default(),
@@ -361,7 +287,7 @@ impl<N: Nic, M: Machine> World<N, M> {
         let point = mac_at(&frame.octets, 6).and_then(|mac| MACS.iter().position(|&m| m == mac));
         let (way, port) = point.map_or((POINTS, self.host_port), |i| (i, N::PORT_OF[i]));
         self.steered[usize::from(point.is_none())] += 1;
-        if let Some(i) = point.filter(|_| octets + FCS + LINE > DEPTH) {
+        if let Some(i) = point.filter(|_| (octets + FCS + LINE) as u64 > DEPTH) {
             self.too_long[i] += 1;
             return;
         }
@@ -461,25 +387,31 @@ impl<N: Nic, M: Machine> World<N, M> {
                 self.signals += 1;
                 self.any_message.unwrap_or_else(|| self.messages[i].pop_front().expect("a message was sent"))
             });
-            if out.start[i] && self.machines[i].is_none() {
+            let event = Event { start: out.start[i], signal, sent: out.sent[i], tick: out.tick, words: pins.words[i] };
+            let begins = out.start[i] && self.machines[i].is_none();
+            if begins {
                 self.machines[i] = Some(starts());
-            } else if let Some(machine) = &mut self.machines[i] {
-                assert_eq!(out.point[i], machine.shows(), "reaction point {i}, clock {}", self.clock);
             }
             if let Some(machine) = &mut self.machines[i] {
-                machine.clock(&Event {
-                    start: out.start[i],
-                    signal,
-                    sent: out.sent[i],
-                    tick: out.tick,
-                    words: pins.words[i],
-                    draws: out.draws[i],
-                });
-                self.events +=
-                    [out.start[i], out.signal[i], out.sent[i].is_some(), out.tick].map(u64::from).iter().sum::<u64>();
+                let shows = machine.clock(&event);
+                let clock = self.clock;
+                assert!(
+                    begins || out.point[i] == shows.point,
+                    "reaction point {i}, clock {clock}: {:?}, {shows:?}",
+                    out.point[i]
+                );
+                assert!(signal.is_none() || shows.ready, "a message is taken when none is served");
+                assert_eq!(out.draws[i], shows.draws, "reaction point {i}, clock {clock}");
+                self.events += [event.start, signal.is_some(), event.sent.is_some(), event.tick]
+                    .map(u64::from)
+                    .iter()
+                    .sum::<u64>();
             }
             let rate = out.point[i].current_rate;
-            self.buckets[i].clock(rate, out.sent[i]);
+            // That a frame goes shows a clock later.
+            if let Some(before) = self.rate_before[i].replace(rate) {
+                self.buckets[i].clock(before, out.sent[i].map(|octets| u32::from(octets) + LINE as u32));
+            }
             if self.rates[i].last().is_none_or(|&(_, last)| last != rate) {
                 self.rates[i].push((out.now, rate));
             }

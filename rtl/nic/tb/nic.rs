@@ -3,17 +3,18 @@
 
 mod bench;
 mod frames;
-mod machine;
 mod pins;
 mod schemes;
 
-use bench::{CNM, CONTROL_ADDRESS, LINE_COUNTERS, MACS, SINK_MAC, SMCC, Traffic, World};
-use frames::{any_arrival, any_departure, control, data, message, put};
-use machine::QcnSettings;
-use penstock_cosim::Random;
+use bench::{CONTROL_ADDRESS, LINE_COUNTERS, MACS, SINK_MAC, Traffic, World};
+use frames::{any_arrival, any_departure, control, data};
+use penstock_cosim::bits::Bits;
+use penstock_cosim::messages::{CNM, SMCC, message, message_at, message_of, put};
+use penstock_cosim::reaction_point::QcnSettings;
 use penstock_cosim::stream::{Beat, Frame, Source};
-use pins::{Bits, LINES, Memories, Nic, POINTS, Pins, Shown, nic_under_test};
-use schemes::{Scheme, SmccSettings, plain_qcn, plain_smcc};
+use penstock_cosim::{Random, at_least};
+use pins::{LINES, Memories, Nic, POINTS, Pins, Shown, nic_under_test};
+use schemes::{Scheme, SmccRules, plain_qcn, plain_smcc};
 
 nic_under_test!(QcnNic, qcn_nic, 1, [0; POINTS], CNM, 65_536);
 nic_under_test!(SmccNic, smcc_nic, 1, [0; POINTS], SMCC, 65_536);
@@ -126,7 +127,7 @@ fn lock_step<N: Nic, S: Scheme>(seed: u64) {
     let mut random = Random::new(seed);
     let mut world: World<N, S::Machine> = World::new(seed);
     let (mut signals, mut traced, mut seen, mut settled, mut resets) = (0, 0, 0, 0, 0);
-    while world.clock < CLOCKS {
+    while world.clock < at_least(CLOCKS) {
         world.reset();
         resets += 1;
         let scheme = S::any(&mut random);
@@ -149,7 +150,7 @@ fn lock_step<N: Nic, S: Scheme>(seed: u64) {
             world.set(&format!("reaction_point[{i}].enable"), enable, &starts);
         }
         if flood {
-            world.any_message = Some(bench::message_of(&same.octets, N::KIND));
+            world.any_message = Some(message_of(&same.octets, N::KIND));
         }
         for _ in 0..20_000 + random.below(60_000) {
             for p in 0..N::PORTS {
@@ -161,7 +162,7 @@ fn lock_step<N: Nic, S: Scheme>(seed: u64) {
                         frame.octets = Frame::random(&mut random, 12).octets;
                     }
                     // A flood of messages that all say the same, since some are lost.
-                    if flood && bench::message_at(&frame.octets, N::KIND).is_some() {
+                    if flood && message_at(&frame.octets, N::KIND).is_some() {
                         frame.octets = same.octets.clone();
                         let mac = macs[random.below(macs.len() as u64) as usize];
                         put(&mut frame.octets, 0, &mac.to_be_bytes()[2..]);
@@ -527,5 +528,5 @@ macro_rules! tests {
 }
 
 tests!(qcn, QcnNic, QcnSettings, 1_000, plain_qcn(), 24, 25);
-tests!(smcc, SmccNic, SmccSettings, 2_000, plain_smcc(), 99, 1);
+tests!(smcc, SmccNic, SmccRules, 2_000, plain_smcc(), 99, 1);
 tests!(lines, QcnLines, QcnSettings, 3_000, plain_qcn(), 24, 25);

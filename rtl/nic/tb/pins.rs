@@ -1,9 +1,8 @@
 //! The pins of a NIC, whichever build it is, and the memories of its delay lines.
 
 use penstock_cosim::axil::{Given, Shown as BusShown};
+use penstock_cosim::reaction_point::Point;
 use penstock_cosim::stream::Beat;
-
-use crate::machine::Point;
 
 /// Reaction points, and the most lines.
 pub const POINTS: usize = 4;
@@ -49,53 +48,6 @@ pub trait Nic {
     const KIND: u16;
     fn new(seed: u64) -> Self;
     fn clock(&mut self, pins: &Pins) -> Shown;
-}
-
-/// Bits of a port.
-pub trait Bits {
-    fn get(&self, from: usize, bits: usize) -> u64;
-    fn put(&mut self, from: usize, bits: usize, value: u64);
-}
-
-macro_rules! bits_of {
-    ($($kind:ty),*) => {$(
-        impl Bits for $kind {
-            fn get(&self, from: usize, bits: usize) -> u64 {
-                u64::from(*self) >> from & (!0 >> (64 - bits))
-            }
-            fn put(&mut self, from: usize, bits: usize, value: u64) {
-                let mask = (!0u64 >> (64 - bits)) << from;
-                *self = ((u64::from(*self) & !mask) | (value << from)) as $kind;
-            }
-        }
-    )*};
-}
-
-bits_of!(u8, u16, u32, u64);
-
-impl Bits for bool {
-    fn get(&self, _: usize, _: usize) -> u64 {
-        (*self).into()
-    }
-    fn put(&mut self, _: usize, _: usize, value: u64) {
-        *self = value != 0;
-    }
-}
-
-impl<const N: usize> Bits for [u32; N] {
-    fn get(&self, from: usize, bits: usize) -> u64 {
-        let word = |i: usize| u128::from(self.as_slice().get(from / 32 + i).copied().unwrap_or(0));
-        let three = word(0) | word(1) << 32 | word(2) << 64;
-        (three >> (from % 32)) as u64 & (!0 >> (64 - bits))
-    }
-    fn put(&mut self, from: usize, bits: usize, value: u64) {
-        let mask = u128::from(!0u64 >> (64 - bits)) << (from % 32);
-        let value = u128::from(value) << (from % 32);
-        for (i, word) in self.iter_mut().skip(from / 32).take(3).enumerate() {
-            let part = |all: u128| (all >> (32 * i)) as u32;
-            *word = (*word & !part(mask)) | part(value & mask);
-        }
-    }
 }
 
 /// The memories of the delay lines: a read is answered two clocks later.
@@ -230,7 +182,7 @@ macro_rules! nic_under_test {
                     });
                 }
                 for i in 0..POINTS {
-                    shown.point[i] = $crate::machine::Point {
+                    shown.point[i] = penstock_cosim::reaction_point::Point {
                         current_rate: out.current_rate_o.get(34 * i, 34),
                         target_rate: out.target_rate_o.get(34 * i, 34),
                         byte_stage: out.byte_stage_o.get(8 * i, 8) as u8,

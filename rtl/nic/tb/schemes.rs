@@ -1,10 +1,9 @@
 //! What the schemes' reaction points are set to, by registers and in their state machines.
 
 use penstock_cosim::Random;
+use penstock_cosim::reaction_point::{Machine, Qcn, QcnSettings, Readings, SmccPoint, SmccSettings, smcc_defaults};
 use penstock_schemes::BitRate;
 use penstock_schemes::smcc::Config;
-
-use crate::machine::{self, Machine, Qcn, QcnSettings, SmccPoint};
 
 /// A scheme's settings, its registers, and its state machine.
 pub trait Scheme {
@@ -34,23 +33,11 @@ impl Scheme for QcnSettings {
     }
 
     fn registers(&self) -> Vec<(&'static str, u64)> {
-        vec![
-            ("qcn.tick_clocks", 20),
-            ("qcn.gd_shift", self.gd_shift.into()),
-            ("qcn.rpg_threshold", self.threshold.into()),
-            ("qcn.rpg_byte_reset", self.byte_reset.into()),
-            ("qcn.rpg_time_reset", self.time_reset.into()),
-            ("qcn.rpg_ai_rate", self.ai_rate),
-            ("qcn.rpg_hai_rate", self.hai_rate),
-            ("qcn.rpg_min_rate", self.min_rate),
-            ("qcn.rpg_max_rate", self.max_rate),
-            ("qcn.rp_jitter", self.jitter.into()),
-            ("qcn.timer_on", self.timer_on.into()),
-        ]
+        self.registers(20)
     }
 
     fn start(&self) -> Qcn {
-        Qcn::new(self)
+        Qcn::new(Readings::FULL, self)
     }
 
     fn least_rate(&self) -> u64 {
@@ -58,12 +45,12 @@ impl Scheme for QcnSettings {
     }
 }
 
-pub struct SmccSettings {
+pub struct SmccRules {
     pub config: Config,
     pub max_rate: u64,
 }
 
-impl Scheme for SmccSettings {
+impl Scheme for SmccRules {
     type Machine = SmccPoint;
 
     fn any(random: &mut Random) -> Self {
@@ -71,26 +58,18 @@ impl Scheme for SmccSettings {
             ra: BitRate(100_000_000 + random.below(300_000_000)),
             two_stage: random.one_in(2),
             min_rate: BitRate(50_000_000 + random.below(50_000_000)),
-            ..machine::smcc_defaults()
+            ..smcc_defaults()
         };
         Self { config, max_rate: 1_000_000_000 - random.below(2) * random.below(300_000_000) }
     }
 
     fn registers(&self) -> Vec<(&'static str, u64)> {
-        let config = &self.config;
-        vec![
-            ("smcc.alpha", machine::gain(config.ra, config.ra_at.0)),
-            ("smcc.alpha_small", machine::gain(config.ra_small, config.ra_at.0)),
-            ("smcc.beta", machine::gain(config.rb, config.rb_at.0)),
-            ("smcc.t1", config.t1.0),
-            ("smcc.two_stage", config.two_stage.into()),
-            ("smcc.min_rate", config.min_rate.0),
-            ("smcc.max_rate", self.max_rate),
-        ]
+        SmccSettings::of(&self.config, self.max_rate).registers()
     }
 
     fn start(&self) -> SmccPoint {
-        SmccPoint::new(&self.config, self.max_rate)
+        // The NIC shows that it takes a notice, not that it sees one.
+        SmccPoint::new(&self.config, self.max_rate, 1)
     }
 
     fn least_rate(&self) -> u64 {
@@ -114,7 +93,7 @@ pub fn plain_qcn() -> QcnSettings {
     }
 }
 
-pub fn plain_smcc() -> SmccSettings {
-    let config = Config { min_rate: BitRate(50_000_000), ..machine::smcc_defaults() };
-    SmccSettings { config, max_rate: 1_000_000_000 }
+pub fn plain_smcc() -> SmccRules {
+    let config = Config { min_rate: BitRate(50_000_000), ..smcc_defaults() };
+    SmccRules { config, max_rate: 1_000_000_000 }
 }

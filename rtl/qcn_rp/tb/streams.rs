@@ -1,95 +1,140 @@
 //! The whole core with two reaction points: arriving frames, messages, and frames that go.
 
+#[path = "../../rp_common/tb/reference.rs"]
+mod reference;
 #[path = "../../rp_common/tb/streams.rs"]
 mod streams;
 
-use penstock_cosim::qcn_rp::{Core, In};
-use penstock_schemes::parts::jitter::Spread;
-use penstock_schemes::parts::quantiser::QntzFb;
-use penstock_schemes::parts::rate_calculator::{
-    AiHaiSequence, ByteCycle, CycleHalving, DecreaseOrder, Efr, FrCycles, HaiMultiplier, JitterRp, RateCalculator,
-    Rules, Trr,
-};
-use penstock_schemes::{Draw, Instant};
-use streams::{CNM, Message, Nic, Pins, Reaction, Shown};
+use penstock_cosim::Random;
+use penstock_cosim::bits::Bits;
+use penstock_cosim::messages::CNM;
+use penstock_cosim::qcn_rp::{Core, In, Out};
+use penstock_cosim::reaction_point::{self as point, Point, Qcn, QcnSettings, Readings};
+use streams::{Nic, Pins, Shown};
 
-const MIN_RATE: u64 = 500_000;
-/// Longer than all that the tests send.
-const BYTE_RESET: u32 = (1 << 24) - 1;
+fn says(out: &Out, i: usize) -> point::Shown {
+    let bit = |bits: u8| bits >> i & 1 == 1;
+    let left = |bits: u64| (bits >> (26 * i) << 38) as i64 >> 38;
+    point::Shown {
+        point: Point {
+            current_rate: out.current_rate_o.get(34 * i, 34),
+            target_rate: out.target_rate_o.get(34 * i, 34),
+            byte_stage: (out.byte_stage_o >> (8 * i)) as u8,
+            time_stage: (out.time_stage_o >> (8 * i)) as u8,
+        },
+        phase: out.phase_o >> (2 * i) & 3,
+        byte_left: left(out.byte_left_o),
+        time_left: left(out.time_left_o),
+        busy: bit(out.busy_o),
+        ready: false,
+        draws: [bit(out.draw_byte_o), bit(out.draw_timer_o)],
+    }
+}
 
-struct Qcn(Core);
+impl Nic for Core {
+    const KIND: u16 = CNM;
+    type Settings = QcnSettings;
+    type Machine = Qcn;
 
-impl Nic for Qcn {
-    fn clock(&mut self, pins: &Pins) -> Shown {
-        streams::clock!(self.0, In, pins, current_rate_o, {
-            // Feedback takes 1/65536 a step; nothing gives back.
-            gd_shift_i: 16,
-            rpg_threshold_i: 5,
-            rpg_byte_reset_i: BYTE_RESET,
-            rpg_min_rate_i: MIN_RATE,
-            rpg_max_rate_i: pins.max_rate,
+    fn new(seed: u64) -> Self {
+        Self::new(seed)
+    }
+
+    fn any(random: &mut Random) -> QcnSettings {
+        QcnSettings::any(random)
+    }
+
+    fn usual(max_rate: u64) -> QcnSettings {
+        QcnSettings {
+            // Feedback takes 1/65536 a step; little gives back.
+            gd_shift: 16,
+            threshold: 5,
+            byte_reset: (1 << 24) - 1,
+            time_reset: 10_000,
+            ai_rate: 0,
+            hai_rate: 0,
+            min_rate: 500_000,
+            max_rate,
+            jitter: 9_830,
+            timer_on: true,
+        }
+    }
+
+    fn bounds(settings: &QcnSettings) -> (u64, u64) {
+        (settings.min_rate, settings.max_rate)
+    }
+
+    fn machine(settings: &QcnSettings) -> Qcn {
+        Qcn::new(Readings::FULL, settings)
+    }
+
+    fn overflows(machine: &Qcn) -> bool {
+        machine.overflows()
+    }
+
+    type In = In;
+    const NAMES: (&'static str, &'static str) = ("qcn_rp", "qcn_rp");
+
+    fn inputs(settings: &QcnSettings, pins: &Pins) -> In {
+        let words = |of: usize| u64::from(pins.words[0][of]) | u64::from(pins.words[1][of]) << 32;
+        streams::inputs!(In, pins, {
+            tick_i: pins.tick,
+            random_byte_i: words(0),
+            random_timer_i: words(1),
+            gd_shift_i: settings.gd_shift,
+            rpg_threshold_i: settings.threshold,
+            rpg_byte_reset_i: settings.byte_reset,
+            rpg_time_reset_i: settings.time_reset,
+            rpg_ai_rate_i: settings.ai_rate,
+            rpg_hai_rate_i: settings.hai_rate,
+            rpg_min_rate_i: settings.min_rate,
+            rpg_max_rate_i: settings.max_rate,
+            rp_jitter_i: settings.jitter,
+            timer_on_i: settings.timer_on,
         })
     }
-}
 
-struct Nothing;
-
-impl Draw for Nothing {
-    fn draw(&mut self) -> u32 {
-        unreachable!("first cycles are not jittered")
+    fn settings(inputs: &In) -> QcnSettings {
+        QcnSettings {
+            gd_shift: inputs.gd_shift_i,
+            threshold: inputs.rpg_threshold_i,
+            byte_reset: inputs.rpg_byte_reset_i,
+            time_reset: inputs.rpg_time_reset_i,
+            ai_rate: inputs.rpg_ai_rate_i,
+            hai_rate: inputs.rpg_hai_rate_i,
+            min_rate: inputs.rpg_min_rate_i,
+            max_rate: inputs.rpg_max_rate_i,
+            jitter: inputs.rp_jitter_i,
+            timer_on: inputs.timer_on_i,
+        }
     }
-}
 
-impl Reaction for RateCalculator {
-    fn message(&mut self, message: Message) {
-        self.decrease(Instant::ZERO, QntzFb::from_steps(message.fb), &mut Nothing);
+    fn pins(inputs: &In) -> Pins {
+        let word = |i: usize| [inputs.random_byte_i, inputs.random_timer_i].map(|words| (words >> (32 * i)) as u32);
+        streams::pins!(inputs, inputs.tick_i, [word(0), word(1)])
     }
 
-    fn rate(&self) -> u64 {
-        self.current_rate()
+    fn clock(&mut self, inputs: &In) -> Shown {
+        streams::shown!(&self.clock(inputs), says)
     }
-}
-
-fn machine() -> RateCalculator {
-    RateCalculator::new(Rules {
-        gd_inverse: 1 << 16,
-        rpg_min_dec_fac: 50,
-        min_rate: MIN_RATE,
-        max_rate: 1_000_000_000,
-        r_ai: 0,
-        r_hai: 0,
-        threshold: 5,
-        byte_cycle: ByteCycle::Fixed(BYTE_RESET.into()),
-        time_reset: None,
-        jitter: Spread::NONE,
-        jitter_rp: JitterRp::Reload,
-        decrease_order: DecreaseOrder::Simultaneous,
-        fr_cycles: FrCycles::Threshold,
-        cycle_halving: CycleHalving::PerCounter,
-        hai_multiplier: HaiMultiplier::MinCount,
-        ai_hai_sequence: AiHaiSequence::Counters,
-        efr: Efr::ByteStage,
-        trr: Trr::FirstCycle,
-        tr_clamp: true,
-    })
 }
 
 #[test]
-fn messages_are_taken() {
-    streams::messages_are_taken(&mut Qcn(Core::new(1)), CNM, 1, 40_000, machine);
+fn lock_step() {
+    streams::lock_step::<Core>(1);
 }
 
 #[test]
 fn back_to_back_messages_at_line_rate() {
-    streams::back_to_back_messages_at_line_rate(&mut Qcn(Core::new(2)), CNM, 2, machine());
+    streams::back_to_back_messages_at_line_rate::<Core>(2);
 }
 
 #[test]
 fn frames_go_at_the_rate() {
-    streams::frames_go_at_the_rate(&mut Qcn(Core::new(3)), 3);
+    streams::frames_go_at_the_rate::<Core>(3);
 }
 
 #[test]
 fn garbage_leaves_nothing_stuck() {
-    streams::garbage_leaves_nothing_stuck(&mut Qcn(Core::new(4)), 4, MIN_RATE);
+    streams::garbage_leaves_nothing_stuck::<Core>(4);
 }

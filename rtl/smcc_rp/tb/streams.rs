@@ -1,88 +1,110 @@
 //! The whole core with two reaction points: arriving frames, messages, and frames that go.
 
+#[path = "../../rp_common/tb/reference.rs"]
+mod reference;
 #[path = "../../rp_common/tb/streams.rs"]
 mod streams;
 
-use penstock_cosim::smcc_rp::{Core, In};
-use penstock_schemes::parts::gain::Gain;
-use penstock_schemes::smcc::{Config, Notice, Rp, Smcc};
-use penstock_schemes::{BitRate, Class, CpId, Draw, Instant, Out, ReactionPoint, SCHEMES, SchemeConfig, To, Value};
-use streams::{Message, Nic, Pins, Reaction, SMCC, Shown};
+use penstock_cosim::Random;
+use penstock_cosim::bits::Bits;
+use penstock_cosim::messages::SMCC;
+use penstock_cosim::reaction_point::{self as point, Point, SmccPoint, SmccSettings, smcc_defaults};
+use penstock_cosim::smcc_rp::{Core, In, Out};
+use penstock_schemes::smcc::{DeltaZero, IncreaseFrom};
+use streams::{Nic, Pins, Shown};
 
-struct Nics(Core, Config);
+/// Clocks from the one in which a notice is seen to the one in which the rate shows it.
+const LATENCY: u64 = 76;
 
-impl Nic for Nics {
-    fn clock(&mut self, pins: &Pins) -> Shown {
-        streams::clock!(self.0, In, pins, rate_o, {
-            alpha_i: gain(self.1.ra.0, self.1.ra_at.0),
-            alpha_small_i: gain(self.1.ra.0, self.1.ra_at.0),
-            beta_i: gain(self.1.rb.0, self.1.rb_at.0),
-            min_rate_i: self.1.min_rate.0,
-            max_rate_i: pins.max_rate,
+fn says(out: &Out, i: usize) -> point::Shown {
+    point::Shown {
+        point: Point { current_rate: out.rate_o.get(34 * i, 34), ..Point::default() },
+        ..point::Shown::default()
+    }
+}
+
+impl Nic for Core {
+    const KIND: u16 = SMCC;
+    type Settings = SmccSettings;
+    type Machine = SmccPoint;
+
+    fn new(seed: u64) -> Self {
+        Self::new(seed)
+    }
+
+    fn any(random: &mut Random) -> SmccSettings {
+        SmccSettings::any(random)
+    }
+
+    /// One stage, 4000 bit/s per octet.
+    fn usual(max_rate: u64) -> SmccSettings {
+        SmccSettings::of(&smcc_defaults(), max_rate)
+    }
+
+    fn bounds(settings: &SmccSettings) -> (u64, u64) {
+        (settings.min_rate, settings.max_rate)
+    }
+
+    fn machine(settings: &SmccSettings) -> SmccPoint {
+        SmccPoint::new(&settings.config(DeltaZero::StateA, IncreaseFrom::Bound), settings.max_rate, LATENCY)
+    }
+
+    fn overflows(_: &SmccPoint) -> bool {
+        false
+    }
+
+    type In = In;
+    const NAMES: (&'static str, &'static str) = ("smcc_rp", "smcc_rp");
+
+    fn inputs(settings: &SmccSettings, pins: &Pins) -> In {
+        streams::inputs!(In, pins, {
+            alpha_i: settings.alpha as u32,
+            alpha_small_i: settings.alpha_small as u32,
+            beta_i: settings.beta as u32,
+            t1_i: settings.t1 as u32,
+            two_stage_i: settings.two_stage,
+            min_rate_i: settings.min_rate,
+            max_rate_i: settings.max_rate,
         })
     }
-}
 
-struct Nothing;
-
-impl Draw for Nothing {
-    fn draw(&mut self) -> u32 {
-        unreachable!("SMCC's reaction point draws nothing")
-    }
-}
-
-impl Out<Smcc> for Nothing {
-    fn send(&mut self, _: To, _: Class, _: Notice) {
-        unreachable!("SMCC's reaction point sends nothing")
-    }
-}
-
-impl Reaction for Rp {
-    fn message(&mut self, message: Message) {
-        let notice = Notice { cp: CpId(message.cp), q_off: message.q_off, q_delta: message.q_delta };
-        self.on_signal(Instant::ZERO, notice, &mut Nothing, &mut Nothing);
+    fn settings(inputs: &In) -> SmccSettings {
+        SmccSettings {
+            alpha: inputs.alpha_i.into(),
+            alpha_small: inputs.alpha_small_i.into(),
+            beta: inputs.beta_i.into(),
+            t1: inputs.t1_i.into(),
+            two_stage: inputs.two_stage_i,
+            min_rate: inputs.min_rate_i,
+            max_rate: inputs.max_rate_i,
+        }
     }
 
-    fn rate(&self) -> u64 {
-        self.allowance().rate.0
+    fn pins(inputs: &In) -> Pins {
+        streams::pins!(inputs, false, Default::default())
     }
-}
 
-fn gain(rate: u64, octets: u64) -> u32 {
-    let gain = Gain::new(rate, octets);
-    gain.mantissa() << 7 | u32::from(gain.shift() as u8 & 0x7f)
-}
-
-/// SMCC's defaults: one stage, 4000 bit/s per octet.
-fn config() -> Config {
-    let info = SCHEMES.iter().find(|info| info.name == "smcc").expect("it is there");
-    let values: Vec<Value> = info.parameters.iter().map(|p| p.default).collect();
-    match SchemeConfig::new("smcc", &values) {
-        Some(SchemeConfig::Smcc(config)) => config,
-        _ => unreachable!("defaults fit"),
+    fn clock(&mut self, inputs: &In) -> Shown {
+        streams::shown!(&self.clock(inputs), says)
     }
-}
-
-fn machine() -> Rp {
-    Rp::new(&config(), BitRate::from_gbps(1))
 }
 
 #[test]
-fn messages_are_taken() {
-    streams::messages_are_taken(&mut Nics(Core::new(1), config()), SMCC, 1, 20_000, machine);
+fn lock_step() {
+    streams::lock_step::<Core>(1);
 }
 
 #[test]
 fn back_to_back_messages_at_line_rate() {
-    streams::back_to_back_messages_at_line_rate(&mut Nics(Core::new(2), config()), SMCC, 2, machine());
+    streams::back_to_back_messages_at_line_rate::<Core>(2);
 }
 
 #[test]
 fn frames_go_at_the_rate() {
-    streams::frames_go_at_the_rate(&mut Nics(Core::new(3), config()), 3);
+    streams::frames_go_at_the_rate::<Core>(3);
 }
 
 #[test]
 fn garbage_leaves_nothing_stuck() {
-    streams::garbage_leaves_nothing_stuck(&mut Nics(Core::new(4), config()), 4, config().min_rate.0);
+    streams::garbage_leaves_nothing_stuck::<Core>(4);
 }

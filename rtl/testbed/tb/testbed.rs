@@ -4,9 +4,6 @@
 mod driver;
 #[path = "../../switch/tb/follow.rs"]
 mod follow;
-#[path = "../../nic/tb/machine.rs"]
-#[allow(dead_code)]
-mod machine;
 #[path = "../../cp/tb/reference.rs"]
 #[allow(dead_code)]
 mod reference;
@@ -15,11 +12,12 @@ use std::collections::VecDeque;
 
 use driver::{Bus, NICS, POINTS, POINTS_A_NIC, Settings, Testbed, field, mac};
 use follow::{Follow, Message, Shown};
-use machine::{Event, Machine, Point, Qcn, QcnSettings, SmccPoint};
+use penstock_cosim::reaction_point::{
+    self, Event, Machine, Point, Qcn, QcnSettings, Readings, SmccPoint, SmccSettings, smcc_defaults,
+};
 use penstock_cosim::stream::{Beat, Sink};
 use penstock_cosim::testbed_qcn::{In, Out};
-use penstock_cosim::{Clocked, testbed_qcn, testbed_qcn_ports, testbed_smcc};
-use penstock_schemes::smcc::Config;
+use penstock_cosim::{Clocked, at_least, testbed_qcn, testbed_qcn_ports, testbed_smcc};
 
 const BUFFER: u64 = 150_000;
 /// Rate of the congestion point's port, and when it falls and rises again.
@@ -40,34 +38,6 @@ const QCN: QcnSettings = QcnSettings {
     timer_on: true,
 };
 const TICK_CLOCKS: u64 = 25;
-
-fn qcn_registers(s: &QcnSettings) -> Vec<(&'static str, u64)> {
-    vec![
-        ("qcn.tick_clocks", TICK_CLOCKS),
-        ("qcn.gd_shift", s.gd_shift.into()),
-        ("qcn.rpg_threshold", s.threshold.into()),
-        ("qcn.rpg_byte_reset", s.byte_reset.into()),
-        ("qcn.rpg_time_reset", s.time_reset.into()),
-        ("qcn.rpg_ai_rate", s.ai_rate),
-        ("qcn.rpg_hai_rate", s.hai_rate),
-        ("qcn.rpg_min_rate", s.min_rate),
-        ("qcn.rpg_max_rate", s.max_rate),
-        ("qcn.rp_jitter", s.jitter.into()),
-        ("qcn.timer_on", s.timer_on.into()),
-    ]
-}
-
-fn smcc_registers(config: &Config, max_rate: u64) -> Vec<(&'static str, u64)> {
-    vec![
-        ("smcc.alpha", machine::gain(config.ra, config.ra_at.0)),
-        ("smcc.alpha_small", machine::gain(config.ra_small, config.ra_at.0)),
-        ("smcc.beta", machine::gain(config.rb, config.rb_at.0)),
-        ("smcc.t1", config.t1.0),
-        ("smcc.two_stage", config.two_stage.into()),
-        ("smcc.min_rate", config.min_rate.0),
-        ("smcc.max_rate", max_rate),
-    ]
-}
 
 /// The congestion point, and how the rates fall: 16 ms with a change of the service rate.
 fn settings(clocks: u64, nic_ports: usize, nics: &[(&'static str, u64)]) -> (Settings, reference::Settings) {
@@ -104,7 +74,7 @@ struct Bed<C, M> {
     machines: [Option<M>; POINTS],
     messages: Sink,
     /// Messages on their way to each reaction point.
-    coming: [VecDeque<machine::Message>; POINTS],
+    coming: [VecDeque<reaction_point::Message>; POINTS],
     seen: Seen,
 }
 
@@ -139,7 +109,7 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
         if let Some(frame) = self.messages.see(out.message_tvalid_o, beat, true) {
             let destination = self.follow.message(&frame);
             let Message { says: (fb, q_off, q_delta), cp_id, .. } = Message::of(&frame, self.smcc).expect("it is one");
-            let message = machine::Message { fb, cp: cp_id, q_off: q_off as i32, q_delta: q_delta as i32 };
+            let message = reaction_point::Message { fb, cp: cp_id, q_off: q_off as i32, q_delta: q_delta as i32 };
             let point = (0..POINTS).find(|&point| mac(point) == destination).expect("a reaction point's");
             self.coming[point].push_back(message);
         }
@@ -158,26 +128,28 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
             sent: bit(out.sent_valid_o).then(|| field(&out.sent_octets_o, 16, point) as u16),
             tick: out.tick_o >> (point / POINTS_A_NIC) & 1 == 1,
             words: [input.random_byte_i[point], input.random_timer_i[point]],
-            draws: [bit(out.draw_byte_o), bit(out.draw_timer_o)],
         };
         if event.start {
             self.machines[point] = Some(starts());
-        } else if let Some(machine) = &mut self.machines[point] {
-            let shows = Point {
+        }
+        let Some(machine) = &mut self.machines[point] else { return };
+        let shows = machine.clock(&event);
+        let here = format_args!("reaction point {point}, clock {}", self.bed.clocks());
+        if !event.start {
+            let point = Point {
                 current_rate: field(&out.current_rate_o, 34, point),
                 target_rate: field(&out.target_rate_o, 34, point),
                 byte_stage: (out.byte_stage_o >> (8 * point)) as u8,
                 time_stage: (out.time_stage_o >> (8 * point)) as u8,
             };
-            assert_eq!(shows, machine.shows(), "reaction point {point}, clock {}", self.bed.clocks());
+            assert_eq!(point, shows.point, "{here}");
         }
-        if let Some(machine) = &mut self.machines[point] {
-            machine.clock(&event);
-            self.seen.signals += u64::from(event.signal.is_some());
-            self.seen.sent += u64::from(event.sent.is_some());
-            self.seen.byte_cycles += u64::from(event.draws[0]);
-            self.seen.time_cycles += u64::from(event.draws[1]);
-        }
+        let draws = [bit(out.draw_byte_o), bit(out.draw_timer_o)];
+        assert_eq!((draws, shows.ready || signal.is_none()), (shows.draws, true), "{here}");
+        self.seen.signals += u64::from(signal.is_some());
+        self.seen.sent += u64::from(event.sent.is_some());
+        self.seen.byte_cycles += u64::from(draws[0]);
+        self.seen.time_cycles += u64::from(draws[1]);
     }
 
     /// Starts a flow while the machines look on.
@@ -216,38 +188,38 @@ impl<C: Clocked<In = In, Out = Out>, M: Machine> Bed<C, M> {
 
 /// QCN, its timer and both its counters, at both ways to share the NICs' ports.
 fn qcn<C: Clocked<In = In, Out = Out>>(clocks: u64, nic_ports: usize) -> Seen {
-    let (settings, cp) = settings(clocks, nic_ports, &qcn_registers(&QCN));
+    let (settings, cp) = settings(clocks, nic_ports, &QCN.registers(TICK_CLOCKS));
     let mut bed = Bed::<C, Qcn>::new(false, &settings, cp);
-    bed.run(clocks, &|| Qcn::new(&QCN));
+    bed.run(clocks, &|| Qcn::new(Readings::FULL, &QCN));
     bed.seen
 }
 
 #[test]
 fn qcn_in_lock_step() {
-    let seen = qcn::<testbed_qcn::Core>(2_000_000, 1);
+    let seen = qcn::<testbed_qcn::Core>(at_least(2_000_000), 1);
     assert!(seen.signals > 200 && seen.sent > 4_000 && seen.byte_cycles > 100 && seen.time_cycles > 200, "{seen:?}");
 }
 
 #[test]
 fn qcn_with_a_port_for_each_reaction_point_in_lock_step() {
-    let seen = qcn::<testbed_qcn_ports::Core>(600_000, 4);
+    let seen = qcn::<testbed_qcn_ports::Core>(at_least(600_000), 4);
     assert!(seen.signals > 100 && seen.sent > 1_000 && seen.byte_cycles > 20, "{seen:?}");
 }
 
 #[test]
 fn smcc_in_lock_step() {
-    let clocks = 2_000_000;
-    let (config, max_rate) = (machine::smcc_defaults(), 1_000_000_000);
-    let (settings, cp) = settings(clocks, 1, &smcc_registers(&config, max_rate));
+    let clocks = at_least(2_000_000);
+    let (config, max_rate) = (smcc_defaults(), 1_000_000_000);
+    let (settings, cp) = settings(clocks, 1, &SmccSettings::of(&config, max_rate).registers());
     let mut bed = Bed::<testbed_smcc::Core, SmccPoint>::new(true, &settings, cp);
-    bed.run(clocks, &|| SmccPoint::new(&config, max_rate));
+    bed.run(clocks, &|| SmccPoint::new(&config, max_rate, 1));
     assert!(bed.seen.signals > 300 && bed.seen.sent > 5_000, "{:?}", bed.seen);
 }
 
 /// Clocks that pass without a look at each give the same.
 #[test]
 fn fast_runs_are_the_same() {
-    let (settings, _) = settings(300_000, 1, &qcn_registers(&QCN));
+    let (settings, _) = settings(300_000, 1, &QCN.registers(TICK_CLOCKS));
     let ends = [1, 1000, 1_000_000].map(|stretch| {
         let mut bed = Testbed::<testbed_qcn::Core>::new(&settings, 9);
         (0..POINTS).for_each(|point| bed.start(point));
@@ -295,7 +267,7 @@ fn one_flow_fills_the_port() {
 #[cfg(feature = "experiment")]
 mod fast {
     use super::{Clocked, In, Out, Settings};
-    use super::{POINTS, QCN, Testbed, machine, qcn_registers, settings, smcc_registers};
+    use super::{POINTS, QCN, SmccSettings, TICK_CLOCKS, Testbed, settings, smcc_defaults};
     use penstock_cosim::{testbed_qcn, testbed_qcn_fast, testbed_smcc, testbed_smcc_fast};
 
     /// Clocks of a processor that this thread has had, seconds.
@@ -320,10 +292,10 @@ mod fast {
 
     #[test]
     fn fast_builds_are_the_same() {
-        let (qcn, _) = settings(1_000_000, 1, &qcn_registers(&QCN));
+        let (qcn, _) = settings(1_000_000, 1, &QCN.registers(TICK_CLOCKS));
         let same = end::<testbed_qcn_fast::Core>("testbed_qcn_fast", &qcn);
         assert_eq!(same, end::<testbed_qcn::Core>("testbed_qcn", &qcn));
-        let (smcc, _) = settings(1_000_000, 1, &smcc_registers(&machine::smcc_defaults(), 1_000_000_000));
+        let (smcc, _) = settings(1_000_000, 1, &SmccSettings::of(&smcc_defaults(), 1_000_000_000).registers());
         let same = end::<testbed_smcc_fast::Core>("testbed_smcc_fast", &smcc);
         assert_eq!(same, end::<testbed_smcc::Core>("testbed_smcc", &smcc));
     }

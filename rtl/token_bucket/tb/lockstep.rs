@@ -1,77 +1,36 @@
 //! The token bucket against the one of the simulator, in every clock.
 
-use std::collections::VecDeque;
-
+use penstock_cosim::bucket::{Bucket, REFILL};
 use penstock_cosim::{
     Random, operations,
     token_bucket::{Core, In},
     vectors::{self, Recorder},
 };
-use penstock_schemes::{BitRate, Duration, Octets};
-use penstock_sim::pacer::TokenBucket;
 
-const CLOCK_PS: u64 = 8_000;
-/// Clocks from one refill to the next.
-const REFILL: u64 = 2_000;
-/// Clocks from the one in which a rate is seen to the next in which one can be.
-const DIVISION: u64 = 17;
-/// Clocks from the one in which a rate is seen to the first whose refill it counts for.
-const LATENCY: u64 = DIVISION + 1;
 const EPISODES: u64 = 400;
 const CLOCKS: u64 = 25_000;
 
-/// The core and the simulator's bucket side by side.
+/// The core and the simulator's bucket side by side; none before the first reset.
 struct Bench {
     core: Core,
-    bucket: TokenBucket,
-    /// Clocks since the reset, if there was one.
-    clock: Option<u64>,
-    /// The last rate that was seen, and from when on another can be.
-    seen: u64,
-    free_at: u64,
-    /// When rates begin to count.
-    coming: VecDeque<(u64, u64)>,
-}
-
-/// As it is after a reset: full, and at rate 0.
-fn bucket() -> TokenBucket {
-    TokenBucket::new(Octets(3000), Duration(REFILL * CLOCK_PS), BitRate(500_000), BitRate(0))
+    bucket: Option<Bucket>,
 }
 
 impl Bench {
     fn new(seed: u64) -> Self {
-        Self { core: Core::new(seed), bucket: bucket(), clock: None, seen: 0, free_at: 0, coming: VecDeque::new() }
+        Self { core: Core::new(seed), bucket: None }
     }
 
     fn clock(&mut self, input: &In) {
         let out = self.core.clock(input);
-        if let Some(clock) = self.clock {
-            let now = clock * CLOCK_PS;
-            if self.coming.front().is_some_and(|&(at, _)| at == clock) {
-                let (_, rate) = self.coming.pop_front().expect("there is one");
-                self.bucket.set_rate(now, BitRate(rate));
-            }
+        if let Some(bucket) = &mut self.bucket {
             let octets = input.octets_i.into();
-            let ready = self.bucket.ready(now, octets) == now;
-            assert_eq!(
-                (out.ready_o, u64::from(out.tokens_o)),
-                (ready, self.bucket.octets()),
-                "in clock {clock} after the reset"
-            );
-            if ready && input.take_i {
-                self.bucket.take(now, octets);
-            }
-            // The division takes one rate at a time.
-            if clock >= self.free_at && input.rate_i != self.seen {
-                (self.seen, self.free_at) = (input.rate_i, clock + DIVISION);
-                self.coming.push_back((clock + LATENCY, input.rate_i));
-            }
+            let shown = bucket.shows(octets);
+            assert_eq!((out.ready_o, u64::from(out.tokens_o)), shown, "{input:?}, {bucket:?}");
+            bucket.clock(input.rate_i, Some(octets).filter(|_| shown.0 && input.take_i));
         }
-        self.clock = self.clock.map(|clock| clock + 1);
         if input.rst_i {
-            self.bucket = bucket();
-            (self.clock, self.seen, self.free_at) = (Some(0), 0, 0);
-            self.coming.clear();
+            self.bucket = Some(Bucket::default());
         }
     }
 }

@@ -1,0 +1,247 @@
+//! What a whole reaction point shows in every clock: the receiver, the demultiplexer and the gates in words, around the state
+//! machines of the schemes and the simulator's token bucket.
+
+use std::collections::VecDeque;
+
+use penstock_cosim::bucket::{Bucket, DEPTH};
+use penstock_cosim::messages::{mac_at, message_at, message_of};
+use penstock_cosim::reaction_point::{self as point, Event, Machine, Message};
+use penstock_cosim::stream::{BEAT, Beat};
+
+use crate::streams::{MACS, POINTS, Pins, Shown};
+
+/// Octets on the line beside a frame's.
+pub const LINE: u64 = 20;
+
+/// A counter: what happened shows two clocks later.
+#[derive(Default)]
+struct Counter {
+    happened: bool,
+    count: u32,
+}
+
+impl Counter {
+    fn clock(&mut self, happens: bool) {
+        self.count += u32::from(self.happened);
+        self.happened = happens;
+    }
+}
+
+/// Takes messages out of the frames that arrive.
+struct Receiver {
+    kind: u16,
+    /// The beat that is shown behind the input, and one that came while that was not taken.
+    arrived: VecDeque<Beat>,
+    /// The frame that arrives: its octets so far, and whether it is known to be a message.
+    octets: Vec<u8>,
+    is_message: bool,
+    /// Its beats while that is not known, and those of frames that pass.
+    held: Vec<Beat>,
+    passing: VecDeque<Beat>,
+    /// A message and for whom it is.
+    message: Option<(u64, Message)>,
+    taken: Counter,
+    malformed: Counter,
+}
+
+impl Receiver {
+    /// Beats of its memory.
+    const WORDS: usize = 4;
+    /// By its third beat a frame is known.
+    const DECISION: usize = 3;
+
+    fn new(kind: u16) -> Self {
+        Self {
+            kind,
+            arrived: VecDeque::new(),
+            octets: Vec::new(),
+            is_message: false,
+            held: Vec::new(),
+            passing: VecDeque::new(),
+            message: None,
+            taken: Counter::default(),
+            malformed: Counter::default(),
+        }
+    }
+
+    /// What it shows: that a beat is taken, and the next that passes.
+    fn shows(&self) -> (bool, Option<Beat>) {
+        (self.arrived.len() < 2, self.passing.front().copied())
+    }
+
+    fn clock(&mut self, rx: Option<Beat>, ready: bool, served: bool) {
+        let (takes, passes) = self.shows();
+        let full = self.held.len() + self.passing.len() == Self::WORDS;
+        let mut message = self.message.filter(|_| !served);
+        let (mut good, mut bad) = (false, false);
+        let shown = self.arrived.front().copied();
+        let mut moves = shown.is_none();
+        if let Some(beat) = shown {
+            let before = self.octets.len();
+            self.octets.extend(&beat.data.to_le_bytes()[..beat.keep.count_ones() as usize]);
+            let beats = before / BEAT + 1;
+            let decides = !self.is_message && (beats == Self::DECISION || beat.last && beats < Self::DECISION);
+            let is_message = self.is_message || decides && message_at(&self.octets, self.kind).is_some();
+            let waits = decides && is_message && beats == Self::DECISION && self.message.is_some();
+            moves = (self.is_message || !full) && !waits;
+            if !moves {
+                self.octets.truncate(before);
+            } else if is_message {
+                self.held.clear();
+                self.is_message = !beat.last;
+                if beat.last {
+                    good = (60..=120).contains(&self.octets.len()) && !beat.user;
+                    bad = !good;
+                }
+                if good {
+                    let says = message_of(&self.octets, self.kind);
+                    // No congestion says nothing.
+                    if self.kind == penstock_cosim::messages::SMCC || says.fb > 0 {
+                        message = Some((mac_at(&self.octets, 0).expect("it is long enough"), says));
+                    }
+                }
+            } else {
+                self.held.push(beat);
+                if decides || beats > Self::DECISION {
+                    self.passing.extend(self.held.drain(..));
+                }
+            }
+            if moves && beat.last {
+                self.octets.clear();
+            }
+        }
+        if passes.is_some() && ready {
+            self.passing.pop_front();
+        }
+        if moves {
+            self.arrived.pop_front();
+        }
+        self.arrived.extend(rx.filter(|_| takes));
+        self.message = message;
+        self.taken.clock(good);
+        self.malformed.clock(bad);
+    }
+}
+
+/// Hands a message to its reaction point, or to none.
+#[derive(Default)]
+struct Demux {
+    /// Looked at, and whose it is.
+    message: Option<Option<usize>>,
+    unknown: u32,
+}
+
+impl Demux {
+    fn offers(&self, i: usize) -> bool {
+        self.message == Some(Some(i))
+    }
+
+    fn clock(&mut self, destination: Option<u64>, served: bool) {
+        self.unknown += u32::from(self.message == Some(None));
+        self.message = match self.message {
+            _ if served => None,
+            None => destination.map(|mac| MACS.iter().position(|&own| own == mac)),
+            looked_at => looked_at,
+        };
+    }
+}
+
+/// What a gate does with the frame in front of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// It is new.
+    Waits,
+    /// Its length is known, and the bucket asked for it; or it is more than a bucket holds.
+    Asks(u64),
+    Never,
+    /// It goes, or is dropped.
+    Passes,
+    Drops,
+}
+
+/// Lets a reaction point's frames go at its rate.
+struct Gate {
+    way: Way,
+    bucket: Bucket,
+    sent: Option<u16>,
+    dropped: Counter,
+}
+
+impl Gate {
+    fn new() -> Self {
+        Self { way: Way::Waits, bucket: Bucket::default(), sent: None, dropped: Counter::default() }
+    }
+
+    /// That a beat is taken, and what is shown of it.
+    fn shows(&self, tx: Option<Beat>, ready: bool) -> (bool, Option<Beat>) {
+        let passes = self.way == Way::Passes;
+        (self.way == Way::Drops || passes && ready, tx.filter(|_| passes))
+    }
+
+    fn clock(&mut self, tx: Option<(Beat, u16)>, ready: bool, rate: u64) {
+        let (takes, _) = self.shows(None, ready);
+        let ends = takes && tx.is_some_and(|(beat, _)| beat.last);
+        let asked = match self.way {
+            Way::Asks(octets) if tx.is_some() => octets as u32,
+            _ => 0,
+        };
+        let goes = asked > 0 && self.bucket.shows(asked).0;
+        self.bucket.clock(rate, goes.then_some(asked));
+        self.sent = tx.filter(|_| goes).map(|(_, octets)| octets);
+        self.dropped.clock(self.way == Way::Drops && ends);
+        self.way = match (self.way, tx) {
+            (Way::Passes | Way::Drops, _) if ends => Way::Waits,
+            (way @ (Way::Passes | Way::Drops), _) => way,
+            (Way::Asks(_), _) if goes => Way::Passes,
+            (Way::Never, Some(_)) => Way::Drops,
+            (_, Some((_, octets))) if u64::from(octets) + LINE <= DEPTH => Way::Asks(u64::from(octets) + LINE),
+            (_, Some(_)) => Way::Never,
+            (_, None) => Way::Waits,
+        };
+    }
+}
+
+/// A core with two reaction points from a reset on.
+pub struct Reference<M> {
+    receiver: Receiver,
+    demux: Demux,
+    pub machines: [M; POINTS],
+    gates: [Gate; POINTS],
+}
+
+impl<M: Machine> Reference<M> {
+    pub fn new(kind: u16, machine: impl Fn() -> M) -> Self {
+        Self {
+            receiver: Receiver::new(kind),
+            demux: Demux::default(),
+            machines: std::array::from_fn(|_| machine()),
+            gates: std::array::from_fn(|_| Gate::new()),
+        }
+    }
+
+    /// What shows in a clock; then it passes.
+    pub fn clock(&mut self, pins: &Pins) -> Shown {
+        let mut shown = Shown::default();
+        (shown.rx_ready, shown.rx) = self.receiver.shows();
+        (shown.taken, shown.malformed) = (self.receiver.taken.count, self.receiver.malformed.count);
+        shown.unknown = self.demux.unknown;
+        for (i, (machine, gate)) in self.machines.iter_mut().zip(&mut self.gates).enumerate() {
+            let signal = self.receiver.message.filter(|_| self.demux.offers(i)).map(|(_, message)| message);
+            let (start, sent, tick, words) = (pins.start[i], gate.sent, pins.tick, pins.words[i]);
+            let says = machine.clock(&Event { start, signal, sent, tick, words });
+            // Whether it would take a message shows with one alone.
+            shown.point[i] = point::Shown { ready: false, ..says };
+            shown.signal[i] = signal.is_some() && says.ready;
+            let (tx, ready) = (pins.tx[i], pins.tx_ready[i]);
+            (shown.tx_ready[i], shown.tx[i]) = gate.shows(tx.map(|(beat, _)| beat), ready);
+            (shown.sent[i], shown.dropped[i]) = (gate.sent, gate.dropped.count);
+            shown.tokens[i] = gate.bucket.shows(0).1 as u16;
+            gate.clock(tx, ready, says.point.current_rate);
+        }
+        let served = self.demux.message == Some(None) || shown.signal.contains(&true);
+        let message = self.receiver.message;
+        self.demux.clock(message.map(|(mac, _)| mac), served);
+        self.receiver.clock(pins.rx, pins.rx_ready, served);
+        shown
+    }
+}
