@@ -79,7 +79,7 @@ fn delays(mut clock: impl FnMut(bool, u32, Option<Beat>) -> (Option<Beat>, [u32;
     let mut traffic = Traffic { source: Source::default(), load: 1, gaps: 1 };
     let mut coming = VecDeque::new();
     let (mut delay, mut since_reset, mut beats) = (0, 0u64, 0u64);
-    for now in 0..5_000_000u64 {
+    for now in 0..10_000_000u64 {
         let reset = now == 0 || since_reset > 30_000 && random.one_in(5_000);
         since_reset += 1;
         if reset {
@@ -159,7 +159,7 @@ fn too_much_for_it() {
     let mut leaving: Vec<(u64, Beat)> = Vec::new();
     let (mut delay, mut since_reset, mut stalls) = (0u64, 0, 1);
     let (mut dropped, mut cut, mut passed, mut all_dropped) = (0, 0, 0u64, 0u64);
-    for now in 0..3_000_000u64 {
+    for now in 0..10_000_000u64 {
         let reset = now == 0 || since_reset > 30_000 && random.one_in(5_000);
         since_reset += 1;
         if reset {

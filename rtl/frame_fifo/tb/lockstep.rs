@@ -108,5 +108,5 @@ macro_rules! frames_are_whole {
     };
 }
 
-frames_are_whole!(large, frame_fifo, 512, 5_000_000, 81);
-frames_are_whole!(small, frame_fifo_small, 32, 5_000_000, 82);
+frames_are_whole!(large, frame_fifo, 512, 10_000_000, 81);
+frames_are_whole!(small, frame_fifo_small, 32, 10_000_000, 82);

@@ -139,7 +139,7 @@ fn keeps_the_rules<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Side, lossl
     let mut coming = VecDeque::new();
     let (mut shown, mut beats, mut frames, mut since_reset) = (false, 0, 0, 0);
     let (mut stalls, mut busy, mut wild, mut told) = (1, 1, false, 0u64);
-    for now in 0..5_000_000u64 {
+    for now in 0..10_000_000u64 {
         given.reset = now == 0 || since_reset > 20_000 && random.one_in(2_000);
         since_reset += 1;
         if given.reset {
@@ -339,7 +339,7 @@ fn stops_and_goes_on<C>(
     let mut counts: VecDeque<(u64, (u32, u32, u32))> = VecDeque::new();
     let (mut count, mut shown_count) = ((0, 0, 0), (0, 0, 0));
     let (mut since_reset, mut stalls, mut gaps, mut load, mut stopped) = (0, 1, 1, 1, 0u64);
-    for now in 0..3_000_000u64 {
+    for now in 0..10_000_000u64 {
         let reset = now == 0 || since_reset > 20_000 && random.one_in(2_000);
         since_reset += 1;
         if reset {
