@@ -1,5 +1,7 @@
 //! What runs, how far it is and how long it will take: one line on standard error.
 
+#![allow(clippy::disallowed_types, reason = "how long a run takes is a matter of the wall clock")]
+
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

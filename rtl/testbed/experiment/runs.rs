@@ -55,8 +55,8 @@ impl Run {
 
     /// The rate of the congestion point's port from a clock on, bit/s.
     pub fn rate_at(&self, clock: u64) -> u64 {
-        let changes = self.settings.changes.iter().filter(|change| change.0 <= clock);
-        changes.last().map_or(self.settings.rate, |change| change.1)
+        let mut changes = self.settings.changes.iter().filter(|change| change.0 <= clock);
+        changes.next_back().map_or(self.settings.rate, |change| change.1)
     }
 
     /// What stands above the table: settings, and the names of the columns.
