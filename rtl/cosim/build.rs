@@ -97,7 +97,7 @@ fn main() {
     let root = env::var("VERILATOR_ROOT").expect("`make -C rtl test` sets VERILATOR_ROOT");
     println!("cargo::rerun-if-env-changed=VERILATOR");
     println!("cargo::rerun-if-env-changed=VERILATOR_ROOT");
-    // A mutant of one core needs no other.
+    // Mutants need the cores that are tested, in these folders, no other.
     println!("cargo::rerun-if-env-changed=PENSTOCK_CORE");
     let only = env::var("PENSTOCK_CORE").ok();
     let experiment = env::var_os("CARGO_FEATURE_EXPERIMENT").is_some();
@@ -117,7 +117,7 @@ fn main() {
     let mut rust = String::new();
     let cores: Vec<_> = cores(&rtl)
         .into_iter()
-        .filter(|(folder, _)| only.as_ref().is_none_or(|name| folder.ends_with(name)))
+        .filter(|(folder, _)| only.as_ref().is_none_or(|names| names.split(',').any(|name| folder.ends_with(name))))
         .map(|(folder, core)| {
             let sources = sources(&rtl, &folder, &core);
             let builds: Vec<_> =

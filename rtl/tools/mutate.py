@@ -4,7 +4,7 @@ For each core whose `core.toml` has
 
     [mutation]
     sources = ["rtl/x.sv"]     # what is changed
-    tests = ["x"]              # tests of rtl/cosim of which one must fail
+    tests = ["x"]              # tests of rtl/cosim of which one must fail, of this core or those made of it
 
 every mutant of the sources is tested, with the whole tests. One that passes is an error, unless
 `[[mutation.equivalent]]` names it (`line`, `changes`) with its `reason`; so is an entry there that is caught.
@@ -64,6 +64,7 @@ _SELECTS = ("RangeSelect", "AscendingRangeSelect", "SimpleRangeSelect", "Element
 _MOMENT = 1
 # The number of the mutant comes in here; 0 is none.
 _NUMBER = "PENSTOCK_MUTANT"
+_COSIM = Path("cosim", "Cargo.toml")
 _PREFACE = f"""\
 `ifndef {_NUMBER}
 `define {_NUMBER}
@@ -242,6 +243,8 @@ def _changes(node: pyslang.syntax.SyntaxNode, constants: set[str]) -> Iterator[t
             continue
         if kind == "MultipleConcatenationExpression" and child is node.expression:
             continue
+        if kind == "StreamingConcatenationExpression" and child is node.sliceSize:
+            continue
         yield from _changes(child, constants)
 
 
@@ -315,8 +318,11 @@ def _build(folder: Path, plan: dict[str, Any], mutants: list[Mutant]) -> list[tu
         if not link.exists():
             link.symlink_to(RTL.parent / link.name)
     command = ["cargo", "test", "--no-run", "--locked", "--message-format=json-render-diagnostics", "--manifest-path"]
-    command += [str(copy / "cosim" / "Cargo.toml"), *(option for test in plan["tests"] for option in ("--test", test))]
-    environment = {**os.environ, "CARGO_TARGET_DIR": str(root / "target"), "PENSTOCK_CORE": folder.name}
+    command += [str(copy / _COSIM), *(option for test in plan["tests"] for option in ("--test", test))]
+    # A core without a build of its own is tested in those that are made of it.
+    paths = {test["name"]: Path(test["path"]) for test in tomllib.loads(texts[_COSIM])["test"]}
+    folders = ",".join(sorted({paths[test].parts[1] for test in plan["tests"]}))
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(root / "target"), "PENSTOCK_CORE": folders}
     run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
     if run.returncode:
         raise SystemExit(f"{folder.name}: the mutants cannot be built")

@@ -8,7 +8,7 @@ use penstock_cosim::messages::{mac_at, message_at, message_of};
 use penstock_cosim::reaction_point::{self as point, Event, Machine, Message};
 use penstock_cosim::stream::{BEAT, Beat};
 
-use crate::streams::{MACS, POINTS, Pins, Shown};
+use crate::streams::{POINTS, Pins, Shown};
 
 /// Octets on the line beside a frame's.
 pub const LINE: u64 = 20;
@@ -126,8 +126,9 @@ impl Receiver {
 /// Hands a message to its reaction point, or to none.
 #[derive(Default)]
 struct Demux {
-    /// Looked at, and whose it is.
+    /// Looked at, and whose it is, by the addresses of the clock before.
     message: Option<Option<usize>>,
+    mac: [u64; POINTS],
     unknown: u32,
 }
 
@@ -136,13 +137,14 @@ impl Demux {
         self.message == Some(Some(i))
     }
 
-    fn clock(&mut self, destination: Option<u64>, served: bool) {
+    fn clock(&mut self, destination: Option<u64>, mac: [u64; POINTS], served: bool) {
         self.unknown += u32::from(self.message == Some(None));
         self.message = match self.message {
             _ if served => None,
-            None => destination.map(|mac| MACS.iter().position(|&own| own == mac)),
+            None => destination.map(|to| self.mac.iter().position(|&own| own == to)),
             looked_at => looked_at,
         };
+        self.mac = mac;
     }
 }
 
@@ -240,7 +242,7 @@ impl<M: Machine> Reference<M> {
         }
         let served = self.demux.message == Some(None) || shown.signal.contains(&true);
         let message = self.receiver.message;
-        self.demux.clock(message.map(|(mac, _)| mac), served);
+        self.demux.clock(message.map(|(to, _)| to), pins.mac, served);
         self.receiver.clock(pins.rx, pins.rx_ready, served);
         shown
     }

@@ -20,9 +20,11 @@ const CLOCK_HZ: u64 = 125_000_000;
 const CLOCKS: u64 = 10_000_000;
 
 /// What the tests give a core in a clock.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Pins {
     pub reset: bool,
+    /// Addresses of the reaction points.
+    pub mac: [u64; POINTS],
     pub rx: Option<Beat>,
     pub rx_ready: bool,
     /// With the frame's length.
@@ -32,6 +34,22 @@ pub struct Pins {
     pub tick: bool,
     /// Random words of byte counter and timer.
     pub words: [[u32; 2]; POINTS],
+}
+
+impl Default for Pins {
+    fn default() -> Self {
+        Self {
+            reset: false,
+            mac: MACS,
+            rx: None,
+            rx_ready: false,
+            tx: [None; POINTS],
+            tx_ready: [false; POINTS],
+            start: [false; POINTS],
+            tick: false,
+            words: [[0; 2]; POINTS],
+        }
+    }
 }
 
 /// What a core shows in a clock.
@@ -84,7 +102,7 @@ macro_rules! inputs {
         let tx = pins.tx.map(Option::unwrap_or_default);
         let words = |each: [u64; 2]| [each[0] as u32, (each[0] >> 32) as u32, each[1] as u32, (each[1] >> 32) as u32];
         let bits = |each: [bool; 2]| u8::from(each[0]) | u8::from(each[1]) << 1;
-        let mac = u128::from($crate::streams::MACS[0]) | u128::from($crate::streams::MACS[1]) << 48;
+        let mac = u128::from(pins.mac[0]) | u128::from(pins.mac[1]) << 48;
         $inputs {
             rst_i: pins.reset,
             s_axis_rx_tdata: rx.data,
@@ -122,6 +140,7 @@ macro_rules! pins {
         let octets = |i: usize| (inputs.s_axis_tx_octets_i >> (16 * i)) as u16;
         $crate::streams::Pins {
             reset: inputs.rst_i,
+            mac: [0, 1].map(|i| inputs.mac_i.get(48 * i, 48)),
             rx: inputs.s_axis_rx_tvalid.then_some(penstock_cosim::stream::Beat {
                 data: inputs.s_axis_rx_tdata,
                 keep: inputs.s_axis_rx_tkeep,
@@ -323,16 +342,21 @@ pub fn lock_step<N: Nic>(seed: u64) {
         let rarely = if random.one_in(2) { 2 } else { 100 };
         let ticking = 1 + random.below(rarely);
         let (mut rx, mut tx) = (Way::default(), [Way::default(), Way::default()]);
-        let mut last = Shown::default();
+        let (mut last, mut mac) = (Shown::default(), MACS);
         for _ in 0..random.below(60_000) {
             if rx.source.left() == 0 && random.one_in(quiet) {
                 rx.push(any_arrival(&mut random, N::KIND));
                 arrived += 1;
             }
+            // Addresses change, now and then while a message waits for its reaction point.
+            if random.one_in(500) {
+                mac = [(); 2].map(|()| MACS[random.below(2) as usize]);
+            }
             let mut pins = Pins {
                 rx: rx.source.show(random.one_in(gap)),
                 rx_ready: rx.stalls.ready(&mut random, stalls),
                 tick: random.one_in(ticking),
+                mac,
                 ..Pins::default()
             };
             for (i, tx) in tx.iter_mut().enumerate() {
