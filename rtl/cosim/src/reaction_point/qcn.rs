@@ -308,8 +308,8 @@ impl Qcn {
         }
     }
 
-    /// The next clock is the first in which the rates follow from as many cycles as the hardware counts: then its factor of
-    /// R_HAI stays, and only a target rate at its largest value would agree.
+    /// An event can be served from this clock on, and so many cycles have passed that the hardware counts no further: its
+    /// factor of R_HAI would stay where the state machine's grows. A test starts the flow anew then.
     #[must_use]
     pub fn overflows(&self) -> bool {
         let (byte, time) = (self.calculator.byte_stage(), self.calculator.time_stage());
