@@ -121,7 +121,13 @@ impl Nic for Core {
 
 #[test]
 fn lock_step() {
+    streams::kept::<Core>();
     streams::lock_step::<Core>(1);
+}
+
+#[test]
+fn another_lock_step() {
+    streams::lock_step::<Core>(5);
 }
 
 #[test]

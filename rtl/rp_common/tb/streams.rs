@@ -16,8 +16,8 @@ pub const POINTS: usize = 2;
 /// Addresses of the two reaction points.
 pub const MACS: [u64; POINTS] = [0x0200_0000_0001, 0x0200_0000_0101];
 const CLOCK_HZ: u64 = 125_000_000;
-/// Clocks of the lock step.
-const CLOCKS: u64 = 10_000_000;
+/// Clocks of one lock step, of which each core has two, side by side.
+const CLOCKS: u64 = 5_000_000;
 
 /// What the tests give a core in a clock.
 #[derive(Debug)]
@@ -315,8 +315,8 @@ impl Way {
     }
 }
 
-/// Random settings, frames both ways, starts, ticks and words, and resets within frames.
-pub fn lock_step<N: Nic>(seed: u64) {
+/// What once failed.
+pub fn kept<N: Nic>() {
     let (core, build) = N::NAMES;
     for vector in vectors::kept::<N::In>(core, build) {
         let mut bench = Bench::<N>::new(vector.seed);
@@ -324,6 +324,10 @@ pub fn lock_step<N: Nic>(seed: u64) {
             bench.both(inputs);
         }
     }
+}
+
+/// Random settings, frames both ways, starts, ticks and words, and resets within frames.
+pub fn lock_step<N: Nic>(seed: u64) {
     let mut random = Random::new(seed);
     let (mut clocks, mut signals, mut sent, mut resets) = (0u64, 0u64, 0u64, 0u64);
     let (mut arrived, mut passed, mut left_out) = (0u64, 0u64, [0u64; 4]);
