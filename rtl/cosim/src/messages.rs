@@ -1,4 +1,5 @@
-//! Messages of congestion points in frames, read and written by the layout of the standard, apart from the cores.
+//! Messages of congestion points in frames, read and written by the layout of the standard (802.1Qau, clause 33; SMCC's by
+//! that of `cn_frame_pkg`), apart from the cores.
 
 use crate::Random;
 use crate::reaction_point::Message;

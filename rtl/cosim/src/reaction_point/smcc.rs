@@ -1,4 +1,4 @@
-//! SMCC's reaction point.
+//! SMCC's reaction point (paper 004) with the clocks of `smcc_rate_calculator`.
 
 use penstock_schemes::parts::gain::Gain;
 use penstock_schemes::smcc::{Config, DeltaZero, IncreaseFrom, Notice, Rp, Smcc};
