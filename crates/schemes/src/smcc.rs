@@ -24,8 +24,10 @@
 use crate::info::values::{choice, count, kbps, mbps, octets, real, switch};
 use crate::info::{Info, Profile, Threshold, choice, parameters};
 use crate::none::Silent;
+use crate::parts::ecm::Rlt;
 use crate::parts::gain::Gain;
-use crate::parts::sampler::{Even, Sampler};
+use crate::parts::jitter::Spread;
+use crate::parts::sampler::{Even, FirstInterval, Sampler};
 use crate::units::{BitRate, CpId, Instant, Octets};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, Signal,
@@ -46,6 +48,29 @@ choice! {
         /// Sign bits are compared, so 0 counts as positive: A above the target, B below. (Section 5.1, "XOR of the
         /// signs"; fits the deal-breaker)
         SignBit = "sign-bit",
+    }
+}
+
+choice! {
+    /// What a notice of a queue exactly at its target does.
+    pub enum OffsetZero {
+        /// Sign bits are compared, so 0 counts as positive: with a growing queue state A, whose change is then zero, with
+        /// a shrinking one state B. (Section 5.1, "XOR of the signs")
+        SignBit = "sign-bit",
+        /// State B: the growth is acted upon, whichever its sign.
+        StateB = "state-b",
+        /// Nothing: the queue is where it should be.
+        NoChange = "no-change",
+    }
+}
+
+choice! {
+    /// Whom a congestion point asks to raise the rate.
+    pub enum IncreaseTo {
+        /// The source of every sampled frame.
+        All = "all",
+        /// Sources that are bound to this congestion point, which their frames say. (The rule of BCN's rate-limited tag)
+        Bound = "bound",
     }
 }
 
@@ -76,6 +101,8 @@ parameters! {
         sampling: Even = choice("count"); "option; paper 004 section 2.2 says \"periodically with probability p\"", "Whether every n-th frame is sampled or each frame with a probability.";
         sample_count: u32 = count(100), count(1) => count(1_000_000_000); "paper 004 (p = 0.01)", "Frames from one sample to the next (sampling = count).";
         sample_probability: f64 = real(0.01), real(0.0) => real(1.0); "paper 004 (p = 0.01)", "Probability of a sample (sampling = probability).";
+        sample_jitter: f64 = real(0.0), real(0.0) => real(0.99); "option; BCN and QCN have 0.15", "Spread of the counted intervals (0.15 for ±15 %). At 0 a count can keep step with periodic traffic, and then samples some sources more often than others.";
+        first_interval: FirstInterval = choice("whole"); "option", "How long the first counted interval of a congestion point is.";
         sample_dropped: bool = switch(true); "option", "Frames that the full queue refuses count for sampling.";
         ra: BitRate = mbps(256), kbps(1) => mbps(1_000_000); "paper 004 section 5.4, Ra and Rlarge", "Change of the rate in state A when the offset is ra_at; this sets alpha (with two stages the larger alpha).";
         ra_at: Octets = octets(64_000), octets(64) => octets(1_000_000_000); "option; the largest offset with q0 64 KB and a buffer of 128 KB", "Offset at which the change is ra.";
@@ -86,6 +113,8 @@ parameters! {
         rb_at: Octets = octets(16_000), octets(64) => octets(1_000_000_000); "option; 8 to 16 KB fit the figures", "Growth at which the change is rb.";
         hold_change: bool = switch(false); "option; \"the maximum amount of the rate adjustment\", paper 004 section 5.2", "A change is never larger than ra and rb, whatever offset and growth.";
         delta_zero: DeltaZero = choice("state-a"); "option; paper 004 section 5.1", "The state when the queue has not changed.";
+        offset_zero: OffsetZero = choice("sign-bit"); "option; paper 004 section 5.1", "What a notice of a queue exactly at its target does.";
+        increase_to: IncreaseTo = choice("all"); "option; paper 004 section 2.2", "Whom a congestion point asks to raise the rate.";
         increase_from: IncreaseFrom = choice("bound"); "option; BCN's rule", "Whose notices raise the rate.";
         bind_on: BindOn = choice("above-target"); "option", "Which notices bind the limiter to their congestion point.";
         min_rate: BitRate = mbps(10), kbps(1) => mbps(1_000_000), at_most line; "option", "Least rate.";
@@ -180,7 +209,7 @@ impl Scheme for Smcc {
         integer_state: true,
     };
     type Config = Config;
-    type Tag = ();
+    type Tag = Rlt;
     type Signal = Notice;
     type Cp = Cp;
     type Np = Silent;
@@ -194,6 +223,8 @@ pub struct Cp {
     sampler: Sampler,
     q0: u64,
     sample_dropped: bool,
+    law: Law,
+    increase_to: IncreaseTo,
     q_old: u64,
 }
 
@@ -204,9 +235,17 @@ impl CongestionPoint<Smcc> for Cp {
     fn new(config: &Config, place: Place) -> Self {
         Self {
             id: place.cp,
-            sampler: Sampler::even(config.sampling, config.sample_count, config.sample_probability),
+            sampler: Sampler::even(
+                config.sampling,
+                config.sample_count,
+                config.sample_probability,
+                Spread::new(config.sample_jitter),
+                config.first_interval,
+            ),
             q0: config.q0.0,
             sample_dropped: config.sample_dropped,
+            law: Law::new(config),
+            increase_to: config.increase_to,
             q_old: 0,
         }
     }
@@ -215,7 +254,7 @@ impl CongestionPoint<Smcc> for Cp {
     fn on_arrival(
         &mut self,
         _now: Instant,
-        frame: Frame<'_, ()>,
+        frame: Frame<'_, Rlt>,
         fate: Fate,
         queue: &Queue,
         draw: &mut impl Draw,
@@ -231,6 +270,10 @@ impl CongestionPoint<Smcc> for Cp {
         let len = queue.len.0;
         let notice = Notice { cp: self.id, q_off: difference(len, self.q0), q_delta: difference(len, self.q_old) };
         self.q_old = len;
+        let asks_for_more = self.law.acts_on(&notice).is_some_and(|(_, by)| by < 0);
+        if asks_for_more && self.increase_to == IncreaseTo::Bound && *frame.tag != Rlt(Some(self.id)) {
+            return;
+        }
         out.send(To::Source(frame.flow), Class::Control, notice);
     }
 
@@ -253,6 +296,41 @@ pub enum State {
     B,
 }
 
+/// How the signs of a notice choose the state; the congestion point that knows whom it may ask needs it too.
+#[derive(Debug, Clone, Copy)]
+struct Law {
+    delta_zero: DeltaZero,
+    offset_zero: OffsetZero,
+}
+
+impl Law {
+    fn new(config: &Config) -> Self {
+        Self { delta_zero: config.delta_zero, offset_zero: config.offset_zero }
+    }
+
+    fn state(self, notice: &Notice) -> State {
+        let agree = (notice.q_off < 0) == (notice.q_delta < 0);
+        let a = match (notice.q_delta, self.delta_zero) {
+            _ if notice.q_off == 0 && self.offset_zero == OffsetZero::StateB => false,
+            (0, DeltaZero::StateA) => true,
+            (0, DeltaZero::StateB) => false,
+            _ => agree,
+        };
+        if a { State::A } else { State::B }
+    }
+
+    /// The state, and the length to act on in it, octets: positive to slow down. `None` where nothing is to be done.
+    fn acts_on(self, notice: &Notice) -> Option<(State, i32)> {
+        if notice.q_off == 0 && self.offset_zero == OffsetZero::NoChange {
+            return None;
+        }
+        Some(match self.state(notice) {
+            State::A => (State::A, notice.q_off),
+            State::B => (State::B, notice.q_delta),
+        })
+    }
+}
+
 /// SMCC's reaction point: a rate, and the congestion point that it is bound to.
 #[derive(Debug, Clone)]
 pub struct Rp {
@@ -267,7 +345,7 @@ pub struct Rp {
     beta: Gain,
     ra: u64,
     rb: u64,
-    delta_zero: DeltaZero,
+    law: Law,
     bound_only: bool,
     bind_above_target: bool,
     bound: Option<CpId>,
@@ -279,22 +357,17 @@ impl Rp {
     /// The state that a notice stands for.
     #[must_use]
     pub fn state(&self, notice: &Notice) -> State {
-        let agree = (notice.q_off < 0) == (notice.q_delta < 0);
-        let a = match (notice.q_delta, self.delta_zero) {
-            (0, DeltaZero::StateA) => true,
-            (0, DeltaZero::StateB) => false,
-            _ => agree,
-        };
-        if a { State::A } else { State::B }
+        self.law.state(notice)
     }
 
     /// What `notice` takes from the rate (adds to it, if negative), bit/s. Rounded towards zero.
     #[must_use]
     pub fn decrease(&self, notice: &Notice) -> i64 {
-        let (by, gain, most) = match self.state(notice) {
-            State::A if u64::from(notice.q_delta.unsigned_abs()) > self.t1 => (notice.q_off, self.alpha, self.ra),
-            State::A => (notice.q_off, self.alpha_small, self.ra),
-            State::B => (notice.q_delta, self.beta, self.rb),
+        let Some((state, by)) = self.law.acts_on(notice) else { return 0 };
+        let (gain, most) = match state {
+            State::A if u64::from(notice.q_delta.unsigned_abs()) > self.t1 => (self.alpha, self.ra),
+            State::A => (self.alpha_small, self.ra),
+            State::B => (self.beta, self.rb),
         };
         let size = gain.times(by.unsigned_abs()).min(most) as i64;
         if by < 0 { -size } else { size }
@@ -317,7 +390,7 @@ impl ReactionPoint<Smcc> for Rp {
             beta: Gain::new(config.rb.0, config.rb_at.0),
             ra: most(config.ra),
             rb: most(config.rb),
-            delta_zero: config.delta_zero,
+            law: Law::new(config),
             bound_only: config.increase_from == IncreaseFrom::Bound,
             bind_above_target: config.bind_on == BindOn::AboveTarget,
             bound: None,
@@ -340,7 +413,9 @@ impl ReactionPoint<Smcc> for Rp {
     }
 
     #[inline]
-    fn on_send(&mut self, _now: Instant, _frame: Release, _draw: &mut impl Draw, _out: &mut impl Out<Smcc>) {}
+    fn on_send(&mut self, _now: Instant, _frame: Release, _draw: &mut impl Draw, _out: &mut impl Out<Smcc>) -> Rlt {
+        Rlt(self.bound.filter(|_| self.limiting()))
+    }
 
     fn next_timeout(&self) -> Option<Instant> {
         None
@@ -515,11 +590,58 @@ mod tests {
         assert_eq!(notify(&mut any, C2, -10_000, -1), 784_000_000);
     }
 
+    #[test]
+    fn a_queue_at_its_target_has_three_readings() {
+        // 4000 bit/s an octet of growth, if that is acted upon; one step down first, so that the rate can rise.
+        for (reading, growing, shrinking) in [
+            ("sign-bit", 744_000_000, 784_000_000),
+            ("state-b", 704_000_000, 744_000_000),
+            ("no-change", 744_000_000, 744_000_000),
+        ] {
+            let mut rp = rp("", &[("offset_zero", choice(reading))]);
+            notify(&mut rp, C1, 64_000, 1);
+            assert_eq!(notify(&mut rp, C1, 0, 10_000), growing, "{reading}");
+            assert_eq!(notify(&mut rp, C1, 0, -10_000), shrinking, "{reading}");
+            assert_eq!(notify(&mut rp, C1, 0, 0), shrinking, "{reading}: no growth, no change");
+        }
+    }
+
+    #[test]
+    fn a_congestion_point_may_ask_only_its_own_sources_to_rise() {
+        let sampled = |to: &'static str, len: u64, tag: Option<CpId>| {
+            let mut cp = cp(&[("sample_count", count(1)), ("increase_to", choice(to))]);
+            arrive(&mut cp, 64_000, Fate::Queued);
+            arrive_tagged(&mut cp, len, Fate::Queued, tag)
+        };
+        // Short and shrinking: state A raises.
+        assert_eq!(sampled("all", 60_000, None), Some((-4_000, -4_000)));
+        assert_eq!(sampled("bound", 60_000, None), None);
+        assert_eq!(sampled("bound", 60_000, Some(C2)), None);
+        assert_eq!(sampled("bound", 60_000, Some(C1)), Some((-4_000, -4_000)));
+        // Long and growing: everybody is told.
+        assert_eq!(sampled("bound", 70_000, None), Some((6_000, 6_000)));
+        // A frame's tag says where its source was slowed, for as long as it is.
+        let mut rp = rp("", &[]);
+        let tag = |rp: &mut Rp| {
+            let release = Release { flow: FlowKey(7), octets: 1000, last: false };
+            rp.on_send(Instant::ZERO, release, &mut Word(0), &mut Sent::default())
+        };
+        assert_eq!(tag(&mut rp), Rlt(None));
+        notify(&mut rp, C1, 64_000, 1);
+        assert_eq!(tag(&mut rp), Rlt(Some(C1)));
+        assert_eq!(notify(&mut rp, C1, -64_000, -1), GBPS);
+        assert_eq!(tag(&mut rp), Rlt(None), "at line rate there is no limiter");
+    }
+
     fn arrive(cp: &mut Cp, len: u64, fate: Fate) -> Option<(i32, i32)> {
+        arrive_tagged(cp, len, fate, None)
+    }
+
+    fn arrive_tagged(cp: &mut Cp, len: u64, fate: Fate, tag: Option<CpId>) -> Option<(i32, i32)> {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), ..Queue::default() };
-        let frame =
-            Frame { flow: FlowKey(7), octets: 1000, weight: 1, last: false, sent_at: Instant::ZERO, tag: &mut () };
+        let tag = &mut Rlt(tag);
+        let frame = Frame { flow: FlowKey(7), octets: 1000, weight: 1, last: false, sent_at: Instant::ZERO, tag };
         cp.on_arrival(Instant::ZERO, frame, fate, &queue, &mut Word(0), &mut sent);
         sent.0.first().map(|&(to, class, notice)| {
             assert_eq!((to, class, notice.cp), (To::Source(FlowKey(7)), Class::Control, C1));
@@ -564,6 +686,46 @@ mod tests {
         for (on, sent) in [(false, false), (true, true)] {
             let mut cp = cp(&[("sample_count", count(1)), ("sample_dropped", switch(on))]);
             assert_eq!(arrive(&mut cp, 128_000, Fate::Dropped).is_some(), sent);
+        }
+    }
+
+    /// Three of ten frames, always the same three, are another source's: 300 000 frames, 3000 samples.
+    #[test]
+    fn a_jittered_count_does_not_keep_step_with_periodic_traffic() {
+        let share = |jitter: f64| {
+            let mut cp = cp(&[("sample_jitter", real(jitter))]);
+            let mut words = Xorshift(2_463_534_242);
+            let (mut sampled, mut others) = (0u32, 0);
+            for n in 0..300_000 {
+                let mut sent = Sent::default();
+                let frame = Frame {
+                    flow: FlowKey(u32::from(n % 10 < 3)),
+                    octets: 1000,
+                    weight: 1,
+                    last: false,
+                    sent_at: Instant::ZERO,
+                    tag: &mut Rlt::default(),
+                };
+                cp.on_arrival(Instant::ZERO, frame, Fate::Queued, &Queue::default(), &mut words, &mut sent);
+                sampled += sent.0.len() as u32;
+                others += u32::from(sent.0.first().is_some_and(|(to, ..)| *to == To::Source(FlowKey(1))));
+            }
+            assert!(sampled.abs_diff(3000) < 15, "{sampled}: the mean interval stays 100");
+            f64::from(others) / f64::from(sampled)
+        };
+        assert_eq!(share(0.0), 0.0, "every hundredth frame is the tenth of its ten");
+        // Within four standard errors of 0.3: 4 √(0.3 × 0.7 / 3000) = 0.033.
+        assert!((share(0.15) - 0.3).abs() < 0.033, "{}", share(0.15));
+    }
+
+    /// Marsaglia's xorshift of 32 bits.
+    struct Xorshift(u32);
+    impl Draw for Xorshift {
+        fn draw(&mut self) -> u32 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 17;
+            self.0 ^= self.0 << 5;
+            self.0
         }
     }
 

@@ -41,6 +41,16 @@ choice! {
     }
 }
 
+choice! {
+    /// How long the first interval of counted samples is.
+    pub enum FirstInterval {
+        /// As long as the others: points that see the same frames sample the same ones.
+        Whole = "whole",
+        /// Drawn from 1 to the count, each with the same probability: counting began at an arbitrary frame.
+        Drawn = "drawn",
+    }
+}
+
 /// How to sample.
 #[derive(Debug, Clone, Copy)]
 pub struct SamplerConfig {
@@ -70,6 +80,9 @@ pub struct Sampler {
     left: i64,
     every: u32,
     jitter: Spread,
+    count_jitter: Spread,
+    /// The first interval of counted samples is still to be drawn.
+    draws_first: bool,
     intervals: [u64; 8],
     /// A random word below this samples: probability × 2^32, at value 0, at 63, and its rise per step.
     threshold: u64,
@@ -98,6 +111,8 @@ impl Sampler {
             },
             every: config.every,
             jitter: config.jitter,
+            count_jitter: Spread::NONE,
+            draws_first: false,
             intervals,
             threshold: low,
             threshold_max: high,
@@ -106,10 +121,11 @@ impl Sampler {
         }
     }
 
-    /// A sampler for which feedback does not matter: every frame number `every`, or each with `probability`.
+    /// A sampler for which feedback does not matter: every frame number `every`, or each with `probability`. Where frames
+    /// are counted, intervals spread by `jitter`, and `first` says how long the first one is.
     #[must_use]
-    pub fn even(how: Even, every: u32, probability: f64) -> Self {
-        Self::new(&SamplerConfig {
+    pub fn even(how: Even, every: u32, probability: f64, jitter: Spread, first: FirstInterval) -> Self {
+        let sampler = Self::new(&SamplerConfig {
             sampling: match how {
                 Even::Count => Sampling::Count,
                 Even::Probability => Sampling::Probability,
@@ -121,7 +137,11 @@ impl Sampler {
             probability,
             probability_max: probability,
             step: 63,
-        })
+        });
+        let draws_first = how == Even::Count && first == FirstInterval::Drawn;
+        // With one frame left the first frame comes to the draw.
+        let left = if draws_first { 1 } else { sampler.left };
+        Self { count_jitter: jitter, draws_first, left, ..sampler }
     }
 
     /// Counts a frame of `octets`; true if it is sampled. `steps` gives the feedback value that it would get.
@@ -134,7 +154,7 @@ impl Sampler {
             }
             Sampling::Count => {
                 self.left -= 1;
-                self.left <= 0
+                self.left <= 0 && self.counted(draw)
             }
             Sampling::Probability => u64::from(draw.draw()) < self.threshold + self.threshold_step * u64::from(steps()),
             Sampling::Step => {
@@ -145,13 +165,28 @@ impl Sampler {
         }
     }
 
+    /// The count has run out: true, but for the first frame of a sampler that draws its first interval. That frame is
+    /// the first of the interval.
+    #[cold]
+    fn counted(&mut self, draw: &mut impl Draw) -> bool {
+        if core::mem::take(&mut self.draws_first) {
+            self.left = ((u64::from(self.every) * u64::from(draw.draw())) >> 32) as i64;
+        }
+        self.left <= 0
+    }
+
     /// Sets the interval to the next sample after a sample with feedback value `steps`.
     pub fn reload(&mut self, steps: u8, draw: &mut impl Draw) {
         match self.sampling {
             Sampling::Table => {
                 self.left = self.jitter.apply(self.intervals[usize::from(steps / 8)], draw.draw()) as i64
             }
-            Sampling::Count => self.left = i64::from(self.every),
+            Sampling::Count if self.count_jitter == Spread::NONE => self.left = i64::from(self.every),
+            Sampling::Count => {
+                // Rounded to whole frames, so that the mean interval stays `every`.
+                let spread = self.count_jitter.apply(u64::from(self.every) << 16, draw.draw());
+                self.left = (((spread + (1 << 15)) >> 16) as i64).max(1);
+            }
             Sampling::Probability | Sampling::Step | Sampling::EveryFrame => {}
         }
     }
@@ -237,7 +272,8 @@ mod tests {
 
     #[test]
     fn even_samplers_do_not_heed_feedback() {
-        let (mut counted, mut drawn) = (Sampler::even(Even::Count, 3, 0.0), Sampler::even(Even::Probability, 1, 0.25));
+        let even = |how, every, p| Sampler::even(how, every, p, Spread::NONE, FirstInterval::Whole);
+        let (mut counted, mut drawn) = (even(Even::Count, 3, 0.0), even(Even::Probability, 1, 0.25));
         let at: Vec<_> = (1..=7).filter(|_| counted.sample(64, || 63, &mut Word(0))).collect();
         assert_eq!(at, [3, 4, 5, 6, 7], "until it is reloaded it stays due");
         counted.reload(63, &mut Word(0));
@@ -245,6 +281,41 @@ mod tests {
         // 0.25 × 2^32 = 2^30.
         assert!(drawn.sample(64, || 63, &mut Word((1 << 30) - 1)));
         assert!(!drawn.sample(64, || 63, &mut Word(1 << 30)));
+    }
+
+    /// The numbers of the frames, from 1, that a sampler which counts takes, while each draw gives `word`.
+    fn taken(mut sampler: Sampler, word: u32, frames: u32) -> Vec<u32> {
+        let draw = &mut Word(word);
+        let mut takes = |_: &u32| {
+            let sampled = sampler.sample(1500, || 0, draw);
+            if sampled {
+                sampler.reload(0, draw);
+            }
+            sampled
+        };
+        (1..=frames).filter(|n| takes(n)).collect()
+    }
+
+    #[test]
+    fn counted_intervals_spread_around_the_count() {
+        let jittered = || Sampler::even(Even::Count, 100, 0.0, Spread::new(0.15), FirstInterval::Whole);
+        // 100 × 55 706 / 65 536 = 85.0009; the middle is 100; 100 × 75 366 / 65 536 = 114.9994.
+        assert_eq!(taken(jittered(), 0, 300), [100, 185, 270]);
+        assert_eq!(taken(jittered(), 1 << 31, 300), [100, 200, 300]);
+        assert_eq!(taken(jittered(), u32::MAX, 340), [100, 215, 330]);
+        // Of one frame half is the least: rounded up to one.
+        assert_eq!(taken(Sampler::even(Even::Count, 1, 0.0, Spread::new(0.9), FirstInterval::Whole), 0, 3), [1, 2, 3]);
+    }
+
+    #[test]
+    fn the_first_counted_interval_may_be_drawn() {
+        let drawn = || Sampler::even(Even::Count, 8, 0.0, Spread::NONE, FirstInterval::Drawn);
+        // Words at the ends and in the middle: the first sample is frame 1 + floor(8 × word / 2^32).
+        assert_eq!(taken(drawn(), 0, 20), [1, 9, 17]);
+        assert_eq!(taken(drawn(), 1 << 31, 20), [5, 13]);
+        assert_eq!(taken(drawn(), u32::MAX, 20), [8, 16]);
+        let all = Sampler::even(Even::Probability, 1, 1.0, Spread::NONE, FirstInterval::Drawn);
+        assert_eq!(taken(all, 0, 3), [1, 2, 3], "nothing to draw where each frame has its probability");
     }
 
     extern crate std;
