@@ -31,6 +31,10 @@ class Totals(TypedDict):
     frames_lost_on_link: int
     frames_in_flight: int
     feedback_frames: int
+    notifications: NotRequired[int]
+    """Where sources send probes: the feedback frames that told of congestion."""
+    probes_returned: NotRequired[int]
+    """Where sources send probes: the feedback frames that were probes come back."""
     feedback_discarded: NotRequired[int]
     """Where there are flows without congestion management: signals that their sources discarded."""
     pause_frames: NotRequired[int]
@@ -70,6 +74,8 @@ class FlowSummary(TypedDict):
     frames_delivered: int
     frames_dropped: int
     feedback_received: int
+    notifications_received: NotRequired[int]
+    probes_returned: NotRequired[int]
     settling_time_s: float | None
     completion_time_s: float | None
 

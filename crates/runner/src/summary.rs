@@ -85,6 +85,12 @@ pub struct TotalsSummary {
     pub frames_in_flight: u64,
     /// Signals that reached the sources of controlled flows.
     pub feedback_frames: u64,
+    /// Of them, notifications: a switch or a destination saw congestion. Where sources send probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notifications: Option<u64>,
+    /// Of them, probes that came back. Where sources send probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probes_returned: Option<u64>,
     /// Signals that reached the sources of flows without congestion management and were discarded there; where there are
     /// such flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,6 +158,12 @@ pub struct FlowSummary {
     pub frames_dropped: u64,
     /// Signals that the source received.
     pub feedback_received: u64,
+    /// Of them, notifications: a switch or a destination saw congestion. Where sources send probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notifications_received: Option<u64>,
+    /// Of them, probes that came back. Where sources send probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probes_returned: Option<u64>,
     /// Settling time, s: from the last change of the flow's max-min fair share (its start, or a later change of traffic or
     /// links that moves the share by more than 0.1 %) to the beginning of the first window from which on every window's
     /// mean of the sampled allowed rate lies within 5 % of the share, until the share ends. A window is 50 sample
@@ -208,6 +220,7 @@ impl Summary {
         let totals = &outcome.totals;
         let network_flows = &plan.network.flows;
         let controlled = network_flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.reaction_point.is_some());
+        let probing = totals.probes_sent > 0;
         let any_uncontrolled = network_flows.iter().any(|flow| flow.reaction_point.is_none());
         Self {
             scenario: plan.name.clone(),
@@ -229,6 +242,8 @@ impl Summary {
                 frames_lost_on_link: totals.frames_lost_on_link,
                 frames_in_flight: totals.frames_in_flight,
                 feedback_frames: totals.feedback_frames,
+                notifications: probing.then_some(totals.feedback_frames - totals.probes_returned),
+                probes_returned: probing.then_some(totals.probes_returned),
                 feedback_discarded: any_uncontrolled.then_some(totals.signals_discarded),
                 pause_frames: plan.network.pfc.is_some().then_some(totals.pause_frames),
                 packet_hops: totals.packet_hops,
@@ -303,6 +318,7 @@ fn queues(plan: &Plan, outcome: &Outcome) -> Vec<QueueSummary> {
 
 fn flows(plan: &Plan, outcome: &Outcome, settling: &[Option<Duration>], course: &Course) -> Vec<FlowSummary> {
     let from = course.measured_from(plan);
+    let probing = outcome.totals.probes_sent > 0;
     let fair = fair::mean_bps(&plan.fair, from, course.end, plan.flow_names.len(), |period| &period.max_min_bps);
     let summary = |(i, flow): (usize, &penstock_sim::outcome::FlowOutcome)| {
         let (source, destinations) = &plan.flow_ends[i];
@@ -319,6 +335,8 @@ fn flows(plan: &Plan, outcome: &Outcome, settling: &[Option<Duration>], course: 
             frames_delivered: flow.frames_delivered,
             frames_dropped: flow.frames_dropped,
             feedback_received: flow.feedback_received,
+            notifications_received: probing.then_some(flow.feedback_received - flow.probes_returned),
+            probes_returned: probing.then_some(flow.probes_returned),
             settling_time_s: settling[i].map(Duration::as_seconds),
             completion_time_s: flow.completed.map(|end| end.since(start).as_seconds()),
         }

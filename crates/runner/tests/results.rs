@@ -70,6 +70,32 @@ fn the_columns_of_the_scheme_come_last_and_carry_their_meaning() {
 }
 
 #[test]
+fn notifications_and_returned_probes_are_counted_apart() {
+    for scheme in ["fecn", "efecn", "e2cm"] {
+        // A buffer beyond Qsc, so that E-FECN sends BCN(0,0), and a link that probes need time to cross.
+        let plan = star(&[
+            ("scheme", scheme),
+            ("topology.star.buffer", "600 KB"),
+            ("change.0.at", "15 ms"),
+            ("duration", "20 ms"),
+        ]);
+        let summary = run(&plan, &Options::default()).unwrap().summary;
+        let t = &summary.totals;
+        let (notifications, probes) = (t.notifications.unwrap(), t.probes_returned.unwrap());
+        assert_eq!(notifications + probes, t.feedback_frames, "{scheme}");
+        assert!(probes > 0, "{scheme}");
+        assert_eq!(notifications > 0, scheme != "fecn", "{scheme}: FECN has probes alone");
+        assert_eq!(summary.flows.iter().map(|f| f.probes_returned.unwrap()).sum::<u64>(), probes, "{scheme}");
+        assert_eq!(summary.flows.iter().map(|f| f.notifications_received.unwrap()).sum::<u64>(), notifications);
+        let sent: u64 = summary.queues.iter().map(|q| q.feedback_frames).sum();
+        assert!(sent >= notifications, "{scheme}: congestion points sent {sent}, and {notifications} have arrived");
+    }
+    let qcn = run(&star(&[]), &Options::default()).unwrap().summary;
+    assert_eq!((qcn.totals.notifications, qcn.totals.probes_returned), (None, None), "QCN has no probes");
+    assert!(!qcn.to_json().contains("probes_returned"));
+}
+
+#[test]
 fn sums_agree() {
     let plan = star(&[("topology.star.buffer", "40 KB")]);
     let result = run(&plan, &Options::default()).unwrap();

@@ -27,7 +27,7 @@ use crate::parts::ecm::{Bcn, Ecm, Limiter, Monitor, Rlt};
 use crate::units::{BitRate, Duration, FlowKey, Instant, PS_PER_S};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
-    Scheme, Signal, To, Var,
+    Scheme, Signal, SignalKind, To, Var,
 };
 
 /// Extended Ethernet Congestion Management (reconstruction).
@@ -74,6 +74,13 @@ impl Signal for Message {
     /// Either kind, padded to the least of Ethernet.
     fn octets(&self) -> u16 {
         64
+    }
+
+    fn kind(&self) -> SignalKind {
+        match self {
+            Self::Probe { .. } => SignalKind::Probe,
+            Self::Ecm(_) => SignalKind::Notification,
+        }
     }
 
     fn vars(&self, row: &mut [i64]) {

@@ -21,7 +21,7 @@ use crate::parts::regulators::{Regulators, Start};
 use crate::units::{BitRate, CpId, FlowKey, Instant};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
-    Scheme, Signal, To, Var,
+    Scheme, Signal, SignalKind, To, Var,
 };
 
 /// Enhanced Forward Explicit Congestion Notification.
@@ -76,6 +76,13 @@ impl Signal for Message {
     /// A probe's; BCN(0,0) is padded to the same.
     fn octets(&self) -> u16 {
         64
+    }
+
+    fn kind(&self) -> SignalKind {
+        match self {
+            Self::Probe(_) => SignalKind::Probe,
+            Self::Bcn00 { .. } => SignalKind::Notification,
+        }
     }
 
     fn vars(&self, row: &mut [i64]) {
@@ -175,7 +182,7 @@ impl CongestionPoint<EnhancedForwardExplicitRate> for Cp {
 
     fn on_probe_departure(&mut self, _now: Instant, signal: &mut Message, _queue: &Queue) {
         if let Message::Probe(probe) = signal {
-            self.allocator.edit(probe);
+            self.allocator.on_probe_departure(probe);
         }
     }
 

@@ -95,7 +95,7 @@ impl CongestionPoint<ForwardExplicitRate> for Cp {
     }
 
     fn on_probe_departure(&mut self, _now: Instant, signal: &mut Probe, _queue: &Queue) {
-        self.0.edit(signal);
+        self.0.on_probe_departure(signal);
     }
 
     fn next_timeout(&self) -> Option<Instant> {

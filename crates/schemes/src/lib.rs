@@ -94,8 +94,22 @@ pub trait Signal: Copy + Debug + Send {
     /// Length of the frame, with FCS, without preamble and gap.
     fn octets(&self) -> u16;
 
+    /// Under which heading it is counted.
+    fn kind(&self) -> SignalKind {
+        SignalKind::Notification
+    }
+
     /// Writes what it says to `row`, one value for each of [`VARS`](Self::VARS).
     fn vars(&self, _row: &mut [i64]) {}
+}
+
+/// Why a control frame was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignalKind {
+    /// A switch or a destination saw congestion (or saw it end): QCN's CNM, BCN's message, DCQCN's CNP.
+    Notification,
+    /// A source asked: FECN's rate probe, on its way and on its way back.
+    Probe,
 }
 
 /// Where a congestion point sits.

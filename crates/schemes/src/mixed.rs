@@ -92,6 +92,10 @@ macro_rules! mixed {
             fn octets(&self) -> u16 {
                 match self { $(Self::$variant(own) => own.octets()),+ }
             }
+
+            fn kind(&self) -> crate::SignalKind {
+                match self { $(Self::$variant(own) => own.kind()),+ }
+            }
         }
 
         /// The congestion point of one of the schemes.

@@ -603,6 +603,9 @@ mod tests {
             assert_eq!(notify(&mut rp, C1, 0, 10_000), growing, "{reading}");
             assert_eq!(notify(&mut rp, C1, 0, -10_000), shrinking, "{reading}");
             assert_eq!(notify(&mut rp, C1, 0, 0), shrinking, "{reading}: no growth, no change");
+            // A cut at the target does not bind: this queue is not above it.
+            notify(&mut rp, C2, 0, 1_000);
+            assert_eq!(rp.bound, Some(C1), "{reading}");
         }
     }
 

@@ -1,6 +1,8 @@
 //! Frames and signals on their ways: down the tree to destinations, up the tree to sources.
 
-use penstock_schemes::{Class, FlowKey, Instant, NotificationPoint, Octets, ReactionPoint, Scheme, Signal, To};
+use penstock_schemes::{
+    Class, FlowKey, Instant, NotificationPoint, Octets, ReactionPoint, Scheme, Signal, SignalKind, To,
+};
 
 use crate::agenda::NO_LANE;
 use crate::engine::{LEAF, LOST, NEVER, NpState, Sim, State};
@@ -227,6 +229,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             Class::Control => fabric.control_class(),
         };
         self.state.totals.signals_sent += 1;
+        self.state.totals.probes_sent += u64::from(matches!(payload, Payload::Down(_)));
         let sent_at = fabric.now;
         fabric.frames.insert(Slot { next: NONE, flow, hop, octets, class, last: false, sent_at, at: 0, payload })
     }
@@ -251,8 +254,12 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         };
         rp.on_signal(now, signal, &mut limiter.stream, &mut Sender(&mut self.outbox));
         let rate = rp.allowance().rate;
-        self.state.flows[flow as usize].signals += 1;
+        let probes = u64::from(signal.kind() == SignalKind::Probe);
+        let flow_state = &mut self.state.flows[flow as usize];
+        flow_state.signals += 1;
+        flow_state.probes += probes;
         self.state.totals.feedback_frames += 1;
+        self.state.totals.probes_returned += probes;
         let origin = (origin != NONE).then_some(QueueId(origin));
         self.probe.signal(now, &SignalSeen { flow: FlowId(flow), origin, signal: &signal, rate });
         self.after_rp(limiter_index);

@@ -41,7 +41,11 @@ pub struct Totals {
     pub frames_in_flight: u64,
     /// Signals that reached sources (of controlled flows).
     pub feedback_frames: u64,
-    /// Signals sent by congestion points and notification points.
+    /// Of them, probes that came back; the rest are notifications.
+    pub probes_returned: u64,
+    /// Probes that sources sent.
+    pub probes_sent: u64,
+    /// Signals sent by congestion points, notification points and sources.
     pub signals_sent: u64,
     /// Signals (probes) that reached destinations.
     pub probes_delivered: u64,
@@ -109,6 +113,8 @@ pub struct FlowOutcome {
     pub copies_made: u64,
     /// Signals that its source received.
     pub feedback_received: u64,
+    /// Of them, probes that came back.
+    pub probes_returned: u64,
     /// When the last frame of a finite flow was delivered, if all of them were.
     pub completed: Option<Instant>,
 }

@@ -188,6 +188,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
                 frames_lost: f.lost,
                 copies_made: f.copies,
                 feedback_received: f.signals,
+                probes_returned: f.probes,
                 completed: f.completed,
             }
         };

@@ -294,6 +294,8 @@ pub(crate) struct FlowState {
     pub(crate) lost: u64,
     pub(crate) copies: u64,
     pub(crate) signals: u64,
+    /// Of them, probes that came back.
+    pub(crate) probes: u64,
     /// `delivered_octets` when measuring began.
     pub(crate) delivered_before: u64,
     rate_since: u64,
@@ -326,6 +328,7 @@ impl FlowState {
             lost: 0,
             copies: 0,
             signals: 0,
+            probes: 0,
             delivered_before: 0,
             rate_since: 0,
             rate_time: 0,

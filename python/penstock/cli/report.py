@@ -146,7 +146,11 @@ def _balance(summary: Summary) -> str:
         parts.append(f"discarded at sources {count(totals['frames_discarded_at_source'])}")
     if totals["frames_lost_on_link"]:
         parts.append(f"lost on links {count(totals['frames_lost_on_link'])}")
-    parts.append(f"feedback {count(totals['feedback_frames'])} ({share(summary['feedback_rate'])})")
+    feedback = f"feedback {count(totals['feedback_frames'])} ({share(summary['feedback_rate'])})"
+    if "probes_returned" in totals:
+        kinds = f"notifications {count(totals['notifications'])}, returned probes {count(totals['probes_returned'])}"
+        feedback += f", of it {kinds}"
+    parts.append(feedback)
     if totals.get("feedback_discarded"):
         parts.append(f"feedback to uncontrolled sources discarded {count(totals['feedback_discarded'])}")
     if "pause_frames" in totals:

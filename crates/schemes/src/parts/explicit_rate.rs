@@ -26,7 +26,7 @@ use crate::info::values::{choice, count, mbps, octets, real, switch, us};
 use crate::info::{Threshold, choice, parameters};
 use crate::parts::regulators::Sharing;
 use crate::units::{BitRate, CpId, Duration, FlowKey, Instant, PS_PER_S};
-use crate::{Class, Fate, Place, Queue, Signal, Var};
+use crate::{Class, Fate, Place, Queue, Signal, SignalKind, Var};
 
 choice! {
     /// Which of the constants a and b the queue function has below Qeq and above it.
@@ -101,6 +101,7 @@ parameters! {
         fecn_branch: FecnBranch = choice("ba"); "ERICA+ has a below; paper 001 does not say", "Which constant the queue function has below Qeq and above it.";
         capacity: CapacityOf = choice("measured"); "FECN pseudo-code", "What the load is compared with: the measured capacity, or the line's rate.";
         load: Load = choice("accepted"); "paper 001 does not say", "Whether frames that the full queue refuses count as load.";
+        load_probes: bool = switch(false); "paper 001 does not say", "Probes count as load, and as octets that left where the capacity is measured. (f(q) spans 0.2 % below Qeq, so that 64 octets a flow and interval are seen.) Probes on their way back do not: no congestion point sees them.";
         averaging: Averaging = choice("always"); "FECN pseudo-code, exponential averaging", "When the new rate is averaged with the old one.";
         averaging_weight: f64 = real(0.5), real(0.0) => real(1.0); "FECN pseudo-code", "Weight of the new rate in the average, rounded to 1/1 000 000.";
         limited_increase: bool = switch(false); "FECN pseudo-code", "Beyond Qeq the rate rises by C/`rmin_n0` an interval at most.";
@@ -143,6 +144,10 @@ impl Signal for Probe {
     /// The tag's 20 octets (paper 001), padded to the least of Ethernet.
     fn octets(&self) -> u16 {
         64
+    }
+
+    fn kind(&self) -> SignalKind {
+        SignalKind::Probe
     }
 
     fn vars(&self, row: &mut [i64]) {
@@ -213,6 +218,13 @@ impl CapacityMeter {
         self.since = if empty { Instant::NEVER } else { now };
     }
 
+    /// A probe left: its octets took part of the time, if the queue is backlogged.
+    fn probe(&mut self, octets: u16) {
+        if self.since != Instant::NEVER {
+            self.octets += u64::from(octets);
+        }
+    }
+
     /// The capacity since the last call, bit/s; `None` if nothing left.
     fn take(&mut self) -> Option<u64> {
         let (octets, busy) = (core::mem::take(&mut self.octets), core::mem::take(&mut self.busy));
@@ -239,11 +251,14 @@ pub struct RateAllocator {
     measures: bool,
     adjusts: bool,
     counts_dropped: bool,
+    counts_probes: bool,
     /// r of this interval and of the one before.
     rate: u64,
     before: u64,
     capacity: u64,
     received: u64,
+    /// Octets of probes in this interval, if they count.
+    probed: u64,
     meter: CapacityMeter,
     tick: Instant,
 }
@@ -274,11 +289,13 @@ impl RateAllocator {
             weight: (config.averaging_weight * MILLION as f64 + 0.5) as u64,
             measures: config.capacity == CapacityOf::Measured,
             counts_dropped: config.load == Load::Offered,
+            counts_probes: config.load_probes,
             adjusts: config.capacity_adjustment,
             rate: initial,
             before: initial,
             capacity: line,
             received: 0,
+            probed: 0,
             meter: CapacityMeter::IDLE,
             tick: Instant::NEVER,
         }
@@ -305,7 +322,11 @@ impl RateAllocator {
     }
 
     /// A probe leaves.
-    pub fn edit(&self, probe: &mut Probe) {
+    pub fn on_probe_departure(&mut self, probe: &mut Probe) {
+        if self.counts_probes && self.tick != Instant::NEVER {
+            self.probed += u64::from(probe.octets());
+            self.meter.probe(probe.octets());
+        }
         if probe.rate.is_none_or(|rate| rate.0 > self.rate) {
             probe.rate = Some(BitRate(self.rate));
             probe.cp = self.id;
@@ -334,7 +355,7 @@ impl RateAllocator {
         if now < self.tick {
             return;
         }
-        let received = core::mem::take(&mut self.received);
+        let (received, probed) = (core::mem::take(&mut self.received), core::mem::take(&mut self.probed));
         let measured = self.meter.take();
         if received == 0 {
             self.reset(self.initial);
@@ -347,7 +368,7 @@ impl RateAllocator {
             Some(capacity) if self.measures => capacity.clamp(1, self.line),
             _ => queue.rate.0,
         };
-        let mut rate = self.allocate(received, queue.len.0);
+        let mut rate = self.allocate(received + probed, queue.len.0);
         let turned = (rate > self.rate) != (self.rate > self.before);
         if self.averaging == Averaging::Always || (self.averaging == Averaging::Turns && turned) {
             let sum = u128::from(rate) * u128::from(self.weight)
@@ -424,6 +445,37 @@ mod tests {
     }
 
     /// The table of the queue function for Qeq = 16 frames of 1500 octets, from k Qeq / ((k − 1) q + Qeq).
+    /// 1250 frames of 1000 octets are load 1. A thousand probes add 64 000 octets: 2.5 Gb/s × 1 250 000 / 1 314 000.
+    #[test]
+    fn probes_may_count_as_load() {
+        for (counts, expected) in [(false, 2_500_000_000), (true, 2_378_234_398)] {
+            let mut a = allocator(&ExplicitRate { load_probes: counts, ..config() });
+            let mut probe = Probe::new(FlowKey(1), 1);
+            a.on_probe_departure(&mut probe);
+            assert_eq!(probe.rate, Some(BitRate(2_500_000_000)), "it takes the rate with it");
+            a.on_arrival(Instant(1), 1000, Fate::Queued);
+            for _ in 0..1000 {
+                a.on_probe_departure(&mut probe);
+            }
+            assert_eq!(interval(&mut a, 1249, Q_EQ), expected, "probes count: {counts}");
+        }
+    }
+
+    /// A data frame of 936 octets and a probe of 64 leave a backlogged queue in 1 us: 8 Gb/s, of which data have 7.488.
+    #[test]
+    fn probes_that_count_are_octets_that_left() {
+        for (counts, expected) in [(false, 7_488_000_000), (true, 8_000_000_000)] {
+            let config = ExplicitRate { load_probes: counts, capacity: CapacityOf::Measured, ..config() };
+            let mut a = allocator(&config);
+            a.on_arrival(Instant(1), 936, Fate::Queued);
+            a.on_probe_departure(&mut Probe::new(FlowKey(1), 1));
+            a.on_departure(Instant(1_000_001), 936, &queue(0));
+            a.on_probe_departure(&mut Probe::new(FlowKey(1), 2));
+            a.on_timeout(a.next_timeout().expect("it measures"), &queue(0));
+            assert_eq!(a.capacity, expected, "probes count: {counts}");
+        }
+    }
+
     #[test]
     fn queue_function() {
         let lengths = [0, 8, 16, 32, 80, 100];
@@ -545,10 +597,11 @@ mod tests {
         let (mut a, mut b) = (allocator(&config()), allocator(&config()));
         (a.id, b.id) = (CpId(1), CpId(2));
         b.reset(GBPS);
-        for path in [[&a, &b], [&b, &a]] {
+        for b_first in [false, true] {
             let mut probe = Probe::new(FlowKey(3), 1);
+            let path = if b_first { [&mut b, &mut a] } else { [&mut a, &mut b] };
             for hop in path {
-                hop.edit(&mut probe);
+                hop.on_probe_departure(&mut probe);
             }
             assert_eq!(probe, Probe { flow: FlowKey(3), round: 1, rate: Some(BitRate(GBPS)), cp: CpId(2) });
         }
