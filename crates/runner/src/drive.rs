@@ -21,10 +21,13 @@ type Observer<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 
 /// Between two reports to the observer.
 const REPORT: WallDuration = WallDuration::from_millis(100);
-/// A slice that takes less is too short: the next one is doubled.
+/// A slice that takes less is too short: the next one does twice as much.
 const SHORT: WallDuration = WallDuration::from_millis(10);
-/// A slice that takes more is too long: the next one is halved.
+/// A slice that takes more is too long: the next one does half as much.
 const LONG: WallDuration = WallDuration::from_millis(40);
+/// Work of the first slice, in events, and the most of any. More would save nothing, and events may become slower.
+const FIRST: u64 = 1 << 10;
+const MOST: u64 = 1 << 15;
 
 pub(crate) fn run(plan: &Plan, options: &Options, observer: Observer<'_>) -> Result<Run, RunError> {
     // The folder first: a name that is taken is to be known before the work, not after it.
@@ -94,18 +97,17 @@ struct Clock<'a> {
     duration: Duration,
     started: WallInstant,
     reported: WallInstant,
-    slice: Duration,
-    /// Slices keep their length, and each is reported.
-    fixed: bool,
+    /// Work of a slice, in events.
+    work: u64,
+    /// Simulated time after which a slice ends in any case, and is reported.
+    slice: Option<Duration>,
 }
 
 impl<'a> Clock<'a> {
     fn new(plan: &Plan, options: &Options, observer: Observer<'a>) -> Self {
         let now = WallInstant::now();
-        // How fast the engine is on this network shows soon; a first slice that is far too short costs nothing.
-        let slice = options.slice.unwrap_or(Duration(plan.duration.0 >> 20));
-        let slice = Duration(slice.0.max(1));
-        Self { observer, duration: plan.duration, started: now, reported: now, slice, fixed: options.slice.is_some() }
+        let slice = options.slice.map(|slice| Duration(slice.0.max(1)));
+        Self { observer, duration: plan.duration, started: now, reported: now, work: FIRST, slice }
     }
 
     /// Lets `sim` run until `end`, or until the observer breaks off or a record cannot be written.
@@ -114,18 +116,21 @@ impl<'a> Clock<'a> {
         sim: &mut Sim<S, Recorder<'_, FULL>, FULL>,
         end: Instant,
     ) -> ControlFlow<()> {
+        let mut until = self.slice_end(sim.now(), end);
         while sim.now() < end {
             let slice_started = WallInstant::now();
-            sim.run_until((sim.now() + self.slice).min(end));
+            let done = sim.run_slice(until, self.work);
             if sim.probe().has_failed() {
                 return ControlFlow::Break(());
             }
             let now = WallInstant::now();
-            if !self.fixed {
-                self.slice = adapted(self.slice, now - slice_started);
-            }
+            self.work = adapted(self.work, now - slice_started);
             let whole = sim.now().since(Instant::ZERO) >= self.duration;
-            if self.fixed || whole || now - self.reported >= REPORT {
+            let due = done && self.slice.is_some();
+            if done {
+                until = self.slice_end(sim.now(), end);
+            }
+            if due || whole || now - self.reported >= REPORT {
                 self.reported = now;
                 let wall = now - self.started;
                 let progress = Progress { now: sim.now(), duration: self.duration, events: sim.events(), wall };
@@ -139,18 +144,22 @@ impl<'a> Clock<'a> {
         ControlFlow::Continue(())
     }
 
+    fn slice_end(&self, now: Instant, end: Instant) -> Instant {
+        self.slice.map_or(end, |slice| (now + slice).min(end))
+    }
+
     fn wall(&self) -> WallDuration {
         self.started.elapsed()
     }
 }
 
-/// The length of the next slice, after one of `slice` took `wall`.
-fn adapted(slice: Duration, wall: WallDuration) -> Duration {
+/// The work of the next slice, after one of `work` took `wall`.
+fn adapted(work: u64, wall: WallDuration) -> u64 {
     if wall < SHORT {
-        Duration(slice.0.saturating_mul(2))
+        (work * 2).min(MOST)
     } else if wall > LONG {
-        Duration((slice.0 / 2).max(1))
+        (work / 2).max(1)
     } else {
-        slice
+        work
     }
 }

@@ -260,11 +260,12 @@ impl RecordedQueues {
     fn new(plan: &Plan) -> Self {
         let network = &plan.network;
         let mut ports = Vec::new();
+        let mut known = vec![None; network.ports.len()];
         let mut index = vec![None; network.ports.len() * network.queues_per_port()];
         let mut place = |(i, &queue): (usize, &QueueId)| {
             index[queue.index()] = Some(i as u32);
             let (port, priority) = network.place(queue).expect("only data queues are recorded");
-            let name = ports.iter().position(|&p| p == port.index()).unwrap_or_else(|| {
+            let name = *known[port.index()].get_or_insert_with(|| {
                 ports.push(port.index());
                 ports.len() - 1
             });

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::{
-    Capacity, Change, Feedback, Flow, Hop, HopId, Network, Node, NodeId, NodeKind, Pacer, Port, PortEvent, PortId,
-    QueueId, ReactionPointSpec, RpId,
+    Capacity, Change, Feedback, Flow, Hop, HopId, LARGEST_QUEUE, Network, Node, NodeId, NodeKind, Pacer, Port,
+    PortEvent, PortId, QueueId, ReactionPointSpec, RpId,
 };
 
 use crate::groups::Groups;
@@ -278,17 +278,24 @@ fn add_change(
     Ok(())
 }
 
-/// Refuses queues and buckets into which the largest frame does not fit.
+/// Refuses queues and buckets into which the largest frame does not fit, and queues of more octets than there can be.
 fn check_frames(record: &Record, topology: &Record, network: &Network, file: &str) -> Result<(), ScenarioError> {
     let largest = largest_frame(network);
     let too_small = |table: &Record, key: &str, size: Octets| {
         let message = format!("{size} hold no frame of {largest} octets");
         fault(table, key, file, message).with_hint(format!("at least {}", units::size(largest)))
     };
-    let check = |table: &Record| match capacity(table, "buffer") {
-        Some(Capacity::Octets(size)) if size.0 < largest => Err(too_small(table, "buffer", size)),
+    let check_queue = |table: &Record, key: &str| match capacity(table, key) {
+        Some(Capacity::Octets(size)) if size.0 < largest => Err(too_small(table, key, size)),
+        Some(Capacity::Frames(n)) if u64::from(n) * largest > LARGEST_QUEUE.0 => {
+            let most = LARGEST_QUEUE.0 / largest;
+            let message =
+                format!("{n} frames of up to {largest} octets are more than {}", units::size(LARGEST_QUEUE.0));
+            Err(fault(table, key, file, message).with_hint(format!("at most {most} frames")))
+        }
         _ => Ok(()),
     };
+    let check = |table: &Record| check_queue(table, "buffer");
     for (_, entry) in &topology.entries {
         let Some(Value::Table(table)) = entry.as_ref().map(|e| &e.value) else { continue };
         check(table)?;
@@ -297,11 +304,7 @@ fn check_frames(record: &Record, topology: &Record, network: &Network, file: &st
         }
     }
     let hosts = record.table("hosts").expect("hosts have defaults");
-    if let Some(Capacity::Octets(size)) = capacity(hosts, "queue")
-        && size.0 < largest
-    {
-        return Err(too_small(hosts, "queue", size));
-    }
+    check_queue(hosts, "queue")?;
     let on_wire = largest + u64::from(network.wire_overhead);
     if let Pacer::TokenBucket { depth, .. } = pacer(hosts)
         && depth.0 < on_wire

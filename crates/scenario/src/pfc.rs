@@ -34,7 +34,47 @@ pub(crate) fn pfc(table: &mut Record, network: &Network, fabric: &Fabric, file: 
         // The switch's own port on the same link differs in the last bit.
         pfc.ingress[port] = Some(ingress(&at, network, network.ports[port ^ 1].capacity, room)?);
     }
+    check_sums(table, &pfc, network, fabric, file)?;
     Ok(pfc)
+}
+
+/// Refuses switches whose ingress buffers together hold more of a priority than one of their queues can: all of it may be
+/// bound for the same port.
+fn check_sums(table: &Record, pfc: &Pfc, network: &Network, fabric: &Fabric, file: &str) -> Result<(), ScenarioError> {
+    let largest = largest_frame(network);
+    let mut held = vec![(0, 0); network.nodes.len()];
+    for (port, ingress) in network.ports.iter().zip(&pfc.ingress) {
+        if let Some(ingress) = ingress {
+            let (buffers, octets) = &mut held[port.peer.index()];
+            *buffers += 1;
+            *octets += ingress.buffer.0;
+        }
+    }
+    for (port, p) in network.ports.iter().enumerate() {
+        let (buffers, octets) = held[p.node.index()];
+        let room = (1 << 32) - 1 - size_of(p.capacity, largest);
+        if octets > room {
+            let message = format!(
+                "the {buffers} ingress buffers of {} hold {} together, which could all wait for {}; {} are the most",
+                fabric.nodes[p.node.index()].name,
+                units::size(octets),
+                fabric.port_name(port),
+                units::size(room),
+            );
+            let hint = format!("buffers of at most {}", units::size(room / buffers));
+            return Err(fault(table, "buffer", file, message).with_hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// The most octets in a queue; frames of up to `largest` octets count as such.
+fn size_of(capacity: Capacity, largest: u64) -> u64 {
+    match capacity {
+        Capacity::Octets(octets) => octets.0,
+        Capacity::Frames(n) => u64::from(n) * largest,
+        Capacity::Arbiter => 0,
+    }
 }
 
 /// What an error speaks of.
@@ -110,12 +150,7 @@ fn check_quanta(at: &At<'_>, reaches: &[Reach], quanta: u16) -> Result<(), Scena
 fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Result<Ingress, ScenarioError> {
     let largest = largest_frame(network);
     let port = &at.port;
-    let of_queue = match queue {
-        Capacity::Octets(octets) => octets.0,
-        Capacity::Frames(n) => u64::from(n) * largest,
-        Capacity::Arbiter => unreachable!("the ports of switches have queues"),
-    };
-    let buffer = at.table.get("buffer").unwrap_or(of_queue);
+    let buffer = at.table.get("buffer").unwrap_or(size_of(queue, largest));
     let given = match at.table.entry("headroom").map(|e| &e.value) {
         Some(Value::Quantity(Dimension::Size, octets)) => Some(*octets),
         _ => None,
@@ -124,7 +159,7 @@ fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Res
     let whole = units::size(buffer);
     let below = buffer.checked_sub(headroom).filter(|below| *below >= largest);
     let Some(below) = below else {
-        let least = units::size(headroom + largest);
+        let least = units::size(headroom.saturating_add(largest));
         return Err(match given {
             Some(headroom) => {
                 let message = format!(

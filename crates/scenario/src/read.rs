@@ -1,5 +1,7 @@
 //! The reader: a tree and a declaration in, a record out, or an error with its place and what would be right.
 
+use penstock_sim::network::LARGEST_QUEUE;
+
 use crate::ScenarioError;
 use crate::error::suggest;
 use crate::keys::{Entry, Fallback, Key, Kind, Record, Section, Value};
@@ -67,7 +69,7 @@ fn value(kind: &Kind, node: &Node, at: Place<'_>) -> Result<Value, ScenarioError
         (Kind::Capacity, Data::Text(text)) => match units::parse_frames(text) {
             Some(0) => Err(at.error("a queue holds at least one frame".into(), None)),
             Some(frames) => Ok(Value::Frames(frames)),
-            None => quantity(Dimension::Size, 1, u64::MAX, text, at),
+            None => quantity(Dimension::Size, 1, LARGEST_QUEUE.0, text, at),
         },
         (Kind::Capacity, Data::Integer(_) | Data::Real(_)) => {
             let hint = "write a number and a unit, as in \"150 KB\" or \"100 frames\"".to_owned();

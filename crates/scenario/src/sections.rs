@@ -7,6 +7,7 @@ mod topology;
 use std::sync::LazyLock;
 
 use penstock_schemes::{Info, Parameter, SCHEMES, Unit};
+use penstock_sim::network::{FASTEST, LARGEST_QUEUE, LONGEST};
 
 use crate::keys::{Fallback, Key, Kind, Section, Value};
 use crate::units::Dimension::{Rate, Size, Time};
@@ -15,10 +16,6 @@ use crate::write;
 /// The whole scenario.
 pub(crate) static SCENARIO: LazyLock<Section> = LazyLock::new(scenario);
 
-/// The longest run: 200 days, below 2^64 ps.
-const LONGEST: u64 = 200 * 24 * 3600 * 1_000_000_000_000;
-/// The fastest line: 100 Tb/s.
-const FASTEST: u64 = 100_000_000_000_000;
 /// Beyond this, TOML has no whole numbers.
 const LARGEST_COUNT: u64 = i64::MAX as u64;
 
@@ -158,7 +155,12 @@ fn network() -> Section {
                 "When switches measure that do so at intervals (FECN, E-FECN): all at the same instants, or each at an \
                  offset of its own, drawn from the seed.",
             ),
-            key("control_buffer", size(64, 1 << 40), "64 KB", "Size of the queue of control frames at each port."),
+            key(
+                "control_buffer",
+                size(64, LARGEST_QUEUE.0),
+                "64 KB",
+                "Size of the queue of control frames at each port.",
+            ),
             key(
                 "feedback",
                 Kind::Either(vec![Kind::Word(&["in-band"]), Kind::Table(ideal)]),
@@ -261,11 +263,11 @@ fn scheme_words() -> Kind {
 }
 
 fn time(minimum: u64) -> Kind {
-    Kind::Quantity(Time, minimum, LONGEST)
+    Kind::Quantity(Time, minimum, LONGEST.0)
 }
 
 fn rate() -> Kind {
-    Kind::Quantity(Rate, 1, FASTEST)
+    Kind::Quantity(Rate, 1, FASTEST.0)
 }
 
 fn size(minimum: u64, maximum: u64) -> Kind {

@@ -91,7 +91,11 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     pub(crate) outbox: Outbox<S>,
     /// Keeps a reaction point's signals while its frame is on its way into the port.
     pub(crate) outbox_of_rp: Outbox<S>,
-    pub(crate) events: u64,
+    events: u64,
+    /// Work that is left for this slice, in events.
+    left: u64,
+    /// Of the slice's work so far, what was none of the events.
+    aside: u64,
 }
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
@@ -110,10 +114,16 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         assert!(PFC || network.pfc.is_none(), "priority flow control needs the engine that has it");
         let mut fabric = Fabric::new(network, configs, seed, agenda_for(network));
         let mut limiters: Vec<Limiter<S>> = Vec::new();
-        for (index, spec) in network.reaction_points.iter().enumerate() {
+        // The flows of a reaction point share a priority.
+        let mut classes = vec![0; network.reaction_points.len()];
+        for flow in &network.flows {
+            if let Some(RpId(rp)) = flow.reaction_point {
+                classes[rp as usize] = network.class(flow.priority);
+            }
+        }
+        for (index, (spec, class)) in network.reaction_points.iter().zip(classes).enumerate() {
             let port = &network.ports[spec.port.index()];
-            let flow = network.flows.iter().find(|f| f.reaction_point == Some(RpId(index as u32)));
-            let rp = S::Rp::new(&configs[flow.map_or(0, |f| network.class(f.priority))], port.rate);
+            let rp = S::Rp::new(&configs[class], port.rate);
             limiters.push(Limiter::new(
                 Some(rp),
                 limiter_stream(seed, index),
@@ -199,14 +209,40 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             outbox: Vec::new(),
             outbox_of_rp: Vec::new(),
             events: 0,
+            left: 0,
+            aside: 0,
         }
     }
 
     /// Handles every event before `t`; then it is `t`. Where a run is cut into steps changes nothing in it.
     pub fn run_until(&mut self, t: Instant) {
-        while let Some((at, what)) = self.state.fabric.agenda.pop(t.0) {
+        while !self.run_slice(t, u64::MAX) {}
+    }
+
+    /// The same, but for no more than `work` events, or what takes as long; false if there is more to do. What a slice does
+    /// is bounded whatever the network is, while events before `t`, and even those of one instant, have no bound.
+    pub fn run_slice(&mut self, t: Instant, work: u64) -> bool {
+        (self.left, self.aside) = (work, 0);
+        let done = self.handle_events(t);
+        self.events += work - self.left - self.aside;
+        done
+    }
+
+    /// Work other than that of an event.
+    pub(crate) fn charge(&mut self, work: u64) {
+        let work = work.min(self.left);
+        self.left -= work;
+        self.aside += work;
+    }
+
+    fn handle_events(&mut self, t: Instant) -> bool {
+        while self.left > 0 {
+            let Some((at, what)) = self.state.fabric.agenda.pop(t.0) else {
+                self.state.fabric.now = self.state.fabric.now.max(t.0);
+                return true;
+            };
             self.state.fabric.now = at;
-            self.events += 1;
+            self.left -= 1;
             // Most events are deliveries: one comparison finds them.
             if let Some(slot) = Event::delivery(what) {
                 self.deliver(slot);
@@ -242,6 +278,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                         self.state.fabric.settle(port);
                     }
                 }
+                Event::Generate(flow) => {
+                    self.aside += 1;
+                    self.generate(flow);
+                }
                 event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_)) => {
                     if PFC {
                         self.flow_control(event);
@@ -252,7 +292,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 self.state.fabric.review();
             }
         }
-        self.state.fabric.now = self.state.fabric.now.max(t.0);
+        false
     }
 
     /// The warm-up is over: time-weighted statistics begin anew.
@@ -273,6 +313,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// Frames, data or control, that have crossed a link so far.
     pub fn packet_hops(&self) -> u64 {
         self.state.fabric.ports.iter().map(|p| p.hops).sum()
+    }
+
+    /// Frames that there is room for: the most that have been in the network at a time.
+    pub fn frames_held(&self) -> usize {
+        self.state.fabric.frames.held() + self.state.fabric.pauses.frames_held()
     }
 
     /// The observer.
@@ -305,6 +350,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             PortEvent::Rate(rate) => self.state.fabric.set_rate(port, rate),
             PortEvent::Down => {
                 self.state.fabric.settle(port);
+                self.charge(self.frames_held() as u64);
                 let frames = self.state.fabric.frames.iter();
                 let lost: Vec<u32> =
                     frames.filter(|(_, slot)| self.line_of(slot) == Some(port)).map(|(frame, _)| frame).collect();
@@ -344,6 +390,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.state.fabric.settle_all();
         let now = self.state.fabric.now;
         self.probe.sample(Instant(now), &self.state);
+        self.charge((self.state.flows.len() + self.state.fabric.ports.len()) as u64);
         if let Some(interval) = self.probe.interval() {
             self.state.fabric.agenda.push(NO_LANE, now + interval.0.max(1), Event::Sample.pack());
         }

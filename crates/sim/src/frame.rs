@@ -87,6 +87,11 @@ impl<S: Scheme> Frames<S> {
         self.free = index;
     }
 
+    /// Places for frames, taken or free.
+    pub(crate) fn held(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Every frame.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Slot<S>)> {
         (0..).zip(&self.slots).filter(|(_, slot)| slot.class != GONE)

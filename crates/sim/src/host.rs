@@ -24,6 +24,20 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.after_rp(limiter_index);
         }
         self.reschedule(limiter_index);
+        self.generate(flow);
+    }
+
+    /// Lets a flow's generator make what is due, and sees to it that never too much comes due at a time.
+    pub(crate) fn generate(&mut self, flow: u32) {
+        let fabric = &mut self.state.fabric;
+        let generator = &mut self.state.flows[flow as usize].generator;
+        let before = generator.offered;
+        generator.advance(fabric.now);
+        if let Some(at) = generator.ask_again(fabric.now) {
+            fabric.agenda.push(NO_LANE, at, Event::Generate(flow).pack());
+        }
+        let made = generator.offered - before;
+        self.charge(made);
     }
 
     pub(crate) fn stop(&mut self, flow: u32) {
@@ -76,9 +90,18 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         changed.anything()
     }
 
+    /// To go through the flows of a limiter is work: what one event costs, sixteen of them do.
+    fn charge_flows(&mut self, limiter_index: u32) {
+        let flows = self.state.limiters[limiter_index as usize].flows.len() as u64;
+        if flows >= 16 {
+            self.charge(flows / 16);
+        }
+    }
+
     /// Gives effect to what has changed in a reaction point's answers.
     fn take_over(&mut self, limiter_index: u32, changed: Changed) {
         let now = self.state.fabric.now;
+        self.charge_flows(limiter_index);
         let limiter = &mut self.state.limiters[limiter_index as usize];
         if changed.limiting {
             limiter.limiting = !limiter.limiting;
@@ -97,6 +120,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     #[cold]
     pub(crate) fn route_from_rp(&mut self, limiter_index: u32) {
+        self.charge(self.outbox.len() as u64);
         for (to, class, signal) in std::mem::take(&mut self.outbox) {
             let To::Destination(FlowKey(flow)) = to else { panic!("a reaction point signals destinations only") };
             assert_eq!(
@@ -117,6 +141,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         if limiter.waiting {
             return NEVER;
         }
+        if limiter.flows.len() > 1 {
+            self.charge_flows(limiter_index);
+        }
+        let limiter = &mut self.state.limiters[limiter_index as usize];
         let wake = limiter.next_release(now, &mut self.state.flows, overhead);
         if wake != limiter.wake {
             limiter.wake = wake;

@@ -70,6 +70,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let hop = &self.hops[slot.hop as usize];
         let (from, first, n) = (hop.port.0, hop.first_child.0, u32::from(hop.children));
         let extra = u64::from(n) - 1;
+        self.charge(extra);
         if matches!(slot.payload, Payload::Data(_)) {
             self.state.totals.copies_made += extra;
             self.state.flows[slot.flow as usize].copies += extra;
@@ -160,6 +161,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         if let Some(state) = self.state.fabric.cps.get_mut(cp as usize) {
             state.signals += self.outbox.len() as u64;
         }
+        self.charge(self.outbox.len() as u64);
         for (to, priority, signal) in std::mem::take(&mut self.outbox) {
             let (To::Source(FlowKey(flow)) | To::Destination(FlowKey(flow))) = to;
             let hop = self.hop_at(flow, port);
@@ -269,6 +271,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     #[cold]
     pub(crate) fn route_from_np(&mut self, np: u32) {
         let NpState { flow, leaf, .. } = self.nps[np as usize];
+        self.charge(self.outbox.len() as u64);
         for (to, class, signal) in std::mem::take(&mut self.outbox) {
             let To::Source(FlowKey(to)) = to else { panic!("a notification point signals sources only") };
             assert_eq!(to, flow, "a notification point signals the source of its own flow");

@@ -1,6 +1,8 @@
 //! What is simulated: nodes, ports, routes, flows and what happens to them, as plain data under typed indices.
 //!
-//! The scenario crate builds a [`Network`] and vouches for it; the engine takes it as true and panics on nonsense.
+//! The scenario crate builds a [`Network`] and vouches for it; the engine takes it as true and panics on nonsense. Times,
+//! rates and queues are bounded ([`LONGEST`], [`FASTEST`], [`LARGEST_QUEUE`]) so that no sum in the engine can overflow:
+//! it need not check any.
 //!
 //! A *port* is one direction of a link: an output queue per priority and the line behind it. A flow's route is a tree of
 //! *hops* (a chain for unicast). The same tree carries data and probes down to the destinations and signals back up:
@@ -12,7 +14,17 @@
 //!         <===back of hop 0      <===back of hop 1      <===back of hop 2
 //! ```
 
-use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets};
+use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets, units::PS_PER_S};
+
+/// The longest time of anything: a run, a delay, a turn. Times are 64 bits of picoseconds, 18 446 744 s. A frame that
+/// starts at the end of the longest run, takes 139 072 s for the longest frame at 1 bit/s and then the delays of a link, a
+/// node and a host arrives after 8 139 072 s; nothing that the engine adds up comes later.
+pub const LONGEST: Duration = Duration(2_000_000 * PS_PER_S);
+/// The fastest line, limiter and source: 100 Tb/s. What it sends in the longest run is 2 × 10^32 bit-picoseconds, of which
+/// 128 bits hold 3.4 × 10^38.
+pub const FASTEST: BitRate = BitRate(100_000_000_000_000);
+/// The largest queue, 4 GB: the square of its length is below 2^64, and in the longest run the integral of it below 2^128.
+pub const LARGEST_QUEUE: Octets = Octets(4_000_000_000);
 
 macro_rules! index {
     ($(#[$doc:meta] $name:ident),+) => { $(
@@ -100,7 +112,8 @@ pub struct Pfc {
 /// An ingress buffer of one priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ingress {
-    /// The most octets that it holds. The part above `xoff` is the head-room: see [`headroom`](crate::pfc::headroom).
+    /// The most octets that it holds. The part above `xoff` is the head-room: see [`headroom`](crate::pfc::headroom). All of
+    /// a switch and one of its output queues together hold less than 2^32: that queue can be as long.
     pub buffer: Octets,
     /// From so many octets on the neighbour is stopped; at most `buffer`.
     pub xoff: Octets,
@@ -135,11 +148,12 @@ pub struct Port {
     pub peer: NodeId,
     /// The port's number at its node, for the identity of its congestion points.
     pub number: u16,
-    /// Rate of the line at the start. Never zero.
+    /// Rate of the line at the start. Never zero, at most [`FASTEST`].
     pub rate: BitRate,
-    /// From the end of a frame's transmission until the peer acts on it: propagation, and the delay of the peer.
+    /// From the end of a frame's transmission until the peer acts on it: propagation, and the delay of the peer. At most
+    /// three times [`LONGEST`].
     pub latency: Duration,
-    /// Size of each of its data queues.
+    /// Size of each of its data queues, at most [`LARGEST_QUEUE`].
     pub capacity: Capacity,
     /// Whether its queues have congestion points.
     pub congestion_points: bool,

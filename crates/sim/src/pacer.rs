@@ -85,29 +85,29 @@ impl PacerState {
 /// Times are picoseconds since the start; refills come at whole multiples of the interval.
 #[derive(Debug, Clone)]
 pub struct TokenBucket {
-    depth: u64,
     interval: u64,
     granularity: u64,
-    /// Tokens in 1/65 536 octets.
-    tokens: u64,
-    per_refill: u64,
     refills: u64,
+    /// These three in tokens.
+    depth: u128,
+    tokens: u128,
+    per_refill: u128,
 }
 
-/// Tokens are counted in 1/65 536 octets.
-const TOKEN: u64 = 1 << 16;
+/// Tokens of an octet: one is what 1 bit/s gives in a picosecond, so that every refill is a whole number of them.
+const TOKEN: u128 = 8 * PS_PER_S as u128;
 
 impl TokenBucket {
     /// A full bucket of `depth` that lets `rate` through, rounded down to `granularity`.
     #[must_use]
     pub fn new(depth: Octets, interval: Duration, granularity: BitRate, rate: BitRate) -> Self {
         let mut bucket = Self {
-            depth: depth.0 * TOKEN,
             interval: interval.0,
             granularity: granularity.0,
-            tokens: depth.0 * TOKEN,
-            per_refill: 0,
             refills: 0,
+            depth: u128::from(depth.0) * TOKEN,
+            tokens: u128::from(depth.0) * TOKEN,
+            per_refill: 0,
         };
         bucket.set_rate(0, rate);
         bucket
@@ -116,39 +116,41 @@ impl TokenBucket {
     /// When a frame of `octets` may go, seen from `now`; `u64::MAX` for never.
     pub fn ready(&mut self, now: u64, octets: u32) -> u64 {
         self.advance(now);
-        let missing = (u64::from(octets) * TOKEN).saturating_sub(self.tokens);
+        let needed = u128::from(octets) * TOKEN;
+        let missing = needed.saturating_sub(self.tokens);
         if missing == 0 {
             now
-        } else if self.per_refill == 0 || u64::from(octets) * TOKEN > self.depth {
+        } else if self.per_refill == 0 || needed > self.depth {
             NEVER
         } else {
-            ((self.refills + missing.div_ceil(self.per_refill)) * self.interval).max(now)
+            let refills = u128::from(self.refills) + missing.div_ceil(self.per_refill);
+            u64::try_from(refills.saturating_mul(self.interval.into())).unwrap_or(NEVER).max(now)
         }
     }
 
     /// A frame of `octets`, for which it is [`ready`](Self::ready), goes at `now`.
     pub fn take(&mut self, now: u64, octets: u32) {
         self.advance(now);
-        self.tokens -= u64::from(octets) * TOKEN;
+        self.tokens -= u128::from(octets) * TOKEN;
     }
 
     /// From `now` on refills are those of `rate`.
     pub fn set_rate(&mut self, now: u64, rate: BitRate) {
         self.advance(now);
-        let stepped = u128::from(rate.0 / self.granularity * self.granularity);
-        self.per_refill = (stepped * u128::from(self.interval) * u128::from(TOKEN) / (8 * u128::from(PS_PER_S))) as u64;
+        let stepped = rate.0 / self.granularity * self.granularity;
+        self.per_refill = u128::from(stepped) * u128::from(self.interval);
     }
 
     /// Whole octets that it holds.
     #[must_use]
     pub fn octets(&self) -> u64 {
-        self.tokens / TOKEN
+        (self.tokens / TOKEN) as u64
     }
 
     /// Tokens of all refills up to `now` come in.
     fn advance(&mut self, now: u64) {
         let refills = now / self.interval;
-        let come = self.per_refill.saturating_mul(refills - self.refills);
+        let come = self.per_refill.saturating_mul((refills - self.refills).into());
         self.tokens = self.tokens.saturating_add(come).min(self.depth);
         self.refills = refills;
     }
@@ -174,5 +176,19 @@ mod tests {
         bucket.set_rate(9 * REFILL, BitRate(1_000_000_000));
         bucket.ready(20 * REFILL, 1);
         assert_eq!(bucket.octets(), 3000, "never more than its depth");
+    }
+
+    /// 100 kb/s give 1/80 000 octet a nanosecond: 80 000 ns an octet, 120 ms for 1500 octets.
+    #[test]
+    fn the_least_refill_counts() {
+        let mut bucket = TokenBucket::new(Octets(1500), Duration(1000), BitRate(1), BitRate(100_000));
+        bucket.take(0, 1500);
+        assert_eq!(bucket.ready(0, 1500), 120_000_000_000);
+        assert_eq!(bucket.ready(80_000_000, 1), 80_000_000);
+        // 1 bit/s and refills each 2 000 000 s: the times of refills leave 64 bits.
+        let mut bucket = TokenBucket::new(Octets(1 << 40), Duration(2_000_000 * PS_PER_S), BitRate(1), BitRate(1));
+        bucket.take(0, 16_384);
+        bucket.tokens = 0;
+        assert_eq!(bucket.ready(0, u32::MAX), NEVER);
     }
 }

@@ -26,6 +26,9 @@ use crate::pfc::{FRAME, QUANTUM_BITS};
 use crate::port::PortState;
 use crate::probe::Probe;
 
+/// Longer than any run, and with the longest run still below 2^64: what stops so long stops for good.
+const FOREVER: u64 = 1 << 62;
+
 /// The frames of one priority that have come in over one line and are still held.
 #[derive(Debug, Clone)]
 struct Counter {
@@ -217,7 +220,7 @@ impl Pauses {
     /// while the frame is under way changes nothing in it, or its refresh, which is due by the same time, could come too late.
     fn time(&self, port: u32) -> u64 {
         let rate = self.lines[port as usize].rate;
-        (u128::from(self.bits) * u128::from(PS_PER_S) / u128::from(rate)) as u64
+        (u128::from(self.bits) * u128::from(PS_PER_S) / u128::from(rate)).min(FOREVER.into()) as u64
     }
 
     /// The port that a pause frame on the line of `port` is for, or whose data the line of `port` answers.
@@ -276,9 +279,18 @@ impl Pauses {
         (lost, classes)
     }
 
-    /// Pause frames on the line of `port`.
-    pub(crate) fn on_line(&self, port: u32) -> u64 {
-        self.frames.iter().filter(|frame| frame.line == port).count() as u64
+    /// Pause frames on the line of each port.
+    pub(crate) fn on_lines(&self) -> Vec<u64> {
+        let mut frames = vec![0; self.lines.len()];
+        for frame in self.frames.iter().filter(|frame| frame.line != NONE) {
+            frames[frame.line as usize] += 1;
+        }
+        frames
+    }
+
+    /// Places for pause frames, taken or free.
+    pub(crate) fn frames_held(&self) -> usize {
+        self.frames.len()
     }
 
     /// What each counter holds, as it has counted.

@@ -90,15 +90,17 @@ impl Reach {
 /// a frame each way, the PFC frame.)
 #[must_use]
 pub fn headroom(reach: &Reach) -> Octets {
-    let whole = u64::from(reach.largest) + u64::from(reach.wire_overhead);
+    let whole = u128::from(reach.largest) + u128::from(reach.wire_overhead);
     // One picosecond more: the near end's clock of whole picoseconds may run ahead of its rate by that much.
     let time =
         reach.latency.0 + reach.wait().0 + reach.back_time(FRAME).0 + reach.back_latency.0 + reach.response.0 + 1;
     let bit_ps = u128::from(time) * u128::from(reach.rate.0);
-    let on_line = bit_ps.div_ceil(8 * u128::from(PS_PER_S)) as u64;
+    let on_line = bit_ps.div_ceil(8 * u128::from(PS_PER_S));
     let (frames, rest) = (on_line / whole, on_line % whole);
-    let sent = frames * u64::from(reach.largest) + rest.saturating_sub(u64::from(reach.wire_overhead));
-    Octets(u64::from(reach.copies) * (sent + 2 * u64::from(reach.largest)) - 1)
+    let sent = frames * u128::from(reach.largest) + rest.saturating_sub(reach.wire_overhead.into());
+    let octets = u128::from(reach.copies) * (sent + 2 * u128::from(reach.largest)) - 1;
+    // Where it is more than any number, no buffer has it.
+    Octets(octets.try_into().unwrap_or(u64::MAX))
 }
 
 /// What flows do at a port.

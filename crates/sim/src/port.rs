@@ -39,6 +39,7 @@ impl LengthStatistics {
         let time = now - self.since;
         self.since = now;
         self.area += u128::from(len) * u128::from(time);
+        // No queue holds 2^32 octets: see `network::LARGEST_QUEUE`.
         self.area_squared += u128::from(len * len) * u128::from(time);
     }
 }
@@ -120,7 +121,7 @@ pub(crate) struct Ledger {
     rate_since: u64,
     /// Bits sent and scheduled when measuring began.
     pub(crate) bits_before: u64,
-    pub(crate) scheduled_before: u64,
+    pub(crate) scheduled_before: u128,
 }
 
 impl QueueState {
@@ -253,10 +254,10 @@ impl PortState {
         self.octets * 8 - self.ledger.cut_bits - self.unsent_bits(now)
     }
 
-    /// Bits that the scheduled rate could have carried up to `now`.
-    pub(crate) fn scheduled_bits(&self, now: u64) -> u64 {
+    /// Bits that the scheduled rate could have carried up to `now`: of an idle line more than 64 bits can count.
+    pub(crate) fn scheduled_bits(&self, now: u64) -> u128 {
         let area = self.ledger.scheduled + u128::from(now - self.ledger.rate_since) * u128::from(self.rate);
-        (area / u128::from(PS_PER_S)) as u64
+        area / u128::from(PS_PER_S)
     }
 
     /// The frame in transmission counts as queued in the queue of this class.

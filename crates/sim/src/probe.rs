@@ -66,7 +66,7 @@ pub struct QueueNow {
     /// this instant exactly.
     pub line_bits: u64,
     /// Bits that the line could have carried since the start of the run at its scheduled rate.
-    pub scheduled_bits: u64,
+    pub scheduled_bits: u128,
     /// Data frames dropped here since the start of the run.
     pub dropped: u64,
     /// How long priority flow control has stopped it since the start of the run.

@@ -62,6 +62,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
     /// Nothing appears from nowhere and nothing vanishes: at each queue, on each line, for each flow, for signals.
     fn check_conservation(&self, inside: &(Vec<u64>, u64), on_lines: &[u64]) {
         let fabric = &self.fabric;
+        let pauses_on_lines = fabric.pauses.on_lines();
         for (index, p) in fabric.ports.iter().enumerate() {
             for (class, q) in p.queues.iter().enumerate() {
                 let waiting = q.waiting.iter(&fabric.frames).count() as u64;
@@ -75,9 +76,10 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
                 );
             }
             let serving = (0..p.queues.len()).filter(|&class| p.serves(class)).count() as u64;
-            let pauses = self.check_pauses(index as u32);
-            let started = p.queues.iter().map(|q| q.departed).sum::<u64>() + serving + pauses.0;
-            let on_line = on_lines[index] + pauses.1;
+            let pauses_on_line = pauses_on_lines.get(index).copied().unwrap_or(0);
+            let pauses = self.check_pauses(index, pauses_on_line);
+            let started = p.queues.iter().map(|q| q.departed).sum::<u64>() + serving + pauses;
+            let on_line = on_lines[index] + pauses_on_line;
             assert!(
                 started == p.hops + p.ledger.lost + on_line,
                 "line of port {index}: {started} frames started, {} delivered, {} lost, {on_line} on the line",
@@ -132,11 +134,9 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         assert!(counted == held, "ingress counters say {counted:?}, the frames there have {held:?} octets");
     }
 
-    /// Pause frames neither appear nor vanish. Returns how many the port sent, and how many are on its line.
-    fn check_pauses(&self, port: u32) -> (u64, u64) {
-        let fabric = &self.fabric;
-        let Some(line) = fabric.pauses.lines.get(port as usize) else { return (0, 0) };
-        let on_line = fabric.pauses.on_line(port);
+    /// Pause frames neither appear nor vanish; `on_line` of them are on the line of `port`. Returns how many it sent.
+    fn check_pauses(&self, port: usize, on_line: u64) -> u64 {
+        let Some(line) = self.fabric.pauses.lines.get(port) else { return 0 };
         assert!(
             line.sent == line.arrived + line.lost + on_line,
             "pause frames on the line of port {port}: {} sent, {} arrived, {} lost, {on_line} on the line",
@@ -144,14 +144,14 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             line.arrived,
             line.lost,
         );
-        (line.sent, on_line)
+        line.sent
     }
 
     fn queue_outcomes(&self, measured: u64) -> Vec<QueueOutcome> {
         let fabric = &self.fabric;
         let outcome = |p: &PortState, q: &QueueState, queue: u32| {
             let s = &q.statistics;
-            let (mean_octets, std_octets) = moments(measured, s.area, s.area_squared);
+            let (mean_octets, std_octets) = moments(measured, s.area, s.area_squared as f64);
             let scheduled = p.scheduled_bits(fabric.now) - p.ledger.scheduled_before;
             let sent = p.sent_bits(fabric.now) - p.ledger.bits_before;
             QueueOutcome {
@@ -159,8 +159,8 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
                 std_octets,
                 min_octets: s.min,
                 max_octets: s.max,
-                empty_fraction: ratio(s.empty, measured),
-                utilization: ratio(sent, scheduled),
+                empty_fraction: ratio(s.empty.into(), measured.into()),
+                utilization: ratio(u128::from(sent), scheduled),
                 frames_arrived: q.arrived,
                 frames_dropped: q.dropped,
                 feedback_frames: fabric.cps.get(q.cp as usize).map_or(0, |cp| cp.signals),
@@ -197,13 +197,13 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
 
     fn host_outcomes(&self, measured: u64) -> Vec<HostOutcome> {
         let outcome = |h: &crate::source::HostState| HostOutcome {
-            rate_limiters_mean: moments(measured, h.area, 0).0,
+            rate_limiters_mean: moments(measured, h.area, 0.0).0,
             rate_limiters_max: h.most,
         };
         self.hosts.iter().map(outcome).collect()
     }
 }
 
-fn ratio(part: u64, whole: u64) -> f64 {
+fn ratio(part: u128, whole: u128) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

@@ -4,10 +4,14 @@ use penstock_schemes::{BitRate, Duration, FlowKey, Instant, ReactionPoint, Schem
 
 use crate::frame::NONE;
 use crate::network::{Excess, Flow, Network, Pacer, Traffic};
+use crate::outcome::Sum;
 use crate::pacer::PacerState;
 use crate::random::{Owner, Stream};
 
 const NEVER: u64 = u64::MAX;
+
+/// Frames that a generator makes at a time: fewer than take a millisecond.
+const AT_ONCE: u64 = 4096;
 
 /// Makes the frames of one flow. It is advanced lazily: whoever asks at time t first learns of all frames up to t.
 #[derive(Debug, Clone)]
@@ -73,8 +77,8 @@ impl Generator {
         };
         match flow.traffic {
             // A Poisson source is silent for a while first; even distances and turns begin with a frame.
-            Traffic::Poisson(_) => generator.next += generator.stream.exponential(gap.0),
-            Traffic::OnOff { on, random, .. } => generator.on_until = flow.start.0 + generator.turn(on, random),
+            Traffic::Poisson(_) => generator.next = later(generator.next, generator.stream.exponential(gap.0)),
+            Traffic::OnOff { on, random, .. } => generator.on_until = later(flow.start.0, generator.turn(on, random)),
             Traffic::Constant(_) | Traffic::Greedy => {}
         }
         generator
@@ -96,10 +100,43 @@ impl Generator {
             }
             self.backlog = (self.backlog + 1).min(self.room);
             self.next = self.following(self.next);
+            if self.next <= now && matches!(self.traffic, Traffic::Constant(_)) {
+                self.make_evenly_until(now);
+            }
         }
         if now >= self.stop {
             self.backlog = 0;
         }
+    }
+
+    /// The same for frames at even distances, however many they are.
+    fn make_evenly_until(&mut self, now: u64) {
+        // All in 1/rate picoseconds: the next frame, the distance of frames, the end. None of it reaches 2^110.
+        let rate = u128::from(self.rate);
+        let next = u128::from(self.next) * rate + u128::from(self.remainder);
+        let gap = u128::from(self.gap.0) * rate + u128::from(self.gap.1);
+        let end = u128::from(self.stop.min(now + 1)) * rate;
+        let due = end.saturating_sub(next).div_ceil(gap).min(self.left.into());
+        self.offered += due as u64;
+        if self.left != u64::MAX {
+            self.left -= due as u64;
+        }
+        self.backlog = self.backlog.saturating_add(due as u64).min(self.room);
+        let next = next + due * gap;
+        (self.next, self.remainder) = ((next / rate) as u64, (next % rate) as u64);
+    }
+
+    /// When it is to be asked again, seen from `now`, lest more than [`AT_ONCE`] frames or so come due at a time; `None` where
+    /// that cannot be, or where no more frames come.
+    pub(crate) fn ask_again(&self, now: u64) -> Option<u64> {
+        let distance = match self.traffic {
+            _ if self.on_demand || self.left == 0 || self.next >= self.stop => return None,
+            Traffic::Greedy | Traffic::Constant(_) => return None,
+            Traffic::Poisson(_) => self.gap.0,
+            // Each turn begins with a frame, however short it is.
+            Traffic::OnOff { on, off, .. } => self.gap.0.min(later(on.0, off.0)),
+        };
+        Some(later(now, distance.max(1).saturating_mul(AT_ONCE)).max(self.next))
     }
 
     /// When a frame is there, seen from `now`: now or later, or never.
@@ -136,7 +173,7 @@ impl Generator {
         match self.traffic {
             Traffic::Greedy => at,
             Traffic::Constant(_) => at + self.even_gap(),
-            Traffic::Poisson(_) => at + self.stream.exponential(self.gap.0),
+            Traffic::Poisson(_) => later(at, self.stream.exponential(self.gap.0)),
             Traffic::OnOff { on, off, random, .. } => self.following_in_turn(at, on, off, random),
         }
     }
@@ -144,10 +181,10 @@ impl Generator {
     #[inline(never)]
     fn following_in_turn(&mut self, at: u64, on: Duration, off: Duration, random: bool) -> u64 {
         let mut next = at + self.even_gap();
-        while next >= self.on_until {
+        while next >= self.on_until && next != NEVER {
             // A turn of sending begins when the silence ends, whether or not it lasts for a frame.
-            next = self.on_until + self.turn(off, random);
-            self.on_until = next + self.turn(on, random);
+            next = later(self.on_until, self.turn(off, random));
+            self.on_until = later(next, self.turn(on, random));
         }
         next
     }
@@ -165,6 +202,11 @@ impl Generator {
     fn turn(&mut self, mean: Duration, random: bool) -> u64 {
         if random { self.stream.exponential(mean.0) } else { mean.0.max(1) }
     }
+}
+
+/// `time` after `at`, or never: what is drawn has no bound.
+fn later(at: u64, time: u64) -> u64 {
+    at.saturating_add(time)
 }
 
 /// A rate limiter: a reaction point (or none, for traffic that nothing controls), a pacer, and the flows behind it.
@@ -301,7 +343,7 @@ pub(crate) struct FlowState {
     rate_since: u64,
     rate_time: u64,
     rate_area: u128,
-    rate_area_squared: u128,
+    rate_area_squared: Sum,
 }
 
 impl FlowState {
@@ -333,7 +375,7 @@ impl FlowState {
             rate_since: 0,
             rate_time: 0,
             rate_area: 0,
-            rate_area_squared: 0,
+            rate_area_squared: Sum::default(),
         }
     }
 
@@ -360,18 +402,18 @@ impl FlowState {
         if self.active() {
             self.rate_time += time as u64;
             self.rate_area += u128::from(rate) * time;
-            self.rate_area_squared += u128::from(rate) * u128::from(rate) * time;
+            self.rate_area_squared.add(u128::from(rate) * u128::from(rate), time as u64);
         }
     }
 
     pub(crate) fn restart_statistics(&mut self) {
-        (self.rate_time, self.rate_area, self.rate_area_squared) = (0, 0, 0);
+        (self.rate_time, self.rate_area, self.rate_area_squared) = (0, 0, Sum::default());
         self.delivered_before = self.delivered_octets;
     }
 
     /// Time-weighted mean and standard deviation of the allowed rate, bit/s.
     pub(crate) fn rate_moments(&self) -> (f64, f64) {
-        crate::outcome::moments(self.rate_time, self.rate_area, self.rate_area_squared)
+        crate::outcome::moments(self.rate_time, self.rate_area, self.rate_area_squared.as_f64())
     }
 }
 
@@ -410,4 +452,55 @@ impl HostState {
 pub(crate) fn limiter_stream(seed: u64, index: usize) -> Stream {
     debug_assert!(index < NONE as usize);
     Stream::new(seed, Owner::ReactionPoint, index)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::network::{HopId, RpId};
+
+    proptest! {
+        /// Frames at even distances that are made at once are those that are made one after the other.
+        #[test]
+        fn many_at_once_are_many_one_by_one(
+            rate in 1_u64..1_000_000_000_000,
+            frame in 64_u16..9000,
+            start in 0_u64..1_000_000,
+            stop in prop::option::of(1_000_000_u64..100_000_000_000),
+            size in prop::option::of(1_u64..10_000_000),
+            steps in prop::collection::vec((0_u64..40_000, 0_u32..12), 1..20),
+        ) {
+            let flow = Flow {
+                root: HopId(0),
+                priority: 0,
+                frame,
+                weight: 1,
+                start: Instant(start),
+                stop: stop.map(Instant),
+                size: size.map(penstock_schemes::Octets),
+                traffic: Traffic::Constant(BitRate(rate)),
+                excess: Excess::Queue(penstock_schemes::Octets(64_000)),
+                reaction_point: Some(RpId(0)),
+            };
+            let mut at_once = Generator::new(&flow, 24, 1, 0);
+            let mut one_by_one = at_once.clone();
+            let mut now = start;
+            for (ahead, scale) in steps {
+                now += ahead << scale;
+                while one_by_one.next <= now && one_by_one.left > 0 && one_by_one.next < one_by_one.stop {
+                    one_by_one.make_until(one_by_one.next);
+                    prop_assume!(one_by_one.offered < 100_000);
+                }
+                one_by_one.make_until(now);
+                at_once.make_until(now);
+                let state = |g: &Generator| (g.offered, g.left, g.backlog, g.next, g.remainder);
+                prop_assert_eq!(state(&at_once), state(&one_by_one));
+                if at_once.backlog > 0 && at_once.offered % 3 == 0 {
+                    prop_assert_eq!(at_once.take(now), one_by_one.take(now));
+                }
+            }
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! The keys of `[pfc]`.
 
+use penstock_sim::network::LARGEST_QUEUE;
+
 use super::{Section, key, optional, section, size, time};
 use crate::keys::Kind;
 
@@ -18,26 +20,26 @@ pub(super) fn pfc() -> Section {
             ),
             optional(
                 "buffer",
-                size(1, 1 << 40),
+                size(1, LARGEST_QUEUE.0),
                 "as much as the switch's output queue of the same link has",
                 "Ingress buffer of a switch, for each link by which frames come in and each priority.",
             ),
             key(
                 "headroom",
-                Kind::Either(vec![Kind::Word(&["auto"]), size(0, 1 << 40)]),
+                Kind::Either(vec![Kind::Word(&["auto"]), size(0, LARGEST_QUEUE.0)]),
                 "auto",
                 "The part of the buffer above xoff, for what still comes after a neighbour has been stopped: computed \
                  from rates, delays and frames of the link, or a size, which may be too small on purpose.",
             ),
             optional(
                 "xoff",
-                size(1, 1 << 40),
+                size(1, LARGEST_QUEUE.0),
                 "the buffer without its head-room",
                 "From so many octets in the buffer on, the neighbour is stopped.",
             ),
             optional(
                 "xon",
-                size(0, 1 << 40),
+                size(0, LARGEST_QUEUE.0),
                 "two of the largest frames below xoff, or 0",
                 "At so many octets or less, it may go on.",
             ),
