@@ -5,27 +5,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::{
     Capacity, Change, Feedback, Flow, Hop, HopId, LARGEST_QUEUE, Network, Node, NodeId, NodeKind, Pacer, Port,
-    PortEvent, PortId, QueueId, ReactionPointSpec, RpId,
+    PortEvent, PortId, QueueId, ReactionPointSpec, RpId, Traffic,
 };
 
 use crate::groups::Groups;
 use crate::keys::{Record, Value};
-use crate::read::fault;
+use crate::limits::{Bounds, Excess, ROWS, SAMPLES, SHARES, SHARING};
+use crate::read::{excess, fault};
 use crate::routing::Branch;
 use crate::topology::{self, Fabric, capacity};
 use crate::traffic::{self, FlowSpec};
 use crate::units::{self, Dimension};
-use crate::{Choice, Plan, ScenarioError, fair, pfc, plan, schemes, write};
+use crate::{Choice, FairPeriod, Plan, ScenarioError, fair, pfc, plan, schemes, write};
 
-/// The most samples of a run.
-const MAX_SAMPLES: u64 = 10_000_000;
-/// The most numbers of the reference allocation: flows times periods.
-const MAX_SHARES: usize = 20_000_000;
 /// MAC address of the node before the first: locally administered.
 const STATION: u64 = 0x0200_0000_0000;
 
 /// Lays out the run that `record` describes.
-pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) -> Result<Plan, ScenarioError> {
+pub(crate) fn plan(
+    mut record: Record,
+    name: &str,
+    choice: &Choice,
+    bounds: &Bounds<'_>,
+    file: &str,
+) -> Result<Plan, ScenarioError> {
     if record.text("name").is_some_and(|name| name.contains(['/', '\\']) || name.starts_with('.')) {
         let message = "a name that results are filed under has no slash and no dot in front";
         return Err(fault(&record, "name", file, message).with_hint(format!("for instance \"{name}\"")));
@@ -48,28 +51,23 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) 
     let scheme = schemes::choose(&mut record, choice, file)?;
 
     let topology = record.table("topology").expect("a scenario has a topology").clone();
-    let fabric = topology::build(&topology, file)?;
+    let fabric = topology::build(&topology, bounds, file)?;
     if record.tables("flow").is_empty() {
         let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\"";
         return Err(fault(&record, "flow", file, "there is no flow").with_hint(hint));
     }
-    let groups = Groups::read(record.tables("group"), &fabric, file)?;
+    let groups = Groups::read(record.tables("group"), &fabric, bounds, file)?;
     let seed = record.number("seed");
-    let flows = traffic::flows(record.tables_mut("flow"), &fabric, &groups, seed, duration, file)?;
+    let flows = traffic::flows(record.tables_mut("flow"), &fabric, &groups, seed, duration, bounds, file)?;
     let mut network = network(&record, &fabric, &flows, duration, file)?;
     check_frames(&record, &topology, &network, file)?;
     if let Some(table) = record.table_mut("pfc") {
         network.pfc = Some(pfc::pfc(table, &network, &fabric, file)?);
     }
     let schemes = schemes::assign(&mut record, scheme, &network, &fabric, choice, file)?;
-    let shares = fair::boundaries(&network, duration).len() * network.flows.len();
-    if shares > MAX_SHARES {
-        let message = format!(
-            "flows and links change so often that the fair shares are {shares} numbers; {MAX_SHARES} are the most"
-        );
-        return Err(fault(&record, "flow", file, message));
-    }
-    let recorded = recorded(&mut record, &fabric, &network, duration, file)?;
+    let recorded = recorded(&mut record, &fabric, &network, duration, bounds, file)?;
+    check_offered(&network, duration).map_err(|e| excess(&record, "flow", file, e))?;
+    let fair = fair_shares(&network, duration, bounds).map_err(|e| excess(&record, "flow", file, e))?;
 
     Ok(Plan {
         name: record.text("name").expect("filled").to_owned(),
@@ -84,10 +82,41 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, file: &str) 
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),
         flow_ends: flows.iter().map(|f| (f.source, f.destinations(&groups).to_vec())).collect(),
         record: recorded,
-        fair: fair::periods(&network, duration),
+        fair,
+        limits: choice.limits,
         network,
         resolved: write::document(&record),
     })
+}
+
+/// The reference allocation, unless flows and links change too often for it.
+fn fair_shares(network: &Network, duration: Duration, bounds: &Bounds<'_>) -> Result<Vec<FairPeriod>, Excess> {
+    let periods = fair::boundaries(network, duration).len() as u64;
+    let less = format!("starts, stops and changes at fewer instants than {periods}");
+    bounds.check(SHARES, periods * network.flows.len() as u64, &less)?;
+    bounds.check(SHARING, periods * network.hops.len() as u64, &less)?;
+    fair::periods(network, duration, bounds)
+}
+
+/// Refuses flows that make more frames than 64 bits count.
+fn check_offered(network: &Network, duration: Duration) -> Result<(), Excess> {
+    let frames = |flow: &Flow| {
+        let octets = u64::from(flow.frame) + u64::from(network.wire_overhead);
+        let (rate, turn) = match flow.traffic {
+            Traffic::Greedy => return 0,
+            Traffic::Constant(rate) | Traffic::Poisson(rate) => (rate, Duration(u64::MAX)),
+            // Each turn begins with a frame, however short it is.
+            Traffic::OnOff { rate, on, off, .. } => (rate, on + off),
+        };
+        duration.0 / rate.serialisation(octets).0.min(turn).0.max(1)
+    };
+    let frames: u128 = network.flows.iter().map(|flow| u128::from(frames(flow))).sum();
+    // Half of what 64 bits hold: what is drawn at random can be more than its mean.
+    if frames > u128::from(u64::MAX / 2) {
+        let message = format!("the flows make some {frames} frames, more than 64 bits count");
+        return Err((message, "lower rates, longer frames or turns, or a shorter duration".to_owned()));
+    }
+    Ok(())
 }
 
 fn network(
@@ -328,6 +357,7 @@ fn recorded(
     fabric: &Fabric,
     network: &Network,
     duration: Duration,
+    bounds: &Bounds<'_>,
     file: &str,
 ) -> Result<plan::Record, ScenarioError> {
     let settings = record.table_mut("record").expect("record has defaults");
@@ -339,10 +369,9 @@ fn recorded(
             fault(settings, "interval", file, message).with_hint(format!("at most {}", units::time(duration.0)))
         );
     }
-    if duration.0 / interval.0 > MAX_SAMPLES {
-        let message = format!("{} samples; {MAX_SAMPLES} are the most", duration.0 / interval.0);
-        return Err(fault(settings, "interval", file, message));
-    }
+    let samples = duration.0 / interval.0;
+    let at_interval = |e| excess(settings, "interval", file, e);
+    bounds.check(SAMPLES, samples, "a longer interval").map_err(at_interval)?;
     let mut used = BTreeSet::new();
     for (i, flow) in network.flows.iter().enumerate() {
         let route = network.route(penstock_sim::network::FlowId(i as u32));
@@ -380,6 +409,9 @@ fn recorded(
             places
         }
     };
+    let rows = samples.saturating_mul((places.len() + network.flows.len()) as u64);
+    let less = format!("a longer interval: each sample has {} queues and {} flows", places.len(), network.flows.len());
+    bounds.check(ROWS, rows, &less).map_err(|e| excess(settings, "interval", file, e))?;
     let queues: Vec<QueueId> = places.into_iter().map(|(port, priority)| network.queue(port, priority)).collect();
     Ok(plan::Record { interval, queues, signals: settings.switch("signals"), arrivals: settings.switch("arrivals") })
 }

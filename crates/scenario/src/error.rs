@@ -43,9 +43,12 @@ impl ScenarioError {
     }
 }
 
+/// To compare a word with so many takes some milliseconds, or a tenth of a second if all are long.
+const MOST_COMPARED: usize = 5000;
+
 /// `did you mean "…"?` for the known word that is nearest to `word`, or else the list of them.
 pub(crate) fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let known: Vec<&str> = known.into_iter().collect();
+    let known: Vec<&str> = known.into_iter().take(MOST_COMPARED).collect();
     let nearest = known.iter().map(|k| (distance(word, k), *k)).min();
     match nearest {
         Some((d, name)) if d <= 1 + name.chars().count() / 3 => Some(format!("did you mean \"{name}\"?")),

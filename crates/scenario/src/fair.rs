@@ -14,6 +14,7 @@ use penstock_schemes::{BitRate, Duration, Instant};
 use penstock_sim::network::{FlowId, Network, PortEvent};
 
 use crate::FairPeriod;
+use crate::limits::{Bounds, Excess};
 
 /// Proportional rates are as exact as this, relatively, when the iteration stops by itself.
 const TOLERANCE: f64 = 1e-10;
@@ -53,7 +54,7 @@ pub(crate) fn boundaries(network: &Network, duration: Duration) -> Vec<Instant> 
 }
 
 /// The reference allocation in each period of a run of length `duration`.
-pub(crate) fn periods(network: &Network, duration: Duration) -> Vec<FairPeriod> {
+pub(crate) fn periods(network: &Network, duration: Duration, bounds: &Bounds<'_>) -> Result<Vec<FairPeriod>, Excess> {
     let routes: Vec<Vec<usize>> = (0..network.flows.len())
         .map(|f| network.route(FlowId(f as u32)).map(|hop| network.hops[hop.index()].port.index()).collect())
         .collect();
@@ -75,7 +76,7 @@ pub(crate) fn periods(network: &Network, duration: Duration) -> Vec<FairPeriod> 
                 }
             }
             let capacity = rates.iter().zip(&down).map(|(r, down)| if *down { 0.0 } else { r.0 as f64 }).collect();
-            period(network, &routes, capacity, &mut search, start..end)
+            period(network, &routes, capacity, &mut search, start..end, bounds)
         })
         .collect()
 }
@@ -86,7 +87,8 @@ fn period(
     mut capacity: Vec<f64>,
     search: &mut Search,
     time: Range<Instant>,
-) -> FairPeriod {
+    bounds: &Bounds<'_>,
+) -> Result<FairPeriod, Excess> {
     let active = |f: &&usize| {
         let flow = &network.flows[**f];
         flow.start <= time.start && flow.stop.is_none_or(|stop| stop > time.start)
@@ -102,7 +104,7 @@ fn period(
     let mut proportional_bps = vec![0.0; all.len()];
 
     let wants: Vec<Want> = free.iter().map(want).collect();
-    for ((f, want), rate) in free.iter().zip(&wants).zip(max_min(&capacity, &wants)) {
+    for ((f, want), rate) in free.iter().zip(&wants).zip(max_min(&capacity, &wants, bounds)?) {
         max_min_bps[*f] = rate;
         proportional_bps[*f] = rate;
         for link in &want.links {
@@ -110,17 +112,17 @@ fn period(
         }
     }
     let wants: Vec<Want> = controlled.iter().map(want).collect();
-    for (f, rate) in controlled.iter().zip(max_min(&capacity, &wants)) {
+    for (f, rate) in controlled.iter().zip(max_min(&capacity, &wants, bounds)?) {
         max_min_bps[*f] = rate;
     }
-    for (f, rate) in controlled.iter().zip(proportional(&capacity, &wants, search)) {
+    for (f, rate) in controlled.iter().zip(proportional(&capacity, &wants, search, bounds)?) {
         proportional_bps[*f] = rate;
     }
-    FairPeriod { time, max_min_bps, proportional_bps }
+    Ok(FairPeriod { time, max_min_bps, proportional_bps })
 }
 
 /// Max-min fair rates.
-fn max_min(capacity: &[f64], wants: &[Want]) -> Vec<f64> {
+fn max_min(capacity: &[f64], wants: &[Want], bounds: &Bounds<'_>) -> Result<Vec<f64>, Excess> {
     let mut rates: Vec<Option<f64>> = vec![None; wants.len()];
     let members = members(capacity.len(), wants);
     let mut left = capacity.to_vec();
@@ -128,6 +130,7 @@ fn max_min(capacity: &[f64], wants: &[Want]) -> Vec<f64> {
     let mut links: Vec<usize> = (0..capacity.len()).filter(|l| waiting[*l] > 0).collect();
     let mut unset: Vec<usize> = (0..wants.len()).collect();
     while !unset.is_empty() {
+        bounds.go_on()?;
         links.retain(|l| waiting[*l] > 0);
         let share = |l: usize, left: &[f64], waiting: &[usize]| (left[l] / waiting[l] as f64).max(0.0);
         let level = links.iter().map(|l| share(*l, &left, &waiting)).fold(f64::INFINITY, f64::min);
@@ -153,11 +156,16 @@ fn max_min(capacity: &[f64], wants: &[Want]) -> Vec<f64> {
         }
         unset.retain(|f| rates[*f].is_none());
     }
-    rates.into_iter().map(|rate| rate.expect("every flow is settled")).collect()
+    Ok(rates.into_iter().map(|rate| rate.expect("every flow is settled")).collect())
 }
 
 /// Proportionally fair rates.
-fn proportional(capacity: &[f64], wants: &[Want], search: &mut Search) -> Vec<f64> {
+fn proportional(
+    capacity: &[f64],
+    wants: &[Want],
+    search: &mut Search,
+    bounds: &Bounds<'_>,
+) -> Result<Vec<f64>, Excess> {
     let price = &mut search.price;
     let cap: Vec<f64> = wants.iter().map(|w| w.links.iter().map(|l| capacity[*l]).fold(w.demand, f64::min)).collect();
     let members = members(capacity.len(), wants);
@@ -176,6 +184,7 @@ fn proportional(capacity: &[f64], wants: &[Want], search: &mut Search) -> Vec<f6
     for _ in 0..sweeps {
         let before: Vec<f64> = cap.iter().zip(&toll).map(|(c, t)| rate(*c, *t)).collect();
         for &l in &tight {
+            bounds.go_on()?;
             let others: Vec<(f64, f64)> = members[l]
                 .iter()
                 .filter(|f| cap[**f] > 0.0)
@@ -192,7 +201,7 @@ fn proportional(capacity: &[f64], wants: &[Want], search: &mut Search) -> Vec<f6
             break;
         }
     }
-    cap.iter().zip(&toll).map(|(c, t)| rate(*c, *t)).collect()
+    Ok(cap.iter().zip(&toll).map(|(c, t)| rate(*c, *t)).collect())
 }
 
 /// The price at which flows of these caps and other tolls fill `capacity`, sought from `price` on; zero if they never
@@ -242,6 +251,7 @@ fn members(links: usize, wants: &[Want]) -> Vec<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limits;
 
     fn want(links: &[usize], demand: f64) -> Want {
         Want { links: links.to_vec(), demand }
@@ -255,7 +265,12 @@ mod tests {
     }
 
     fn proportional(capacity: &[f64], wants: &[Want]) -> Vec<f64> {
-        super::proportional(capacity, wants, &mut Search { price: vec![0.0; capacity.len()], max_updates: MAX_UPDATES })
+        let mut search = Search { price: vec![0.0; capacity.len()], max_updates: MAX_UPDATES };
+        super::proportional(capacity, wants, &mut search, &Bounds::new(Limits::default(), &mut || true)).unwrap()
+    }
+
+    fn max_min(capacity: &[f64], wants: &[Want]) -> Vec<f64> {
+        super::max_min(capacity, wants, &Bounds::new(Limits::default(), &mut || true)).unwrap()
     }
 
     const GREEDY: f64 = f64::INFINITY;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ScenarioError;
 use crate::error::suggest;
 use crate::keys::Record;
+use crate::limits::{Bounds, Excess, FLOWS};
 use crate::names;
 use crate::read::fault;
 use crate::routing::{self, Branch, Wanted};
@@ -38,7 +39,12 @@ struct Tree {
 }
 
 impl Groups {
-    pub(crate) fn read(tables: &[Record], fabric: &Fabric, file: &str) -> Result<Self, ScenarioError> {
+    pub(crate) fn read(
+        tables: &[Record],
+        fabric: &Fabric,
+        bounds: &Bounds<'_>,
+        file: &str,
+    ) -> Result<Self, ScenarioError> {
         let mut groups = Self::default();
         for table in tables {
             let name = table.text("name").expect("a group has a name").to_owned();
@@ -51,7 +57,7 @@ impl Groups {
                 let message = format!("the name \"{name}\" is used twice");
                 return Err(fault(table, "name", file, message).with_hint("each group has a name of its own"));
             }
-            let members = members(table, fabric, file)?;
+            let members = members(table, fabric, bounds, file)?;
             let tree = table.list("links").map(|links| tree(table, links, &members, fabric, file)).transpose()?;
             groups.list.push(Group { name, members, tree });
         }
@@ -69,8 +75,8 @@ impl Groups {
     }
 }
 
-fn members(table: &Record, fabric: &Fabric, file: &str) -> Result<Vec<usize>, ScenarioError> {
-    let names = names::expand_all(table.list("members").expect("a group has members"))
+fn members(table: &Record, fabric: &Fabric, bounds: &Bounds<'_>, file: &str) -> Result<Vec<usize>, ScenarioError> {
+    let names = names::expand_all(table.list("members").expect("a group has members"), bounds.most(FLOWS))
         .map_err(|m| fault(table, "members", file, m))?;
     let mut members = Vec::with_capacity(names.len());
     let mut seen = BTreeSet::new();
@@ -165,8 +171,15 @@ impl Group {
     ///
     /// # Panics
     /// If it lists none.
-    pub(crate) fn listed(&self, fabric: &Fabric, flow: &str, source: usize) -> Result<Vec<Branch>, (String, String)> {
+    pub(crate) fn listed(
+        &self,
+        fabric: &Fabric,
+        flow: &str,
+        source: usize,
+        bounds: &Bounds<'_>,
+    ) -> Result<Vec<Branch>, Excess> {
         let tree = self.tree.as_ref().expect("the group lists the links of its tree");
+        bounds.add_hops(tree.links.len())?;
         let (from, root) = (&fabric.nodes[source].name, &fabric.nodes[tree.root].name);
         let mut links = tree.links.clone();
         if source != tree.root {
@@ -175,10 +188,11 @@ impl Group {
                 return Err((message, "let it begin at a switch; sources reach that by shortest paths".to_owned()));
             }
             let wanted = Wanted { flow, source, destination: tree.root };
-            let Some(way) = routing::routes(fabric, &[wanted]).pop().flatten() else {
+            let Some(way) = routing::routes(fabric, &[wanted], bounds)?.pop().flatten() else {
                 let message = format!("\"{root}\", where the tree of \"{}\" begins, cannot be reached", self.name);
                 return Err((format!("{message} from \"{from}\""), routing::within_reach(fabric, source)));
             };
+            bounds.search(tree.links.len() * way.len())?;
             let inside = |link: &usize| tree.links.iter().any(|l| fabric.ports[*l].peer == fabric.ports[*link].peer);
             if let Some(link) = way.iter().find(|link| inside(link)) {
                 let node = &fabric.nodes[fabric.ports[*link].peer].name;

@@ -15,6 +15,7 @@ mod error;
 mod fair;
 mod groups;
 mod keys;
+pub mod limits;
 mod names;
 mod pfc;
 pub mod plan;

@@ -5,6 +5,8 @@ use std::ops::Range;
 use penstock_schemes::{Duration, Instant, SchemeConfig, Value};
 use penstock_sim::network::{Network, PortId, QueueId};
 
+use crate::limits::Limits;
+
 /// A valid run. Made by [`Scenario::plan`](crate::Scenario::plan) alone, so that who holds one need not check it again.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -36,6 +38,8 @@ pub struct Plan {
     pub record: Record,
     /// The reference allocation.
     pub fair: Vec<FairPeriod>,
+    /// How much the run may ask for.
+    pub limits: Limits,
     /// The scenario with every default written out, as TOML; reading it gives this plan again.
     pub resolved: String,
 }

@@ -5,6 +5,7 @@ use penstock_sim::network::LARGEST_QUEUE;
 use crate::ScenarioError;
 use crate::error::suggest;
 use crate::keys::{Entry, Fallback, Key, Kind, Record, Section, Value};
+use crate::limits::Excess;
 use crate::tree::{Data, Node, Origin};
 use crate::units::{self, Dimension};
 
@@ -38,6 +39,11 @@ pub(crate) fn fault(record: &Record, key: &str, file: &str, message: impl Into<S
     let origin = record.entry(key).map_or(record.origin, |e| e.origin);
     let origin = if origin == Origin::Default { record.origin } else { origin };
     Place { file, path: &record.key_path(key), origin }.error(message.into(), None)
+}
+
+/// The same with its hint.
+pub(crate) fn excess(record: &Record, key: &str, file: &str, (message, hint): Excess) -> ScenarioError {
+    fault(record, key, file, message).with_hint(hint)
 }
 
 fn fallback(key: &Key, path: &str, table: Origin, file: &str) -> Result<Option<Entry>, ScenarioError> {

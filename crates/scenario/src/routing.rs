@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::limits::{Bounds, Excess};
 use crate::topology::Fabric;
 
 /// Which way a flow goes.
@@ -64,7 +65,14 @@ impl<'a> Growing<'a> {
     }
 
     /// Adds the way to `member`; false if there is none.
-    pub(crate) fn reach(&mut self, fabric: &Fabric, member: usize, distance: &Distances) -> bool {
+    pub(crate) fn reach(
+        &mut self,
+        fabric: &Fabric,
+        member: usize,
+        distance: &Distances,
+        bounds: &Bounds<'_>,
+    ) -> Result<bool, Excess> {
+        bounds.search(self.links.len())?;
         let wanted = Wanted { flow: self.flow, source: self.source, destination: member };
         let end = |branch: &Branch| fabric.ports[branch.port].peer;
         let mut last = None;
@@ -72,7 +80,7 @@ impl<'a> Growing<'a> {
             // A source sends each frame over one link: all ways begin with the first.
             let first = end(first);
             if fabric.is_host(first) || distance.0[first] == u32::MAX {
-                return false;
+                return Ok(false);
             }
             let on_the_way = |i: &usize| {
                 let node = end(&self.links[*i]);
@@ -88,13 +96,14 @@ impl<'a> Growing<'a> {
             link = self.links[i].parent;
         }
         shared.reverse();
-        let Some(ports) = walk(fabric, &wanted, distance, &shared) else { return false };
+        let Some(ports) = walk(fabric, &wanted, distance, &shared) else { return Ok(false) };
+        bounds.add_hops(ports.len() - shared.len())?;
         for port in &ports[shared.len()..] {
             self.links.push(Branch { port: *port, parent: last });
             last = Some(self.links.len() - 1);
             self.depth.push(self.links[self.links.len() - 1].parent.map_or(0, |i| self.depth[i]) + 1);
         }
-        true
+        Ok(true)
     }
 
     /// The whole tree.
@@ -105,19 +114,30 @@ impl<'a> Growing<'a> {
 }
 
 /// The ports that each of `wanted` crosses, in the order of `wanted`; `None` where there is no way.
-pub(crate) fn routes(fabric: &Fabric, wanted: &[Wanted<'_>]) -> Vec<Option<Vec<usize>>> {
+pub(crate) fn routes(
+    fabric: &Fabric,
+    wanted: &[Wanted<'_>],
+    bounds: &Bounds<'_>,
+) -> Result<Vec<Option<Vec<usize>>>, Excess> {
     let mut routes = vec![None; wanted.len()];
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|i| wanted[*i].destination);
+    let destinations = order.chunk_by(|a, b| wanted[*a].destination == wanted[*b].destination).count();
+    bounds.foresee(destinations * fabric.ports.len())?;
     let mut distances: (usize, Distances) = (usize::MAX, Distances(Vec::new()));
     for i in order {
         let w = &wanted[i];
         if distances.0 != w.destination {
-            distances = (w.destination, Distances::to(fabric, w.destination));
+            distances = (w.destination, Distances::to(fabric, w.destination, bounds)?);
+        }
+        let hops = distances.1.0[w.source];
+        if hops != u32::MAX {
+            bounds.add_hops(hops as usize)?;
+            bounds.search(hops as usize)?;
         }
         routes[i] = walk(fabric, w, &distances.1, &[]);
     }
-    routes
+    Ok(routes)
 }
 
 /// The ports along a path of nodes, or what is wrong with it.
@@ -152,7 +172,7 @@ pub(crate) fn listed(fabric: &Fabric, names: &[String]) -> Result<Vec<usize>, St
 /// Which hosts a host can reach, in words.
 pub(crate) fn within_reach(fabric: &Fabric, source: usize) -> String {
     // Links run both ways, so the way to a node is the way from it.
-    let distance = Distances::to(fabric, source).0;
+    let distance = Distances::found(fabric, source).0;
     let hosts = (0..distance.len()).filter(|n| *n != source && distance[*n] != u32::MAX && fabric.is_host(*n));
     format!("hosts do not forward; links and switches lead from there to {}", list(fabric, hosts))
 }
@@ -172,7 +192,12 @@ fn list(fabric: &Fabric, nodes: impl Iterator<Item = usize>) -> String {
 pub(crate) struct Distances(Vec<u32>);
 
 impl Distances {
-    pub(crate) fn to(fabric: &Fabric, destination: usize) -> Self {
+    pub(crate) fn to(fabric: &Fabric, destination: usize, bounds: &Bounds<'_>) -> Result<Self, Excess> {
+        bounds.search(fabric.ports.len())?;
+        Ok(Self::found(fabric, destination))
+    }
+
+    fn found(fabric: &Fabric, destination: usize) -> Self {
         let mut distance = vec![u32::MAX; fabric.nodes.len()];
         distance[destination] = 0;
         let mut waiting = VecDeque::from([destination]);

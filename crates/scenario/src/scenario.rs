@@ -6,6 +6,7 @@ use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::assemble;
+use crate::limits::{Bounds, Limits};
 use crate::sections::SCENARIO;
 use crate::tree::{Data, Node, Origin};
 use crate::{Plan, ScenarioError, read};
@@ -31,6 +32,8 @@ pub struct Choice {
     pub profile: Option<String>,
     /// The seed, instead of the file's.
     pub seed: Option<u64>,
+    /// How much may be asked for.
+    pub limits: Limits,
 }
 
 impl Scenario {
@@ -152,8 +155,16 @@ impl Scenario {
     /// # Errors
     /// For the first thing that is wrong: where it stands, what it is, what would be right.
     pub fn plan(&self, choice: &Choice) -> Result<Plan, ScenarioError> {
+        self.plan_while(choice, &mut || true)
+    }
+
+    /// The same, as long as `waits`, which is asked some thousand times a second, says that it should go on.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), or if it was interrupted.
+    pub fn plan_while(&self, choice: &Choice, waits: &mut dyn FnMut() -> bool) -> Result<Plan, ScenarioError> {
         let record = read::record(&SCENARIO, &self.tree, "", &self.file)?;
-        assemble::plan(record, &self.name, choice, &self.file)
+        assemble::plan(record, &self.name, choice, &Bounds::new(choice.limits, waits), &self.file)
     }
 
     fn text(&self, key: &str) -> Option<&str> {

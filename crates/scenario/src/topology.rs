@@ -8,11 +8,9 @@ use penstock_sim::network::{Capacity, NodeKind};
 use crate::ScenarioError;
 use crate::error::suggest;
 use crate::keys::{Record, Value};
+use crate::limits::{Bounds, FLOWS, LINKS, NODES};
 use crate::names;
-use crate::read::fault;
-
-/// The most nodes that a topology can have.
-const MAX_NODES: usize = 10_000;
+use crate::read::{excess, fault};
 
 /// Nodes and ports. The two directions of a link are ports `2 i` and `2 i + 1`.
 #[derive(Debug, Default)]
@@ -60,7 +58,7 @@ struct Line {
 }
 
 /// Builds the one topology that `[topology]` holds.
-pub(crate) fn build(topology: &Record, file: &str) -> Result<Fabric, ScenarioError> {
+pub(crate) fn build(topology: &Record, bounds: &Bounds<'_>, file: &str) -> Result<Fabric, ScenarioError> {
     let given: Vec<&str> = topology.entries.iter().filter(|(_, entry)| entry.is_some()).map(|(key, _)| *key).collect();
     let known: Vec<&str> = topology.entries.iter().map(|(key, _)| *key).collect();
     let one = match given[..] {
@@ -72,10 +70,9 @@ pub(crate) fn build(topology: &Record, file: &str) -> Result<Fabric, ScenarioErr
         }
     };
     let record = topology.table(one).expect("a topology is a table");
-    let nodes = node_count(one, record);
-    if nodes > MAX_NODES as u64 {
-        return Err(fault(topology, one, file, format!("{nodes} nodes; {MAX_NODES} are the most")));
-    }
+    let (nodes, links) = counts(one, record);
+    let checks = bounds.check(NODES, nodes, "a smaller topology").and(bounds.check(LINKS, links, "a smaller topology"));
+    checks.map_err(|e| excess(topology, one, file, e))?;
     let mut fabric = Fabric::default();
     match one {
         "star" => fabric.star(record),
@@ -83,23 +80,29 @@ pub(crate) fn build(topology: &Record, file: &str) -> Result<Fabric, ScenarioErr
         "parking-lot" => fabric.parking_lot(record),
         "leaf-spine" => fabric.leaf_spine(record),
         "fat-tree" => fabric.fat_tree(record, file)?,
-        _ => fabric.graph(record, file)?,
+        _ => fabric.graph(record, bounds, file)?,
     }
     fabric.by_destination =
         record.entries.iter().any(|(key, _)| *key == "routing") && record.text("routing") == Some("d-mod-k");
     Ok(fabric)
 }
 
-/// How many nodes a topology will have; a graph counts its lists as it reads them.
-fn node_count(topology: &str, record: &Record) -> u64 {
+/// How many nodes and links a topology will have; a graph counts its nodes as it reads them.
+fn counts(topology: &str, record: &Record) -> (u64, u64) {
     let n = |key: &str| record.number(key);
     match topology {
-        "star" => n("hosts") + 1,
-        "dumbbell" => n("sources") + n("receivers") + 2,
-        "parking-lot" => n("switches") * (n("hosts_per_switch") + 1),
-        "leaf-spine" => n("leaves") * (n("hosts_per_leaf") + 1) + n("spines"),
-        "fat-tree" => n("k").pow(3) / 4 + n("k").pow(2) * 5 / 4,
-        _ => 0,
+        "star" => (n("hosts") + 1, n("hosts")),
+        "dumbbell" => (n("sources") + n("receivers") + 2, n("sources") + n("receivers") + 1),
+        "parking-lot" => {
+            let hosts = n("switches") * n("hosts_per_switch");
+            (hosts + n("switches"), hosts + n("switches") - 1)
+        }
+        "leaf-spine" => {
+            let hosts = n("leaves") * n("hosts_per_leaf");
+            (hosts + n("leaves") + n("spines"), hosts + n("leaves") * n("spines"))
+        }
+        "fat-tree" => (n("k").pow(3) / 4 + n("k").pow(2) * 5 / 4, n("k").pow(3) * 3 / 4),
+        _ => (0, record.tables("link").len() as u64),
     }
 }
 
@@ -291,12 +294,12 @@ impl Fabric {
         Ok(())
     }
 
-    fn graph(&mut self, record: &Record, file: &str) -> Result<(), ScenarioError> {
+    fn graph(&mut self, record: &Record, bounds: &Bounds<'_>, file: &str) -> Result<(), ScenarioError> {
         for (key, kind) in [("hosts", NodeKind::Host), ("switches", NodeKind::Switch)] {
-            let names = names::expand_all(record.list(key).unwrap_or(&[])).map_err(|m| fault(record, key, file, m))?;
-            if self.nodes.len() + names.len() > MAX_NODES {
-                return Err(fault(record, key, file, format!("{MAX_NODES} nodes are the most")));
-            }
+            let names = names::expand_all(record.list(key).unwrap_or(&[]), bounds.most(FLOWS))
+                .map_err(|m| fault(record, key, file, m))?;
+            let nodes = (self.nodes.len() + names.len()) as u64;
+            bounds.check(NODES, nodes, "fewer hosts or switches").map_err(|e| excess(record, key, file, e))?;
             for name in names {
                 if self.add_named(kind, name.clone()).is_none() {
                     let message = format!("the name \"{name}\" is used twice");

@@ -8,8 +8,9 @@ use penstock_sim::network::{Excess, Traffic};
 use crate::ScenarioError;
 use crate::groups::Groups;
 use crate::keys::{Record, Value};
-use crate::names::{self, MAX_FLOWS};
-use crate::read::fault;
+use crate::limits::{Bounds, DESTINATIONS, FLOWS};
+use crate::names;
+use crate::read::{excess, fault};
 use crate::routing::{self, Branch, Distances, Growing, Wanted};
 use crate::sizes::Sizes;
 use crate::topology::Fabric;
@@ -50,23 +51,23 @@ pub(crate) fn flows(
     groups: &Groups,
     seed: u64,
     duration: Duration,
+    bounds: &Bounds<'_>,
     file: &str,
 ) -> Result<Vec<FlowSpec>, ScenarioError> {
     let mut flows: Vec<FlowSpec> = Vec::new();
     let mut names = BTreeSet::new();
     let mut destinations = 0;
     for (index, table) in tables.iter_mut().enumerate() {
-        let pairs = ends(table, fabric, groups, file)?;
+        let pairs = ends(table, fabric, groups, bounds, file)?;
         let (rounds, every) = rounds(table, file)?;
-        if flows.len() + pairs.len().saturating_mul(rounds) > MAX_FLOWS {
-            return Err(fault(table, "from", file, format!("more than {MAX_FLOWS} flows")));
-        }
+        let count = flows.len() + pairs.len() * rounds;
+        bounds.check(FLOWS, count as u64, "fewer hosts or rounds").map_err(|e| excess(table, "from", file, e))?;
         destinations += pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum::<usize>() * rounds;
-        if destinations > MAX_FLOWS {
-            let message = format!("flows have more than {MAX_FLOWS} destinations, each member of a group counted");
-            return Err(fault(table, "to", file, message));
-        }
-        let own = flow_names(table, pairs.len() * rounds, flows.len(), file)?;
+        bounds
+            .check(DESTINATIONS, destinations as u64, "fewer flows to groups of so many members")
+            .map_err(|e| excess(table, "to", file, e))?;
+        bounds.go_on().map_err(|e| excess(table, "from", file, e))?;
+        let own = flow_names(table, pairs.len() * rounds, flows.len(), bounds, file)?;
         let model = model(table, duration, file)?;
         let sizes = Sizes::read(table, file)?;
         let stagger = table.number("stagger");
@@ -84,7 +85,7 @@ pub(crate) fn flows(
             flows.push(FlowSpec { name, table: index, source, to, start, size, ..model.one() });
         }
     }
-    route(tables, &mut flows, fabric, groups, file)?;
+    route(tables, &mut flows, fabric, groups, bounds, file)?;
     Ok(flows)
 }
 
@@ -114,10 +115,12 @@ fn ends(
     table: &Record,
     fabric: &Fabric,
     groups: &Groups,
+    bounds: &Bounds<'_>,
     file: &str,
 ) -> Result<Vec<(usize, Destination)>, ScenarioError> {
     let side = |key: &str| {
-        names::expand_all(table.list(key).expect("a flow has ends")).map_err(|m| fault(table, key, file, m))
+        let names = names::expand_all(table.list(key).expect("a flow has ends"), bounds.most(FLOWS));
+        names.map_err(|m| fault(table, key, file, m))
     };
     let host = |key: &str, name: &str| {
         fabric.host(name).map_err(|(message, hint)| fault(table, key, file, message).with_hint(hint))
@@ -148,6 +151,10 @@ fn ends(
             return Err(fault(table, "to", file, message));
         }
     };
+    let destinations: usize = pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum();
+    bounds
+        .check(DESTINATIONS, destinations as u64, "fewer flows to groups of so many members")
+        .map_err(|e| excess(table, "to", file, e))?;
     let Some((source, to)) = pairs.iter().find(|(source, to)| to.hosts(groups).contains(source)) else {
         return Ok(pairs);
     };
@@ -165,7 +172,13 @@ fn ends(
 }
 
 /// Names of the flows of a table, the first of which is number `first` in the file.
-fn flow_names(table: &mut Record, count: usize, first: usize, file: &str) -> Result<Vec<String>, ScenarioError> {
+fn flow_names(
+    table: &mut Record,
+    count: usize,
+    first: usize,
+    bounds: &Bounds<'_>,
+    file: &str,
+) -> Result<Vec<String>, ScenarioError> {
     let range = |prefix: &str, first: usize| match count {
         1 => format!("{prefix}{first}"),
         _ => format!("{prefix}{first}..{prefix}{}", first + count - 1),
@@ -175,7 +188,7 @@ fn flow_names(table: &mut Record, count: usize, first: usize, file: &str) -> Res
         Some(name) if count > 1 && !name.contains("..") => range(name, 0),
         Some(name) => name.to_owned(),
     };
-    let names = names::expand(&text).map_err(|m| fault(table, "name", file, m))?;
+    let names = names::expand(&text, bounds.most(FLOWS)).map_err(|m| fault(table, "name", file, m))?;
     if names.len() != count {
         let message = format!("{} names for {count} flows", names.len());
         let hint = "as many names as flows, or a single name, which gets numbers";
@@ -310,6 +323,7 @@ fn route(
     flows: &mut [FlowSpec],
     fabric: &Fabric,
     groups: &Groups,
+    bounds: &Bounds<'_>,
     file: &str,
 ) -> Result<(), ScenarioError> {
     let table = |flow: &FlowSpec| &tables[flow.table];
@@ -338,7 +352,8 @@ fn route(
             }
         }
     }
-    for ((i, destination), ports) in unicast.into_iter().zip(routing::routes(fabric, &wanted)) {
+    let found = routing::routes(fabric, &wanted, bounds).map_err(|e| excess(&tables[0], "to", file, e))?;
+    for ((i, destination), ports) in unicast.into_iter().zip(found) {
         routes[i] = routing::chain(ports.ok_or_else(|| unreachable(&flows[i], destination))?);
     }
 
@@ -346,16 +361,17 @@ fn route(
         if group.has_tree() {
             for &i in &own {
                 let flow = &flows[i];
-                let route = group.listed(fabric, &flow.name, flow.source);
-                routes[i] = route.map_err(|(message, hint)| fault(table(flow), "to", file, message).with_hint(hint))?;
+                let route = group.listed(fabric, &flow.name, flow.source, bounds);
+                routes[i] = route.map_err(|e| excess(table(flow), "to", file, e))?;
             }
             continue;
         }
         let mut trees: Vec<_> = own.iter().map(|i| Growing::new(&flows[*i].name, flows[*i].source)).collect();
         for &member in if own.is_empty() { &[] } else { &group.members[..] } {
-            let distance = Distances::to(fabric, member);
+            let at_first = |e| excess(table(&flows[own[0]]), "to", file, e);
+            let distance = Distances::to(fabric, member, bounds).map_err(at_first)?;
             for (i, tree) in own.iter().zip(&mut trees) {
-                if !tree.reach(fabric, member, &distance) {
+                if !tree.reach(fabric, member, &distance, bounds).map_err(at_first)? {
                     return Err(unreachable(&flows[*i], member));
                 }
             }

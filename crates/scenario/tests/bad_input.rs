@@ -157,7 +157,11 @@ fn each_mistake_is_named_with_its_place() {
             "x.toml:13: flow.0.every: a table without repeat has a single",
         ),
         ("to = \"h3\"", "to = \"h3\"\nrepeat = 0", "expected a whole number from 1 to 100000"),
-        ("to = \"h3\"", "to = \"h3\"\nrepeat = 99999\nevery = \"1 us\"", "flow.0.from: more than 100000 flows"),
+        (
+            "to = \"h3\"",
+            "to = \"h3\"\nrepeat = 99999\nevery = \"1 us\"",
+            "flow.0.from: 299997 flows; 100000 are the most (fewer hosts or rounds",
+        ),
         (
             "to = \"h3\"",
             "to = \"h3\"\nrepeat = 3\nevery = \"0.5 s\"",
