@@ -88,7 +88,7 @@ MEASURES = (
     ),
     Measure(
         "paused_s",
-        "paused",
+        "paused, all queues",
         "time",
         "Time that priority flow control stopped recorded queues, the sum over the queues, over the whole run.",
     ),

@@ -34,11 +34,26 @@ class AssignedScheme(TypedDict):
     parameters: dict[str, float | str | bool]
 
 
+class FlowControlDescription(TypedDict):
+    """The ingress buffer behind a port that priority flow control can stop, octets.
+
+    ``headroom_octets`` is what the buffer holds above xoff, ``headroom_needed_octets`` what frames, delays and response
+    ask for (802.1Qbb; the page on priority flow control has the formula).
+    """
+
+    buffer_octets: int
+    xoff_octets: int
+    xon_octets: int
+    headroom_octets: int
+    headroom_needed_octets: int
+
+
 class LinkDescription(TypedDict):
     """An output port and the line behind it, named ``node->peer``, as it is at the start.
 
     ``latency_s`` goes from the end of a frame's transmission until the peer acts on it. A buffer is a number of octets
-    or of frames; a host's port where reaction points take turns has neither.
+    or of frames; a host's port where reaction points take turns has neither. ``flow_control`` is ``None`` where nothing
+    stops the port.
     """
 
     name: str
@@ -47,6 +62,7 @@ class LinkDescription(TypedDict):
     buffer_octets: int | None
     buffer_frames: int | None
     congestion_points: bool
+    flow_control: FlowControlDescription | None
 
 
 class ChangeDescription(TypedDict):
@@ -99,7 +115,8 @@ class FairPeriod(TypedDict):
 class Description(TypedDict):
     """A scenario laid out: what would run.
 
-    ``feedback_s`` is the fixed delay of signals, ``None`` where they travel as frames.
+    ``feedback_s`` is the fixed delay of signals, ``None`` where they travel as frames. ``notes`` are sentences on what
+    the layout takes for granted.
     """
 
     name: str
@@ -120,6 +137,7 @@ class Description(TypedDict):
     queues: list[str]
     flows: list[FlowDescription]
     fair: list[FairPeriod]
+    notes: list[str]
 
 
 class Scenario:

@@ -100,6 +100,7 @@ def test_describe(result: Result) -> None:
         "buffer_octets",
         "buffer_frames",
         "congestion_points",
+        "flow_control",
     }
     assert plan["schemes"][0]["parameters"] == {}
     assert "sw0->h2" in plan["queues"]

@@ -294,6 +294,11 @@ def test_kept_claim_of_losslessness(penstock: Command, tmp_path: Path) -> None:
     assert stopped["sw0->h2"] == 0
     assert result.column("queues", "paused_s").sum() == pytest.approx(sum(stopped.values()), rel=1e-6)
     assert "paused" in done.stdout
+    # The table of thresholds, and what they take for granted.
+    stops = next(line for line in done.stdout.splitlines() if line.startswith("h0->sw0 and"))
+    assert "60 KB" in stops
+    assert 'pfc.response = "0 s"' in done.stdout
+    assert "frames of at most" in done.stdout
 
 
 def test_broken_claim_of_losslessness_fails_after_all_is_written(penstock: Command, tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use penstock_scenario::{Assigned, Plan};
-use penstock_sim::network::{Capacity, Feedback, Flow, FlowId, HopId, NodeKind, Port, PortEvent, Traffic};
+use penstock_schemes::Octets;
+use penstock_sim::network::{Capacity, Feedback, Flow, FlowId, HopId, NodeKind, PortEvent, Traffic};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -31,6 +32,7 @@ pub(crate) struct Description<'p> {
     queues: Vec<&'p str>,
     flows: Vec<FlowEntry<'p>>,
     fair: Vec<FairEntry<'p>>,
+    notes: &'p [String],
 }
 
 #[derive(Serialize)]
@@ -55,6 +57,19 @@ struct LinkEntry<'p> {
     buffer_octets: Option<u64>,
     buffer_frames: Option<u32>,
     congestion_points: bool,
+    /// The ingress buffer at the far end, where priority flow control can stop the port.
+    flow_control: Option<FlowControlEntry>,
+}
+
+#[derive(Serialize)]
+struct FlowControlEntry {
+    buffer_octets: u64,
+    xoff_octets: u64,
+    xon_octets: u64,
+    /// What the buffer holds above xoff.
+    headroom_octets: u64,
+    /// What frames, delays and response ask for.
+    headroom_needed_octets: u64,
 }
 
 #[derive(Serialize)]
@@ -124,6 +139,7 @@ impl<'p> Description<'p> {
             max_min_bps: &period.max_min_bps,
             proportional_bps: &period.proportional_bps,
         });
+        let needed = penstock_scenario::headroom_needed(network);
         Self {
             name: &plan.name,
             question: &plan.question,
@@ -141,11 +157,12 @@ impl<'p> Description<'p> {
             },
             schemes: plan.schemes.iter().map(SchemeEntry::new).collect(),
             nodes: nodes.collect(),
-            links: network.ports.iter().zip(&plan.port_names).map(LinkEntry::new).collect(),
+            links: (0..network.ports.len()).map(|port| LinkEntry::new(plan, port, &needed)).collect(),
             changes: changes.collect(),
             queues: places.map(|(port, _)| plan.port_name(port)).collect(),
             flows: (0..network.flows.len()).map(|flow| FlowEntry::new(plan, flow)).collect(),
             fair: fair.collect(),
+            notes: &plan.notes,
         }
     }
 }
@@ -164,19 +181,28 @@ impl<'p> SchemeEntry<'p> {
 }
 
 impl<'p> LinkEntry<'p> {
-    fn new((port, name): (&Port, &'p String)) -> Self {
+    fn new(plan: &'p Plan, index: usize, needed: &[Option<Octets>]) -> Self {
+        let (port, pfc) = (&plan.network.ports[index], plan.network.pfc.as_ref());
+        let flow_control = pfc.and_then(|pfc| pfc.ingress[index]).map(|ingress| FlowControlEntry {
+            buffer_octets: ingress.buffer.0,
+            xoff_octets: ingress.xoff.0,
+            xon_octets: ingress.xon.0,
+            headroom_octets: ingress.buffer.0 - ingress.xoff.0,
+            headroom_needed_octets: needed[index].map_or(0, |octets| octets.0),
+        });
         let (buffer_octets, buffer_frames) = match port.capacity {
             Capacity::Octets(octets) => (Some(octets.0), None),
             Capacity::Frames(frames) => (None, Some(frames)),
             Capacity::Arbiter => (None, None),
         };
         Self {
-            name,
+            name: &plan.port_names[index],
             rate_bps: port.rate.0,
             latency_s: port.latency.as_seconds(),
             buffer_octets,
             buffer_frames,
             congestion_points: port.congestion_points,
+            flow_control,
         }
     }
 }

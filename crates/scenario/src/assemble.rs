@@ -82,6 +82,7 @@ pub(crate) fn plan(
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),
         flow_ends: flows.iter().map(|f| (f.source, f.destinations(&groups).to_vec())).collect(),
         record: recorded,
+        notes: pfc::notes(&network),
         fair,
         limits: choice.limits,
         network,

@@ -33,6 +33,7 @@ pub mod units;
 mod write;
 
 pub use error::ScenarioError;
+pub use pfc::headroom_needed;
 pub use plan::{Assigned, FairPeriod, Plan, Record};
 pub use scenario::{Choice, Scenario};
 pub use schema::{reference, schema};

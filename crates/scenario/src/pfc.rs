@@ -1,6 +1,6 @@
 //! Priority flow control: from `[pfc]` to an ingress buffer behind each port that can be stopped.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use penstock_schemes::{Duration, Octets};
 use penstock_sim::network::{Capacity, Ingress, Network, Pfc};
@@ -8,13 +8,15 @@ use penstock_sim::pfc::{Reach, headroom};
 
 use crate::ScenarioError;
 use crate::assemble::largest_frame;
-use crate::keys::{Record, Value};
+use crate::keys::{Entry, Record, Value};
 use crate::read::fault;
 use crate::schemes;
 use crate::topology::Fabric;
+use crate::tree::Origin;
 use crate::units::{self, Dimension};
 
-/// Flow control in `network`, which is laid out but for it. The record then holds the priorities.
+/// Flow control in `network`, which is laid out but for it. The record then holds the priorities, and for each link what
+/// was computed: in `[pfc]` where all are alike, else in `[[pfc.link]]`.
 pub(crate) fn pfc(table: &mut Record, network: &Network, fabric: &Fabric, file: &str) -> Result<Pfc, ScenarioError> {
     let priorities = priorities(table, network, file)?;
     table.fill("priorities", Value::Counts(priorities.iter().copied().map(u64::from).collect()));
@@ -24,18 +26,100 @@ pub(crate) fn pfc(table: &mut Record, network: &Network, fabric: &Fabric, file: 
         quanta: table.number("quanta") as u16,
         response: Duration(table.number("response")),
     };
-    let all: Vec<Vec<Option<Reach>>> =
-        pfc.priorities.iter().map(|priority| network.reaches(*priority, pfc.response)).collect();
-    for port in ports(table, fabric, file)? {
-        let reaches: Vec<Reach> = all.iter().filter_map(|of_ports| of_ports[port]).collect();
-        let Some(room) = reaches.iter().map(headroom).max() else { continue };
-        let at = At { table, file, port: fabric.port_name(port) };
-        check_quanta(&at, &reaches, pfc.quanta)?;
+    let stoppable = ports(table, "ports", fabric, file)?;
+    let links = links(table, &stoppable, fabric, file)?;
+    let needed = needed(network, &pfc.priorities, pfc.response);
+    let mut settled: BTreeMap<Settled, Vec<String>> = BTreeMap::new();
+    for port in stoppable {
+        let Some((room, reaches)) = &needed[port] else { continue };
+        let at = At { table, link: links.get(&port).copied(), file, port: fabric.port_name(port) };
+        check_quanta(&at, reaches, pfc.quanta)?;
         // The switch's own port on the same link differs in the last bit.
-        pfc.ingress[port] = Some(ingress(&at, network, network.ports[port ^ 1].capacity, room)?);
+        let (ingress, headroom) = ingress(&at, network, network.ports[port ^ 1].capacity, *room)?;
+        pfc.ingress[port] = Some(ingress);
+        settled.entry(Settled { ingress, headroom }).or_default().push(at.port);
     }
     check_sums(table, &pfc, network, fabric, file)?;
+    write_out(table, settled);
     Ok(pfc)
+}
+
+/// For each port the head-room that the buffer behind it needs, and what decides it for each of the priorities.
+type Needed = Vec<Option<(Octets, Vec<Reach>)>>;
+
+fn needed(network: &Network, priorities: &[u8], response: Duration) -> Needed {
+    let all: Vec<Vec<Option<Reach>>> = priorities.iter().map(|priority| network.reaches(*priority, response)).collect();
+    let at_port = |port: usize| {
+        let reaches: Vec<Reach> = all.iter().filter_map(|of_ports| of_ports[port]).collect();
+        let room = reaches.iter().map(headroom).max()?;
+        Some((room, reaches))
+    };
+    (0..network.ports.len()).map(at_port).collect()
+}
+
+/// For each port the head-room that frames, delays and response ask for behind it; `None` where no lossless frame comes.
+#[must_use]
+pub fn headroom_needed(network: &Network) -> Vec<Option<Octets>> {
+    let Some(pfc) = &network.pfc else { return vec![None; network.ports.len()] };
+    needed(network, &pfc.priorities, pfc.response).into_iter().map(|needed| Some(needed?.0)).collect()
+}
+
+/// What the head-rooms of a network take for granted, in sentences.
+pub(crate) fn notes(network: &Network) -> Vec<String> {
+    let Some(pfc) = &network.pfc else { return Vec::new() };
+    let mut notes = Vec::new();
+    if pfc.response == Duration::ZERO {
+        notes.push(
+            "flow control: a stopped port obeys at once (pfc.response = \"0 s\"); real ports take some time, and the \
+             head-rooms hold nothing for it"
+                .to_owned(),
+        );
+    }
+    let lossless = network.flows.iter().filter(|flow| pfc.priorities.contains(&flow.priority));
+    if let Some(largest) = lossless.map(|flow| flow.frame).max() {
+        let whole = u64::from(largest) == largest_frame(network);
+        let of = if whole { "any flow" } else { "a lossless flow; other flows have longer ones" };
+        notes.push(format!(
+            "flow control: head-rooms count with frames of at most {largest} octets, the longest of {of}; traffic with a \
+             larger MTU would need more"
+        ));
+    }
+    notes
+}
+
+/// What a link's ingress buffer came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Settled {
+    ingress: Ingress,
+    headroom: Octets,
+}
+
+/// Writes the octets into the record.
+fn write_out(table: &mut Record, settled: BTreeMap<Settled, Vec<String>>) {
+    let size = |octets: Octets| Value::Quantity(Dimension::Size, octets.0);
+    let values = |settled: &Settled| {
+        let Settled { ingress, headroom } = *settled;
+        [
+            ("buffer", size(ingress.buffer)),
+            ("headroom", size(headroom)),
+            ("xoff", size(ingress.xoff)),
+            ("xon", size(ingress.xon)),
+        ]
+    };
+    if let [(alike, _)] = settled.iter().collect::<Vec<_>>()[..] {
+        values(alike).into_iter().for_each(|(key, value)| table.replace(key, value));
+        table.replace("link", Value::Tables(Vec::new()));
+        return;
+    }
+    let link = |(i, (settled, ports)): (usize, (Settled, Vec<String>))| {
+        let entry = |value| Some(Entry { origin: Origin::Default, value });
+        let ports = ("ports", entry(Value::List(ports)));
+        let rest = values(&settled).map(|(key, value)| (key, entry(value)));
+        let path = format!("{}.{i}", table.key_path("link"));
+        Record { path, origin: Origin::Default, inline: false, entries: [ports].into_iter().chain(rest).collect() }
+    };
+    let links = settled.into_iter().enumerate().map(link).collect();
+    table.replace("link", Value::Tables(links));
 }
 
 /// Refuses switches whose ingress buffers together hold more of a priority than one of their queues can: all of it may be
@@ -80,15 +164,47 @@ fn size_of(capacity: Capacity, largest: u64) -> u64 {
 /// What an error speaks of.
 struct At<'a> {
     table: &'a Record,
+    /// The table `[[pfc.link]]` of the port, if it has one.
+    link: Option<&'a Record>,
     file: &'a str,
     /// Name of the port that is stopped.
     port: String,
 }
 
 impl At<'_> {
-    fn fault(&self, key: &str, message: String) -> ScenarioError {
-        fault(self.table, key, self.file, message)
+    /// A size, from the port's own table or from that of all.
+    fn get(&self, key: &str) -> Option<u64> {
+        self.link.and_then(|link| link.get(key)).or_else(|| self.table.get(key))
     }
+
+    fn fault(&self, key: &str, message: String) -> ScenarioError {
+        let own = self.link.filter(|link| link.entries.iter().any(|(name, entry)| *name == key && entry.is_some()));
+        fault(own.unwrap_or(self.table), key, self.file, message)
+    }
+}
+
+/// The table `[[pfc.link]]` of each port that has one.
+fn links<'a>(
+    table: &'a Record,
+    stoppable: &[usize],
+    fabric: &Fabric,
+    file: &str,
+) -> Result<BTreeMap<usize, &'a Record>, ScenarioError> {
+    let mut links = BTreeMap::new();
+    for link in table.tables("link") {
+        for port in ports(link, "ports", fabric, file)? {
+            let name = fabric.port_name(port);
+            if !stoppable.contains(&port) {
+                let message = format!("the port \"{name}\" is not one of pfc.ports");
+                return Err(fault(link, "ports", file, message).with_hint("list it there, too"));
+            }
+            if links.insert(port, link).is_some() {
+                let message = format!("the port \"{name}\" has a [[pfc.link]] already");
+                return Err(fault(link, "ports", file, message).with_hint("list each port once"));
+            }
+        }
+    }
+    Ok(links)
 }
 
 fn priorities(table: &Record, network: &Network, file: &str) -> Result<Vec<u8>, ScenarioError> {
@@ -104,24 +220,24 @@ fn priorities(table: &Record, network: &Network, file: &str) -> Result<Vec<u8>, 
 }
 
 /// The ports that can be stopped: those that lead to switches, or those of them that are listed.
-fn ports(table: &Record, fabric: &Fabric, file: &str) -> Result<Vec<usize>, ScenarioError> {
+fn ports(table: &Record, key: &str, fabric: &Fabric, file: &str) -> Result<Vec<usize>, ScenarioError> {
     let leads_to_host = |port: usize| fabric.is_host(fabric.ports[port].peer);
-    let Some(names) = table.list("ports") else {
+    let Some(names) = table.list(key) else {
         return Ok((0..fabric.ports.len()).filter(|port| !leads_to_host(*port)).collect());
     };
     let mut chosen = BTreeSet::new();
     for name in names {
         let port = fabric.port(name).ok_or_else(|| ScenarioError {
             hint: fabric.suggest_port(name),
-            ..fault(table, "ports", file, format!("there is no port \"{name}\""))
+            ..fault(table, key, file, format!("there is no port \"{name}\""))
         })?;
         if leads_to_host(port) {
             let message = format!("the port \"{name}\" leads to a host, and hosts stop nobody");
-            return Err(fault(table, "ports", file, message).with_hint("list ports that lead to switches"));
+            return Err(fault(table, key, file, message).with_hint("list ports that lead to switches"));
         }
         if !chosen.insert(port) {
             let message = format!("the port \"{name}\" is listed twice");
-            return Err(fault(table, "ports", file, message).with_hint("list each port once"));
+            return Err(fault(table, key, file, message).with_hint("list each port once"));
         }
     }
     Ok(chosen.into_iter().collect())
@@ -145,16 +261,13 @@ fn check_quanta(at: &At<'_>, reaches: &[Reach], quanta: u16) -> Result<(), Scena
     }
 }
 
-/// The ingress buffer behind a port; `queue` is the output queue of the switch on the same link, `room` the head-room
-/// that frames and delays ask for.
-fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Result<Ingress, ScenarioError> {
+/// The ingress buffer behind a port, and its head-room. `queue` is the output queue of the switch on the same link, `room`
+/// the head-room that frames and delays ask for.
+fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Result<(Ingress, Octets), ScenarioError> {
     let largest = largest_frame(network);
     let port = &at.port;
-    let buffer = at.table.get("buffer").unwrap_or(size_of(queue, largest));
-    let given = match at.table.entry("headroom").map(|e| &e.value) {
-        Some(Value::Quantity(Dimension::Size, octets)) => Some(*octets),
-        _ => None,
-    };
+    let buffer = at.get("buffer").unwrap_or(size_of(queue, largest));
+    let given = at.get("headroom");
     let headroom = given.unwrap_or(room.0);
     let whole = units::size(buffer);
     let below = buffer.checked_sub(headroom).filter(|below| *below >= largest);
@@ -182,7 +295,7 @@ fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Res
             }
         });
     };
-    let xoff = at.table.get("xoff").unwrap_or(below);
+    let xoff = at.get("xoff").unwrap_or(below);
     if xoff > below {
         let message = format!(
             "{} and the head-room of {port}, {}, are beyond the ingress buffer of {whole}",
@@ -195,11 +308,11 @@ fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Res
         let message = format!("{} hold no frame of {largest} octets", units::size(xoff));
         return Err(at.fault("xoff", message).with_hint(format!("at least {}", units::size(largest))));
     }
-    let xon = at.table.get("xon").unwrap_or(xoff.saturating_sub(2 * largest));
+    let xon = at.get("xon").unwrap_or(xoff.saturating_sub(2 * largest));
     if xon >= xoff {
         let message = format!("{} is not below xoff, {} for {port}", units::size(xon), units::size(xoff));
         let hint = "who was stopped goes on when the buffer has emptied below xoff";
         return Err(at.fault("xon", message).with_hint(hint));
     }
-    Ok(Ingress { buffer: Octets(buffer), xoff: Octets(xoff), xon: Octets(xon) })
+    Ok((Ingress { buffer: Octets(buffer), xoff: Octets(xoff), xon: Octets(xon) }, Octets(headroom)))
 }

@@ -36,6 +36,8 @@ pub struct Plan {
     pub flow_ends: Vec<(usize, Vec<usize>)>,
     /// What is recorded.
     pub record: Record,
+    /// What a reader of the results should know of how the run was laid out, in sentences.
+    pub notes: Vec<String>,
     /// The reference allocation.
     pub fair: Vec<FairPeriod>,
     /// How much the run may ask for.

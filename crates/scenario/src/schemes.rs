@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use penstock_schemes::{Bound, Info, Profile, SCHEMES, SchemeConfig, Unit, Value as Setting};
-use penstock_sim::network::{Capacity, Network};
+use penstock_sim::network::{Capacity, Network, Port};
 
 use crate::assemble::largest_frame;
 use crate::error::suggest;
@@ -71,7 +71,7 @@ pub(crate) fn assign(
             Some((own, name)) => fault(own, "profile", file, format!("{parameter} of {name}: {message}")),
             None => fault(table, parameter, file, message),
         };
-        check_thresholds(info, &values, network, fabric, error)?;
+        check_thresholds(info, &values, priority, network, fabric, error)?;
         check_bounds(info, &values, network, error)?;
         let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
         Ok(Assigned { priority, config, values, profile: name.map(str::to_owned) })
@@ -192,6 +192,7 @@ pub(crate) fn chosen(file: &str, what: &str, message: String, hint: Option<Strin
 fn check_thresholds(
     info: &Info,
     values: &[Setting],
+    priority: u8,
     network: &Network,
     fabric: &Fabric,
     error: impl Fn(&str, String) -> ScenarioError,
@@ -202,13 +203,25 @@ fn check_thresholds(
         Capacity::Frames(n) => u64::from(n) * largest_frame(network),
         Capacity::Arbiter => u64::MAX,
     };
-    let Some((smallest, port)) = watched.map(|(i, p)| (size(p.capacity), i)).min() else { return Ok(()) };
+    // Frames that an ingress buffer holds find room in any output queue.
+    let lossless = network.pfc.as_ref().filter(|pfc| pfc.priorities.contains(&priority));
+    let mut held = vec![0_u64; network.nodes.len()];
+    for (port, ingress) in network.ports.iter().zip(lossless.map_or(&[][..], |pfc| &pfc.ingress)) {
+        let of_node = &mut held[port.peer.index()];
+        *of_node = of_node.saturating_add(ingress.map_or(0, |ingress| ingress.buffer.0));
+    }
+    let longest = |p: &Port| size(p.capacity).saturating_add(held[p.node.index()]);
+    let Some((smallest, port)) = watched.map(|(i, p)| (longest(p), i)).min() else { return Ok(()) };
     for (parameter, value) in info.parameters.iter().zip(values).filter(|(p, _)| p.unit == Unit::Threshold) {
         if let Setting::Int(threshold) = *value
             && threshold > smallest
         {
-            let message = format!("{} is beyond the buffer of {}", units::size(threshold), units::size(smallest));
-            let hint = format!("the queue of {} is the smallest with a congestion point", fabric.port_name(port));
+            let (what, at_port) = match lossless {
+                None => ("buffer", "is the smallest with a congestion point"),
+                Some(_) => ("buffer and ingress buffers", "can grow least of those with a congestion point"),
+            };
+            let message = format!("{} is beyond the {what} of {}", units::size(threshold), units::size(smallest));
+            let hint = format!("the queue of {} {at_port}", fabric.port_name(port));
             return Err(error(parameter.name, message).with_hint(hint));
         }
     }

@@ -163,3 +163,75 @@ fn each_mistake_is_named_with_its_place() {
     let message = changed("[pfc]\n", "lossless = \"yes\"\n[pfc]\n").unwrap_err().to_string();
     assert!(message.contains("x.toml:4: lossless: expected true or false, found \"yes\""), "{message}");
 }
+
+/// The octets of head-room depend on each link, and the resolved scenario says them; reading it gives the same plan.
+#[test]
+fn the_resolved_scenario_says_the_octets() {
+    let plan = outcome(GOOD).unwrap();
+    assert!(plan.resolved.contains("[[pfc.link]]"), "links differ:\n{}", plan.resolved);
+    let needed = penstock_scenario::headroom_needed(&plan.network);
+    let buffers: Vec<_> =
+        pfc(&plan).ingress.iter().zip(&needed).filter_map(|(i, room)| Some(((*i)?, (*room)?))).collect();
+    assert!(!buffers.is_empty());
+    for (ingress, room) in buffers {
+        assert_eq!(ingress.buffer.0 - ingress.xoff.0, room.0, "what is above xoff is what was computed");
+        assert!(plan.resolved.contains(&format!("headroom = \"{} octets\"", room.0)), "{}", plan.resolved);
+    }
+    let again = outcome(&plan.resolved).unwrap();
+    assert_eq!((&pfc(&again).ingress, &again.resolved), (&pfc(&plan).ingress, &plan.resolved));
+    // One link, one size: it stands in [pfc].
+    let one = with("ports = [\"h0->sw0\"]").unwrap();
+    let ingress = behind(&one, "h0->sw0").unwrap();
+    assert!(!one.resolved.contains("[[pfc.link]]"));
+    assert!(one.resolved.contains(&format!("xoff = \"{} octets\"", ingress.xoff.0)), "{}", one.resolved);
+}
+
+#[test]
+fn a_link_may_have_thresholds_of_its_own() {
+    let own = "[[pfc.link]]\nports = [\"h0->sw0\"]\nbuffer = \"100 KB\"\nheadroom = \"30 KB\"\nxoff = \"50 KB\"\nxon = \"40 KB\"";
+    let plan = with(own).unwrap();
+    let expected = Ingress { buffer: Octets(100_000), xoff: Octets(50_000), xon: Octets(40_000) };
+    assert_eq!(behind(&plan, "h0->sw0"), Some(expected));
+    assert_eq!(behind(&plan, "h1->sw0"), behind(&outcome(GOOD).unwrap(), "h1->sw0"), "the others stay");
+    for (lines, expected) in [
+        ("ports = [\"h0->sw9\"]", "pfc.link.0.ports: there is no port \"h0->sw9\""),
+        ("ports = [\"h0->sw0\"]\nxoff = \"1 KB\"", "pfc.link.0.xoff: 1 KB hold no frame of 1500 octets"),
+        (
+            "ports = [\"h0->sw0\"]\n[[pfc.link]]\nports = [\"h0->sw0\"]",
+            "pfc.link.1.ports: the port \"h0->sw0\" has a [[pfc.link]] already",
+        ),
+    ] {
+        let message = with(&format!("[[pfc.link]]\n{lines}")).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+    let message = with("ports = [\"h0->sw0\"]\n[[pfc.link]]\nports = [\"h1->sw0\"]").unwrap_err().to_string();
+    assert!(message.contains("the port \"h1->sw0\" is not one of pfc.ports"), "{message}");
+}
+
+/// Frames that an ingress buffer holds find room in any output queue, so that a threshold may lie beyond `buffer`.
+#[test]
+fn thresholds_may_lie_beyond_a_buffer_that_bounds_nothing() {
+    let q_eq = |text: &str| {
+        let mut scenario = Scenario::parse(text, "x.toml", "x").unwrap();
+        scenario.set("schemes.qcn.q_eq", "160 KB").unwrap();
+        scenario.set("scheme", "qcn").unwrap();
+        scenario.plan(&Choice::default()).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(q_eq(GOOD), Ok(()));
+    let error = q_eq(&GOOD.replace("[pfc]\n", "")).unwrap_err();
+    assert!(error.contains("160 KB is beyond the buffer of 150 KB"), "{error}");
+    let one_priority = q_eq(&GOOD.replace("[pfc]\n", "[pfc]\npriorities = [3]\n")).unwrap_err();
+    assert!(one_priority.contains("beyond the buffer of 150 KB"), "priority 0 is not lossless: {one_priority}");
+}
+
+#[test]
+fn what_head_rooms_take_for_granted_is_said() {
+    let notes = |text: &str| outcome(text).unwrap().notes.join("\n");
+    let of_default = notes(GOOD);
+    assert!(
+        of_default.contains("pfc.response = \"0 s\"") && of_default.contains("at most 1500 octets"),
+        "{of_default}"
+    );
+    assert!(!notes(&GOOD.replace("[pfc]\n", "[pfc]\nresponse = \"1 us\"\n")).contains("response"));
+    assert_eq!(notes(&GOOD.replace("[pfc]\n", "")), "");
+}

@@ -110,7 +110,7 @@ pub struct Pfc {
 }
 
 /// An ingress buffer of one priority.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ingress {
     /// The most octets that it holds. The part above `xoff` is the head-room: see [`headroom`](crate::pfc::headroom). All of
     /// a switch and one of its output queues together hold less than 2^32: that queue can be as long.

@@ -12,6 +12,7 @@ from rich.table import Column, Table
 
 from penstock.measures import MEASURES, Kind, Measure
 from penstock.result import Result
+from penstock.scenario import Description, LinkDescription
 from penstock.summary import FlowSummary, QueueSummary, Summary, notable_queues, schemes_in_words
 from penstock.text import bit_rate, count, duration, events, octets, share
 
@@ -63,8 +64,8 @@ def _with(table: Table, column: Column) -> Table:
     return wider
 
 
-def print_run(result: Result, folder: Path, figures: list[Path]) -> None:
-    """Print what a run has come to."""
+def print_run(result: Result, plan: Description, folder: Path, figures: list[Path]) -> None:
+    """Print what a run of ``plan`` has come to."""
     summary = result.summary
     out = console()
     out.print(_headline(summary), soft_wrap=True)
@@ -74,6 +75,9 @@ def print_run(result: Result, folder: Path, figures: list[Path]) -> None:
     out.print(_coverage(summary), style="dim", soft_wrap=True)
     print_queues(out, summary["queues"])
     _print_flows(out, summary["flows"])
+    _print_flow_control(out, plan["links"])
+    for note in plan["notes"]:
+        out.print(escape(f"note: {note}"), style="dim", soft_wrap=True)
     out.print(f"results in [bold]{escape(str(folder))}[/bold]", soft_wrap=True)
     if figures:
         names = ", ".join(path.name for path in figures if path.suffix == ".png")
@@ -215,6 +219,24 @@ def _print_flows(out: Console, flows: list[FlowSummary]) -> None:
                 known = "" if len(values) == len(flows) else f" ({len(values)} of {len(flows)})"
                 add_row(table, title + known, *(text(values[i]) for i in (0, len(values) // 2, -1)))
         print_fitting(out, table)
+    out.print()
+
+
+def _print_flow_control(out: Console, links: list[LinkDescription]) -> None:
+    """Print the thresholds behind the ports that flow control can stop, a line for those that are alike."""
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for link in links:
+        if (at := link["flow_control"]) is not None:
+            thresholds = (at["buffer_octets"], at["xoff_octets"], at["xon_octets"])
+            headroom = (at["headroom_octets"], at["headroom_needed_octets"])
+            alike.setdefault(thresholds + headroom, []).append(link["name"])
+    if not alike:
+        return
+    table = _numbers("flow control stops", "buffer", "xoff", "xon", "head-room", "needed")
+    for values, names in alike.items():
+        shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+        add_row(table, shown, *(octets(value) for value in values))
+    print_fitting(out, table)
     out.print()
 
 

@@ -54,7 +54,7 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
     elif not request.quiet:
         from penstock.cli.report import print_run
 
-        print_run(result, folder, drawn)
+        print_run(result, plan, folder, drawn)
     if result.interrupted:
         at = duration(result.interrupted_at_s or 0.0)
         say(f"interrupted at {at} of {duration(plan['duration_s'])}; what was recorded until then is in {folder}")

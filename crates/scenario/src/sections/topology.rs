@@ -6,7 +6,9 @@ use crate::keys::Kind;
 /// The words of a topology's `routing`.
 const ROUTING: &[&str] = &["ecmp", "d-mod-k"];
 
-const BUFFER: &str = "Size of each output queue of a switch, per priority.";
+const BUFFER: &str = "Size of each output queue of a switch, per priority. With priority flow control, frames of a lossless \
+    priority are held against the ingress buffers instead (pfc.buffer, by default of this size), and output queues have no \
+    bound of their own for them.";
 const LINK_RATE: &str = "Rate of every link.";
 const LINK_DELAY: &str = "Propagation delay of every link, one way.";
 const ROUTES: &str = "Which of several shortest paths (by hops) a flow takes: \"ecmp\" by a hash of the flow's and the \
