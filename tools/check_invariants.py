@@ -16,6 +16,7 @@ MAY_DEPEND_ON = {
     "penstock-runner": {"penstock-schemes", "penstock-sim", "penstock-scenario"},
     "penstock-python": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},
     "penstock-bench": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},
+    "penstock-fuzz": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},
 }
 # What a package's sources must not name, and why.
 MUST_NOT_NAME = {

@@ -159,7 +159,8 @@ impl<'py> FromPyObject<'_, 'py> for Seed {
             }
             let message = format!("{} is not a whole number from 0 to {}", object.as_any(), i64::MAX);
             let (file, key) = ("<arguments>".to_owned(), Some("seed".to_owned()));
-            scenario_error(py, &ScenarioError { file, line: None, key, message, hint: None })
+            let hint = Some("for instance seed = 1".to_owned());
+            scenario_error(py, &ScenarioError { file, line: None, key, message, hint })
         })
     }
 }
@@ -167,7 +168,7 @@ impl<'py> FromPyObject<'_, 'py> for Seed {
 /// A size as a scenario holds it, such as "33 KB", in octets.
 #[pyfunction]
 pub(crate) fn parse_octets(text: &str) -> PyResult<u64> {
-    units::parse(Dimension::Size, text).map_err(PyValueError::new_err)
+    units::parse(Dimension::Size, text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Lets Python handle its signals, and tells the caller's function how far the run is.

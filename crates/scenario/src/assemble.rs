@@ -16,7 +16,7 @@ use crate::routing::Branch;
 use crate::topology::{self, Fabric, capacity};
 use crate::traffic::{self, FlowSpec};
 use crate::units::{self, Dimension};
-use crate::{Choice, FairPeriod, Plan, ScenarioError, fair, pfc, plan, schemes, write};
+use crate::{Choice, FairPeriod, Plan, ScenarioError, fair, names, pfc, plan, schemes, write};
 
 /// MAC address of the node before the first: locally administered.
 const STATION: u64 = 0x0200_0000_0000;
@@ -29,11 +29,12 @@ pub(crate) fn plan(
     bounds: &Bounds<'_>,
     file: &str,
 ) -> Result<Plan, ScenarioError> {
-    if record.text("name").is_some_and(|name| name.contains(['/', '\\']) || name.starts_with('.')) {
-        let message = "a name that results are filed under has no slash and no dot in front";
-        return Err(fault(&record, "name", file, message).with_hint(format!("for instance \"{name}\"")));
+    let filed = names::for_files(name);
+    if record.text("name").is_some_and(|name| names::for_files(name) != name) {
+        let message = "a name that results are filed under has no slash, no dot in front, and at most 200 octets";
+        return Err(fault(&record, "name", file, message).with_hint(format!("for instance \"{filed}\"")));
     }
-    record.fill("name", Value::Text(name.to_owned()));
+    record.fill("name", Value::Text(filed));
     let duration = Duration(record.number("duration"));
     let warmup = Duration(record.number("warmup"));
     if warmup >= duration {
@@ -44,7 +45,12 @@ pub(crate) fn plan(
     }
     if let Some(seed) = choice.seed {
         if i64::try_from(seed).is_err() {
-            return Err(schemes::chosen(file, "seed", format!("{seed} is above the maximum of {}", i64::MAX), None));
+            return Err(schemes::chosen(
+                file,
+                "seed",
+                format!("{seed} is above the maximum"),
+                format!("at most {}", i64::MAX),
+            ));
         }
         record.replace("seed", Value::Count(seed));
     }
@@ -189,9 +195,9 @@ fn ports(settings: &Record, hosts: &Record, fabric: &Fabric, file: &str) -> Resu
     let everywhere = settings.text("congestion_points") == Some("everywhere");
     let mut chosen = BTreeSet::new();
     for name in listed.unwrap_or(&[]) {
-        let port = fabric.port(name).ok_or_else(|| ScenarioError {
-            hint: fabric.suggest_port(name),
-            ..fault(settings, "congestion_points", file, format!("there is no port \"{name}\""))
+        let port = fabric.port(name).ok_or_else(|| {
+            let message = format!("there is no port \"{name}\"");
+            fault(settings, "congestion_points", file, message).with_hint(fabric.suggest_port(name))
         })?;
         if !chosen.insert(port) {
             let message = format!("the port \"{name}\" is listed twice");
@@ -287,7 +293,8 @@ fn add_change(
             return Err(fault(change, "state", file, "a change has a rate or a state, not both").with_hint(hint));
         }
         (None, None) => {
-            return Err(fault(change, "rate", file, "a change has a rate, or a state (\"down\" or \"up\")"));
+            let message = "a change has a rate, or a state (\"down\" or \"up\")";
+            return Err(fault(change, "rate", file, message).with_hint("for instance state = \"down\""));
         }
     };
     let link = change.text("link").expect("required");
@@ -296,9 +303,9 @@ fn add_change(
         None => vec![link.to_owned()],
     };
     for name in names {
-        let port = fabric.port(&name).ok_or_else(|| ScenarioError {
-            hint: fabric.suggest_port(&name),
-            ..fault(change, "link", file, format!("there is no link \"{link}\""))
+        let port = fabric.port(&name).ok_or_else(|| {
+            let message = format!("there is no link \"{link}\"");
+            fault(change, "link", file, message).with_hint(fabric.suggest_port(&name))
         })?;
         match event {
             PortEvent::Rate(rate) if at == Instant::ZERO => network.ports[port].rate = rate,
@@ -393,9 +400,9 @@ fn recorded(
         Some(names) => {
             let mut places = Vec::new();
             for name in names {
-                let port = fabric.port(name).ok_or_else(|| ScenarioError {
-                    hint: fabric.suggest_port(name),
-                    ..fault(settings, "queues", file, format!("there is no port \"{name}\""))
+                let port = fabric.port(name).ok_or_else(|| {
+                    let message = format!("there is no port \"{name}\"");
+                    fault(settings, "queues", file, message).with_hint(fabric.suggest_port(name))
                 })?;
                 let before = places.len();
                 places.extend(all(PortId(port as u32)).filter(|place| used.contains(place)));

@@ -19,16 +19,16 @@ pub struct ScenarioError {
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        f.write_str(&visible(&self.file))?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
         if let Some(key) = &self.key {
-            write!(f, ": {key}")?;
+            write!(f, ": {}", visible(key))?;
         }
-        write!(f, ": {}", self.message)?;
+        write!(f, ": {}", visible(&self.message))?;
         if let Some(hint) = &self.hint {
-            write!(f, " ({hint})")?;
+            write!(f, " ({})", visible(hint))?;
         }
         Ok(())
     }
@@ -39,22 +39,57 @@ impl std::error::Error for ScenarioError {}
 impl ScenarioError {
     /// The same error, with what would be right.
     pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
+        Self { hint: Some(brief(&hint.into())), ..self }
     }
+}
+
+/// `text` without its middle, if it is too long to be read.
+pub(crate) fn brief(text: &str) -> String {
+    const LONG: usize = 500;
+    const ENDS: (usize, usize) = (300, 100);
+    let count = text.chars().count();
+    if count <= LONG {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(ENDS.0).collect();
+    let end: String = text.chars().skip(count - ENDS.1).collect();
+    format!("{start} … {end}")
+}
+
+/// `text` with control characters, and those that turn the direction of writing, as their escapes: what a file says must
+/// not act on a terminal.
+fn visible(text: &str) -> String {
+    let acts = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if acts(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
 }
 
 /// To compare a word with so many takes some milliseconds, or a tenth of a second if all are long.
 const MOST_COMPARED: usize = 5000;
 
-/// `did you mean "…"?` for the known word that is nearest to `word`, or else the list of them.
-pub(crate) fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+/// `did you mean "…"?` for the known word that is nearest to `word`, or else the list of them; of many, the nearest.
+pub(crate) fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 12;
     let known: Vec<&str> = known.into_iter().take(MOST_COMPARED).collect();
-    let nearest = known.iter().map(|k| (distance(word, k), *k)).min();
-    match nearest {
-        Some((d, name)) if d <= 1 + name.chars().count() / 3 => Some(format!("did you mean \"{name}\"?")),
-        Some(_) if known.len() <= 12 => Some(format!("known are {}", known.join(", "))),
-        _ => None,
+    match nearest(word, known.iter().copied()) {
+        Some(hint) => hint,
+        None if known.is_empty() => "there is none".to_owned(),
+        None if known.len() <= SHOWN => format!("known are {}", known.join(", ")),
+        None => {
+            let mut order = known.clone();
+            order.sort_by_cached_key(|name| distance(word, name));
+            format!("known are {} and {} more", order[..SHOWN].join(", "), order.len() - SHOWN)
+        }
     }
+}
+
+/// `did you mean "…"?` for the known word that is nearest to `word`, if one is near.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let (distance, name) = known.into_iter().take(MOST_COMPARED).map(|name| (distance(word, name), name)).min()?;
+    (distance <= 1 + name.chars().count() / 3).then(|| format!("did you mean \"{name}\"?"))
 }
 
 /// How many letters must be changed, added, taken away or swapped with their neighbour to make `b` of `a`.
@@ -85,9 +120,24 @@ mod tests {
     fn the_nearest_name_is_suggested() {
         assert_eq!(distance("q_eqq", "q_eq"), 1);
         assert_eq!(distance("duratoin", "duration"), 1);
-        assert_eq!(suggest("q_eqq", ["w", "q_eq"]).as_deref(), Some("did you mean \"q_eq\"?"));
-        assert_eq!(suggest("xyzzy", ["w", "q_eq"]).as_deref(), Some("known are w, q_eq"));
-        assert_eq!(suggest("xyzzy", []), None);
+        assert_eq!(suggest("q_eqq", ["w", "q_eq"]), "did you mean \"q_eq\"?");
+        assert_eq!(suggest("xyzzy", ["w", "q_eq"]), "known are w, q_eq");
+        assert_eq!(suggest("xyzzy", []), "there is none");
+        let many: Vec<String> = (0..20).map(|i| format!("node{i}")).collect();
+        let hint = suggest("xyzzy18", many.iter().map(String::as_str));
+        assert!(hint.starts_with("known are node18, ") && hint.ends_with(" and 8 more"), "{hint}");
+    }
+
+    #[test]
+    fn an_error_does_not_act_on_a_terminal() {
+        let error = ScenarioError {
+            file: "a\u{1b}[31m.toml".into(),
+            line: None,
+            key: Some("sch\neme".into()),
+            message: "\"\u{7}\u{202e}\u{e9}\" is not known".into(),
+            hint: Some("a\tb".into()),
+        };
+        assert_eq!(error.to_string(), "a\\u{1b}[31m.toml: sch\\neme: \"\\u{7}\\u{202e}\u{e9}\" is not known (a\\tb)");
     }
 
     #[test]

@@ -7,11 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ScenarioError;
-use crate::error::suggest;
+use crate::error::nearest;
 use crate::keys::Record;
 use crate::limits::{Bounds, Excess, FLOWS};
 use crate::names;
-use crate::read::fault;
+use crate::read::{excess, fault};
 use crate::routing::{self, Branch, Wanted};
 use crate::topology::Fabric;
 
@@ -48,7 +48,7 @@ impl Groups {
         let mut groups = Self::default();
         for table in tables {
             let name = table.text("name").expect("a group has a name").to_owned();
-            names::check(&name).map_err(|m| fault(table, "name", file, m))?;
+            names::check(&name).map_err(|(message, hint)| fault(table, "name", file, message).with_hint(hint))?;
             if fabric.node(&name).is_some() {
                 let message = format!("\"{name}\" is a node already");
                 return Err(fault(table, "name", file, message).with_hint("give the group a name of its own"));
@@ -71,13 +71,13 @@ impl Groups {
 
     /// Which group may be meant by a name that is neither a host's nor a group's.
     pub(crate) fn suggestion(&self, name: &str) -> Option<String> {
-        suggest(name, self.names.keys().map(String::as_str)).filter(|hint| hint.starts_with("did"))
+        nearest(name, self.names.keys().map(String::as_str))
     }
 }
 
 fn members(table: &Record, fabric: &Fabric, bounds: &Bounds<'_>, file: &str) -> Result<Vec<usize>, ScenarioError> {
     let names = names::expand_all(table.list("members").expect("a group has members"), bounds.most(FLOWS))
-        .map_err(|m| fault(table, "members", file, m))?;
+        .map_err(|e| excess(table, "members", file, e))?;
     let mut members = Vec::with_capacity(names.len());
     let mut seen = BTreeSet::new();
     for name in names {
@@ -106,10 +106,9 @@ fn tree(
     // By which listed link a node is reached.
     let mut way_in: BTreeMap<usize, usize> = BTreeMap::new();
     for name in names {
-        let link = fabric.port(name).ok_or_else(|| ScenarioError {
-            hint: fabric.suggest_port(name),
-            ..wrong(format!("there is no link \"{name}\""))
-        })?;
+        let link = fabric
+            .port(name)
+            .ok_or_else(|| wrong(format!("there is no link \"{name}\"")).with_hint(fabric.suggest_port(name)))?;
         let port = &fabric.ports[link];
         let above = against(port.node, &way_in, fabric);
         if let Some(at) = above.iter().position(|above| *above == port.peer) {

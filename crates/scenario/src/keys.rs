@@ -4,7 +4,7 @@
 //! schema and the reference (`schema.rs`).
 
 use crate::tree::Origin;
-use crate::units::Dimension;
+use crate::units::{self, Dimension};
 
 /// A table of keys.
 #[derive(Debug)]
@@ -121,6 +121,30 @@ impl Kind {
             }
             Self::Tables(_) => "a list of tables".into(),
             Self::Either(kinds) => kinds.iter().map(Self::expects).collect::<Vec<_>>().join(", or "),
+        }
+    }
+}
+
+impl Kind {
+    /// A value of this kind for the key at `path`, as one writes it.
+    pub(crate) fn example(&self, path: &str) -> String {
+        match self {
+            Self::Quantity(d, low, high) => {
+                let usual = units::parse(*d, d.example()).expect("an example is right");
+                format!("\"{}\"", units::format(*d, usual.clamp(*low, *high)))
+            }
+            Self::Capacity => "\"150 KB\"".into(),
+            Self::Count(low, _) => low.to_string(),
+            Self::Counts(low, _) => format!("[{low}]"),
+            Self::Real(low, _) => low.to_string(),
+            Self::Switch => "true".into(),
+            Self::Text => "\"a line of text\"".into(),
+            Self::Word(words) => format!("\"{}\"", words[0]),
+            Self::Names => "\"h0..h7\"".into(),
+            Self::List => "[\"h0\", \"sw0\"]".into(),
+            Self::Table(_) => format!("[{path}]"),
+            Self::Tables(_) => format!("[[{path}]]"),
+            Self::Either(kinds) => kinds[0].example(path),
         }
     }
 }

@@ -227,9 +227,8 @@ fn ports(table: &Record, key: &str, fabric: &Fabric, file: &str) -> Result<Vec<u
     };
     let mut chosen = BTreeSet::new();
     for name in names {
-        let port = fabric.port(name).ok_or_else(|| ScenarioError {
-            hint: fabric.suggest_port(name),
-            ..fault(table, key, file, format!("there is no port \"{name}\""))
+        let port = fabric.port(name).ok_or_else(|| {
+            fault(table, key, file, format!("there is no port \"{name}\"")).with_hint(fabric.suggest_port(name))
         })?;
         if leads_to_host(port) {
             let message = format!("the port \"{name}\" leads to a host, and hosts stop nobody");

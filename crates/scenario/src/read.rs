@@ -3,7 +3,7 @@
 use penstock_sim::network::LARGEST_QUEUE;
 
 use crate::ScenarioError;
-use crate::error::suggest;
+use crate::error::{brief, nearest, suggest};
 use crate::keys::{Entry, Fallback, Key, Kind, Record, Section, Value};
 use crate::limits::Excess;
 use crate::tree::{Data, Node, Origin};
@@ -13,7 +13,8 @@ use crate::units::{self, Dimension};
 pub(crate) fn record(section: &Section, node: &Node, path: &str, file: &str) -> Result<Record, ScenarioError> {
     let at = Place { file, path, origin: node.origin };
     let Data::Table(given) = &node.data else {
-        return Err(at.error(format!("expected a table, found {}", node.data.noun()), None));
+        let hint = if path.is_empty() { "a scenario is a table".to_owned() } else { format!("write [{path}]") };
+        return Err(at.error(format!("expected a table, found {}", node.data.noun()), hint));
     };
     for (name, entry) in given {
         if !section.keys.iter().any(|key| key.name == name) {
@@ -38,7 +39,8 @@ pub(crate) fn record(section: &Section, node: &Node, path: &str, file: &str) -> 
 pub(crate) fn fault(record: &Record, key: &str, file: &str, message: impl Into<String>) -> ScenarioError {
     let origin = record.entry(key).map_or(record.origin, |e| e.origin);
     let origin = if origin == Origin::Default { record.origin } else { origin };
-    Place { file, path: &record.key_path(key), origin }.error(message.into(), None)
+    let hint = None;
+    ScenarioError { hint, ..Place { file, path: &record.key_path(key), origin }.error(message.into(), "") }
 }
 
 /// The same with its hint.
@@ -54,7 +56,7 @@ fn fallback(key: &Key, path: &str, table: Origin, file: &str) -> Result<Option<E
             // What is missing was not given, also if the table around it was.
             let origin = if table == Origin::Set { Origin::Default } else { table };
             let at = Place { file, path, origin };
-            Err(at.error("missing".into(), Some(format!("expected {}", key.kind.expects()))))
+            Err(at.error("missing".into(), format!("expected {}", key.kind.expects())))
         }
     }
 }
@@ -65,21 +67,24 @@ fn read_entry(kind: &Kind, node: &Node, path: &str, file: &str) -> Result<Entry,
 }
 
 fn value(kind: &Kind, node: &Node, at: Place<'_>) -> Result<Value, ScenarioError> {
-    let wrong = || Err(at.error(format!("expected {}, found {}", kind.expects(), node.data.noun()), None));
+    let wrong = || {
+        let hint = format!("for instance {}", kind.example(at.path));
+        Err(at.error(format!("expected {}, found {}", kind.expects(), node.data.noun()), hint))
+    };
     match (kind, &node.data) {
         (Kind::Quantity(dimension, low, high), Data::Text(text)) => quantity(*dimension, *low, *high, text, at),
         (Kind::Quantity(dimension, ..), Data::Integer(_) | Data::Real(_)) => {
             let hint = format!("write a number and a unit, as in \"{}\"", dimension.example());
-            Err(at.error(format!("{} has no unit", node.data.noun()), Some(hint)))
+            Err(at.error(format!("{} has no unit", node.data.noun()), hint))
         }
         (Kind::Capacity, Data::Text(text)) => match units::parse_frames(text) {
-            Some(0) => Err(at.error("a queue holds at least one frame".into(), None)),
+            Some(0) => Err(at.error("a queue holds at least one frame".into(), "for instance \"100 frames\"")),
             Some(frames) => Ok(Value::Frames(frames)),
             None => quantity(Dimension::Size, 1, LARGEST_QUEUE.0, text, at),
         },
         (Kind::Capacity, Data::Integer(_) | Data::Real(_)) => {
-            let hint = "write a number and a unit, as in \"150 KB\" or \"100 frames\"".to_owned();
-            Err(at.error(format!("{} has no unit", node.data.noun()), Some(hint)))
+            let hint = "write a number and a unit, as in \"150 KB\" or \"100 frames\"";
+            Err(at.error(format!("{} has no unit", node.data.noun()), hint))
         }
         (Kind::Count(low, high), Data::Integer(x)) => match u64::try_from(*x) {
             Ok(x) if (*low..=*high).contains(&x) => Ok(Value::Count(x)),
@@ -87,14 +92,14 @@ fn value(kind: &Kind, node: &Node, at: Place<'_>) -> Result<Value, ScenarioError
         },
         (Kind::Counts(low, high), Data::List(items)) => {
             if items.is_empty() {
-                return Err(at.error("an empty list".into(), Some(format!("expected {}", kind.expects()))));
+                return Err(at.error("an empty list".into(), format!("expected {}", kind.expects())));
             }
             let mut counts = Vec::with_capacity(items.len());
             for item in items {
                 let at = Place { origin: item.origin, ..at };
                 let Value::Count(x) = value(&Kind::Count(*low, *high), item, at)? else { unreachable!("a count") };
                 if counts.contains(&x) {
-                    return Err(at.error(format!("{x} is listed twice"), Some("list each number once".into())));
+                    return Err(at.error(format!("{x} is listed twice"), "list each number once"));
                 }
                 counts.push(x);
             }
@@ -107,7 +112,9 @@ fn value(kind: &Kind, node: &Node, at: Place<'_>) -> Result<Value, ScenarioError
         (Kind::Switch, Data::Switch(x)) => Ok(Value::Switch(*x)),
         (Kind::Text, Data::Text(text)) => {
             if text.trim().is_empty() || text.contains(char::is_control) {
-                return Err(at.error("expected one line of text".into(), None));
+                let found = if text.trim().is_empty() { "nothing" } else { "line ends or other control characters" };
+                let hint = format!("for instance {}", kind.example(at.path));
+                return Err(at.error(format!("expected one line of text, found {found}"), hint));
             }
             Ok(Value::Text(text.clone()))
         }
@@ -115,19 +122,20 @@ fn value(kind: &Kind, node: &Node, at: Place<'_>) -> Result<Value, ScenarioError
             Some(word) => Ok(Value::Word(word)),
             None => Err(at.error(
                 format!("\"{text}\" is not known here, expected {}", kind.expects()),
-                suggest(text, words.iter().copied()).filter(|hint| hint.starts_with("did")),
+                nearest(text, words.iter().copied())
+                    .unwrap_or_else(|| format!("for instance {}", kind.example(at.path))),
             )),
         },
         (Kind::Names, Data::Text(text)) => Ok(Value::List(vec![text.clone()])),
         (Kind::Names | Kind::List, Data::List(items)) => {
             if items.is_empty() {
-                return Err(at.error("an empty list".into(), Some(format!("expected {}", kind.expects()))));
+                return Err(at.error("an empty list".into(), format!("expected {}", kind.expects())));
             }
             let names = items.iter().map(|item| match &item.data {
                 Data::Text(text) => Ok(text.clone()),
                 other => {
                     let at = Place { origin: item.origin, ..at };
-                    Err(at.error(format!("expected a name, found {}", other.noun()), None))
+                    Err(at.error(format!("expected a name, found {}", other.noun()), "for instance \"h0\""))
                 }
             });
             Ok(Value::List(names.collect::<Result<_, _>>()?))
@@ -138,7 +146,7 @@ fn value(kind: &Kind, node: &Node, at: Place<'_>) -> Result<Value, ScenarioError
             Ok(Value::Tables(items.iter().enumerate().map(read).collect::<Result<_, _>>()?))
         }
         (Kind::Tables(_), Data::Table(_)) => {
-            Err(at.error("expected a list of tables, found a table".into(), Some(format!("write [[{}]]", at.path))))
+            Err(at.error("expected a list of tables, found a table".into(), format!("write [[{}]]", at.path)))
         }
         (Kind::Either(kinds), data) => match either(kinds, data) {
             Some(kind) => value(kind, node, at).map(|value| match value {
@@ -171,19 +179,20 @@ fn either<'a>(kinds: &'a [Kind], data: &Data) -> Option<&'a Kind> {
 }
 
 fn quantity(d: Dimension, low: u64, high: u64, text: &str, at: Place<'_>) -> Result<Value, ScenarioError> {
-    let most = || format!("at most {}", units::format(d, high));
-    let x = units::parse(d, text).map_err(|message| {
-        let hint = message.ends_with("too large").then(most);
-        at.error(message, hint)
+    let (least, most) = (units::format(d, low), units::format(d, high));
+    let range = || format!("from {least} to {most}");
+    let x = units::parse(d, text).map_err(|wrong| match wrong.hint {
+        Some(hint) => at.error(wrong.message, hint),
+        None => at.error(wrong.message, format!("at most {most}")),
     })?;
     if x == 0 && low > 0 {
-        return Err(at.error(format!("\"{text}\" is zero; this {} must be more", d.noun()), None));
+        return Err(at.error(format!("\"{text}\" is zero; this {} must be more", d.noun()), range()));
     }
     if x < low {
-        return Err(at.error(format!("\"{text}\" is below the minimum of {}", units::format(d, low)), None));
+        return Err(at.error(format!("\"{text}\" is below the minimum of {least}"), range()));
     }
     if x > high {
-        return Err(at.error(format!("\"{text}\" is above the maximum of {}", units::format(d, high)), None));
+        return Err(at.error(format!("\"{text}\" is above the maximum of {most}"), range()));
     }
     Ok(Value::Quantity(d, x))
 }
@@ -205,16 +214,16 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    pub(crate) fn error(self, mut message: String, hint: Option<String>) -> ScenarioError {
+    pub(crate) fn error(self, mut message: String, hint: impl Into<String>) -> ScenarioError {
         if self.origin == Origin::Set {
             message.push_str(", as given by --set");
         }
         ScenarioError {
             file: self.file.to_owned(),
             line: if let Origin::Line(line) = self.origin { Some(line) } else { None },
-            key: (!self.path.is_empty()).then(|| self.path.to_owned()),
-            message,
-            hint,
+            key: (!self.path.is_empty()).then(|| brief(self.path)),
+            message: brief(&message),
+            hint: Some(hint.into()),
         }
     }
 }

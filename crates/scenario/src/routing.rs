@@ -140,11 +140,11 @@ pub(crate) fn routes(
     Ok(routes)
 }
 
-/// The ports along a path of nodes, or what is wrong with it.
-pub(crate) fn listed(fabric: &Fabric, names: &[String]) -> Result<Vec<usize>, String> {
+/// The ports along a path of nodes, or what is wrong with it and a hint.
+pub(crate) fn listed(fabric: &Fabric, names: &[String]) -> Result<Vec<usize>, (String, String)> {
     for name in &names[1..names.len().max(2) - 1] {
         if fabric.node(name).is_some_and(|node| fabric.is_host(node)) {
-            return Err(format!("the host \"{name}\" does not forward"));
+            return Err((format!("the host \"{name}\" does not forward"), "lead the path through switches".to_owned()));
         }
     }
     let mut ports = Vec::new();
@@ -152,19 +152,20 @@ pub(crate) fn listed(fabric: &Fabric, names: &[String]) -> Result<Vec<usize>, St
         let name = format!("{}->{}", pair[0], pair[1]);
         for end in pair {
             if fabric.node(end).is_none() {
-                return Err(format!("there is no node \"{end}\""));
+                return Err((format!("there is no node \"{end}\""), fabric.suggest_node(end)));
             }
         }
         ports.push(fabric.port(&name).ok_or_else(|| {
             let node = fabric.node(&pair[0]).expect("it has just been found");
             let peers = fabric.nodes[node].ports.iter().map(|port| fabric.ports[*port].peer);
-            format!("\"{}\" and \"{}\" are not joined; links of {0} lead to {}", pair[0], pair[1], list(fabric, peers))
+            let message = format!("\"{}\" and \"{}\" are not joined", pair[0], pair[1]);
+            (message, format!("links of {} lead to {}", pair[0], list(fabric, peers)))
         })?);
     }
     let mut sorted = ports.clone();
     sorted.sort_unstable();
     if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err("it crosses a link twice".into());
+        return Err(("it crosses a link twice".to_owned(), "a path has each link once".to_owned()));
     }
     Ok(ports)
 }

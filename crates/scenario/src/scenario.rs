@@ -1,6 +1,7 @@
 //! A scenario as its file says it: loaded, changed by `--set`, saved, and laid out as a plan.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, Value};
@@ -13,6 +14,9 @@ use crate::{Plan, ScenarioError, read};
 
 /// The largest file that is read, in octets.
 const MAX_FILE: u64 = 4_000_000;
+
+/// How to say more with less.
+const TOO_LARGE: &str = "flows that are alike need one table: from = \"h0..h7\", repeat = 100";
 
 /// A scenario file. Its keys are checked when it becomes a [`Plan`].
 #[derive(Debug, Clone)]
@@ -44,7 +48,8 @@ impl Scenario {
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
         let fault = |message: String| ScenarioError { file: file.clone(), line: None, key: None, message, hint: None };
-        let data = fs::metadata(path).map_err(|e| fault(format!("cannot be read: {e}")))?;
+        let unread = |e: std::io::Error| fault(format!("cannot be read: {e}")).with_hint(unreadable(e.kind()));
+        let data = fs::metadata(path).map_err(unread)?;
         if data.is_dir() {
             return Err(fault("is a folder, not a scenario file".into()).with_hint("name one of the .toml files in it"));
         }
@@ -52,9 +57,9 @@ impl Scenario {
             return Err(fault("is not a regular file".into()).with_hint("name a .toml file"));
         }
         if data.len() > MAX_FILE {
-            return Err(fault(format!("has {} octets; a scenario has at most 4 MB", data.len())));
+            return Err(fault(format!("has {} octets; a scenario has at most 4 MB", data.len())).with_hint(TOO_LARGE));
         }
-        let octets = fs::read(path).map_err(|e| fault(format!("cannot be read: {e}")))?;
+        let octets = fs::read(path).map_err(unread)?;
         let text = String::from_utf8(octets)
             .map_err(|e| fault(format!("is not UTF-8 text: {e}")).with_hint("save it as UTF-8, as TOML asks for"))?;
         let name = path.file_stem().map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
@@ -68,7 +73,7 @@ impl Scenario {
     pub fn parse(text: &str, origin: &str, name: &str) -> Result<Self, ScenarioError> {
         let fault = |message: String| ScenarioError { file: origin.into(), line: None, key: None, message, hint: None };
         if text.len() as u64 > MAX_FILE {
-            return Err(fault(format!("has {} octets; a scenario has at most 4 MB", text.len())));
+            return Err(fault(format!("has {} octets; a scenario has at most 4 MB", text.len())).with_hint(TOO_LARGE));
         }
         let tree = Node::parse(text, origin)?;
         if matches!(&tree.data, Data::Table(entries) if entries.is_empty()) {
@@ -98,7 +103,7 @@ impl Scenario {
             return Err(fault("a part of the key is empty").with_hint("for instance schemes.qcn.q_eq, or flow.0.rate"));
         }
         let mut changed = self.document.clone();
-        let place = reach(changed.as_item_mut(), &path).map_err(|message| fault(&message))?;
+        let place = reach(changed.as_item_mut(), &path).map_err(|(message, hint)| fault(&message).with_hint(hint))?;
         let value: Value = value.trim().parse().unwrap_or_else(|_| Value::from(value.trim()));
         if let (Some(old), mut new) = (place.as_value(), value.clone()) {
             // The comment behind the old value stays where it is.
@@ -175,8 +180,17 @@ impl Scenario {
     }
 }
 
-/// The place of a path in a document; tables that are missing are made.
-fn reach<'a>(item: &'a mut Item, path: &[&str]) -> Result<&'a mut Item, String> {
+/// What helps against an error of the file system.
+fn unreadable(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::NotFound => "look for a slip in the name",
+        ErrorKind::PermissionDenied => "ask for leave to read it",
+        _ => "name a .toml file that can be read",
+    }
+}
+
+/// The place of a path in a document; tables that are missing are made. An error has its hint.
+fn reach<'a>(item: &'a mut Item, path: &[&str]) -> Result<&'a mut Item, (String, String)> {
     let mut place = item;
     for (i, part) in path.iter().enumerate() {
         if place.is_none() {
@@ -185,24 +199,32 @@ fn reach<'a>(item: &'a mut Item, path: &[&str]) -> Result<&'a mut Item, String> 
             *place = Item::Table(table);
         }
         if let Item::Value(Value::Array(_)) = place {
-            return Err(format!("{} is a list within a line: set the whole of it", path[..i].join(".")));
+            let list = path[..i].join(".");
+            return Err((format!("{list} is a list within a line"), format!("set the whole of it: {list} = […]")));
         }
         if let Item::ArrayOfTables(tables) = place {
             let count = tables.len();
             let table = part.parse::<usize>().ok().and_then(|n| tables.get_mut(n));
+            let list = path[..i].join(".");
             let table = table.ok_or_else(|| {
-                let list = path[..i].join(".");
-                format!("there is no {list}.{part}; there are {list}.0 to {list}.{}", count.saturating_sub(1))
+                let hint = format!("there are {list}.0 to {list}.{}", count.saturating_sub(1));
+                (format!("there is no {list}.{part}"), hint)
             })?;
             let rest = &path[i + 1..];
-            let (first, rest) = rest.split_first().ok_or("set one key of the table, not the table")?;
+            let whole = || ("is a table".to_owned(), format!("set one key of it, as in {list}.{part}.KEY"));
+            let (first, rest) = rest.split_first().ok_or_else(whole)?;
             return reach(table.entry(first).or_insert(Item::None), rest);
         }
-        let table = place.as_table_like_mut().ok_or_else(|| format!("{} is not a table", path[..i].join(".")))?;
+        let table = place.as_table_like_mut().ok_or_else(|| {
+            let key = path[..i].join(".");
+            (format!("{key} is not a table"), format!("it has a value of its own: set {key}"))
+        })?;
         place = table.entry(part).or_insert(Item::None);
     }
     match place {
-        Item::Table(_) | Item::ArrayOfTables(_) => Err("is a table: set one key of it".into()),
+        Item::Table(_) | Item::ArrayOfTables(_) => {
+            Err(("is a table".to_owned(), format!("set one key of it, as in {}.KEY", path.join("."))))
+        }
         _ => Ok(place),
     }
 }

@@ -28,8 +28,9 @@ pub(crate) fn choose(record: &mut Record, choice: &Choice, file: &str) -> Result
         record.replace("scheme", Value::Word(info.name));
     }
     let chosen = listed(record.text("scheme").expect("required"));
+    let by = record.entry("scheme").expect("required").origin;
     let tables = record.table_mut("schemes").expect("schemes have a default");
-    fill(tables, chosen, file)?;
+    fill(tables, chosen, by, file)?;
     for info in SCHEMES {
         if let Some(table) = tables.table_mut(info.name) {
             let wanted = if info.name == chosen.name { choice.profile.as_deref() } else { None };
@@ -49,14 +50,9 @@ pub(crate) fn assign(
     file: &str,
 ) -> Result<Vec<Assigned>, ScenarioError> {
     check_priorities(record, network, choice, file)?;
-    let own: Vec<&'static str> = record
-        .tables("priority")
-        .iter()
-        .map(|table| table.text("scheme").expect("required"))
-        .map(|s| listed(s).name)
-        .collect();
-    for name in own {
-        fill(record.table_mut("schemes").expect("schemes have a default"), listed(name), file)?;
+    let own = |table: &Record| (listed(table.text("scheme").expect("required")), table.origin);
+    for (info, by) in record.tables("priority").iter().map(own).collect::<Vec<_>>() {
+        fill(record.table_mut("schemes").expect("schemes have a default"), info, by, file)?;
     }
     let assign = |&priority: &u8| {
         let own = record.tables("priority").iter().find(|table| table.number("priority") == u64::from(priority));
@@ -97,7 +93,7 @@ fn check_priorities(record: &Record, network: &Network, choice: &Choice, file: &
     match given.into_iter().find(|(_, given)| given.is_some()) {
         Some((what, _)) if seen.len() == network.priorities.len() => {
             let message = "nothing would follow: each priority has a scheme of its own".to_owned();
-            Err(chosen(file, what, message, Some("take the [[priority]] tables out of the file, or edit them".into())))
+            Err(chosen(file, what, message, "take the [[priority]] tables out of the file, or edit them"))
         }
         _ => Ok(()),
     }
@@ -113,12 +109,12 @@ fn listed(name: &str) -> &'static Info {
     SCHEMES.iter().find(|info| info.name == name).expect("the scheme is one of the words")
 }
 
-/// Gives a scheme without a table one with its defaults.
-fn fill(tables: &mut Record, info: &Info, file: &str) -> Result<(), ScenarioError> {
+/// Gives a scheme without a table one with its defaults. Where these do not fit, the place is to blame that names the scheme.
+fn fill(tables: &mut Record, info: &Info, by: Origin, file: &str) -> Result<(), ScenarioError> {
     if tables.table(info.name).is_none() {
         let path = tables.key_path(info.name);
         let mut defaults = read::record(sections::scheme(info.name), &Node::declared("{}"), &path, file)?;
-        defaults.origin = Origin::Default;
+        defaults.origin = by;
         tables.fill(info.name, Value::Table(defaults));
     }
     Ok(())
@@ -151,7 +147,7 @@ fn profile_name<'a>(info: &Info, table: &'a Record) -> Option<&'a str> {
 fn profile_of(info: &Info, table: &Record, name: &str, file: &str) -> Result<&'static Profile, ScenarioError> {
     info.profile(name).ok_or_else(|| {
         let hint = no_profile(info, name);
-        ScenarioError { hint, ..fault(table, "profile", file, format!("{} has no profile \"{name}\"", info.name)) }
+        fault(table, "profile", file, format!("{} has no profile \"{name}\"", info.name)).with_hint(hint)
     })
 }
 
@@ -175,17 +171,17 @@ fn apply_profile(info: &Info, table: &mut Record, wanted: Option<&str>, file: &s
 }
 
 /// Which profiles there are, for a name that is none of them.
-fn no_profile(info: &Info, name: &str) -> Option<String> {
+fn no_profile(info: &Info, name: &str) -> String {
     match info.profiles {
-        [] => Some(format!("{} has no profiles", info.name)),
+        [] => format!("{} has no profiles", info.name),
         profiles => suggest(name, profiles.iter().map(|p| p.name)),
     }
 }
 
 /// An error in what was chosen for the run, outside of the file.
-pub(crate) fn chosen(file: &str, what: &str, message: String, hint: Option<String>) -> ScenarioError {
+pub(crate) fn chosen(file: &str, what: &str, message: String, hint: impl Into<String>) -> ScenarioError {
     let message = format!("{message}, as given by --{what}");
-    ScenarioError { file: file.to_owned(), line: None, key: Some(what.to_owned()), message, hint }
+    ScenarioError { file: file.to_owned(), line: None, key: Some(what.to_owned()), message, hint: Some(hint.into()) }
 }
 
 /// Refuses a threshold that no queue length can reach. `error` makes the error about a parameter.

@@ -117,7 +117,7 @@ pub(crate) fn capacity(record: &Record, key: &str) -> Option<Capacity> {
 
 fn missing(record: &Record, file: &str, hint: String) -> ScenarioError {
     let at = crate::read::Place { file, path: &record.path, origin: record.origin };
-    at.error("no topology".into(), Some(format!("expected {hint}")))
+    at.error("no topology".into(), format!("expected {hint}"))
 }
 
 fn line(record: &Record, rate: &str, delay: &str) -> Line {
@@ -166,8 +166,13 @@ impl Fabric {
         }
     }
 
+    /// The nearest node's name, as a hint.
+    pub(crate) fn suggest_node(&self, name: &str) -> String {
+        suggest(name, self.names.keys().map(String::as_str))
+    }
+
     /// The nearest port's name, as a hint.
-    pub(crate) fn suggest_port(&self, name: &str) -> Option<String> {
+    pub(crate) fn suggest_port(&self, name: &str) -> String {
         suggest(name, self.port_names.keys().map(String::as_str))
     }
 
@@ -268,7 +273,8 @@ impl Fabric {
     fn fat_tree(&mut self, record: &Record, file: &str) -> Result<(), ScenarioError> {
         let k = record.number("k");
         if !k.is_multiple_of(2) {
-            return Err(fault(record, "k", file, format!("a fat tree needs an even number of ports, found {k}")));
+            let message = format!("a fat tree needs an even number of ports, found {k}");
+            return Err(fault(record, "k", file, message).with_hint(format!("for instance {}", k - 1)));
         }
         let line = line(record, "link_rate", "link_delay");
         let half = (k / 2) as usize;
@@ -297,7 +303,7 @@ impl Fabric {
     fn graph(&mut self, record: &Record, bounds: &Bounds<'_>, file: &str) -> Result<(), ScenarioError> {
         for (key, kind) in [("hosts", NodeKind::Host), ("switches", NodeKind::Switch)] {
             let names = names::expand_all(record.list(key).unwrap_or(&[]), bounds.most(FLOWS))
-                .map_err(|m| fault(record, key, file, m))?;
+                .map_err(|e| excess(record, key, file, e))?;
             let nodes = (self.nodes.len() + names.len()) as u64;
             bounds.check(NODES, nodes, "fewer hosts or switches").map_err(|e| excess(record, key, file, e))?;
             for name in names {
@@ -309,15 +315,15 @@ impl Fabric {
         }
         let find = |fabric: &Self, record: &Record, key: &str, name: &str| {
             fabric.node(name).ok_or_else(|| {
-                let hint = suggest(name, fabric.names.keys().map(String::as_str));
-                ScenarioError { hint, ..fault(record, key, file, format!("there is no node \"{name}\"")) }
+                fault(record, key, file, format!("there is no node \"{name}\"")).with_hint(fabric.suggest_node(name))
             })
         };
         let buffer = capacity(record, "buffer").expect("a graph has a buffer");
         for link in record.tables("link") {
             let ends = link.list("ends").expect("a link has ends");
             let [a, b] = ends else {
-                return Err(fault(link, "ends", file, format!("a link has two ends, found {}", ends.len())));
+                let message = format!("a link has two ends, found {}", ends.len());
+                return Err(fault(link, "ends", file, message).with_hint("for instance ends = [\"h0\", \"sw0\"]"));
             };
             let (from, to) = (find(self, link, "ends", a)?, find(self, link, "ends", b)?);
             if from == to {

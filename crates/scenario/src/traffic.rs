@@ -120,7 +120,7 @@ fn ends(
 ) -> Result<Vec<(usize, Destination)>, ScenarioError> {
     let side = |key: &str| {
         let names = names::expand_all(table.list(key).expect("a flow has ends"), bounds.most(FLOWS));
-        names.map_err(|m| fault(table, key, file, m))
+        names.map_err(|e| excess(table, key, file, e))
     };
     let host = |key: &str, name: &str| {
         fabric.host(name).map_err(|(message, hint)| fault(table, key, file, message).with_hint(hint))
@@ -148,7 +148,7 @@ fn ends(
         (m, n) if m == n => from.into_iter().zip(to).collect(),
         (m, n) => {
             let message = format!("{m} sources and {n} destinations; they go in pairs, or one side has a single name");
-            return Err(fault(table, "to", file, message));
+            return Err(fault(table, "to", file, message).with_hint("write one [[flow]] for each destination"));
         }
     };
     let destinations: usize = pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum();
@@ -188,7 +188,7 @@ fn flow_names(
         Some(name) if count > 1 && !name.contains("..") => range(name, 0),
         Some(name) => name.to_owned(),
     };
-    let names = names::expand(&text, bounds.most(FLOWS)).map_err(|m| fault(table, "name", file, m))?;
+    let names = names::expand(&text, bounds.most(FLOWS)).map_err(|e| excess(table, "name", file, e))?;
     if names.len() != count {
         let message = format!("{} names for {count} flows", names.len());
         let hint = "as many names as flows, or a single name, which gets numbers";
@@ -397,7 +397,7 @@ fn listed(
 ) -> Result<Vec<usize>, ScenarioError> {
     if count > 1 {
         let message = format!("a path of {} nodes for {count} flows; it belongs to a single flow", path.len());
-        return Err(fault(table, "path", file, message));
+        return Err(fault(table, "path", file, message).with_hint("write a [[flow]] for each path"));
     }
     let Destination::Host(destination) = flow.to else {
         let hint = "the way to a group is a tree: list its links in [[group]]";
@@ -405,7 +405,10 @@ fn listed(
     };
     let (from, to) = (&fabric.nodes[flow.source].name, &fabric.nodes[destination].name);
     if path.first() != Some(from) || path.last() != Some(to) {
-        return Err(fault(table, "path", file, format!("the path must lead from \"{from}\" to \"{to}\"")));
+        let hint = format!("for instance path = [\"{from}\", …, \"{to}\"]");
+        return Err(
+            fault(table, "path", file, format!("the path must lead from \"{from}\" to \"{to}\"")).with_hint(hint)
+        );
     }
-    routing::listed(fabric, path).map_err(|m| fault(table, "path", file, m))
+    routing::listed(fabric, path).map_err(|(message, hint)| fault(table, "path", file, message).with_hint(hint))
 }

@@ -55,13 +55,15 @@ impl Node {
         let lines = Lines::of(text);
         let document = Document::parse(text).map_err(|e| {
             let hint = match e.message() {
+                // The parser names no place for this one.
+                message if message.contains("recurs") => "lists and tables stand in one another at most 80 deep",
                 "integer number overflowed" => "whole numbers end at 9223372036854775807",
                 "duplicate key" => "a key stands once in its table, a [table] once in the file; a list is [[flow]]",
                 _ => "a line is key = \"value\", [table] or [[list]]; numbers with a unit stand in quotes",
             };
             ScenarioError {
                 file: file.into(),
-                line: e.span().map(|span| lines.at(span.start)),
+                line: Some(e.span().map_or_else(|| deepest(text), |span| lines.at(span.start))),
                 key: None,
                 message: format!("not TOML: {}", e.message().replace('\n', ", ")),
                 hint: Some(hint.into()),
@@ -125,6 +127,23 @@ impl Node {
             _ => None,
         }
     }
+}
+
+/// The line on which most brackets are open and most parts of keys stand. What stands in texts and comments counts too: it
+/// is where a reader should look.
+fn deepest(text: &str) -> usize {
+    let (mut depth, mut deepest, mut place) = (0, 0, 1);
+    for (number, line) in (1..).zip(text.lines()) {
+        let mut parts = 0;
+        for c in line.chars() {
+            depth += i32::from(matches!(c, '[' | '{')) - i32::from(matches!(c, ']' | '}'));
+            parts += i32::from(c == '.');
+            if depth + parts > deepest {
+                (deepest, place) = (depth + parts, number);
+            }
+        }
+    }
+    place
 }
 
 /// Where the lines of a text end, so that an offset becomes a line number without counting anew.

@@ -3,6 +3,8 @@
 //! No floating point is involved: a decimal number times its unit must be a whole number of the base unit (octets,
 //! picoseconds, bits per second), else it is refused.
 
+use std::fmt;
+
 /// What a number with a unit measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dimension {
@@ -97,40 +99,69 @@ impl Dimension {
     }
 }
 
+/// Why a text is no number with a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// What is wrong.
+    pub message: String,
+    /// What would be right; `None` where the number is beyond any that can be held.
+    pub hint: Option<String>,
+}
+
+impl Unreadable {
+    fn new(message: String, hint: impl Into<String>) -> Self {
+        Self { message, hint: Some(hint.into()) }
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, " ({hint})"))
+    }
+}
+
 /// Reads a number and its unit; the result is in the base unit.
 ///
 /// # Errors
-/// A sentence that says what is wrong and what would be right.
-pub fn parse(dimension: Dimension, text: &str) -> Result<u64, String> {
+/// What is wrong and what would be right.
+pub fn parse(dimension: Dimension, text: &str) -> Result<u64, Unreadable> {
     let (number, unit) = split(text);
     let write = || format!("write a number and a unit, as in \"{}\"", dimension.example());
+    let too_large = || Unreadable { message: format!("\"{text}\" is too large"), hint: None };
     if number.starts_with('-') {
-        return Err(format!("\"{text}\" is negative; a {} is not", dimension.noun()));
+        return Err(Unreadable::new(format!("\"{text}\" is negative; a {} is not", dimension.noun()), write()));
     }
     if number.is_empty() {
-        return Err(format!("\"{text}\" is not a {}: {}", dimension.noun(), write()));
+        return Err(Unreadable::new(format!("\"{text}\" is not a {}", dimension.noun()), write()));
     }
     if unit.is_empty() {
-        return Err(format!("\"{text}\" has no unit: {}", write()));
+        return Err(Unreadable::new(format!("\"{text}\" has no unit"), write()));
     }
     if unit.starts_with(['e', 'E']) && unit[1..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+')) {
-        return Err(format!("\"{text}\" has an exponent: write the number in full, or with a larger unit"));
+        let hint = "write the number in full, or with a larger unit";
+        return Err(Unreadable::new(format!("\"{text}\" has an exponent"), hint));
     }
     let Some(&(_, factor)) = dimension.units().iter().find(|(name, _)| *name == unit) else {
         return Err(unknown_unit(dimension, text, unit));
     };
     if number.len() > MAX_DIGITS {
-        return Err(format!("\"{text}\" has too many digits; {MAX_DIGITS} are the most"));
+        let message = format!("\"{text}\" has too many digits; {MAX_DIGITS} are the most");
+        return Err(Unreadable::new(message, "write it with a larger unit"));
     }
     let Some((mantissa, decimals)) = decimal(number) else {
-        return Err(format!("\"{number}\" is not a number: {}", write()));
+        return Err(Unreadable::new(format!("\"{number}\" is not a number"), write()));
     };
     let scale = 10_u128.pow(decimals);
-    let product = mantissa.checked_mul(u128::from(factor)).ok_or_else(|| format!("\"{text}\" is too large"))?;
+    let product = mantissa.checked_mul(u128::from(factor)).ok_or_else(too_large)?;
     if product % scale != 0 {
-        return Err(format!("\"{text}\" is not a whole number of {}", dimension.base()));
+        let message = format!("\"{text}\" is not a whole number of {}", dimension.base());
+        return Err(Unreadable::new(
+            message,
+            format!("write fewer decimals; {} are the least there is", dimension.base()),
+        ));
     }
-    u64::try_from(product / scale).map_err(|_| format!("\"{text}\" is too large"))
+    u64::try_from(product / scale).map_err(|_| too_large())
 }
 
 /// Writes `value` (in the base unit) with the largest unit of which it is a whole number.
@@ -180,18 +211,15 @@ fn decimal(number: &str) -> Option<(u128, u32)> {
     Some((mantissa, fraction.len() as u32))
 }
 
-fn unknown_unit(dimension: Dimension, text: &str, unit: &str) -> String {
+fn unknown_unit(dimension: Dimension, text: &str, unit: &str) -> Unreadable {
     let others = [Dimension::Time, Dimension::Size, Dimension::Rate];
     if let Some(other) = others.iter().find(|d| d.units().iter().any(|(name, _)| *name == unit)) {
-        return format!(
-            "\"{text}\" is a {}, not a {} as in \"{}\"",
-            other.noun(),
-            dimension.noun(),
-            dimension.example()
-        );
+        let message = format!("\"{text}\" is a {}, not a {}", other.noun(), dimension.noun());
+        return Unreadable::new(message, format!("for instance \"{}\"", dimension.example()));
     }
     let known: Vec<&str> = dimension.units().iter().map(|(name, _)| *name).filter(|name| name.is_ascii()).collect();
-    format!("\"{unit}\" is not a unit of {}; known are {}", dimension.noun(), known.join(", "))
+    let message = format!("\"{unit}\" is not a unit of {}", dimension.noun());
+    Unreadable::new(message, format!("known are {}", known.join(", ")))
 }
 
 #[cfg(test)]
@@ -225,24 +253,24 @@ mod tests {
     #[test]
     fn what_is_not_a_quantity_is_refused_with_what_would_be_right() {
         for (dimension, text, part) in [
-            (Time, "15", "has no unit: write a number and a unit, as in \"15 ms\""),
+            (Time, "15", "has no unit (write a number and a unit, as in \"15 ms\")"),
             (Time, "-1 s", "is negative"),
             (Time, "0.0001 ps", "not a whole number of picoseconds"),
             (Size, "1.5 octets", "not a whole number of octets"),
-            (Size, "10 Gbps", "is a rate, not a size as in \"150 KB\""),
+            (Size, "10 Gbps", "is a rate, not a size (for instance \"150 KB\")"),
             (Size, "10 Kb", "not a unit of size"),
             (Time, "soon", "is not a time"),
             (Time, "1..2 s", "is not a number"),
             (Time, "1. s", "is not a number"),
-            (Time, "1e3 s", "has an exponent: write the number in full"),
+            (Time, "1e3 s", "has an exponent (write the number in full"),
             (Time, "1 e", "\"e\" is not a unit of time"),
             (Rate, "9999999999999999999999999 bps", "has too many digits; 24 are the most"),
             (Rate, "999999999999999999999999 Tbps", "too large"),
             (Time, "99999999999 s", "too large"),
-            (Rate, "1 GHz", "not a unit of rate; known are Tbps, Gbps"),
+            (Rate, "1 GHz", "not a unit of rate (known are Tbps, Gbps"),
             (Rate, "", "is not a rate"),
         ] {
-            let message = parse(dimension, text).unwrap_err();
+            let message = parse(dimension, text).unwrap_err().to_string();
             assert!(message.contains(part), "{text}: {message}");
         }
     }

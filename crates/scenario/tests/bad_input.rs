@@ -46,10 +46,10 @@ fn each_mistake_is_named_with_its_place() {
         ("to = \"h3\"", "to = \"h3\"\ntraffic = \"gready\"", "(did you mean \"greedy\"?)"),
         // Kinds and units.
         ("\"1 s\"", "15", "x.toml:2: duration: the number 15 has no unit (write a number and a unit, as in \"15 ms\")"),
-        ("\"1 s\"", "\"15\"", "x.toml:2: duration: \"15\" has no unit: write a number and a unit, as in \"15 ms\""),
-        ("\"1 s\"", "\"15 parsec\"", "x.toml:2: duration: \"parsec\" is not a unit of time; known are s, ms, us"),
+        ("\"1 s\"", "\"15\"", "x.toml:2: duration: \"15\" has no unit (write a number and a unit, as in \"15 ms\")"),
+        ("\"1 s\"", "\"15 parsec\"", "x.toml:2: duration: \"parsec\" is not a unit of time (known are s, ms, us"),
         ("\"1 s\"", "\"300000000 s\"", "\"300000000 s\" is too large (at most 2000000 s)"),
-        ("\"1 s\"", "\"10 Gbps\"", "is a rate, not a time as in \"15 ms\""),
+        ("\"1 s\"", "\"10 Gbps\"", "is a rate, not a time (for instance \"15 ms\")"),
         ("\"1 s\"", "\"0 s\"", "\"0 s\" is zero; this time must be more"),
         ("\"1 s\"", "[]", "expected a time with its unit, as in \"15 ms\", found a list"),
         ("\"10 Gbps\"", "\"0 Gbps\"", "x.toml:8: topology.star.link_rate: \"0 Gbps\" is zero; this rate must be more"),
@@ -140,7 +140,7 @@ fn each_mistake_is_named_with_its_place() {
         (
             "from = \"h0..h2\"",
             "path = [\"h0\", \"h3\"]\nfrom = \"h0\"",
-            "\"h0\" and \"h3\" are not joined; links of h0 lead to sw0",
+            "\"h0\" and \"h3\" are not joined (links of h0 lead to sw0)",
         ),
         ("from = \"h0..h2\"", "path = [\"h0\", \"h1\", \"h3\"]\nfrom = \"h0\"", "the host \"h1\" does not forward"),
         ("from = \"h0..h2\"", "path = [\"h0\", \"sw0\"]\nfrom = \"h0\"", "the path must lead from \"h0\" to \"h3\""),
@@ -230,6 +230,47 @@ fn each_mistake_is_named_with_its_place() {
         let message = refused(old, new);
         assert!(message.contains(expected), "{new}\n gives {message}\n not {expected}");
         assert!(message.starts_with("x.toml:"), "{message}");
+        let error = outcome(&GOOD.replacen(old, new, 1)).unwrap_err();
+        assert!(error.line.is_some() && error.key.is_some(), "no place: {message}");
+        assert!(error.hint.is_some_and(|hint| !hint.is_empty()), "no hint: {message}");
+    }
+}
+
+#[test]
+fn lists_within_lists_are_refused_where_they_are_deepest() {
+    let list = format!("duration = \"1 s\"\nquestion = {}1{}\n", "[".repeat(100), "]".repeat(100));
+    let key = format!("duration = \"1 s\"\nquestion{} = 1\n", ".a".repeat(100));
+    for text in [list, key] {
+        let error = outcome(&text).unwrap_err();
+        assert_eq!(error.line, Some(2), "{error}");
+        assert_eq!(error.hint.as_deref(), Some("lists and tables stand in one another at most 80 deep"));
+    }
+}
+
+#[test]
+fn what_follows_from_the_choice_of_a_scheme_is_blamed_on_it() {
+    let text = GOOD.replace("[schemes.qcn]\nq_eq = \"33 KB\"\n", "").replace("150 KB", "20 KB");
+    let error = outcome(&text).unwrap_err();
+    assert_eq!((error.line, error.key.as_deref()), (Some(3), Some("schemes.qcn.q_eq")), "{error}");
+}
+
+#[test]
+fn a_name_that_cannot_be_filed_is_refused_or_made_fit() {
+    let from_file = |name: &str| {
+        let plan = Scenario::parse(GOOD, "x.toml", name).unwrap().plan(&Choice::default()).unwrap();
+        let again = Scenario::parse(&plan.resolved, "scenario.toml", "scenario").unwrap();
+        (plan.name, again.plan(&Choice::default()).unwrap().resolved == plan.resolved)
+    };
+    for (name, filed) in
+        [(".hidden", "hidden"), ("a\\b", "a-b"), ("a\nb", "a-b"), ("\u{1b}[31mred", "-[31mred"), ("..", "scenario")]
+    {
+        assert_eq!(from_file(name), (filed.to_owned(), true), "{name:?}");
+    }
+    let long = "x".repeat(300);
+    assert_eq!(from_file(&long), ("x".repeat(200), true));
+    for name in [".hidden", "a\\\\b", &long] {
+        let message = refused("scheme =", &format!("name = \"{name}\"\nscheme ="));
+        assert!(message.starts_with("x.toml:3: name: a name that results are filed under has"), "{message}");
     }
 }
 
@@ -415,16 +456,17 @@ fn what_is_set_from_outside_is_named_as_such() {
         ),
         ("record.interval", "0 s", "\"0 s\" is zero; this time must be more, as given by --set"),
         ("seed", "x", "found \"x\", as given by --set"),
-        ("flow.1.stop", "1 s", "there is no flow.1; there are flow.0 to flow.0, as given by --set"),
-        ("duration.x", "1", "duration is not a table, as given by --set"),
-        ("flow.0", "1", "set one key of the table, not the table, as given by --set"),
-        ("topology", "1", "is a table: set one key of it, as given by --set"),
+        ("flow.1.stop", "1 s", "there is no flow.1, as given by --set (there are flow.0 to flow.0)"),
+        ("duration.x", "1", "duration is not a table, as given by --set (it has a value of its own: set duration)"),
+        ("flow.0", "1", "is a table, as given by --set (set one key of it, as in flow.0.KEY)"),
+        ("topology", "1", "is a table, as given by --set (set one key of it, as in topology.KEY)"),
         ("a..b", "1", "a part of the key is empty, as given by --set"),
         ("new.table", "1", "x.toml: new: unknown key, as given by --set"),
         ("network.feedback", "{}", "x.toml: network.feedback.ideal: missing (expected a time"),
     ] {
         let message = with(key, value).unwrap_err().to_string();
         assert!(message.contains(expected), "{key}: {message}");
+        assert!(with(key, value).unwrap_err().hint.is_some(), "{key}: no hint: {message}");
     }
     // Lines below a key that was set are still those of the file.
     let mut scenario = Scenario::parse(&GOOD.replace("to = ", "tu = "), "x.toml", "x").unwrap();
