@@ -302,7 +302,9 @@ fn flow(table: &mut Table, place: &Place, scale: &Scale, random: &mut Random) {
         set(&mut flow, "start", text(&scale.instant(random)));
     }
     if random.one_in(3) {
-        set(&mut flow, "stop", text(&scale.instant(random)));
+        // After the start, for most starts.
+        let late = scale.duration - scale.duration / 8;
+        set(&mut flow, "stop", text(&picoseconds(random.between(late, scale.duration.saturating_mul(2)).max(1))));
     }
     if random.one_in(3) {
         set(&mut flow, "size", text(&format!("{} octets", random.scale(1, 1 << 50))));
@@ -326,7 +328,7 @@ fn flow(table: &mut Table, place: &Place, scale: &Scale, random: &mut Random) {
     }
     if random.one_in(8) {
         set(&mut flow, "repeat", plain(2 + random.below(3)));
-        set(&mut flow, "every", text(&picoseconds((scale.duration / 8).max(1))));
+        set(&mut flow, "every", text(&picoseconds((scale.duration / 100).max(1))));
     }
     tables_at(table, "flow").push(flow);
 }
@@ -378,7 +380,7 @@ fn network(table: &mut Table, scale: &Scale, random: &mut Random) {
         ("node_delay", text(&scale.time(random))),
         ("node_delay_at", text(random.pick(&["switches", "hosts", "all"]))),
         ("host_delay", text(&scale.time(random))),
-        ("congestion_points", text(random.pick(&["switches", "everywhere"]))),
+        ("congestion_points", text(if random.one_in(10) { "everywhere" } else { "switches" })),
         ("feedback", Node::Table { inline: true, entries: vec![("ideal".to_owned(), text(&scale.time(random)))] }),
     ] {
         if random.one_in(3) {
@@ -413,7 +415,8 @@ fn group(table: &mut Table, place: &Place, scale: &Scale, random: &mut Random) {
     if members.is_empty() {
         return;
     }
-    let members: Vec<String> = members.iter().filter(|_| !random.one_in(3)).map(|host| quoted(host)).collect();
+    let some = members.iter().enumerate().filter(|(i, _)| *i == 0 || !random.one_in(3));
+    let members: Vec<String> = some.map(|(_, host)| quoted(host)).collect();
     let name = format!("g{}", random.below(3));
     let group = vec![
         ("name".to_owned(), text(&name)),

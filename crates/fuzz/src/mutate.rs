@@ -48,8 +48,9 @@ impl Generator {
         }
         let mut random = Random::new(seed, index);
         let random = &mut random;
-        let (name, mut table, changes) = match random.below(5) {
-            0 | 1 => ("made up".to_owned(), build::scenario(&self.vocabulary, random), random.below(3)),
+        let wild = random.one_in(3);
+        let (name, mut table, changes) = match random.below(6) {
+            0..=2 => ("made up".to_owned(), build::scenario(&self.vocabulary, random), random.below(3)),
             _ => {
                 let seed = &self.seeds[random.below(self.seeds.len())];
                 let mut table = seed.table.clone();
@@ -60,10 +61,10 @@ impl Generator {
             }
         };
         for _ in 0..changes {
-            self.change(&mut table, random);
+            if wild { self.change(&mut table, random) } else { self.adjust(&mut table, random) }
         }
         let mut text = document::write(&table);
-        if random.one_in(25) {
+        if wild && random.one_in(8) {
             text = scribble(&text, random);
         }
         let known = words(&table);
@@ -71,7 +72,7 @@ impl Generator {
         if random.one_in(50) {
             input.name = vocabulary::text(&known, random);
         }
-        if random.one_in(12) {
+        if random.one_in(if wild { 6 } else { 40 }) {
             input.set = (0..=random.below(2)).map(|_| self.setting(&table, &known, random)).collect();
         }
         if random.one_in(12) {
@@ -88,7 +89,30 @@ impl Generator {
         input
     }
 
-    /// Makes one change.
+    /// Makes one change that is mostly legal: another value where there is one, another key, another scheme.
+    fn adjust(&self, table: &mut Table, random: &mut Random) {
+        let paths = document::paths(table);
+        let Some(path) = paths.get(random.below(paths.len().max(1))) else { return };
+        match random.below(8) {
+            0 => build::scheme(table, &self.vocabulary, random),
+            1 => self.splice(table, &["network", "hosts", "pfc", "record", "schemes"], random),
+            2 | 3 => self.add(table, path, random),
+            _ => {
+                let names = document::names(table, path);
+                let (holder, place) = document::holder(table, path);
+                let Node::Value(value) = &mut holder[place].1 else { return };
+                let number = value.starts_with(|c: char| c.is_ascii_digit());
+                let other = vocabulary::scaled(value, random);
+                if let Some(other) = other.filter(|_| random.one_in(2)) {
+                    *value = other;
+                } else if number || self.vocabulary.is_plain(&names) {
+                    holder[place].1 = self.vocabulary.value(&names, &[], random);
+                }
+            }
+        }
+    }
+
+    /// Makes one change, right or wrong.
     fn change(&self, table: &mut Table, random: &mut Random) {
         let paths = document::paths(table);
         if paths.is_empty() {
@@ -141,7 +165,7 @@ impl Generator {
                 let (holder, place) = document::holder(table, path);
                 holder[place].0 = misspelt(&holder[place].0, random);
             }
-            12 => self.splice(table, random),
+            12 => self.splice(table, &[], random),
             13 => build::scheme(table, &self.vocabulary, random),
             14 => {
                 let known = words(table);
@@ -192,10 +216,15 @@ impl Generator {
         }
     }
 
-    /// A table of another seed.
-    fn splice(&self, table: &mut Table, random: &mut Random) {
+    /// A table of another seed: one of `keys`, or any where none is named.
+    fn splice(&self, table: &mut Table, keys: &[&str], random: &mut Random) {
         let other = &self.seeds[random.below(self.seeds.len())].table;
-        let Some((key, node)) = other.get(random.below(other.len().max(1))).cloned() else { return };
+        let fits = |(key, _): &&(String, Node)| keys.is_empty() || keys.contains(&key.as_str());
+        let other: Vec<&(String, Node)> = other.iter().filter(fits).collect();
+        if other.is_empty() {
+            return;
+        }
+        let (key, node) = other[random.below(other.len())].clone();
         match (document::get(table, &key).cloned(), node) {
             (Some(Node::Tables(mut old)), Node::Tables(new)) => {
                 old.extend(new);

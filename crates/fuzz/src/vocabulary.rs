@@ -123,11 +123,20 @@ impl Vocabulary {
         properties.map(|keys| keys.keys().map(String::as_str).collect()).unwrap_or_default()
     }
 
+    /// Whether the key at `names` has a quantity, a number, a switch or a word, and no name.
+    pub(crate) fn is_plain(&self, names: &[String]) -> bool {
+        fn plain(place: &Json) -> bool {
+            let kind = place["type"].as_str().unwrap_or_default();
+            !place["enum"].is_null()
+                || matches!(kind, "integer" | "number" | "boolean")
+                || (kind == "string" && !place["examples"].is_null())
+                || place["anyOf"].as_array().is_some_and(|kinds| kinds.iter().all(plain))
+        }
+        self.find(names).is_some_and(plain)
+    }
+
     /// Some value for the key at `names`, most of them legal for it alone.
     pub(crate) fn value(&self, names: &[String], known: &[String], random: &mut Random) -> Node {
-        if random.one_in(12) {
-            return Node::Value(wrong(random));
-        }
         match self.find(names) {
             Some(place) => self.of(place, names, known, random),
             None => Node::Value(wrong(random)),
@@ -212,8 +221,8 @@ fn whole(low: Option<u64>, high: Option<u64>, random: &mut Random) -> String {
     match random.below(12) {
         0 => low.to_string(),
         1 => high.to_string(),
-        2 => high.wrapping_add(1).to_string(),
-        3 => (i128::from(low) - 1).to_string(),
+        2 if random.one_in(4) => high.wrapping_add(1).to_string(),
+        3 if random.one_in(4) => (i128::from(low) - 1).to_string(),
         4 => random.between(low, high).to_string(),
         _ => random.scale(low, high.min(low.saturating_add(64))).to_string(),
     }
@@ -224,9 +233,9 @@ fn real(low: f64, high: f64, random: &mut Random) -> String {
     let x = match random.below(12) {
         0 => low,
         1 => high,
-        2 => high * 1.000_001 + 1e-9,
-        3 => low - 1e-9,
-        4 => f64::MIN_POSITIVE,
+        2 if random.one_in(4) => high * 1.000_001 + 1e-9,
+        3 if random.one_in(4) => low - 1e-9,
+        4 => f64::MIN_POSITIVE.max(low),
         _ => low + (high - low) * share,
     };
     format!("{x:?}")
@@ -244,7 +253,7 @@ fn quantity(example: &str, ends: Option<&[String; 2]>, random: &mut Random) -> S
     match (random.below(8), ends) {
         (0, Some([low, _])) => low.clone(),
         (1, Some([_, high])) => high.clone(),
-        (2, _) => format!("{} {}", random.scale(0, 1 << 50), random.pick(UNITS)),
+        (2, _) if random.one_in(4) => format!("{} {}", random.scale(0, 1 << 50), random.pick(UNITS)),
         _ if units.is_empty() => example.to_owned(),
         _ => format!("{} {}", random.scale(0, 2000), random.pick(units)),
     }
@@ -269,6 +278,15 @@ pub(crate) fn wrong(random: &mut Random) -> String {
         1 => quoted(&format!("{} {}", random.scale(0, u64::MAX), random.pick(UNITS))),
         _ => random.pick(WRONG).to_owned(),
     }
+}
+
+/// `value` times something, if it is a number with a unit.
+pub(crate) fn scaled(value: &str, random: &mut Random) -> Option<String> {
+    let text = crate::document::text_of(value)?;
+    let (number, unit) = text.trim().split_once(' ')?;
+    let number: f64 = number.parse().ok()?;
+    let factor = [0.1, 0.5, 0.9, 1.1, 2.0, 10.0, 1000.0][random.below(7)];
+    Some(quoted(&format!("{} {unit}", (number * factor * 10.0).round() / 10.0)))
 }
 
 /// `value` with its number or its unit changed, if it is a number with a unit.
