@@ -1,12 +1,12 @@
 //! Names, and ranges of them: `"h0..h7"` stands for h0, h1, … h7.
 
-use crate::limits::Excess as Wrong;
+use crate::limits::Excess;
 
 /// The most octets of a scenario's name: file systems take 255, and something is often put behind.
 const MAX_NAME: usize = 200;
 
 /// The names that `text` stands for: itself, or those of a range of at most `most`.
-pub(crate) fn expand(text: &str, most: usize) -> Result<Vec<String>, Wrong> {
+pub(crate) fn expand(text: &str, most: usize) -> Result<Vec<String>, Excess> {
     let Some((first, last)) = text.split_once("..") else {
         check(text)?;
         return Ok(vec![text.to_owned()]);
@@ -31,7 +31,7 @@ pub(crate) fn expand(text: &str, most: usize) -> Result<Vec<String>, Wrong> {
 }
 
 /// All names of a list of names and ranges, at most `most`.
-pub(crate) fn expand_all(texts: &[String], most: usize) -> Result<Vec<String>, Wrong> {
+pub(crate) fn expand_all(texts: &[String], most: usize) -> Result<Vec<String>, Excess> {
     let mut names = Vec::new();
     for text in texts {
         names.extend(expand(text, most)?);
@@ -43,7 +43,7 @@ pub(crate) fn expand_all(texts: &[String], most: usize) -> Result<Vec<String>, W
 }
 
 /// A name is letters, digits, `_` and `-`, and begins with a letter: ports are called `node->node`.
-pub(crate) fn check(name: &str) -> Result<(), Wrong> {
+pub(crate) fn check(name: &str) -> Result<(), Excess> {
     let good = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let begins = name.starts_with(char::is_alphabetic);
     if begins && name.chars().all(good) && !name.contains("--") && !name.ends_with('-') && name.len() <= 64 {
