@@ -67,6 +67,10 @@ def main(build: Path) -> None:
         "commands": commands(),
         "python": python_api(),
         "scenario": scenario_keys(keys),
+        "limits": table(
+            ["At most", "Of what", "What counts"],
+            ([count(limit["most"]), limit["what"], limit["meaning"]] for limit in json.loads(_core.limits())),
+        ),
         "tables": tables(specimens),
         "measures": table(["Measure", "Title", "Meaning"], ([code(m.key), m.title, m.definition] for m in MEASURES)),
         "victim_flow": victim_flow(docs / "images/victim-flow.svg"),

@@ -17,13 +17,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock._core import OutputError, PenstockError, ScenarioError, __version__
+    from penstock._core import LimitError, OutputError, PenstockError, ScenarioError, __version__
     from penstock.catalogue import schema, schemes
     from penstock.result import FrameLossError, Result
     from penstock.scenario import Scenario
 
 __all__ = [
     "FrameLossError",
+    "LimitError",
     "OutputError",
     "PenstockError",
     "Result",
@@ -36,6 +37,7 @@ __all__ = [
 
 _HOMES = {
     "FrameLossError": "penstock.result",
+    "LimitError": "penstock._core",
     "OutputError": "penstock._core",
     "PenstockError": "penstock._core",
     "Result": "penstock.result",

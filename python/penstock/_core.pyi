@@ -29,6 +29,12 @@ class ScenarioError(PenstockError):
     hint: str | None
     """What would be right."""
 
+class LimitError(PenstockError):
+    """A run that came to more than a scenario may ask for."""
+
+    hint: str
+    """What would be less, and how the limits are raised."""
+
 class OutputError(PenstockError):
     """A results folder that cannot be written or read."""
 
@@ -50,6 +56,12 @@ def schema() -> str:
 
 def reference() -> str:
     """Every key of a scenario file, as a JSON list."""
+
+def limits() -> str:
+    """Every limit of what a scenario may ask for, as a JSON list.
+
+    Each has what, most and meaning.
+    """
 
 def parse_octets(text: str) -> int:
     """Read a size as a scenario holds it, such as "33 KB", in octets.
@@ -137,14 +149,18 @@ class Scenario:
     def toml(self) -> str:
         """Give the scenario as it was read, with what was set."""
 
-    def resolved(self, scheme: str | None = None, profile: str | None = None, seed: int | None = None) -> str:
+    def resolved(
+        self, scheme: str | None = None, profile: str | None = None, seed: int | None = None, limit: int = 1
+    ) -> str:
         """Give the scenario with every default written out, as TOML.
 
         Raises:
             ScenarioError: the scenario cannot be run.
         """
 
-    def describe(self, scheme: str | None = None, profile: str | None = None, seed: int | None = None) -> str:
+    def describe(
+        self, scheme: str | None = None, profile: str | None = None, seed: int | None = None, limit: int = 1
+    ) -> str:
         """Give what would run, as a JSON object.
 
         It has name, question, scheme, profile, seed, duration_s, warmup_s, interval_s, nodes (each with name and kind),
@@ -163,6 +179,7 @@ class Scenario:
         out: str | PathLike[str] | None = None,
         force: bool = False,
         progress: Callable[[float, float, int, float], object] | None = None,
+        limit: int = 1,
     ) -> Result:
         """Run the scenario, without Python's lock.
 
@@ -178,9 +195,12 @@ class Scenario:
                 so far, and the time on the wall clock (s). It may set keys of the scenario, for later runs. It may
                 raise KeyboardInterrupt to stop the run as Ctrl-C does; any other exception stops the run and is raised
                 here.
+            limit: a factor on every limit of what a scenario may ask for.
 
         Raises:
             ScenarioError: the scenario cannot be run.
+            LimitError: the run came to more than the limits allow; nothing is left of it.
+            MemoryError: the system does not give the memory; nothing is left of the run.
             OutputError: the folder exists, or cannot be written.
         """
 

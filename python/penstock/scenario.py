@@ -259,23 +259,27 @@ class Scenario:
         """Return the scenario as TOML, with what was set."""
         return self._core.toml()
 
-    def resolved(self, *, scheme: str | None = None, profile: str | None = None, seed: int | None = None) -> str:
-        """Return the scenario as TOML with every default written out.
+    def resolved(
+        self, *, scheme: str | None = None, profile: str | None = None, seed: int | None = None, limit: int = 1
+    ) -> str:
+        """Return the scenario as TOML with every default written out; ``limit`` as in :meth:`run`.
 
         Raises:
-            ScenarioError: a value is not legal.
+            ScenarioError: a value is not legal, or more is asked for than the limits allow.
         """
-        return self._core.resolved(scheme, profile, seed)
+        return self._core.resolved(scheme, profile, seed, limit)
 
     def describe(
-        self, *, scheme: str | None = None, profile: str | None = None, seed: int | None = None
+        self, *, scheme: str | None = None, profile: str | None = None, seed: int | None = None, limit: int = 1
     ) -> Description:
         """Lay the scenario out without running it: network, schemes, flows and their fair shares.
 
+        ``limit`` is that of :meth:`run`.
+
         Raises:
-            ScenarioError: a value is not legal.
+            ScenarioError: a value is not legal, or more is asked for than the limits allow.
         """
-        return cast(Description, json.loads(self._core.describe(scheme, profile, seed)))
+        return cast(Description, json.loads(self._core.describe(scheme, profile, seed, limit)))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the scenario to a file as TOML.
@@ -294,21 +298,25 @@ class Scenario:
         out: str | PathLike[str] | None = None,
         force: bool = False,
         progress: Progress | None = None,
+        limit: int = 1,
     ) -> Result:
         """Run the scenario and return what it recorded. Other Python threads go on meanwhile.
 
         The same scenario and seed give the same result. With ``out`` the records go to a folder of that name as they
         fill, otherwise they stay in memory. An interrupt (Ctrl-C) ends the run early and keeps what was recorded; see
-        :attr:`Result.interrupted`.
+        :attr:`Result.interrupted`. ``limit``, from 1 to 1000, is a factor on every limit of what a scenario may ask
+        for: nodes, links, flows, their hops and fair shares, rows, frames in the network.
 
         Raises:
-            ScenarioError: a value is not legal; nothing is written.
+            ScenarioError: a value is not legal, or more is asked for than the limits allow; nothing is written.
+            LimitError: the run came to more than the limits allow; nothing is written.
+            MemoryError: the system does not give the memory that the run needs; nothing is written.
             OutputError: the folder exists and ``force`` is not set, or cannot be written.
             FrameLossError: the scenario claims to be lossless and frames were lost; the records are whole, and its
                 ``result`` has them.
             Exception: what ``progress`` raises; but KeyboardInterrupt ends the run as Ctrl-C does.
         """
-        result = Result(self._core.run(scheme, profile, seed, out, force, progress))
+        result = Result(self._core.run(scheme, profile, seed, out, force, progress, limit))
         result.check_lossless()
         return result
 

@@ -34,6 +34,9 @@ def duration(seconds: float) -> str:
     if seconds >= 100:
         minutes, rest = divmod(round(seconds), 60)
         hours, minutes = divmod(minutes, 60)
+        if hours >= 100:
+            days, hours = divmod(hours, 24)
+            return f"{days} days {hours} h"
         return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
         # What rounds to 1000 of a unit is 1 of the next.

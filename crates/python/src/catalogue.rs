@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use penstock_runner::TABLES;
+use penstock_scenario::limits::{LIMITS, Limit};
 use penstock_scenario::units::{self, Dimension};
 use penstock_schemes::info::{Info, Parameter, Profile};
 use penstock_schemes::{SCHEMES, Unit, Value};
@@ -39,6 +40,13 @@ pub(crate) fn reference() -> String {
     penstock_scenario::reference().to_string()
 }
 
+/// Every limit of what a scenario may ask for, as JSON.
+#[pyfunction]
+pub(crate) fn limits() -> String {
+    let limit = |limit: &Limit| LimitEntry { what: limit.what, most: limit.most, meaning: limit.doc.trim() };
+    to_json(&LIMITS.iter().map(limit).collect::<Vec<_>>())
+}
+
 /// `value` as JSON text, its keys in the order of their declaration.
 pub(crate) fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("what Python is told has text keys only")
@@ -49,6 +57,13 @@ struct TableEntry {
     name: &'static str,
     description: &'static str,
     columns: Vec<ColumnEntry>,
+}
+
+#[derive(Serialize)]
+struct LimitEntry {
+    what: &'static str,
+    most: u64,
+    meaning: &'static str,
 }
 
 #[derive(Serialize)]

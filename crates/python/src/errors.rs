@@ -2,7 +2,7 @@
 
 use penstock_runner::RunError;
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
 
 create_exception!(penstock._core, PenstockError, PyException, "An error that Penstock tells of.");
@@ -20,6 +20,18 @@ create_exception!(
     "A results folder that cannot be written or read.\n\nAttributes: refused (bool), whether another name, or leave to \
      replace what has it, would help."
 );
+
+create_exception!(
+    penstock._core,
+    LimitError,
+    PenstockError,
+    "A run that came to more than a scenario may ask for.\n\nAttributes: hint (str)."
+);
+
+fn hinted(exception: PyErr, hint: &str) -> PyErr {
+    let set = Python::attach(|py| exception.value(py).setattr("hint", hint));
+    set.err().unwrap_or(exception)
+}
 
 /// A scenario's error as an exception with its parts as attributes.
 pub(crate) fn scenario_error(py: Python<'_>, error: &penstock_scenario::ScenarioError) -> PyErr {
@@ -40,6 +52,11 @@ pub(crate) fn scenario_error(py: Python<'_>, error: &penstock_scenario::Scenario
 
 /// A results folder's error as an exception.
 pub(crate) fn output_error(error: &RunError) -> PyErr {
+    match error {
+        RunError::Limit { hint, .. } => return hinted(LimitError::new_err(error.to_string()), hint),
+        RunError::Memory { .. } => return PyMemoryError::new_err(error.to_string()),
+        _ => {}
+    }
     let exception = OutputError::new_err(error.to_string());
     let set = Python::attach(|py| exception.value(py).setattr("refused", error.is_refusal()));
     set.err().unwrap_or(exception)

@@ -20,9 +20,9 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::catalogue::{reference, schema, schemes, tables};
+    use super::catalogue::{limits, reference, schema, schemes, tables};
     #[pymodule_export]
-    use super::errors::{OutputError, PenstockError, ScenarioError};
+    use super::errors::{LimitError, OutputError, PenstockError, ScenarioError};
     #[pymodule_export]
     use super::folder::PyFolder;
     #[pymodule_export]

@@ -1,9 +1,12 @@
 //! `Scenario`: reading, changing, describing and running scenarios.
+#![allow(clippy::disallowed_types, reason = "how often Python's signals are looked at is a matter of the wall clock")]
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use penstock_runner::{Options, Progress};
+use penstock_scenario::limits::Limits;
 use penstock_scenario::units::{self, Dimension};
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use pyo3::Borrowed;
@@ -14,6 +17,9 @@ use crate::catalogue::to_json;
 use crate::description::Description;
 use crate::errors::{output_error, scenario_error};
 use crate::result::PyRun;
+
+/// Between two looks at Python's signals while a scenario is laid out.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// A scenario file.
 #[pyclass(name = "Scenario", module = "penstock._core")]
@@ -69,31 +75,35 @@ impl PyScenario {
     }
 
     /// The scenario with every default written out, as TOML.
-    #[pyo3(signature = (scheme = None, profile = None, seed = None))]
+    #[pyo3(signature = (scheme = None, profile = None, seed = None, limit = 1))]
     fn resolved(
         &self,
         py: Python<'_>,
         scheme: Option<String>,
         profile: Option<String>,
         seed: Option<Seed>,
+        limit: u64,
     ) -> PyResult<String> {
-        Ok(self.plan(py, scheme, profile, seed)?.resolved)
+        Ok(self.plan(py, scheme, profile, seed, limit)?.resolved)
     }
 
     /// What would run, as JSON.
-    #[pyo3(signature = (scheme = None, profile = None, seed = None))]
+    #[pyo3(signature = (scheme = None, profile = None, seed = None, limit = 1))]
     fn describe(
         &self,
         py: Python<'_>,
         scheme: Option<String>,
         profile: Option<String>,
         seed: Option<Seed>,
+        limit: u64,
     ) -> PyResult<String> {
-        Ok(to_json(&Description::new(&self.plan(py, scheme, profile, seed)?)))
+        Ok(to_json(&Description::new(&self.plan(py, scheme, profile, seed, limit)?)))
     }
 
     /// Runs the scenario.
-    #[pyo3(signature = (scheme = None, profile = None, seed = None, out = None, force = false, progress = None))]
+    #[pyo3(signature = (
+        scheme = None, profile = None, seed = None, out = None, force = false, progress = None, limit = 1,
+    ))]
     fn run(
         slf: &Bound<'_, Self>,
         py: Python<'_>,
@@ -103,9 +113,10 @@ impl PyScenario {
         out: Option<PathBuf>,
         force: bool,
         progress: Option<Py<PyAny>>,
+        limit: u64,
     ) -> PyResult<PyRun> {
         // The scenario is borrowed no longer than this: others may set its keys while the plan runs.
-        let plan = slf.borrow().plan(py, scheme, profile, seed)?;
+        let plan = slf.borrow().plan(py, scheme, profile, seed, limit)?;
         let options = Options { out, force, slice: None };
         let mut failure = None;
         let mut observer = |at: &Progress| {
@@ -138,10 +149,23 @@ impl PyScenario {
         scheme: Option<String>,
         profile: Option<String>,
         seed: Option<Seed>,
+        limit: u64,
     ) -> PyResult<Plan> {
-        let choice = Choice { scheme, profile, seed: seed.map(|Seed(seed)| seed) };
-        // The fair shares of a large network take a while.
-        py.detach(|| self.0.plan(&choice)).map_err(|error| scenario_error(py, &error))
+        let choice = Choice { scheme, profile, seed: seed.map(|Seed(seed)| seed), limits: Limits::raised(limit) };
+        // The fair shares of a large network take a while, in which Ctrl-C is to be obeyed.
+        let (mut looked, mut interrupt) = (Instant::now(), None);
+        let mut waits = || {
+            if looked.elapsed() >= LOOK {
+                looked = Instant::now();
+                interrupt = Python::attach(|py| py.check_signals()).err();
+            }
+            interrupt.is_none()
+        };
+        let plan = py.detach(|| self.0.plan_while(&choice, &mut waits));
+        match interrupt {
+            Some(interrupt) => Err(interrupt),
+            None => plan.map_err(|error| scenario_error(py, &error)),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::Sim;
 
 use crate::folder::{self, Folder, Holds};
+use crate::memory::{self, Memory};
 use crate::recorder::Recorder;
 use crate::rows::flow_table;
 use crate::sink::Sink;
@@ -59,6 +60,7 @@ impl Job<'_> {
             Some(folder) => Recorder::<FULL>::in_folder::<S>(plan, folder)?,
             None => Recorder::<FULL>::in_memory::<S>(plan),
         };
+        memory::check_network(plan)?;
         let mut sim = Sim::<S, _, FULL>::new(&plan.network, configs, plan.seed, recorder);
         let warmed_up = self.clock.advance(&mut sim, Instant::ZERO + plan.warmup);
         sim.start_measuring();
@@ -66,6 +68,9 @@ impl Job<'_> {
             ControlFlow::Continue(()) => self.clock.advance(&mut sim, Instant::ZERO + plan.duration),
             stopped => stopped,
         };
+        if let Some(error) = self.clock.failure.take() {
+            return Err(error);
+        }
         let course = Course { end: sim.now(), interrupted: ended.is_break(), wall_s: self.clock.wall().as_secs_f64() };
         let (outcome, recorder) = sim.finish();
         let recorded = recorder.finish()?;
@@ -101,13 +106,25 @@ struct Clock<'a> {
     work: u64,
     /// Simulated time after which a slice ends in any case, and is reported.
     slice: Option<Duration>,
+    memory: Memory,
+    /// Why the run cannot go on.
+    failure: Option<RunError>,
 }
 
 impl<'a> Clock<'a> {
     fn new(plan: &Plan, options: &Options, observer: Observer<'a>) -> Self {
         let now = WallInstant::now();
         let slice = options.slice.map(|slice| Duration(slice.0.max(1)));
-        Self { observer, duration: plan.duration, started: now, reported: now, work: FIRST, slice }
+        Self {
+            observer,
+            duration: plan.duration,
+            started: now,
+            reported: now,
+            work: FIRST,
+            slice,
+            memory: Memory::new(plan.limits),
+            failure: None,
+        }
     }
 
     /// Lets `sim` run until `end`, or until the observer breaks off or a record cannot be written.
@@ -120,7 +137,8 @@ impl<'a> Clock<'a> {
         while sim.now() < end {
             let slice_started = WallInstant::now();
             let done = sim.run_slice(until, self.work);
-            if sim.probe().has_failed() {
+            self.failure = self.memory.check(sim.now(), sim.frames_held(), sim.probe().rows_kept()).err();
+            if self.failure.is_some() || sim.probe().has_failed() {
                 return ControlFlow::Break(());
             }
             let now = WallInstant::now();

@@ -35,6 +35,24 @@ pub enum RunError {
         /// Its name.
         table: &'static str,
     },
+    /// The run came to more than a scenario may ask for.
+    #[error("at {at_s} s of the run: {message}")]
+    Limit {
+        /// Simulated time, s.
+        at_s: f64,
+        /// What is too much.
+        message: String,
+        /// What would be less.
+        hint: String,
+    },
+    /// The operating system does not give the memory that the run needs.
+    #[error("{what} need {megabytes} MB of memory, which the system does not give")]
+    Memory {
+        /// What needs it.
+        what: String,
+        /// How much.
+        megabytes: u64,
+    },
     /// The operating system refused.
     #[error("{}: cannot {action}: {source}", .path.display())]
     Io {

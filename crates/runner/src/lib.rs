@@ -14,6 +14,7 @@ mod error;
 mod fair;
 mod fingerprint;
 mod folder;
+mod memory;
 mod recorder;
 mod rows;
 mod settling;

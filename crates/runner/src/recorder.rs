@@ -124,6 +124,13 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         self.failure.is_some()
     }
 
+    /// Rows of all tables that stay in memory.
+    pub(crate) fn rows_kept(&self) -> usize {
+        let of_signals = self.signals.as_ref().map_or(0, TableWriter::rows_kept);
+        let of_arrivals = self.arrivals.as_ref().map_or(0, TableWriter::rows_kept);
+        self.queues.rows_kept() + self.rates.rows_kept() + of_signals + of_arrivals
+    }
+
     /// Ends the tables.
     pub(crate) fn finish(self) -> Result<Recorded, RunError> {
         if let Some(error) = self.failure {

@@ -43,6 +43,11 @@ impl<R: Rows> TableWriter<R> {
         self.sink.close()
     }
 
+    /// Rows that stay in memory.
+    pub(crate) fn rows_kept(&self) -> usize {
+        self.sink.rows_kept()
+    }
+
     /// Rows that are held in memory.
     #[cfg(test)]
     pub(crate) fn rows_held(&self) -> usize {

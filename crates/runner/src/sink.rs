@@ -68,6 +68,14 @@ impl Sink {
         }
     }
 
+    /// Rows that stay in memory.
+    pub(crate) fn rows_kept(&self) -> usize {
+        match self {
+            Self::Memory(records) => records.batches.iter().map(RecordBatch::num_rows).sum(),
+            Self::File { .. } => 0,
+        }
+    }
+
     /// Rows that are held in memory.
     #[cfg(test)]
     pub(crate) fn rows_held(&self) -> usize {

@@ -36,6 +36,13 @@ _SETS = typer.Option(
     "--set", metavar="KEY=VALUE", help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable."
 )
 _FORCE = typer.Option("--force", help="Replace the output folder if it exists.")
+_LIMIT = typer.Option(
+    "--limit",
+    min=1,
+    max=1000,
+    metavar="N",
+    help="Allow N times as many nodes, flows, hops, rows, frames … as a scenario may ask for.",
+)
 _QUIET = typer.Option("--quiet", "-q", help="No progress and no table; messages of errors alone.")
 
 
@@ -73,11 +80,12 @@ def run(
     json: Annotated[bool, _JSON] = False,
     quiet: Annotated[bool, _QUIET] = False,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Write no figures.")] = False,
+    limit: Annotated[int, _LIMIT] = 1,
 ) -> None:
     """Run a scenario: print its summary, write its records and figures into a folder."""
     from penstock.cli.run import Request, run_one
 
-    request = Request(sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet)
+    request = Request(sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet, limit=limit)
     run_one(request, scenario, scheme=scheme, seed=seed, figures=not no_figures)
 
 
@@ -113,12 +121,13 @@ def compare(
     force: Annotated[bool, _FORCE] = False,
     json: Annotated[bool, _JSON] = False,
     quiet: Annotated[bool, _QUIET] = False,
+    limit: Annotated[int, _LIMIT] = 1,
 ) -> None:
     """Run scenarios with several schemes on all cores: one table and one figure, side by side."""
     from penstock.cli.compare import run_all
     from penstock.cli.run import Request
 
-    request = Request(sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet)
+    request = Request(sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet, limit=limit)
     names = [] if schemes is None else [name.strip() for name in schemes.split(",")]
     run_all(request, scenarios, schemes=names, seeds=seeds, queue=queue)
 

@@ -59,7 +59,7 @@ def run_all(request: Request, scenarios: Sequence[str], *, schemes: list[str], s
     staged = _core.Folder.create(folder, request.force)
     try:
         with Progress(quiet=request.quiet) as progress:
-            done, losses = _run_jobs(request.profile, jobs, staged.partial, progress)
+            done, losses = _run_jobs(request, jobs, staged.partial, progress)
         document = _document(entries, done, queue)
         _write(document, done, staged.partial)
         staged.publish()
@@ -97,8 +97,9 @@ def _entries(request: Request, scenarios: Sequence[str], schemes: list[str], see
     entries = []
     for scenario in found:
         for chosen in choices:
-            plan = scenario.describe(scheme=chosen, profile=request.profile)
-            scenario.describe(scheme=chosen, profile=request.profile, seed=plan["seed"] + seeds - 1)
+            plan = scenario.describe(scheme=chosen, profile=request.profile, limit=request.limit)
+            last = plan["seed"] + seeds - 1
+            scenario.describe(scheme=chosen, profile=request.profile, seed=last, limit=request.limit)
             if len(found) == 1:
                 # What was chosen, if anything: with priorities of their own schemes, the plan's are all called "mixed".
                 label = folder = chosen or plan["scheme"]
@@ -129,7 +130,7 @@ def _known_queue(queue: str, entries: Sequence[Entry]) -> None:
 
 
 def _run_jobs(
-    profile: str | None, jobs: list[Job], folder: Path, progress: Progress
+    request: Request, jobs: list[Job], folder: Path, progress: Progress
 ) -> tuple[dict[Job, Result], dict[Job, FrameLossError]]:
     """Run all jobs; return those that ran, in their order, and what those that broke their claim lost."""
     # The engine releases Python's lock, so that threads use all cores.
@@ -142,10 +143,11 @@ def _run_jobs(
         try:
             result = own.run(
                 scheme=job.entry.chosen,
-                profile=profile,
+                profile=request.profile,
                 seed=job.seed,
                 out=folder / job.folder,
                 progress=progress.task(f"{job.entry.label}, seed {job.seed}"),
+                limit=request.limit,
             )
         except FrameLossError as loss:
             # Told when all runs are written and compared.

@@ -46,7 +46,7 @@ def say(message: str) -> None:
 
 
 def _of_the_engine(error: Exception) -> int:
-    from penstock import OutputError, PenstockError, ScenarioError
+    from penstock import LimitError, OutputError, PenstockError, ScenarioError
     from penstock.reproduce.reading import PaperError
     from penstock.theory.configuration import Unsuited
 
@@ -56,6 +56,10 @@ def _of_the_engine(error: Exception) -> int:
         return _report(": ".join(parts), error.hint or "", WRONG_INPUT)
     if isinstance(error, OutputError) and error.refused:
         return _report(str(error), "replace results with --force, or name another folder with --out", WRONG_INPUT)
+    if isinstance(error, LimitError):
+        return _report(str(error), error.hint, WRONG_INPUT)
+    if isinstance(error, MemoryError):
+        return _report(str(error) or "there is not enough memory", "", FAILED)
     if isinstance(error, Unsuited):
         return _report(error.reason, error.hint, WRONG_INPUT)
     if isinstance(error, PenstockError):

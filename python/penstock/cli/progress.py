@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from penstock.cli.failure import say
 from penstock.scenario import Progress as Watcher
 from penstock.text import duration, events
 
@@ -17,11 +18,22 @@ _SILENT_S = 1.0
 """Wall time before the first bar, s: what is over in a blink needs no bar."""
 
 
+_ESTIMATE_S = 3.0
+"""Wall time after which the rest of a run is estimated, s: its speed is known by then."""
+
+_LONG_S = 600.0
+"""Time left from which on it is told once as a line of its own, s."""
+
+
 class Progress:
-    """A bar for each run: simulated time, events per second, time left. Without a terminal it stays silent."""
+    """A bar for each run: simulated time, events per second, time left.
+
+    Without a terminal there are no bars; that a run takes very long is told there, too.
+    """
 
     def __init__(self, *, quiet: bool) -> None:
         self._shown = not quiet and sys.stderr.isatty()
+        self._told = quiet
         self._bars: Bars | None = None
         self._lock = threading.Lock()
         self._stopped = False
@@ -47,9 +59,11 @@ class Progress:
             nonlocal row
             if self._stopped:
                 raise KeyboardInterrupt
+            left_s = wall_s * (duration_s - simulated_s) / simulated_s if simulated_s else 0.0
+            if wall_s >= _ESTIMATE_S and not self._told:
+                self._tell(label, simulated_s, duration_s, wall_s, left_s)
             if not self._shown or wall_s < _SILENT_S:
                 return
-            left_s = wall_s * (duration_s - simulated_s) / simulated_s if simulated_s else 0.0
             simulated = f"{duration(simulated_s)} of {duration(duration_s)}"
             speed = f"{events(events_so_far / wall_s)} events/s"
             left = f"{duration(round(left_s))} left"
@@ -127,6 +141,18 @@ class Progress:
                 bars.update(row, completed=share, left=left, visible=share < 1)
 
         return update
+
+    def _tell(self, label: str, simulated_s: float, duration_s: float, wall_s: float, left_s: float) -> None:
+        """Say once how long the run will take, if that is very long."""
+        with self._lock:
+            if self._told:
+                return
+            self._told = True
+        done = f"{duration(simulated_s)} of {duration(duration_s)} in {duration(round(wall_s))}"
+        if left_s >= _LONG_S:
+            say(f"{label}: this run will take about {duration(left_s)} at this speed ({done}); Ctrl-C ends it early")
+        elif not simulated_s:
+            say(f"{label}: no time has passed in the run yet ({done}); Ctrl-C ends it early")
 
     def _start(self) -> "Bars":
         if self._bars is None:

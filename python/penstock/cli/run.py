@@ -23,13 +23,14 @@ class Request:
     force: bool
     json: bool
     quiet: bool
+    limit: int
 
 
 def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None, figures: bool) -> None:
     """Run, write the folder, print the summary."""
     scenario = find(name, request.sets)
     # Laying the scenario out finds what is wrong with it before anything is written.
-    plan = scenario.describe(scheme=scheme, profile=request.profile, seed=seed)
+    plan = scenario.describe(scheme=scheme, profile=request.profile, seed=seed, limit=request.limit)
     # With priorities of their own schemes, the plan's is called "mixed" whatever was chosen for the others.
     folder = request.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
 
@@ -43,6 +44,7 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
                 out=folder,
                 force=request.force,
                 progress=progress.task(plan["scheme"]),
+                limit=request.limit,
             )
         except FrameLossError as error:
             # Whoever looks for the cause needs the records and the figures.
