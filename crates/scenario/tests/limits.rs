@@ -98,7 +98,7 @@ fn a_layout_that_is_interrupted_ends() {
     let text = parking_lot(100, 2, flows);
     let scenario = Scenario::parse(&text, "x.toml", "x").unwrap();
     let asked = Cell::new(0);
-    let mut plan = |until: u64| {
+    let plan = |until: u64| {
         asked.set(0);
         scenario.plan_while(&Choice::default(), &mut || {
             asked.set(asked.get() + 1);
