@@ -14,7 +14,8 @@ from penstock.cli import app
 from penstock.theory import axes, maps, samples
 from penstock.theory.configuration import Configuration, Unsuited, configuration
 from penstock.theory.cycle import balance, harmonic_balance, return_map, settled
-from penstock.theory.linear import DelaySystem, is_single_loop, margins, rightmost_roots
+from penstock.theory.growth import growth
+from penstock.theory.linear import Array, DelaySystem, is_single_loop, margins, rightmost_roots
 from penstock.theory.linearisation import is_at_rest, linearise, scales
 from penstock.theory.margin import modes_beside, nearest_change, report, vary
 from penstock.theory.models import model_of
@@ -241,6 +242,85 @@ def test_describing_function_return_map_and_integration_agree_on_the_cycle() -> 
     tops = return_map(model, np.array([0.5, 2.0]) * by_balance.amplitude_octets, laps=4, steps_per_turn=150)
     assert tops[-1, 0] > tops[1, 0]
     assert tops[-1, 1] < tops[1, 1]
+
+
+def _three(rb_mbps: int) -> Smcc:
+    scenario = Scenario.load(ROOT / "scenarios/sliding-mode/three-sources.toml")
+    model = model_of(configuration(scenario.set("schemes.smcc.rb", f"{rb_mbps} Mbps")))
+    assert isinstance(model, Smcc)
+    return model
+
+
+def _grown(a1: float, b2: float, interval_s: float, delays_s: Array) -> Array:
+    """Logarithm of what becomes of a large swing of equations (26), (27) in 0.25 s: Euler's method, step by step."""
+    step = 5e-6
+    now, before = (np.round((delays_s + more) / step).astype(int) for more in (0.0, interval_s))
+    columns = np.arange(len(delays_s))
+    ring = np.ones((int(before.max()) + 1, len(delays_s)))
+    x, y, logarithm = np.ones(len(delays_s)), np.full(len(delays_s), -np.sqrt(a1)), np.zeros(len(delays_s))
+    for k in range(round(0.25 / step)):
+        ring[k % len(ring)] = x
+        seen, growth = (ring[(k - back) % len(ring), columns] for back in (now, before))
+        growth = (seen - growth) / interval_s
+        y = y - step * np.where((seen > 0) == (growth > 0), a1 * seen, b2 * growth)
+        x = x + step * y
+        if k % 1000 == 999:
+            size = np.maximum(np.abs(ring).max(axis=0), np.abs(y) / np.sqrt(a1))
+            ring, x, y, logarithm = ring / size, x / size, y / size, logarithm + np.log(size)
+    return logarithm
+
+
+# b2²/a1 is 0.4, 3.6, 6.4 and 25.6. In microseconds; None is without end.
+@pytest.mark.parametrize(
+    ("rb_mbps", "spans_us"),
+    [
+        (64, [(929, None)]),
+        (192, [(620, 809), (1496, None)]),
+        (256, [(448, 1095), (1600, None)]),
+        (512, [(131, None)]),
+    ],
+)
+def test_large_swings_of_smcc_grow_between_these_delays_and_die_in_windows(
+    rb_mbps: int, spans_us: list[tuple[float, float | None]]
+) -> None:
+    model = _three(rb_mbps)
+    found = growth(model)
+    assert len(found.spans_s) == len(spans_us)
+    for span, wanted in zip(found.spans_s, spans_us, strict=True):
+        assert span == pytest.approx([np.inf if end is None else end * 1e-6 for end in wanted], rel=0.015)
+    assert len(found.windows_s) == len(spans_us) - 1
+    # On either side of each border the law, integrated by other means, grows and dies as it says.
+    borders = np.array([end for span in found.spans_s for end in span if np.isfinite(end)])
+    a1, b2 = float(np.max(model.a1_per_s2())), float(np.max(model.b2_per_s()))
+    grown = _grown(a1, b2, float(np.max(model.interval_s)), np.concatenate([0.95 * borders, 1.05 * borders]))
+    assert (grown > 0).tolist() == [k % 2 == 1 for k in range(len(borders))] + [k % 2 == 0 for k in range(len(borders))]
+
+
+def test_the_fluid_with_its_limits_rests_in_a_window_and_swings_beside_it() -> None:
+    model = _three(192)
+    wide = model.with_changes(delay_s=np.array([700e-6, 1150e-6, 1700e-6]))
+    # From where large swings are: a queue that is empty.
+    swings = settled(wide).amplitude_octets
+    assert swings[0] > 20e3
+    assert swings[1] < 4e3
+    assert swings[2] > 30e3
+
+
+def test_a_cycle_at_long_delay_is_integrated_until_it_is_one() -> None:
+    given = replace(_given("smcc"), feedback_delay_s=10e-3)
+    ends = settled(model_of(given))
+    assert float(ends.amplitude_octets[0]) == pytest.approx(75e3)
+    assert float(ends.period_s[0]) == pytest.approx(0.055, rel=0.05)
+
+
+def test_margin_of_smcc_at_its_defaults_has_a_critical_delay() -> None:
+    outcome = _cli("margin", str(TEN_GIG), "--scheme", "smcc")
+    assert outcome.exit_code == 0
+    assert "large swings grow at delays of     36" in outcome.stdout
+    outcome = _cli(
+        "margin", str(ROOT / "scenarios/sliding-mode/three-sources.toml"), "--set", "schemes.smcc.rb=192 Mbps"
+    )
+    assert "window: large swings die again at  809 us to 1.50 ms" in outcome.stdout
 
 
 @pytest.mark.parametrize(("delay_us", "octets"), [(200, 0), (600, 6000), (1000, 64_000), (1200, 64_000)])

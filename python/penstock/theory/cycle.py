@@ -22,22 +22,34 @@ and maps over parameters.
 """
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, fields
 
 import numpy as np
 
 from penstock.theory.configuration import BITS_PER_OCTET
 from penstock.theory.linear import Array
-from penstock.theory.models.base import FluidModel
-from penstock.theory.models.smcc import Smcc
+from penstock.theory.models.base import Flags, FluidModel
 
 _ANGLES = 720
 """Points of a turn at which a describing function is averaged; between them, so that none lies on a switching line."""
 
 _HALVINGS = 60
 
-_DELAYS = 24
-"""So many delays are tried at once for the critical one."""
+_OF_DELAY = 0.05
+"""Share of the delay that is a time scale, too, where the model's own is shorter."""
+
+_COARSEST = 4.0
+"""At most so many of the model's own time scales it is."""
+
+_ALIKE = 0.05
+"""By so large a share swings may differ in a cycle that counts as settled."""
+
+_STILL = 1e-3
+"""At rest no variable moves by more than this share of it."""
+
+_PASSAGES = 4
+"""So many times a queue passes its mean upwards before its cycle counts."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +97,9 @@ def describing_function(model: FluidModel, amplitude_octets: Array, frequency_ra
 def _slope(model: FluidModel, state: Array, past: list[Array]) -> Array:
     """The right-hand side without limits, in the mode that signs of the switching functions have."""
     modes = model.modes_at(state, past)
-    slope = model.law(0, state, past)
-    for mode in range(1, len(model.modes)):
+    first, *others = np.unique(modes).tolist()
+    slope = model.law(first, state, past)
+    for mode in others:
         slope = np.where(modes == mode, model.law(mode, state, past), slope)
     return slope
 
@@ -152,35 +165,56 @@ def settled(
     *,
     turns: float = 60,
     steps_per_turn: int = 40,
+    blocks: int = 4,
     state: Array | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Settled:
-    """Integrate configurations side by side, each with its delay and its own step, and measure the last third.
+    """Integrate configurations side by side, each with its delay and its own step, until they are at rest or in a cycle.
 
     Heun's method with linear interpolation of the past: second order where nothing switches, first at switches, in
-    steps so short that this is a per cent. :mod:`penstock.theory.delay` is for single trajectories.
+    steps so short that this is a per cent. :mod:`penstock.theory.delay` is for single trajectories. A block is
+    integrated and its last two thirds compared. At rest nothing moved in the last; in a cycle the queue passed its
+    mean four times, and swings as far as before. Configurations of which neither can be said go on for another block,
+    twice as long, whose halves are compared.
 
     Args:
         model: parameters are arrays of one shape (m,), or numbers.
-        turns: how long to integrate, in units of the model's time scale times 2 pi.
+        turns: how long the first block is, in units of the model's time scale (or a twentieth of its delay, if that is
+            longer) times 2 pi.
         steps_per_turn: steps in one such unit.
+        blocks: how many blocks at most.
         state: where to begin, shape (n, m); by default where the simulator's flows begin.
         progress: called with the share that is done.
     """
     begin = np.asarray(model.start() if state is None else state, dtype=float)
     width = np.broadcast_shapes((1,), *(np.shape(getattr(model, field.name)) for field in fields(model)))
     begin = np.broadcast_to(begin.reshape(len(begin), -1), (len(begin), *width))
-    record = _Record(model, begin)
     march = March(model, begin, steps_per_turn)
-    count = int(turns * steps_per_turn)
-    warm = count - count // 3
-    for k in range(count):
-        march.step()
-        if k >= warm:
-            record.add(march.state, march.step_s)
-        if progress is not None and k % 256 == 0:
-            progress(k / count)
-    return record.result()
+    columns = np.arange(begin.shape[1])
+    measures = np.full((4, begin.shape[1]), np.nan)
+    told = progress or (lambda _: None)
+    third = int(turns * steps_per_turn) // 3
+    before, part = third, third
+    for block in range(blocks):
+        # What is not settled by then takes as long again: the share that is done is that of the rest, halved.
+        done = 1 - 0.5**block
+        records = []
+        for place, count in enumerate((before, part, part)):
+            record = _Record(march.model, march.state)
+            for k in range(count):
+                march.step()
+                record.add(march.state, march.step_s)
+                if k % 256 == 0:
+                    told(done + 0.5 ** (block + 1) * (place + k / count) / 3)
+            records.append(record)
+        last, sure = records[2].result(), records[2].settled_since(records[1])
+        measures[:, columns] = last.mean_octets, last.amplitude_octets, last.period_s, last.utilization
+        if sure.all():
+            break
+        columns = columns[~sure]
+        march = march.of(~sure)
+        before, part = 0, part * (3 if block == 0 else 2)
+    return Settled(*measures)
 
 
 class March:
@@ -203,8 +237,10 @@ class March:
         self.model = model
         self.state = state
         scale = np.broadcast_to(np.asarray(model.time_scales_s(), dtype=float), (width,))
-        self.step_s = 2 * np.pi * scale / steps_per_turn
         delays = [np.broadcast_to(np.asarray(delay, dtype=float), (width,)) for delay in model.delays_s]
+        # A loop turns no faster than its delay lets it.
+        scale = np.clip(delays[0] * _OF_DELAY, scale, scale * _COARSEST)
+        self.step_s = 2 * np.pi * scale / steps_per_turn
         # A delay of less than a step is a step's share: the past lies between the last state and this one.
         self._back = [delay / self.step_s for delay in delays]
         depth = int(max(np.max(back) for back in self._back)) + 3
@@ -225,6 +261,23 @@ class March:
         self.state = np.clip(self.state + self.step_s / 2 * (first + second), self._low, self._high)
         self._put(self.state)
         self._at = (self._at + 1) % len(self._past)
+
+    def of(self, columns: Flags) -> "March":
+        """Some of the configurations, shape (m,), which go on from where they are."""
+        few = copy(self)
+        shape = columns.shape
+        changes = {
+            field.name: np.asarray(value)[columns]
+            for field in fields(self.model)
+            if np.shape(value := getattr(self.model, field.name)) == shape
+        }
+        few.model = self.model.with_changes(**changes)
+        few.state, few.step_s = self.state[:, columns], self.step_s[columns]
+        few._back = [back[columns] for back in self._back]
+        few._past = self._past[:, :, columns]
+        few._low, few._high = self._low[:, columns], self._high[:, columns]
+        few._columns = np.arange(few.state.shape[1])
+        return few
 
     def _slope(self, state: Array, past: list[Array]) -> Array:
         slope = _slope(self.model, state, past)
@@ -260,6 +313,7 @@ class _Record:
         self._most, self._least = np.full(width, -np.inf), np.full(width, np.inf)
         self._queues: list[Array] = []
         self._step_s = np.zeros(width)
+        self._highest, self._lowest = state.copy(), state.copy()
 
     def add(self, state: Array, step_s: Array) -> None:
         queue = state[0]
@@ -269,13 +323,28 @@ class _Record:
         self._area += queue * step_s
         self._used += (1 - idle / self._model.capacity_bps) * step_s
         self._most, self._least = np.maximum(self._most, queue), np.minimum(self._least, queue)
+        self._highest, self._lowest = np.maximum(self._highest, state), np.minimum(self._lowest, state)
         self._queues.append(queue.astype(np.float32))
         self._step_s = step_s
 
+    def settled_since(self, before: "_Record") -> Flags:
+        """Whether nothing moves, or a cycle is what it was before; shape (m,)."""
+        scale = np.abs(self._highest)
+        scale[0] = np.maximum(scale[0], self._model.frame_octets)
+        # What a delay ago moved shows after it.
+        long = self._time >= 2 * np.asarray(self._model.delays_s[0])
+        rests = long & np.all(self._highest - self._lowest <= _STILL * scale, axis=0)
+        now, then = self._most - self._least, before._most - before._least
+        cycles = (self._rises().sum(axis=0) >= _PASSAGES) & (np.abs(now - then) <= _ALIKE * now)
+        return np.asarray(rests | cycles)
+
+    def _rises(self) -> Flags:
+        above = np.array(self._queues) > (self._area / self._time).astype(np.float32)
+        return np.asarray(above[1:] & ~above[:-1])
+
     def result(self) -> Settled:
         mean = self._area / self._time
-        above = np.array(self._queues) > mean.astype(np.float32)
-        rises = above[1:] & ~above[:-1]
+        rises = self._rises()
         count = rises.sum(axis=0)
         first = rises.argmax(axis=0)
         last = len(rises) - 1 - rises[::-1].argmax(axis=0)
@@ -323,17 +392,3 @@ def return_map(model: FluidModel, amplitudes_octets: Array, *, laps: int = 6, st
         if np.all(lap >= laps):
             break
     return found
-
-
-def critical_delay_s(model: Smcc) -> float:
-    """The delay at which large swings of SMCC neither grow nor die, by the slope of the return map, s.
-
-    A swing is large where the grain of growth is nothing to it; then one slope holds for all, up to buffer and rates.
-    """
-    amplitude = np.full(_DELAYS, float(np.max(np.asarray(model.set_point_octets()))) * 1e-4)
-    large = model.with_changes(grain_octets=0.0, t1_octets=0.0)
-    harmonic = float(balance(large, amplitude[:1])[0][0])
-    delays = harmonic * np.linspace(0.4, 1.4, _DELAYS)
-    tops = return_map(large.with_changes(delay_s=delays), amplitude, laps=3, steps_per_turn=100)
-    growth = np.log(tops[2] / tops[1])
-    return float(np.interp(0.0, growth, delays))

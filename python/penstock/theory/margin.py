@@ -13,7 +13,8 @@ import numpy as np
 from penstock.catalogue import schemes
 from penstock.text import bit_rate
 from penstock.theory.configuration import Configuration, Unsuited
-from penstock.theory.cycle import Cycle, balance, critical_delay_s, harmonic_balance, settled
+from penstock.theory.cycle import Cycle, Settled, harmonic_balance, settled
+from penstock.theory.growth import Growth, growth
 from penstock.theory.linear import Array, DelaySystem, loop_margins, margins, polynomials, rightmost_roots
 from penstock.theory.linearisation import beside, is_at_rest, linearise
 from penstock.theory.models import model_of
@@ -80,16 +81,16 @@ class Swing:
 
     Attributes:
         delay_s: the loop's delay.
-        onset_s: the delay from which on small swings last.
-        critical_s: the delay from which on large swings grow until buffer or rates bound them, by the return map.
+        small: the delays at which swings within a frame grow.
+        large: the delays at which large swings grow until buffer or rates bound them.
         describing: the cycle by harmonic balance.
         integrated: the cycle in which the integrated model ends.
         utilization: share of the capacity that the integrated model uses.
     """
 
     delay_s: float
-    onset_s: float
-    critical_s: float
+    small: Growth
+    large: Growth
     describing: Cycle
     integrated: Cycle
     utilization: float
@@ -186,18 +187,24 @@ def modes_beside(model: FluidModel) -> tuple[int, ...]:
 def swing(model: Smcc) -> Swing:
     """The limit cycle of one configuration of SMCC."""
     delay = float(np.max(np.asarray(model.delay_s)))
-    set_point = float(np.max(np.asarray(model.set_point_octets())))
-    delays, _ = balance(model, set_point * np.array([1e-4]))
     ends = settled(model)
-    integrated = Cycle(float(ends.amplitude_octets[0]), float(ends.period_s[0]))
     return Swing(
         delay,
-        float(delays[0]),
-        critical_delay_s(model),
+        growth(model, small=True),
+        growth(model),
         harmonic_balance(model),
-        integrated,
+        _cycle(ends),
         float(ends.utilization[0]),
     )
+
+
+def cycle(model: FluidModel) -> Cycle:
+    """The cycle in which one configuration ends when integrated from the simulator's beginning; of no size at rest."""
+    return _cycle(settled(model))
+
+
+def _cycle(ends: Settled) -> Cycle:
+    return Cycle(float(ends.amplitude_octets[0]), float(ends.period_s[0]))
 
 
 def gain_margin(system: DelaySystem) -> float:

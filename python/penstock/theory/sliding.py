@@ -5,6 +5,7 @@ from which QCN slides grows in proportion to N R(0) - C, so that `reach_frames`,
 fair share, says all of it. It is infinite where 2T <= w/(pC): then QCN slides from any x0 > 0 as long as N R(0) >= C.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -58,6 +59,10 @@ class Verdict:
         reach_frames: largest x0 from which it slides if target rates are one per cent above the fair share, frames.
         offset_frames: x0, frames; ``None`` with theorem 3.
         target_bps: R(0), bit/s; ``None`` with theorem 3.
+        sample_s: time from one sample to the next, s; ``None`` with theorem 3.
+        sample_frames: how far the queue moves in that time if target rates are one per cent above the fair share, and
+            rates have reached them, frames. Where that is more than ``reach_frames``, the queue leaves the reach between
+            two samples, and packets oscillate; ``None`` with theorem 3.
     """
 
     theorem: int
@@ -68,6 +73,13 @@ class Verdict:
     reach_frames: float
     offset_frames: float | None = None
     target_bps: float | None = None
+    sample_s: float | None = None
+    sample_frames: float | None = None
+
+    @property
+    def outrun(self) -> bool:
+        """Whether the queue leaves the reach between two samples: then packets oscillate where the theorem slides."""
+        return self.sample_frames is not None and self.sample_frames > self.reach_frames
 
 
 def verdict(
@@ -86,7 +98,7 @@ def verdict(
         target_bps: R(0) of theorem 2, of each source, bit/s; by default the line's rate, as after the first decrease.
 
     Raises:
-        Unsuited: no such theorem on the scheme, or an offset beyond the buffer.
+        Unsuited: no such theorem on the scheme, an offset beyond the buffer, or a target rate that is none.
     """
     if given.scheme == "smcc":
         return _theorem_3(SmccPlane.of(given, model=model), model)
@@ -101,11 +113,14 @@ def verdict(
             f"an offset of {offset:g} octets is outside of the queue",
             f"from {-target:g} to {given.buffer_octets - target:g} octets beside q_eq",
         )
-    plane = QcnPlane.of(given, model=model, target_bps=target_bps)
-    return _theorem_2(plane, model, offset / given.frame_octets, target_bps or given.line_rate_bps)
+    rate = given.line_rate_bps if target_bps is None else target_bps
+    if not 0 < rate < math.inf:
+        raise Unsuited(f"a target rate of {rate:g} bit/s is none", "a rate above 0, for instance 1e9")
+    plane = QcnPlane.of(given, model=model, target_bps=rate)
+    return _theorem_2(plane, model, offset / given.frame_octets, rate, plane.weight_s / given.number("w"))
 
 
-def _theorem_2(plane: QcnPlane, model: Model, offset_frames: float, target_bps: float) -> Verdict:
+def _theorem_2(plane: QcnPlane, model: Model, offset_frames: float, target_bps: float, sample_s: float) -> Verdict:
     weight_s, cycle_s, excess_fps = plane.weight_s, plane.cycle_s, plane.excess_fps
     near, spiral, above = theorems.theorem_2(
         offset_frames, weight_s, cycle_s, excess_fps, plane.gain, plane.capacity_fps
@@ -138,6 +153,8 @@ def _theorem_2(plane: QcnPlane, model: Model, offset_frames: float, target_bps: 
         reach_frames=reach / steepness if steepness > 0 else float("inf"),
         offset_frames=offset_frames,
         target_bps=target_bps,
+        sample_s=sample_s,
+        sample_frames=_ONE_PER_CENT * plane.capacity_fps * sample_s,
     )
 
 

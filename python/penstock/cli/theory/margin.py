@@ -11,6 +11,7 @@ from penstock.cli.locate import find
 from penstock.cli.theory.asked import Asked
 from penstock.text import duration
 from penstock.theory.configuration import configuration
+from penstock.theory.growth import Growth
 from penstock.theory.margin import Limit, Report, Side, Swing, report
 
 _SHOWN = 5
@@ -75,12 +76,21 @@ def document(name: str, found: Report) -> dict[str, Any]:
 def _swing(swing: Swing) -> dict[str, Any]:
     return {
         "delay_s": swing.delay_s,
-        "onset_delay_s": _number(swing.onset_s),
-        "critical_delay_s": _number(swing.critical_s),
+        "onset_delay_s": _number(swing.small.onset_s),
+        "critical_delay_s": _number(swing.large.onset_s),
+        "longest_delay_s": swing.large.longest_s,
+        "small_swings_last_s": _spans(swing.small.spans_s),
+        "large_swings_grow_s": _spans(swing.large.spans_s),
+        "large_swings_die_again_s": _spans(swing.large.windows_s),
         "describing_function": {key: _number(value) for key, value in asdict(swing.describing).items()},
         "integrated": {key: _number(value) for key, value in asdict(swing.integrated).items()},
         "utilization": swing.utilization,
     }
+
+
+def _spans(spans_s: tuple[tuple[float, float], ...]) -> list[list[float | None]]:
+    """Intervals of delay; null where one has no end."""
+    return [[_number(start), _number(stop)] for start, stop in spans_s]
 
 
 def _print_side(side: Side) -> None:
@@ -105,13 +115,28 @@ def _print_swing(swing: Swing) -> None:
     typer.echo("")
     typer.echo("the equilibrium lies on the switching lines: limit cycle instead of margins")
     typer.echo(f"  delay of the loop                  {duration(swing.delay_s)}")
-    typer.echo(f"  small swings last from             {duration(swing.onset_s)}")
-    typer.echo(f"  large swings grow from             {duration(swing.critical_s)}")
+    for label, found in (("small swings last", swing.small), ("large swings grow", swing.large)):
+        typer.echo(f"  {label + ' at delays of':<35}{_delays(found)}")
+    for start, stop in swing.large.windows_s:
+        typer.echo(f"  {'window: large swings die again at':<35}{_span(start, stop)}")
     for label, cycle in (("describing function", swing.describing), ("integrated", swing.integrated)):
-        amplitude = _finite(cycle.amplitude_octets, " octets")
+        size = cycle.amplitude_octets
+        amplitude = _finite(size, " octets") if math.isfinite(size) else "no bound but buffer and rates"
         period = f", period {duration(cycle.period_s)}" if math.isfinite(cycle.period_s) else ""
         typer.echo(f"  {label + ', amplitude':<35}{amplitude}{period}")
     typer.echo(f"  utilization                        {swing.utilization:.4f}")
+
+
+def _delays(found: Growth) -> str:
+    if not found.spans_s:
+        return f"none up to {duration(found.longest_s)}"
+    if found.spans_s == ((0.0, math.inf),):
+        return "any length"
+    return ", ".join(_span(start, stop) for start, stop in found.spans_s)
+
+
+def _span(start_s: float, stop_s: float) -> str:
+    return f"{duration(start_s)} {f'to {duration(stop_s)}' if math.isfinite(stop_s) else 'and more'}"
 
 
 def _limit(limit: Limit) -> str:

@@ -11,8 +11,10 @@ from penstock.cli.failure import InputError
 from penstock.cli.locate import find
 from penstock.cli.progress import Progress
 from penstock.cli.theory.asked import Asked
-from penstock.text import bit_rate, octets, share
+from penstock.text import bit_rate, duration, octets, share
 from penstock.theory.configuration import Configuration, configurations
+from penstock.theory.margin import cycle, why_confined
+from penstock.theory.models import model_of
 from penstock.theory.planar import MODELS, Model
 from penstock.theory.rest import rest
 from penstock.theory.sliding import Verdict, along, verdict
@@ -52,6 +54,22 @@ def show_sliding(
         _print(given, found, document)
 
 
+def _print_outrun(given: Configuration, found: Verdict) -> None:
+    """Say why packets oscillate where theorem 2 has a slide."""
+    typer.echo(
+        "  in packets it oscillates all the same. The theorem takes messages for a stream without gaps; they are samples "
+        f"{duration(found.sample_s or 0)} apart,"
+    )
+    typer.echo(
+        f"  in which each per cent of excess moves the queue by {found.sample_frames:.3g} frames: out of a reach of "
+        f"{found.reach_frames:.3g} before the next one comes. And R(0) is"
+    )
+    typer.echo(
+        f"  the rate before the last cut: soon near the fair share of {bit_rate(given.fair_rate_bps)}, above it or below, "
+        "where the reach is next to nothing (--simulate shows it)"
+    )
+
+
 def reading(word: str) -> Model:
     """Return the model that a word names."""
     for model in MODELS:
@@ -72,6 +90,10 @@ def _document(given: Configuration, found: Verdict) -> dict[str, Any]:
     }
     if given.scheme == "smcc":
         document["rest"] = asdict(rest(given))
+        model = model_of(given)
+        document["limit_cycle"] = None if why_confined(model) else asdict(cycle(model))
+    else:
+        document["outrun"] = found.outrun
     return document
 
 
@@ -115,6 +137,15 @@ def _print(given: Configuration, found: Verdict, document: dict[str, Any]) -> No
             "anywhere": "rests wherever the rates first balance: the deal-breaker",
         }
         typer.echo(f"  {words[found_rest['place']]} (beta/alpha of a frame: {octets(found_rest['balance_octets'])})")
+        swing = document["limit_cycle"]
+        if swing is not None and swing["amplitude_octets"] >= given.frame_octets:
+            period = f", period {duration(swing['period_s'])}" if math.isfinite(swing["period_s"]) else ""
+            typer.echo(
+                f"  so without delay; with the loop's {duration(given.round_trip_s)} the fluid does not rest: it swings by "
+                f"{octets(swing['amplitude_octets'])} to either side{period} (`penstock theory margin`)"
+            )
+    if found.outrun:
+        _print_outrun(given, found)
     if "simulated" in document:
         run = document["simulated"]
         typer.echo(

@@ -230,4 +230,4 @@ class Smcc(Stepwise):
         layer = self.grain_octets * self.share_sampled * self.link_bps / (BITS_PER_OCTET * self.wire_octets)
         layer = np.where(np.asarray(self.grain_octets) > 0, layer / (a1 * self.q0_octets), np.inf)
         fast = np.where(np.asarray(self.interval_s) > 0, self.interval_s, layer)
-        return cast(Array, np.minimum(fast, 1 / np.sqrt(a1)))
+        return cast(Array, np.minimum(np.minimum(fast, 1 / np.sqrt(a1)), 1 / np.asarray(self.b2_per_s())))
