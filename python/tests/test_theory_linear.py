@@ -16,6 +16,7 @@ from penstock.theory.linear import (
     polynomials,
     rightmost_roots,
     roots,
+    stable_delays_s,
 )
 
 
@@ -115,6 +116,35 @@ def test_delay_that_stabilises_is_seen() -> None:
     first = [rightmost_roots(DelaySystem(instant, delayed, tau))[0].real < 0 for tau in (0.01, 2.0, 6.0)]
     assert verdicts == first
     assert verdicts == [False, True, False]
+
+
+@pytest.mark.parametrize("late", [1.0, 20.0, 500.0])
+def test_margins_of_an_unstable_loop_do_not_wrap(late: float) -> None:
+    # The textbook loop again, as many turns behind as one likes.
+    found = margins(DelaySystem(np.array([[0.0]]), np.array([[-2.0]]), late))
+    assert found.phase_rad == pytest.approx(np.pi / 2 - 2 * late)
+    assert found.delay_s == pytest.approx(np.pi / 4 - late)
+
+
+def test_windows_of_stability() -> None:
+    # x'' + 0.1 x' + x = -0.3 x(t - tau): stable without delay, then in windows, that the generator's first root sees too.
+    instant, delayed = np.array([[0.0, 1.0], [-1.0, -0.1]]), np.array([[0.0, 0.0], [-0.3, 0.0]])
+    spans = stable_delays_s(DelaySystem(instant, delayed, 0.0))
+    assert len(spans) >= 2
+    assert spans[0][0] == 0
+    delays = np.linspace(0.01, spans[-1][1] * 1.3, 80)
+    for delay in delays:
+        inside = any(start < delay < stop for start, stop in spans)
+        system = DelaySystem(instant, delayed, float(delay))
+        if min(abs(delay - end) for span in spans for end in span) > 0.02:
+            assert inside == bool(rightmost_roots(system, count=1)[0].real < 0)
+        assert bool(margins(system).stable) == inside
+    # Far behind the last window the margin leads back to its end, however many turns that are.
+    late = margins(DelaySystem(instant, delayed, 400.0))
+    assert 400 + late.delay_s == pytest.approx(spans[-1][1])
+    calm = stable_delays_s(DelaySystem(np.array([[-2.0]]), np.array([[-1.0]]), 5.0))
+    assert calm == ((0.0, np.inf),)
+    assert stable_delays_s(DelaySystem(np.array([[2.0]]), np.array([[-1.0]]), 5.0)) == ()
 
 
 def test_loops_that_no_delay_and_no_phase_touches() -> None:

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from numpy.typing import NDArray
+from typer.testing import CliRunner
 
 from penstock import Result, Scenario
+from penstock.cli import app
 from penstock.theory import theorems
 from penstock.theory.configuration import Configuration, Unsuited, configurations
 from penstock.theory.fairness import comes_together, flow
@@ -249,3 +251,31 @@ def test_rates_wander_under_smcc_and_come_together_under_bcn() -> None:
 
 def flows(run: Result) -> list[str]:
     return sorted(set(run.column("rates", "flow").tolist()))
+
+
+def test_the_command_says_why_packets_oscillate_where_the_theorem_slides() -> None:
+    outcome = CliRunner().invoke(app, ["theory", "sliding", str(THREE_SOURCES), "--scheme", "qcn"])
+    # A sample every 0.8 ms, in which 1 % of 1 Gb/s is a frame of 1 KB; the reach is 0.571 of one.
+    assert "in packets it oscillates all the same" in outcome.stdout
+    assert "800 us" in outcome.stdout and "1 KB, out of a reach of 571 octets" in outcome.stdout.replace(
+        "571 B", "571 octets"
+    )
+    # With cycles so short that it slides from anywhere nothing is said.
+    short = CliRunner().invoke(
+        app, ["theory", "sliding", str(THREE_SOURCES), "--scheme", "qcn", "--set", "schemes.qcn.rpg_byte_reset=20 KB"]
+    )
+    assert "oscillates" not in short.stdout
+
+
+def test_smcc_that_swings_for_its_delay_does_not_rest() -> None:
+    outcome = CliRunner().invoke(
+        app, ["theory", "sliding", str(THREE_SOURCES), "--set", "network.feedback.ideal=10 ms"]
+    )
+    assert "so without delay" in outcome.stdout and "it swings by 64 KB" in outcome.stdout
+
+
+@pytest.mark.parametrize("target", ["nan", "inf", "-1"])
+def test_a_target_rate_that_is_none(target: str) -> None:
+    outcome = CliRunner().invoke(app, ["theory", "sliding", str(THREE_SOURCES), "--scheme", "qcn", "--target", target])
+    assert outcome.exit_code == 2
+    assert "target" in outcome.stderr and "Traceback" not in outcome.stderr

@@ -37,7 +37,10 @@ _REAL = 1e-6
 """A root whose imaginary part is so small a share of it counts as real."""
 
 _LAPS = 8
-"""How many laps of the delay back from the present one are searched for a stable one."""
+"""How many laps of crossings from no delay on are searched for a stable one where arrays are compiled."""
+
+_MOST_LAPS = 256
+"""The same for NumPy, which goes as far as a stable one can be, and no further than that."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,8 @@ class Margins:
 
     Attributes:
         stable: whether every root of the characteristic function has a negative real part.
-        phase_rad: the lag that a stable loop can bear; of an unstable one less than 0: the lead that it lacks. Infinite
-            where no phase makes a difference.
+        phase_rad: the lag that a stable loop can bear; of an unstable one less than 0: the lead that it lacks, more than
+            a turn where several pairs of roots have to come back. Infinite where no phase makes a difference.
         delay_s: the same in delay: how much more it can be, or how much less it would have to be. Minus infinity where
             no delay is short enough.
         crossing_rad_s: the frequency at which phase_rad was found, where the loop's gain is 1; NaN where there is none.
@@ -162,20 +165,90 @@ def loop_margins(p: Array, q: Array, tau: Array | float, xp: Any = np) -> Margin
     next_delay = xp.where(outward, ahead, xp.inf)
     next_phase = xp.where(outward, ahead * w, xp.inf)
 
-    # Of unstable ones: the last delay before tau at which all roots are on the left.
-    laps = xp.arange(_LAPS)
-    behind = (late[..., None] - (lap - ahead))[..., None] - lap[..., None] * laps
-    shape = (*behind.shape[:-2], behind.shape[-2] * _LAPS)
-    behind = xp.where(outward[..., None] & (behind >= 0), behind, -xp.inf).reshape(shape)
-    was_stable = unstable(xp.where(behind > -xp.inf, behind, 0.0) * (1 - 1e-9)) < 0.5
-    last_delay = xp.max(xp.where(was_stable, behind, -xp.inf), axis=-1)
-    lead = xp.where(outward, (ahead - lap) * w, -xp.inf)
+    # Of unstable ones: the last delay before tau at which all roots are on the left. Crossings are counted from no delay
+    # on: beyond a delay more have gone to the right than can ever come back.
+    laps = xp.arange(_laps(first, lap, w, rightward, xp))
+    crossed_at = first[..., None] + lap[..., None] * laps
+    shape = (*crossed_at.shape[:-2], crossed_at.shape[-2] * crossed_at.shape[-1])
+    earlier = outward[..., None] & (crossed_at <= late[..., None, None])
+    crossed_at = xp.where(earlier, crossed_at, -xp.inf).reshape(shape)
+    was_stable = unstable(xp.where(crossed_at > -xp.inf, crossed_at, 0.0) * (1 - 1e-9)) < 0.5
+    last_delay = xp.max(xp.where(was_stable, crossed_at, -xp.inf), axis=-1)
+    phase_lacking, lacks_at = _lead(unstable(late[..., None])[..., 0], (lap - ahead) * w, rightward, xp)
 
-    phase_rad = xp.where(stable, xp.min(next_phase, axis=-1), xp.max(lead, axis=-1))
-    at = xp.where(stable, xp.argmin(next_phase, axis=-1), xp.argmax(lead, axis=-1))
+    # Where no lead alone does what less delay does, it is what that delay lags at the crossing that it undoes.
+    delay_at = xp.argmax(xp.where(was_stable, crossed_at, -xp.inf), axis=-1) // len(laps)
+    lag = (late - last_delay) * xp.take_along_axis(w, delay_at[..., None], axis=-1)[..., 0]
+    by_delay = xp.isinf(phase_lacking)
+    phase_rad = xp.where(stable, xp.min(next_phase, axis=-1), -xp.where(by_delay, lag, phase_lacking))
+    at = xp.where(stable, xp.argmin(next_phase, axis=-1), xp.where(by_delay, delay_at, lacks_at))
     crossing = xp.take_along_axis(xp.where(outward, w, xp.nan), at[..., None], axis=-1)[..., 0]
     delay = xp.where(stable, xp.min(next_delay, axis=-1), last_delay - late)
     return Margins(stable, phase_rad, delay, crossing)
+
+
+def _lead(unstable: Array, leads: Array, rightward: Array, xp: Any) -> tuple[Array, Array]:
+    """The least lead that brings all roots back, rad, infinite if none does; and the number of the crossing it is at.
+
+    A lead takes back a pair at each crossing outwards, and adds one at each inwards: ``leads`` (..., m) until it does
+    so for the first time, and then once a turn.
+    """
+    turn, pairs = 2 * np.pi, unstable / 2
+    outward = xp.sum(rightward > 0, axis=-1)
+    gain = xp.sum(rightward, axis=-1)
+    # So many whole turns have to pass before the crossings of one more can be enough.
+    before = xp.where(gain > 0, xp.maximum(xp.ceil((pairs - outward) / xp.where(gain > 0, gain, 1)), 0), 0)
+    turns = before[..., None, None] + xp.arange(leads.shape[-1] + 1)
+    enough = leads[..., None] + turn * turns
+    passed = xp.floor((enough[..., None] * (1 + 1e-12) - leads[..., None, None, :]) / turn) + 1
+    back = xp.sum(xp.maximum(passed, 0) * rightward[..., None, None, :], axis=-1)
+    found = (rightward > 0)[..., None] & (back >= pairs[..., None, None] - 0.25)
+    least = xp.min(xp.where(found, enough, xp.inf), axis=-1)
+    return xp.min(least, axis=-1), xp.argmin(least, axis=-1)
+
+
+def _laps(first: Array, lap: Array, w: Array, rightward: Array, xp: Any) -> int:
+    """How many laps of crossings outwards there are before the last delay that can be stable."""
+    if xp is not np:
+        # Compiled, the number cannot depend on values.
+        return _LAPS
+    # (tau - first)/lap of them have passed by tau outwards, and at most one more inwards.
+    speed = np.sum(rightward * w, axis=-1)
+    ahead = np.sum(rightward * first / lap, axis=-1) + np.sum(rightward < 0, axis=-1)
+    longest = np.where(speed > 0, 2 * np.pi * ahead / np.where(speed > 0, speed, 1.0), 0.0)
+    most = np.max(np.where(rightward > 0, (longest[..., None] - first) / lap, 0.0), initial=0.0)
+    return int(np.clip(np.ceil(most) + 1, 1, _MOST_LAPS))
+
+
+def stable_delays_s(system: DelaySystem) -> tuple[tuple[float, float], ...]:
+    """The intervals of delay in which one system is stable, s, in rising order; the last may end in infinity."""
+    scale = float(np.sqrt(np.sum(np.abs(system.instant) ** 2) + np.sum(np.abs(system.delayed) ** 2))) or 1.0
+    p, q = polynomials(DelaySystem(system.instant / scale, system.delayed / scale, 0.0))
+    w, rightward = _crossings(p, q, np)
+    there = rightward != 0
+    w, rightward = w[there], rightward[there]
+    first = np.mod(np.angle(-_at(q, 1j * w, np) / _at(p, 1j * w, np)), 2 * np.pi) / w
+    lap = 2 * np.pi / w
+    laps = _laps(first, lap, w, rightward, np) + 1
+    borders = np.unique(np.concatenate([[0.0], (first[:, None] + lap[:, None] * np.arange(laps)).ravel()]))
+    if len(w):
+        # Behind that other crossings would have to be counted, and nothing is stable.
+        borders = borders[borders <= np.max(first + lap * (laps - 1))]
+    middles = np.append((borders[1:] + borders[:-1]) / 2, borders[-1] + 1.0) / scale
+    wide = DelaySystem(
+        np.broadcast_to(system.instant, (len(middles), *system.instant.shape)),
+        np.broadcast_to(system.delayed, (len(middles), *system.delayed.shape)),
+        middles,
+    )
+    spans: list[tuple[float, float]] = []
+    for start, stop, stable in zip(borders, [*borders[1:], np.inf], margins(wide).stable, strict=True):
+        if not stable:
+            continue
+        if spans and spans[-1][1] == start / scale:
+            spans[-1] = (spans[-1][0], stop / scale)
+        else:
+            spans.append((start / scale, stop / scale))
+    return tuple(spans)
 
 
 def roots(coefficients: Array, xp: Any = np) -> Array:

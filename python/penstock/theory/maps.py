@@ -19,7 +19,7 @@ from penstock.theory.configuration import Configuration, Unsuited, configuration
 from penstock.theory.cycle import settled
 from penstock.theory.linear import Array, DelaySystem, margins
 from penstock.theory.linearisation import is_at_rest, linearise
-from penstock.theory.margin import modes_beside, stack_models, why_confined
+from penstock.theory.margin import modes_beside_each, restless, stack_models, why_confined
 from penstock.theory.models import model_of
 from penstock.theory.models.base import FluidModel
 
@@ -36,6 +36,12 @@ METRICS: dict[Metric, tuple[str, str, float]] = {
 Progress = Callable[[float], None]
 """Called with the share that is done."""
 
+_NO_NUMBER = "the integration comes to no number"
+
+Place = tuple[int, int]
+Refused = dict[str, list[Place]]
+"""Reasons, each with the points that have no value for it: row and column."""
+
 _BATCH = 4000
 """So many systems at a time: arrays that fit into a processor's cache, and a sign of life."""
 
@@ -51,6 +57,7 @@ class Map:
         y: the second.
         values: shape (len(y), len(x)), in the metric's unit; NaN where the model does not hold.
         refused: why, one reason for each kind of point that has no value.
+        verdicts: of each point the number of its reason in ``refused``, shape of ``values``; -1 where it has a value.
     """
 
     scheme: str
@@ -59,6 +66,7 @@ class Map:
     y: Axis
     values: Array
     refused: tuple[str, ...]
+    verdicts: Array
 
 
 @dataclass(frozen=True)
@@ -142,7 +150,7 @@ def draw_up(
     shape = len(y.values), len(x.values)
     grid = [(row, column) for row in range(shape[0]) for column in range(shape[1])]
     values = np.full(shape, np.nan)
-    refused: dict[str, None] = {}
+    refused: Refused = {}
     configurations: dict[tuple[int, int], Configuration] = {}
     for done, (row, column) in enumerate(grid):
         try:
@@ -150,7 +158,7 @@ def draw_up(
                 scenario, base, {x.name: float(x.values[column]), y.name: float(y.values[row])}
             )
         except (Unsuited, ScenarioError) as error:
-            refused.setdefault(_reason(error))
+            refused.setdefault(_reason(error), []).append((row, column))
         if done % _BATCH == 0:
             told(0.2 * done / len(grid))
     if metric == "sliding":
@@ -161,11 +169,11 @@ def draw_up(
             try:
                 model = model_of(given)
             except Unsuited as error:
-                refused.setdefault(_reason(error))
+                refused.setdefault(_reason(error), []).append(place)
                 continue
             confined = why_confined(model)
             if confined is not None:
-                refused.setdefault(confined[0])
+                refused.setdefault(confined[0], []).append(place)
             else:
                 models[place] = model
             if done % _BATCH == 0:
@@ -175,8 +183,11 @@ def draw_up(
         raise Unsuited(f"no point of the map has a model: {next(iter(refused), 'no reason known')}")
     for place, value in found.items():
         values[place] = value
+    verdicts = np.full(shape, -1)
+    for number, places in enumerate(refused.values()):
+        verdicts[tuple(np.array(places).T)] = number
     told(1.0)
-    return Map(base.scheme, metric, x, y, values, tuple(refused))
+    return Map(base.scheme, metric, x, y, values, tuple(refused), verdicts)
 
 
 def simulate(
@@ -301,7 +312,7 @@ def _reason(error: Exception) -> str:
     return error.message if isinstance(error, ScenarioError) else str(error)
 
 
-def _sliding(configurations: dict[tuple[int, int], Configuration], refused: dict[str, None]) -> dict[Any, float]:
+def _sliding(configurations: dict[tuple[int, int], Configuration], refused: Refused) -> dict[Any, float]:
     from penstock.theory.sliding import verdict
 
     found = {}
@@ -309,7 +320,7 @@ def _sliding(configurations: dict[tuple[int, int], Configuration], refused: dict
         try:
             sides = verdict(given).sides
         except Unsuited as error:
-            refused.setdefault(_reason(error))
+            refused.setdefault(_reason(error), []).append(place)
             continue
         cycles, weight = sides[-1].left, sides[-1].right
         found[place] = weight / cycles if cycles > 0 else np.inf
@@ -320,7 +331,7 @@ def _measured(
     models: dict[tuple[int, int], FluidModel],
     metric: Metric,
     xp: Any,
-    refused: dict[str, None],
+    refused: Refused,
     told: Progress,
 ) -> dict[Any, float]:
     """The metric of each model; models of one kind are calculated together."""
@@ -332,14 +343,19 @@ def _measured(
         share = start / len(places)
         with np.errstate(all="ignore"):
             if metric == "margin":
-                values = _phase_degrees(wide, models[batch[0]], xp)
+                values = _phase_degrees(wide, xp)
             else:
                 part = len(batch) / len(places)
                 ends = settled(wide, progress=partial(_tell, told, share, part))
                 values = ends.amplitude_octets if metric == "amplitude" else ends.utilization
         found |= zip(batch, values.tolist(), strict=True)
-        if np.any(np.isnan(values)):
-            refused.setdefault("no equilibrium within the limits of queue and rates that has a derivative")
+        blank = np.isnan(values)
+        if blank.any():
+            for place, why in zip(
+                batch, restless(wide) if metric == "margin" else [_NO_NUMBER] * len(batch), strict=True
+            ):
+                if np.isnan(found[place]):
+                    refused.setdefault(why, []).append(place)
         told((start + len(batch)) / len(places))
     return found
 
@@ -348,13 +364,15 @@ def _tell(told: Progress, before: float, part: float, share: float) -> None:
     told(before + part * share)
 
 
-def _phase_degrees(wide: FluidModel, sample: FluidModel, xp: Any) -> Array:
-    """The least phase margin of the modes beside the equilibrium, degrees, within a turn."""
-    least = None
-    for mode in modes_beside(sample):
+def _phase_degrees(wide: FluidModel, xp: Any) -> Array:
+    """The least phase margin of the modes beside each equilibrium, degrees, within a turn; NaN where there is none."""
+    least: Array = np.array(np.inf)
+    for mode, here in enumerate(modes_beside_each(wide)):
+        if not np.any(here):
+            continue
         phase = np.where(is_at_rest(wide, mode), _phase_rad(linearise(wide, mode), xp), np.nan)
-        least = phase if least is None else np.minimum(least, phase)
-    return np.clip(np.degrees(least if least is not None else np.nan), -180.0, 180.0)
+        least = np.where(here, np.minimum(least, phase), least)
+    return np.clip(np.degrees(least), -180.0, 180.0)
 
 
 def _phase_rad(system: DelaySystem, xp: Any) -> Array:

@@ -15,7 +15,15 @@ from penstock.text import bit_rate
 from penstock.theory.configuration import Configuration, Unsuited
 from penstock.theory.cycle import Cycle, Settled, harmonic_balance, settled
 from penstock.theory.growth import Growth, growth
-from penstock.theory.linear import Array, DelaySystem, loop_margins, margins, polynomials, rightmost_roots
+from penstock.theory.linear import (
+    Array,
+    DelaySystem,
+    loop_margins,
+    margins,
+    polynomials,
+    rightmost_roots,
+    stable_delays_s,
+)
 from penstock.theory.linearisation import beside, is_at_rest, linearise
 from penstock.theory.models import model_of
 from penstock.theory.models.base import FluidModel
@@ -24,6 +32,9 @@ from penstock.theory.models.smcc import Smcc
 
 _WIDEST = 1000.0
 """A parameter is changed up to so many times, up and down."""
+
+_FINE = 120
+"""Steps in a turn of DCQCN's time scale about k_max, where a delay decides how far the queue swings."""
 
 _FACTORS = 49
 _ZOOMS = 5
@@ -62,6 +73,7 @@ class Side:
         delay_s: delay margin, s; negative if unstable.
         crossing_rad_s: where the phase margin was found, rad/s.
         roots: rightmost roots of the characteristic function, rad/s.
+        stable_delays_s: the intervals of the loop's delay in which it is stable, s: windows, where there are several.
         limits: parameters by how little they have to change, the limiting one first.
     """
 
@@ -72,6 +84,7 @@ class Side:
     delay_s: float
     crossing_rad_s: float
     roots: tuple[complex, ...]
+    stable_delays_s: tuple[tuple[float, float], ...]
     limits: tuple[Limit, ...]
 
 
@@ -97,6 +110,29 @@ class Swing:
 
 
 @dataclass(frozen=True)
+class Jump:
+    """What DCQCN does where there is no equilibrium: below k_max marks are too few, above it all frames are marked.
+
+    Attributes:
+        mark: how likely a mark would have to be at rest.
+        p_max: how likely it is just below k_max.
+        k_max_octets: where it jumps to 1, octets.
+        delay_s: the loop's delay, with the wait in a queue of k_max.
+        cycle: what the integrated model ends in; of less than a frame, it slides along k_max.
+        mean_octets: mean length of the queue, octets.
+        utilization: share of the capacity that is used.
+    """
+
+    mark: float
+    p_max: float
+    k_max_octets: float
+    delay_s: float
+    cycle: Cycle
+    mean_octets: float
+    utilization: float
+
+
+@dataclass(frozen=True)
 class Report:
     """What theory says of the stability of a configuration.
 
@@ -106,6 +142,7 @@ class Report:
         rest: the equilibrium, by variable.
         sides: one for each mode beside it; none for SMCC.
         swing: the limit cycle of SMCC; None for others.
+        jump: what DCQCN does where marks at rest would have to be more likely than p_max; None elsewhere.
     """
 
     configuration: Configuration
@@ -113,6 +150,7 @@ class Report:
     rest: Mapping[str, float]
     sides: tuple[Side, ...] = ()
     swing: Swing | None = None
+    jump: Jump | None = None
     omits: tuple[str, ...] = field(default=())
 
 
@@ -132,9 +170,11 @@ def report(configuration: Configuration) -> Report:
     if isinstance(model, Smcc):
         return Report(configuration, about, by_name, swing=swing(model), omits=model.omits)
     modes = modes_beside(model)
-    restless = [mode for mode in modes if not is_at_rest(model, mode)]
-    if restless:
-        raise Unsuited(*_why_restless(model, configuration, restless[0] if len(restless) < len(modes) else None))
+    if np.any(marks_jump(model)):
+        return Report(configuration, about, by_name, jump=jump(model), omits=model.omits)
+    none_at = [mode for mode in modes if not is_at_rest(model, mode)]
+    if none_at:
+        raise Unsuited(*_why_restless(model, configuration, none_at[0] if len(none_at) < len(modes) else None))
     sides = tuple(_side(configuration, model, mode) for mode in modes)
     return Report(configuration, about, by_name, sides=sides, omits=model.omits)
 
@@ -160,11 +200,6 @@ def why_confined(model: FluidModel) -> tuple[str, str] | None:
 def _why_restless(model: FluidModel, given: Configuration, beside: int | None) -> tuple[str, str]:
     """Reason and hint; ``beside`` is the mode next to an equilibrium that only another mode has."""
     queue = float(model.state_at_rest()[0])
-    if isinstance(model, Dcqcn) and queue >= model.k_max_octets:
-        return (
-            "at rest marks would have to be more likely than p_max: the queue stays at k_max, where they jump to 1",
-            "fewer flows, or a larger p_max or smaller r_ai; the law has no derivative there",
-        )
     if beside is not None:
         away = abs(queue - float(np.max(np.asarray(model.set_point_octets()))))
         return (
@@ -178,10 +213,44 @@ def _why_restless(model: FluidModel, given: Configuration, beside: int | None) -
     )
 
 
+def restless(wide: FluidModel) -> list[str]:
+    """For each of an array of models, why linear theory has no margin for it; "" where it has one."""
+    beside_it = modes_beside_each(wide)
+    at_rest = np.array(
+        [np.broadcast_to(is_at_rest(wide, mode), beside_it[mode].shape) for mode in range(len(beside_it))]
+    )
+    some, every = np.any(beside_it & at_rest, axis=0), np.all(~beside_it | at_rest, axis=0)
+    jumps = marks_jump(wide)
+    words = np.select(
+        [every, jumps, some],
+        [
+            "",
+            "marks at rest would have to be more likely than p_max: the queue swings about k_max, or slides along it "
+            "(`penstock theory margin` says how far)",
+            "the equilibrium lies on a switching line, beyond which no rate is at rest",
+        ],
+        "at rest the queue would have to be longer than the buffer, or less than empty",
+    )
+    return [str(word) for word in np.atleast_1d(words)]
+
+
+def marks_jump(model: FluidModel) -> Array:
+    """Whether marks of DCQCN would have to be more likely than p_max at rest; shape of the configurations."""
+    if not isinstance(model, Dcqcn):
+        return np.zeros(np.shape(model.state_at_rest()[0]), dtype=bool)
+    return np.asarray(model.mark_at_rest() > model.p_max)
+
+
 def modes_beside(model: FluidModel) -> tuple[int, ...]:
     """The modes that hold at the equilibrium or next to it: on either side of a switching line through it."""
+    return tuple(mode for mode, here in enumerate(modes_beside_each(model)) if np.any(here))
+
+
+def modes_beside_each(model: FluidModel) -> Array:
+    """Whether each mode holds at or next to each equilibrium of an array of models: shape (modes, ...)."""
     delays = len(model.delays_s)
-    return tuple(sorted({int(np.max(model.modes_at(state, (state,) * delays))) for state in beside(model)}))
+    found = [model.modes_at(state, (state,) * delays) for state in beside(model)]
+    return np.array([np.any([modes == mode for modes in found], axis=0) for mode in range(len(model.modes))])
 
 
 def swing(model: Smcc) -> Swing:
@@ -195,6 +264,20 @@ def swing(model: Smcc) -> Swing:
         harmonic_balance(model),
         _cycle(ends),
         float(ends.utilization[0]),
+    )
+
+
+def jump(model: Dcqcn) -> Jump:
+    """What one configuration of DCQCN does about the threshold where marks jump."""
+    ends = settled(model, turns=30, steps_per_turn=_FINE)
+    return Jump(
+        mark=float(model.mark_at_rest()),
+        p_max=float(np.max(np.asarray(model.p_max))),
+        k_max_octets=float(np.max(np.asarray(model.k_max_octets))),
+        delay_s=float(np.max(np.asarray(model.delays_s[0]))),
+        cycle=_cycle(ends),
+        mean_octets=float(ends.mean_octets[0]),
+        utilization=float(ends.utilization[0]),
     )
 
 
@@ -294,6 +377,7 @@ def _side(configuration: Configuration, model: FluidModel, mode: int) -> Side:
         delay_s=float(found.delay_s),
         crossing_rad_s=float(found.crossing_rad_s),
         roots=tuple(complex(root) for root in rightmost_roots(system)),
+        stable_delays_s=stable_delays_s(system),
         limits=_limits(configuration, mode),
     )
 

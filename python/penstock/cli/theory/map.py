@@ -79,12 +79,12 @@ def draw(request: MapRequest) -> None:
         typer.echo(json_text.dumps(document(scenario.name, drawn, points), indent=2))
     elif not request.quiet:
         typer.echo(out)
-    for reason in drawn.refused:
-        say(f"points without a value: {reason}")
+    for number, reason in enumerate(drawn.refused):
+        say(f"{int((drawn.verdicts == number).sum())} of {drawn.values.size} points without a value: {reason}")
 
 
 def document(name: str, drawn: Map, points: list[Point]) -> dict[str, Any]:
-    """The map as JSON has it: rows along y, null where there is no value."""
+    """The map as JSON has it: rows along y, null where there is no value; there, ``verdicts`` has which reason."""
     words, unit, border = METRICS[drawn.metric]
     return {
         "scenario": name,
@@ -98,6 +98,7 @@ def document(name: str, drawn: Map, points: list[Point]) -> dict[str, Any]:
         "values": [[_number(value) for value in row] for row in drawn.values.tolist()],
         "simulated": [{key: _number(value) for key, value in asdict(point).items()} for point in points],
         "refused": list(drawn.refused),
+        "verdicts": [[None if number < 0 else number for number in row] for row in drawn.verdicts.tolist()],
     }
 
 

@@ -9,10 +9,10 @@ import typer
 
 from penstock.cli.locate import find
 from penstock.cli.theory.asked import Asked
-from penstock.text import duration
+from penstock.text import duration, octets
 from penstock.theory.configuration import configuration
 from penstock.theory.growth import Growth
-from penstock.theory.margin import Limit, Report, Side, Swing, report
+from penstock.theory.margin import Jump, Limit, Report, Side, Swing, report
 
 _SHOWN = 5
 """So many parameters are listed; JSON has all."""
@@ -36,6 +36,8 @@ def show_margin(asked: Asked, *, at_s: float | None, json: bool) -> None:
         _print_side(side)
     if found.swing is not None:
         _print_swing(found.swing)
+    if found.jump is not None:
+        _print_jump(found.jump, given.frame_octets)
 
 
 def document(name: str, found: Report) -> dict[str, Any]:
@@ -62,6 +64,7 @@ def document(name: str, found: Report) -> dict[str, Any]:
                 "gain_margin": _number(side.gain),
                 "delay_margin_s": _number(side.delay_s),
                 "crossing_rad_s": _number(side.crossing_rad_s),
+                "stable_delays_s": _spans(side.stable_delays_s),
                 "roots_rad_s": [[root.real, root.imag] for root in side.roots],
                 "limiting_parameter": asdict(side.limits[0]) if side.limits else None,
                 "limits": [asdict(limit) for limit in side.limits],
@@ -69,6 +72,7 @@ def document(name: str, found: Report) -> dict[str, Any]:
             for side in found.sides
         ],
         "limit_cycle": None if found.swing is None else _swing(found.swing),
+        "about_k_max": None if found.jump is None else _plain(asdict(found.jump)),
         "omits": list(found.omits),
     }
 
@@ -102,6 +106,10 @@ def _print_side(side: Side) -> None:
     if math.isfinite(side.crossing_rad_s):
         period = 2 * math.pi / side.crossing_rad_s
         typer.echo(f"  at            {side.crossing_rad_s:.4g} rad/s, a period of {duration(period)}")
+    if len(side.stable_delays_s) > 1 or (side.stable_delays_s and not side.stable):
+        spans = ", ".join(_span(start, stop) for start, stop in side.stable_delays_s)
+        windows = " (windows of stability)" if len(side.stable_delays_s) > 1 else ""
+        typer.echo(f"  stable at     delays of the loop of {spans}{windows}")
     root = side.roots[0]
     typer.echo(f"  first root    {root.real:.4g} ± {abs(root.imag):.4g} j rad/s")
     for index, limit in enumerate(side.limits[:_SHOWN]):
@@ -137,6 +145,31 @@ def _delays(found: Growth) -> str:
 
 def _span(start_s: float, stop_s: float) -> str:
     return f"{duration(start_s)} {f'to {duration(stop_s)}' if math.isfinite(stop_s) else 'and more'}"
+
+
+def _print_jump(jump: Jump, frame_octets: float) -> None:
+    typer.echo("")
+    typer.echo(
+        f"no equilibrium: at rest a mark would have to be as likely as {jump.mark:.3g}, p_max is {jump.p_max:.3g}, "
+        "and from k_max on all frames are marked"
+    )
+    cycle = jump.cycle
+    if cycle.amplitude_octets < frame_octets:
+        typer.echo(f"  the queue slides along k_max, {octets(jump.k_max_octets)}: it stays there to less than a frame")
+    else:
+        period = f", period {duration(cycle.period_s)}" if math.isfinite(cycle.period_s) else ""
+        typer.echo(
+            f"  limit cycle about k_max, {octets(jump.k_max_octets)}: half the swing is "
+            f"{octets(cycle.amplitude_octets)}{period}"
+        )
+    typer.echo(f"  mean of the queue   {octets(jump.mean_octets)}")
+    typer.echo(f"  delay of the loop   {duration(jump.delay_s)}")
+    typer.echo(f"  utilization         {jump.utilization:.4f}")
+    typer.echo("  a larger p_max, fewer flows or a smaller r_ai give it an equilibrium below k_max")
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: _plain(value) if isinstance(value, dict) else _number(value) for key, value in values.items()}
 
 
 def _limit(limit: Limit) -> str:

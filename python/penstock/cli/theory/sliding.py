@@ -56,18 +56,15 @@ def show_sliding(
 
 def _print_outrun(given: Configuration, found: Verdict) -> None:
     """Say why packets oscillate where theorem 2 has a slide."""
-    typer.echo(
-        "  in packets it oscillates all the same. The theorem takes messages for a stream without gaps; they are samples "
-        f"{duration(found.sample_s or 0)} apart,"
-    )
-    typer.echo(
-        f"  in which each per cent of excess moves the queue by {found.sample_frames:.3g} frames: out of a reach of "
-        f"{found.reach_frames:.3g} before the next one comes. And R(0) is"
-    )
-    typer.echo(
-        f"  the rate before the last cut: soon near the fair share of {bit_rate(given.fair_rate_bps)}, above it or below, "
-        "where the reach is next to nothing (--simulate shows it)"
-    )
+    moved, reach = ((frames or 0) * given.frame_octets for frames in (found.sample_frames, found.reach_frames))
+    for line in (
+        "in packets it oscillates all the same: the theorem takes messages for a stream without gaps. They are",
+        f"samples {duration(found.sample_s or 0)} apart, in which each per cent of excess moves the queue by "
+        f"{octets(moved)}, out of a reach of {octets(reach)}.",
+        f"And R(0) is the rate before the last cut, soon near the fair share of {bit_rate(given.fair_rate_bps)}, where the "
+        "reach is next to nothing",
+    ):
+        typer.echo(f"  {line}")
 
 
 def reading(word: str) -> Model:

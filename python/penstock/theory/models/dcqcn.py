@@ -144,7 +144,15 @@ class Dcqcn(FluidModel):
         return np.asarray(positive[0]).astype(int) + np.where(positive[1], 1, 0)
 
     def state_at_rest(self) -> Array:
-        """Return where all four are zero; a probability above p_max puts the queue on Kmax.
+        """Return where all four are zero; a probability above p_max puts the queue on Kmax."""
+        fair = self.capacity_bps / self.flows
+        p = self.mark_at_rest()
+        cut, news, _, increase = self._rates(p, fair / (BITS_PER_OCTET * self.wire_octets))
+        queue = self.k_min_octets + np.minimum(p / self.p_max, 1.0) * (self.k_max_octets - self.k_min_octets)
+        return stack(queue, fair, fair + self.r_ai_bps * increase / cut, news)
+
+    def mark_at_rest(self) -> Array:
+        """Return how likely a mark has to be at rest, be it more than p_max.
 
         From R' = 0, R - r = R_AI a / c with c cuts and a cycles of increase a second; r' = 0 then asks for
         r alpha c² = R_AI a (cycles), of which the left side grows with p and the right side falls.
@@ -158,10 +166,7 @@ class Dcqcn(FluidModel):
             cut, news, cycles, increase = self._rates(np.exp(middle), frames)
             more = fair * news * cut**2 > self.r_ai_bps * increase * cycles
             low, high = np.where(more, low, middle), np.where(more, middle, high)
-        p = np.exp((low + high) / 2)
-        cut, news, _, increase = self._rates(p, frames)
-        queue = self.k_min_octets + np.minimum(p / self.p_max, 1.0) * (self.k_max_octets - self.k_min_octets)
-        return stack(queue, fair, fair + self.r_ai_bps * increase / cut, news)
+        return cast(Array, np.exp((low + high) / 2))
 
     @property
     def delays_s(self) -> tuple[Value, ...]:
