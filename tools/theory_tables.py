@@ -17,7 +17,7 @@ from penstock import Scenario
 from penstock.theory import maps, samples
 from penstock.theory.configuration import Configuration, configuration, configurations
 from penstock.theory.cycle import harmonic_balance, settled
-from penstock.theory.linear import DelaySystem, margins
+from penstock.theory.linear import DelaySystem, loop_margins, margins
 from penstock.theory.linearisation import is_at_rest, linearise
 from penstock.theory.models import model_of
 from penstock.theory.models.bcn import Bcn
@@ -26,6 +26,7 @@ from penstock.theory.overlay import Overlay, overlay, settling_s
 from penstock.theory.sliding import along
 from penstock.theory.strikes import Strikes
 
+import dcqcn_appendix
 from strike_tables import BACKGROUND, COUNTED, DRAWN, HALVED_SEEDS, ROOT, THREE, first_frames, ms, repeats, strikes
 
 TEN_GIG = ROOT / "scenarios/baseline/ten-gig.toml"
@@ -288,6 +289,26 @@ def dcqcn() -> Iterator[list[str]]:
         yield [f"{flows}, {delay_us} µs", f"{float(np.degrees(found.phase_rad)):.2f}"]
 
 
+def dcqcn_of_the_appendix() -> Iterator[list[str]]:
+    """What each thing that the appendix does otherwise is worth alone in the model's linearisation, degrees."""
+    yield ["N, delay", "published", *dcqcn_appendix.CHANGES, "exactly"]
+    every = frozenset(dcqcn_appendix.CHANGES)
+    for flows, delay_us in ((2, 50), (4, 50), (10, 50), (2, 100), (10, 100)):
+
+        def degrees(mended: frozenset[str], flows: int = flows, delay_us: int = delay_us) -> float:
+            p, q = dcqcn_appendix.loop(40, 200, flows, mended)
+            return float(np.degrees(loop_margins(p, q, delay_us * 1e-6 * dcqcn_appendix.SPEED).phase_rad))
+
+        whole = degrees(every)
+        alone = [degrees(every - {name}) - whole for name in dcqcn_appendix.CHANGES]
+        yield [
+            f"{flows}, {delay_us} µs",
+            f"{degrees(frozenset()):.1f}",
+            *(f"{change:+.1f}" for change in alone),
+            f"{whole:.2f}",
+        ]
+
+
 def round_trips() -> Iterator[list[str]]:
     """Queue of packets at 10 Gb/s over the round trip, four flows: mean and deviation, KB; 200 ms, the second half."""
     yield ["", "Round trip, µs", "Mean, KB", "σ, KB", "Least and greatest, KB"]
@@ -323,6 +344,7 @@ TABLES: dict[str, Callable[[], Iterable[list[str]]]] = {
     "fairness": fairness,
     "cycle": cycle,
     "dcqcn": dcqcn,
+    "dcqcn-appendix": dcqcn_of_the_appendix,
     "round-trips": round_trips,
 }
 

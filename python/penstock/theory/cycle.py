@@ -169,7 +169,7 @@ def settled(
     state: Array | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Settled:
-    """Integrate configurations side by side, each with its delay and its own step, until they are at rest or in a cycle.
+    """Integrate configurations side by side, each with its delay and its own step, until they rest or are in a cycle.
 
     Heun's method with linear interpolation of the past: second order where nothing switches, first at switches, in
     steps so short that this is a per cent. :mod:`penstock.theory.delay` is for single trajectories. A block is

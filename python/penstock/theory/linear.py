@@ -81,8 +81,8 @@ class Margins:
 
     Attributes:
         stable: whether every root of the characteristic function has a negative real part.
-        phase_rad: the lag that a stable loop can bear; of an unstable one less than 0: the lead that it lacks, more than
-            a turn where several pairs of roots have to come back. Infinite where no phase makes a difference.
+        phase_rad: the lag that a stable loop can bear; of an unstable one less than 0: the lead that it lacks, more
+            than a turn where several pairs of roots have to come back. Infinite where no phase makes a difference.
         delay_s: the same in delay: how much more it can be, or how much less it would have to be. Minus infinity where
             no delay is short enough.
         crossing_rad_s: the frequency at which phase_rad was found, where the loop's gain is 1; NaN where there is none.
@@ -165,8 +165,8 @@ def loop_margins(p: Array, q: Array, tau: Array | float, xp: Any = np) -> Margin
     next_delay = xp.where(outward, ahead, xp.inf)
     next_phase = xp.where(outward, ahead * w, xp.inf)
 
-    # Of unstable ones: the last delay before tau at which all roots are on the left. Crossings are counted from no delay
-    # on: beyond a delay more have gone to the right than can ever come back.
+    # Of unstable ones: the last delay before tau at which all roots are on the left. Crossings are counted from no
+    # delay on: beyond a delay more have gone to the right than can ever come back.
     laps = xp.arange(_laps(first, lap, w, rightward, xp))
     crossed_at = first[..., None] + lap[..., None] * laps
     shape = (*crossed_at.shape[:-2], crossed_at.shape[-2] * crossed_at.shape[-1])

@@ -170,7 +170,7 @@ def report(configuration: Configuration) -> Report:
     if isinstance(model, Smcc):
         return Report(configuration, about, by_name, swing=swing(model), omits=model.omits)
     modes = modes_beside(model)
-    if np.any(marks_jump(model)):
+    if isinstance(model, Dcqcn) and np.any(marks_jump(model)):
         return Report(configuration, about, by_name, jump=jump(model), omits=model.omits)
     none_at = [mode for mode in modes if not is_at_rest(model, mode)]
     if none_at:

@@ -61,8 +61,8 @@ class Verdict:
         target_bps: R(0), bit/s; ``None`` with theorem 3.
         sample_s: time from one sample to the next, s; ``None`` with theorem 3.
         sample_frames: how far the queue moves in that time if target rates are one per cent above the fair share, and
-            rates have reached them, frames. Where that is more than ``reach_frames``, the queue leaves the reach between
-            two samples, and packets oscillate; ``None`` with theorem 3.
+            rates have reached them, frames. Where that is more than ``reach_frames``, the queue leaves the reach
+            between two samples, and packets oscillate; ``None`` with theorem 3.
     """
 
     theorem: int

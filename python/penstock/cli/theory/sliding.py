@@ -61,8 +61,8 @@ def _print_outrun(given: Configuration, found: Verdict) -> None:
         "in packets it oscillates all the same: the theorem takes messages for a stream without gaps. They are",
         f"samples {duration(found.sample_s or 0)} apart, in which each per cent of excess moves the queue by "
         f"{octets(moved)}, out of a reach of {octets(reach)}.",
-        f"And R(0) is the rate before the last cut, soon near the fair share of {bit_rate(given.fair_rate_bps)}, where the "
-        "reach is next to nothing",
+        f"And R(0) is the rate before the last cut, soon near the fair share of {bit_rate(given.fair_rate_bps)}, "
+        "where the reach is next to nothing",
     ):
         typer.echo(f"  {line}")
 
@@ -138,8 +138,8 @@ def _print(given: Configuration, found: Verdict, document: dict[str, Any]) -> No
         if swing is not None and swing["amplitude_octets"] >= given.frame_octets:
             period = f", period {duration(swing['period_s'])}" if math.isfinite(swing["period_s"]) else ""
             typer.echo(
-                f"  so without delay; with the loop's {duration(given.round_trip_s)} the fluid does not rest: it swings by "
-                f"{octets(swing['amplitude_octets'])} to either side{period} (`penstock theory margin`)"
+                f"  so without delay; with the loop's {duration(given.round_trip_s)} the fluid does not rest: "
+                f"it swings by {octets(swing['amplitude_octets'])} to either side{period} (`penstock theory margin`)"
             )
     if found.outrun:
         _print_outrun(given, found)
