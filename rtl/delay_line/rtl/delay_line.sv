@@ -5,7 +5,7 @@
 //
 // A beat is stored with the time at which it is to leave, in a memory behind a port: one write and one read a clock, a read
 // answered after ReadClocks. Like a line it never says no: a frame for which the memory may have no room is dropped whole
-// and counted. It leaves later only if m_axis_tready is low.
+// and counted. It leaves later only if m_axis_tready is low; what is due stays due, however long that is.
 //
 // Latency: delay_i clocks from s_axis to m_axis, at least ReadClocks + 4. Throughput: a beat a clock.
 
@@ -184,6 +184,7 @@ module delay_line #(
   logic                   some_q;
   word_t                  head;
   logic  [    StampW-1:0] age;
+  logic                   passed;
   logic                   due_q;
   logic                   left_q;
   logic                   waits;
@@ -194,7 +195,7 @@ module delay_line #(
   assign mem_read_address_o = read_q[AddressW-1:0];
   assign head               = ahead_q[ahead_read_q];
   assign age                = now_q - head.due;
-  assign waits              = ahead_read_q != ahead_write_q && (due_q || !age[StampW-1]);
+  assign waits              = ahead_read_q != ahead_write_q && (due_q || passed || !age[StampW-1]);
   assign space              = !m_axis_tvalid || m_axis_tready;
   assign leaves             = waits && space;
 
@@ -226,11 +227,50 @@ module delay_line #(
     end
   end
 
+  // A stamp tells early from late for half its range alone, and a sink may stall for longer. So the time is cut into spans of
+  // that half: what came before the last whole span is due, and so is what came before this one with a time of that span.
+  localparam logic [AddressW+1:0] One = 1;
+  logic [AddressW+1:0] in_line_q;
+  logic [AddressW+1:0] before_q;
+  logic [AddressW+1:0] long_before_q;
+  logic                before_some_q;
+  logic                long_before_some_q;
+  logic                span_ends;
+  logic [AddressW+1:0] in_line;
+
+  assign passed = long_before_some_q || (before_some_q && head.due[StampW-1] != now_q[StampW-1]);
+  assign span_ends = &now_q[StampW-2:0];
+  assign in_line = in_line_q + (AddressW + 2)'(stores) - (AddressW + 2)'(leaves);
+
+  // Beats in the line; those of them that came before this span, and before the last one.
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      in_line_q          <= '0;
+      before_q           <= '0;
+      long_before_q      <= '0;
+      before_some_q      <= 1'b0;
+      long_before_some_q <= 1'b0;
+    end else begin
+      in_line_q <= in_line;
+      if (span_ends) begin
+        before_q <= in_line;
+        before_some_q <= stores || (leaves ? in_line_q != One : in_line_q != '0);
+        long_before_q <= before_q - (AddressW + 2)'(leaves && before_some_q);
+        long_before_some_q <= leaves ? before_q > One : before_some_q;
+      end else if (leaves) begin
+        before_q           <= before_q - (AddressW + 2)'(before_some_q);
+        before_some_q      <= before_q > One;
+        long_before_q      <= long_before_q - (AddressW + 2)'(long_before_some_q);
+        long_before_some_q <= long_before_q > One;
+      end
+    end
+  end
+
   // Counted a clock later.
   logic late_q;
   always_ff @(posedge clk_i) begin
     if (rst_i) late_q <= 1'b0;
-    else late_q <= leaves && (due_q || age != '0);
+    else late_q <= leaves && (due_q || passed || age != '0);
   end
 
   event_counter u_late (
@@ -292,6 +332,10 @@ module delay_line #(
         assert (behind_q == read_q + 1'b1 && some_q == (read_q != write_q));
         assert (32'(held) + 32'(on_way) + 32'(left_q) == 32'(coming_q));
         assert (32'(coming_q) <= Ahead && on_way <= coming_q);
+        // What is counted by the time at which it came is in the line.
+        assert (32'(in_line_q) == 32'(words_o) + 32'(mem_write_o) + 32'(coming_q) - 32'(left_q));
+        assert (before_q <= in_line_q && long_before_q <= before_q);
+        assert (before_some_q == (before_q != '0) && long_before_some_q == (long_before_q != '0));
         if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
       end
   end

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use penstock_cosim::{
-    Random, delay_line, delay_line_block, delay_line_small,
+    Random, delay_line, delay_line_block, delay_line_small, delay_line_stamp,
     stream::{Beat, Frame, Sink, Source, length},
 };
 
@@ -233,4 +233,62 @@ fn too_much_for_it() {
         assert!(out.dropped_o >= dropped && out.cut_o >= cut, "in clock {now}");
     }
     assert!(passed > 10_000 && all_dropped > 0, "{passed} frames passed");
+}
+
+/// A sink that stalls for longer than half the stamp's range, and than all of it, any number of times: what became due meanwhile
+/// leaves at once, a beat a clock, and what comes later keeps its delay.
+#[test]
+fn due_stays_due_beyond_the_stamps_range() {
+    const WORDS: usize = 128;
+    let mut random = Random::new(57);
+    let mut core = delay_line_stamp::Core::new(58);
+    let mut coming: VecDeque<(u64, Beat)> = VecDeque::new();
+    let (mut delay, mut stalled_until, mut held, mut load) = (6u64, 0u64, None, 1);
+    let (mut late, mut idle, mut beats, mut longest) = (0u32, 0, 0u64, 0u64);
+    for now in 0..2_000_000u64 {
+        let reset = now == 0 || random.one_in(100_000);
+        let changes = random.one_in(700);
+        if changes {
+            delay = random.below(128);
+        }
+        if now >= stalled_until && random.one_in(400) {
+            let longest = [20, 300, 1_200][random.below(3) as usize];
+            stalled_until = now + random.below(longest);
+            load = 1 + random.below(80);
+        }
+        // A frame of one beat, if there is room for the longest frame; the delay is seen one clock after it changes.
+        let shown = (!reset && !changes && coming.len() + 32 + 5 <= WORDS && random.one_in(load)).then(|| Beat {
+            data: random.next(),
+            keep: 0xff,
+            last: true,
+            user: false,
+        });
+        let ready = now >= stalled_until;
+        let out = core.clock(&given!(delay_line_stamp, reset, delay as u8, shown, ready));
+        if reset {
+            (coming, held, late) = (VecDeque::new(), None, 0);
+            continue;
+        }
+        if held.is_none() && coming.front().is_some_and(|&(at, _)| at <= now) {
+            held = coming.pop_front().map(|(at, beat)| {
+                late += u32::from(at < now);
+                longest = longest.max(now - at);
+                beat
+            });
+        }
+        assert_eq!(out.m_axis_tvalid.then_some(beat!(out)), held, "in clock {now}");
+        if held.is_some() && ready {
+            held = None;
+            beats += 1;
+        }
+        assert_eq!((out.dropped_o, out.cut_o), (0, 0));
+        // Counted two clocks after it left.
+        idle = if coming.is_empty() && held.is_none() { idle + 1 } else { 0 };
+        assert!(idle < 3 || out.late_o == late, "in clock {now}: {} late, not {late}", out.late_o);
+        if let Some(beat) = shown {
+            coming.push_back((now + delay.max(LEAST), beat));
+        }
+    }
+    println!("{beats} beats, the latest by {longest} clocks");
+    assert!(beats > 50_000 && longest > 4 * 256);
 }
