@@ -119,8 +119,8 @@ module ethernet_switch
 );
   localparam int unsigned Changes = 4;
   localparam int unsigned ChangeW = $clog2(Changes + 1);
-  localparam int unsigned EntryW = $clog2(Entries);
-  localparam int unsigned SelectW = $clog2(Ports);
+  localparam int unsigned EntryW = unsigned'($clog2(Entries));
+  localparam int unsigned SelectW = unsigned'($clog2(Ports));
   // A port whose neighbour is told to stop.
   localparam int unsigned OtherPort = CpPort == 0 ? 1 : 0;
 

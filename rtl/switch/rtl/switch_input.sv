@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An input of the switch: keeps the frames of a line until they are whole, takes out those of MAC control, and looks up
-// which ports each goes to. (Paper 002, section 3.2, figure 4)
+// An input of the switch: takes the frames of MAC control out of those of a line, keeps the others until they are whole, and
+// looks up which ports each goes to. (Paper 002, section 3.2, figure 4)
 //
+// paused_o follows the last beat of a pause frame three clocks after it was shown, whatever waits behind.
 // Latency: the first beat is at m_axis Entries + 12 clocks after the frame's last beat was shown (two fewer without Pfc), if none
 // is before it. Throughput: a beat a clock, and Entries + 4 clocks between frames.
 
@@ -53,8 +54,8 @@ module switch_input #(
 
   // Priorities that the neighbour has stopped.
   output var logic [ 7:0] paused_o,
-  // Frames that were bad, found no room, were of MAC control but no pause, for an address that the table does not have, for no
-  // port; and pause frames.
+  // Frames that were bad, found no room, were of MAC control but no good pause, for an address that the table does not have,
+  // for no port; and pause frames.
   output var logic [31:0] bad_o,
   output var logic [31:0] dropped_o,
   output var logic [31:0] control_o,
@@ -62,70 +63,50 @@ module switch_input #(
   output var logic [31:0] discarded_o,
   output var logic [31:0] pauses_o
 );
+  logic [63:0] line_tdata;
+  logic [ 7:0] line_tkeep;
+  logic        line_tvalid;
+  logic        line_tlast;
+  logic        line_tuser;
   logic [63:0] kept_tdata;
   logic [ 7:0] kept_tkeep;
   logic        kept_tvalid;
   logic        kept_tready;
   logic        kept_tlast;
-  logic [63:0] data_tdata;
-  logic [ 7:0] data_tkeep;
-  logic        data_tvalid;
-  logic        data_tready;
-  logic        data_tlast;
-  logic        data_tuser;
 
-
-  // Behind the queue nothing happens between frames, but that a pause ends.
-  logic        clk;
-  logic        busy;
-  assign busy = kept_tvalid || data_tvalid || m_axis_tvalid || paused_o != '0;
-  sleep_clock u_clock (
-      .clk_i,
-      .awake_i(rst_i || stop_i || write_i || busy),
-      .clk_o  (clk)
-  );
-
-  switch_queue #(
-      .Words    (Words),
-      .MaxOctets(MaxOctets)
-  ) u_fifo (
-      .clk_i,
-      .rst_i        (stop_i),
-      .s_axis_tdata,
-      .s_axis_tkeep,
-      .s_axis_tvalid,
-      .s_axis_tlast,
-      .s_axis_tuser,
-      .m_axis_tdata (kept_tdata),
-      .m_axis_tkeep (kept_tkeep),
-      .m_axis_tvalid(kept_tvalid),
-      .m_axis_tready(kept_tready),
-      .m_axis_tlast (kept_tlast),
-      .bad_o,
-      .dropped_o
-  );
-
+  // In front of the queue, which takes every beat: no pause waits behind data, or is lost where they find no room.
   if (Pfc) begin : gen_pfc
+    logic        clk;
+    logic        taken;
+    logic        unused;
     logic [31:0] malformed;
     logic [31:0] other;
+    assign unused = taken;
+
+    // Nothing happens while no beat comes, but that a pause ends.
+    sleep_clock u_clock (
+        .clk_i,
+        .awake_i(rst_i || stop_i || s_axis_tvalid || line_tvalid || paused_o != '0),
+        .clk_o  (clk)
+    );
 
     pfc_rx #(
         .QuantumClocks(QuantumClocks)
     ) u_pfc (
         .clk_i        (clk),
         .rst_i        (stop_i),
-        .s_axis_tdata (kept_tdata),
-        .s_axis_tkeep (kept_tkeep),
-        .s_axis_tvalid(kept_tvalid),
-        .s_axis_tready(kept_tready),
-        .s_axis_tlast (kept_tlast),
-        .s_axis_tuser (1'b0),
-        .m_axis_tdata (data_tdata),
-        .m_axis_tkeep (data_tkeep),
-        .m_axis_tvalid(data_tvalid),
-        .m_axis_tready(data_tready),
-        .m_axis_tlast (data_tlast),
-        .m_axis_tuser (data_tuser),
+        .s_axis_tdata,
+        .s_axis_tkeep,
+        .s_axis_tvalid,
+        .s_axis_tready(taken),
+        .s_axis_tlast,
+        .s_axis_tuser,
+        .m_axis_tdata (line_tdata),
+        .m_axis_tkeep (line_tkeep),
+        .m_axis_tvalid(line_tvalid),
+        .m_axis_tready(1'b1),
+        .m_axis_tlast (line_tlast),
+        .m_axis_tuser (line_tuser),
         .paused_o,
         .frames_o     (pauses_o),
         .malformed_o  (malformed),
@@ -136,22 +117,49 @@ module switch_input #(
     assign sum = {1'b0, malformed} + {1'b0, other};
     always_ff @(posedge clk) control_o <= sum[32] ? '1 : sum[31:0];
   end else begin : gen_no_pfc
-    assign data_tdata  = kept_tdata;
-    assign data_tkeep  = kept_tkeep;
-    assign data_tvalid = kept_tvalid;
-    assign kept_tready = data_tready;
-    assign data_tlast  = kept_tlast;
-    assign data_tuser  = 1'b0;
+    assign line_tdata  = s_axis_tdata;
+    assign line_tkeep  = s_axis_tkeep;
+    assign line_tvalid = s_axis_tvalid;
+    assign line_tlast  = s_axis_tlast;
+    assign line_tuser  = s_axis_tuser;
     assign paused_o    = '0;
     assign control_o   = '0;
     assign pauses_o    = '0;
   end
 
+  switch_queue #(
+      .Words    (Words),
+      .MaxOctets(MaxOctets)
+  ) u_fifo (
+      .clk_i,
+      .rst_i        (stop_i),
+      .s_axis_tdata (line_tdata),
+      .s_axis_tkeep (line_tkeep),
+      .s_axis_tvalid(line_tvalid),
+      .s_axis_tlast (line_tlast),
+      .s_axis_tuser (line_tuser),
+      .m_axis_tdata (kept_tdata),
+      .m_axis_tkeep (kept_tkeep),
+      .m_axis_tvalid(kept_tvalid),
+      .m_axis_tready(kept_tready),
+      .m_axis_tlast (kept_tlast),
+      .bad_o,
+      .dropped_o
+  );
+
+  // Behind the queue nothing happens between frames.
+  logic table_clk;
+  sleep_clock u_clock (
+      .clk_i,
+      .awake_i(rst_i || stop_i || write_i || kept_tvalid || m_axis_tvalid),
+      .clk_o  (table_clk)
+  );
+
   forwarding_table #(
       .Entries(Entries),
       .Ports  (Ports)
   ) u_table (
-      .clk_i        (clk),
+      .clk_i        (table_clk),
       .rst_i,
       .stop_i,
       .write_i,
@@ -160,12 +168,12 @@ module switch_input #(
       .write_mac_i,
       .write_ports_i,
       .default_ports_i,
-      .s_axis_tdata (data_tdata),
-      .s_axis_tkeep (data_tkeep),
-      .s_axis_tvalid(data_tvalid),
-      .s_axis_tready(data_tready),
-      .s_axis_tlast (data_tlast),
-      .s_axis_tuser (data_tuser),
+      .s_axis_tdata (kept_tdata),
+      .s_axis_tkeep (kept_tkeep),
+      .s_axis_tvalid(kept_tvalid),
+      .s_axis_tready(kept_tready),
+      .s_axis_tlast (kept_tlast),
+      .s_axis_tuser (1'b0),
       .m_axis_tdata,
       .m_axis_tkeep,
       .m_axis_tvalid,

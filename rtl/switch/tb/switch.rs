@@ -5,6 +5,8 @@
 mod bench;
 #[path = "follow.rs"]
 mod follow;
+#[path = "input.rs"]
+mod input;
 #[path = "../../cp/tb/reference.rs"]
 #[allow(dead_code)]
 mod reference;
@@ -332,6 +334,68 @@ fn flow_control_stops_and_lets_go() {
     bench.run(8_000);
     assert_eq!(bench.came[1].len(), 1);
     assert_eq!(bench.read("pfc.paused"), 0);
+}
+
+/// From the clock of a pause frame's last beat on: whatever waits at the port that it came by, and whenever it comes, no frame
+/// of data starts there later than the documentation says.
+#[test]
+fn pauses_are_obeyed_within_their_bound() {
+    const BOUND: u64 = 5;
+    let mut bench = bench(false, 8);
+    let mut random = Random::new(8);
+    bench.write("line.rate", 5_000_000_000);
+    bench.write("port.rate", 100_000);
+    bench.start(&QUIET);
+    let pause = |quanta: u16| {
+        let mut pause = Frame::new(vec![0; 60]);
+        pause.octets[..6].copy_from_slice(&[0x01, 0x80, 0xc2, 0, 0, 1]);
+        pause.octets[12..18].copy_from_slice(&[0x88, 0x08, 0x01, 0x01, 0, 8]);
+        pause.octets[24..26].copy_from_slice(&quanta.to_be_bytes());
+        pause
+    };
+    let (mut longest, mut frames) = (0, 0);
+    for round in 0..1_500 {
+        // Data for line 1 from two sides without a pause, or a frame now and then.
+        let from = bench.clock;
+        let phase = random.below(300);
+        let rarely = if round % 2 == 0 { 1 } else { 80 };
+        let (mut told, mut inside) = (None, false);
+        while bench.clock < from + 600 {
+            for line in [0, 2] {
+                if bench.lines[line].left() == 0 && random.one_in(rarely) {
+                    let octets = 60 + random.below(200) as usize;
+                    bench.lines[line].push(&frame(&mut random, station(line), station(1), octets));
+                }
+            }
+            if told.is_none() && bench.clock >= from + phase && bench.lines[1].left() == 0 {
+                bench.lines[1].push(&pause(200));
+                told = Some(bench.clock + 7);
+            } else if bench.lines[1].left() == 0 {
+                let octets = 60 + random.below(900) as usize;
+                bench.lines[1].push(&frame(&mut random, station(1), station(CP), octets));
+            }
+            let now = bench.clock;
+            let out = bench.clock();
+            let valid = out.m_axis_line_tvalid >> 1 & 1 == 1;
+            if valid && !inside {
+                frames += 1;
+                if let Some(told) = told.filter(|&told| now >= told) {
+                    longest = longest.max(now - told);
+                    assert!(now - told <= BOUND, "a frame starts {} clocks after the pause", now - told);
+                }
+            }
+            inside = if valid { out.m_axis_line_tlast >> 1 & 1 == 0 } else { inside };
+        }
+        while bench.lines[1].left() > 0 {
+            bench.clock();
+        }
+        bench.lines[1].push(&pause(0));
+        bench.run(200);
+    }
+    println!("{frames} frames, the latest starts {longest} clocks after a pause");
+    assert_eq!(longest, BOUND);
+    assert!(frames > 400);
+    assert_eq!(bench.line(1, "pauses_taken"), 3_000);
 }
 
 /// Lines that take nothing cost what is for them alone.
