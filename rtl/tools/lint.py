@@ -42,7 +42,7 @@ def _verilator(build: Build) -> bool:
 def _slang(build: Build) -> bool:
     driver = pyslang.driver.Driver()
     driver.addStandardArgs()
-    parameters = " ".join(f"-G{name}={value}" for name, value in build.parameters.items())
+    parameters = " ".join(f'"-G{name}={value}"' for name, value in build.parameters.items())
     options = f"{' '.join(_SLANG)} --suppress-warnings {GENERATED} --top {build.top} {parameters}"
     line = f"slang {options} {' '.join(map(str, build.sources))}"
     if not driver.parseCommandLine(line, pyslang.driver.CommandLineOptions()) or not driver.processOptions():

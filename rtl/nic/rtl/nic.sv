@@ -25,7 +25,7 @@ module nic
   parameter int unsigned ReactionPoints = 4,
   parameter int unsigned Ports = 1,
   // Bits of a port's number; not to be set.
-  parameter int unsigned PortW = Ports > 1 ? $clog2(Ports) : 1,
+  parameter int unsigned PortW = Ports > 1 ? unsigned'($clog2(Ports)) : 1,
   // The port of each reaction point, PortW bits each, that of reaction point 0 lowest.
   parameter logic [ReactionPoints*PortW-1:0] PortOf = (ReactionPoints * PortW)'(spread(
       ReactionPoints, Ports, PortW
@@ -46,7 +46,7 @@ module nic
   parameter int unsigned TokensPerStep = 1,
   // Clock rate, Hz, and the lines' rate for which pause times count, bit/s.
   parameter int unsigned ClockHz = 125_000_000,
-  parameter int unsigned LineRate = 1_000_000_000,
+  parameter longint unsigned LineRate = 64'd1_000_000_000,
   // The longest frame, octets with its FCS; longer ones are cut by the delay lines and marked bad.
   parameter int unsigned MaxOctets = 1518,
   // Beats of each delay line's memory, a power of two, and clocks from a read to its data.
@@ -57,7 +57,7 @@ module nic
   // Records of the trace's FIFO; 0: there is no trace.
   parameter int unsigned TraceDepth = 64,
   // Of the delay lines' memories and of the registers; not to be set.
-  parameter int unsigned AddressW = $clog2(DelayWords),
+  parameter int unsigned AddressW = unsigned'($clog2(DelayWords)),
   parameter int unsigned WordW = StampW + 64 + 5,
   parameter int unsigned RegisterW = 11
 ) (
@@ -233,6 +233,9 @@ module nic
 
   logic [23:0] tick_left_q;
   logic        tick_q;
+  // 0 counts as 1.
+  logic [23:0] period;
+  assign period = {tick_clocks[23:1], tick_clocks[0] || tick_clocks == '0};
 
   always_ff @(posedge clk_i) begin
     if (rst_i || !clock_run) begin
@@ -242,8 +245,7 @@ module nic
     end else begin
       now_q       <= now_q + 1'b1;
       tick_q      <= tick_left_q == 24'd1;
-      // 0 counts as 1.
-      tick_left_q <= tick_left_q <= 24'd1 ? tick_clocks : tick_left_q - 1'b1;
+      tick_left_q <= tick_left_q <= 24'd1 ? period : tick_left_q - 1'b1;
     end
   end
 

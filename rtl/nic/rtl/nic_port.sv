@@ -18,21 +18,22 @@ module nic_port
   import nic_pkg::*;
 #(
   // Streams that share the line, 2 to 16; the last is the host's.
-  parameter int unsigned Inputs     = 5,
-  // Clock rate, Hz, and the line's rate for which pause times count, bit/s, at most 512 times the clock rate.
-  parameter int unsigned ClockHz    = 125_000_000,
-  parameter int unsigned LineRate   = 1_000_000_000,
+  parameter int unsigned     Inputs     = 5,
+  // Clock rate, Hz, and the line's rate for which pause times count, bit/s: 1 to 10^12, and a quantum of 512 bits has at most
+  // 65 535 clocks.
+  parameter int unsigned     ClockHz    = 125_000_000,
+  parameter longint unsigned LineRate   = 64'd1_000_000_000,
   // The longest frame, octets with its FCS.
-  parameter int unsigned MaxOctets  = 1518,
+  parameter int unsigned     MaxOctets  = 1518,
   // Beats that the memory of a delay line holds.
-  parameter int unsigned DelayWords = 65_536,
+  parameter int unsigned     DelayWords = 65_536,
   // Clocks from a read of it to its data.
-  parameter int unsigned ReadClocks = 2,
+  parameter int unsigned     ReadClocks = 2,
   // Beats of the FIFO for frames that arrived.
-  parameter int unsigned FifoWords  = 512,
+  parameter int unsigned     FifoWords  = 512,
   // Of the delay lines' memories; not to be set.
-  parameter int unsigned AddressW   = $clog2(DelayWords),
-  parameter int unsigned WordW      = StampW + 64 + 5
+  parameter int unsigned     AddressW   = $clog2(DelayWords),
+  parameter int unsigned     WordW      = StampW + 64 + 5
 ) (
   input var logic clk_i,
   input var logic rst_i,
@@ -85,13 +86,21 @@ module nic_port
 );
   localparam int unsigned InputW = Inputs > 1 ? $clog2(Inputs) : 1;
   localparam int unsigned MaxBeats = (MaxOctets - FcsOctets + 7) / 8;
-  localparam int unsigned QuantumClocks =
-      unsigned'(int'(longint'(QuantumBits) * longint'(ClockHz) / longint'(LineRate)));
+  localparam bit GoodRate = LineRate >= 64'd1 && LineRate <= 64'd1_000_000_000_000;
+  localparam longint unsigned Quantum = quantum_clocks(64'(ClockHz), GoodRate ? LineRate : 64'd1);
+  localparam bit GoodQuantum = Quantum >= 64'd1 && Quantum <= 64'd65_535;
+  localparam int unsigned QuantumClocks = GoodQuantum ? 32'(Quantum) : 32'd1;
   // A frame is chosen, and at the line, five clocks after the line got free.
   localparam int unsigned Slack = 5;
 
   if (MaxOctets < MinOctets + FcsOctets || MaxOctets > 65_535) begin : gen_bad_length
     $fatal(0, "MaxOctets is 64 to 65535 (instance %m)");
+  end
+  if (!GoodRate) begin : gen_bad_rate
+    $fatal(0, "LineRate is 1 to 10^12 bit/s (instance %m)");
+  end
+  if (GoodRate && !GoodQuantum) begin : gen_bad_quantum
+    $fatal(0, "512 x ClockHz / LineRate is at most 65535 clocks, ClockHz at least 1 (instance %m)");
   end
   if (FifoWords < MaxBeats + 3) begin : gen_bad_fifo
     $fatal(0, "FifoWords holds the longest frame and 3 beats (instance %m)");

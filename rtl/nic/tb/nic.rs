@@ -4,6 +4,7 @@
 mod bench;
 mod frames;
 mod pins;
+mod port;
 mod schemes;
 
 use bench::{CONTROL_ADDRESS, LINE_COUNTERS, MACS, SINK_MAC, Traffic, World};
@@ -296,11 +297,46 @@ fn latencies<N: Nic, S: Scheme>(seed: u64, scheme: &S, served: u64, moved: u64) 
     put(&mut loud.octets, 38, &20_000u32.to_be_bytes());
     put(&mut loud.octets, 42, &1_000u32.to_be_bytes());
     let before = world.step(&starts).point[0].current_rate;
-    world.arrive(0, loud);
+    world.arrive(0, loud.clone());
     let taken = run(&mut world, &|out| out.signal[0]);
     let shown = 1 + run(&mut world, &|out| out.point[0].current_rate != before);
     assert_eq!((unpaced, paced), (14, 18));
     assert_eq!((taken - 7, shown), (served, moved));
+    // Each way has its own delay: what leaves has that of the way out, what comes that of the way in, instead of the least.
+    for (out, back) in [(300, 0), (0, 900), (77, 1_000), (800, 8)] {
+        rest(&mut world);
+        for p in 0..N::PORTS {
+            world.set(&format!("delay_out[{p}].delay"), out, &starts);
+            world.set(&format!("delay_in[{p}].delay"), back, &starts);
+        }
+        rest(&mut world);
+        rest(&mut world);
+        world.send(data(&mut random, 60));
+        assert_eq!(run(&mut world, &|out| out.line[port].is_some()), unpaced - 6 + out.max(6), "out {out}, in {back}");
+        rest(&mut world);
+        rest(&mut world);
+        world.arrive(0, loud.clone());
+        assert_eq!(run(&mut world, &|out| out.signal[0]), taken - 6 + back.max(6), "out {out}, in {back}");
+    }
+}
+
+/// A tick comes as often as its register says; 0 counts as 1.
+fn ticks<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
+    let mut world: World<N, S::Machine> = quiet_world(seed, scheme);
+    let starts = || scheme.start();
+    for period in [125, 1, 2, 0, 3, 999, 1_000] {
+        world.set("clock.run", 0, &starts);
+        world.set("qcn.tick_clocks", period, &starts);
+        world.set("clock.run", 1, &starts);
+        let mut came = Vec::new();
+        while came.len() < 20 {
+            if world.step(&starts).tick {
+                came.push(world.clock);
+            }
+            assert!(came.len() == 20 || world.clock < 1_000_000, "no tick with {period}");
+        }
+        assert!(came.windows(2).all(|two| two[1] - two[0] == period.max(1)), "{period}: {came:?}");
+    }
 }
 
 /// Pause frames back to back, of the longest time and of none: no frame starts while the priority is stopped, messages
@@ -512,6 +548,11 @@ macro_rules! tests {
             #[test]
             fn latencies_are_as_documented() {
                 latencies::<$nic, $scheme>($seed + 4, &$plain, $served, $moved);
+            }
+
+            #[test]
+            fn ticks_come_as_their_register_says() {
+                ticks::<$nic, $scheme>($seed + 5, &$plain);
             }
 
             #[test]

@@ -10,6 +10,12 @@ package pfc_pkg;
   localparam logic [15:0] PfcOpcode = 16'h0101;
   // Bit times of a quantum of pause time.
   localparam int unsigned QuantumBits = 512;
+
+  // Clocks of a quantum, rounded up: a pause never ends early. Rates in Hz and bit/s, from 1 on.
+  function automatic longint unsigned quantum_clocks(longint unsigned clock_hz,
+                                                     longint unsigned line_rate);
+    return (64'(QuantumBits) * clock_hz + line_rate - 64'd1) / line_rate;
+  endfunction
 endpackage
 
 `default_nettype wire
