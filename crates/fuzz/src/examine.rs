@@ -1,5 +1,6 @@
 //! One input: read, laid out, and if it is small run twice. Gives everything that must not be.
 
+use std::any::Any;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -85,11 +86,17 @@ impl Finding {
 /// Where the last panic was, and what it said.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
+/// The words of a panic.
+fn words_of(payload: &dyn Any) -> &str {
+    let owned = payload.downcast_ref::<String>().map(String::as_str);
+    payload.downcast_ref::<&str>().copied().or(owned).unwrap_or("a panic without words")
+}
+
 /// Keeps the words of panics for [`examine`] instead of showing them.
 pub(crate) fn listen_to_panics() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(|at| format!("{}:{}", at.file(), at.line())).unwrap_or_default();
-        let words = info.payload_as_str().unwrap_or("a panic without words");
+        let words = words_of(info.payload());
         *PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = format!("{place}: {words}");
     }));
 }
