@@ -165,16 +165,34 @@ class Result:
         """
         return self._core.fingerprint()
 
-    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Draw queue length, link utilisation and the rate of each flow, over time.
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        show: str = "overview",
+        width: float | None = None,
+        font_size: float | None = None,
+        title: bool = True,
+    ) -> "Figure":
+        """Draw queue length, link utilisation and the rate of each flow, over time. A notebook shows the figure.
 
-        With ``path`` the figure is also written there; the suffix (``.png``, ``.svg``, ``.pdf``) says how.
+        With ``path`` the figure is also written there; the suffix (``.png``, ``.svg``, ``.pdf``) says how. ``show`` is
+        ``overview``, or one of its panels: ``queue``, ``utilization``, ``rates``. ``width`` is in inches, ``font_size``
+        in points; without them the figure has what matplotlib's settings (``figure.figsize``, ``font.size``) say, if
+        these are not its defaults. ``title = False`` leaves the question and the line below it out, for a caption.
+
+        Raises:
+            PenstockError: there is no such figure, or a size is out of its range.
+            OSError: the file cannot be written.
         """
-        from penstock.figures import overview, save
+        from penstock.figures import PANELS, Page, on, overview, save
 
-        figure = overview(self)
-        if path is not None:
-            save(figure, Path(path))
+        if show not in PANELS:
+            raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join(PANELS)}")
+        with on(Page(width, font_size, title)):
+            figure = overview(self, show)
+            if path is not None:
+                save(figure, Path(path))
         return figure
 
     def _table(self, name: str) -> "Table":

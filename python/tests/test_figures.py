@@ -13,7 +13,6 @@ from matplotlib.image import imread
 from penstock import Result, Scenario
 from penstock.columns import codes
 from penstock.figures import comparison, cumulative, pauses, write_all, write_comparison
-from penstock.figures.panels import thinned
 from penstock.figures.series import (
     FlowSeries,
     envelope,
@@ -22,6 +21,7 @@ from penstock.figures.series import (
     means,
     queue_series,
     set_points_octets,
+    thinned,
 )
 from penstock.summary import QueueSummary, notable_queues
 from penstock.text import count
@@ -257,7 +257,7 @@ def test_pauses_show_who_was_stopped_and_what_groups_deliver(result: Result, tmp
     left, right = pauses(runs).axes
     assert [text.get_text() for text in left.get_yticklabels()] == ["sw1->sw0", "h7->sw1"]
     assert [text.get_text() for text in left.texts] == ["50.0 %", "–", "25.0 %", "–"]
-    assert [text.get_text() for text in right.get_xticklabels()] == ["f0..f1"]
+    assert [text.get_text() for text in right.get_yticklabels()] == ["f0..f1"]
     names = {path.name for path in write_comparison(runs, "sw0->h2", tmp_path)}
     assert names == {f"{name}.{kind}" for name in ("compare", "cdf", "pauses") for kind in ("png", "svg")}
     assert names == {path.name for path in tmp_path.iterdir()}
@@ -283,4 +283,4 @@ def test_a_flow_of_its_own_table_stands_out_of_a_crowd() -> None:
     legend = result.plot().axes[2].get_legend()
     assert legend is not None
     words = [text.get_text() for text in legend.get_texts()]
-    assert words == ["each of 9 flows", "median", "victim", "max-min fair share"]
+    assert words == ["median of 9 flows", "half of them", "nine tenths", "victim", "max-min fair share"]

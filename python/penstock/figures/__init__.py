@@ -3,8 +3,19 @@
 The same result gives the same SVG, byte for byte.
 """
 
-from penstock.figures.pages import overview, write_all
+from penstock.figures.pages import PANELS, overview, write_all
 from penstock.figures.side_by_side import comparison, cumulative, pauses, write_comparison
-from penstock.figures.style import save
+from penstock.figures.style import Page, on, save
 
-__all__ = ["comparison", "cumulative", "overview", "pauses", "save", "write_all", "write_comparison"]
+__all__ = [
+    "PANELS",
+    "Page",
+    "comparison",
+    "cumulative",
+    "on",
+    "overview",
+    "pauses",
+    "save",
+    "write_all",
+    "write_comparison",
+]

@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
-from matplotlib.figure import Figure
 
-from penstock.figures.pages import SUBTITLE, finish
-from penstock.figures.style import REFERENCE, styled
+from penstock.figures.pages import finish, subtitle
+from penstock.figures.style import REFERENCE, Drawn, sheet, styled
 from penstock.theory.maps import METRICS, Map, Point
 
 if TYPE_CHECKING:
@@ -21,13 +20,13 @@ _SWINGS = 0.4
 """A simulated queue swings where its deviation is more than this share of its mean."""
 
 
-def map_figure(name: str, drawn: Map, points: list[Point]) -> Figure:
+def map_figure(name: str, drawn: Map, points: list[Point]) -> Drawn:
     """Draw a map."""
     words, unit, border = METRICS[drawn.metric]
     factor, shown = _SCALES.get(unit, (1.0, unit))
     values = drawn.values / factor
     with styled():
-        figure = Figure(figsize=(7.2, 5.2), layout="constrained")
+        figure = sheet(7.2, 5.2)
         axes = figure.subplots()
         x, y = _ticks(drawn.x), _ticks(drawn.y)
         settings = _colours(drawn, values, border)
@@ -53,7 +52,7 @@ def map_figure(name: str, drawn: Map, points: list[Point]) -> Figure:
         same = drawn.metric in ("amplitude", "utilization")
         marks = "discs, same colours" if same else "○ the queue rests, ● it swings"
         simulated = f"; simulated: {marks}" if points else ""
-        axes.set_title(f"{drawn.scheme}{simulated}", **SUBTITLE)
+        subtitle(axes, f"{drawn.scheme}{simulated}")
         finish(figure, f"{name}: {words}")
     return figure
 

@@ -3,12 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from penstock.figures.pages import SUBTITLE, WIDTH, finish
+from penstock.figures.pages import finish, subtitle
 from penstock.figures.panels import legend, octets_scale, time_axis
 from penstock.figures.series import envelope
-from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, REFERENCE, styled
+from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, REFERENCE, WIDTH, Drawn, sheet, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,10 +19,10 @@ _FLUID = QUEUE_COLOURS[1]
 _HEADROOM = 1.06
 
 
-def overlay_page(found: "Overlay") -> Figure:
+def overlay_page(found: "Overlay") -> Drawn:
     """Draw queue and rate of packets and fluid over the same time."""
     with styled():
-        figure = Figure(figsize=(WIDTH, 5.6), layout="constrained")
+        figure = sheet(WIDTH, 5.6)
         above, below = figure.subplots(2, 1, sharex=True)
         scale, unit = octets_scale(found.buffer_octets)
         _draw(above, found, 0, scale, QUEUE_COLOURS[0])
@@ -45,7 +44,7 @@ def overlay_page(found: "Overlay") -> Figure:
             legend(panel)
         time_axis(below, float(found.time_s[-1]))
         seeds = f"seed {found.seeds[0]}" if len(found.seeds) == 1 else f"seeds {found.seeds[0]} to {found.seeds[-1]}"
-        above.set_title(f"{found.scheme}   ·   model: {found.form}   ·   packets: {seeds}", **SUBTITLE)
+        subtitle(above, f"{found.scheme}   ·   model: {found.form}   ·   packets: {seeds}")
         figure.align_ylabels()
         finish(figure, found.question)
     return figure

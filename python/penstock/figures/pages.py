@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from matplotlib.figure import Figure
+import matplotlib as mpl
+from matplotlib.font_manager import FontProperties
 
 from penstock.figures.panels import (
     draw_queues,
@@ -21,30 +22,38 @@ from penstock.figures.series import (
     queue_series,
     set_points_octets,
 )
-from penstock.figures.style import save, styled
+from penstock.figures.style import WIDTH, Drawn, grow, is_narrow, save, sheet, styled, titled
 from penstock.summary import notable_queues, schemes_in_words
 from penstock.text import count, share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from penstock.result import Result
 
 Panel = Callable[["Axes"], None]
 
-WIDTH = 9.6
-"""Width of a page, inches."""
+_LETTERS_AN_EM = 1.58
+"""How many letters of a title fit on an em of its type, a little less than on average."""
 
-_LETTERS_PER_INCH = 9.5
-"""How many letters of a title fit on an inch, a little less than on average."""
+_LETTERS_OF_A_LINE = 1.8
+"""The same of a subtitle, which is not bold."""
 
-# The pad leaves room for the marks of drops above the panel.
-SUBTITLE: dict[str, Any] = {"fontsize": 9.5, "color": "#555555", "pad": 12}
+SUBTITLE: dict[str, Any] = {"fontsize": "medium", "color": "#555555"}
+
+_PAD = 12
+"""Room for the marks of drops above a panel, points."""
+
+PANELS = ("overview", "queue", "utilization", "rates")
+"""The figures of a run."""
 
 
-def overview(result: "Result") -> Figure:
-    """Draw queue length, link utilisation and rates below one another, over the same time."""
-    return _page(result, _panels(result))
+def overview(result: "Result", show: str = "overview") -> Drawn:
+    """Draw queue length, link utilisation and rates below one another, over the same time; or one of :data:`PANELS`."""
+    queue, utilization, rates = panels = _panels(result)
+    pages = {"overview": panels, "queue": (queue,), "utilization": (utilization,), "rates": (rates,)}
+    return _page(result, pages[show])
 
 
 def write_all(result: "Result", folder: Path) -> list[Path]:
@@ -76,26 +85,68 @@ def _panels(result: "Result") -> tuple[Panel, Panel, Panel]:
     )
 
 
-def _page(result: "Result", panels: Sequence[Panel]) -> Figure:
+def _page(result: "Result", panels: Sequence[Panel]) -> Drawn:
     with styled():
-        figure = Figure(figsize=(WIDTH, 1.6 + 2 * len(panels)), layout="constrained")
+        figure = sheet(WIDTH, 1.6 + 2 * len(panels))
         axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        explained: set[str] = set()
         for draw, panel in zip(panels, axes, strict=True):
             draw(panel)
-            legend(panel)
+            words = set(panel.get_legend_handles_labels()[1])
+            # Where explanations stand between the panels, those of the panel above, with the same colours, serve.
+            if not (is_narrow(figure) and words <= explained):
+                legend(panel)
+            explained |= words
         time_axis(axes[-1], shown_s(result))
-        axes[0].set_title(_subtitle(result), **SUBTITLE)
+        subtitle(axes[0], _subtitle(result))
         figure.align_ylabels()
         finish(figure, result.question)
     return figure
 
 
-def finish(figure: Figure, title: str) -> None:
-    """Set the title and lay the page out, once for all formats that it is written in."""
-    letters = int(_LETTERS_PER_INCH * figure.get_figwidth())
-    figure.suptitle(textwrap.fill(title, letters), x=0.01, ha="left", fontsize=12, fontweight="bold")
+def finish(figure: "Figure", title: str) -> None:
+    """Set the title, if the page has one, and lay the page out, once for all formats that it is written in."""
+    if titled():
+        letters = fitting(figure.get_figwidth(), points("figure.titlesize"), _LETTERS_AN_EM)
+        figure.suptitle(textwrap.fill(title, letters), x=0.01, ha="left", fontweight="bold")
+    if is_narrow(figure):
+        legends = [found for axes in figure.axes if (found := axes.get_legend()) is not None]
+        grow(figure, sum(found.get_window_extent().height for found in legends) / figure.dpi)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
+
+
+def subtitle(axes: "Axes", text: str, *, wide_in: float | None = None) -> float:
+    """Set the line below the title, above a panel and its explanations, if the page has a title.
+
+    ``wide_in`` is what the line may take, inches. Returns how much then stands above the panel, points.
+    """
+    figure = axes.get_figure(root=True)
+    above = float(_PAD)
+    explanations = axes.get_legend()
+    if figure is not None and is_narrow(figure):
+        wide_in = wide_in or 0.9 * figure.get_figwidth()
+        if explanations is not None:
+            above += explanations.get_window_extent().height * 72 / figure.dpi
+    if not titled():
+        return above
+    size_pt = points("font.size")
+    if wide_in is not None:
+        text = textwrap.fill(text, fitting(wide_in, size_pt, _LETTERS_OF_A_LINE), break_long_words=False)
+    axes.set_title(text, pad=above, **SUBTITLE)
+    return above + 1.3 * size_pt * (1 + text.count("\n"))
+
+
+def fitting(wide_in: float, size_pt: float, letters_an_em: float) -> int:
+    """Return how many letters fit on so many inches."""
+    return max(10, int(wide_in * 72 / size_pt * letters_an_em))
+
+
+def points(key: str) -> float:
+    """Return a size of type among matplotlib's settings, points."""
+    # A size may be a word, such as "large".
+    settings: Any = mpl.rcParams
+    return float(FontProperties(size=settings[key]).get_size_in_points())
 
 
 def _subtitle(result: "Result") -> str:

@@ -5,26 +5,20 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.collections import LineCollection
 from matplotlib.ticker import FuncFormatter, PercentFormatter
+from matplotlib.transforms import ScaledTranslation
 
-from penstock.figures.series import FlowSeries, QueueSeries, envelope, fair_shares, means
-from penstock.figures.style import CROWD, DROP, FLOW_COLOURS, QUEUE_COLOURS, REFERENCE
+from penstock.figures.crowd import FLOWS_APART, Crowd, draw_levels
+from penstock.figures.series import FlowSeries, QueueSeries, envelope, fair_shares, means, thinned
+from penstock.figures.style import DROP, FLOW_COLOURS, QUEUE_COLOURS, REFERENCE, ems, is_narrow
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
+    from matplotlib.figure import Figure
 
 _HEADROOM = 1.06
 """Top of an axis over the highest value on it."""
-
-_FLOWS_APART = len(FLOW_COLOURS)
-"""Up to so many flows have a colour each; more are drawn as a crowd with its median."""
-
-
-_ALONE_APART = 3
-"""Up to so many flows stand out of a crowd."""
 
 Colours = Mapping[str, str]
 """The colour of the line of each name."""
@@ -87,35 +81,27 @@ def draw_utilization(axes: "Axes", series: list[QueueSeries]) -> None:
 
 
 def draw_rates(axes: "Axes", series: list[FlowSeries], highest_bps: float, colour_of: Colours | None = None) -> None:
-    """Draw what each flow delivers, and its max-min fair share, dashed.
+    """Draw what flows deliver, and the max-min fair shares, dashed: a line a flow, or the spread of many.
 
     ``highest_bps`` is the top of the axis, which several panels may share, as they may share colours.
     """
+    shared = colour_of is not None
     colour_of = colour_of or colours((s.name for s in series), FLOW_COLOURS)
-    lines = [thinned(s) for s in series]
-    scale, unit = (1e9, "Gb/s") if highest_bps >= 2e9 else (1e6, "Mb/s") if highest_bps >= 2e6 else (1e3, "kb/s")
-    if len(series) <= _FLOWS_APART:
-        for s, (time, rate) in zip(series, lines, strict=True):
+    scale, unit = rate_scale(highest_bps)
+    if len(series) <= FLOWS_APART:
+        for s in series:
+            time, rate = thinned(s)
             axes.plot(time, rate / scale, color=colour_of[s.name], label=s.name, linewidth=1.0)
+        draw_levels(axes, fair_shares(series), scale)
     else:
-        pairs = list(zip(series, lines, strict=True))
-        _draw_crowd(axes, [line for s, line in pairs if not s.alone] or lines, scale)
-        # A victim among the flows of an incast, for instance: few enough to have a line of their own.
-        for s, (time, rate) in [(s, line) for s, line in pairs if s.alone][:_ALONE_APART]:
-            axes.plot(time, rate / scale, color=colour_of[s.name], label=s.name, linewidth=1.4)
-    starts, stops, shares = np.array(fair_shares(series)).reshape(-1, 3).T
-    axes.hlines(
-        shares / scale,
-        starts,
-        stops,
-        color=REFERENCE,
-        linestyle=(0, (4, 2.5)),
-        linewidth=1.2,
-        zorder=3,
-        label="max-min fair share",
-    )
+        Crowd(series).draw(axes, highest_bps, scale, shared=shared)
     axes.set_ylabel(f"delivered rate ({unit})")
     axes.set_ylim(0, _HEADROOM * highest_bps / scale or None)
+
+
+def rate_scale(highest_bps: float) -> tuple[float, str]:
+    """Return the unit that suits an axis of such rates: how many bit/s it is, and its name."""
+    return (1e9, "Gb/s") if highest_bps >= 2e9 else (1e6, "Mb/s") if highest_bps >= 2e6 else (1e3, "kb/s")
 
 
 def octets_scale(highest_octets: float) -> tuple[float, str]:
@@ -134,20 +120,10 @@ def top_bps(series: list[FlowSeries]) -> float:
 
     A share that lasts for a moment, while a flow is the first to start, may leave the panel: it would flatten the rest.
     """
+    if len(series) > FLOWS_APART:
+        return Crowd(series).highest_bps
     active = [s for s in series if len(s.time_s)]
     return max([float(max(thinned(s)[1].max(), np.quantile(s.fair_bps, 0.98))) for s in active], default=0.0)
-
-
-def thinned(series: FlowSeries) -> tuple["NDArray[Any]", "NDArray[Any]"]:
-    """Return the delivered rate as it is drawn: times in s, rates in bit/s.
-
-    The line of a flow ends with the last mean over which it lasted: what is over is not slow.
-    """
-    time, rate = means(series.time_s, series.throughput_bps, series.points)
-    lasted = int(np.searchsorted(time, series.completed_s, side="right"))
-    if not rate[:lasted].any():
-        lasted += 1
-    return time[:lasted], rate[:lasted]
 
 
 def time_axis(axes: "Axes", duration_s: float) -> None:
@@ -158,28 +134,24 @@ def time_axis(axes: "Axes", duration_s: float) -> None:
     axes.set_xlabel(f"time ({unit})")
 
 
-def _draw_crowd(axes: "Axes", lines: list[tuple["NDArray[Any]", "NDArray[Any]"]], scale: float) -> None:
-    segments = [np.column_stack((time, rate / scale)) for time, rate in lines if len(time)]
-    # So many lines are one picture in an SVG: as paths they would weigh megabytes.
-    crowd = LineCollection(segments, colors=CROWD, linewidths=0.6, alpha=max(0.15, 8 / len(lines)), rasterized=True)
-    axes.plot([], [], color=CROWD, linewidth=0.8, label=f"each of {len(lines)} flows")
-    axes.add_collection(crowd)
-    # The median is that of the flows that still last.
-    times, longest = max((time for time, _ in lines), key=len), max(len(time) for time, _ in lines)
-    rates = np.full((len(lines), longest), np.nan)
-    for row, (_, rate) in zip(rates, lines, strict=True):
-        row[: len(rate)] = rate
-    if longest:
-        axes.plot(times, np.nanmedian(rates, axis=0) / scale, color="#EE6677", linewidth=1.6, label="median")
-    axes.autoscale_view()
-
-
 def legend(axes: "Axes", also: Iterable["Axes"] = ()) -> None:
     """Explain the lines of a panel on its right, and those that only the panels ``also`` beside it have."""
     words: dict[str, Artist] = {}
     for panel in (axes, *also):
         for artist, word in zip(*panel.get_legend_handles_labels(), strict=True):
             words.setdefault(word, artist)
-    axes.legend(
-        words.values(), words.keys(), loc="upper left", bbox_to_anchor=(1.005, 1.03), borderaxespad=0, handlelength=1.6
-    )
+    figure = axes.get_figure(root=True)
+    settings: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.005, 1.03)}
+    if figure is not None and is_narrow(figure):
+        settings = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": columns(figure, list(words), 6)}
+        # Above the marks of drops.
+        settings["bbox_transform"] = axes.transAxes + ScaledTranslation(0, 7 / 72, figure.dpi_scale_trans)
+        settings |= {"columnspacing": 1.0, "handletextpad": 0.5, "labelspacing": 0.25}
+    axes.legend(words.values(), words.keys(), borderaxespad=0, handlelength=1.6, **settings)
+
+
+def columns(figure: "Figure", words: Sequence[str], most: int) -> int:
+    """Return in how many columns explanations fit on a figure, at most ``most``."""
+    # A letter takes half an em and more, a line and its distance four.
+    fit = int(ems(figure) * 0.9 / (4 + 0.58 * max((len(word) for word in words), default=1)))
+    return max(1, min(fit, most, len(words)))

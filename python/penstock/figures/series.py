@@ -55,6 +55,8 @@ class FlowSeries:
     """It is the only flow of its table, and so of interest by itself among many."""
     points: int = MOST_POINTS
     """Over how many intervals its rate is averaged to be drawn, the same for all flows of a result."""
+    start_s: float = -np.inf
+    """The sample before its first fair share, s: until then it is not there."""
 
 
 def queue_series(result: "Result", chosen: list["QueueSummary"]) -> list[QueueSeries]:
@@ -94,7 +96,9 @@ def flow_series(result: "Result") -> list[FlowSeries]:
             over = flow["completion_time_s"] is not None and len(delivering)
             completed_s = float(time_s[delivering[-1]]) if over else np.inf
             columns = time_s[rows], throughput_bps[rows], fair_bps[rows]
-            series.append(FlowSeries(flow["name"], *columns, completed_s, flow["name"] in alone, points))
+            on = np.flatnonzero((fair_bps[rows] > 0) | (throughput_bps[rows] > 0))
+            start_s = float(time_s[rows[max(0, on[0] - 1)]]) if len(on) else np.inf
+            series.append(FlowSeries(flow["name"], *columns, completed_s, flow["name"] in alone, points, start_s))
     return series
 
 
@@ -104,12 +108,35 @@ def _points(result: "Result") -> int:
     return min(MOST_POINTS, max(_LEAST_POINTS, frames // _FRAMES_A_POINT))
 
 
-def fair_shares(series: list[FlowSeries]) -> list[tuple[float, float, float]]:
-    """Return the fair shares of all flows, each level once: from when (s), until when (s), and how much (bit/s)."""
+def thinned(series: FlowSeries, *, fair: bool = False) -> tuple["NDArray[Any]", "NDArray[Any]"]:
+    """Return the delivered rate, or the fair one, as it is drawn: times in s, rates in bit/s.
+
+    The line of a flow ends with the last mean over which it lasted: what is over is not slow.
+    """
+    time, rate = means(series.time_s, series.throughput_bps, series.points)
+    lasted = int(np.searchsorted(time, series.completed_s, side="right"))
+    if not rate[:lasted].any():
+        lasted += 1
+    if fair:
+        _, rate = means(series.time_s, series.fair_bps, series.points)
+    return time[:lasted], rate[:lasted]
+
+
+def fair_shares(
+    series: list[FlowSeries], grain_bps: float = 1000.0, grain_s: float = 0.0
+) -> list[tuple[float, float, float]]:
+    """Return the fair shares of all flows, each level once: from when (s), until when (s), and how much (bit/s).
+
+    Levels that agree to ``grain_bps`` are one. Gaps up to ``grain_s`` are closed, and a level that lasts no longer is
+    left out.
+    """
     spans: dict[float, list[tuple[float, float]]] = {}
+    grain_bps = max(grain_bps, 1000.0)
     for s in series:
-        # Shares that agree to a kb/s are one; a flow that is not active has none. A sample tells of the time before it.
-        levels = np.round(s.fair_bps[1:] / 1000) * 1000
+        # A flow that is not active has no share. A sample tells of the time before it.
+        levels = np.round(s.fair_bps[1:] / grain_bps) * grain_bps
+        # The least of shares is one too.
+        levels = np.where(s.fair_bps[1:] > 0, np.maximum(levels, grain_bps / 4), 0.0)
         edges = np.flatnonzero(np.diff(levels)) + 1
         for start, stop in zip([0, *edges], [*edges, len(levels)], strict=True):
             if stop > start and levels[start] > 0 and s.time_s[start] < s.completed_s:
@@ -120,12 +147,12 @@ def fair_shares(series: list[FlowSeries]) -> list[tuple[float, float, float]]:
         parts.sort()
         start, stop = parts[0]
         for next_start, next_stop in parts[1:]:
-            if next_start > stop:
+            if next_start > stop + grain_s:
                 shares.append((start, stop, level))
                 start = next_start
             stop = max(stop, next_stop)
         shares.append((start, stop, level))
-    return sorted(shares)
+    return sorted(span for span in shares if span[1] - span[0] > grain_s)
 
 
 def set_points_octets(result: "Result") -> list[int]:

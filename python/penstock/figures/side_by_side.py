@@ -10,22 +10,22 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from penstock.figures.pages import SUBTITLE, WIDTH, finish, shown_s
+from penstock.figures.pages import finish, points, shown_s, subtitle
 from penstock.figures.panels import (
     colours,
     draw_queues,
     draw_rates,
     legend,
     octets_scale,
+    rate_scale,
     time_axis,
     top_bps,
     top_octets,
 )
 from penstock.figures.series import flow_series, queue_series, set_points_octets
-from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, save, styled
+from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, WIDTH, Drawn, save, sheet, styled, width
 from penstock.measures import groups, longest, measured_octets
 from penstock.result import Result
 from penstock.summary import notable_queues
@@ -39,15 +39,17 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 4
 """Schemes beside one another: more than so many go into several rows."""
 
-_LETTERS_OF_A_PANEL = 62
-"""How many letters fit above a panel in a row of several."""
+_PANEL_IN = 4.3
+"""Width of a panel in a row of several, inches, and the least where a page says how wide all is."""
+
+_LEAST_PANEL_IN = 2.8
 
 _PORTS_SHOWN = 24
 """The most ports in a picture of pauses: those that were stopped longest."""
 
 _GROUPS_SHOWN = 12
 
-_NAME: dict[str, Any] = {"fontsize": 10.5, "fontweight": "bold"}
+_NAME: dict[str, Any] = {"fontsize": "medium", "fontweight": "bold"}
 
 _DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)))
 """Lines of the second and third scheme that have the same colour."""
@@ -79,7 +81,7 @@ def write_comparison(runs: Runs, queue: str | None, folder: Path) -> list[Path]:
     return written
 
 
-def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None, queue: str | None = None) -> Figure:
+def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None, queue: str | None = None) -> Drawn:
     """Draw schemes side by side: a queue panel above a rate panel for each, on common scales, with the same queues.
 
     ``queue`` is the one to draw; without it, those that fill, drop or signal most.
@@ -96,11 +98,13 @@ def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None
     queue_colours = colours((series.name for shown in queues for series in shown), QUEUE_COLOURS)
     flow_colours = colours((series.name for shown in flows for series in shown), FLOW_COLOURS)
     columns = min(len(results), _MOST_COLUMNS) if len(results) <= _MOST_COLUMNS else math.ceil(math.sqrt(len(results)))
-    rows = math.ceil(len(results) / columns)
     with styled():
-        width = max(WIDTH, 2 + 4.3 * columns)
-        figure = Figure(figsize=(width, 0.6 + 4.9 * rows), layout="constrained")
+        wide_in = max(WIDTH, 2 + _PANEL_IN * columns)
+        columns = min(columns, max(1, int(width(wide_in) / _LEAST_PANEL_IN)))
+        rows = math.ceil(len(results) / columns)
+        figure = sheet(wide_in, 0.6 + 4.9 * rows)
         panels = figure.subplots(2 * rows, columns, sharex=True, squeeze=False)
+        named: list[tuple[Axes, str, str]] = []
         for place, (result, name) in enumerate(zip(results, names, strict=True)):
             row, column = divmod(place, columns)
             upper, lower = panels[2 * row, column], panels[2 * row + 1, column]
@@ -109,12 +113,7 @@ def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None
                 lower.sharey(panels[1, 0])
             draw_queues(upper, queues[place], set_points[place], highest_octets, queue_colours)
             draw_rates(lower, flows[place], highest_bps, flow_colours)
-            details = textwrap.fill(_details(result), _LETTERS_OF_A_PANEL, break_long_words=False)
-            upper.set_title(details, **SUBTITLE)
-            above = 25 + 12 * details.count("\n")
-            upper.annotate(
-                name, (0, 1), xytext=(0, above), xycoords="axes fraction", textcoords="offset points", **_NAME
-            )
+            named.append((upper, name, _details(result)))
             if column > 0:
                 for axes in (upper, lower):
                     axes.set_ylabel("")
@@ -132,14 +131,19 @@ def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None
         for kind in (0, 1):
             corner = panels[kind, columns - 1]
             legend(corner, [pair[kind] for pair in drawn if pair[kind] is not corner])
+        for upper, name, details in named:
+            above = subtitle(upper, details, wide_in=0.85 * figure.get_figwidth() / columns)
+            upper.annotate(
+                name, (0, 1), xytext=(0, above), xycoords="axes fraction", textcoords="offset points", **_NAME
+            )
         finish(figure, _title(results))
     return figure
 
 
-def cumulative(runs: Runs, queue: str) -> Figure:
+def cumulative(runs: Runs, queue: str) -> Drawn:
     """Draw the distribution of a queue's length: for each line, in what share of the samples it is at most so long."""
     with styled():
-        figure = Figure(figsize=(WIDTH, 5.2), layout="constrained")
+        figure = sheet(WIDTH, 5.2)
         axes = figure.subplots()
         samples = {label: _samples(results, queue) for label, results in runs.items()}
         samples = {label: octets for label, octets in samples.items() if len(octets)}
@@ -163,15 +167,13 @@ def cumulative(runs: Runs, queue: str) -> Figure:
         axes.set_ylim(0, 1.01)
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
         seeds = max(len(results) for results in runs.values())
-        axes.set_title(
-            f"queue {queue}, after the warm-up" + (f", {seeds} seeds together" if seeds > 1 else ""), **SUBTITLE
-        )
         legend(axes)
+        subtitle(axes, f"queue {queue}, after the warm-up" + (f", {seeds} seeds together" if seeds > 1 else ""))
         finish(figure, _title([results[0] for results in runs.values()]))
     return figure
 
 
-def pauses(runs: Runs) -> Figure:
+def pauses(runs: Runs) -> Drawn:
     """Draw which ports priority flow control stopped, how long, and what each group of flows delivers.
 
     The stopped ports are the saturation tree: from the congested port back to the hosts.
@@ -183,10 +185,22 @@ def pauses(runs: Runs) -> Figure:
         key=lambda port: (-max(round(shares.get(port, 0.0), 2) for shares in stopped.values()), _by_number(port))
     )
     shown = ports[:_PORTS_SHOWN]
+    delivered, hidden_groups = _groups_shown({label: _delivered_bps(results) for label, results in runs.items()})
     with styled():
-        height = max(5.0, 1.9 + 0.26 * len(shown))
-        figure = Figure(figsize=(max(WIDTH, 7 + 1.0 * len(runs)), height), layout="constrained")
-        left, right = figure.subplots(1, 2, width_ratios=(1, 1))
+        line_in = 0.26 * points("font.size") / 9.5
+        ports_in = 1.9 + line_in * len(shown)
+        groups_in = 1.9 + (0.65 * len(runs) + 0.35) * line_in * len(next(iter(delivered.values()), {}))
+        wide_in = max(WIDTH, 7 + 1.0 * len(runs))
+        # Beside one another, where there is room for the names of both.
+        above = width(wide_in) < _LEAST_PANEL_IN * 2.5
+        height_in = ports_in + groups_in if above else max(5.0, ports_in, groups_in)
+        figure = sheet(wide_in, height_in)
+        if above:
+            figure.set_figheight(height_in)
+            ratios = {"height_ratios": (ports_in, groups_in)}
+            left, right = figure.subplots(2, 1, gridspec_kw=ratios)
+        else:
+            left, right = figure.subplots(1, 2)
         table = np.array([[stopped[label].get(port, 0.0) for label in runs] for port in shown])
         # What was never stopped stays white.
         left.imshow(
@@ -195,12 +209,14 @@ def pauses(runs: Runs) -> Figure:
         left.grid(visible=False)
         for (y, x), value in np.ndenumerate(table):
             colour = "white" if value > 0.6 * table.max() else "black"
-            left.text(x, y, share(value) if value else "–", ha="center", va="center", fontsize=8, color=colour)
+            left.text(x, y, share(value) if value else "–", ha="center", va="center", fontsize="small", color=colour)
         left.set_yticks(range(len(shown)), shown)
         left.set_xticks(range(len(runs)), [textwrap.fill(label, 12) for label in runs])
         hidden = f" (the {len(shown)} of {len(ports)} that were stopped longest)" if len(ports) > len(shown) else ""
-        left.set_title(f"share of the run for which a port was stopped{hidden}", **SUBTITLE)
-        _draw_groups(right, runs)
+        panel_in = figure.get_figwidth() * (0.65 if above else 0.42)
+        subtitle(left, f"share of the run for which a port was stopped{hidden}", wide_in=panel_in)
+        _draw_groups(right, delivered)
+        subtitle(right, f"throughput of each group of flows, the mean of its flows{hidden_groups}", wide_in=panel_in)
         finish(figure, _title([results[0] for results in runs.values()]))
     return figure
 
@@ -210,23 +226,43 @@ def _by_number(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
-def _draw_groups(axes: "Axes", runs: Runs) -> None:
-    """Draw what a flow of each group delivers, as bars, a colour a line of the comparison."""
-    delivered = {label: _delivered_bps(results) for label, results in runs.items()}
-    names = list(dict.fromkeys(name for rates in delivered.values() for name in rates))[:_GROUPS_SHOWN]
+Delivered = dict[str, dict[str, float]]
+"""For each line of a comparison what a flow of each group delivers, bit/s."""
+
+
+def _groups_shown(delivered: Delivered) -> tuple[Delivered, str]:
+    """Choose the groups to show, and say which they are: of many, those in which the lines differ most."""
+    names = list(dict.fromkeys(name for rates in delivered.values() for name in rates))
+    if len(names) <= _GROUPS_SHOWN:
+        return delivered, ""
+
+    def apart(name: str) -> float:
+        rates = [of_line.get(name, 0.0) for of_line in delivered.values()]
+        return max(rates) - min(rates)
+
+    chosen = sorted(names, key=apart, reverse=True)[:_GROUPS_SHOWN]
+    # In the order of the scenario.
+    kept = {label: {n: rates.get(n, 0.0) for n in names if n in chosen} for label, rates in delivered.items()}
+    return kept, f" (the {_GROUPS_SHOWN} of {count(len(names))} that differ most)"
+
+
+def _draw_groups(axes: "Axes", delivered: Delivered) -> None:
+    """Draw what a flow of each group delivers, as lying bars, whose names have room; a colour a line."""
+    names = list(dict.fromkeys(name for rates in delivered.values() for name in rates))
     highest = max((rate for rates in delivered.values() for rate in rates.values()), default=0.0)
-    scale, unit = (1e9, "Gb/s") if highest >= 2e9 else (1e6, "Mb/s") if highest >= 2e6 else (1e3, "kb/s")
-    width = 0.8 / len(runs)
+    scale, unit = rate_scale(highest)
+    thick = 0.8 / len(delivered)
     for i, ((label, rates), (colour, _)) in enumerate(zip(delivered.items(), _lines(), strict=False)):
-        places = np.arange(len(names)) - 0.4 + (i + 0.5) * width
-        heights = [rates.get(name, 0.0) / scale for name in names]
-        bars = axes.bar(places, heights, width=0.9 * width, color=colour, label=label)
-        axes.bar_label(bars, [f"{height:.3g}" for height in heights], fontsize=8, padding=2)
-    axes.set_xticks(range(len(names)), names)
-    axes.grid(visible=False, axis="x")
-    axes.set_ylabel(f"delivered by a flow, mean of the group ({unit})")
-    axes.set_title("throughput of each group of flows", **SUBTITLE)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.005, 1.03), borderaxespad=0)
+        places = np.arange(len(names)) - 0.4 + (i + 0.5) * thick
+        lengths = [rates.get(name, 0.0) / scale for name in names]
+        bars = axes.barh(places, lengths, height=0.9 * thick, color=colour, label=label)
+        axes.bar_label(bars, [f"{length:.3g}" for length in lengths], fontsize="x-small", padding=2)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.margins(x=0.12)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(f"delivered by a flow ({unit})")
+    legend(axes)
 
 
 def _stopped_shares(results: Sequence[Result]) -> dict[str, float]:
@@ -300,7 +336,13 @@ def _details(result: Result) -> str:
         f"profile {summary['profile']}" if summary["profile"] else "",
         f"seed {summary['seed']}",
         f"{count(dropped)} dropped ({share(summary['loss_rate'])})" if dropped else "no frame dropped",
-        f"stopped {duration(stopped_s)} in all" if (stopped_s := sum(q["paused_s"] for q in summary["queues"])) else "",
+        _stopped(summary["queues"]),
         "interrupted" if result.interrupted else "",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _stopped(queues: Sequence["QueueSummary"]) -> str:
+    """Say for how long queues were stopped: a sum, which may be longer than the run."""
+    times_s = [queue["paused_s"] for queue in queues if queue["paused_s"]]
+    return f"{count(len(times_s))} queues stopped, {duration(sum(times_s))} added up" if times_s else ""

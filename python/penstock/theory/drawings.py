@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from penstock.figures.pages import finish
-from penstock.figures.style import QUEUE_COLOURS, REFERENCE, styled
+from penstock.figures.panels import columns
+from penstock.figures.style import QUEUE_COLOURS, REFERENCE, Drawn, sheet, styled
 from penstock.theory import theorems
 from penstock.theory.phase import Trajectory, follow, messages
 from penstock.theory.planar import Limits, PairPlane, Plane, QcnPlane, SmccPlane
@@ -29,9 +29,10 @@ from penstock.theory.portrait import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_NOTE: dict[str, Any] = {"fontsize": 9, "color": "#333333"}
+_NOTE: dict[str, Any] = {"fontsize": "medium", "color": "#333333"}
+_STATE: dict[str, Any] = {"fontsize": "large", "fontweight": "bold", "color": "#888888", "zorder": 7}
 _DASHED: dict[str, Any] = {"color": REFERENCE, "linewidth": 0.9, "linestyle": (0, (5, 3))}
-_PANEL: dict[str, Any] = {"fontsize": 9.5, "color": "#555555", "loc": "left"}
+_PANEL: dict[str, Any] = {"fontsize": "medium", "color": "#555555", "loc": "left"}
 
 # The decrease of section 2.3, a spiral since a² < 4 b; the increase; the line u + m v = 0.
 _PAIR = PairPlane(slope=0.8, damping=0.5, stiffness=1.0, push=0.8, drag=0.5)
@@ -42,7 +43,7 @@ _CIRCLES = SmccPlane(a1=1.0, b2=0.5)
 _FLAT = SmccPlane(a1=0.35, b2=0.5)
 
 
-def figure_2() -> Figure:
+def figure_2() -> Drawn:
     """Draw trajectories of equation (5) where a² < 4 b, in the phase plane and over time."""
     starts = [(2.0, 0.0), (-1.2, 1.6), (0.6, -1.9)]
     with styled():
@@ -66,12 +67,12 @@ def figure_2() -> Figure:
     return figure
 
 
-def figure_3() -> Figure:
+def figure_3() -> Drawn:
     """Draw trajectories of equation (10)."""
     window = Window(-5.0, 5.0, -3.0, 4.0)
     alone = _OneLaw(_PAIR, 1)
     with styled():
-        figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+        figure = sheet(6.4, 4.8)
         axes = figure.subplots()
         draw_field(axes, alone, window)
         for start in ((-4.9, -1.4), (-2.4, -2.4), (0.4, -2.7), (4.2, -2.9), (-4.8, 3.8), (-1.5, 3.4)):
@@ -84,7 +85,7 @@ def figure_3() -> Figure:
     return figure
 
 
-def figure_4() -> Figure:
+def figure_4() -> Drawn:
     """Draw the slide with a switch that comes late, as a whole and enlarged."""
     delay_s = 0.12
     late = follow(_STRONG, 0.4, 2.3, 7.0, delay_s=delay_s)
@@ -116,7 +117,7 @@ def figure_4() -> Figure:
     return figure
 
 
-def figure_6() -> Figure:
+def figure_6() -> Drawn:
     """Draw QCN's slide, and what a longer cycle T makes of it."""
     short = QcnPlane(capacity_fps=8.0, weight_s=0.8, gain=0.125, cycle_s=0.3, excess_fps=2.0)
     long = replace(short, cycle_s=3.0)
@@ -140,17 +141,17 @@ def figure_6() -> Figure:
     return figure
 
 
-def figure_7() -> Figure:
+def figure_7() -> Drawn:
     """Draw SMCC's trajectories where a1 = 1: circles in state A."""
     return _smcc(_CIRCLES, "Figure 7: SMCC, α = 1: circles and straight lines")
 
 
-def figure_8() -> Figure:
+def figure_8() -> Drawn:
     """Draw SMCC's trajectories where a1 < 1: flat ellipses in state A."""
     return _smcc(_FLAT, "Figure 8: SMCC, α < 1: flat ellipses and straight lines")
 
 
-def figure_9() -> Figure:
+def figure_9() -> Drawn:
     """Draw the deal-breaker: what message upon message does beside the target, and what alpha and beta change in it.
 
     Equation (27) alone cannot cross y = 0, which the paper's figure 9 has it do: y' = -b2 y ends there. Message by
@@ -163,7 +164,7 @@ def figure_9() -> Figure:
         orbit = messages(standing, -2.0, 0.5, interval_s, 6)
         _steps(closed, orbit)
         for name, at in (("S", (-2.0, 0.5)), ("F", (-1.5, -0.5))):
-            closed.annotate(name, at, xytext=(-14, 2), textcoords="offset points", fontsize=11, fontweight="bold")
+            closed.annotate(name, at, xytext=(-14, 2), textcoords="offset points", fontsize="large", fontweight="bold")
         closed.set_title("(a) β Δt = 2: from S to F and back", **_PANEL)
         rows: tuple[tuple[str, SmccPlane, float], ...] = (
             ("β Δt = 1.6: on to the target", SmccPlane(a1=0.5, b2=1.6), 0.0),
@@ -187,12 +188,13 @@ def figure_9() -> Figure:
         closed.grid(visible=False)
         for law, name in enumerate(standing.names):
             closed.plot([], [], color=LAW_COLOURS[law], label=name)
-        figure.legend(*closed.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        words = closed.get_legend_handles_labels()
+        figure.legend(*words, loc="outside lower center", ncols=columns(figure, words[1], 2))
         finish(figure, "Figure 9: the deal-breaker, message by message")
     return figure
 
 
-def remark_2() -> Figure:
+def remark_2() -> Drawn:
     """Draw the generalisations of remark 2: spirals where a2 is not 0, hyperbolas where b1 < 0."""
     spirals = SmccPlane(a1=1.0, b2=0.5, a2=0.9)
     saddles = SmccPlane(a1=1.0, b2=0.5, b1=-0.35)
@@ -219,13 +221,15 @@ def remark_2() -> Figure:
             x = np.array([window.left, window.right])
             panels[1].plot(x, slope * x, color=QUEUE_COLOURS[3], linewidth=1.0, linestyle=(0, (2, 2)))
             at = 1.9 if slope > 0 else -1.9
-            panels[1].text(at, slope * at + 0.18, f"y = {name} x", color=QUEUE_COLOURS[3], fontsize=9, ha="center")
+            panels[1].text(
+                at, slope * at + 0.18, f"y = {name} x", color=QUEUE_COLOURS[3], fontsize="medium", ha="center"
+            )
         explain(figure, panels[0], spirals, [follow(spirals, *start, 12.0) for start in starts])
         finish(figure, "Remark 2: SMCC with a2 > 0, and with b1 < 0")
     return figure
 
 
-DRAWINGS: Mapping[str, Callable[[], Figure]] = {
+DRAWINGS: Mapping[str, Callable[[], Drawn]] = {
     "figure-2": figure_2,
     "figure-3": figure_3,
     "figure-4": figure_4,
@@ -262,27 +266,29 @@ class _OneLaw:
         return self._plane.motion(law, x, y)
 
 
-def _smcc(plane: SmccPlane, title: str) -> Figure:
+def _smcc(plane: SmccPlane, title: str) -> Drawn:
     window = Window(-3.0, 3.0, -2.6, 2.6)
     starts = [(-2.8, 2.3), (-2.8, 1.1), (0.4, 2.3), (2.8, -2.3), (2.8, -1.1), (-0.4, -2.3), (1.0, 1.0), (-1.0, -1.0)]
     trajectories = [follow(plane, *start, 12.0) for start in starts]
     with styled():
-        figure = Figure(figsize=(6.6, 5.6), layout="constrained")
+        figure = sheet(6.6, 5.6)
         axes = figure.subplots()
         draw_field(axes, plane, window)
         draw_lines(axes, plane, window)
         for trajectory in trajectories:
             draw_trajectory(axes, trajectory, arrows=2)
         for x, y, name in ((2.75, 2.35, "A"), (-2.75, -2.35, "A"), (-0.6, 2.35, "B"), (0.6, -2.35, "B")):
-            axes.text(x, y, name, ha="center", va="center", fontsize=12, fontweight="bold", color="#888888", zorder=7)
+            axes.text(
+                x, y, name, ha="center", va="center", fontsize="large", fontweight="bold", color="#888888", zorder=7
+            )
         _crossed(axes, "x", "y")
         explain(figure, axes, plane, trajectories)
         finish(figure, title)
     return figure
 
 
-def _two_panels() -> "tuple[Figure, Sequence[Axes]]":
-    figure = Figure(figsize=(9.6, 4.7), layout="constrained")
+def _two_panels() -> "tuple[Drawn, Sequence[Axes]]":
+    figure = sheet(9.6, 4.7)
     return figure, figure.subplots(1, 2)
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from penstock.figures.pages import SUBTITLE, finish
-from penstock.figures.style import QUEUE_COLOURS, REFERENCE, styled
+from penstock.figures.pages import finish, subtitle
+from penstock.figures.panels import columns
+from penstock.figures.style import QUEUE_COLOURS, REFERENCE, Drawn, sheet, styled
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
 from penstock.theory.phase import SLIDE, Trajectory, field, follow, is_sliding
 from penstock.theory.planar import Model, Plane, QcnPlane, SmccPlane, plane_of
@@ -59,7 +59,7 @@ def portrait(
     target_bps: float | None = None,
     starts: Sequence[tuple[float, float]] = (),
     duration_s: float | None = None,
-) -> Figure:
+) -> Drawn:
     """Draw the phase portrait of a configuration, with ends of queue and rate.
 
     Args:
@@ -96,7 +96,7 @@ def portrait(
         window = replace(window, bottom=max(-highest, plane.limits.slowest_fps), top=highest)
     window = window.around(0.05)
     with styled():
-        figure = Figure(figsize=(8.4, 6.2), layout="constrained")
+        figure = sheet(8.4, 6.2)
         axes = figure.subplots()
         draw_field(axes, plane, window)
         draw_lines(axes, plane, window)
@@ -106,7 +106,7 @@ def portrait(
             axes.axvspan(low, high, color=_WALL, zorder=0)
         _label(axes, given)
         explain(figure, axes, plane, trajectories)
-        axes.set_title(_subtitle(given, model, lasts_s), **SUBTITLE)
+        subtitle(axes, _subtitle(given, model, lasts_s))
         finish(figure, f"{given.scheme.upper()} in the phase plane: the laws of rate, and the line where they meet")
     return figure
 
@@ -211,7 +211,7 @@ def _arrow(axes: "Axes", trajectory: Trajectory, share: float) -> None:
     )
 
 
-def explain(figure: Figure, axes: "Axes", plane: Plane, trajectories: Sequence[Trajectory]) -> None:
+def explain(figure: Drawn, axes: "Axes", plane: Plane, trajectories: Sequence[Trajectory]) -> None:
     """Explain the colours that occur, below the figure."""
     used = set(np.concatenate([trajectory.law for trajectory in trajectories]).tolist())
     for law, name in enumerate((*plane.names, "slide")):
@@ -221,7 +221,8 @@ def explain(figure: Figure, axes: "Axes", plane: Plane, trajectories: Sequence[T
     axes.plot([], [], color=LAW_COLOURS[SLIDE], linewidth=4, alpha=0.35, label="sliding regime")
     if any(_rests(axes, trajectory) for trajectory in trajectories):
         axes.plot([], [], label="at rest", **_RING)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    words = axes.get_legend_handles_labels()
+    figure.legend(*words, loc="outside lower center", ncols=columns(figure, words[1], 6))
 
 
 def _to_plane(given: Configuration, plane: Plane, octets: float, rates_bps: float) -> tuple[float, float]:

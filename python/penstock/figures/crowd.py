@@ -1,0 +1,155 @@
+"""Many flows in one panel: how their rates are spread, a few by name, and each level of the fair share once.
+
+Holds for any number of flows: what is drawn does not grow with them.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from penstock.figures.series import FlowSeries, fair_shares, thinned
+from penstock.figures.style import CROWD, FLOW_COLOURS, MEDIAN, REFERENCE
+from penstock.text import count
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+FLOWS_APART = len(FLOW_COLOURS)
+"""Up to so many flows have a colour each; more are drawn as a crowd."""
+
+_NAMED = 3
+"""Up to so many flows stand out of a crowd, by name."""
+
+_LEVELS_APART = 6
+"""Up to so many fair shares at a time have a line each; of more, the median and the bounds of nine tenths have."""
+
+_GRAIN = 0.01
+"""Levels that are closer than this part of the panel's height are one, and so are moments of its width."""
+
+DASHES: Any = (0, (4, 2.5))
+_DOTS: Any = (0, (1, 1.5))
+
+_NAMED_COLOURS = (FLOW_COLOURS[0], FLOW_COLOURS[2], FLOW_COLOURS[4])
+
+
+_SPREAD = (5, 25, 50, 75, 95)
+"""The percentiles that bound nine tenths and half of the flows, and the median."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A flow that has a line of its own in a crowd, and what is said of it."""
+
+    series: FlowSeries
+    word: str
+    shared: str
+    """The same, where flows of other names stand out in other panels."""
+
+
+class Crowd:
+    """Flows that are too many for a line each.
+
+    Attributes:
+        highest_bps: how high the axis of its panel must reach.
+    """
+
+    def __init__(self, series: list[FlowSeries]) -> None:
+        self._all = series
+        alone = [s for s in series if s.alone]
+        few = 0 < len(alone) <= _NAMED
+        self._named = [Named(s, s.name, s.name) for s in alone] if few else _extremes(series)
+        self._crowd = [s for s in series if not (few and s.alone)]
+        self._times, rates = _grid(self._crowd)
+        self._rates = _spread(rates)
+        _, shares = _grid(series, fair=True)
+        self._shares = _spread(shares)
+        lines = [thinned(one.series)[1] for one in self._named]
+        # A share that lasts for a moment would flatten the rest.
+        tops = [self._rates[-1], *lines, np.atleast_1d(np.quantile(self._shares[-1], 0.98) if len(self._times) else 0)]
+        self.highest_bps = max((float(top.max()) for top in tops if len(top)), default=0.0)
+
+    def draw(self, axes: "Axes", highest_bps: float, scale: float, *, shared: bool) -> None:
+        """Draw the spread of rates and of fair shares over time, and the flows that stand out.
+
+        ``highest_bps`` is the top of the panel, ``scale`` its unit, both bit/s. ``shared`` is true where one legend
+        explains several panels, in which other flows may stand out.
+        """
+        if len(self._times):
+            low, first, middle, third, high = self._rates / scale
+            axes.plot(
+                self._times, middle, color=MEDIAN, linewidth=1.6, label=f"median of {count(len(self._crowd))} flows"
+            )
+            axes.fill_between(self._times, first, third, color=CROWD, alpha=0.35, linewidth=0, label="half of them")
+            axes.fill_between(self._times, low, high, color=CROWD, alpha=0.18, linewidth=0, label="nine tenths")
+        for one, colour in zip(self._named, _NAMED_COLOURS, strict=False):
+            time, rate = thinned(one.series)
+            axes.plot(time, rate / scale, color=colour, label=one.shared if shared else one.word, linewidth=1.1)
+        end_s = float(self._times[-1]) if len(self._times) else 0.0
+        spans = fair_shares(self._all, _GRAIN * highest_bps, _GRAIN * end_s)
+        if _most_at_once(spans) <= _LEVELS_APART:
+            draw_levels(axes, spans, scale)
+            return
+        low, _, middle, _, high = self._shares / scale
+        axes.plot(self._times, middle, color=REFERENCE, linestyle=DASHES, linewidth=1.2, label="median fair share")
+        for edge, label in ((low, "nine tenths of the shares"), (high, None)):
+            axes.plot(self._times, edge, color=REFERENCE, linestyle=_DOTS, linewidth=1.0, label=label)
+
+
+def draw_levels(axes: "Axes", spans: list[tuple[float, float, float]], scale: float) -> None:
+    """Draw levels of the max-min fair share, dashed: from when, until when, and how much (bit/s)."""
+    starts, stops, shares = np.array(spans).reshape(-1, 3).T
+    style: dict[str, Any] = {"color": REFERENCE, "linestyle": DASHES, "linewidth": 1.2, "zorder": 3}
+    axes.hlines(shares / scale, starts, stops, label="max-min fair share", **style)
+
+
+def _extremes(series: list[FlowSeries]) -> list[Named]:
+    """Name the flows that got the least and the most of their fair shares."""
+    parts = [(part, s) for s in series if (part := _part_of_share(s)) is not None]
+    if len(parts) < 2:
+        return []
+    least, most = min(parts, key=lambda entry: entry[0]), max(parts, key=lambda entry: entry[0])
+    words = [("least", *least), ("most", *most)]
+    return [
+        Named(s, f"{s.name}: {word}, {_times(part)} its share", f"flow with {word} of its share")
+        for word, part, s in words
+    ]
+
+
+def _part_of_share(s: FlowSeries) -> float | None:
+    """Return how much of its fair share a flow got while it had one; ``None`` for one that came and went at once."""
+    # A sample tells of the time before it.
+    on = (s.fair_bps > 0) & (s.time_s > 0) & (s.time_s <= s.completed_s)
+    if np.count_nonzero(on) < max(2, len(s.time_s) // 20):
+        return None
+    return float(s.throughput_bps[on].mean() / s.fair_bps[on].mean())
+
+
+def _times(part: float) -> str:
+    return f"{part:.3g} times" if part >= 0.995 else f"{100 * part:.2g} % of"
+
+
+def _grid(series: list[FlowSeries], *, fair: bool = False) -> tuple["NDArray[Any]", "NDArray[Any]"]:
+    """Return times (s), and the rates (bit/s) of all flows at each of them: a column a flow, nan while it is not on."""
+    lines = [thinned(s, fair=fair) for s in series]
+    times = max((time for time, _ in lines), key=len, default=np.empty(0))
+    rates = np.full((len(times), len(lines)), np.nan)
+    for column, (s, (time, rate)) in enumerate(zip(series, lines, strict=True)):
+        # A flow has no rate before its start; at its end `thinned` has ended the line.
+        rates[: len(rate), column] = np.where(time > s.start_s, rate, np.nan)
+    return times, rates
+
+
+def _spread(rates: "NDArray[Any]") -> "NDArray[Any]":
+    """Return the percentiles of each row; where no flow is on nothing is delivered."""
+    rates = rates.copy()
+    rates[np.isnan(rates).all(axis=1)] = 0.0
+    found: NDArray[Any] = np.nanpercentile(rates, _SPREAD, axis=1) if rates.size else np.zeros((len(_SPREAD), 0))
+    return found
+
+
+def _most_at_once(spans: list[tuple[float, float, float]]) -> int:
+    """Return how many levels there are at a time, at most."""
+    edges = sorted([(start, 1) for start, _, _ in spans] + [(stop, -1) for _, stop, _ in spans])
+    return max(np.cumsum([step for _, step in edges]).tolist(), default=0)
