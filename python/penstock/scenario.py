@@ -176,6 +176,7 @@ class Scenario:
         hosts: Table | None = None,
         group: Sequence[Table] | None = None,
         change: Sequence[Table] | None = None,
+        window: Sequence[Table] | None = None,
         record: Table | None = None,
     ) -> None:
         document = {
@@ -195,6 +196,7 @@ class Scenario:
             "group": group,
             "flow": flow,
             "change": change,
+            "window": window,
             "record": record,
         }
         text = tomli_w.dumps({key: value for key, value in document.items() if value is not None})

@@ -88,6 +88,51 @@ class HostSummary(TypedDict):
     rate_limiters_max: int
 
 
+class WindowTotals(TypedDict):
+    """Sums over the network and a window; those of windows that lie end to end add up to those of the run."""
+
+    frames_offered: int
+    frames_sent: int
+    copies_made: int
+    frames_delivered: int
+    frames_dropped: int
+    frames_lost_on_link: int
+    feedback_frames: int
+    notifications: NotRequired[int]
+    probes_returned: NotRequired[int]
+    pause_frames: NotRequired[int]
+    packet_hops: int
+
+
+class WindowFlow(TypedDict):
+    """One flow in a window."""
+
+    name: str
+    throughput_bps: float
+    fair_rate_bps: float
+    mean_rate_bps: float
+    std_rate_bps: float
+    frames_sent: int
+    frames_delivered: int
+    frames_dropped: int
+    feedback_received: int
+
+
+class WindowSummary(TypedDict):
+    """A window of measurement: statistics and counts from its start to its end alone."""
+
+    name: str
+    start_s: float
+    end_s: float
+    totals: WindowTotals
+    loss_rate: float
+    feedback_rate: float
+    jain_index: float
+    queues: list[QueueSummary]
+    flows: list[WindowFlow]
+    hosts: list[HostSummary]
+
+
 class RunSummary(TypedDict):
     """How the run went on this machine; the only part that the same seed does not repeat."""
 
@@ -118,6 +163,8 @@ class Summary(TypedDict):
     queues: list[QueueSummary]
     flows: list[FlowSummary]
     hosts: list[HostSummary]
+    windows: NotRequired[list[WindowSummary]]
+    """Where the scenario has windows of measurement; of a run that was stopped, those that it opened."""
     run: RunSummary
 
 

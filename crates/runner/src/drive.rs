@@ -13,7 +13,7 @@ use crate::memory::{self, Memory};
 use crate::recorder::Recorder;
 use crate::rows::flow_table;
 use crate::sink::Sink;
-use crate::summary::{Course, Summary, proportional_bps};
+use crate::summary::{Course, Measured, Summary, proportional_bps};
 use crate::tables::Table;
 use crate::{Options, Progress, Run, RunError, Store};
 
@@ -62,19 +62,14 @@ impl Job<'_> {
         };
         memory::check_network(plan)?;
         let mut sim = Sim::<S, _, FULL>::new(&plan.network, configs, plan.seed, recorder);
-        let warmed_up = self.clock.advance(&mut sim, Instant::ZERO + plan.warmup);
-        sim.start_measuring();
-        let ended = match warmed_up {
-            ControlFlow::Continue(()) => self.clock.advance(&mut sim, Instant::ZERO + plan.duration),
-            stopped => stopped,
-        };
+        let (ended, windows) = self.measure(&mut sim);
         if let Some(error) = self.clock.failure.take() {
             return Err(error);
         }
         let course = Course { end: sim.now(), interrupted: ended.is_break(), wall_s: self.clock.wall().as_secs_f64() };
         let (outcome, recorder) = sim.finish();
         let recorded = recorder.finish()?;
-        let summary = Summary::new(plan, &outcome, &recorded.settling, &course);
+        let summary = Summary::new(plan, &outcome, &windows, &recorded.settling, &course);
 
         let schema = Table::Flows.schema::<S>(plan.network.pfc.is_some());
         let mut flows = match &self.folder {
@@ -93,6 +88,51 @@ impl Job<'_> {
         folder.write(folder::SCENARIO, &plan.resolved)?;
         folder.write(folder::SUMMARY, &summary.to_json())?;
         crate::open(&folder.publish()?)
+    }
+}
+
+/// An occasion to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Occasion {
+    Close(usize),
+    WarmedUp,
+    Open(usize),
+}
+
+impl Job<'_> {
+    /// Lets `sim` run to its end, if nothing stops it, and measures on the way: the whole run, and the plan's windows.
+    fn measure<S: Scheme, const FULL: bool>(
+        &mut self,
+        sim: &mut Sim<S, Recorder<'_, FULL>, FULL>,
+    ) -> (ControlFlow<()>, Vec<Measured>) {
+        let plan = self.plan;
+        let mut occasions = vec![(Instant::ZERO + plan.warmup, Occasion::WarmedUp)];
+        for (window, spec) in plan.windows.iter().enumerate() {
+            occasions.extend([(spec.time.start, Occasion::Open(window)), (spec.time.end, Occasion::Close(window))]);
+        }
+        occasions.sort_unstable();
+        let mut measured = Vec::new();
+        let mut ended = ControlFlow::Continue(());
+        for (at, occasion) in occasions {
+            if ended.is_continue() {
+                ended = self.clock.advance(sim, at);
+            }
+            // A run that was stopped closes what it has opened, and opens no more.
+            match occasion {
+                Occasion::WarmedUp => sim.start_measuring(),
+                Occasion::Open(window) if ended.is_continue() => sim.open_window(window),
+                Occasion::Open(_) => {}
+                Occasion::Close(window) => {
+                    let closed = sim.close_window(window);
+                    measured.extend(closed.map(|outcome| Measured { window, until: sim.now(), outcome }));
+                }
+            }
+        }
+        if ended.is_continue() {
+            ended = self.clock.advance(sim, Instant::ZERO + plan.duration);
+        }
+        measured.sort_by_key(|measured| measured.window);
+        (ended, measured)
     }
 }
 

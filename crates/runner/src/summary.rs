@@ -5,7 +5,7 @@ use penstock_scenario::Plan;
 use penstock_scenario::plan::Assigned;
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::NodeKind;
-use penstock_sim::outcome::Outcome;
+use penstock_sim::outcome::{FlowOutcome, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::fair;
@@ -49,6 +49,9 @@ pub struct Summary {
     pub flows: Vec<FlowSummary>,
     /// Every host.
     pub hosts: Vec<HostSummary>,
+    /// The windows of measurement that the scenario has, if it has any; of a run that was stopped, those that it opened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<WindowSummary>,
     /// The machine's share: differs from run to run.
     pub run: RunSummary,
 }
@@ -184,6 +187,84 @@ pub struct HostSummary {
     pub rate_limiters_max: u32,
 }
 
+/// A window of measurement: statistics and counts from its start to its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WindowSummary {
+    /// Its name.
+    pub name: String,
+    /// When it opened, s.
+    pub start_s: f64,
+    /// When it closed, s: where a run that was stopped ended, if that was earlier than planned.
+    pub end_s: f64,
+    /// Counts over the network.
+    pub totals: WindowTotals,
+    /// Frames dropped in the network over frames sent.
+    pub loss_rate: f64,
+    /// Feedback frames that reached sources over data frames sent.
+    pub feedback_rate: f64,
+    /// Jain's index of the controlled flows' throughputs.
+    pub jain_index: f64,
+    /// The recorded queues.
+    pub queues: Vec<QueueSummary>,
+    /// Every flow.
+    pub flows: Vec<WindowFlow>,
+    /// Every host.
+    pub hosts: Vec<HostSummary>,
+}
+
+/// Counts over the network in a window. Those of windows that lie end to end add up to those of the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowTotals {
+    /// Data frames that generators made.
+    pub frames_offered: u64,
+    /// Data frames released into the network.
+    pub frames_sent: u64,
+    /// Copies made at the branches of multicast trees, beyond the first of each frame.
+    pub copies_made: u64,
+    /// Data frames and copies that reached a destination.
+    pub frames_delivered: u64,
+    /// Data frames and copies dropped at full queues.
+    pub frames_dropped: u64,
+    /// Data frames and copies lost on broken links.
+    pub frames_lost_on_link: u64,
+    /// Signals that reached the sources of controlled flows.
+    pub feedback_frames: u64,
+    /// Of them, notifications. Where sources send probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notifications: Option<u64>,
+    /// Of them, probes that came back. Where sources send probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probes_returned: Option<u64>,
+    /// Frames of priority flow control, pause and resume; where the network has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_frames: Option<u64>,
+    /// Frames, data or control, that crossed a link.
+    pub packet_hops: u64,
+}
+
+/// A flow in a window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WindowFlow {
+    /// Its name.
+    pub name: String,
+    /// Rate of delivery, bit/s; the mean over the destinations.
+    pub throughput_bps: f64,
+    /// Time-weighted max-min fair share, bit/s; it counts as zero while the flow is not active.
+    pub fair_rate_bps: f64,
+    /// Time-weighted mean of the allowed rate while the flow was active, bit/s.
+    pub mean_rate_bps: f64,
+    /// Its standard deviation, bit/s.
+    pub std_rate_bps: f64,
+    /// Frames released into the network.
+    pub frames_sent: u64,
+    /// Frames and copies that reached a destination.
+    pub frames_delivered: u64,
+    /// Frames and copies dropped at full queues.
+    pub frames_dropped: u64,
+    /// Signals that the source received.
+    pub feedback_received: u64,
+}
+
 /// What the run cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
@@ -208,6 +289,16 @@ pub(crate) struct Course {
     pub(crate) wall_s: f64,
 }
 
+/// A window that has closed.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    /// Its index in the plan.
+    pub(crate) window: usize,
+    /// When it closed.
+    pub(crate) until: Instant,
+    pub(crate) outcome: Outcome,
+}
+
 impl Course {
     /// Where measuring began: a run that was stopped in its warm-up has measured nothing.
     fn measured_from(&self, plan: &Plan) -> Instant {
@@ -216,12 +307,16 @@ impl Course {
 }
 
 impl Summary {
-    pub(crate) fn new(plan: &Plan, outcome: &Outcome, settling: &[Option<Duration>], course: &Course) -> Self {
+    pub(crate) fn new(
+        plan: &Plan,
+        outcome: &Outcome,
+        windows: &[Measured],
+        settling: &[Option<Duration>],
+        course: &Course,
+    ) -> Self {
         let totals = &outcome.totals;
-        let network_flows = &plan.network.flows;
-        let controlled = network_flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.reaction_point.is_some());
         let probing = totals.probes_sent > 0;
-        let any_uncontrolled = network_flows.iter().any(|flow| flow.reaction_point.is_none());
+        let any_uncontrolled = plan.network.flows.iter().any(|flow| flow.reaction_point.is_none());
         Self {
             scenario: plan.name.clone(),
             scheme: plan.scheme().to_owned(),
@@ -251,10 +346,11 @@ impl Summary {
             },
             loss_rate: ratio(totals.frames_dropped, totals.frames_sent),
             feedback_rate: ratio(totals.feedback_frames, totals.frames_sent),
-            jain_index: jain_index(controlled.map(|(_, flow)| flow.throughput_bps)),
+            jain_index: fairness(plan, outcome),
             queues: queues(plan, outcome),
             flows: flows(plan, outcome, settling, course),
             hosts: hosts(plan, outcome),
+            windows: windows.iter().map(|measured| window(plan, measured, probing)).collect(),
             run: RunSummary {
                 wall_s: course.wall_s,
                 events_per_s: if course.wall_s > 0.0 { (totals.events as f64 / course.wall_s) as u64 } else { 0 },
@@ -294,6 +390,56 @@ fn schemes(plan: &Plan) -> Vec<AssignedSummary> {
     if differ { all } else { Vec::new() }
 }
 
+/// Of a window. `probing` says whether sources send probes at any time.
+fn window(plan: &Plan, measured: &Measured, probing: bool) -> WindowSummary {
+    let Measured { window, until, outcome } = measured;
+    let spec = &plan.windows[*window];
+    let totals = &outcome.totals;
+    let count = plan.flow_names.len();
+    let fair = fair::mean_bps(&plan.fair, spec.time.start, *until, count, |period| &period.max_min_bps);
+    let flow = |(i, flow): (usize, &FlowOutcome)| WindowFlow {
+        name: plan.flow_names[i].clone(),
+        throughput_bps: flow.throughput_bps,
+        fair_rate_bps: fair[i],
+        mean_rate_bps: flow.mean_rate_bps,
+        std_rate_bps: flow.std_rate_bps,
+        frames_sent: flow.frames_sent,
+        frames_delivered: flow.frames_delivered,
+        frames_dropped: flow.frames_dropped,
+        feedback_received: flow.feedback_received,
+    };
+    WindowSummary {
+        name: spec.name.clone(),
+        start_s: spec.time.start.since(Instant::ZERO).as_seconds(),
+        end_s: until.since(Instant::ZERO).as_seconds(),
+        totals: WindowTotals {
+            frames_offered: totals.frames_offered,
+            frames_sent: totals.frames_sent,
+            copies_made: totals.copies_made,
+            frames_delivered: totals.frames_delivered,
+            frames_dropped: totals.frames_dropped,
+            frames_lost_on_link: totals.frames_lost_on_link,
+            feedback_frames: totals.feedback_frames,
+            notifications: probing.then_some(totals.feedback_frames - totals.probes_returned),
+            probes_returned: probing.then_some(totals.probes_returned),
+            pause_frames: plan.network.pfc.is_some().then_some(totals.pause_frames),
+            packet_hops: totals.packet_hops,
+        },
+        loss_rate: ratio(totals.frames_dropped, totals.frames_sent),
+        feedback_rate: ratio(totals.feedback_frames, totals.frames_sent),
+        jain_index: fairness(plan, outcome),
+        queues: queues(plan, outcome),
+        flows: outcome.flows.iter().enumerate().map(flow).collect(),
+        hosts: hosts(plan, outcome),
+    }
+}
+
+/// Jain's index of the controlled flows' throughputs.
+fn fairness(plan: &Plan, outcome: &Outcome) -> f64 {
+    let flows = plan.network.flows.iter().zip(&outcome.flows);
+    jain_index(flows.filter(|(flow, _)| flow.reaction_point.is_some()).map(|(_, flow)| flow.throughput_bps))
+}
+
 fn queues(plan: &Plan, outcome: &Outcome) -> Vec<QueueSummary> {
     let summary = |&id: &penstock_sim::network::QueueId| {
         let (port, priority) = plan.network.place(id).expect("only data queues are recorded");
@@ -320,7 +466,7 @@ fn flows(plan: &Plan, outcome: &Outcome, settling: &[Option<Duration>], course: 
     let from = course.measured_from(plan);
     let probing = outcome.totals.probes_sent > 0;
     let fair = fair::mean_bps(&plan.fair, from, course.end, plan.flow_names.len(), |period| &period.max_min_bps);
-    let summary = |(i, flow): (usize, &penstock_sim::outcome::FlowOutcome)| {
+    let summary = |(i, flow): (usize, &FlowOutcome)| {
         let (source, destinations) = &plan.flow_ends[i];
         let start = plan.network.flows[i].start;
         FlowSummary {

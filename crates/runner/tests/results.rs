@@ -178,6 +178,67 @@ fn arrivals_are_recorded_on_request_and_signals_unless_told_otherwise() {
     assert!(counts(&arrivals, "queue_octets").iter().all(|&octets| octets <= 40_000));
 }
 
+/// Windows that lie end to end, and one across.
+const WINDOWS: &str = r#"[{ name = "first", start = "0 s", end = "50 ms" }, { name = "second", start = "50 ms" },
+    { name = "across", start = "40 ms", end = "60 ms" }]"#;
+
+#[test]
+fn windows_add_up_to_the_run_and_change_nothing_in_it() {
+    let tight = ("topology.star.buffer", "40 KB");
+    let plain = run(&star(&[tight]), &Options::default()).unwrap();
+    let result = run(&star(&[tight, ("window", WINDOWS)]), &Options::default()).unwrap();
+    assert_eq!(fingerprint_without_windows(&result), fingerprint_without_windows(&plain));
+    let [first, second, across] = &result.summary.windows[..] else { panic!("three windows") };
+    assert_eq!((first.name.as_str(), first.start_s, first.end_s), ("first", 0.0, 0.05));
+    assert_eq!((across.name.as_str(), across.start_s, across.end_s), ("across", 0.04, 0.06));
+    let t = &result.summary.totals;
+    assert!(t.frames_dropped > 0 && t.feedback_frames > 0, "{t:?}");
+    let sums = [
+        (first.totals.frames_offered + second.totals.frames_offered, t.frames_offered),
+        (first.totals.frames_sent + second.totals.frames_sent, t.frames_sent),
+        (first.totals.frames_delivered + second.totals.frames_delivered, t.frames_delivered),
+        (first.totals.frames_dropped + second.totals.frames_dropped, t.frames_dropped),
+        (first.totals.feedback_frames + second.totals.feedback_frames, t.feedback_frames),
+        (first.totals.packet_hops + second.totals.packet_hops, t.packet_hops),
+    ];
+    assert!(sums.iter().all(|(parts, whole)| parts == whole), "{sums:?}");
+    for (whole, (a, b)) in result.summary.queues.iter().zip(first.queues.iter().zip(&second.queues)) {
+        assert!((whole.mean_octets - (a.mean_octets * 0.25 + b.mean_octets * 0.75)).abs() < 1e-6, "{}", whole.name);
+        assert_eq!(whole.max_octets, a.max_octets.max(b.max_octets));
+        assert_eq!(whole.min_octets, a.min_octets.min(b.min_octets));
+        assert_eq!(whole.frames_dropped, a.frames_dropped + b.frames_dropped);
+    }
+    for (whole, (a, b)) in result.summary.flows.iter().zip(first.flows.iter().zip(&second.flows)) {
+        assert!((whole.throughput_bps - (a.throughput_bps * 0.25 + b.throughput_bps * 0.75)).abs() < 1.0);
+        assert!((whole.fair_rate_bps - (a.fair_rate_bps * 0.25 + b.fair_rate_bps * 0.75)).abs() < 1.0);
+    }
+    // Before the warm-up is over a window measures all the same.
+    let warmed = run(&star(&[tight, ("window", WINDOWS), ("warmup", "100 ms")]), &Options::default()).unwrap();
+    assert_eq!(warmed.summary.windows, result.summary.windows);
+    assert_ne!(warmed.summary.queues, result.summary.queues);
+}
+
+fn fingerprint_without_windows(result: &Run) -> String {
+    let mut summary = result.summary.clone();
+    summary.windows.clear();
+    summary.run = Default::default();
+    summary.to_json()
+}
+
+#[test]
+fn a_run_that_is_stopped_keeps_the_windows_that_it_opened() {
+    let plan = star(&[("window", WINDOWS)]);
+    let options = Options { slice: Some(Duration::from_ms(1)), ..Options::default() };
+    let result = penstock_runner::run(&plan, &options, &mut |progress| {
+        if progress.now.0 >= 45_000_000_000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let summary = result.unwrap().summary;
+    assert_eq!(summary.interrupted_at_s, Some(0.045));
+    let windows: Vec<_> = summary.windows.iter().map(|w| (w.name.as_str(), w.start_s, w.end_s)).collect();
+    assert_eq!(windows, [("first", 0.0, 0.045), ("across", 0.04, 0.045)]);
+    assert_eq!(summary.windows[0].totals.frames_delivered, summary.totals.frames_delivered);
+}
+
 #[test]
 fn a_claim_to_lose_nothing_is_judged_and_no_other() {
     let lossy = [("topology.star.buffer", "40 KB")];

@@ -8,6 +8,7 @@ use penstock_sim::network::{
     PortEvent, PortId, QueueId, ReactionPointSpec, RpId, Traffic,
 };
 
+use crate::clocks::Clocks;
 use crate::groups::Groups;
 use crate::keys::{Record, Value};
 use crate::limits::{Bounds, Excess, ROWS, SAMPLES, SHARES, SHARING};
@@ -16,7 +17,7 @@ use crate::routing::Branch;
 use crate::topology::{self, Fabric, capacity};
 use crate::traffic::{self, FlowSpec};
 use crate::units::{self, Dimension};
-use crate::{Choice, FairPeriod, Plan, ScenarioError, fair, names, pfc, plan, schemes, write};
+use crate::{Choice, FairPeriod, Plan, ScenarioError, fair, names, pfc, plan, schemes, windows, write};
 
 /// MAC address of the node before the first: locally administered.
 const STATION: u64 = 0x0200_0000_0000;
@@ -36,6 +37,7 @@ pub(crate) fn plan(
     }
     record.fill("name", Value::Text(filed));
     let duration = Duration(record.number("duration"));
+    let mut notes = windows::cut_short(&mut record, duration);
     let warmup = Duration(record.number("warmup"));
     if warmup >= duration {
         let message = "nothing is left to measure: the warm-up lasts as long as the run";
@@ -65,16 +67,19 @@ pub(crate) fn plan(
     let groups = Groups::read(record.tables("group"), &fabric, bounds, file)?;
     let seed = record.number("seed");
     let flows = traffic::flows(record.tables_mut("flow"), &fabric, &groups, seed, duration, bounds, file)?;
-    let mut network = network(&record, &fabric, &flows, duration, file)?;
+    let clocks = clocks(&record, &fabric, seed);
+    let mut network = network(&record, &fabric, &flows, &clocks, duration, file)?;
     check_frames(&record, &topology, &network, file)?;
     if let Some(table) = record.table_mut("pfc") {
         network.pfc = Some(pfc::pfc(table, &network, &fabric, file)?);
     }
     let schemes = schemes::assign(&mut record, scheme, &network, &fabric, choice, file)?;
     let recorded = recorded(&mut record, &fabric, &network, duration, bounds, file)?;
+    let windows = windows::windows(&mut record, &network, duration, bounds, file)?;
     check_offered(&network, duration).map_err(|e| excess(&record, "flow", file, e))?;
     let fair = fair_shares(&network, duration, bounds).map_err(|e| excess(&record, "flow", file, e))?;
 
+    notes.extend(pfc::notes(&network));
     Ok(Plan {
         name: record.text("name").expect("filled").to_owned(),
         question: record.text("question").expect("required").to_owned(),
@@ -88,7 +93,8 @@ pub(crate) fn plan(
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),
         flow_ends: flows.iter().map(|f| (f.source, f.destinations(&groups).to_vec())).collect(),
         record: recorded,
-        notes: pfc::notes(&network),
+        windows,
+        notes,
         fair,
         limits: choice.limits,
         network,
@@ -130,6 +136,7 @@ fn network(
     record: &Record,
     fabric: &Fabric,
     flows: &[FlowSpec],
+    clocks: &Clocks,
     duration: Duration,
     file: &str,
 ) -> Result<Network, ScenarioError> {
@@ -138,7 +145,7 @@ fn network(
     let node = |(i, n): (usize, &topology::FabricNode)| Node { kind: n.kind, station: STATION + 1 + i as u64 };
     let mut network = Network {
         nodes: fabric.nodes.iter().enumerate().map(node).collect(),
-        ports: ports(settings, hosts, fabric, file)?,
+        ports: ports(settings, hosts, fabric, clocks, file)?,
         priorities: flows.iter().map(|f| f.priority).collect::<BTreeSet<u8>>().into_iter().collect(),
         hops: Vec::new(),
         flows: Vec::new(),
@@ -183,13 +190,25 @@ fn network(
         });
     }
     for change in record.tables("change") {
-        add_change(change, &mut network, fabric, duration, file)?;
+        add_change(change, &mut network, fabric, clocks, duration, file)?;
     }
     network.changes.sort_by_key(|change| change.at);
     Ok(network)
 }
 
-fn ports(settings: &Record, hosts: &Record, fabric: &Fabric, file: &str) -> Result<Vec<Port>, ScenarioError> {
+/// The clocks of the nodes.
+fn clocks(record: &Record, fabric: &Fabric, seed: u64) -> Clocks {
+    let tolerance = record.table("network").expect("network has defaults").number("clock_tolerance");
+    Clocks::draw(tolerance, seed, fabric.nodes.iter().map(|n| n.name.as_str()))
+}
+
+fn ports(
+    settings: &Record,
+    hosts: &Record,
+    fabric: &Fabric,
+    clocks: &Clocks,
+    file: &str,
+) -> Result<Vec<Port>, ScenarioError> {
     let queue = capacity(hosts, "queue").unwrap_or(Capacity::Arbiter);
     let listed = settings.list("congestion_points");
     let everywhere = settings.text("congestion_points") == Some("everywhere");
@@ -224,7 +243,7 @@ fn ports(settings: &Record, hosts: &Record, fabric: &Fabric, file: &str) -> Resu
             node: NodeId(p.node as u32),
             peer: NodeId(p.peer as u32),
             number: p.number,
-            rate: BitRate(p.rate),
+            rate: clocks.rate(p.node, p.rate),
             latency: Duration(latency),
             capacity,
             congestion_points,
@@ -274,6 +293,7 @@ fn add_change(
     change: &Record,
     network: &mut Network,
     fabric: &Fabric,
+    clocks: &Clocks,
     duration: Duration,
     file: &str,
 ) -> Result<(), ScenarioError> {
@@ -307,6 +327,10 @@ fn add_change(
             let message = format!("there is no link \"{link}\"");
             fault(change, "link", file, message).with_hint(fabric.suggest_port(&name))
         })?;
+        let event = match event {
+            PortEvent::Rate(rate) => PortEvent::Rate(clocks.rate(fabric.ports[port].node, rate.0)),
+            other => other,
+        };
         match event {
             PortEvent::Rate(rate) if at == Instant::ZERO => network.ports[port].rate = rate,
             _ => network.changes.push(Change { at, port: PortId(port as u32), event }),

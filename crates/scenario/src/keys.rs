@@ -176,6 +176,15 @@ impl Record {
         slot.1 = Some(Entry { origin: Origin::Default, value });
     }
 
+    /// Takes tables out of a list; says how many.
+    pub(crate) fn leave_out(&mut self, key: &str, which: impl Fn(&Record) -> bool) -> usize {
+        let slot = self.entries.iter_mut().find(|(name, _)| *name == key).expect("key is declared");
+        let Some(Entry { value: Value::Tables(records), .. }) = &mut slot.1 else { return 0 };
+        let before = records.len();
+        records.retain(|record| !which(record));
+        before - records.len()
+    }
+
     /// A whole number or a quantity in its base unit, if the key has one.
     pub(crate) fn get(&self, key: &str) -> Option<u64> {
         match self.entry(key).map(|e| &e.value) {

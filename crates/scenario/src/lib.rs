@@ -11,6 +11,7 @@
 //! ```
 
 mod assemble;
+mod clocks;
 mod error;
 mod fair;
 mod groups;
@@ -30,10 +31,11 @@ mod topology;
 mod traffic;
 mod tree;
 pub mod units;
+mod windows;
 mod write;
 
 pub use error::ScenarioError;
 pub use pfc::headroom_needed;
-pub use plan::{Assigned, FairPeriod, Plan, Record};
+pub use plan::{Assigned, FairPeriod, Plan, Record, Window};
 pub use scenario::{Choice, Scenario};
 pub use schema::{reference, schema};

@@ -36,6 +36,8 @@ pub struct Plan {
     pub flow_ends: Vec<(usize, Vec<usize>)>,
     /// What is recorded.
     pub record: Record,
+    /// What is measured beside the whole run.
+    pub windows: Vec<Window>,
     /// What a reader of the results should know of how the run was laid out, in sentences.
     pub notes: Vec<String>,
     /// The reference allocation.
@@ -70,6 +72,15 @@ pub struct Record {
     pub signals: bool,
     /// Record every arrival of a data frame at the sampled queues.
     pub arrivals: bool,
+}
+
+/// A window of measurement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    /// Its name, unlike any other's.
+    pub name: String,
+    /// From when till when; not empty, within the run.
+    pub time: Range<Instant>,
 }
 
 /// The reference allocation while nothing changes: no flow starts or stops, no link changes.

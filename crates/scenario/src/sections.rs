@@ -10,11 +10,14 @@ use penstock_schemes::{Info, Parameter, SCHEMES, Unit};
 use penstock_sim::network::{FASTEST, LARGEST_QUEUE, LONGEST};
 
 use crate::keys::{Fallback, Key, Kind, Section, Value};
-use crate::units::Dimension::{Rate, Size, Time};
+use crate::units::Dimension::{Rate, Size, Time, Tolerance};
 use crate::write;
 
 /// The whole scenario.
 pub(crate) static SCENARIO: LazyLock<Section> = LazyLock::new(scenario);
+
+/// The largest tolerance of clocks, a hundredth, in parts per billion.
+const MOST_OFF: u64 = 10_000_000;
 
 /// Beyond this, TOML has no whole numbers.
 const LARGEST_COUNT: u64 = i64::MAX as u64;
@@ -49,6 +52,7 @@ fn scenario() -> Section {
             key("group", Kind::Tables(flow::group()), "[]", ""),
             required("flow", Kind::Tables(flow::flow()), ""),
             key("change", Kind::Tables(change()), "[]", ""),
+            key("window", Kind::Tables(window()), "[]", ""),
             key("record", Kind::Table(record()), "{}", ""),
         ],
     )
@@ -168,6 +172,14 @@ fn network() -> Section {
                 "How signals travel: as real frames on the reversed path, or at an ideal fixed delay, as in \
                  { ideal = \"10 us\" }.",
             ),
+            key(
+                "clock_tolerance",
+                Kind::Quantity(Tolerance, 0, MOST_OFF),
+                "0 ppm",
+                "How far the clocks of nodes may be off, either way: the rates of all lines on which a node sends deviate by \
+                 what is drawn for it, by the seed and its name. IEEE 802.3 allows 100 ppm. Without it, sources at exactly \
+                 the rate of their bottleneck stay in phase, which no two clocks do.",
+            ),
             key("node_delay", time(0), "0 s", "Time that a frame takes from the input of a node to its output queue."),
             key("node_delay_at", Kind::Word(&["switches", "hosts", "all"]), "switches", "Which nodes take node_delay."),
             key(
@@ -237,6 +249,18 @@ fn change() -> Section {
                 "not a change of state",
                 "The link breaks, or is whole again.",
             ),
+        ],
+    )
+}
+
+fn window() -> Section {
+    section(
+        "A window of measurement beside that of the whole run: the summary then has its statistics and counts too. Windows may \
+         overlap.",
+        vec![
+            required("name", Kind::Text, "Name of the window."),
+            required("start", time(0), "When it opens."),
+            optional("end", time(1), "the end of the run", "When it closes."),
         ],
     )
 }

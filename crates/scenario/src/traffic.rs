@@ -68,8 +68,9 @@ pub(crate) fn flows(
             .map_err(|e| excess(table, "to", file, e))?;
         bounds.go_on().map_err(|e| excess(table, "from", file, e))?;
         let own = flow_names(table, pairs.len() * rounds, flows.len(), bounds, file)?;
-        let model = model(table, duration, file)?;
+        let model = model(table, file)?;
         let sizes = Sizes::read(table, file)?;
+        let starts = Starts::read(table, file)?;
         let stagger = table.number("stagger");
         for (i, name) in own.into_iter().enumerate() {
             if !names.insert(name.clone()) {
@@ -79,14 +80,44 @@ pub(crate) fn flows(
             let (round, place) = (i / pairs.len(), i % pairs.len());
             let (source, to) = pairs[place];
             let later = stagger.saturating_mul(place as u64).saturating_add(every.saturating_mul(round as u64));
-            let start = Instant(model.start.0.saturating_add(later));
-            check_times(table, start, &model, duration, file)?;
+            check_times(table, starts.latest.saturating_add(later), later > 0, &model, duration, file)?;
+            let start = Instant(starts.of(seed, &name) + later);
             let size = sizes.as_ref().map(|sizes| sizes.of(seed, &name));
             flows.push(FlowSpec { name, table: index, source, to, start, size, ..model.one() });
         }
     }
     route(tables, &mut flows, fabric, groups, bounds, file)?;
     Ok(flows)
+}
+
+/// When the first round of a table's flows begins.
+#[derive(Debug, Clone, Copy)]
+struct Starts {
+    earliest: u64,
+    latest: u64,
+}
+
+impl Starts {
+    fn read(table: &Record, file: &str) -> Result<Self, ScenarioError> {
+        if let Some(start) = table.get("start") {
+            return Ok(Self { earliest: start, latest: start });
+        }
+        let range =
+            table.table("start").and_then(|choice| choice.table("uniform")).expect("a time, or a range of times");
+        let (earliest, latest) = (range.number("minimum"), range.number("maximum"));
+        if earliest >= latest {
+            let message = format!("not above the minimum of {}", units::time(earliest));
+            return Err(fault(range, "maximum", file, message).with_hint("for a single time, write it alone"));
+        }
+        Ok(Self { earliest, latest })
+    }
+
+    /// The start of the flow called `name`: it hangs on the seed and the name alone.
+    fn of(self, seed: u64, name: &str) -> u64 {
+        let times = u128::from(self.latest - self.earliest) + 1;
+        let word = routing::hash(name.as_bytes(), &[&seed.to_le_bytes()[..], b"start"].concat());
+        self.earliest + ((u128::from(word) * times) >> 64) as u64
+    }
 }
 
 impl FlowSpec {
@@ -220,7 +251,7 @@ fn rounds(table: &Record, file: &str) -> Result<(usize, u64), ScenarioError> {
 }
 
 /// What the flows of a table have in common.
-fn model(table: &Record, duration: Duration, file: &str) -> Result<FlowSpec, ScenarioError> {
+fn model(table: &Record, file: &str) -> Result<FlowSpec, ScenarioError> {
     let traffic = traffic(table, file)?;
     let frame = table.number("frame");
     let excess = match table.entry("excess").map(|e| &e.value) {
@@ -243,14 +274,13 @@ fn model(table: &Record, duration: Duration, file: &str) -> Result<FlowSpec, Sce
         traffic,
         size: None,
         frame: frame as u16,
-        start: Instant(table.number("start")),
+        start: Instant::ZERO,
         stop: table.get("stop").map(Instant),
         excess,
         controlled: table.switch("controlled"),
         priority: table.number("priority") as u8,
         weight: table.number("weight") as u16,
     };
-    check_times(table, model.start, &model, duration, file)?;
     Ok(model)
 }
 
@@ -286,32 +316,34 @@ fn traffic(table: &Record, file: &str) -> Result<Traffic, ScenarioError> {
     })
 }
 
+/// Checks that a flow that begins at `start` at the latest (`later` than the first of its table) lies in the run.
 fn check_times(
     table: &Record,
-    start: Instant,
+    start: u64,
+    later: bool,
     model: &FlowSpec,
     duration: Duration,
     file: &str,
 ) -> Result<(), ScenarioError> {
     let key = match table.get("every") {
-        _ if start == model.start => "start",
+        _ if !later => "start",
         Some(_) => "every",
         None => "stagger",
     };
-    if start.0 >= duration.0 {
+    if start >= duration.0 {
         let message = "a flow would start at or after the end of the run";
         let hint = match key {
             "start" => format!("the run ends at {}", units::time(duration.0)),
             _ => format!(
                 "the run ends at {}, the last flow would start at {}",
                 units::time(duration.0),
-                units::time(start.0)
+                units::time(start)
             ),
         };
         return Err(fault(table, key, file, message).with_hint(hint));
     }
-    if model.stop.is_some_and(|stop| stop <= start) {
-        let hint = format!("it starts at {}; stop must be later", units::time(start.0));
+    if model.stop.is_some_and(|stop| stop.0 <= start) {
+        let hint = format!("it starts at {}; stop must be later", units::time(start));
         return Err(fault(table, "stop", file, "a flow would stop before it starts").with_hint(hint));
     }
     Ok(())

@@ -14,6 +14,8 @@ pub enum Dimension {
     Size,
     /// A rate, in bits per second.
     Rate,
+    /// A part of something, in parts per billion.
+    Tolerance,
 }
 
 /// The most digits of a number, the point counted: times the largest unit they stay below 2^128.
@@ -60,6 +62,7 @@ const RATE: Names = &[
     ("kbit/s", 1000),
     ("bit/s", 1),
 ];
+const TOLERANCE: Names = &[("ppm", 1000), ("ppb", 1)];
 
 impl Dimension {
     /// The units of this dimension, the ones to write first.
@@ -68,6 +71,7 @@ impl Dimension {
             Self::Time => TIME,
             Self::Size => SIZE,
             Self::Rate => RATE,
+            Self::Tolerance => TOLERANCE,
         }
     }
 
@@ -77,6 +81,7 @@ impl Dimension {
             Self::Time => "time",
             Self::Size => "size",
             Self::Rate => "rate",
+            Self::Tolerance => "tolerance",
         }
     }
 
@@ -86,6 +91,7 @@ impl Dimension {
             Self::Time => "picoseconds",
             Self::Size => "octets",
             Self::Rate => "bit/s",
+            Self::Tolerance => "parts per billion",
         }
     }
 
@@ -95,6 +101,7 @@ impl Dimension {
             Self::Time => "15 ms",
             Self::Size => "150 KB",
             Self::Rate => "10 Gbps",
+            Self::Tolerance => "100 ppm",
         }
     }
 }
@@ -169,7 +176,7 @@ pub fn parse(dimension: Dimension, text: &str) -> Result<u64, Unreadable> {
 pub fn format(dimension: Dimension, value: u64) -> String {
     let units = dimension.units();
     let exact = |&&(name, factor): &&(&str, u64)| match value {
-        0 => factor == 1 || name == "s",
+        0 => factor == 1 || matches!(name, "s" | "ppm"),
         _ => name != "min" && value.is_multiple_of(factor),
     };
     let (name, factor) = units.iter().find(exact).expect("each dimension has its base unit");
@@ -212,7 +219,7 @@ fn decimal(number: &str) -> Option<(u128, u32)> {
 }
 
 fn unknown_unit(dimension: Dimension, text: &str, unit: &str) -> Unreadable {
-    let others = [Dimension::Time, Dimension::Size, Dimension::Rate];
+    let others = [Dimension::Time, Dimension::Size, Dimension::Rate, Dimension::Tolerance];
     if let Some(other) = others.iter().find(|d| d.units().iter().any(|(name, _)| *name == unit)) {
         let message = format!("\"{text}\" is a {}, not a {}", other.noun(), dimension.noun());
         return Unreadable::new(message, format!("for instance \"{}\"", dimension.example()));
@@ -224,7 +231,7 @@ fn unknown_unit(dimension: Dimension, text: &str, unit: &str) -> Unreadable {
 
 #[cfg(test)]
 mod tests {
-    use super::Dimension::{Rate, Size, Time};
+    use super::Dimension::{Rate, Size, Time, Tolerance};
     use super::*;
 
     #[test]
@@ -245,6 +252,8 @@ mod tests {
             (Rate, "0.61875 Gb/s", 618_750_000),
             (Rate, "0.5 Mbit/s", 500_000),
             (Rate, "1.6 Tbps", 1_600_000_000_000),
+            (Tolerance, "100 ppm", 100_000),
+            (Tolerance, "0.5 ppm", 500),
         ] {
             assert_eq!(parse(dimension, text), Ok(value), "{text}");
         }
@@ -287,6 +296,8 @@ mod tests {
             (Time, 1_500_000, "1500 ns"),
             (Rate, 0, "0 bps"),
             (Rate, 950_000_000, "950 Mbps"),
+            (Tolerance, 0, "0 ppm"),
+            (Tolerance, 500, "500 ppb"),
             (Rate, 618_750_000, "618750 kbps"),
         ] {
             assert_eq!(format(dimension, value), text);
@@ -297,14 +308,14 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn what_is_written_reads_back(value: u64, which in 0..3_usize) {
-            let dimension = [Time, Size, Rate][which];
+        fn what_is_written_reads_back(value: u64, which in 0..4_usize) {
+            let dimension = [Time, Size, Rate, Tolerance][which];
             proptest::prop_assert_eq!(parse(dimension, &format(dimension, value)), Ok(value));
         }
 
         #[test]
-        fn any_text_is_a_value_or_an_error(text in "\\PC{0,20}", which in 0..3_usize) {
-            let _ = parse([Time, Size, Rate][which], &text);
+        fn any_text_is_a_value_or_an_error(text in "\\PC{0,20}", which in 0..4_usize) {
+            let _ = parse([Time, Size, Rate, Tolerance][which], &text);
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::agenda::{Agenda, NO_LANE};
 use crate::event::{Event, MAX_INDEX};
 use crate::fabric::{Fabric, Outbox};
 use crate::frame::{GONE, NONE, Payload, Slot};
+use crate::measure::Reading;
 use crate::network::{Feedback, FlowId, Hop, Network, NodeKind, Pacer, PortEvent, QueueId, RpId, Traffic};
 use crate::outcome::Totals;
 use crate::probe::{FlowNow, Probe, QueueNow, View};
@@ -58,7 +59,10 @@ pub(crate) struct State<S: Scheme, const PFC: bool> {
     pub(crate) limiters: Vec<Limiter<S>>,
     pub(crate) hosts: Vec<HostState>,
     pub(crate) totals: Totals,
-    pub(crate) measuring_since: u64,
+    /// When the warm-up ended.
+    pub(crate) measuring: Reading,
+    /// The windows that are open: number, and opening.
+    pub(crate) windows: Vec<(usize, Reading)>,
     /// Signals that travel outside of the network.
     pub(crate) ideal_in_flight: u64,
 }
@@ -186,14 +190,15 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             },
         };
         let ports = network.ports.len();
-        Self {
+        let mut sim = Self {
             state: State {
                 fabric,
                 flows,
                 limiters,
                 hosts,
                 totals: Totals::default(),
-                measuring_since: 0,
+                measuring: Reading::default(),
+                windows: Vec::new(),
                 ideal_in_flight: 0,
             },
             probe,
@@ -211,7 +216,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             events: 0,
             left: 0,
             aside: 0,
-        }
+        };
+        sim.state.measuring = sim.state.reading();
+        sim
     }
 
     /// Handles every event before `t`; then it is `t`. Where a run is cut into steps changes nothing in it.
@@ -295,9 +302,19 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         false
     }
 
-    /// The warm-up is over: time-weighted statistics begin anew.
+    /// The warm-up is over: from here on the run is measured.
     pub fn start_measuring(&mut self) {
-        self.state.restart_statistics();
+        self.state.start_measuring();
+    }
+
+    /// A window of measurement opens, beside all others. `window` is a number of the caller's. Changes no result.
+    pub fn open_window(&mut self, window: usize) {
+        self.state.open_window(window);
+    }
+
+    /// The window closes. Of its outcome, counts too cover the window alone; `None` if it is not open.
+    pub fn close_window(&mut self, window: usize) -> Option<crate::Outcome> {
+        self.state.close_window(window)
     }
 
     /// The time that the run has reached.
@@ -393,31 +410,6 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.charge((self.state.flows.len() + self.state.fabric.ports.len()) as u64);
         if let Some(interval) = self.probe.interval() {
             self.state.fabric.agenda.push(NO_LANE, now + interval.0.max(1), Event::Sample.pack());
-        }
-    }
-}
-
-impl<S: Scheme, const PFC: bool> State<S, PFC> {
-    fn restart_statistics(&mut self) {
-        self.pass_rates();
-        self.fabric.restart_statistics();
-        for flow in &mut self.flows {
-            flow.restart_statistics();
-        }
-        for host in &mut self.hosts {
-            host.restart_statistics();
-        }
-        self.measuring_since = self.fabric.now;
-    }
-
-    /// Lets the sums of rates and limiters reach the present.
-    pub(crate) fn pass_rates(&mut self) {
-        let now = self.fabric.now;
-        for flow in &mut self.flows {
-            flow.pass_rate(now, self.limiters[flow.limiter as usize].rate);
-        }
-        for host in &mut self.hosts {
-            host.pass(now);
         }
     }
 }

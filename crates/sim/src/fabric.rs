@@ -14,7 +14,7 @@ use crate::event::Event;
 use crate::frame::{Frames, NONE, Payload};
 use crate::network::{Capacity, Network, NodeKind, PortId, QueueId};
 use crate::pause::Pauses;
-use crate::port::{LengthStatistics, PortState, QueueState};
+use crate::port::{PortState, QueueState};
 use crate::random::{Owner, Stream};
 
 /// Where congestion points' signals go until the engine routes them.
@@ -292,20 +292,6 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         }
         for q in self.ports.iter_mut().flat_map(|p| &mut p.queues) {
             q.statistics.pass(now, q.len);
-        }
-    }
-
-    /// Statistics begin anew.
-    pub(crate) fn restart_statistics(&mut self) {
-        self.settle_all();
-        self.pass_all();
-        let now = self.now;
-        for p in &mut self.ports {
-            p.ledger.bits_before = p.sent_bits(now);
-            p.ledger.scheduled_before = p.scheduled_bits(now);
-        }
-        for q in self.ports.iter_mut().flat_map(|p| &mut p.queues) {
-            q.statistics = LengthStatistics::new(now, q.len);
         }
     }
 }

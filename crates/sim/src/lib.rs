@@ -10,6 +10,7 @@
 //! - [`random`]: the random words that a run sees
 //! - `engine`: the event loop; `agenda`: the event queue
 //! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
+//! - `measure`: windows of measurement; `report`: the end of a run
 //! - [`pfc`]: the head-room that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues
 //! - `source`: generators and limiters; `host`: what releases and limits frames
 //!
@@ -24,6 +25,7 @@ mod fabric;
 mod frame;
 mod host;
 mod journey;
+mod measure;
 pub mod network;
 pub mod outcome;
 pub mod pacer;

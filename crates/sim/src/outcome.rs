@@ -1,11 +1,12 @@
 //! What a run has come to: counts, time-weighted statistics, and the conservation of frames.
 //!
-//! Counts cover the whole run. Means, deviations, extremes, throughput and utilisation cover the time from
-//! [`Sim::start_measuring`](crate::Sim::start_measuring) (the end of the warm-up) to the end.
+//! Of a run, counts cover all of it. Means, deviations, extremes, throughput and utilisation cover the time from
+//! [`Sim::start_measuring`](crate::Sim::start_measuring) (the end of the warm-up) to the end. Of a window
+//! ([`Sim::open_window`](crate::Sim::open_window)), everything covers the window.
 
 use penstock_schemes::{Duration, Instant};
 
-/// The result of a run.
+/// The result of a run, or of a window of it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
     /// Sums over the network.
@@ -20,7 +21,8 @@ pub struct Outcome {
     pub measured: Duration,
 }
 
-/// Sums over the network and the whole run.
+/// Sums over the network and the whole run, or the window. A window does not say what is under way at its end, nor what was
+/// discarded at sources, nor events: these are 0 there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Data frames that generators made.
@@ -63,6 +65,30 @@ pub struct Totals {
     pub events: u64,
 }
 
+impl Totals {
+    /// What has been counted since `earlier`, a state of the same run.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        Self {
+            frames_offered: self.frames_offered - earlier.frames_offered,
+            frames_sent: self.frames_sent - earlier.frames_sent,
+            copies_made: self.copies_made - earlier.copies_made,
+            frames_delivered: self.frames_delivered - earlier.frames_delivered,
+            frames_dropped: self.frames_dropped - earlier.frames_dropped,
+            frames_lost_on_link: self.frames_lost_on_link - earlier.frames_lost_on_link,
+            feedback_frames: self.feedback_frames - earlier.feedback_frames,
+            probes_returned: self.probes_returned - earlier.probes_returned,
+            probes_sent: self.probes_sent - earlier.probes_sent,
+            signals_sent: self.signals_sent - earlier.signals_sent,
+            probes_delivered: self.probes_delivered - earlier.probes_delivered,
+            signals_lost: self.signals_lost - earlier.signals_lost,
+            signals_discarded: self.signals_discarded - earlier.signals_discarded,
+            pause_frames: self.pause_frames - earlier.pause_frames,
+            packet_hops: self.packet_hops - earlier.packet_hops,
+            ..Self::default()
+        }
+    }
+}
+
 /// A queue's result.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct QueueOutcome {
@@ -78,15 +104,15 @@ pub struct QueueOutcome {
     pub empty_fraction: f64,
     /// Line bits of the *port* (all its queues, wire overhead included) over what its scheduled rate could have carried.
     pub utilization: f64,
-    /// Frames that came to the queue, over the whole run.
+    /// Frames that came to the queue.
     pub frames_arrived: u64,
-    /// Of them dropped, over the whole run.
+    /// Of them dropped.
     pub frames_dropped: u64,
-    /// Signals that its congestion point sent, over the whole run.
+    /// Signals that its congestion point sent.
     pub feedback_frames: u64,
-    /// How long priority flow control stopped it, over the whole run.
+    /// How long priority flow control stopped it.
     pub paused: Duration,
-    /// Pause frames (XOFF and its refreshes) that stopped it, over the whole run.
+    /// Pause frames (XOFF and its refreshes) that stopped it.
     pub pause_frames: u64,
 }
 
@@ -157,6 +183,12 @@ impl Sum {
         self.high += (above >> 64) as u64 + u64::from(first) + u64::from(second);
     }
 
+    /// This sum without an earlier state of it.
+    pub(crate) fn less(self, earlier: Self) -> Self {
+        let (low, borrow) = self.low.overflowing_sub(earlier.low);
+        Self { low, high: self.high - earlier.high - u64::from(borrow) }
+    }
+
     pub(crate) fn as_f64(self) -> f64 {
         self.high as f64 * (u128::MAX as f64) + self.low as f64
     }
@@ -179,5 +211,9 @@ mod tests {
         let mut small = Sum::default();
         small.add(u128::from(u64::MAX), u64::MAX);
         assert_eq!(small.as_f64(), (u128::from(u64::MAX) * u128::from(u64::MAX)) as f64);
+        assert_eq!((sum.high > 0, sum.less(sum).as_f64()), (true, 0.0));
+        // 2^128 + 2 less 3: a borrow.
+        let (large, three) = (Sum { low: 2, high: 1 }, Sum { low: 3, high: 0 });
+        assert_eq!(large.less(three).low, u128::MAX);
     }
 }

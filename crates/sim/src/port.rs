@@ -7,19 +7,21 @@ use crate::frame::{Chain, NONE};
 use crate::network::{Capacity, Network, Port};
 
 /// Time-weighted statistics of a queue's length, in integers: octets, picoseconds and their products.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LengthStatistics {
     since: u64,
     pub(crate) area: u128,
     pub(crate) area_squared: u128,
     pub(crate) empty: u64,
+    /// Extremes since the last reading (`measure`).
     pub(crate) min: u64,
     pub(crate) max: u64,
 }
 
 impl LengthStatistics {
-    pub(crate) fn new(now: u64, len: u64) -> Self {
-        Self { since: now, area: 0, area_squared: 0, empty: 0, min: len, max: len }
+    /// The length is `len` now; extremes begin anew.
+    pub(crate) fn restart_extremes(&mut self, len: u64) {
+        (self.min, self.max) = (len, len);
     }
 
     /// The length was `len` since the last call, and changes at `now`.
@@ -119,9 +121,6 @@ pub(crate) struct Ledger {
     /// Integral of the scheduled rate up to `rate_since`, bit/s × ps.
     scheduled: u128,
     rate_since: u64,
-    /// Bits sent and scheduled when measuring began.
-    pub(crate) bits_before: u64,
-    pub(crate) scheduled_before: u128,
 }
 
 impl QueueState {
@@ -136,7 +135,7 @@ impl QueueState {
             arrived: 0,
             dropped: 0,
             departed: 0,
-            statistics: LengthStatistics::new(0, 0),
+            statistics: LengthStatistics::default(),
         }
     }
 

@@ -1,34 +1,20 @@
 //! The end of a run: the check of conservation, and the [`Outcome`].
 
-use penstock_schemes::{Duration, Scheme};
+use penstock_schemes::Scheme;
 
 use crate::engine::State;
 use crate::frame::{NONE, Payload};
-use crate::outcome::{FlowOutcome, HostOutcome, Outcome, QueueOutcome, moments};
-use crate::port::{PortState, QueueState};
+use crate::outcome::{Outcome, Totals};
 
 impl<S: Scheme, const PFC: bool> State<S, PFC> {
-    /// Brings everything to the present, checks conservation, sums up. Ports are settled; `on_lines` counts the frames on
-    /// the line of each.
+    /// Brings everything to the present, checks conservation, sums up. `on_lines` counts the frames on the line of each port.
     pub(crate) fn sum_up(&mut self, on_lines: &[u64]) -> Outcome {
-        self.fabric.pass_all();
-        self.pass_rates();
-        let now = self.fabric.now;
-        for flow in self.flows.iter_mut().filter(|f| f.started) {
-            // What is made at the very end belongs to a time after it, as any other event at the end.
-            flow.generator.advance(now.saturating_sub(1));
-        }
+        let end = self.read();
         let inside = self.frames_inside();
-        self.add_up(&inside);
-        self.check_conservation(&inside, on_lines);
-        let measured = now - self.measuring_since;
-        Outcome {
-            totals: self.totals,
-            queues: self.queue_outcomes(measured),
-            flows: self.flow_outcomes(measured),
-            hosts: self.host_outcomes(measured),
-            measured: Duration(measured),
-        }
+        let mut outcome = self.whole(&end);
+        self.add_up(&mut outcome.totals, &inside);
+        self.check_conservation(&outcome.totals, &inside, on_lines);
+        outcome
     }
 
     /// Data frames of each flow in queues and on lines, and the number of signals there.
@@ -43,24 +29,16 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         (data, signals)
     }
 
-    fn add_up(&mut self, inside: &(Vec<u64>, u64)) {
-        let t = &mut self.totals;
-        for flow in &self.flows {
-            t.frames_offered += flow.generator.offered;
-            t.frames_sent += flow.sent;
-            t.frames_delivered += flow.delivered;
-            t.frames_dropped += flow.dropped;
-            t.frames_lost_on_link += flow.lost;
-        }
+    /// Adds what is under way, and what follows from it.
+    fn add_up(&self, t: &mut Totals, inside: &(Vec<u64>, u64)) {
         t.frames_discarded_at_source = t.frames_offered - t.frames_sent;
-        t.pause_frames = self.fabric.pauses.lines.iter().map(|line| line.sent).sum();
-        t.packet_hops = self.fabric.ports.iter().map(|p| p.hops).sum();
         t.frames_in_flight = inside.0.iter().sum();
         t.signals_in_flight = inside.1;
+        t.events = self.totals.events;
     }
 
     /// Nothing appears from nowhere and nothing vanishes: at each queue, on each line, for each flow, for signals.
-    fn check_conservation(&self, inside: &(Vec<u64>, u64), on_lines: &[u64]) {
+    fn check_conservation(&self, t: &Totals, inside: &(Vec<u64>, u64), on_lines: &[u64]) {
         let fabric = &self.fabric;
         let pauses_on_lines = fabric.pauses.on_lines();
         for (index, p) in fabric.ports.iter().enumerate() {
@@ -100,7 +78,6 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
                 f.lost,
             );
         }
-        let t = &self.totals;
         assert!(
             t.signals_sent
                 == t.feedback_frames + t.signals_discarded + t.probes_delivered + t.signals_lost + t.signals_in_flight,
@@ -146,64 +123,4 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         );
         line.sent
     }
-
-    fn queue_outcomes(&self, measured: u64) -> Vec<QueueOutcome> {
-        let fabric = &self.fabric;
-        let outcome = |p: &PortState, q: &QueueState, queue: u32| {
-            let s = &q.statistics;
-            let (mean_octets, std_octets) = moments(measured, s.area, s.area_squared as f64);
-            let scheduled = p.scheduled_bits(fabric.now) - p.ledger.scheduled_before;
-            let sent = p.sent_bits(fabric.now) - p.ledger.bits_before;
-            QueueOutcome {
-                mean_octets,
-                std_octets,
-                min_octets: s.min,
-                max_octets: s.max,
-                empty_fraction: ratio(s.empty.into(), measured.into()),
-                utilization: ratio(u128::from(sent), scheduled),
-                frames_arrived: q.arrived,
-                frames_dropped: q.dropped,
-                feedback_frames: fabric.cps.get(q.cp as usize).map_or(0, |cp| cp.signals),
-                paused: Duration(fabric.pauses.paused(queue, fabric.now)),
-                pause_frames: fabric.pauses.pause_frames(queue),
-            }
-        };
-        let queues = fabric.ports.iter().flat_map(|p| p.queues.iter().map(move |q| (p, q)));
-        queues.zip(0..).map(|((p, q), queue)| outcome(p, q, queue)).collect()
-    }
-
-    fn flow_outcomes(&self, measured: u64) -> Vec<FlowOutcome> {
-        let outcome = |f: &crate::source::FlowState| {
-            let bits = (f.delivered_octets - f.delivered_before) as f64 * 8.0 / f64::from(f.destinations);
-            let seconds = Duration(measured).as_seconds();
-            let (mean_rate_bps, std_rate_bps) = f.rate_moments();
-            FlowOutcome {
-                throughput_bps: if measured == 0 { 0.0 } else { bits / seconds },
-                mean_rate_bps,
-                std_rate_bps,
-                frames_offered: f.generator.offered,
-                frames_sent: f.sent,
-                frames_delivered: f.delivered,
-                frames_dropped: f.dropped,
-                frames_lost: f.lost,
-                copies_made: f.copies,
-                feedback_received: f.signals,
-                probes_returned: f.probes,
-                completed: f.completed,
-            }
-        };
-        self.flows.iter().map(outcome).collect()
-    }
-
-    fn host_outcomes(&self, measured: u64) -> Vec<HostOutcome> {
-        let outcome = |h: &crate::source::HostState| HostOutcome {
-            rate_limiters_mean: moments(measured, h.area, 0.0).0,
-            rate_limiters_max: h.most,
-        };
-        self.hosts.iter().map(outcome).collect()
-    }
-}
-
-fn ratio(part: u128, whole: u128) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

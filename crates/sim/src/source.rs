@@ -338,12 +338,10 @@ pub(crate) struct FlowState {
     pub(crate) signals: u64,
     /// Of them, probes that came back.
     pub(crate) probes: u64,
-    /// `delivered_octets` when measuring began.
-    pub(crate) delivered_before: u64,
     rate_since: u64,
-    rate_time: u64,
-    rate_area: u128,
-    rate_area_squared: Sum,
+    pub(crate) rate_time: u64,
+    pub(crate) rate_area: u128,
+    pub(crate) rate_area_squared: Sum,
 }
 
 impl FlowState {
@@ -371,7 +369,6 @@ impl FlowState {
             copies: 0,
             signals: 0,
             probes: 0,
-            delivered_before: 0,
             rate_since: 0,
             rate_time: 0,
             rate_area: 0,
@@ -405,22 +402,13 @@ impl FlowState {
             self.rate_area_squared.add(u128::from(rate) * u128::from(rate), time as u64);
         }
     }
-
-    pub(crate) fn restart_statistics(&mut self) {
-        (self.rate_time, self.rate_area, self.rate_area_squared) = (0, 0, Sum::default());
-        self.delivered_before = self.delivered_octets;
-    }
-
-    /// Time-weighted mean and standard deviation of the allowed rate, bit/s.
-    pub(crate) fn rate_moments(&self) -> (f64, f64) {
-        crate::outcome::moments(self.rate_time, self.rate_area, self.rate_area_squared.as_f64())
-    }
 }
 
 /// Installed rate limiters of a host over time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct HostState {
     pub(crate) limiters: u32,
+    /// The most since the last reading (`measure`).
     pub(crate) most: u32,
     since: u64,
     pub(crate) area: u128,
@@ -440,11 +428,6 @@ impl HostState {
         } else {
             self.limiters -= 1;
         }
-    }
-
-    pub(crate) fn restart_statistics(&mut self) {
-        self.area = 0;
-        self.most = self.limiters;
     }
 }
 
@@ -497,7 +480,7 @@ mod tests {
                 at_once.make_until(now);
                 let state = |g: &Generator| (g.offered, g.left, g.backlog, g.next, g.remainder);
                 prop_assert_eq!(state(&at_once), state(&one_by_one));
-                if at_once.backlog > 0 && at_once.offered % 3 == 0 {
+                if at_once.backlog > 0 && at_once.offered.is_multiple_of(3) {
                     prop_assert_eq!(at_once.take(now), one_by_one.take(now));
                 }
             }

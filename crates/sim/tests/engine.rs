@@ -148,6 +148,45 @@ fn measuring_begins_after_the_warm_up() {
     assert!((outcome.flows[0].throughput_bps - 12_000.0 / 100e-6).abs() < 1e-3);
 }
 
+/// The same queue in two windows that meet at 26 us, and in a third that holds both: what happens at the instant at which
+/// they meet belongs to the later one.
+#[test]
+fn windows_have_statistics_and_counts_of_their_own() {
+    let mut b = star(2, GBPS, US, ROOMY);
+    for flow in &mut b.network.flows {
+        flow.size = Some(Octets(1500));
+    }
+    let Some(SchemeConfig::None(config)) = SchemeConfig::with_defaults("none") else { unreachable!() };
+    let mut sim = Sim::<NoControl, _, false>::new(&b.network, &[config], 1, NoProbe);
+    sim.start_measuring();
+    sim.run_until(us(20));
+    sim.open_window(7);
+    sim.open_window(9);
+    sim.run_until(us(26));
+    let first = sim.close_window(7).unwrap();
+    sim.open_window(7);
+    sim.run_until(us(60));
+    let second = sim.close_window(7).unwrap();
+    let both = sim.close_window(9).unwrap();
+    assert_eq!(sim.close_window(9), None);
+    sim.run_until(us(100));
+    let whole = sim.finish().0;
+    let index = b.network.queue(b.port(3, 2), 0).index();
+    let queue = |outcome: &Outcome| {
+        let q = &outcome.queues[index];
+        (q.mean_octets, q.min_octets, q.max_octets, q.frames_arrived, outcome.totals.frames_delivered)
+    };
+    // The first frame reaches its destination at 26 us, the second at 38.
+    assert_eq!(queue(&first), ((3000.0 * 5.0 + 1500.0) / 6.0, 1500, 3000, 0, 0));
+    assert_eq!(queue(&second), (1500.0 * 11.0 / 34.0, 0, 1500, 0, 2));
+    assert_eq!(queue(&both), ((3000.0 * 5.0 + 1500.0 * 12.0) / 40.0, 0, 3000, 0, 2));
+    assert_eq!(queue(&whole), (540.0, 0, 3000, 2, 2));
+    assert_eq!(both.flows[0].throughput_bps, 12_000.0 / 40e-6);
+    assert_eq!((first.measured, whole.measured), (Duration::from_us(6), Duration::from_us(100)));
+    // Windows change nothing.
+    assert_eq!(whole, without_control(&b.network, us(100)));
+}
+
 /// Three greedy sources into one link of the same rate: two thirds are dropped when the queue is full.
 #[test]
 fn full_queues_drop() {

@@ -75,6 +75,7 @@ def print_run(result: Result, plan: Description, folder: Path, figures: list[Pat
     out.print(_coverage(summary), style="dim", soft_wrap=True)
     print_queues(out, summary["queues"])
     _print_flows(out, summary["flows"])
+    _print_windows(out, summary)
     _print_flow_control(out, plan["links"])
     for note in plan["notes"]:
         out.print(escape(f"note: {note}"), style="dim", soft_wrap=True)
@@ -219,6 +220,31 @@ def _print_flows(out: Console, flows: list[FlowSummary]) -> None:
                 known = "" if len(values) == len(flows) else f" ({len(values)} of {len(flows)})"
                 add_row(table, title + known, *(text(values[i]) for i in (0, len(values) // 2, -1)))
         print_fitting(out, table)
+    out.print()
+
+
+def _print_windows(out: Console, summary: Summary) -> None:
+    """Print a line a window of measurement: counts, and the queue that is the longest in the whole run."""
+    windows = summary.get("windows", [])
+    if not windows:
+        return
+    longest = notable_queues(summary["queues"], 1)
+    title = f"window; queue {longest[0]['name']}" if longest else "window"
+    queue_columns = ("mean", "σ", "max", "utilisation") if longest else ()
+    counted = ("sent", "delivered", "dropped", "feedback", "Jain index")
+    table = _numbers(title, "from", "to", *queue_columns, *counted)
+    for window in windows:
+        totals = window["totals"]
+        cells = [window["name"], duration(window["start_s"]), duration(window["end_s"])]
+        if longest:
+            place = summary["queues"].index(longest[0])
+            queue = window["queues"][place]
+            cells += [octets(queue["mean_octets"]), octets(queue["std_octets"]), octets(queue["max_octets"])]
+            cells.append(share(queue["utilization"]))
+        cells += [count(totals["frames_sent"]), count(totals["frames_delivered"])]
+        cells += [count(totals["frames_dropped"]), count(totals["feedback_frames"])]
+        add_row(table, *cells, f"{window['jain_index']:.3f}")
+    print_fitting(out, table)
     out.print()
 
 

@@ -51,7 +51,13 @@ pub(super) fn flow() -> Section {
                  with straight lines between the points and none smaller than the first.",
             ),
             key("frame", size(64, 16_384), "1500 octets", "Length of a frame, with FCS, without wire overhead."),
-            key("start", time(0), "0 s", "When the flow begins."),
+            key(
+                "start",
+                Kind::Either(vec![time(0), Kind::Table(start())]),
+                "0 s",
+                "When the flow begins: a time, or { uniform = { minimum = \"0 s\", maximum = \"1 ms\" } }, from which each \
+                 flow draws its own (by the seed and the flow's name).",
+            ),
             optional("stop", time(1), "the end of the run", "When the flow ends at the latest."),
             key("stagger", time(0), "0 s", "Each flow of the table begins so much later than the one before it."),
             key(
@@ -84,6 +90,13 @@ pub(super) fn flow() -> Section {
 /// The size of a flow.
 fn flow_size() -> Kind {
     size(1, 1 << 50)
+}
+
+/// A start that is drawn.
+fn start() -> Section {
+    let bounds =
+        vec![required("minimum", time(0), "The earliest start."), required("maximum", time(1), "The latest start.")];
+    section("", vec![required("uniform", Kind::Table(section("", bounds)), "All times alike.")])
 }
 
 fn distribution() -> Section {

@@ -1,0 +1,175 @@
+//! Windows of measurement, runs that are cut short, and what differs from seed to seed: starts and clocks.
+
+use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
+use penstock_schemes::Instant;
+
+const STAR: &str = r#"
+question = "Q"
+duration = "20 ms"
+scheme = "none"
+
+[topology.star]
+hosts = 9
+link_rate = "10 Gbps"
+buffer = "150 KB"
+
+[[flow]]
+from = "h0..h7"
+to = "h8"
+"#;
+
+fn parse(rest: &str) -> Scenario {
+    Scenario::parse(&format!("{STAR}{rest}"), "x.toml", "x").unwrap()
+}
+
+fn plan(rest: &str) -> Result<Plan, ScenarioError> {
+    parse(rest).plan(&Choice::default())
+}
+
+fn seeded(rest: &str, seed: u64) -> Plan {
+    parse(rest).plan(&Choice { seed: Some(seed), ..Choice::default() }).unwrap()
+}
+
+fn set(rest: &str, settings: &[(&str, &str)]) -> Result<Plan, ScenarioError> {
+    let mut scenario = parse(rest);
+    for (key, value) in settings {
+        scenario.set(key, value).unwrap();
+    }
+    scenario.plan(&Choice::default())
+}
+
+/// The error of a text that is refused; each has a key, a line and a hint.
+fn refused(rest: &str) -> String {
+    let error = plan(rest).expect_err(rest);
+    assert!(error.key.is_some() && error.line.is_some() && error.hint.is_some(), "{error}");
+    error.to_string()
+}
+
+const MS: u64 = 1_000_000_000;
+
+#[test]
+fn a_window_lasts_to_the_end_of_the_run_unless_it_says_otherwise() {
+    let windows = "[[window]]\nname = \"rise\"\nstart = \"0 s\"\nend = \"5 ms\"\n\
+                   [[window]]\nname = \"rest\"\nstart = \"4 ms\"\n";
+    let plan = plan(windows).unwrap();
+    let times: Vec<_> = plan.windows.iter().map(|w| (w.name.as_str(), w.time.clone())).collect();
+    assert_eq!(times, [("rise", Instant(0)..Instant(5 * MS)), ("rest", Instant(4 * MS)..Instant(20 * MS))]);
+    let again = Scenario::parse(&plan.resolved, "resolved.toml", "x").unwrap().plan(&Choice::default()).unwrap();
+    assert_eq!((again.windows, again.resolved), (plan.windows, plan.resolved));
+}
+
+#[test]
+fn windows_that_cannot_be_are_refused() {
+    for (window, message, hint) in [
+        ("start = \"20 ms\"", "would open at or after the end of the run", "the run ends at 20 ms"),
+        ("start = \"1 ms\"\nend = \"21 ms\"", "would close after the end of the run", "the run ends at 20 ms"),
+        ("start = \"2 ms\"\nend = \"2 ms\"", "would close before it opens", "it opens at 2 ms"),
+    ] {
+        let error = refused(&format!("[[window]]\nname = \"a\"\n{window}\n"));
+        assert!(error.contains(message) && error.contains(hint), "{error}");
+    }
+    let twice = refused(&"[[window]]\nname = \"a\"\nstart = \"0 s\"\n".repeat(2));
+    assert!(twice.contains("the name \"a\" is used twice"), "{twice}");
+    let many: String = (0..10_000).map(|i| format!("[[window]]\nname = \"w{i}\"\nstart = \"{i} ns\"\n")).collect();
+    let flows = "[[flow]]\nfrom = \"h0\"\nto = \"h1\"\nname = \"x\"\nrepeat = 1000\nevery = \"1 ns\"\n";
+    let error = refused(&format!("{many}{flows}"));
+    assert!(error.contains("readings of windows; 10000000 are the most"), "{error}");
+    assert!(error.contains("--limit 2"), "{error}");
+}
+
+#[test]
+fn a_run_that_is_cut_short_leaves_later_changes_and_windows_out_and_says_so() {
+    let rest = "[[change]]\nlink = \"sw0->h8\"\nat = \"5 ms\"\nrate = \"1 Gbps\"\n\
+                [[change]]\nlink = \"sw0->h8\"\nat = \"10 ms\"\nrate = \"10 Gbps\"\n\
+                [[window]]\nname = \"early\"\nstart = \"1 ms\"\n\
+                [[window]]\nname = \"slow\"\nstart = \"5 ms\"\nend = \"10 ms\"\n\
+                [[window]]\nname = \"late\"\nstart = \"15 ms\"\n";
+    let plan = set(rest, &[("duration", "8 ms")]).unwrap();
+    let times: Vec<_> = plan.windows.iter().map(|w| (w.name.as_str(), w.time.clone())).collect();
+    assert_eq!(times, [("early", Instant(MS)..Instant(8 * MS)), ("slow", Instant(5 * MS)..Instant(8 * MS))]);
+    assert_eq!(plan.network.changes.len(), 1);
+    let notes = [
+        "a change is left out: the duration was set, and the run ends at 8 ms",
+        "a window is left out: the duration was set, and the run ends at 8 ms",
+        "the window slow closes with the run, at 8 ms: the duration was set",
+    ];
+    assert_eq!(plan.notes, notes);
+    // The resolved scenario is that of the run as it is.
+    let again = Scenario::parse(&plan.resolved, "resolved.toml", "x").unwrap().plan(&Choice::default()).unwrap();
+    assert_eq!(format!("{:?}", again.network), format!("{:?}", plan.network));
+    assert_eq!(again.windows, plan.windows);
+    assert!(again.notes.is_empty(), "{:?}", again.notes);
+    // At the instant of a change it is left out as well; before, nothing is.
+    assert_eq!(set(rest, &[("duration", "5 ms")]).unwrap().network.changes.len(), 0);
+    assert!(set(rest, &[("duration", "16 ms")]).unwrap().notes.is_empty());
+    // What the file itself has behind its end is a mistake.
+    let error = refused("[[change]]\nlink = \"sw0->h8\"\nat = \"20 ms\"\nrate = \"1 Gbps\"\n");
+    assert!(error.contains("at or after the end of the run"), "{error}");
+}
+
+const DRAWN: &str = "start = { uniform = { minimum = \"1 ms\", maximum = \"2 ms\" } }\n";
+
+#[test]
+fn starts_are_drawn_by_seed_and_name() {
+    let starts = |plan: &Plan| plan.network.flows.iter().map(|f| f.start.0).collect::<Vec<_>>();
+    let [first, second] = [1, 2].map(|seed| starts(&seeded(DRAWN, seed)));
+    assert!(first.iter().chain(&second).all(|start| (MS..=2 * MS).contains(start)), "{first:?}");
+    assert_ne!(first, second);
+    assert_eq!(first, starts(&seeded(DRAWN, 1)));
+    // Another table changes nothing, and stagger comes on top.
+    let more = starts(&seeded(&format!("{DRAWN}[[flow]]\nfrom = \"h1\"\nto = \"h2\"\nname = \"g\"\n"), 1));
+    assert_eq!(more[..8], first);
+    let apart = starts(&seeded(&format!("{DRAWN}stagger = \"1 ms\"\n"), 1));
+    let later: Vec<u64> = (0..8).map(|i| first[i as usize] + i * MS).collect();
+    assert_eq!(apart, later);
+    // All starts are as likely: their mean.
+    let many = DRAWN.to_owned() + "repeat = 100\nevery = \"1 ps\"\n";
+    let starts = starts(&seeded(&many, 1));
+    let mean = starts.iter().sum::<u64>() as f64 / starts.len() as f64 / MS as f64;
+    // 800 draws of deviation 0.29 ms; five standard errors.
+    assert!((mean - 1.5).abs() < 0.051, "{mean}");
+}
+
+#[test]
+fn starts_that_cannot_be_are_refused_for_every_seed() {
+    for (start, message) in [
+        ("{ uniform = { minimum = \"2 ms\", maximum = \"2 ms\" } }", "not above the minimum of 2 ms"),
+        ("{ uniform = { minimum = \"2 ms\", maximum = \"20 ms\" } }", "would start at or after the end of the run"),
+        ("{ normal = { mean = \"2 ms\" } }", "unknown key"),
+        ("{ uniform = { minimum = \"2 ms\", maximum = \"4 ms\" } }\nstop = \"3 ms\"", "would stop before it starts"),
+    ] {
+        let error = refused(&format!("start = {start}\n"));
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn a_node_sends_at_the_pace_of_its_own_clock() {
+    let set = |tolerance: &str| set("", &[("network.clock_tolerance", tolerance)]).unwrap();
+    let rates = |plan: &Plan| plan.network.ports.iter().map(|p| (p.node.0, p.rate.0)).collect::<Vec<_>>();
+    assert!(rates(&set("0 ppm")).iter().all(|(_, rate)| *rate == 10_000_000_000));
+    let plan = set("100 ppm");
+    let drawn = rates(&plan);
+    // 100 ppm of 10 Gb/s is 1 Mb/s.
+    assert!(drawn.iter().all(|(_, rate)| rate.abs_diff(10_000_000_000) <= 1_000_000), "{drawn:?}");
+    let of_node: std::collections::BTreeMap<u32, u64> = drawn.iter().copied().collect();
+    assert!(drawn.iter().all(|(node, rate)| of_node[node] == *rate), "one clock a node: {drawn:?}");
+    let different: std::collections::BTreeSet<u64> = of_node.values().copied().collect();
+    assert_eq!(different.len(), 10, "{drawn:?}");
+    let again = Scenario::parse(&plan.resolved, "resolved.toml", "x").unwrap().plan(&Choice::default()).unwrap();
+    assert_eq!(format!("{:?}", again.network), format!("{:?}", plan.network));
+    assert_ne!(rates(&seeded("[network]\nclock_tolerance = \"100 ppm\"\n", 2)), drawn);
+    // A change sets the nominal rate.
+    let change =
+        "[network]\nclock_tolerance = \"100 ppm\"\n[[change]]\nlink = \"sw0->h8\"\nat = \"5 ms\"\nrate = \"1 Gbps\"\n";
+    let changed = seeded(change, 1);
+    let penstock_sim::network::PortEvent::Rate(rate) = changed.network.changes[0].event else { panic!("a rate") };
+    let port = changed.network.changes[0].port;
+    assert_eq!(rate.0, changed.network.ports[port.index()].rate.0.div_ceil(10));
+    for (tolerance, message) in
+        [("1 ms", "is a time, not a tolerance"), ("2000000 ppm", "above the maximum of 10000 ppm")]
+    {
+        let error = self::set("", &[("network.clock_tolerance", tolerance)]).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}

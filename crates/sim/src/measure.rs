@@ -1,0 +1,282 @@
+//! Windows of measurement: from one instant to another.
+//!
+//! Sums and counts grow from the start of the run and never begin anew. A window reads them when it opens and when it
+//! closes, and is the difference. The smallest and the largest of something are no differences: they are kept from one
+//! reading to the next, and each reading hands them to every window that is open.
+
+use penstock_schemes::{Duration, Scheme};
+
+use crate::engine::State;
+use crate::outcome::{FlowOutcome, HostOutcome, Outcome, QueueOutcome, Sum, Totals, moments};
+use crate::port::{PortState, QueueState};
+use crate::source::{FlowState, HostState};
+
+/// Everything that is counted or summed, at one instant.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reading {
+    at: u64,
+    totals: Totals,
+    lines: Vec<LineReading>,
+    queues: Vec<QueueReading>,
+    flows: Vec<FlowReading>,
+    hosts: Vec<HostReading>,
+}
+
+/// The line of a port.
+#[derive(Debug, Clone, Copy, Default)]
+struct LineReading {
+    sent_bits: u64,
+    scheduled_bits: u128,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct QueueReading {
+    area: u128,
+    area_squared: u128,
+    empty: u64,
+    /// Extremes since the reading.
+    min: u64,
+    max: u64,
+    arrived: u64,
+    dropped: u64,
+    signals: u64,
+    paused: u64,
+    pause_frames: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct FlowReading {
+    rate_time: u64,
+    rate_area: u128,
+    rate_area_squared: Sum,
+    delivered_octets: u64,
+    offered: u64,
+    sent: u64,
+    delivered: u64,
+    dropped: u64,
+    lost: u64,
+    copies: u64,
+    signals: u64,
+    probes: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct HostReading {
+    area: u128,
+    /// The most limiters since the reading.
+    most: u32,
+}
+
+impl<S: Scheme, const PFC: bool> State<S, PFC> {
+    /// The warm-up is over.
+    pub(crate) fn start_measuring(&mut self) {
+        self.measuring = self.read();
+    }
+
+    /// A window opens under a number of its own.
+    pub(crate) fn open_window(&mut self, window: usize) {
+        let start = self.read();
+        self.windows.push((window, start));
+    }
+
+    /// The window closes; `None` if it is not open.
+    pub(crate) fn close_window(&mut self, window: usize) -> Option<Outcome> {
+        let place = self.windows.iter().position(|&(open, _)| open == window)?;
+        let end = self.read();
+        let (_, start) = self.windows.swap_remove(place);
+        Some(between(&start, &end, &start, &self.flows))
+    }
+
+    /// The outcome of the run: counts from its start, all else from the end of the warm-up.
+    pub(crate) fn whole(&self, end: &Reading) -> Outcome {
+        let mut outset = end.clone();
+        outset.forget();
+        between(&self.measuring, end, &outset, &self.flows)
+    }
+
+    /// Brings everything to the present and reads it. Hands the extremes since the last reading to all that is measured.
+    pub(crate) fn read(&mut self) -> Reading {
+        self.fabric.settle_all();
+        self.fabric.pass_all();
+        self.pass_rates();
+        let now = self.fabric.now;
+        for flow in self.flows.iter_mut().filter(|f| f.started) {
+            // What is made at this very instant belongs to the time after it, as any other event does.
+            flow.generator.advance(now.saturating_sub(1));
+        }
+        for start in self.windows.iter_mut().map(|(_, start)| start).chain([&mut self.measuring]) {
+            let queues = self.fabric.ports.iter().flat_map(|p| &p.queues);
+            for (reading, queue) in start.queues.iter_mut().zip(queues) {
+                reading.min = reading.min.min(queue.statistics.min);
+                reading.max = reading.max.max(queue.statistics.max);
+            }
+            for (reading, host) in start.hosts.iter_mut().zip(&self.hosts) {
+                reading.most = reading.most.max(host.most);
+            }
+        }
+        for queue in self.fabric.ports.iter_mut().flat_map(|p| &mut p.queues) {
+            queue.statistics.restart_extremes(queue.len);
+        }
+        for host in &mut self.hosts {
+            host.most = host.limiters;
+        }
+        self.reading()
+    }
+
+    /// The present; everything has been brought there.
+    pub(crate) fn reading(&self) -> Reading {
+        let fabric = &self.fabric;
+        let queue = |q: &QueueState, index: u32| QueueReading {
+            area: q.statistics.area,
+            area_squared: q.statistics.area_squared,
+            empty: q.statistics.empty,
+            min: q.len,
+            max: q.len,
+            arrived: q.arrived,
+            dropped: q.dropped,
+            signals: fabric.cps.get(q.cp as usize).map_or(0, |cp| cp.signals),
+            paused: fabric.pauses.paused(index, fabric.now),
+            pause_frames: fabric.pauses.pause_frames(index),
+        };
+        let line = |p: &PortState| LineReading {
+            sent_bits: p.sent_bits(fabric.now),
+            scheduled_bits: p.scheduled_bits(fabric.now),
+        };
+        let queues = fabric.ports.iter().flat_map(|p| &p.queues).zip(0..);
+        Reading {
+            at: fabric.now,
+            totals: self.totals_so_far(),
+            lines: fabric.ports.iter().map(line).collect(),
+            queues: queues.map(|(q, index)| queue(q, index)).collect(),
+            flows: self.flows.iter().map(FlowState::reading).collect(),
+            hosts: self.hosts.iter().map(HostState::reading).collect(),
+        }
+    }
+
+    /// The counts of the network, but for what is under way.
+    pub(crate) fn totals_so_far(&self) -> Totals {
+        let mut t = self.totals;
+        for flow in &self.flows {
+            t.frames_offered += flow.generator.offered;
+            t.frames_sent += flow.sent;
+            t.frames_delivered += flow.delivered;
+            t.frames_dropped += flow.dropped;
+            t.frames_lost_on_link += flow.lost;
+        }
+        t.pause_frames = self.fabric.pauses.lines.iter().map(|line| line.sent).sum();
+        t.packet_hops = self.fabric.ports.iter().map(|p| p.hops).sum();
+        t
+    }
+
+    /// Lets the sums of rates and limiters reach the present.
+    fn pass_rates(&mut self) {
+        let now = self.fabric.now;
+        for flow in &mut self.flows {
+            flow.pass_rate(now, self.limiters[flow.limiter as usize].rate);
+        }
+        for host in &mut self.hosts {
+            host.pass(now);
+        }
+    }
+}
+
+impl Reading {
+    /// Makes it that of the start of the run, as far as counts go.
+    fn forget(&mut self) {
+        self.totals = Totals::default();
+        self.queues.fill(QueueReading::default());
+        self.flows.fill(FlowReading::default());
+    }
+}
+
+impl FlowState {
+    fn reading(&self) -> FlowReading {
+        FlowReading {
+            rate_time: self.rate_time,
+            rate_area: self.rate_area,
+            rate_area_squared: self.rate_area_squared,
+            delivered_octets: self.delivered_octets,
+            offered: self.generator.offered,
+            sent: self.sent,
+            delivered: self.delivered,
+            dropped: self.dropped,
+            lost: self.lost,
+            copies: self.copies,
+            signals: self.signals,
+            probes: self.probes,
+        }
+    }
+}
+
+impl HostState {
+    fn reading(&self) -> HostReading {
+        HostReading { area: self.area, most: self.limiters }
+    }
+}
+
+/// Statistics from `start` to `end`, counts from `counted` to `end`.
+fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowState]) -> Outcome {
+    let measured = end.at - start.at;
+    let queue = |index: usize| {
+        let (from, to, count) = (&start.queues[index], &end.queues[index], &counted.queues[index]);
+        let port = index * end.lines.len() / end.queues.len();
+        let (line, line_to) = (&start.lines[port], &end.lines[port]);
+        let (mean_octets, std_octets) =
+            moments(measured, to.area - from.area, (to.area_squared - from.area_squared) as f64);
+        QueueOutcome {
+            mean_octets,
+            std_octets,
+            min_octets: from.min,
+            max_octets: from.max,
+            empty_fraction: ratio((to.empty - from.empty).into(), measured.into()),
+            utilization: ratio(
+                u128::from(line_to.sent_bits - line.sent_bits),
+                line_to.scheduled_bits - line.scheduled_bits,
+            ),
+            frames_arrived: to.arrived - count.arrived,
+            frames_dropped: to.dropped - count.dropped,
+            feedback_frames: to.signals - count.signals,
+            paused: Duration(to.paused - count.paused),
+            pause_frames: to.pause_frames - count.pause_frames,
+        }
+    };
+    let flow = |index: usize| {
+        let (from, to, count) = (&start.flows[index], &end.flows[index], &counted.flows[index]);
+        let flow = &flows[index];
+        let bits = (to.delivered_octets - from.delivered_octets) as f64 * 8.0 / f64::from(flow.destinations);
+        let (mean_rate_bps, std_rate_bps) = moments(
+            to.rate_time - from.rate_time,
+            to.rate_area - from.rate_area,
+            to.rate_area_squared.less(from.rate_area_squared).as_f64(),
+        );
+        FlowOutcome {
+            throughput_bps: if measured == 0 { 0.0 } else { bits / Duration(measured).as_seconds() },
+            mean_rate_bps,
+            std_rate_bps,
+            frames_offered: to.offered - count.offered,
+            frames_sent: to.sent - count.sent,
+            frames_delivered: to.delivered - count.delivered,
+            frames_dropped: to.dropped - count.dropped,
+            frames_lost: to.lost - count.lost,
+            copies_made: to.copies - count.copies,
+            feedback_received: to.signals - count.signals,
+            probes_returned: to.probes - count.probes,
+            completed: flow.completed,
+        }
+    };
+    let host = |(from, to): (&HostReading, &HostReading)| HostOutcome {
+        rate_limiters_mean: moments(measured, to.area - from.area, 0.0).0,
+        rate_limiters_max: from.most,
+    };
+    Outcome {
+        totals: end.totals.since(&counted.totals),
+        queues: (0..end.queues.len()).map(queue).collect(),
+        flows: (0..end.flows.len()).map(flow).collect(),
+        hosts: start.hosts.iter().zip(&end.hosts).map(host).collect(),
+        measured: Duration(measured),
+    }
+}
+
+fn ratio(part: u128, whole: u128) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
