@@ -3,7 +3,7 @@
 A scenario is a TOML file (or the same keys as keyword arguments); a run of it is a result with Arrow tables:
 
     >>> import penstock
-    >>> result = penstock.Scenario.load("scenarios/netfpga/eight-sources-100us.toml").run(seed=1)
+    >>> result = penstock.Scenario.named("netfpga/eight-sources-100us").run(seed=1)
     >>> result.summary["jain_index"]
     >>> result.plot("overview.png")
 
@@ -18,24 +18,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from penstock._core import LimitError, OutputError, PenstockError, ScenarioError, __version__
-    from penstock.catalogue import schema, schemes
+    from penstock.catalogue import scenarios, schema, schemes
+    from penstock.comparison import Comparison
+    from penstock.frames import MissingExtraError
     from penstock.result import FrameLossError, Result
     from penstock.scenario import Scenario
 
 __all__ = [
+    "Comparison",
     "FrameLossError",
     "LimitError",
+    "MissingExtraError",
     "OutputError",
     "PenstockError",
     "Result",
     "Scenario",
     "ScenarioError",
     "__version__",
+    "scenarios",
     "schema",
     "schemes",
 ]
 
 _HOMES = {
+    "Comparison": "penstock.comparison",
+    "MissingExtraError": "penstock.frames",
     "FrameLossError": "penstock.result",
     "LimitError": "penstock._core",
     "OutputError": "penstock._core",
@@ -44,6 +51,7 @@ _HOMES = {
     "Scenario": "penstock.scenario",
     "ScenarioError": "penstock._core",
     "__version__": "penstock._core",
+    "scenarios": "penstock.catalogue",
     "schema": "penstock.catalogue",
     "schemes": "penstock.catalogue",
 }

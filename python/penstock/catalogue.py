@@ -3,7 +3,7 @@
 import json
 from typing import Any, TypedDict, cast
 
-from penstock import _core
+from penstock import _core, library
 
 
 class Written(TypedDict):
@@ -65,6 +65,14 @@ class Key(TypedDict):
     minimum: Any
     maximum: Any
     description: str
+
+
+def scenarios() -> list[str]:
+    """Return the names of all scenarios: those below ./scenarios, and those that come with Penstock.
+
+    :meth:`Scenario.named` reads one.
+    """
+    return list(library.known())
 
 
 def schemes() -> list[Scheme]:

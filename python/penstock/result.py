@@ -13,6 +13,8 @@ from penstock.summary import Summary
 from penstock.text import count, duration
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
     from arro3.core import Table
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
@@ -43,11 +45,9 @@ class Result:
     The tables are Arrow tables that pandas, polars, pyarrow and NumPy read without a copy:
 
         >>> result.column("queues", "queue_octets")  # NumPy, a view of the table's memory
-        >>> polars.DataFrame(result.queues)
+        >>> result.to_pandas("queues")
+        >>> result.to_polars("queues")
         >>> pyarrow.table(result.queues)
-        >>> pyarrow.table(result.queues).to_pandas(split_blocks=True)
-
-    (``result.queues["queue_octets"].to_numpy()`` and ``pandas.DataFrame.from_arrow`` work as well, with a copy.)
 
     Made by :meth:`Scenario.run` and :meth:`open`.
     """
@@ -57,13 +57,29 @@ class Result:
         self._tables: dict[str, Table] = {}
 
     @classmethod
-    def open(cls, folder: str | PathLike[str]) -> Self:
+    def open(cls, folder: str | PathLike[str], *, run: str | None = None) -> Self:
         """Read the results folder of an earlier run.
 
+        In the folder of a comparison, ``run`` names one of its runs, such as ``qcn-seed1``; :meth:`Comparison.open`
+        reads them all.
+
         Raises:
-            OutputError: the folder is not there, or holds no results.
+            OutputError: the folder is not there, or holds no results; or it is that of a comparison, which has several
+                runs or none of this name. The message names them.
         """
-        return cls(_core.Result.open(folder))
+        from penstock.comparison import Comparison, is_comparison, run_folders, unread
+
+        if is_comparison(folder):
+            runs = [name for line in Comparison.open(folder).document["schemes"] for name in run_folders(line)]
+            if run is None and len(runs) == 1:
+                (run,) = runs
+            if run not in runs:
+                what = "one of its runs is to be named with run=" if run is None else f"it has no run {run!r}"
+                raise unread(
+                    f"{folder} is the folder of a comparison; {what}: {', '.join(runs)}. Comparison.open reads them all"
+                )
+            return cls(_core.Result.open(Path(folder) / run))
+        return cls(_core.Result.open(folder if run is None else Path(folder) / run))
 
     @cached_property
     def summary(self) -> Summary:
@@ -146,6 +162,28 @@ class Result:
             )
         return to_numpy(data.column(column).chunk(0))
 
+    def to_pandas(self, table: str) -> "pandas.DataFrame":
+        """Return a table (:attr:`tables` has their names) as a data frame of pandas; text is categorical.
+
+        Raises:
+            MissingExtraError: pandas or pyarrow is not installed: ``pip install 'penstock[pandas]'``.
+            PenstockError: the table was not recorded.
+        """
+        from penstock.frames import pandas_frame
+
+        return pandas_frame(self._table(table))
+
+    def to_polars(self, table: str) -> "polars.DataFrame":
+        """Return a table (:attr:`tables` has their names) as a data frame of polars.
+
+        Raises:
+            MissingExtraError: polars is not installed: ``pip install 'penstock[polars]'``.
+            PenstockError: the table was not recorded.
+        """
+        from penstock.frames import polars_frame
+
+        return polars_frame(self._table(table))
+
     def check_lossless(self) -> None:
         """Do nothing, unless the scenario claims to lose no data frame and the run has lost some.
 
@@ -198,11 +236,17 @@ class Result:
     def _table(self, name: str) -> "Table":
         if name not in self._tables:
             if name not in self._core.tables:
-                hint = "; set record.arrivals = true in the scenario" if name == "arrivals" else ""
+                named = f"; there are {', '.join(self._core.tables)}"
+                hint = "; set record.arrivals = true in the scenario" if name == "arrivals" else named
                 raise _core.PenstockError(f"no table {name!r} was recorded{hint}")
             # One chunk, so that each column is one piece of memory for NumPy to look at.
             self._tables[name] = self._core.table(name).combine_chunks()
         return self._tables[name]
+
+    def _repr_html_(self) -> str:
+        from penstock.display import result_html
+
+        return result_html(self)
 
     def __repr__(self) -> str:
         summary = self.summary

@@ -8,7 +8,7 @@ from typing import Any, Self, TypedDict, cast
 
 import tomli_w
 
-from penstock import _core
+from penstock import _core, library
 from penstock.result import Result
 
 Progress = Callable[[float, float, int, float], object]
@@ -218,6 +218,24 @@ class Scenario:
         return cls._wrap(_core.Scenario.load(path))
 
     @classmethod
+    def named(cls, name: str) -> Self:
+        """Read a scenario by its name: one below ./scenarios, or one that comes with Penstock.
+
+        :func:`penstock.scenarios` lists the names, as the command ``penstock scenarios`` does.
+
+            >>> Scenario.named("netfpga/eight-sources-100us")
+
+        Raises:
+            PenstockError: there is none of that name.
+            ScenarioError: its file cannot be read, or is not TOML.
+        """
+        path = library.locate(name)
+        if path is None:
+            near = library.near(name)
+            raise _core.PenstockError(f"{name}: no scenario of that name{f'; did you mean {near}?' if near else ''}")
+        return cls.load(path)
+
+    @classmethod
     def from_toml(cls, text: str, *, origin: str = "<string>", name: str = "scenario") -> Self:
         """Read a scenario from TOML text; ``origin`` stands for the file in messages.
 
@@ -321,6 +339,11 @@ class Scenario:
         result = Result(self._core.run(scheme, profile, seed, out, force, progress, limit))
         result.check_lossless()
         return result
+
+    def _repr_html_(self) -> str:
+        from penstock.display import scenario_html
+
+        return scenario_html(self)
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name!r}: {self.question!r}>"

@@ -78,7 +78,7 @@ def test_scenarios(penstock: Command, tmp_path: Path) -> None:
     (tmp_path / "scenarios" / "two").mkdir(parents=True)
     (tmp_path / "scenarios" / "two" / "senders.toml").write_text(SMALL)
     (tmp_path / "scenarios" / "broken.toml").write_text("question = ")
-    broken, senders = json.loads(penstock("scenarios", "--json").stdout)
+    broken, senders, *_ = json.loads(penstock("scenarios", "--json").stdout)
     assert senders == {
         "name": "two/senders",
         "path": "scenarios/two/senders.toml",

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli import completion, pages
 from penstock.cli.failure import Commands
 from penstock.cli.theory import app as theory
 
@@ -29,11 +30,16 @@ app = typer.Typer(
 _LARGEST_SEED = 2**63 - 1
 
 _SCENARIO = typer.Argument(
-    metavar="SCENARIO", help="A scenario file, or its name below ./scenarios, such as netfpga/one-source-100us."
+    metavar="SCENARIO",
+    autocompletion=completion.scenario,
+    help="A scenario file, or a name that `penstock scenarios` lists, such as netfpga/one-source-100us.",
 )
 _JSON = typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")
 _SETS = typer.Option(
-    "--set", metavar="KEY=VALUE", help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable."
+    "--set",
+    metavar="KEY=VALUE",
+    autocompletion=completion.key,
+    help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable.",
 )
 _FORCE = typer.Option("--force", help="Replace the output folder if it exists.")
 _LIMIT = typer.Option(
@@ -66,8 +72,12 @@ def penstock(
 @app.command(short_help="Run a scenario with one scheme.")
 def run(
     scenario: Annotated[str, _SCENARIO],
-    scheme: Annotated[str | None, typer.Option(metavar="NAME", help="The scheme to run.")] = None,
-    profile: Annotated[str | None, typer.Option(metavar="NAME", help="The scheme's named settings.")] = None,
+    scheme: Annotated[
+        str | None, typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme to run.")
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")
+    ] = None,
     sets: Annotated[list[str] | None, _SETS] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, max=_LARGEST_SEED, metavar="N", help="Seed of all random streams.")
@@ -93,12 +103,18 @@ def run(
 def compare(
     scenarios: Annotated[
         list[str],
-        typer.Argument(metavar="SCENARIO…", help="Scenario files, or their names below ./scenarios."),
+        typer.Argument(
+            metavar="SCENARIO…",
+            autocompletion=completion.scenario,
+            help="Scenario files, or names that `penstock scenarios` lists.",
+        ),
     ],
     schemes: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B,…", help="The schemes to compare, comma between them.  [default: each scenario's own]"
+            metavar="A,B,…",
+            autocompletion=completion.schemes,
+            help="The schemes to compare, comma between them.  [default: each scenario's own]",
         ),
     ] = None,
     seeds: Annotated[
@@ -110,10 +126,14 @@ def compare(
     queue: Annotated[
         str | None,
         typer.Option(
-            metavar="NODE->NODE", help="The queue that all are judged by.  [default: the longest in every run]"
+            metavar="NODE->NODE",
+            autocompletion=completion.queue,
+            help="The queue that all are judged by.  [default: the longest in every run]",
         ),
     ] = None,
-    profile: Annotated[str | None, typer.Option(metavar="NAME", help="The schemes' named settings.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The schemes' named settings.")
+    ] = None,
     sets: Annotated[list[str] | None, _SETS] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The output folder.  [default: results/SCENARIO-compare]")
@@ -191,18 +211,32 @@ def reproduce(
 def tune(
     scenario: Annotated[str, _SCENARIO],
     goal: Annotated[str, typer.Option("--for", metavar="GOAL", help="stability, latency or utilization.")],
-    scheme: Annotated[str | None, typer.Option(metavar="NAME", help="The scheme instead of the scenario's.")] = None,
+    scheme: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme instead of the scenario's."),
+    ] = None,
     profile: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Named settings that the scheme's parameters start from.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=completion.profile,
+            help="Named settings that the scheme's parameters start from.",
+        ),
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The profile that stands for the standard.  [default: the first that fits]"),
+        typer.Option(
+            metavar="NAME",
+            autocompletion=completion.profile,
+            help="The profile that stands for the standard.  [default: the first that fits]",
+        ),
     ] = None,
     keys: Annotated[
         str | None,
         typer.Option(
-            metavar="KEY[=A..B],…", help="What to tune, such as schemes.qcn.w=1..8,schemes.qcn.q_eq.  [default: all]"
+            metavar="KEY[=A..B],…",
+            autocompletion=completion.parameters,
+            help="What to tune, such as schemes.qcn.w=1..8,schemes.qcn.q_eq.  [default: all]",
         ),
     ] = None,
     sets: Annotated[list[str] | None, _SETS] = None,
@@ -246,7 +280,10 @@ def tune(
 @app.command("schemes", short_help="List the schemes, or one with its parameters.")
 def list_schemes(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="One scheme, with its parameters and profiles.")
+        str | None,
+        typer.Argument(
+            metavar="NAME", autocompletion=completion.scheme, help="One scheme, with its parameters and profiles."
+        ),
     ] = None,
     json: Annotated[bool, _JSON] = False,
 ) -> None:
@@ -258,21 +295,98 @@ def list_schemes(
 
 @app.command("scenarios", short_help="List scenario files and their questions.")
 def list_scenarios(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to look.")] = Path("scenarios"),
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="FOLDER", help="Where to look.  [default: ./scenarios, and those of Penstock]"),
+    ] = None,
     json: Annotated[bool, _JSON] = False,
 ) -> None:
-    """List the scenario files in a folder and below, with the question that each answers."""
+    """List scenario files, with the question that each answers: one's own, and those that come with Penstock."""
     from penstock.cli.listing import show_scenarios
 
     show_scenarios(folder, json=json)
 
 
 @app.command("schema", short_help="Explain the keys of a scenario file.")
-def show_schema(json: Annotated[bool, _JSON] = False) -> None:
-    """Explain the keys of a scenario file; with --json, print their JSON schema."""
+def show_schema(
+    section: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SECTION",
+            autocompletion=completion.section,
+            help="One section, such as flow, topology.star or schemes.qcn.  [default: all]",
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON Schema on standard output, for editors.")] = False,
+) -> None:
+    """Explain the keys of a scenario file; with --json, print their JSON Schema."""
     from penstock.cli.listing import show_keys
 
-    show_keys(json=json)
+    show_keys(section, json=json)
+
+
+@app.command("new", short_help="Write a scenario to start from.")
+def new_scenario(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The scenario's name: NAME.toml is written.")],
+    scheme: Annotated[
+        str, typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme that it runs.")
+    ] = "qcn",
+    topology: Annotated[
+        str, typer.Option(metavar="NAME", help="star, dumbbell, parking-lot, leaf-spine or fat-tree.")
+    ] = "star",
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+) -> None:
+    """Write a scenario that runs as it is, with a comment to each key of its sections."""
+    from penstock.cli.new import write_new
+
+    write_new(name, scheme=scheme, topology=topology, force=force)
+
+
+@app.command("plot", short_help="Draw a figure of a results folder, in any size.")
+def plot_results(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", autocompletion=completion.folder, help="A folder of run or of compare.")
+    ],
+    show: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of a run overview, queue, utilization or rates; of a comparison compare, cdf or pauses.  "
+            "[default: the first]",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The figure, PNG, SVG or PDF.  [default: DIR/NAME.pdf]")
+    ] = None,
+    width: Annotated[float | None, pages.WIDTH] = None,
+    font_size: Annotated[float | None, pages.FONT_SIZE] = None,
+    title: Annotated[bool, pages.TITLE] = True,
+) -> None:
+    """Draw a figure of an earlier run or comparison: for a page of one's own, in type that can be printed.
+
+    Without --width and --font-size, a matplotlibrc in this folder or one's own says how large both are.
+    """
+    from penstock.cli.plot import plot_folder
+
+    plot_folder(folder, show=show, out=out, width=width, font_size=font_size, title=title)
+
+
+@app.command("table", short_help="Print a table of a results folder as CSV.")
+def print_columns(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", autocompletion=completion.folder, help="A folder of run.")],
+    table: Annotated[
+        str | None,
+        typer.Argument(metavar="TABLE", autocompletion=completion.table, help="queues, rates, signals, flows, …"),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="COLUMN…", autocompletion=completion.column, help="Its columns.  [default: all]"),
+    ] = None,
+) -> None:
+    """Print columns of a table of an earlier run, comma between them; without a table, list what there is."""
+    from penstock.cli.table import print_table
+
+    print_table(folder, table, columns or [])
 
 
 app.add_typer(theory, name="theory", short_help="What fluid models say of a scenario.")

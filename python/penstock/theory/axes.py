@@ -12,22 +12,10 @@ from penstock import _core
 from penstock.catalogue import schemes
 from penstock.scenario import Scenario
 from penstock.theory.configuration import Configuration, Unsuited, configuration
+from penstock.theory.fields import FIELDS
 from penstock.theory.linear import Array
 
 _POINTS = 40
-
-FIELDS = {
-    "flows": "count",
-    "capacity_bps": "bit/s",
-    "link_bps": "bit/s",
-    "frame_octets": "octets",
-    "buffer_octets": "octets",
-    "line_rate_bps": "bit/s",
-    "forward_delay_s": "s",
-    "feedback_delay_s": "s",
-    "round_trip_s": "s",
-}
-"""Fields of a configuration that an axis may have, with their units; ``round_trip_s`` moves both delays."""
 
 _TIMES = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _RATES = {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli import completion
 from penstock.cli.failure import Commands
 from penstock.cli.theory.asked import Asked, asks
 
@@ -44,8 +45,18 @@ def margin(
 @asks
 def draw_map(
     asked: Asked,
-    x: Annotated[str, typer.Option("--x", metavar="KEY=A..B[:N][:log]", help="The parameter along the x axis.")],
-    y: Annotated[str, typer.Option("--y", metavar="KEY=A..B[:N][:log]", help="The parameter along the y axis.")],
+    x: Annotated[
+        str,
+        typer.Option(
+            "--x", metavar="KEY=A..B[:N][:log]", autocompletion=completion.axis, help="The parameter along the x axis."
+        ),
+    ],
+    y: Annotated[
+        str,
+        typer.Option(
+            "--y", metavar="KEY=A..B[:N][:log]", autocompletion=completion.axis, help="The parameter along the y axis."
+        ),
+    ],
     metric: Annotated[str, typer.Option(metavar="NAME", help="margin, sliding, amplitude or utilization.")] = "margin",
     simulate: Annotated[
         int, typer.Option("--simulate", min=0, metavar="N", help="Lay N times N packet simulations over it.")

@@ -8,13 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
+from penstock.cli import completion
+
 
 @dataclass(frozen=True)
 class Asked:
     """A scenario as the command line names it.
 
     Attributes:
-        name: its file, or its name below ./scenarios.
+        name: its file, or its name.
         scheme: the scheme, if not the scenario's.
         profile: the scheme's named settings.
         sets: ``KEY=VALUE`` of each ``--set``.
@@ -30,16 +32,24 @@ def _asked(
     scenario: Annotated[
         str,
         typer.Argument(
-            metavar="SCENARIO", help="A scenario file, or its name below ./scenarios, such as netfpga/one-source-100us."
+            metavar="SCENARIO",
+            autocompletion=completion.scenario,
+            help="A scenario file, or a name that `penstock scenarios` lists, such as netfpga/one-source-100us.",
         ),
     ],
-    scheme: Annotated[str | None, typer.Option(metavar="NAME", help="The scheme instead of the scenario's.")] = None,
-    profile: Annotated[str | None, typer.Option(metavar="NAME", help="The scheme's named settings.")] = None,
+    scheme: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme instead of the scenario's."),
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")
+    ] = None,
     sets: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
+            autocompletion=completion.key,
             help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable.",
         ),
     ] = None,

@@ -1,0 +1,216 @@
+"""The words that the shell completes: scenarios, schemes, profiles, keys, queues, columns.
+
+The shell asks at each press of a key, so that the engine alone is imported here, and neither NumPy nor matplotlib. A
+word that cannot be completed is no error: whatever is wrong with a scenario, its run will tell.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import typer
+
+Words = list[tuple[str, str]]
+"""Words, each with what the shell says of it."""
+
+
+def _quietly(complete: Callable[..., Words]) -> Callable[..., Words]:
+    """Take a failure for no words."""
+
+    @wraps(complete)
+    def completing(*args: Any, **kwargs: Any) -> Words:
+        try:
+            return complete(*args, **kwargs)
+        except Exception:
+            return []
+
+    return completing
+
+
+@_quietly
+def scenario(incomplete: str) -> Words:
+    """Complete the name of a scenario, or a file."""
+    from penstock.library import known
+
+    return _beginning(incomplete, [(name, "") for name in known()]) + _files(incomplete, ".toml")
+
+
+@_quietly
+def folder(incomplete: str) -> Words:
+    """Complete a folder of results."""
+    return _files(incomplete, None)
+
+
+@_quietly
+def scheme(incomplete: str) -> Words:
+    """Complete a scheme."""
+    return _beginning(incomplete, _schemes())
+
+
+@_quietly
+def schemes(incomplete: str) -> Words:
+    """Complete the last of a list of schemes, comma between them."""
+    before, comma, last = incomplete.rpartition(",")
+    words = [(name, title) for name, title in _schemes() if name not in before.split(",")]
+    return [(f"{before}{comma}{name}", title) for name, title in _beginning(last, words)]
+
+
+@_quietly
+def profile(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete a profile of the scheme that is named, or the scenario's; otherwise of any."""
+    from penstock.catalogue import schemes as every
+
+    chosen = _chosen_schemes(ctx)
+    words = [
+        (entry["name"], entry["description"])
+        for about in every()
+        if not chosen or about["name"] in chosen
+        for entry in about["profiles"]
+    ]
+    return _beginning(incomplete, list(dict(words).items()))
+
+
+@_quietly
+def key(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete the key of ``KEY=VALUE``, and the value where it is one of a few words."""
+    from penstock.catalogue import keys
+
+    chosen = _chosen_schemes(ctx)
+    words: Words = []
+    for entry in keys():
+        section = entry["section"].strip("[]")
+        if section.startswith("schemes.") and chosen and section.removeprefix("schemes.") not in chosen:
+            continue
+        # The tables of a list are counted.
+        place = f"{section}.0" if entry["section"].startswith("[") else section
+        path = f"{place}.{entry['key']}" if place else entry["key"]
+        if incomplete.startswith(f"{path}="):
+            values = [value.strip().strip('"') for value in entry["unit"].split("|")]
+            if len(values) > 1 and all(value.replace("-", "").isalnum() for value in values):
+                words += [(f"{path}={value}", "") for value in values]
+        else:
+            words.append((f"{path}=", entry["description"]))
+    return _beginning(incomplete, words)
+
+
+@_quietly
+def parameters(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete the last of a list of parameters of the scheme, comma between them."""
+    from penstock.catalogue import schemes as every
+
+    chosen = _chosen_schemes(ctx)
+    before, comma, last = incomplete.rpartition(",")
+    words = [
+        (f"schemes.{about['name']}.{entry['name']}", entry["description"])
+        for about in every()
+        if about["name"] in chosen
+        for entry in about["parameters"]
+        if entry["minimum"] is not None
+    ]
+    return [(f"{before}{comma}{name}", said) for name, said in _beginning(last, words)]
+
+
+@_quietly
+def axis(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete the key of an axis: a field of a configuration, or a number among the scheme's parameters."""
+    from penstock.catalogue import schemes as every
+    from penstock.theory.fields import FIELDS
+
+    chosen = _chosen_schemes(ctx)
+    words = [(f"{name.removesuffix('_bps').removesuffix('_octets').removesuffix('_s')}=", "") for name in FIELDS]
+    words += [
+        (f"{entry['name']}=", entry["description"])
+        for about in every()
+        if about["name"] in chosen
+        for entry in about["parameters"]
+        if entry["minimum"] is not None
+    ]
+    return _beginning(incomplete, [*words, ("delay=", "both delays together")])
+
+
+@_quietly
+def section(incomplete: str) -> Words:
+    """Complete a section of a scenario file."""
+    from penstock.catalogue import keys
+
+    words = {entry["section"].strip("[]"): entry["section_description"] for entry in keys() if entry["section"]}
+    return _beginning(incomplete, list(words.items()))
+
+
+@_quietly
+def queue(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete a queue that a scenario records."""
+    found = [name for given in _scenarios(ctx) for name in json.loads(_load(given).describe())["queues"]]
+    return _beginning(incomplete, [(name, "") for name in dict.fromkeys(found)])
+
+
+@_quietly
+def table(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete a table of a result."""
+    from penstock import _core
+
+    known = _core.Result.open(str(ctx.params["folder"])).tables
+    words = [(about["name"], about["description"]) for about in json.loads(_core.tables()) if about["name"] in known]
+    return _beginning(incomplete, words)
+
+
+@_quietly
+def column(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete a column of a table of a result, those of its scheme included."""
+    from penstock import _core
+
+    name = str(ctx.params["table"])
+    (about,) = (entry for entry in json.loads(_core.tables()) if entry["name"] == name)
+    said = {entry["name"]: entry["description"] for entry in about["columns"]}
+    have = _core.Result.open(str(ctx.params["folder"])).table(name).column_names
+    taken = ctx.params.get("columns") or []
+    return _beginning(incomplete, [(word, said.get(word, "")) for word in have if word not in taken])
+
+
+def _beginning(incomplete: str, words: Iterable[tuple[str, str]]) -> Words:
+    return [(word, said) for word, said in words if word.startswith(incomplete)]
+
+
+def _files(incomplete: str, suffix: str | None) -> Words:
+    """Return the folders, and the files of a kind, whose paths begin so."""
+    above, slash, begun = incomplete.rpartition("/")
+    found: Words = []
+    folder = Path(above + slash or ".")
+    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+        if path.name.startswith(begun) and not (path.name.startswith(".") and not begun):
+            if path.is_dir():
+                found.append((f"{above}{slash}{path.name}/", ""))
+            elif suffix is not None and path.suffix == suffix:
+                found.append((f"{above}{slash}{path.name}", ""))
+    return found
+
+
+def _schemes() -> Words:
+    from penstock.catalogue import schemes as every
+
+    return [(about["name"], about["title"]) for about in every()]
+
+
+def _scenarios(ctx: typer.Context) -> list[str]:
+    """Return the scenarios that stand on the command line."""
+    # Behind an option that has no value yet they are not parsed: they are left over.
+    given = ctx.params.get("scenario") or ctx.params.get("scenarios") or ctx.args
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _load(name: str) -> Any:
+    from penstock import _core
+    from penstock.library import locate
+
+    path = Path(name)
+    return _core.Scenario.load(path if path.is_file() else locate(name) or path)
+
+
+def _chosen_schemes(ctx: typer.Context) -> list[str]:
+    """Return the schemes that the command line names, otherwise those of its scenarios."""
+    named = ctx.params.get("scheme") or ctx.params.get("schemes")
+    if named:
+        return [word.strip() for word in named.split(",")]
+    return [_load(given).scheme for given in _scenarios(ctx)]

@@ -1,0 +1,32 @@
+"""`penstock plot`: the figures of a results folder, on a page of one's own."""
+
+from pathlib import Path
+
+import typer
+
+from penstock.cli.failure import InputError
+from penstock.comparison import FIGURES, Comparison, is_comparison
+from penstock.figures import PANELS
+from penstock.result import Result
+
+KINDS = ("png", "svg", "pdf")
+
+
+def plot_folder(
+    folder: Path, *, show: str | None, out: Path | None, width: float | None, font_size: float | None, title: bool
+) -> None:
+    """Draw one figure of a results folder."""
+    of_several = is_comparison(folder)
+    known = FIGURES if of_several else PANELS
+    if show is not None and show not in known:
+        what = "a comparison" if of_several else "a run"
+        raise InputError(f"--show {show}: no such figure", f"the figures of {what} are {', '.join(known)}")
+    chosen = show or known[0]
+    path = out or folder / f"{chosen}.pdf"
+    if path.suffix.lstrip(".") not in KINDS:
+        raise InputError(f"--out {path}: no such kind of figure", f"end it in .{', .'.join(KINDS)}")
+    if not path.parent.is_dir():
+        raise InputError(f"--out {path}: no such folder", "make it first")
+    opened = Comparison.open(folder) if of_several else Result.open(folder)
+    opened.plot(path, show=chosen, width=width, font_size=font_size, title=title)
+    typer.echo(path)

@@ -1,0 +1,155 @@
+"""How a notebook shows scenarios, results, comparisons and margins: HTML without style sheets or scripts of its own."""
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from penstock.measures import MEASURES
+from penstock.summary import notable_queues, schemes_in_words
+from penstock.text import bit_rate, count, duration, octets, share
+
+if TYPE_CHECKING:
+    from penstock.comparison import Comparison
+    from penstock.result import Result
+    from penstock.scenario import Scenario
+    from penstock.theory.margin import Report
+
+_QUEUES = 8
+_FLOWS = 12
+_LINES = 40
+
+_RIGHT = ' style="text-align: right"'
+_LEFT = ' style="text-align: left"'
+
+
+def scenario_html(scenario: "Scenario") -> str:
+    """Show a scenario: its name, its question, and its text, folded up."""
+    text = scenario.to_toml()
+    lines = text.rstrip("\n").split("\n")
+    shown = "\n".join(lines[:_LINES]) + (f"\n… {len(lines) - _LINES} more lines" if len(lines) > _LINES else "")
+    return (
+        f"<p><b>{escape(scenario.name)}</b>, {escape(scenario.scheme)}<br><i>{escape(scenario.question)}</i></p>"
+        f"<details><summary>the scenario, as TOML</summary><pre>{escape(shown)}</pre></details>"
+    )
+
+
+def result_html(result: "Result") -> str:
+    """Show a result: what was run, how many frames went where, the queues that matter, and the flows."""
+    summary = result.summary
+    totals = summary["totals"]
+    shown_s = result.interrupted_at_s or summary["duration_s"]
+    parts = [
+        f"{duration(shown_s)} simulated{', interrupted' if result.interrupted else ''}",
+        f"frames sent {count(totals['frames_sent'])}",
+        f"dropped {count(totals['frames_dropped'])} (loss {share(summary['loss_rate'])})",
+        f"feedback {count(totals['feedback_frames'])}",
+        f"Jain index {summary['jain_index']:.3f}",
+    ]
+    head = (
+        f"<p><b>{escape(summary['scenario'])}</b>, {escape(schemes_in_words(summary))}, seed {summary['seed']}<br>"
+        f"<i>{escape(result.question)}</i><br>{', '.join(parts)}</p>"
+    )
+    listed = notable_queues(summary["queues"], _QUEUES)
+    several = len({queue["priority"] for queue in summary["queues"]}) > 1
+    queues = _table(
+        ["queue", "mean", "σ", "max", "utilisation", "dropped"],
+        (
+            [
+                f"{q['name']} p{q['priority']}" if several else q["name"],
+                octets(q["mean_octets"]),
+                octets(q["std_octets"]),
+                octets(q["max_octets"]),
+                share(q["utilization"]),
+                count(q["frames_dropped"]),
+            ]
+            for q in listed
+        ),
+        more=len(summary["queues"]) - len(listed),
+    )
+    flows = summary["flows"]
+    shown = flows if len(flows) <= _FLOWS else []
+    table = _table(
+        ["flow", "from", "delivers", "fair share", "dropped"],
+        (
+            [
+                flow["name"],
+                flow["source"],
+                bit_rate(flow["throughput_bps"]),
+                bit_rate(flow["fair_rate_bps"]),
+                count(flow["frames_dropped"]),
+            ]
+            for flow in shown
+        ),
+    )
+    if not shown:
+        rates = sorted(flow["throughput_bps"] for flow in flows)
+        spread = [bit_rate(rates[i]) for i in (0, len(rates) // 2, -1)] if rates else ["-"] * 3
+        table = _table([f"{count(len(flows))} flows", "least", "median", "most"], [["delivers", *spread]])
+    return head + queues + table
+
+
+def comparison_html(comparison: "Comparison") -> str:
+    """Show a comparison: a row a line, with the measures of the command's table."""
+    document = comparison.document
+    lines = document["schemes"]
+    shown = [m for m in MEASURES if m.in_table and any(line[m.key]["mean"] is not None for line in lines)]
+    writers: dict[str, Any] = {
+        "count": lambda x: count(round(x)),
+        "octets": octets,
+        "share": share,
+        "rate": bit_rate,
+        "index": lambda x: f"{x:.3f}",
+        "time": duration,
+    }
+    rows = []
+    for line in lines:
+        means = [line[m.key]["mean"] for m in shown]
+        cells = ["-" if mean is None else writers[m.kind](mean) for m, mean in zip(shown, means, strict=True)]
+        rows.append([line["label"], *cells])
+    head = f"<p><i>{escape(document['question'] or '')}</i><br>queue {escape(str(document['queue']))}</p>"
+    return head + _table(["", *(m.title for m in shown)], rows)
+
+
+def report_html(report: "Report") -> str:
+    """Show margins: where a configuration rests, and how far each mode is from instability."""
+    given = report.configuration
+    rest = ", ".join(f"{key} {value:.4g}" for key, value in report.rest.items())
+    head = (
+        f"<p><b>{escape(given.scheme)}</b>: {escape(report.model)}<br>{given.flows} flows at {escape(given.queue)}, "
+        f"{bit_rate(given.capacity_bps)} for them; equilibrium: {escape(rest)}</p>"
+    )
+    rows = [
+        [
+            side.mode,
+            "stable" if side.stable else "unstable",
+            _finite(math.degrees(side.phase_rad), "{:.3g}°"),
+            _finite(side.gain, "{:.3g}"),
+            _finite(side.delay_s * 1e6, "{:.4g} µs"),
+            side.limits[0].parameter if side.limits else "-",
+        ]
+        for side in report.sides
+    ]
+    names = ["mode", "", "phase margin", "gain margin", "delay margin", "limited by"]
+    body = _table(names, rows) if rows else ""
+    for swing in filter(None, (report.swing,)):
+        cycle = swing.integrated
+        body += f"<p>limit cycle: half the swing is {octets(cycle.amplitude_octets)}</p>"
+    for jump in filter(None, (report.jump,)):
+        body += f"<p>no equilibrium; the queue's mean is {octets(jump.mean_octets)}</p>"
+    return head + body
+
+
+def _finite(value: float, form: str) -> str:
+    return form.format(value) if math.isfinite(value) else "-"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, more: int = 0) -> str:
+    """Write a table: names on the left, numbers on the right."""
+
+    def cells(kind: str, row: Sequence[str]) -> str:
+        return "".join(f"<{kind}{_RIGHT if i else _LEFT}>{escape(cell)}</{kind}>" for i, cell in enumerate(row))
+
+    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
+    rest = f'<tr><td colspan="{len(head)}"><i>and {more} more, in summary</i></td></tr>' if more > 0 else ""
+    return f"<table><thead><tr>{cells('th', head)}</tr></thead><tbody>{body}{rest}</tbody></table>"

@@ -1,0 +1,107 @@
+"""The words that the shell completes, asked as bash asks."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import SMALL
+from typer.testing import CliRunner
+
+from penstock import Scenario, scenarios
+from penstock.catalogue import schemes
+from penstock.cli import app
+
+_TRIAL = """
+import json, sys
+sys.argv = ["penstock"]
+from penstock.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+heavy = [name for name in ("numpy", "matplotlib", "scipy", "pandas", "arro3", "rich.table") if name in sys.modules]
+print(json.dumps(heavy), file=sys.stderr)
+"""
+
+
+def complete(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
+    """Return the words that complete the last."""
+    monkeypatch.setenv("_PENSTOCK_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", " ".join(["penstock", *words]))
+    monkeypatch.setenv("COMP_CWORD", str(len(words)))
+    return CliRunner().invoke(app, [], prog_name="penstock").stdout.split()
+
+
+def test_scenarios_and_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "netmine.toml").write_text(SMALL)
+    found = complete(monkeypatch, "run", "net")
+    assert found == [*(name for name in scenarios() if name.startswith("net")), "netmine.toml"]
+    assert complete(monkeypatch, "compare", "four-sources", "netfpga/eight-sources-1") == [
+        "netfpga/eight-sources-1000us",
+        "netfpga/eight-sources-100us",
+    ]
+    assert complete(monkeypatch, "theory", "margin", "four-s") == ["four-sources"]
+
+
+def test_schemes_and_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [about["name"] for about in schemes()]
+    assert complete(monkeypatch, "run", "four-sources", "--scheme", "") == names
+    assert complete(monkeypatch, "schemes", "dc") == ["dcqcn"]
+    found = complete(monkeypatch, "compare", "four-sources", "--schemes", "none,qcn,q")
+    assert found == [f"none,qcn,{name}" for name in names if name.startswith("qcn-")]
+    (qcn,) = (about for about in schemes() if about["name"] == "qcn")
+    profiles = [profile["name"] for profile in qcn["profiles"]]
+    assert complete(monkeypatch, "run", "baseline/ten-gig", "--profile", "") == profiles
+    (bcn,) = (about for about in schemes() if about["name"] == "bcn")
+    of_bcn = [profile["name"] for profile in bcn["profiles"]]
+    assert complete(monkeypatch, "run", "baseline/ten-gig", "--scheme", "bcn", "--profile", "") == of_bcn
+
+
+def test_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert complete(monkeypatch, "run", "baseline/ten-gig", "--set", "dur") == ["duration="]
+    assert complete(monkeypatch, "run", "baseline/ten-gig", "--set", "flow.0.sta") == [
+        "flow.0.start=",
+        "flow.0.stagger=",
+    ]
+    found = complete(monkeypatch, "run", "baseline/ten-gig", "--set", "schemes.")
+    assert "schemes.qcn.q_eq=" in found
+    assert not any(word.startswith("schemes.bcn") for word in found)
+    assert complete(monkeypatch, "schema", "topology.s") == ["topology.star"]
+    assert "w=" in complete(monkeypatch, "theory", "map", "baseline/ten-gig", "--x", "w")
+    assert "schemes.qcn.w" in complete(monkeypatch, "tune", "baseline/ten-gig", "--keys", "schemes.qcn.w")
+    assert complete(monkeypatch, "compare", "baseline/ten-gig", "--queue", "sw0") == ["sw0->h4"]
+
+
+def test_columns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    Scenario.from_toml(SMALL).run(out="small")
+    assert complete(monkeypatch, "table", "sm") == ["small/"]
+    assert complete(monkeypatch, "table", "small", "q") == ["queues"]
+    assert complete(monkeypatch, "table", "small", "queues", "queue_octets", "queue_") == ["queue_frames"]
+    assert complete(monkeypatch, "table", "small", "queues", "cp_") == ["cp_fb", "cp_q_old_octets"]
+
+
+def test_what_is_wrong_completes_to_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.toml").write_text("scheme = ")
+    every = [profile["name"] for about in schemes() for profile in about["profiles"]]
+    assert set(complete(monkeypatch, "run", "--profile", "")) == set(every)
+    assert complete(monkeypatch, "run", "broken.toml", "--profile", "") == []
+    assert complete(monkeypatch, "compare", "nothing", "--queue", "") == []
+    assert complete(monkeypatch, "table", "nothing", "") == []
+    assert complete(monkeypatch, "plot", "no/where/") == []
+
+
+@pytest.mark.parametrize(
+    "words", [["run", "net"], ["run", "four-sources", "--set", "sch"], ["theory", "margin", "net"]]
+)
+def test_nothing_heavy_is_loaded(monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    monkeypatch.setenv("_PENSTOCK_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", " ".join(["penstock", *words]))
+    monkeypatch.setenv("COMP_CWORD", str(len(words)))
+    done = subprocess.run([sys.executable, "-c", _TRIAL], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout
+    assert json.loads(done.stderr.splitlines()[-1]) == []
