@@ -13,10 +13,11 @@ columns and keys in a result (``time_s``, ``queue_octets``, ``rate_bps``).
 Names are imported when they are first used, so that the command line answers before the engine and NumPy are loaded.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+# Known to type checkers by its name. The module typing takes long to load, and until then nothing obeys Ctrl-C.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from penstock._core import LimitError, OutputError, PenstockError, ScenarioError, __version__
     from penstock.catalogue import scenarios, schema, schemes
     from penstock.comparison import Comparison
@@ -57,8 +58,10 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import ``name`` from its home on first use (PEP 562)."""
+    from importlib import import_module
+
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")

@@ -1,5 +1,37 @@
-"""``python -m penstock`` is the command line."""
+"""``penstock`` and ``python -m penstock``: the command line as a process."""
 
-from penstock.cli import main
+# Nothing else is imported before signals are taken over.
+from penstock import interrupts
 
-main()
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+
+def main() -> "NoReturn":
+    """Run the command line, and end the process with its exit status."""
+    interrupts.install()
+    import os
+    import sys
+
+    # Commands write files: a back end of notebooks or windows is of no use to them, and may not be there.
+    os.environ["MPLBACKEND"] = "agg"
+    from penstock import terminal
+
+    terminal.take_over()
+    status: object = 0
+    try:
+        from penstock.cli import app
+
+        app()
+    except SystemExit as end:
+        status = end.code
+    except BaseException:
+        # A fault of Penstock's own: the traceback says where.
+        sys.excepthook(*sys.exc_info())
+        status = 1
+    interrupts.finish(status if isinstance(status, int) else 0 if status is None else 1)
+
+
+if __name__ == "__main__":
+    main()

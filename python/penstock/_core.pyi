@@ -40,6 +40,8 @@ class OutputError(PenstockError):
 
     refused: bool
     """Whether another name, or leave to replace what has it, would help."""
+    hint: str | None
+    """What would help, if either would."""
 
 def schemes() -> str:
     """Every scheme, as a JSON list.
@@ -79,14 +81,14 @@ def tables() -> str:
 
 @final
 class Folder:
-    """The folder of a comparison under way: whole under its final name, or not there at all."""
+    """The folder of a comparison or a report under way: whole under its final name, or not there at all."""
 
     @staticmethod
-    def create(path: str | PathLike[str], force: bool) -> Folder:
-        """Start the folder that is to be ``path``.
+    def create(path: str | PathLike[str], force: bool, report: bool = False) -> Folder:
+        """Start the folder that is to be ``path``, of a comparison or of a report.
 
         Raises:
-            OutputError: the folder exists and ``force`` is not set or it holds no comparison, or it cannot be made.
+            OutputError: the folder exists and ``force`` is not set or it holds something else, or it cannot be made.
         """
 
     @property

@@ -9,6 +9,7 @@ from typing import Any, Self, TypedDict, cast
 import tomli_w
 
 from penstock import _core, library
+from penstock.files import write_text
 from penstock.result import Result
 
 Progress = Callable[[float, float, int, float], object]
@@ -305,9 +306,9 @@ class Scenario:
         """Write the scenario to a file as TOML.
 
         Raises:
-            OSError: the file cannot be written.
+            OSError: the file cannot be written; what had the name before is as it was.
         """
-        Path(path).write_text(self.to_toml(), encoding="utf-8")
+        write_text(Path(path), self.to_toml())
 
     def run(
         self,
@@ -324,10 +325,13 @@ class Scenario:
 
         The same scenario and seed give the same result. With ``out`` the records go to a folder of that name as they
         fill, otherwise they stay in memory. An interrupt (Ctrl-C) ends the run early and keeps what was recorded; see
-        :attr:`Result.interrupted`. ``limit``, from 1 to 1000, is a factor on every limit of what a scenario may ask
-        for: nodes, links, flows, their hops and fair shares, rows, frames in the network.
+        :attr:`Result.interrupted`. If ``progress`` has a method ``laying_out``, it is called without arguments about
+        ten times a second while the scenario is laid out, and may raise KeyboardInterrupt. ``limit``, from 1 to 1000,
+        is a factor on every limit of what a scenario may ask for: nodes, links, flows, their hops and fair shares,
+        rows, frames in the network.
 
         Raises:
+            KeyboardInterrupt: the interrupt came before the run had begun; nothing is written.
             ScenarioError: a value is not legal, or more is asked for than the limits allow; nothing is written.
             LimitError: the run came to more than the limits allow; nothing is written.
             MemoryError: the system does not give the memory that the run needs; nothing is written.

@@ -219,12 +219,12 @@ def test_name_below_scenarios(penstock: Command, tmp_path: Path) -> None:
     assert "did you mean two/senders?" in done.stderr
 
 
-def test_unwritable_folder_is_the_machines_failure(penstock: Command, small: Path, tmp_path: Path) -> None:
-    # No file system has names so long.
+def test_name_that_no_file_system_takes_is_wrong_input(penstock: Command, small: Path, tmp_path: Path) -> None:
     done = penstock("run", small, "--out", tmp_path / ("x" * 300))
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: ")
-    assert "Traceback" not in done.stderr
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {tmp_path / 'xxx'}")
+    assert ".partial" not in done.stderr
+    assert "hint: name a folder of at most 200 letters" in done.stderr
 
 
 def test_full_disk_leaves_no_half_of_a_result(small: Path, tmp_path: Path) -> None:

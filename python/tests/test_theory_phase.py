@@ -191,7 +191,7 @@ WRONG = [
     (["phase", FIGURE_5, "--scheme", "dcqcn"], "dcqcn has no planar model"),
     (["phase", FIGURE_5, "--start", "5"], "--start 5"),
     (["phase", FIGURE_5, "--at", "9"], "no controlled flow runs at 9 s"),
-    (["phase", FIGURE_5, "--out", "plane.bmp"], "no such format"),
+    (["phase", FIGURE_5, "--out", "plane.bmp"], "no such kind of file"),
     (["figures", "5"], "no such figure"),
     (["figures", "--format", "bmp"], "no such format"),
     (["figures", "2", "3", "--out", "both.svg"], "one file for 2 figures"),

@@ -18,7 +18,7 @@ create_exception!(
     OutputError,
     PenstockError,
     "A results folder that cannot be written or read.\n\nAttributes: refused (bool), whether another name, or leave to \
-     replace what has it, would help."
+     replace what has it, would help; hint (str or None), what would."
 );
 
 create_exception!(
@@ -58,6 +58,10 @@ pub(crate) fn output_error(error: &RunError) -> PyErr {
         _ => {}
     }
     let exception = OutputError::new_err(error.to_string());
-    let set = Python::attach(|py| exception.value(py).setattr("refused", error.is_refusal()));
+    let set = Python::attach(|py| {
+        let value = exception.value(py);
+        value.setattr("refused", error.is_refusal())?;
+        value.setattr("hint", error.hint())
+    });
     set.err().unwrap_or(exception)
 }

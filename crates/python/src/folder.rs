@@ -1,4 +1,4 @@
-//! `Folder`: the folder of a comparison, which is whole under its final name, or not there at all.
+//! `Folder`: the folder of a comparison or a report, which is whole under its final name, or not there at all.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,18 @@ use pyo3::prelude::*;
 
 use crate::errors::{PenstockError, output_error};
 
-/// The folder of a comparison under way.
+/// The folder of a comparison or a report under way.
 #[pyclass(name = "Folder", module = "penstock._core")]
 pub(crate) struct PyFolder(Option<Folder>);
 
 #[pymethods]
 impl PyFolder {
-    /// Starts the folder that is to be `path`.
+    /// Starts the folder that is to be `path`, of a report or of a comparison.
     #[staticmethod]
-    fn create(path: PathBuf, force: bool) -> PyResult<Self> {
-        let folder = Folder::create(&path, force, Holds::Comparison).map_err(|error| output_error(&error))?;
+    #[pyo3(signature = (path, force, report = false))]
+    fn create(path: PathBuf, force: bool, report: bool) -> PyResult<Self> {
+        let holds = if report { Holds::Report } else { Holds::Comparison };
+        let folder = Folder::create(&path, force, holds).map_err(|error| output_error(&error))?;
         Ok(Self(Some(folder)))
     }
 

@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use penstock_runner::{Options, Progress};
@@ -21,57 +22,60 @@ use crate::result::PyRun;
 /// Between two looks at Python's signals while a scenario is laid out.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A scenario file.
-#[pyclass(name = "Scenario", module = "penstock._core")]
-pub(crate) struct PyScenario(Scenario);
+/// A scenario file. Threads may set its keys at the same time: each change is made to a copy, which then takes the
+/// place of what others still read.
+#[pyclass(name = "Scenario", module = "penstock._core", frozen)]
+pub(crate) struct PyScenario(Mutex<Arc<Scenario>>);
 
 #[pymethods]
 impl PyScenario {
     /// Reads a file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        Scenario::load(&path).map(Self).map_err(|error| scenario_error(py, &error))
+        Scenario::load(&path).map(Self::new).map_err(|error| scenario_error(py, &error))
     }
 
     /// Reads text. `origin` stands for the file in messages.
     #[staticmethod]
     #[pyo3(signature = (text, origin = "<string>", name = "scenario"))]
     fn parse(py: Python<'_>, text: &str, origin: &str, name: &str) -> PyResult<Self> {
-        Scenario::parse(text, origin, name).map(Self).map_err(|error| scenario_error(py, &error))
+        Scenario::parse(text, origin, name).map(Self::new).map_err(|error| scenario_error(py, &error))
     }
 
     /// Sets the key with the dotted path `key`.
-    fn set(&mut self, py: Python<'_>, key: &str, value: &str) -> PyResult<()> {
-        self.0.set(key, value).map_err(|error| scenario_error(py, &error))
+    fn set(&self, py: Python<'_>, key: &str, value: &str) -> PyResult<()> {
+        let change = || Arc::make_mut(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)).set(key, value);
+        // Whoever holds the lock waits for nobody, Python's lock included.
+        py.detach(change).map_err(|error| scenario_error(py, &error))
     }
 
     /// The scenario's name.
     #[getter]
-    fn name(&self) -> &str {
-        self.0.name()
+    fn name(&self) -> String {
+        self.now().name().to_owned()
     }
 
     /// The question that it answers.
     #[getter]
-    fn question(&self) -> &str {
-        self.0.question()
+    fn question(&self) -> String {
+        self.now().question().to_owned()
     }
 
     /// The scheme that runs unless another is chosen.
     #[getter]
-    fn scheme(&self) -> &str {
-        self.0.scheme()
+    fn scheme(&self) -> String {
+        self.now().scheme().to_owned()
     }
 
     /// The schemes that the scenario has settings for.
     #[getter]
     fn schemes(&self) -> Vec<String> {
-        self.0.schemes().into_iter().map(str::to_owned).collect()
+        self.now().schemes().into_iter().map(str::to_owned).collect()
     }
 
     /// The scenario as it was read, with what was set.
     fn toml(&self) -> String {
-        self.0.to_toml()
+        self.now().to_toml()
     }
 
     /// The scenario with every default written out, as TOML.
@@ -84,7 +88,7 @@ impl PyScenario {
         seed: Option<Seed>,
         limit: u64,
     ) -> PyResult<String> {
-        Ok(self.plan(py, scheme, profile, seed, limit)?.resolved)
+        Ok(self.plan(py, scheme, profile, seed, None, limit)?.resolved)
     }
 
     /// What would run, as JSON.
@@ -97,7 +101,7 @@ impl PyScenario {
         seed: Option<Seed>,
         limit: u64,
     ) -> PyResult<String> {
-        Ok(to_json(&Description::new(&self.plan(py, scheme, profile, seed, limit)?)))
+        Ok(to_json(&Description::new(&self.plan(py, scheme, profile, seed, None, limit)?)))
     }
 
     /// Runs the scenario.
@@ -105,7 +109,7 @@ impl PyScenario {
         scheme = None, profile = None, seed = None, out = None, force = false, progress = None, limit = 1,
     ))]
     fn run(
-        slf: &Bound<'_, Self>,
+        &self,
         py: Python<'_>,
         scheme: Option<String>,
         profile: Option<String>,
@@ -115,8 +119,7 @@ impl PyScenario {
         progress: Option<Py<PyAny>>,
         limit: u64,
     ) -> PyResult<PyRun> {
-        // The scenario is borrowed no longer than this: others may set its keys while the plan runs.
-        let plan = slf.borrow().plan(py, scheme, profile, seed, limit)?;
+        let plan = self.plan(py, scheme, profile, seed, progress.as_ref(), limit)?;
         let options = Options { out, force, slice: None };
         let mut failure = None;
         let mut observer = |at: &Progress| {
@@ -138,17 +141,27 @@ impl PyScenario {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Scenario {}>", self.0.name())
+        format!("<Scenario {}>", self.now().name())
     }
 }
 
 impl PyScenario {
+    fn new(scenario: Scenario) -> Self {
+        Self(Mutex::new(Arc::new(scenario)))
+    }
+
+    /// The scenario as it is now, whatever is set from now on.
+    fn now(&self) -> Arc<Scenario> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     fn plan(
         &self,
         py: Python<'_>,
         scheme: Option<String>,
         profile: Option<String>,
         seed: Option<Seed>,
+        progress: Option<&Py<PyAny>>,
         limit: u64,
     ) -> PyResult<Plan> {
         let choice = Choice { scheme, profile, seed: seed.map(|Seed(seed)| seed), limits: Limits::raised(limit) };
@@ -157,11 +170,12 @@ impl PyScenario {
         let mut waits = || {
             if looked.elapsed() >= LOOK {
                 looked = Instant::now();
-                interrupt = Python::attach(|py| py.check_signals()).err();
+                interrupt = Python::attach(|py| py.check_signals().and_then(|()| still_waits(py, progress))).err();
             }
             interrupt.is_none()
         };
-        let plan = py.detach(|| self.0.plan_while(&choice, &mut waits));
+        let scenario = self.now();
+        let plan = py.detach(|| scenario.plan_while(&choice, &mut waits));
         match interrupt {
             Some(interrupt) => Err(interrupt),
             None => plan.map_err(|error| scenario_error(py, &error)),
@@ -193,6 +207,14 @@ impl<'py> FromPyObject<'_, 'py> for Seed {
 #[pyfunction]
 pub(crate) fn parse_octets(text: &str) -> PyResult<u64> {
     units::parse(Dimension::Size, text).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Asks the caller's function, if it knows the question, whether to go on laying out: signals reach the main thread alone.
+fn still_waits(py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+    match progress.map(|progress| progress.bind(py).getattr_opt("laying_out")).transpose()?.flatten() {
+        Some(asked) => asked.call0().map(|_| ()),
+        None => Ok(()),
+    }
 }
 
 /// Lets Python handle its signals, and tells the caller's function how far the run is.

@@ -84,15 +84,32 @@ pub enum RunError {
 /// What is tried when a folder is made.
 pub(crate) const MAKE_FOLDER: &str = "make the folder";
 
+// Numbers of Linux for what another name would help against (errno.h); the standard library has no word for all of them.
+const OPERATION_DENIED: i32 = 1;
+const DENIED: i32 = 13;
+const READ_ONLY: i32 = 30;
+const NAME_TOO_LONG: i32 = 36;
+
 impl RunError {
     /// Whether another name, or leave to replace what has it, would help: then nothing was run or written.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
-        let denied = |source: &io::Error| source.kind() == io::ErrorKind::PermissionDenied;
+        self.hint().is_some()
+    }
+
+    /// What would help, where it is another name, or leave to replace what has it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Exists { .. } | Self::BelowFile { .. } | Self::NoResults { .. } => true,
-            Self::Io { action, source, .. } => *action == MAKE_FOLDER && denied(source),
-            _ => false,
+            Self::Exists { .. } => Some("replace it with --force, or name another folder with --out"),
+            Self::BelowFile { .. } => Some("name another folder with --out"),
+            Self::NoResults { .. } => Some("--force replaces folders of the same kind alone; name another folder"),
+            Self::Io { action, source, .. } if *action == MAKE_FOLDER => match source.raw_os_error() {
+                Some(OPERATION_DENIED | DENIED | READ_ONLY) => Some("name a folder with --out in which you may write"),
+                Some(NAME_TOO_LONG) => Some("name a folder of at most 200 letters with --out"),
+                _ => None,
+            },
+            _ => None,
         }
     }
 
@@ -104,5 +121,22 @@ impl RunError {
     pub(crate) fn table<E: std::fmt::Display>(path: &Path) -> impl FnOnce(E) -> Self {
         let path = path.to_owned();
         move |reason| Self::Table { path, reason: reason.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_forbids_is_not_helped_by_force() {
+        let made = |number| RunError::io(Path::new("out"), MAKE_FOLDER)(io::Error::from_raw_os_error(number));
+        for number in [OPERATION_DENIED, DENIED, READ_ONLY, NAME_TOO_LONG] {
+            let hint = made(number).hint().unwrap();
+            assert!(hint.contains("--out") && !hint.contains("--force"), "{number}: {hint}");
+        }
+        // A full disk is the machine's failure.
+        assert_eq!(made(28).hint(), None);
+        assert!(RunError::Exists { path: "out".into() }.hint().unwrap().contains("--force"));
     }
 }

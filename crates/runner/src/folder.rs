@@ -19,6 +19,9 @@ pub(crate) const SUMMARY: &str = "summary.json";
 /// The comparison of several runs.
 const COMPARISON: &str = "compare.json";
 
+/// The answers of reproduced papers.
+const REPORT: &str = "reproduce.json";
+
 /// What a folder holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
@@ -26,6 +29,8 @@ pub enum Holds {
     Results,
     /// Several runs and their comparison.
     Comparison,
+    /// A report on papers.
+    Report,
 }
 
 impl Holds {
@@ -34,6 +39,7 @@ impl Holds {
         let files: &[&str] = match self {
             Self::Results => &[SCENARIO, SUMMARY],
             Self::Comparison => &[COMPARISON],
+            Self::Report => &[REPORT],
         };
         files.iter().find(|name| !path.join(name).is_file()).copied()
     }
@@ -75,7 +81,8 @@ impl Folder {
         fs::create_dir_all(&parent).map_err(RunError::io(&parent, MAKE_FOLDER))?;
         remove_leftovers(&target, &parent);
         let partial = sibling(&target, "partial");
-        fs::create_dir(&partial).map_err(RunError::io(&partial, MAKE_FOLDER))?;
+        // The name that was asked for says more than the hidden one.
+        fs::create_dir(&partial).map_err(RunError::io(&target, MAKE_FOLDER))?;
         Ok(Self { partial, target, replace, holds })
     }
 

@@ -4,7 +4,8 @@ Each command is a thin layer over the Python API. What is heavy (the engine, Num
 the commands, so that `penstock --help` answers at once.
 
 Exit status: 0 done; 1 the machine failed (a full disk), or a run that claims to be lossless lost frames (and its
-results are written); 2 the input is wrong, and nothing was written; 130 interrupted.
+results are written), or a figure could not be drawn (all else is written); 2 the input is wrong, and nothing was
+written; 130 interrupted, 143 terminated.
 """
 
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli import completion, pages
+from penstock.cli.bounds import MOST_SEEDS, MOST_TRIALS, MOST_WORKERS
 from penstock.cli.failure import Commands
 from penstock.cli.theory import app as theory
 
@@ -120,7 +122,10 @@ def compare(
     seeds: Annotated[
         int,
         typer.Option(
-            min=1, metavar="N", help="Runs of each, with as many seeds from the scenario's on; their mean and spread."
+            min=1,
+            max=MOST_SEEDS,
+            metavar="N",
+            help="Runs of each, with as many seeds from the scenario's on; their mean and spread.",
         ),
     ] = 1,
     queue: Annotated[
@@ -176,7 +181,9 @@ def reproduce(
             help="Try another reading: set a key of the papers' profile, such as schemes.qcn.efr=off. Repeatable.",
         ),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, metavar="N", help="Runs at a time.  [default: all cores]")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The report's folder.  [default: results/reproduce-PAPER-FIGURE]")
     ] = None,
@@ -240,10 +247,15 @@ def tune(
         ),
     ] = None,
     sets: Annotated[list[str] | None, _SETS] = None,
-    trials: Annotated[int, typer.Option(min=1, metavar="N", help="How many points to simulate.")] = 48,
-    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="Runs of each, the search's seeds.")] = 3,
+    trials: Annotated[int, typer.Option(min=1, max=MOST_TRIALS, metavar="N", help="How many points to simulate.")] = 48,
+    seeds: Annotated[
+        int, typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Runs of each, the search's seeds.")
+    ] = 3,
     verdict_seeds: Annotated[
-        int, typer.Option("--verdict-seeds", min=2, metavar="N", help="Runs that judge, on seeds that follow.")
+        int,
+        typer.Option(
+            "--verdict-seeds", min=2, max=MOST_SEEDS, metavar="N", help="Runs that judge, on seeds that follow."
+        ),
     ] = 10,
     out: Annotated[
         Path | None,
@@ -390,8 +402,3 @@ def print_columns(
 
 
 app.add_typer(theory, name="theory", short_help="What fluid models say of a scenario.")
-
-
-def main() -> None:
-    """Run the command line."""
-    app()

@@ -11,11 +11,12 @@ from typing import Any
 
 import typer
 
-from penstock import _core
+from penstock import _core, interrupts
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, find
 from penstock.cli.progress import Progress
-from penstock.cli.run import Request, fail_on_loss
+from penstock.cli.run import Request, drawing, fail_on_drawing, fail_on_loss
+from penstock.files import write_text
 from penstock.measures import busiest, measure, spreads
 from penstock.result import FrameLossError, Result
 from penstock.scenario import Description, Scenario
@@ -56,12 +57,20 @@ def run_all(request: Request, scenarios: Sequence[str], *, schemes: list[str], s
     folder = request.out or RESULTS / f"{_folder_name(entries)}-compare"
 
     # The folder gets its name when all of it is there.
+    interrupts.writes(folder)
     staged = _core.Folder.create(folder, request.force)
     try:
-        with Progress(quiet=request.quiet) as progress:
+        with Progress(quiet=request.quiet) as progress, interrupts.keeping(progress.stop):
             done, losses = _run_jobs(request, jobs, staged.partial, progress)
+        if not done:
+            raise KeyboardInterrupt
+        # An interrupt that falls between two runs stops neither, but those that have not begun are missing.
+        interrupted = len(done) < len(jobs) or any(result.interrupted for result in done.values())
+        if interrupted:
+            say("interrupted; what was recorded is compared and drawn now, unless Ctrl-C comes again")
         document = _document(entries, done, queue)
-        _write(document, done, staged.partial)
+        write_text(staged.partial / "compare.json", json.dumps(document, indent=2) + "\n")
+        _, undrawn = drawing(lambda: _draw(document, done, staged.partial))
         staged.publish()
     finally:
         staged.discard()
@@ -72,9 +81,10 @@ def run_all(request: Request, scenarios: Sequence[str], *, schemes: list[str], s
         from penstock.cli.report import print_comparison
 
         print_comparison(document, folder)
-    # An interrupt that falls between two runs stops neither, but those that have not begun are missing.
-    if len(done) < len(jobs) or any(result.interrupted for result in done.values()):
-        say(f"interrupted; what was recorded until then is in {folder}")
+    if undrawn is not None:
+        fail_on_drawing(undrawn, folder)
+    if interrupted:
+        say(f"what was recorded until then is in {folder}")
         raise typer.Exit(INTERRUPTED)
     if losses:
         fail_on_loss({f"{job.entry.label}, seed {job.seed}": loss for job, loss in losses.items()}, folder)
@@ -138,7 +148,9 @@ def _run_jobs(
     losses: dict[Job, FrameLossError] = {}
     another_is_done = progress.count("runs", len(jobs))
 
-    def work(job: Job) -> Result:
+    def work(job: Job) -> Result | None:
+        if progress.stopped:
+            return None
         own = Scenario.from_toml(texts[job.entry], name=job.entry.scenario.name)
         try:
             result = own.run(
@@ -153,20 +165,24 @@ def _run_jobs(
             # Told when all runs are written and compared.
             losses[job] = loss
             result = loss.result
+        except KeyboardInterrupt:
+            # It was still being laid out.
+            return None
         another_is_done()
         return result
 
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
         futures = {job: pool.submit(work, job) for job in jobs}
         try:
-            return {job: future.result() for job, future in futures.items()}, losses
+            return {job: result for job, future in futures.items() if (result := future.result()) is not None}, losses
         except BaseException as error:
             # Runs that are under way end early and keep their records; those that have not begun are dropped.
             progress.stop()
             pool.shutdown(cancel_futures=True)
             if not isinstance(error, KeyboardInterrupt):
                 raise
-            return {job: future.result() for job, future in futures.items() if not future.cancelled()}, losses
+            left = {job: None if future.cancelled() else future.result() for job, future in futures.items()}
+            return {job: result for job, result in left.items() if result is not None}, losses
 
 
 def _document(entries: list[Entry], done: dict[Job, Result], queue: str | None) -> dict[str, Any]:
@@ -205,12 +221,10 @@ def _lossless(results: list[Result]) -> dict[str, bool]:
     return {"lossless": all(claims)} if claims else {}
 
 
-def _write(document: dict[str, Any], done: dict[Job, Result], folder: Path) -> None:
+def _draw(document: dict[str, Any], done: dict[Job, Result], folder: Path) -> None:
     from penstock.figures import write_comparison
 
-    (folder / "compare.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     runs: dict[str, list[Result]] = {}
     for job, result in done.items():
         runs.setdefault(job.entry.label, []).append(result)
-    if runs:
-        write_comparison(runs, document["queue"], folder)
+    write_comparison(runs, document["queue"], folder)

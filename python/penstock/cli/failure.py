@@ -1,10 +1,13 @@
 """What goes wrong, told on standard error and in the exit status."""
 
+import errno
 import sys
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
+
+from penstock.terminal import printable
 
 FAILED = 1
 WRONG_INPUT = 2
@@ -29,12 +32,15 @@ class Commands(TyperGroup):
         except InputError as error:
             status = _report(str(error), error.hint, WRONG_INPUT)
         except KeyboardInterrupt:
+            # Of a command as a process signals have ended it already, but where one keeps what was recorded.
             status = _report("interrupted", "", INTERRUPTED)
+        except ModuleNotFoundError as error:
+            status = _of_an_extra(error)
         except OSError as error:
             # A reader of our output that has gone away is the command line's own business.
             if isinstance(error, BrokenPipeError):
                 raise
-            status = _report(_os_message(error), "", FAILED)
+            status = _os_failure(error)
         except Exception as error:
             status = _of_the_engine(error)
         raise typer.Exit(status)
@@ -42,7 +48,19 @@ class Commands(TyperGroup):
 
 def say(message: str) -> None:
     """Print a line on standard error."""
-    print(message, file=sys.stderr, flush=True)
+    print(printable(message), file=sys.stderr, flush=True)
+
+
+# The extra of the package that has a module; `pyproject.toml` lists them.
+_EXTRAS = {"scipy": "theory", "sympy": "theory", "optuna": "tune", "jax": "jax"}
+
+
+def _of_an_extra(error: ModuleNotFoundError) -> int:
+    module = (error.name or "").partition(".")[0]
+    extra = _EXTRAS.get(module)
+    if extra is None:
+        raise error
+    return _report(f"this needs {module}, which is not installed", f"pip install 'penstock[{extra}]'", FAILED)
 
 
 def _of_the_engine(error: Exception) -> int:
@@ -55,7 +73,7 @@ def _of_the_engine(error: Exception) -> int:
         parts = [part for part in (place, error.key, error.message) if part]
         return _report(": ".join(parts), error.hint or "", WRONG_INPUT)
     if isinstance(error, OutputError) and error.refused:
-        return _report(str(error), "replace results with --force, or name another folder with --out", WRONG_INPUT)
+        return _report(str(error), error.hint or "", WRONG_INPUT)
     if isinstance(error, LimitError):
         return _report(str(error), error.hint, WRONG_INPUT)
     if isinstance(error, MemoryError):
@@ -74,5 +92,22 @@ def _report(message: str, hint: str, status: int) -> int:
     return status
 
 
+def _os_failure(error: OSError) -> int:
+    """Tell of what the system refuses; a name that it does not take is wrong input."""
+    hint = _WRONG_NAMES.get(error.errno or 0)
+    return _report(_os_message(error), hint or "", FAILED if hint is None else WRONG_INPUT)
+
+
+_WRONG_NAMES = {
+    errno.ENAMETOOLONG: "a name has at most 255 octets; results add up to 60 to it",
+    errno.ENOTDIR: "a part of the path is a file, not a folder: name another",
+    errno.EISDIR: "name a file, not a folder",
+    errno.EACCES: "name a place where you may read and write",
+    errno.EPERM: "name a place where you may read and write",
+    errno.EROFS: "name a place where you may read and write",
+    errno.ELOOP: "a link leads to itself: name another place",
+}
+
+
 def _os_message(error: OSError) -> str:
-    return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    return f"{error.filename}: {error.strerror}" if error.filename else f"standard output: {error.strerror}"

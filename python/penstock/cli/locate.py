@@ -1,5 +1,7 @@
 """From what a person types to a scenario and to a folder for its results."""
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from penstock import library
@@ -26,6 +28,31 @@ def assignments(sets: list[str]) -> dict[str, str]:
             raise InputError(f"--set {assignment}: no KEY=VALUE", "for instance --set duration='1 s'")
         found[key.strip()] = value.strip()
     return found
+
+
+# What the hidden name of an unfinished file adds to the final one, octets.
+_HIDDEN = 60
+_LONGEST_NAME = 255
+
+FIGURES = (".png", ".svg", ".pdf")
+"""Endings of figures' names."""
+
+
+def file_to_write(path: Path, endings: Sequence[str] = FIGURES) -> Path:
+    """Return ``path``, if a file of that name can be written: asked before the work, not after it."""
+    if path.suffix not in endings:
+        ends = " or ".join([", ".join(endings[:-1]), endings[-1]] if len(endings) > 1 else endings)
+        raise InputError(f"--out {path}: no such kind of file", f"end its name in {ends}")
+    if path.is_dir():
+        raise InputError(f"--out {path}: is a folder, not a file", f"for instance {path / ('out' + endings[0])}")
+    if len(os.fsencode(path.name)) + _HIDDEN > _LONGEST_NAME:
+        raise InputError(f"--out {path}: the name is too long", f"at most {_LONGEST_NAME - _HIDDEN} octets")
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    if not above.is_dir():
+        raise InputError(f"--out {path}: {above} is a file, not a folder", "name another place")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise InputError(f"--out {path}: nothing can be written in {above}", "name a folder in which you may write")
+    return path
 
 
 def _path(name: str) -> Path:

@@ -4,15 +4,21 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from penstock import interrupts
 from penstock.cli.failure import say
 from penstock.scenario import Progress as Watcher
+from penstock.terminal import printable, styled
 from penstock.text import duration, events
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
+
+_SCREEN_BACK = b"\r\x1b[J\x1b[?25h"
+"""What removes the bars from a terminal and shows the cursor again."""
 
 _SILENT_S = 1.0
 """Wall time before the first bar, s: what is over in a blink needs no bar."""
@@ -23,6 +29,17 @@ _ESTIMATE_S = 3.0
 
 _LONG_S = 600.0
 """Time left from which on it is told once as a line of its own, s."""
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What a run calls, see :meth:`penstock.scenario.Scenario.run`."""
+
+    update: Watcher
+    laying_out: Callable[[], None]
+
+    def __call__(self, simulated_s: float, duration_s: float, events_so_far: int, wall_s: float) -> None:
+        self.update(simulated_s, duration_s, events_so_far, wall_s)
 
 
 class Progress:
@@ -46,9 +63,15 @@ class Progress:
     ) -> None:
         if self._bars is not None:
             self._bars.stop()
+            interrupts.on_screen(b"")
+
+    @property
+    def stopped(self) -> bool:
+        """Whether all is to end."""
+        return self._stopped
 
     def stop(self) -> None:
-        """End every run that reports here; each keeps what it recorded."""
+        """End every run and calculation that reports here; each run keeps what it recorded."""
         self._stopped = True
 
     def task(self, label: str) -> Watcher:
@@ -57,8 +80,7 @@ class Progress:
 
         def update(simulated_s: float, duration_s: float, events_so_far: int, wall_s: float) -> None:
             nonlocal row
-            if self._stopped:
-                raise KeyboardInterrupt
+            self._go_on()
             left_s = wall_s * (duration_s - simulated_s) / simulated_s if simulated_s else 0.0
             if wall_s >= _ESTIMATE_S and not self._told:
                 self._tell(label, simulated_s, duration_s, wall_s, left_s)
@@ -70,7 +92,7 @@ class Progress:
             with self._lock:
                 bars = self._start()
                 if row is None:
-                    row = bars.add_task(label, total=duration_s, simulated=simulated, speed=speed, left=left)
+                    row = bars.add_task(printable(label), total=duration_s, simulated=simulated, speed=speed, left=left)
                 # Of many runs, those that are over leave the screen to the others.
                 bars.update(
                     row,
@@ -81,7 +103,11 @@ class Progress:
                     visible=simulated_s < duration_s,
                 )
 
-        return update
+        return _Task(update, self._go_on)
+
+    def _go_on(self) -> None:
+        if self._stopped:
+            raise KeyboardInterrupt
 
     def count(self, label: str, total: int) -> Callable[[], None]:
         """Return what is called when another of ``total`` runs is done; any thread may call it."""
@@ -97,7 +123,7 @@ class Progress:
                     return
                 bars = self._start()
                 if row is None:
-                    row = bars.add_task(label, total=total, simulated="", speed="", left="")
+                    row = bars.add_task(printable(label), total=total, simulated="", speed="", left="")
                 left_s = (time.monotonic() - started) * (total - done) / done
                 left = f"{duration(round(left_s))} left" if done < total else ""
                 bars.update(row, completed=done, simulated=f"{done} of {total} done", left=left)
@@ -118,7 +144,7 @@ class Progress:
                     return
                 bars = self._start()
                 if row is None:
-                    row = bars.add_task(label, total=None, simulated="", speed="", left="")
+                    row = bars.add_task(printable(label), total=None, simulated="", speed="", left="")
                 bars.update(row, simulated=f"{done} done")
 
         return update
@@ -130,12 +156,13 @@ class Progress:
 
         def update(share: float) -> None:
             nonlocal row
+            self._go_on()
             if not self._shown or time.monotonic() - started < _SILENT_S:
                 return
             with self._lock:
                 bars = self._start()
                 if row is None:
-                    row = bars.add_task(label, total=1.0, simulated="", speed="", left="")
+                    row = bars.add_task(printable(label), total=1.0, simulated="", speed="", left="")
                 left_s = (time.monotonic() - started) * (1 - share) / share if share else 0.0
                 left = f"{duration(round(left_s))} left" if 0 < share < 1 else ""
                 bars.update(row, completed=share, left=left, visible=share < 1)
@@ -156,19 +183,21 @@ class Progress:
 
     def _start(self) -> "Bars":
         if self._bars is None:
-            from rich.console import Console
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bars
 
+            from penstock.cli.report import Screen
+
             self._bars = Bars(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=30),
                 TextColumn("{task.percentage:3.0f} %"),
                 TextColumn("{task.fields[simulated]}"),
                 TextColumn("{task.fields[speed]}"),
                 TextColumn("{task.fields[left]}"),
-                console=Console(stderr=True),
+                console=Screen(file=styled(sys.stderr)),
                 transient=True,
             )
+            interrupts.on_screen(_SCREEN_BACK)
             self._bars.start()
         return self._bars

@@ -1,19 +1,21 @@
 """Tables that a person reads, on standard output."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
+from rich.segment import Segment
 from rich.table import Column, Table
 
 from penstock.measures import MEASURES, Kind, Measure
 from penstock.result import Result
 from penstock.scenario import Description, LinkDescription
 from penstock.summary import FlowSummary, QueueSummary, Summary, notable_queues, schemes_in_words
+from penstock.terminal import printable, styled
 from penstock.text import bit_rate, count, duration, events, octets, share
 
 _PIPE_WIDTH = 160
@@ -24,9 +26,18 @@ _FLOWS_LISTED = 16
 _GROUPS_LISTED = 8
 
 
+class Screen(Console):
+    """A console that makes control characters visible: those of a terminal are its own alone."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Give the pieces of text of what is printed."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else printable(text), style, control)
+
+
 def console() -> Console:
     """Return a writer to standard output; colours only on a terminal that wants them."""
-    return Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False)
+    return Screen(file=styled(sys.stdout), width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False)
 
 
 def listing(*columns: str, title: str | None = None) -> Table:

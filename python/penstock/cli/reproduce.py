@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from penstock import interrupts
 from penstock.cli.failure import FAILED, InputError, say
 from penstock.cli.locate import RESULTS, assignments
 from penstock.cli.progress import Progress
@@ -74,6 +75,7 @@ def reproduce_all(
     folder = out or RESULTS / "-".join(["reproduce", *([name] if name else []), *([figure] if figure else [])])
     planned = [PaperJob(p, job) for p in papers for job in jobs(scopes[p.name].wanted(p))]
     _check(reading, planned)
+    interrupts.writes(folder)
     pages = Pages.create(folder, force=force)
     try:
         with Progress(quiet=quiet) as progress:
@@ -92,7 +94,11 @@ def reproduce_all(
         typer.echo(json.dumps(document(done), indent=2))
     elif not quiet:
         _print(done, folder)
+    for figure_of, reason in pages.undrawn.items():
+        say(f"error: {figure_of} could not be drawn: {reason}")
     _fail_where_a_control_holds(done)
+    if pages.undrawn:
+        raise typer.Exit(FAILED)
 
 
 def _check(reading: dict[str, str], planned: list[PaperJob]) -> None:

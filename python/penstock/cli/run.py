@@ -1,16 +1,21 @@
 """`penstock run`: one scenario, one scheme, one seed."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import typer
 
+from penstock import interrupts
 from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.locate import RESULTS, find
 from penstock.cli.progress import Progress
 from penstock.result import FrameLossError, Result
+from penstock.terminal import printable_json
 from penstock.text import duration
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,8 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
     folder = request.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
 
     loss = None
-    with Progress(quiet=request.quiet) as progress:
+    interrupts.writes(folder)
+    with Progress(quiet=request.quiet) as progress, interrupts.keeping():
         try:
             result = scenario.run(
                 scheme=scheme,
@@ -49,17 +55,22 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
         except FrameLossError as error:
             # Whoever looks for the cause needs the records and the figures.
             loss, result = error, error.result
-    drawn = _draw(result, folder) if figures else []
-
-    if request.json:
-        typer.echo(result.summary_json, nl=False)
-    elif not request.quiet:
-        from penstock.cli.report import print_run
-
-        print_run(result, plan, folder, drawn)
     if result.interrupted:
         at = duration(result.interrupted_at_s or 0.0)
         say(f"interrupted at {at} of {duration(plan['duration_s'])}; what was recorded until then is in {folder}")
+    whole = f"the records are whole and in {folder}"
+    with interrupts.telling(f"while drawing; {whole}"):
+        drawn, undrawn = drawing(lambda: _figures(result, folder)) if figures else ([], None)
+
+    if request.json:
+        typer.echo(printable_json(result.summary_json), nl=False)
+    elif not request.quiet:
+        from penstock.cli.report import print_run
+
+        print_run(result, plan, folder, drawn or [])
+    if undrawn is not None:
+        fail_on_drawing(undrawn, folder)
+    if result.interrupted:
         raise typer.Exit(INTERRUPTED)
     if loss is not None:
         fail_on_loss({result.summary["scenario"]: loss}, folder)
@@ -74,11 +85,23 @@ def fail_on_loss(losses: dict[str, FrameLossError], folder: Path) -> NoReturn:
     raise typer.Exit(FAILED)
 
 
-def _draw(result: Result, folder: Path) -> list[Path]:
+def drawing(draw: Callable[[], T]) -> tuple[T | None, Exception | None]:
+    """Draw; whatever is wrong with that must not lose what was recorded, and is told when all else is done."""
+    try:
+        return draw(), None
+    except Exception as error:
+        return None, error
+
+
+def fail_on_drawing(error: Exception, folder: Path) -> NoReturn:
+    """Say that there is no figure and why, and end with the status of a failure."""
+    say(f"error: the figures could not be drawn: {type(error).__name__}: {error}")
+    say(f"the records are whole and in {folder}")
+    raise typer.Exit(FAILED)
+
+
+def _figures(result: Result, folder: Path) -> list[Path]:
+    """Write the figures of a run, and return their files."""
     from penstock.figures import write_all
 
-    try:
-        return write_all(result, folder)
-    except KeyboardInterrupt:
-        say(f"interrupted while drawing; the records are whole and in {folder}")
-        raise typer.Exit(INTERRUPTED) from None
+    return write_all(result, folder)

@@ -9,8 +9,9 @@ from typing import Any
 
 import typer
 
+from penstock import interrupts
 from penstock.cli.failure import INTERRUPTED, InputError, say
-from penstock.cli.locate import RESULTS, find
+from penstock.cli.locate import RESULTS, file_to_write, find
 from penstock.cli.progress import Progress
 from penstock.scenario import Scenario
 from penstock.text import count, octets, share
@@ -44,14 +45,10 @@ def tune_one(
     if goal not in _NAMES:
         raise InputError(f"--for {goal}: no such goal", f"the goals are {', '.join(_NAMES)}")
     scenario = find(name, sets)
-    target = out or RESULTS / f"{scenario.name}-{goal}.toml"
-    if target.suffix != ".toml":
-        raise InputError(
-            f"--out {target}: a scenario file ends in .toml", f"for instance {target.with_suffix('.toml')}"
-        )
+    target = file_to_write(out or RESULTS / f"{scenario.name}-{goal}.toml", (".toml",))
     if target.exists() and not force:
         raise InputError(f"{target} exists", "replace it with --force, or name another file with --out")
-    with Progress(quiet=quiet) as progress:
+    with Progress(quiet=quiet) as progress, interrupts.keeping(progress.stop):
         watch = Watch(progress.task, progress.rounds(), progress.stop)
         answer = tune(
             scenario,
@@ -148,7 +145,6 @@ def _number(value: float) -> float | None:
 
 def _write(answer: Answer, name: str, target: Path) -> None:
     """Write the scenario with the proposal; its comment says where it comes from."""
-    target.parent.mkdir(parents=True, exist_ok=True)
     lines = [
         f"{name} with parameters that `penstock tune` proposes for {answer.goal.name}: {answer.goal.definition}.",
         f"{answer.trials} points simulated, {_seeds(answer.tuning_seeds)}."
@@ -158,7 +154,8 @@ def _write(answer: Answer, name: str, target: Path) -> None:
     question = f"{answer.scenario.question} (Parameters proposed by `penstock tune --for {answer.goal.name}`.)"
     text = "".join(f"# {line}\n" for line in lines) + "\n" + answer.scenario.to_toml()
     whole = Scenario.from_toml(text, name=answer.scenario.name).set("question", question)
-    target.write_text(whole.to_toml(), encoding="utf-8")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    whole.save(target)
 
 
 def _sentence(answer: Answer, verdict: Verdict) -> str:

@@ -1,9 +1,11 @@
 """Figures of maps over two parameters: colours for the metric, a line for its border, marks for simulations."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
+from matplotlib.ticker import LogFormatterSciNotation
 
 from penstock.figures.pages import finish, subtitle
 from penstock.figures.style import REFERENCE, Drawn, sheet, styled
@@ -41,13 +43,15 @@ def map_figure(name: str, drawn: Map, points: list[Point]) -> Drawn:
         if np.isfinite(border) and finite.size and finite.min() < border < finite.max():
             axes.contour(x, y, values, levels=[border / factor], colors=REFERENCE, linewidths=1.6)
         _mark(axes, drawn, points, mesh)
-        for axis, set_scale, set_label in (
-            (drawn.x, axes.set_xscale, axes.set_xlabel),
-            (drawn.y, axes.set_yscale, axes.set_ylabel),
+        for axis, set_scale, ruler in (
+            (drawn.x, axes.set_xscale, axes.xaxis),
+            (drawn.y, axes.set_yscale, axes.yaxis),
         ):
-            set_label(_label(axis))
             if axis.log:
                 set_scale("log")
+                ruler.set_major_formatter(Powers())
+                ruler.set_minor_formatter(Powers(labelOnlyBase=False, minor_thresholds=(1, 0.4)))
+            ruler.set_label_text(_label(axis))
         axes.grid(visible=False)
         same = drawn.metric in ("amplitude", "utilization")
         marks = "discs, same colours" if same else "○ the queue rests, ● it swings"
@@ -55,6 +59,22 @@ def map_figure(name: str, drawn: Map, points: list[Point]) -> Drawn:
         subtitle(axes, f"{drawn.scheme}{simulated}")
         finish(figure, f"{name}: {words}")
     return figure
+
+
+class Powers(LogFormatterSciNotation):
+    """Numbers along a logarithmic axis, such as 2×10⁻³: matplotlib writes them as formulas, which no text here is."""
+
+    def __call__(self, value: float, pos: int | None = None) -> str:
+        """Write a number."""
+        formula: str = super().__call__(value, pos)
+        if formula and 0.01 <= value < 10_000:
+            return f"{value:g}"
+        words = re.sub(r"\$|\\mathdefault|[{}]", "", re.sub(r"\^\{([-−0-9]+)\}", _raised, formula))
+        return words.replace(r"\times", "×")
+
+
+def _raised(power: "re.Match[str]") -> str:
+    return power[1].translate(str.maketrans("-−0123456789", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _colours(drawn: Map, values: Any, border: float) -> dict[str, Any]:

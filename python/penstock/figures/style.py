@@ -16,6 +16,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from penstock._core import PenstockError
+from penstock.files import whole
 
 # Paul Tol's "bright" and "muted" palettes: told apart by colour-blind readers and in grey print.
 QUEUE_COLOURS = ("#4477AA", "#EE6677", "#228833", "#AA3377")
@@ -54,6 +55,8 @@ STYLE = {
     "lines.linewidth": 1.1,
     "legend.frameon": False,
     "savefig.dpi": 150,
+    # Names and questions come from users: a dollar is a dollar. Formulas of Penstock's own are written in Unicode.
+    "text.parse_math": False,
     # SVG ids come from this salt instead of a random number: the same figure has the same bytes.
     "svg.hashsalt": "penstock",
     # Publishers refuse Type 3, matplotlib's default.
@@ -195,12 +198,7 @@ def save(figure: Figure, path: Path) -> None:
         OSError: the file cannot be written.
     """
     kind = path.suffix.lstrip(".") or "png"
-    partial = path.with_name(f".{path.name}.partial")
     # The date of writing would make each file differ.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-    try:
-        with styled():
-            figure.savefig(partial, format=kind, metadata=metadata)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole(path) as partial, styled():
+        figure.savefig(partial, format=kind, metadata=metadata)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from penstock.reproduce.plan import Quantity, Run, Setting, Wanted
-from penstock.reproduce.reading import Table
+from penstock.reproduce.reading import MOST, Table
 from penstock.reproduce.verdict import OVER, Bound, Consistent, Ordered, Over, Test, Within
 
 Against = Literal["ratio", "difference", "distance"]
@@ -18,6 +18,7 @@ KEYS = (
 )  # fmt: skip
 _TESTS = ("within", "within_percent", "at_least", "at_most", "between", "consistent", "rising")
 _RUN_KEYS = ("experiment", "scheme", "set", "with")
+_MOST_SEEDS = 10_000
 _CONTROL_KEYS = (*_RUN_KEYS, "against", "scaled", "says")
 
 
@@ -117,7 +118,8 @@ class ClaimReader:
         figure = table.word("figure", self._figures)
         says = table.text("says")
         paper = table.raw("paper")
-        if isinstance(paper, bool) or not isinstance(paper, int | float | str) or paper == "":
+        number = isinstance(paper, int | float) and not isinstance(paper, bool) and abs(paper) < MOST
+        if not number and (not isinstance(paper, str) or not paper):
             raise table.error("paper", f"{paper!r} is neither a number nor a text", "write what the paper reports")
         paper = paper if isinstance(paper, str) else float(paper)
         untestable = table.text("untestable", "")
@@ -228,6 +230,8 @@ def _copy(table: Table) -> Table:
 
 def _seeds(table: Table) -> tuple[int, ...]:
     value = table.raw("seeds", 1)
+    if (isinstance(value, int) and value > _MOST_SEEDS) or (isinstance(value, list) and len(value) > _MOST_SEEDS):
+        raise table.error("seeds", "there are too many", f"at most {_MOST_SEEDS}")
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return tuple(range(1, value + 1))
     whole = isinstance(value, list) and all(isinstance(s, int) and not isinstance(s, bool) and s >= 0 for s in value)
@@ -260,7 +264,11 @@ def _test(table: Table, paper: float | str) -> Test:
         return Within(Bound(at_most=table.number(kind)))
     if kind == "between":
         ends = table.raw(kind)
-        if not (isinstance(ends, list) and len(ends) == 2 and all(isinstance(x, int | float) for x in ends)):
+        if not (
+            isinstance(ends, list)
+            and len(ends) == 2
+            and all(isinstance(x, int | float) and abs(x) < MOST for x in ends)
+        ):
             raise table.error(kind, f"{ends!r} is no pair of numbers", "write between = [0.5, 1.5]")
         return Within(Bound(float(ends[0]), float(ends[1])))
     if kind == "consistent":

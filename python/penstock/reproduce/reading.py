@@ -9,6 +9,9 @@ from typing import Any, Self
 
 from penstock import PenstockError
 
+MOST = 1e300
+"""Numbers of claims are smaller."""
+
 
 class PaperError(PenstockError):
     """A paper's folder that cannot be read as one.
@@ -46,6 +49,9 @@ def parse(path: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         line = getattr(error, "lineno", None)
         raise PaperError(path, None, f"not TOML: {error}", "see https://toml.io", line) from None
+    except (RecursionError, ValueError) as error:
+        # Tables in tables without end, or a number of thousands of digits.
+        raise PaperError(path, None, f"cannot be read: {error}", "write it with fewer levels and digits") from None
 
 
 def nearest(word: str, known: Iterable[str], otherwise: str = "") -> str:
@@ -98,7 +104,7 @@ class Table:
     def number(self, key: str) -> float:
         """Take a number."""
         value = self._take(key, None)
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST:
             raise self.error(key, f"{value!r} is no number", "numbers are in the unit that the metric's name ends in")
         return float(value)
 

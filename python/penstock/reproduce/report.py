@@ -6,16 +6,17 @@ for its seed, the whole scenario (``<paper>/scenarios``), which ``penstock run``
 
 import json
 import re
-import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from penstock import OutputError
+from penstock import _core
+from penstock.files import write_text
 from penstock.reproduce import wording
 from penstock.reproduce.answer import Answer, Scope
 from penstock.reproduce.document import Reproduced, document, totals, why
+from penstock.reproduce.drawing import Drawing
 from penstock.reproduce.execute import Values
 from penstock.reproduce.plan import Run
 
@@ -23,15 +24,20 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _DOCUMENT = "reproduce.json"
-"""What tells a report's folder from others."""
+"""What tells a report's folder from others (`crates/runner/src/folder.rs`)."""
 
 
 @dataclass
 class Pages:
-    """A report under way: whole under its final name, or not there at all."""
+    """A report under way: whole under its final name, or not there at all.
 
-    folder: Path
-    partial: Path
+    Attributes:
+        staged: its folder.
+        undrawn: what went wrong with figures, by paper and figure; their claims are in the report all the same.
+    """
+
+    staged: _core.Folder
+    undrawn: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def create(cls, folder: Path, *, force: bool) -> Self:
@@ -40,19 +46,13 @@ class Pages:
         Raises:
             OutputError: the folder exists and ``force`` is not set, or it holds no report.
         """
-        if folder.exists() and not force:
-            raise _refused(f"{folder} exists")
-        if folder.exists() and not (folder / _DOCUMENT).is_file():
-            raise OutputError(f"{folder} holds no report, so it is not replaced")
-        partial = folder.with_name(f".{folder.name}.partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        return cls(folder, partial)
+        return cls(_core.Folder.create(folder, force, report=True))
 
     def add(self, entry: Reproduced, scope: Scope, values: Values) -> None:
         """Draw a paper's figures, and write its page and its scenarios."""
-        own = self.partial / entry.paper.name
-        drawn = _draw(entry, scope, values, own) if scope.drawn else {}
+        partial = self.staged.partial
+        own = partial / entry.paper.name
+        drawn = self._draw(entry, scope, values, own) if scope.drawn else {}
         scenarios = _write_scenarios(entry, scope, own / "scenarios")
         figures = [
             {
@@ -75,7 +75,7 @@ class Pages:
             scenarios=scenarios,
             short=scope.short,
         )
-        (self.partial / f"{entry.paper.name}.html").write_text(text, encoding="utf-8")
+        write_text(partial / f"{entry.paper.name}.html", text)
 
     def publish(self, papers: Sequence[Reproduced]) -> None:
         """Write the index and the document, and give the folder its name."""
@@ -94,41 +94,49 @@ class Pages:
         ]
         everything = totals([answer for entry in papers for answer in entry.answers])
         text = _templates().get_template("index.html.j2").render(rows=rows, totals=everything)
-        (self.partial / "index.html").write_text(text, encoding="utf-8")
-        (self.partial / _DOCUMENT).write_text(json.dumps(document(papers), indent=2) + "\n", encoding="utf-8")
-        if self.folder.exists():
-            shutil.rmtree(self.folder)
-        self.partial.rename(self.folder)
+        write_text(self.staged.partial / "index.html", text)
+        write_text(self.staged.partial / _DOCUMENT, json.dumps(document(papers), indent=2) + "\n")
+        self.staged.publish()
 
     def discard(self) -> None:
         """Remove what is not whole."""
-        shutil.rmtree(self.partial, ignore_errors=True)
+        self.staged.discard()
+
+    def _draw(self, entry: Reproduced, scope: Scope, values: Values, folder: Path) -> dict[str, str]:
+        """Draw the figures into ``folder`` and return them as SVG elements for a page."""
+        folder.mkdir()
+        drawn = {}
+        for name, drawing in entry.paper.drawings.entries.items():
+            if name not in entry.figures:
+                continue
+            try:
+                drawn[name] = _drawn(drawing, scope, values, folder / f"{name}.svg")
+            except OSError:
+                raise
+            except Exception as error:
+                # The runs took hours, perhaps; a figure of the paper's own making must not lose them.
+                self.undrawn[f"{entry.paper.name}: {name}"] = f"{type(error).__name__}: {error}"
+        return drawn
 
 
-def _draw(entry: Reproduced, scope: Scope, values: Values, folder: Path) -> dict[str, str]:
-    """Draw the figures into ``folder`` and return them as SVG elements for a page."""
+def _drawn(drawing: Drawing, scope: Scope, values: Values, path: Path) -> str:
+    """Draw a figure into a file and return it as an SVG element."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     from penstock.figures.style import save, styled
 
-    folder.mkdir()
-    drawn = {}
-    for name, drawing in entry.paper.drawings.entries.items():
-        if name not in entry.figures:
-            continue
-        data = {}
-        for key, source in drawing.sources.items():
-            wanted = source.wanted(scope.short)
-            data[key] = [values[wanted.run, wanted.quantity, seed] for seed in wanted.seeds]
-        with styled(), mpl.rc_context({"svg.fonttype": "path"}):
-            path = folder / f"{name}.svg"
-            figure = drawing.draw(data)
-            save(figure, path)
-        # A figure made by pyplot stays in memory until it is closed.
-        plt.close(figure)
-        drawn[name] = _element(path.read_text(encoding="utf-8"), name)
-    return drawn
+    data = {}
+    for key, source in drawing.sources.items():
+        wanted = source.wanted(scope.short)
+        data[key] = [values[wanted.run, wanted.quantity, seed] for seed in wanted.seeds]
+    # The labels are the paper's own, and may be formulas.
+    with styled(), mpl.rc_context({"svg.fonttype": "path", "text.parse_math": True}):
+        figure = drawing.draw(data)
+        save(figure, path)
+    # A figure made by pyplot stays in memory until it is closed.
+    plt.close(figure)
+    return _element(path.read_text(encoding="utf-8"), path.stem)
 
 
 def _element(svg: str, name: str) -> str:
@@ -180,12 +188,6 @@ def _control(answer: Answer) -> str:
     if answer.control is None:
         return told
     return f"{told}: {'fails, as it must' if answer.control_fails else 'does not fail'}"
-
-
-def _refused(message: str) -> OutputError:
-    error = OutputError(message)
-    error.refused = True
-    return error
 
 
 def _templates() -> "Environment":

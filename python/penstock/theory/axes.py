@@ -16,6 +16,8 @@ from penstock.theory.fields import FIELDS
 from penstock.theory.linear import Array
 
 _POINTS = 40
+_MOST_POINTS = 2000
+_MOST = 1_000_000
 
 _TIMES = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _RATES = {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}
@@ -56,9 +58,14 @@ def read(text: str, scheme: str) -> Axis:
     counts = [option for option in options if option != "log"]
     if not equals or not dots or len(counts) > 1 or not all(count.isdigit() for count in counts):
         raise Unsuited(f"{text}: no KEY=A..B[:N][:log]", "for instance flows=2..64:32 or feedback_delay=10us..1ms:log")
-    points = int(counts[0]) if counts else _POINTS
+    # A number of more digits than that is too large whatever it is.
+    points = int(counts[0][:9]) if counts else _POINTS
     name, unit = _meaning(key, scheme)
     low, high = quantity(first, unit), quantity(last, unit)
+    if points > _MOST_POINTS:
+        raise Unsuited(f"{text}: {points} points", f"at most {_MOST_POINTS} along an axis")
+    if unit == "count" and high > _MOST:
+        raise Unsuited(f"{text}: counts end at {_MOST}", "for instance flows=1..64")
     if points < 2 or not low < high or (log and low <= 0):
         raise Unsuited(
             f"{text}: from {first} to {last} in {points} steps is no axis", "at least 2, rising, and above 0 if log"

@@ -215,6 +215,8 @@ def simulate(
         x, y = float(drawn.x.values[column]), float(drawn.y.values[row])
         given = apply(scenario, base, {drawn.x.name: x, drawn.y.name: y})
         result = as_scenario(given, duration_s, seed=seed).run()
+        if result.interrupted:
+            raise KeyboardInterrupt
         (queue,) = (entry for entry in result.summary["queues"] if entry["name"] == "sw0->sw1")
         points.append(
             Point(

@@ -45,6 +45,9 @@ _STEPS_A_SCALE = 4
 _EVENT_SHARE = 1e-3
 _FINE_S = 1e-4
 _MOST_ROWS = 4_000_000
+_MOST_SAMPLES = 100_000_000
+"""Samples of all runs of fluid and packets together: 16 octets each, and twice that while they are measured."""
+
 _DRAWS = 16
 """Runs of a model in which something is drawn; as many as seeds, if these are more."""
 
@@ -172,15 +175,19 @@ def overlay(
     plan = scenario.describe(scheme=scheme, profile=profile, seed=seed)
     own = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
     interval_s = min(plan["interval_s"], max(_FINE_S, plan["duration_s"] * max(1, len(plan["flows"])) / _MOST_ROWS))
+    _bounded(seeds, plan["duration_s"] / interval_s)
     own.set("record.interval", f"{interval_s * 1e6:.3f} us")
     own.set("record.queues", f'["{periods[0].queue}"]')
     numbers = tuple(range(plan["seed"], plan["seed"] + seeds))
-    runs = []
+    controlled = [flow["name"] for flow in plan["flows"] if flow["controlled"]]
+    packets = []
     for number in numbers:
         report = progress(f"packets, seed {number}") if progress else None
-        runs.append(own.run(scheme=scheme, profile=profile, seed=number, progress=report))
-    controlled = [flow["name"] for flow in plan["flows"] if flow["controlled"]]
-    packets = [_packets(result, periods[0].queue, controlled) for result in runs]
+        result = own.run(scheme=scheme, profile=profile, seed=number, progress=report)
+        if result.interrupted:
+            # Half of a run is nothing to compare with.
+            raise KeyboardInterrupt
+        packets.append(_packets(result, periods[0].queue, controlled))
     time_s = packets[0][0]
     observed = np.stack([rows for _, rows in packets])
     stepped = [model for model in models if isinstance(model, InSteps)] if form in (None, STEPS) else []
@@ -214,6 +221,14 @@ def overlay(
         ),
         omits=stepped[0].omits_in_steps if stepped else models[0].omits,
     )
+
+
+def _bounded(seeds: int, samples: float) -> None:
+    """Refuse so many runs of so many samples that they would fill the memory."""
+    if (seeds + max(seeds, _DRAWS)) * samples > _MOST_SAMPLES:
+        most = int(_MOST_SAMPLES / samples / 2)
+        hint = f"at most {most} seeds of so many samples" if most >= _DRAWS else "a shorter duration, or rarer samples"
+        raise Unsuited(f"{seeds} runs of {round(samples)} samples are too many to hold at once", hint)
 
 
 def _chosen(configuration: Configuration, form: str | None) -> FluidModel:

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from penstock.cli import completion
+from penstock.cli.bounds import LONGEST_S, MOST_POINTS, MOST_SEEDS
 from penstock.cli.failure import Commands
-from penstock.cli.theory.asked import Asked, asks
+from penstock.cli.theory.asked import Asked, asks, finite
 
 app = typer.Typer(
     name="theory",
@@ -18,12 +19,20 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-_AT = typer.Option("--at", metavar="S", help="The time whose flows and links count, s.  [default: the longest period]")
+_AT = typer.Option(
+    "--at",
+    metavar="S",
+    callback=finite,
+    help="The time whose flows and links count, s.  [default: the longest period]",
+)
 _MODEL = typer.Option(
     "--model", metavar="NAME", help="paper004: the rate laws as printed; sampled: as the algorithm acts, per second."
 )
 _TARGET = typer.Option(
-    "--target", metavar="BPS", help="R(0) of QCN, the rate to which each source recovers.  [default: the line's]"
+    "--target",
+    metavar="BPS",
+    callback=finite,
+    help="R(0) of QCN, the rate to which each source recovers.  [default: the line's]",
 )
 _JSON = typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")
 
@@ -59,10 +68,14 @@ def draw_map(
     ],
     metric: Annotated[str, typer.Option(metavar="NAME", help="margin, sliding, amplitude or utilization.")] = "margin",
     simulate: Annotated[
-        int, typer.Option("--simulate", min=0, metavar="N", help="Lay N times N packet simulations over it.")
+        int,
+        typer.Option(
+            "--simulate", min=0, max=MOST_POINTS, metavar="N", help="Lay N times N packet simulations over it."
+        ),
     ] = 0,
     simulated: Annotated[
-        float, typer.Option("--simulated", min=0.001, metavar="S", help="Simulated time of each of them, s.")
+        float,
+        typer.Option("--simulated", min=0.001, metavar="S", callback=finite, help="Simulated time of each of them, s."),
     ] = 0.2,
     at: Annotated[float | None, _AT] = None,
     library: Annotated[
@@ -104,7 +117,12 @@ def sliding(
     model: Annotated[str, _MODEL] = "paper004",
     offset: Annotated[
         float | None,
-        typer.Option("--offset", metavar="OCTETS", help="x0, the queue above its target.  [default: a quarter of it]"),
+        typer.Option(
+            "--offset",
+            metavar="OCTETS",
+            callback=finite,
+            help="x0, the queue above its target.  [default: a quarter of it]",
+        ),
     ] = None,
     target: Annotated[float | None, _TARGET] = None,
     simulate: Annotated[
@@ -141,7 +159,10 @@ def phase(
         ),
     ] = None,
     duration: Annotated[
-        float | None, typer.Option("--duration", min=1e-6, metavar="S", help="How long to follow them, s.")
+        float | None,
+        typer.Option(
+            "--duration", min=1e-6, max=LONGEST_S, metavar="S", callback=finite, help="How long to follow them, s."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -184,7 +205,7 @@ def overlay(
     asked: Asked,
     seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="The first seed of the packet runs.")] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Packet runs, with as many seeds from the first on.")
+        int, typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Packet runs, with as many seeds from the first on.")
     ] = 1,
     model: Annotated[
         str | None,

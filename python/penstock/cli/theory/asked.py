@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -26,6 +27,13 @@ class Asked:
     scheme: str | None
     profile: str | None
     sets: list[str]
+
+
+def finite(value: float | None) -> float | None:
+    """Refuse an option's value that is infinite or no number."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is not a finite number.")
+    return value
 
 
 def _asked(

@@ -9,7 +9,7 @@ from typing import Any, cast, get_args
 import typer
 
 from penstock.cli.failure import InputError, say
-from penstock.cli.locate import RESULTS, find
+from penstock.cli.locate import RESULTS, file_to_write, find
 from penstock.cli.progress import Progress
 from penstock.cli.theory.asked import Asked
 from penstock.scenario import Scenario
@@ -47,6 +47,7 @@ def draw(request: MapRequest) -> None:
     x, y = read(request.x, scheme), read(request.y, scheme)
     if x.name == y.name:
         raise InputError(f"--x and --y are both {x.name}", "take two parameters")
+    out = file_to_write(request.out or RESULTS / f"map-{scenario.name}-{scheme}-{metric}.png")
     with Progress(quiet=request.quiet) as progress:
         drawn = draw_up(
             scenario,
@@ -73,7 +74,6 @@ def draw(request: MapRequest) -> None:
             if request.simulate
             else []
         )
-    out = request.out or RESULTS / f"map-{scenario.name}-{drawn.scheme}-{metric}.png"
     _write(scenario, drawn, points, out)
     if request.json:
         typer.echo(json_text.dumps(document(scenario.name, drawn, points), indent=2))

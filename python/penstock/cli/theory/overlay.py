@@ -8,8 +8,8 @@ from typing import Any
 
 import typer
 
-from penstock.cli.failure import InputError, say
-from penstock.cli.locate import RESULTS, find
+from penstock.cli.failure import say
+from penstock.cli.locate import RESULTS, file_to_write, find
 from penstock.cli.progress import Progress
 from penstock.cli.theory.asked import Asked
 from penstock.figures.overlays import overlay_page
@@ -33,10 +33,10 @@ class OverlayRequest:
 
 def show_overlay(request: OverlayRequest) -> None:
     """Integrate, simulate, draw and print."""
-    if request.out is not None and request.out.suffix not in (".png", ".svg", ".pdf"):
-        raise InputError(f"--out {request.out}: no such kind of figure", "end it in .png, .svg or .pdf")
     asked = request.asked
     scenario = find(asked.name, asked.sets)
+    default = RESULTS / f"overlay-{scenario.name}-{asked.scheme or scenario.scheme}.png"
+    out = file_to_write(request.out or default)
     with Progress(quiet=request.quiet) as progress:
         found = overlay(
             scenario,
@@ -47,7 +47,6 @@ def show_overlay(request: OverlayRequest) -> None:
             form=request.form,
             progress=progress.task,
         )
-    out = request.out or RESULTS / f"overlay-{found.scenario}-{found.scheme}.png"
     out.parent.mkdir(parents=True, exist_ok=True)
     save(overlay_page(found), out)
     if request.json:
@@ -76,8 +75,9 @@ def document(found: Overlay) -> dict[str, Any]:
 
 
 def _print(found: Overlay) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from penstock.cli.report import console
 
     table = Table(title=f"{found.scheme}, model {found.form}: fluid | packets", title_justify="left", box=None)
     table.add_column("")
@@ -100,7 +100,7 @@ def _print(found: Overlay) -> None:
     }
     for title, tell in lines.items():
         table.add_row(title, *(tell(distance) for distance in found.distances))
-    Console().print(table)
+    console().print(table)
     typer.echo("the model leaves out: " + "; ".join(found.omits))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from penstock.cli.failure import InputError
-from penstock.cli.locate import RESULTS, find
+from penstock.cli.locate import RESULTS, file_to_write, find
 from penstock.cli.theory.asked import Asked
 from penstock.cli.theory.sliding import reading
 from penstock.figures.style import save
@@ -30,7 +30,7 @@ def draw_phase(
     """Draw a scenario's phase portrait."""
     scenario = find(asked.name, asked.sets)
     given = configuration(scenario, scheme=asked.scheme, profile=asked.profile, at_s=at_s)
-    path = figure_path(out, RESULTS / f"phase-{scenario.name}-{given.scheme}.png")
+    path = file_to_write(out or RESULTS / f"phase-{scenario.name}-{given.scheme}.png")
     figure = portrait(
         given,
         model=reading(model),
@@ -51,21 +51,13 @@ def draw_figures(names: list[str], *, out: Path | None, kind: str) -> None:
     if out is not None and out.suffix:
         if len(wanted) > 1:
             raise InputError(f"--out {out}: one file for {len(wanted)} figures", "name one figure, or a folder")
-        paths = [figure_path(out, out)]
+        paths = [file_to_write(out)]
     else:
-        paths = [(out or RESULTS / "theory") / f"{name}.{kind}" for name in wanted]
+        paths = [file_to_write((out or RESULTS / "theory") / f"{name}.{kind}") for name in wanted]
     paths[0].parent.mkdir(parents=True, exist_ok=True)
     for name, path in zip(wanted, paths, strict=True):
         save(DRAWINGS[name](), path)
         typer.echo(str(path))
-
-
-def figure_path(out: Path | None, default: Path) -> Path:
-    """Return where a figure goes; its suffix says in which format."""
-    path = out or default
-    if path.suffix.lstrip(".") not in _KINDS:
-        raise InputError(f"--out {path}: no such format", f"a file that ends in .{', .'.join(_KINDS)}")
-    return path
 
 
 def _known(name: str) -> str:

@@ -43,6 +43,8 @@ def show_sliding(
             raise InputError("--simulate: theorem 3 holds in every state", "leave it out, or name --scheme qcn")
         with Progress(quiet=json) as progress:
             result = scenario.run(scheme=asked.scheme, profile=asked.profile, progress=progress.task("qcn"))
+        if result.interrupted:
+            raise KeyboardInterrupt
         for given, document in zip(periods, documents, strict=True):
             document["simulated"] = asdict(along(result, given, model=chosen, settle_s=_SETTLE_S))
     if json:

@@ -1,0 +1,69 @@
+"""Files that are whole under their final names, or not there at all.
+
+What is written goes to a hidden sibling first, is flushed to the disk, and then gets its name. The sibling's name tells
+the process: two that write the same file do not meet, and what a killed one has left is removed by the next.
+"""
+
+import itertools
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from penstock import interrupts
+
+_count = itertools.count()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in UTF-8.
+
+    Raises:
+        OSError: it cannot be written; what had the name before is as it was.
+    """
+    with whole(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Give the name under which to write what is to be called ``path``; it gets its name when the block ends well.
+
+    Raises:
+        OSError: the file cannot be written; what had the name before is as it was.
+    """
+    # Where the name is a link, the file behind it is meant.
+    target = Path(os.path.realpath(path))
+    _remove_leftovers(target)
+    interrupts.writes(target)
+    partial = target.with_name(f"{interrupts.prefix(target.name, os.getpid())}{next(_count)}")
+    try:
+        yield partial
+        _flush(partial)
+        partial.replace(target)
+    except OSError as error:
+        # A write that fails tells no name, and the hidden one tells nobody anything.
+        if error.filename is None or Path(os.fsdecode(error.filename)) == partial:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    """Have the system write a file to the disk: a full one tells of itself here at the latest."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what processes of this machine that are no more have left beside ``target``."""
+    before = interrupts.prefix(target.name, "")[:-1]
+    try:
+        entries = list(target.parent.iterdir())
+    except OSError:
+        return
+    for entry in entries:
+        process = entry.name.removeprefix(before).partition("-")[0] if entry.name.startswith(before) else ""
+        if process.isdecimal() and Path("/proc/self").exists() and not Path(f"/proc/{process}").exists():
+            interrupts.remove(str(entry))

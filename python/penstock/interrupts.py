@@ -1,0 +1,221 @@
+"""What signals do to a command: it ends at once, with nothing half-written, or keeps what it has recorded.
+
+An exception in the middle of anything, as Python's KeyboardInterrupt is one, gets lost in callbacks, meets code that
+was not made for it, and is met by the next one while it is dealt with. Therefore the handler itself ends the process:
+it removes what is not whole, says so, and exits. Only where what was recorded is worth keeping does a first Ctrl-C ask
+the runs to end instead; see :class:`keeping`. SIGKILL leaves what is not whole under a hidden name that tells the
+process; the next command that writes there removes it.
+
+This module imports next to nothing: Ctrl-C counts from the first moment on, and the rest of Penstock takes a while to
+load.
+"""
+# pathlib and contextlib take longer to load than all that is here.
+# ruff: noqa: PTH100, PTH106, PTH108, PTH112, PTH114, PTH118, PTH123, PTH208, SIM105
+
+import os
+import sys
+import time
+
+# The module signal is this one with names for its numbers, which take longer to load than all else here.
+from _signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, getsignal, signal  # type: ignore[import-not-found]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import NoReturn
+
+# What is said of each; the exit status is that of shells, 128 and the signal's number.
+_SIGNALS = {SIGINT: "interrupted", SIGTERM: "terminated", SIGHUP: "the terminal is gone"}
+
+_PASSES = 100
+_BETWEEN_PASSES_S = 0.01
+
+
+class _State:
+    """What the handlers go by."""
+
+    def __init__(self) -> None:
+        self.stop: Callable[[], None] | None = None
+        """What a first Ctrl-C calls; ``None`` where it ends the command."""
+        self.kept = ""
+        """What is said to be kept when the command is ended."""
+        self.targets: list[str] = []
+        """Final names of what is being written."""
+        self.on_screen = b""
+        """What gives the terminal back as it was."""
+
+
+_state = _State()
+
+
+def install() -> None:
+    """Take over the signals that end a command, but for those that whoever started it wants ignored."""
+    for number in _SIGNALS:
+        if getsignal(number) != SIG_IGN:
+            signal(number, _handle)
+
+
+class keeping:  # noqa: N801 (reads as a word after `with`)
+    """Within it the first Ctrl-C calls ``stop``, or raises KeyboardInterrupt without one; the second ends the command.
+
+    Where :func:`install` was not called, as in a notebook, it does nothing.
+    """
+
+    def __init__(self, stop: "Callable[[], None] | None" = None) -> None:
+        self._stop = stop or _raise
+
+    def __enter__(self) -> None:
+        _state.stop = self._stop
+
+    def __exit__(self, *_: object) -> None:
+        _state.stop = None
+
+
+class telling:  # noqa: N801
+    """Within it, whoever ends the command is told ``words``: what is whole already, and where."""
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+
+    def __enter__(self) -> None:
+        _state.kept = self._words
+
+    def __exit__(self, *_: object) -> None:
+        _state.kept = ""
+
+
+def writes(target: str | os.PathLike[str]) -> None:
+    """Note that the command writes what is to be called ``target``: a signal that ends it removes what is not whole."""
+    path = os.path.abspath(os.fspath(target))
+    _state.targets.append(os.path.realpath(path) if os.path.isdir(path) else path)
+
+
+def on_screen(restoring: bytes) -> None:
+    """Note what gives the terminal behind standard error back as it was, or nothing."""
+    _state.on_screen = restoring
+
+
+def prefix(name: str, process: int | str) -> str:
+    """Return what the hidden name begins with under which ``process`` writes what is to be called ``name``.
+
+    Folders that the engine writes have the same names (`crates/runner/src/folder.rs`); the number of a process means
+    something on one machine only.
+    """
+    return f".{name}.partial-{machine()}-{process}-"
+
+
+def machine() -> str:
+    """Return the name of this machine, as the engine has it."""
+    try:
+        with open("/proc/sys/kernel/hostname", encoding="utf-8", errors="surrogateescape") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def remove(path: str) -> None:
+    """Remove a file or a folder with all that is in it, as far as the system lets us."""
+    try:
+        if os.path.isdir(path) and not os.path.islink(path):
+            for entry in os.listdir(path):
+                remove(os.path.join(path, entry))
+            os.rmdir(path)
+        else:
+            os.unlink(path)
+    except OSError:
+        pass
+
+
+def finish(status: int) -> "NoReturn":
+    """End the process in order; from here on no signal does anything."""
+    _ignore()
+    status = _flush(status)
+    if "atexit" in sys.modules:
+        # What libraries tidy up when they go, such as matplotlib's temporary folder.
+        try:
+            sys.modules["atexit"]._run_exitfuncs()
+        except BaseException:
+            status = status or 1
+    os._exit(status)
+
+
+def _flush(status: int) -> int:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough.
+        status = status or 1
+    except OSError as error:
+        if not status:
+            _say(f"error: standard output: {error.strerror}")
+        status = status or 1
+    try:
+        sys.stderr.flush()
+    except OSError:
+        status = status or 1
+    return status
+
+
+def _raise() -> None:
+    raise KeyboardInterrupt
+
+
+def _handle(number: int, frame: "FrameType | None") -> None:
+    stop, _state.stop = _state.stop, None
+    if number == SIGINT and stop is not None:
+        stop()
+        return
+    _end(number, stop)
+
+
+def _end(number: int, stop: "Callable[[], None] | None") -> "NoReturn":
+    _ignore()
+    if stop is not None and stop is not _raise:
+        # No further run begins to write.
+        stop()
+    _sweep()
+    if _state.on_screen:
+        os.write(2, _state.on_screen)
+    word = _SIGNALS[number]
+    _say(f"{word} {_state.kept}" if _state.kept else f"error: {word}")
+    os._exit(128 + number)
+
+
+def _ignore() -> None:
+    for number in _SIGNALS:
+        signal(number, SIG_IGN)
+
+
+def _say(line: str) -> None:
+    try:
+        os.write(2, f"{line}\n".encode(errors="backslashreplace"))
+    except OSError:
+        pass
+
+
+def _sweep() -> None:
+    """Remove what is not whole. Runs of other threads may still be writing there: until nothing is found twice."""
+    threading = sys.modules.get("threading")
+    clean = 0
+    for _ in range(_PASSES):
+        found = _unfinished()
+        for path in found:
+            remove(path)
+        clean = 0 if found else clean + 1
+        if clean and (threading is None or clean > 1 or threading.active_count() < 2):
+            return
+        time.sleep(_BETWEEN_PASSES_S)
+
+
+def _unfinished() -> list[str]:
+    found = []
+    for target in _state.targets:
+        folder, name = os.path.split(target)
+        own = prefix(name, os.getpid())
+        try:
+            entries = os.listdir(folder)
+        except OSError:
+            continue
+        found += [os.path.join(folder, entry) for entry in entries if entry.startswith(own)]
+    return found

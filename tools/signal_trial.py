@@ -1,0 +1,327 @@
+"""Sends signals to every command at random moments, and looks at what is left: the status, the words, the files.
+
+    python tools/signal_trial.py [--signals 200] [--seed 1]
+    python tools/signal_trial.py --command tune --kind term --after 0.412     repeats one of them
+
+A command ends with 130 or 143 (or is done), prints no traceback, leaves no process, and nothing half-written under a
+final name; but for SIGKILL, nothing at all that is not whole, and after that the next run tidies up. Moments are drawn
+by the seed, between the start of the process and a little after the time that the command takes undisturbed.
+
+A signal that comes before the first line of Penstock finds Python alone, which has ways of its own to end: those are
+counted apart.
+"""
+
+import argparse
+import json
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from penstock import PenstockError, Result
+
+SCENARIO = """\
+question = "Do two senders share one port?"
+duration = "20 ms"
+scheme = "qcn"
+schemes.qcn.q_eq = "33 KB"
+topology.star = { hosts = 3, link_rate = "1 Gbps", link_delay = "1 us", buffer = "60 KB" }
+
+[[flow]]
+from = "h0..h1"
+to = "h2"
+"""
+PAPER = {
+    "small.toml": SCENARIO.replace('schemes.qcn.q_eq = "33 KB"\n', "").replace('duration = "20 ms"\n', ""),
+    "profile.toml": 'every = { "schemes.qcn.q_eq" = "33 KB" }\nexperiment.small = { duration = "20 ms" }\n',
+    "claims.toml": """\
+title = "Two senders"
+source = "paper 9"
+figure = [{ name = "figure-1", title = "A queue" }]
+
+[[claim]]
+id = "loss"
+figure = "figure-1"
+says = "QCN loses less"
+paper = "less"
+metric = "loss_rate"
+run = { experiment = "small", scheme = "qcn" }
+against = { experiment = "small", scheme = "none" }
+compare = "ratio"
+over = "max"
+seeds = 10
+test = { at_most = 0.5 }
+because = "half is less"
+control = { scheme = "none" }
+""",
+}
+LONG = ("--set", "duration=100000 s", "--set", "record.interval=100 ms")
+
+COMMANDS = {
+    "run": ("run", "small.toml", "--force"),
+    "run-long": ("run", "small.toml", "--force", *LONG),
+    "compare": ("compare", "small.toml", "--schemes", "qcn,none", "--seeds", "3", "--force"),
+    "compare-long": ("compare", "small.toml", "--schemes", "qcn,none", "--force", *LONG),
+    "reproduce": ("reproduce", "paper", "--force"),
+    "reproduce-list": ("reproduce", "--list"),
+    "tune": (
+        "tune",
+        "small.toml",
+        "--for",
+        "latency",
+        "--trials",
+        "4",
+        "--seeds",
+        "1",
+        "--verdict-seeds",
+        "2",
+        "--force",
+    ),
+    "margin": ("theory", "margin", "small.toml"),
+    "map": ("theory", "map", "small.toml", "--x", "flows=2..8:4", "--y", "delay=10us..1ms:4", "--simulate", "1"),
+    "sliding": ("theory", "sliding", "small.toml", "--simulate"),
+    "phase": ("theory", "phase", "small.toml"),
+    "figures": ("theory", "figures", "2"),
+    "overlay": ("theory", "overlay", "small.toml", "--seeds", "2"),
+    "schemes": ("schemes", "qcn"),
+    "scenarios": ("scenarios", "."),
+    "schema": ("schema",),
+    "help": ("--help",),
+}
+ENDLESS_S = 4.0
+"""For how long a command that does not end by itself is left alone at most, s."""
+
+KINDS = {"int": signal.SIGINT, "int-twice": signal.SIGINT, "term": signal.SIGTERM, "kill": signal.SIGKILL}
+ENDS = {"int": (130,), "int-twice": (130,), "term": (143,), "kill": (-signal.SIGKILL,)}
+PATIENCE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A signal.
+
+    Attributes:
+        command: one of COMMANDS.
+        kind: one of KINDS.
+        after_s: how long after the start, s.
+        second_s: how long after the first the second one comes, if it does, s.
+    """
+
+    command: str
+    kind: str
+    after_s: float
+    second_s: float
+
+    def __str__(self) -> str:
+        words = f"--command {self.command} --kind {self.kind} --after {self.after_s:.4f}"
+        second = f" --second {self.second_s:.4f}" if self.kind == "int-twice" else ""
+        return f"python tools/signal_trial.py {words}{second}"
+
+
+def main() -> int:
+    """Sends the signals, says what came of them, and returns whether any came to a bad end."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--signals", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--command", choices=COMMANDS)
+    parser.add_argument("--kind", choices=KINDS, default="int")
+    parser.add_argument("--after", type=float, default=1.0)
+    parser.add_argument("--second", type=float, default=0.1)
+    given = parser.parse_args()
+    if given.command:
+        trials = [Trial(given.command, given.kind, given.after, given.second)]
+    else:
+        trials = drawn(given.signals, given.seed)
+    counts, bad = try_all(trials)
+    for words, count in sorted(counts.items()):
+        print(f"{count:5} {words}")
+    print(f"{len(trials)} signals to {len({trial.command for trial in trials})} commands: {len(bad)} bad ends")
+    return 1 if bad else 0
+
+
+def drawn(signals: int, seed: int, commands: tuple[str, ...] = tuple(COMMANDS)) -> list[Trial]:
+    """Returns so many trials: every command and every kind in turn, at moments that the seed draws."""
+    draw = random.Random(seed)
+    lasts_s = {command: undisturbed_s(command) for command in commands}
+    pairs = [(command, kind) for kind in KINDS for command in commands]
+    trials = []
+    for number in range(signals):
+        command, kind = pairs[number % len(pairs)]
+        trials.append(Trial(command, kind, draw.uniform(0, 1.1 * lasts_s[command]), draw.uniform(0, 0.3)))
+    return trials
+
+
+def undisturbed_s(command: str) -> float:
+    """Returns how long a command takes, s; it has to end well."""
+    if command.endswith("-long"):
+        return ENDLESS_S
+    with tempfile.TemporaryDirectory() as name:
+        folder = prepared(Path(name))
+        started = time.monotonic()
+        process = start(command, folder)
+        _, words = process.communicate(timeout=PATIENCE_S)
+        if process.returncode:
+            sys.exit(f"{command} undisturbed ends with {process.returncode}: {words}")
+        return time.monotonic() - started
+
+
+def try_all(trials: list[Trial]) -> tuple[Counter[str], list[str]]:
+    """Returns how often which signal came to which end, and the bad ends; those are printed, too."""
+    counts: Counter[str] = Counter()
+    bad = []
+    for trial in trials:
+        with tempfile.TemporaryDirectory() as name:
+            end, faults = tried(trial, prepared(Path(name)))
+        counts[f"{trial.kind}: {end}"] += 1
+        if faults:
+            bad.append(f"{trial.command}, {end}: {'; '.join(faults)}")
+            print(f"{bad[-1]}\n  repeat: {trial}", flush=True)
+    return counts, bad
+
+
+def tried(trial: Trial, folder: Path) -> tuple[str, list[str]]:
+    """Returns how a command ended, and what is wrong with that."""
+    process = start(trial.command, folder)
+    time.sleep(trial.after_s)
+    listening = obeys(process.pid)
+    process.send_signal(KINDS[trial.kind])
+    if trial.kind == "int-twice":
+        time.sleep(trial.second_s)
+        process.send_signal(signal.SIGINT)
+    try:
+        if trial.command.endswith("-long") and trial.kind == "int":
+            # What was recorded is drawn, which takes a moment on a busy machine.
+            process.wait(PATIENCE_S)
+        _, words = process.communicate(timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return "hangs", [f"does not end in {PATIENCE_S:g} s"]
+    status = process.returncode
+    faults = [f"process {left} is left" for left in of_session(process.pid)]
+    killed = trial.kind == "kill"
+    faults += untidy(folder, killed=killed)
+    if status == 0:
+        return "done before", faults
+    if not listening and not killed:
+        return "before the first line of Penstock", faults
+    if status not in ENDS[trial.kind]:
+        faults.append(f"ends with {status}: {words[-500:]}")
+    if "Traceback" in words or "Exception ignored" in words or "Error:" in words:
+        faults.append(f"says: {words[-800:]}")
+    if killed and not faults and not trial.command.endswith("-long"):
+        faults += in_the_way(trial.command, folder)
+    return f"ends with {status}", faults
+
+
+def prepared(folder: Path) -> Path:
+    """Returns the folder with a scenario and a paper in it."""
+    (folder / "small.toml").write_text(SCENARIO, encoding="utf-8")
+    (folder / "papers" / "paper").mkdir(parents=True)
+    for name, text in PAPER.items():
+        (folder / "papers" / "paper" / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def start(command: str, folder: Path) -> "subprocess.Popen[str]":
+    """Starts a command in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "penstock", *COMMANDS[command]],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def obeys(process: int) -> bool:
+    """Whether a process has taken over SIGTERM, which Python leaves alone."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return True
+    caught = next((int(line.split()[1], 16) for line in lines if line.startswith("SigCgt:")), None)
+    return caught is None or bool(caught >> (signal.SIGTERM - 1) & 1)
+
+
+def of_session(session: int) -> list[int]:
+    """Returns the processes of a session that are still there."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                state, _, _, own = (entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[:4]
+            except OSError:
+                continue
+            if int(own) == session and state != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+def untidy(folder: Path, *, killed: bool) -> list[str]:
+    """Returns what is half-written below a folder: under a hidden name only where the process was killed."""
+    faults = []
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if hidden and killed:
+            continue
+        if hidden:
+            faults.append(f"{path.relative_to(folder)} is left")
+        elif path.is_file() and (why := broken(path)):
+            faults.append(f"{path.relative_to(folder)}: {why}")
+        elif path.is_dir() and path.parent.name == "results" and path.name != "theory":
+            faults += [f"{path.name}: no {name}" for name in lacking(path)]
+    return faults
+
+
+def lacking(folder: Path) -> list[str]:
+    """Returns the files that a folder of results lacks."""
+    if "-compare" in folder.name:
+        return [] if (folder / "compare.json").is_file() else ["compare.json"]
+    if "reproduce" in folder.name:
+        return [name for name in ("index.html", "reproduce.json") if not (folder / name).is_file()]
+    try:
+        result = Result.open(folder)
+        for table in result.tables:
+            result._table(table)
+    except PenstockError as error:
+        return [f"result: {error}"]
+    return []
+
+
+def broken(path: Path) -> str:
+    """Returns why a file is no whole one; nothing if it is."""
+    data = path.read_bytes()
+    ends = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".html": b"</html>\n", ".parquet": b"PAR1", ".toml": b"\n"}
+    end = ends.get(path.suffix)
+    if end is not None and not data.rstrip(b"\n").endswith(end.rstrip(b"\n")):
+        return f"does not end in {end!r}"
+    try:
+        if path.suffix == ".json":
+            json.loads(data)
+        elif path.suffix == ".toml":
+            tomllib.loads(data.decode())
+    except ValueError as error:
+        return str(error)
+    return "" if data else "is empty"
+
+
+def in_the_way(command: str, folder: Path) -> list[str]:
+    """Returns what is wrong with the next run of a command after it was killed."""
+    process = start(command, folder)
+    _, words = process.communicate(timeout=PATIENCE_S)
+    faults = untidy(folder, killed=False)
+    return (
+        faults if process.returncode == 0 else [*faults, f"run again it ends with {process.returncode}: {words[-500:]}"]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
