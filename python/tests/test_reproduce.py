@@ -297,7 +297,11 @@ def test_command_on_what_is_not_there(paper: Write, penstock: Command, tmp_path:
     assert "did you mean small?" in penstock("reproduce", "smal").stderr
     assert "did you mean figure-1?" in penstock("reproduce", "small", "1").stderr
     (tmp_path / "mine").mkdir()
-    assert penstock("reproduce", "small", "--out", "mine", "--force").returncode == 1
+    (tmp_path / "mine" / "thesis.tex").touch()
+    foreign = penstock("reproduce", "small", "--out", "mine", "--force")
+    assert foreign.returncode == 2
+    assert "reproduce.json is missing" in foreign.stderr and "hint:" in foreign.stderr
+    assert "Traceback" not in foreign.stderr
     assert not list(tmp_path.glob("results/*"))
 
 
