@@ -15,18 +15,21 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 DEMO := scenarios/netfpga/eight-sources-100us.toml
 BENCH_TARGET := .build/bench
 CARGO_MUTANTS := .build/cargo-mutants-27.1.0
+CARGO_DENY := .build/cargo-deny-0.20.2
 # Each is checked by itself: their files have the same names.
 PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test verify mutate bench docs lint test-rust test-python test-cores check-build check-test clean
+.PHONY: help demo test verify mutate deny bench docs lint test-rust test-python test-cores check-build check-test clean
 
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step'
 	@echo 'make verify   what takes longer: the tests, property tests with many more cases, the papers with all seeds and controls,'
-	@echo '              tuning with all its seeds, the bench held to its ceilings, the cores in lock step for longer, proved and'
-	@echo '              placed, make mutate, and the test beds of the papers in RTL at full length, which take hours'
+	@echo '              tuning with all its seeds, signals to every command, make deny, the bench held to its ceilings, the cores in'
+	@echo '              lock step for longer, proved and placed, make mutate, and the test beds of the papers in RTL at full'
+	@echo '              length, which take hours'
+	@echo 'make deny     licences and sources of the crates that Penstock is built from'
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
 	@echo 'make docs     the documentation, into site/'
@@ -44,6 +47,7 @@ lint: .venv/.dev check-test
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/python tools/check_invariants.py
+	$(BIN)/python tools/pin_hashes.py --check
 	$(BIN)/python -m ruff check python tools papers rtl
 	$(BIN)/python -m ruff format --check python tools papers rtl
 	$(BIN)/python -m mypy python/penstock python/tests tools
@@ -67,6 +71,8 @@ verify: test
 	PROPTEST_CASES=2000 cargo test --locked
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
 	$(BIN)/python tools/check_tuning.py
+	$(BIN)/python tools/signal_trial.py
+	$(MAKE) deny
 	$(MAKE) bench BENCH_OPTIONS=--check
 	$(MAKE) -C rtl operations prove report
 	$(MAKE) mutate
@@ -81,6 +87,14 @@ mutate: $(CARGO_MUTANTS)/bin/cargo-mutants check-test
 
 $(CARGO_MUTANTS)/bin/cargo-mutants: | check-build
 	cargo install --locked --quiet --root $(CARGO_MUTANTS) --version 27.1.0 cargo-mutants
+
+# Licences, doubled and banned crates, where crates come from: deny.toml. What is known of holes in them is asked elsewhere:
+# its database is no part of a checkout.
+deny: $(CARGO_DENY)/bin/cargo-deny
+	$(CARGO_DENY)/bin/cargo-deny --locked --all-features check licenses bans sources
+
+$(CARGO_DENY)/bin/cargo-deny: | check-build
+	cargo install --locked --quiet --root $(CARGO_DENY) --version 0.20.2 cargo-deny
 
 # Callgrind knows no instructions newer than x86-64-v2's, hence a build of its own.
 bench: check-build
@@ -100,11 +114,11 @@ check-test:
 	@touch $@
 
 .venv/.run: requirements/run.txt .venv/.made
-	$(BIN)/python -m pip install --quiet -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/run.txt
 	@touch $@
 
 .venv/.dev: requirements/dev.txt .venv/.run
-	$(BIN)/python -m pip install --quiet -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
 	@touch $@
 
 .venv/.extension: $(RUST_SOURCES) pyproject.toml .venv/.run

@@ -85,7 +85,7 @@ COMMANDS = {
     ),
     "margin": ("theory", "margin", "small.toml"),
     "map": ("theory", "map", "small.toml", "--x", "flows=2..8:4", "--y", "delay=10us..1ms:4", "--simulate", "1"),
-    "sliding": ("theory", "sliding", "small.toml", "--simulate"),
+    "sliding": ("theory", "sliding", "small.toml", "--simulate", "--set", "duration=500 ms"),
     "phase": ("theory", "phase", "small.toml"),
     "figures": ("theory", "figures", "2"),
     "overlay": ("theory", "overlay", "small.toml", "--seeds", "2"),
@@ -173,6 +173,8 @@ def undisturbed_s(command: str) -> float:
 
 def try_all(trials: list[Trial]) -> tuple[Counter[str], list[str]]:
     """Returns how often which signal came to which end, and the bad ends; those are printed, too."""
+    # A job of a shell's background begins with Ctrl-C ignored, and so would all that it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     counts: Counter[str] = Counter()
     bad = []
     for trial in trials:

@@ -103,7 +103,7 @@ impl RunError {
         match self {
             Self::Exists { .. } => Some("replace it with --force, or name another folder with --out"),
             Self::BelowFile { .. } => Some("name another folder with --out"),
-            Self::NoResults { .. } => Some("--force replaces folders of the same kind alone; name another folder"),
+            Self::NoResults { .. } => Some("name another folder: this one holds something else"),
             Self::Io { action, source, .. } if *action == MAKE_FOLDER => match source.raw_os_error() {
                 Some(OPERATION_DENIED | DENIED | READ_ONLY) => Some("name a folder with --out in which you may write"),
                 Some(NAME_TOO_LONG) => Some("name a folder of at most 200 letters with --out"),

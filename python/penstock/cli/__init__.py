@@ -166,7 +166,9 @@ def reproduce(
     figure: Annotated[
         str | None, typer.Argument(metavar="FIGURE", help="One of its figures or tables, such as figure-4.")
     ] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="List papers and figures; run nothing.")] = False,
+    list_all: Annotated[
+        bool, typer.Option("--list", help="List papers and figures; run nothing, no code of theirs either.")
+    ] = False,
     short: Annotated[
         bool, typer.Option("--short", help="One seed each, and only the claims that one seed can decide.")
     ] = False,
@@ -193,7 +195,8 @@ def reproduce(
 ) -> None:
     """Run a paper's experiments: draw its figures, and say of each of its claims whether it holds.
 
-    That a claim differs is a result, and no failure.
+    That a claim differs is a result, and no failure. A paper's folder may hold Python, metrics.py and figures.py, which
+    is run with all your rights: reproduce only papers whose code you have read or trust. --list runs none of it.
     """
     from penstock.cli.reproduce import reproduce_all, show_list
 

@@ -5,11 +5,10 @@ from pathlib import Path
 import typer
 
 from penstock.cli.failure import InputError
+from penstock.cli.locate import file_to_write
 from penstock.comparison import FIGURES, Comparison, is_comparison
 from penstock.figures import PANELS
 from penstock.result import Result
-
-KINDS = ("png", "svg", "pdf")
 
 
 def plot_folder(
@@ -23,8 +22,7 @@ def plot_folder(
         raise InputError(f"--show {show}: no such figure", f"the figures of {what} are {', '.join(known)}")
     chosen = show or known[0]
     path = out or folder / f"{chosen}.pdf"
-    if path.suffix.lstrip(".") not in KINDS:
-        raise InputError(f"--out {path}: no such kind of figure", f"end it in .{', .'.join(KINDS)}")
+    file_to_write(path)
     if not path.parent.is_dir():
         raise InputError(f"--out {path}: no such folder", "make it first")
     opened = Comparison.open(folder) if of_several else Result.open(folder)

@@ -12,6 +12,7 @@ from penstock.cli.failure import FAILED, InputError, say
 from penstock.cli.locate import RESULTS, assignments
 from penstock.cli.progress import Progress
 from penstock.reproduce.answer import Scope, answer
+from penstock.reproduce.contents import contents
 from penstock.reproduce.document import Reproduced, document, totals
 from penstock.reproduce.execute import PaperJob, execute
 from penstock.reproduce.paper import Paper, load
@@ -22,8 +23,8 @@ PAPERS = Path("papers")
 
 
 def show_list(*, as_json: bool) -> None:
-    """Print the papers with their figures."""
-    papers = [load(folder) for folder in _folders()]
+    """Print the papers with their figures; no code of theirs is run."""
+    papers = [contents(folder) for folder in _folders()]
     if as_json:
         entries = [
             {
@@ -33,8 +34,8 @@ def show_list(*, as_json: bool) -> None:
                     {
                         "name": figure.name,
                         "title": figure.title,
-                        "claims": [claim.id for claim in paper.claims if claim.figure == figure.name],
-                        "drawn": figure.name in paper.drawings.entries,
+                        "claims": paper.claims[figure.name],
+                        "drawn": figure.name in paper.drawn,
                     }
                     for figure in paper.figures
                 ],
@@ -47,11 +48,11 @@ def show_list(*, as_json: bool) -> None:
 
     table = listing("paper", "figure", "what it shows", "claims", "drawn")
     for paper in papers:
-        add_row(table, paper.name, "", f"{paper.title} ({paper.source})", str(len(paper.claims)), "")
+        in_all = sum(len(claims) for claims in paper.claims.values())
+        add_row(table, paper.name, "", f"{paper.title} ({paper.source})", str(in_all), "")
         for figure in paper.figures:
-            claims = sum(claim.figure == figure.name for claim in paper.claims)
-            drawn = "yes" if figure.name in paper.drawings.entries else "-"
-            add_row(table, "", figure.name, figure.title, str(claims), drawn)
+            drawn = "yes" if figure.name in paper.drawn else "-"
+            add_row(table, "", figure.name, figure.title, str(len(paper.claims[figure.name])), drawn)
     console().print(table)
 
 

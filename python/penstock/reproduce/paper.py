@@ -132,7 +132,7 @@ def load(folder: Path) -> Paper:
     path = folder / "claims.toml"
     document = Table.of(path, "", parse(path))
     title, source = document.text("title"), document.text("source")
-    figures = tuple(_figure(table) for table in document.tables("figure", lines_of(path, "figure")))
+    figures = tuple(figure_of(table) for table in document.tables("figure", lines_of(path, "figure")))
     names = [figure.name for figure in figures]
     builder = _Builder(experiments, profile, offered)
     reader = ClaimReader(set(names), builder)
@@ -241,7 +241,12 @@ def _leads_somewhere(document: Any, key: str) -> bool:
     return True
 
 
-def _figure(table: Table) -> Figure:
+def figure_of(table: Table) -> Figure:
+    """Read a figure of claims.toml.
+
+    Raises:
+        PaperError: it is none.
+    """
     figure = Figure(table.text("name"), table.text("title"))
     table.end(("name", "title"))
     if not all(c.isalnum() or c == "-" for c in figure.name):

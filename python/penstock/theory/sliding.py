@@ -196,13 +196,15 @@ def along(result: Result, given: Configuration, *, model: Model = "paper004", se
         settle_s: how much of the beginning to leave out, s.
 
     Raises:
-        Unsuited: the scheme is not QCN.
+        Unsuited: the scheme is not QCN, or no sample is left.
         PenstockError: the run did not record what this needs.
     """
     plane = QcnPlane.of(given, model=model)
     time_s = result.column("queues", "time_s")
     here = result.column("queues", "queue") == given.queue
     inside = here & (time_s > given.start_s + settle_s) & (time_s <= given.stop_s)
+    if not inside.any():
+        raise Unsuited("the run has no sample of the period after it has settled", "a longer period, or more samples")
     octets = result.column("queues", "queue_octets")[inside].astype(float)
     offset = (octets - given.number("q_eq")) / given.frame_octets
     per_frame_bits = BITS_PER_OCTET * (given.frame_octets + given.wire_overhead_octets)

@@ -41,12 +41,16 @@ def show_sliding(
     if simulate:
         if periods[0].scheme != "qcn":
             raise InputError("--simulate: theorem 3 holds in every state", "leave it out, or name --scheme qcn")
+        if not any(_settles(given) for given in periods):
+            short = f"--simulate: no period is longer than {duration(_SETTLE_S)}, in which queues settle"
+            raise InputError(short, "for instance --set duration='1 s'")
         with Progress(quiet=json) as progress:
             result = scenario.run(scheme=asked.scheme, profile=asked.profile, progress=progress.task("qcn"))
         if result.interrupted:
             raise KeyboardInterrupt
         for given, document in zip(periods, documents, strict=True):
-            document["simulated"] = asdict(along(result, given, model=chosen, settle_s=_SETTLE_S))
+            taken = along(result, given, model=chosen, settle_s=_SETTLE_S) if _settles(given) else None
+            document["simulated"] = None if taken is None else asdict(taken)
     if json:
         whole = {"scenario": scenario.name, "scheme": periods[0].scheme, "periods": _plain(documents)}
         typer.echo(json_text.dumps(whole, indent=2))
@@ -54,6 +58,11 @@ def show_sliding(
     typer.echo(f"{scenario.name}: theorem {verdicts[0].theorem} of paper 004, model {chosen}")
     for given, found, document in zip(periods, verdicts, documents, strict=True):
         _print(given, found, document)
+
+
+def _settles(given: Configuration) -> bool:
+    """Whether something is left of a period when what follows a change of the traffic is over."""
+    return given.stop_s - given.start_s > _SETTLE_S
 
 
 def _print_outrun(given: Configuration, found: Verdict) -> None:
@@ -147,7 +156,12 @@ def _print(given: Configuration, found: Verdict, document: dict[str, Any]) -> No
         _print_outrun(given, found)
     if "simulated" in document:
         run = document["simulated"]
-        typer.echo(
-            f"  simulated: (24) holds in {share(run['holds_share'])} of the samples above the target; "
-            f"deviation of the queue {octets(run['deviation_octets'])}"
+        if run is None:
+            typer.echo(f"  simulated: nothing is left of the period after the first {duration(_SETTLE_S)}")
+            return
+        holds = (
+            f"(24) holds in {share(run['holds_share'])} of the samples above the target"
+            if math.isfinite(run["holds_share"])
+            else "no sample is above the target"
         )
+        typer.echo(f"  simulated: {holds}; deviation of the queue {octets(run['deviation_octets'])}")

@@ -1,0 +1,65 @@
+"""What is in a paper's folder, read without running any of its code: for lists."""
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+from penstock.reproduce.paper import Figure, figure_of
+from penstock.reproduce.reading import PaperError, Table, lines_of, parse
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A paper as its claims.toml has it.
+
+    Attributes:
+        name: the folder's name.
+        title: the paper's title.
+        source: its short name.
+        figures: its figures and tables.
+        claims: the claims of each figure by its name.
+        drawn: the names of the figures that its figures.py says that it draws.
+    """
+
+    name: str
+    title: str
+    source: str
+    figures: tuple[Figure, ...]
+    claims: dict[str, list[str]]
+    drawn: frozenset[str]
+
+
+def contents(folder: Path) -> Contents:
+    """Read what a paper's folder holds.
+
+    Raises:
+        PaperError: its claims.toml, or its figures.py, cannot be read.
+    """
+    path = folder / "claims.toml"
+    document = Table.of(path, "", parse(path))
+    title, source = document.text("title"), document.text("source")
+    figures = tuple(figure_of(table) for table in document.tables("figure", lines_of(path, "figure")))
+    claims: dict[str, list[str]] = {figure.name: [] for figure in figures}
+    for table in document.tables("claim", lines_of(path, "claim")):
+        name = table.text("id")
+        claims[table.word("figure", claims)].append(name)
+    return Contents(folder.resolve().name, title, source, figures, claims, _drawn(folder / "figures.py"))
+
+
+def _drawn(path: Path) -> frozenset[str]:
+    """Return the names in ``@FIGURES.draw("name", …)``."""
+    if not path.is_file():
+        return frozenset()
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise PaperError(path, None, f"is no Python: {error}") from None
+    calls = [
+        decorator
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for decorator in function.decorator_list
+        if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute)
+    ]
+    named = [call.args[0] for call in calls if call.func.attr == "draw" and call.args]  # type: ignore[attr-defined]
+    return frozenset(name.value for name in named if isinstance(name, ast.Constant) and isinstance(name.value, str))
