@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import ROOT, SMALL, Command, interrupt
+from typer.testing import CliRunner
 
+from penstock.cli import app
 from penstock.reproduce.answer import Answer, Scope, answer
+from penstock.reproduce.contents import contents
 from penstock.reproduce.document import Reproduced, document
 from penstock.reproduce.paper import PaperError, load
 from penstock.reproduce.plan import Quantity, Run, Wanted, jobs
@@ -370,3 +373,49 @@ def test_short_form_of_the_papers(folder: Path, penstock: Command, tmp_path: Pat
     done = penstock("reproduce", folder, "--short", "--controls", "--json", "--out", tmp_path / "report")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["totals"]["claims"] > 0
+
+
+def test_a_list_runs_no_code_of_a_paper(paper: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = paper()
+    (folder / "metrics.py").write_text("raise SystemExit('run')\n")
+    (folder / "figures.py").write_text(FIGURES + "\nraise SystemExit('run')\n")
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["reproduce", "--list", "--json"])
+    assert done.exit_code == 0, done.output
+    (entry,) = json.loads(done.stdout)
+    assert entry["figures"] == [
+        {"name": "figure-1", "title": "A queue", "claims": ["queue", "loss", "picture"], "drawn": True}
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in (ROOT / "papers").glob("*/claims.toml")))
+def test_contents_are_those_of_the_paper(name: str) -> None:
+    listed, loaded = contents(ROOT / "papers" / name), load(ROOT / "papers" / name)
+    assert (listed.name, listed.title, listed.figures) == (loaded.name, loaded.title, loaded.figures)
+    assert listed.drawn == set(loaded.drawings.entries)
+    assert [claim for claims in listed.claims.values() for claim in claims] == [
+        claim.id for figure in loaded.figures for claim in loaded.claims if claim.figure == figure.name
+    ]
+
+
+def test_a_figure_that_fails_loses_no_run(paper: Write, tmp_path: Path) -> None:
+    folder = paper("figures.py", "    figure, axis = plt.subplots()\n", "    raise ValueError('no ink')\n")
+    done = CliRunner().invoke(app, ["reproduce", str(folder), "--short", "--out", str(tmp_path / "out"), "--json"])
+    assert done.exit_code == 1
+    assert "error: small: figure-1 could not be drawn: ValueError: no ink" in done.stderr
+    assert json.loads((tmp_path / "out" / "reproduce.json").read_text()) == json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("seeds = 3", "seeds = 1000000000"),
+        ("paper = 33000.0", f"paper = 1{'0' * 400}"),
+        ("within_percent = 40", f"within_percent = 1{'0' * 400}"),
+        ("within_percent = 40", f"within_percent = {'9' * 5000}"),
+        ("seeds = 3", f"seeds = {'[' * 3000}1{']' * 3000}"),
+    ],
+)
+def test_numbers_without_end_are_refused(paper: Write, before: str, after: str) -> None:
+    with pytest.raises(PaperError):
+        load(paper("claims.toml", before, after))

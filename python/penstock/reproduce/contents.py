@@ -1,6 +1,7 @@
 """What is in a paper's folder, read without running any of its code: for lists."""
 
 import ast
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,23 +44,31 @@ def contents(folder: Path) -> Contents:
     for table in document.tables("claim", lines_of(path, "claim")):
         name = table.text("id")
         claims[table.word("figure", claims)].append(name)
-    return Contents(folder.resolve().name, title, source, figures, claims, _drawn(folder / "figures.py"))
+    return Contents(folder.resolve().name, title, source, figures, claims, _drawn(folder / "figures.py", figures))
 
 
-def _drawn(path: Path) -> frozenset[str]:
-    """Return the names in ``@FIGURES.draw("name", …)``."""
+def _drawn(path: Path, figures: tuple[Figure, ...]) -> frozenset[str]:
+    """Return the figures that ``FIGURES.draw("name", …)`` names, or may name: ``f"figure-{number}"`` in a loop."""
     if not path.is_file():
         return frozenset()
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError, RecursionError) as error:
         raise PaperError(path, None, f"is no Python: {error}") from None
-    calls = [
-        decorator
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef)
-        for decorator in function.decorator_list
-        if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute)
+    patterns = [
+        _pattern(call.args[0])
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "draw"
+        and call.args
     ]
-    named = [call.args[0] for call in calls if call.func.attr == "draw" and call.args]  # type: ignore[attr-defined]
-    return frozenset(name.value for name in named if isinstance(name, ast.Constant) and isinstance(name.value, str))
+    return frozenset(f.name for f in figures if any(re.fullmatch(pattern, f.name) for pattern in patterns))
+
+
+def _pattern(name: ast.expr) -> str:
+    """Return a pattern of the texts that an expression may give."""
+    if isinstance(name, ast.Constant):
+        return re.escape(str(name.value))
+    parts = name.values if isinstance(name, ast.JoinedStr) else []
+    return "".join(re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+" for part in parts)
