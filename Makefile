@@ -92,6 +92,7 @@ $(CARGO_MUTANTS)/bin/cargo-mutants: | check-build
 # its database is no part of a checkout.
 deny: $(CARGO_DENY)/bin/cargo-deny
 	$(CARGO_DENY)/bin/cargo-deny --locked --all-features check licenses bans sources
+	$(CARGO_DENY)/bin/cargo-deny --manifest-path rtl/cosim/Cargo.toml --config deny.toml --locked check licenses bans sources
 
 $(CARGO_DENY)/bin/cargo-deny: | check-build
 	cargo install --locked --quiet --root $(CARGO_DENY) --version 0.20.2 cargo-deny
