@@ -20,15 +20,16 @@ CARGO_DENY := .build/cargo-deny-0.20.2
 PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test verify mutate deny bench docs lint test-rust test-python test-cores check-build check-test clean
+.PHONY: help demo test verify fuzz mutate deny bench docs lint test-rust test-python test-cores check-build check-test clean
 
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step'
-	@echo 'make verify   what takes longer: the tests, property tests with many more cases, the papers with all seeds and controls,'
-	@echo '              tuning with all its seeds, signals to every command, make deny, the bench held to its ceilings, the cores in'
-	@echo '              lock step for longer, proved and placed, make mutate, and the test beds of the papers in RTL at full'
-	@echo '              length, which take hours'
+	@echo 'make verify   what takes longer: the tests, make fuzz, property tests with many more cases, the papers with all'
+	@echo '              seeds and controls, tuning with all its seeds, signals to every command, make deny, the bench held to'
+	@echo '              its ceilings, the cores in lock step for longer, proved and placed, make mutate, and the test beds of'
+	@echo '              the papers in RTL at full length, which take hours'
+	@echo 'make fuzz     200 000 mutated scenarios, laid out and run with overflow checks'
 	@echo 'make deny     licences and sources of the crates that Penstock is built from'
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
@@ -56,6 +57,7 @@ lint: .venv/.dev check-test
 
 test-rust: check-test
 	cargo test --locked
+	cargo run --locked --quiet -p penstock-fuzz -- --inputs 2000
 
 test-python: .venv/.extension .venv/.dev
 	$(BIN)/python -m pytest -q
@@ -67,7 +69,11 @@ docs: .venv/.extension .venv/.dev
 	$(BIN)/python tools/generate_docs.py .build
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file .build/mkdocs.yml
 
-verify: test
+# With overflow checks, as the release build has none.
+fuzz: check-build
+	cargo run --locked --profile overflow -p penstock-fuzz -- --inputs 200000
+
+verify: test fuzz
 	PROPTEST_CASES=2000 cargo test --locked
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
 	$(BIN)/python tools/check_tuning.py

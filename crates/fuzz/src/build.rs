@@ -142,6 +142,9 @@ pub(crate) fn scenario(vocabulary: &Vocabulary, random: &mut Random) -> Table {
     if random.one_in(4) {
         priority(&mut table, vocabulary, random);
     }
+    if random.one_in(4) {
+        windows(&mut table, &scale, random);
+    }
     let record = table_at(&mut table, "record");
     set(record, "interval", text(&picoseconds((scale.duration / random.between(1, 100)).max(1))));
     if random.one_in(3) {
@@ -300,6 +303,12 @@ fn flow(table: &mut Table, place: &Place, scale: &Scale, random: &mut Random) {
     set(&mut flow, "frame", text(&format!("{} octets", scale.frame)));
     if random.one_in(2) {
         set(&mut flow, "start", text(&scale.instant(random)));
+    } else if random.one_in(6) {
+        let latest = random.between(1, scale.duration - 1);
+        let bounds = [("minimum", random.between(0, latest - 1)), ("maximum", latest)];
+        let entries = bounds.map(|(key, time)| (key.to_owned(), text(&picoseconds(time)))).into();
+        let uniform = ("uniform".to_owned(), Node::Table { inline: true, entries });
+        set(&mut flow, "start", Node::Table { inline: true, entries: vec![uniform] });
     }
     if random.one_in(3) {
         // After the start, for most starts.
@@ -380,6 +389,7 @@ fn network(table: &mut Table, scale: &Scale, random: &mut Random) {
         ("node_delay", text(&scale.time(random))),
         ("node_delay_at", text(random.pick(&["switches", "hosts", "all"]))),
         ("host_delay", text(&scale.time(random))),
+        ("clock_tolerance", text(&format!("{} ppb", random.scale(0, 10_000_000)))),
         ("congestion_points", text(if random.one_in(10) { "everywhere" } else { "switches" })),
         ("feedback", Node::Table { inline: true, entries: vec![("ideal".to_owned(), text(&scale.time(random)))] }),
     ] {
@@ -463,5 +473,18 @@ pub(crate) fn changes(table: &mut Table, place: &Place, scale: &Scale, random: &
             _ => change.push(("state".to_owned(), text("up"))),
         }
         tables_at(table, "change").push(change);
+    }
+}
+
+/// Windows of measurement, most of them within the run.
+fn windows(table: &mut Table, scale: &Scale, random: &mut Random) {
+    for i in 0..=random.below(4) {
+        let start = random.between(0, scale.duration - 1);
+        let mut window =
+            vec![("name".to_owned(), text(&format!("w{i}"))), ("start".to_owned(), text(&picoseconds(start)))];
+        if random.one_in(2) {
+            window.push(("end".to_owned(), text(&picoseconds(random.between(start + 1, scale.duration)))));
+        }
+        tables_at(table, "window").push(window);
     }
 }

@@ -1,7 +1,7 @@
 //! About how many events a run has, before it is made.
 
 use penstock_scenario::Plan;
-use penstock_sim::network::FlowId;
+use penstock_sim::network::{FlowId, Traffic};
 
 /// Events and recorded rows of a run of `plan`, as far as frames and samples make them: timers of schemes come on top.
 pub(crate) fn events(plan: &Plan) -> f64 {
@@ -16,10 +16,18 @@ pub(crate) fn events(plan: &Plan) -> f64 {
         let octets = flow.size.map_or(octets, |size| octets.min(size.0 as f64));
         octets / f64::from(flow.frame) + 1.0
     };
+    // Frames that never reach the network are work too: each turn of on-off traffic begins with one, however short it is.
+    let made = |flow: &penstock_sim::network::Flow| match flow.traffic {
+        Traffic::OnOff { on, off, .. } => {
+            let end = flow.stop.map_or(duration, |stop| stop.0.min(duration));
+            end.saturating_sub(flow.start.0) as f64 / (on + off).0.max(1) as f64
+        }
+        _ => 0.0,
+    };
     let per_hop = if network.pfc.is_some() { 2.0 } else { 1.0 };
     let flows = network.flows.iter().enumerate().map(|(i, flow)| {
         let hops = network.route(FlowId(i as u32)).count() as f64;
-        frames(flow) * (hops * per_hop + 1.0)
+        frames(flow) * (hops * per_hop + 1.0) + made(flow)
     });
     let samples = (duration / plan.record.interval.0.max(1)) as f64;
     let rows = (plan.record.queues.len() + network.flows.len()) as f64;

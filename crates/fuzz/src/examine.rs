@@ -14,9 +14,9 @@ use crate::mutate::Input;
 use crate::{estimate, results};
 
 /// Runs of so many events or fewer are run whole, and twice.
-const SMALL: f64 = 8000.0;
+const SMALL: f64 = 40_000.0;
 /// A run that was estimated to be small is broken off after so many.
-const BUDGET: u64 = 60_000;
+const BUDGET: u64 = 300_000;
 /// One in so many runs that are not small is begun, and broken off at the first occasion.
 const BEGUN: u64 = 6;
 /// Longest time of the processor from one occasion to stop to the next, s. Builds for debugging are slower.
@@ -209,7 +209,7 @@ fn lay_out(input: &Input) -> Result<Plan, ScenarioError> {
 fn poor_refusal(input: &Input, error: &ScenarioError) -> Option<Finding> {
     // Where the command names the scheme, no line asks for its parameters.
     let by_choice = input.scheme.is_some() && error.key.as_deref().is_some_and(|key| key.starts_with("schemes."));
-    let given = error.message.contains("as given by --");
+    let given = error.message.contains("given by --");
     let text_alone =
         error.message.starts_with("not TOML") || error.message == "is empty" || error.message.contains("4 MB");
     let lacks = if error.line.is_none()

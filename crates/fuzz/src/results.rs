@@ -18,6 +18,7 @@ pub(crate) fn impossible(plan: &Plan, run: &Run) -> Option<String> {
         .or_else(|| ratios(plan, &run.summary))
         .or_else(|| queues(plan, &run.summary))
         .or_else(|| flows(plan, &run.summary))
+        .or_else(|| windows(plan, &run.summary))
         .or_else(|| tables(plan, run))
 }
 
@@ -87,16 +88,17 @@ fn ratios(plan: &Plan, summary: &Summary) -> Option<String> {
         })
 }
 
-/// A line used for more than it can carry in `seconds`: beyond a bit at each end of the time, and where its rate has
-/// changed a frame that went on at the rate before.
+/// A line used for more than it can carry in `seconds`: beyond a bit and the clock's step at each end of the time, and where
+/// its rate has changed a frame that went on at the rate before.
 fn use_above_one(plan: &Plan, name: &str, share: f64, seconds: f64) -> Option<String> {
     let port = plan.port_names.iter().position(|port| port == name)?;
     let network = &plan.network;
     let rates: Vec<u64> = rates(network, port).collect();
     let frame = if rates.len() > 1 { longest(network) * 8.0 * rates.len() as f64 } else { 0.0 };
     let slowest = rates.iter().min().copied().unwrap_or(1) as f64;
+    let step = rates.iter().max().copied().unwrap_or(1) as f64 * STEP;
     let whole = slowest * seconds;
-    let limit = 1.0 + ROUNDING + if whole > 0.0 { (2.0 + frame) / whole } else { f64::INFINITY };
+    let limit = 1.0 + ROUNDING + if whole > 0.0 { (2.0 + 2.0 * step + frame) / whole } else { f64::INFINITY };
     (share > limit).then(|| format!("utilization of {name} is {share}, at most {limit} with all rounding"))
 }
 
@@ -125,6 +127,33 @@ fn queues(plan: &Plan, summary: &Summary) -> Option<String> {
         let end = summary.interrupted_at_s.unwrap_or(summary.duration_s);
         if q.paused_s > end + STEP {
             return Some(format!("{} was stopped for {} s in {end} s", q.name, q.paused_s));
+        }
+    }
+    None
+}
+
+/// Windows that measure more than the run, or what their queues cannot hold.
+fn windows(plan: &Plan, summary: &Summary) -> Option<String> {
+    let whole = &summary.totals;
+    for w in &summary.windows {
+        let parts = [
+            ("offered", w.totals.frames_offered, whole.frames_offered),
+            ("sent", w.totals.frames_sent, whole.frames_sent),
+            ("delivered", w.totals.frames_delivered, whole.frames_delivered),
+            ("dropped", w.totals.frames_dropped, whole.frames_dropped),
+            ("feedback", w.totals.feedback_frames, whole.feedback_frames),
+        ];
+        if let Some((what, part, whole)) = parts.iter().find(|(_, part, whole)| part > whole) {
+            return Some(format!("the window {} has {part} frames {what}, the run {whole}", w.name));
+        }
+        for q in &w.queues {
+            let most = bound(plan, &q.name, q.priority);
+            let mean = q.mean_octets;
+            let fits = w.end_s <= w.start_s || mean <= q.max_octets as f64 * (1.0 + ROUNDING) + ROUNDING;
+            if q.max_octets > most || q.min_octets > q.max_octets || !fits {
+                let (name, low, high) = (&q.name, q.min_octets, q.max_octets);
+                return Some(format!("in {} the queue of {name} is {mean} from {low} to {high} octets", w.name));
+            }
         }
     }
     None

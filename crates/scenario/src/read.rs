@@ -53,10 +53,13 @@ fn fallback(key: &Key, path: &str, table: Origin, file: &str) -> Result<Option<E
         Fallback::Value(text) => read_entry(&key.kind, &Node::declared(text), path, file).map(Some),
         Fallback::None(_) => Ok(None),
         Fallback::Required => {
-            // What is missing was not given, also if the table around it was.
-            let origin = if table == Origin::Set { Origin::Default } else { table };
+            // What is missing was not given itself, though the table around it may have been.
+            let (origin, message) = match table {
+                Origin::Set => (Origin::Default, "missing beside what is given by --set"),
+                other => (other, "missing"),
+            };
             let at = Place { file, path, origin };
-            Err(at.error("missing".into(), format!("expected {}", key.kind.expects())))
+            Err(at.error(message.into(), format!("expected {}", key.kind.expects())))
         }
     }
 }
@@ -201,8 +204,11 @@ fn real(data: &Data) -> f64 {
     if let Data::Real(x) = data { *x } else { f64::NAN }
 }
 
+/// The path of a key, which stands in quotes where TOML asks for them.
 fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+    let bare = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    let key = if bare { key.to_owned() } else { format!("{key:?}") };
+    if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
 /// Where a value was written.

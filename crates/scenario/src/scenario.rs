@@ -7,6 +7,7 @@ use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::assemble;
+use crate::error::brief;
 use crate::limits::{Bounds, Limits};
 use crate::sections::SCENARIO;
 use crate::tree::{Data, Node, Origin};
@@ -95,8 +96,8 @@ impl Scenario {
         let fault = |message: &str| ScenarioError {
             file: self.file.clone(),
             line: None,
-            key: Some(key.into()),
-            message: format!("{message}, as given by --set"),
+            key: Some(brief(key)),
+            message: brief(&format!("{message}, as given by --set")),
             hint: None,
         };
         if path.iter().any(|part| part.trim().is_empty()) {

@@ -9,7 +9,7 @@ use penstock_schemes::{Bound, Info, Profile, SCHEMES, SchemeConfig, Unit, Value 
 use penstock_sim::network::{Capacity, Network, Port};
 
 use crate::assemble::largest_frame;
-use crate::error::suggest;
+use crate::error::{brief, suggest};
 use crate::keys::{Record, Value};
 use crate::plan::Assigned;
 use crate::read::{self, fault};
@@ -181,7 +181,13 @@ fn no_profile(info: &Info, name: &str) -> String {
 /// An error in what was chosen for the run, outside of the file.
 pub(crate) fn chosen(file: &str, what: &str, message: String, hint: impl Into<String>) -> ScenarioError {
     let message = format!("{message}, as given by --{what}");
-    ScenarioError { file: file.to_owned(), line: None, key: Some(what.to_owned()), message, hint: Some(hint.into()) }
+    ScenarioError {
+        file: file.to_owned(),
+        line: None,
+        key: Some(what.to_owned()),
+        message: brief(&message),
+        hint: Some(hint.into()),
+    }
 }
 
 /// Refuses a threshold that no queue length can reach. `error` makes the error about a parameter.

@@ -38,6 +38,8 @@ fn each_mistake_is_named_with_its_place() {
     for (old, new, expected) in [
         // Keys and words.
         ("q_eq =", "q_eqq =", "x.toml:5: schemes.qcn.q_eqq: unknown key (did you mean \"q_eq\"?)"),
+        ("duration =", "\"\" = 1\nduration =", "x.toml:2: \"\": unknown key (known are"),
+        ("duration =", "\"a.b\" = 1\nduration =", "x.toml:2: \"a.b\": unknown key (known are"),
         ("duration =", "duratoin =", "x.toml:2: duratoin: unknown key (did you mean \"duration\"?)"),
         ("scheme = \"qcn\"", "scheme = \"qnc\"", "x.toml:3: scheme: \"qnc\" is not known here"),
         ("[schemes.qcn]", "[schemes.qncc]", "x.toml:4: schemes.qncc: unknown key (did you mean \"qcn\"?)"),
@@ -455,6 +457,11 @@ fn what_is_set_from_outside_is_named_as_such() {
             "schemes.qcn.rpg_min_rate: 11 Gbps is above the rate of the sources' lines, 10 Gbps, as given by --set",
         ),
         ("record.interval", "0 s", "\"0 s\" is zero; this time must be more, as given by --set"),
+        (
+            "flow.0.start.uniform.minimum",
+            "1 ms",
+            "flow.0.start.uniform.maximum: missing beside what is given by --set (expected a time with its unit",
+        ),
         ("seed", "x", "found \"x\", as given by --set"),
         ("flow.1.stop", "1 s", "there is no flow.1, as given by --set (there are flow.0 to flow.0)"),
         ("duration.x", "1", "duration is not a table, as given by --set (it has a value of its own: set duration)"),
@@ -462,7 +469,11 @@ fn what_is_set_from_outside_is_named_as_such() {
         ("topology", "1", "is a table, as given by --set (set one key of it, as in topology.KEY)"),
         ("a..b", "1", "a part of the key is empty, as given by --set"),
         ("new.table", "1", "x.toml: new: unknown key, as given by --set"),
-        ("network.feedback", "{}", "x.toml: network.feedback.ideal: missing (expected a time"),
+        (
+            "network.feedback",
+            "{}",
+            "x.toml: network.feedback.ideal: missing beside what is given by --set (expected a time",
+        ),
     ] {
         let message = with(key, value).unwrap_err().to_string();
         assert!(message.contains(expected), "{key}: {message}");

@@ -234,16 +234,10 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     pub(crate) fn set_rate(&mut self, port: u32, rate: BitRate) {
         let (p, mut around) = self.at(port);
         around.settle(p);
-        p.pass_rate(around.now);
-        if p.ledger.older.1 != p.busy_until {
-            p.ledger.older = (p.rate, p.busy_until);
-        }
-        p.rate = rate.0;
+        p.set_rate(around.now, rate);
         if PFC {
             around.pauses.set_rate(port, rate);
         }
-        p.known_octets = 0;
-        p.remainder = 0;
     }
 
     /// The line breaks: `lost` frames were on it.

@@ -109,11 +109,20 @@ pub(crate) struct PortState {
     pub(crate) ledger: Box<Ledger>,
 }
 
+/// A transmission at a rate that the line no longer has.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Older {
+    rate: u64,
+    end: u64,
+    /// With overhead.
+    octets: u32,
+}
+
 /// The rarely needed part of a port's accounts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ledger {
-    /// A transmission that was in progress when the rate changed goes on at its own rate: that rate, and its end.
-    pub(crate) older: (u64, u64),
+    /// A transmission that was in progress when the rate changed goes on at its own rate.
+    pub(crate) older: Older,
     /// Bits of frames that broken lines cut off.
     pub(crate) cut_bits: u64,
     /// Frames lost on the line.
@@ -236,16 +245,18 @@ impl PortState {
         }
     }
 
-    /// Bits of the transmission in progress that are still to come, rounded down: its time may be a picosecond longer than its
-    /// bits, and no more can be to come than were begun.
+    /// Bits of the transmission in progress that are still to come, rounded down. Its time may be a picosecond longer than its
+    /// bits, yet no more are to come than were begun.
     pub(crate) fn unsent_bits(&self, now: u64) -> u64 {
         if self.busy_until == u64::MAX {
             return 0;
         }
         let time = self.busy_until.saturating_sub(now);
-        let (older_rate, end) = self.ledger.older;
-        let rate = if self.busy_until == end { older_rate } else { self.rate };
-        (u128::from(time) * u128::from(rate) / u128::from(PS_PER_S)) as u64
+        let older = &self.ledger.older;
+        let (rate, octets) =
+            if self.busy_until == older.end { (older.rate, older.octets) } else { (self.rate, self.known_octets) };
+        let bits = (u128::from(time) * u128::from(rate) / u128::from(PS_PER_S)) as u64;
+        bits.min(u64::from(octets) * 8)
     }
 
     /// Bits put on the line up to `now`. The port must be settled.
@@ -262,6 +273,17 @@ impl PortState {
     /// The frame in transmission counts as queued in the queue of this class.
     pub(crate) fn serves(&self, class: usize) -> bool {
         self.in_service == class as u32
+    }
+
+    /// The line has another rate from the next transmission on.
+    pub(crate) fn set_rate(&mut self, now: u64, rate: BitRate) {
+        self.pass_rate(now);
+        if self.ledger.older.end != self.busy_until {
+            self.ledger.older = Older { rate: self.rate, end: self.busy_until, octets: self.known_octets };
+        }
+        self.rate = rate.0;
+        self.known_octets = 0;
+        self.remainder = 0;
     }
 
     pub(crate) fn pass_rate(&mut self, now: u64) {
