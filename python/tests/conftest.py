@@ -11,6 +11,9 @@ import pytest
 
 from penstock import Result, Scenario
 
+# A job of a shell's background begins with Ctrl-C ignored, and so would all that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ROOT = Path(__file__).resolve().parents[2]
 """The repository: its scenarios are below."""
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -117,12 +118,36 @@ def test_discarded_frames_without_number_take_no_time() -> None:
     assert result.summary["totals"]["frames_offered"] == 195_312_500_000
 
 
-def test_a_layout_is_interrupted() -> None:
-    """Fair shares of some seconds: Ctrl-C ends their computation."""
+def slow_layout() -> penstock.Scenario:
+    """Return a scenario whose fair shares take some seconds."""
     lot = '[topology.parking-lot]\nswitches = 400\nlink_rate = "1 Gbps"\ntrunk_rate = "1 Gbps"\nbuffer = "150 KB"\n'
     flow = '[[flow]]\nfrom = "h0..h399"\nto = "h400..h799"\nstagger = "1 ps"\n'
     text = f'question = "Q"\nduration = "1 ms"\nscheme = "none"\n{lot}{flow}'
-    scenario = penstock.Scenario.from_toml(text)
+    return penstock.Scenario.from_toml(text)
+
+
+def test_a_layout_in_another_thread_ends_when_it_is_asked_to(tmp_path: Path) -> None:
+    """Signals reach the main thread alone: the runs of a comparison ask whether to go on."""
+
+    class Asked:
+        def __call__(self, *_: float) -> None:
+            raise AssertionError("it does not come to a run")
+
+        def laying_out(self) -> None:
+            raise KeyboardInterrupt
+
+    started = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(slow_layout().run, out=tmp_path / "out", progress=Asked(), limit=1000)
+        with pytest.raises(KeyboardInterrupt):
+            run.result()
+    assert time.monotonic() - started < 5
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_layout_is_interrupted() -> None:
+    """Fair shares of some seconds: Ctrl-C ends their computation."""
+    scenario = slow_layout()
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
     started = time.monotonic()
