@@ -3,8 +3,9 @@
     python tools/generate_docs.py .build
 
 writes .build/docs, where lines such as `{{ commands }}` are replaced, a page is added for each scheme (with what
-docs/schemes/ has of it: NAME.md, and NAME.states.toml for its state diagram and a run) and the figures are drawn,
-and .build/mkdocs.yml, which is mkdocs.yml with each folder of its navigation replaced by the pages in it.
+docs/schemes/ has of it: NAME.md, and NAME.states.toml for its state diagram and a run) and for each core (its
+rtl/NAME/doc/README.md) and the figures are drawn, and .build/mkdocs.yml, which is mkdocs.yml with each folder of its
+navigation replaced by the pages in it.
 Every whole scenario in the pages is read on the way: one that Penstock refuses fails the build. So does a command
 `penstock … --out NAME.svg` (or .png) in a block of shell; what it draws is images/NAME.svg.
 """
@@ -21,6 +22,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import penstock
@@ -89,19 +91,49 @@ def main(build: Path) -> None:
     for name, scenario in FIGURES.items():
         draw(scenario, docs / f"images/{name}.svg")
 
+    core_pages(docs)
+
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
     config |= {"docs_dir": "docs", "site_dir": str(ROOT / "site")}
+    config["hooks"] = [str(ROOT / hook) for hook in config["hooks"]]
     config["nav"] = [expand(entry, docs) for entry in config["nav"]]
     write(build / "mkdocs.yml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
 
 
 def cores() -> str:
-    """The cores in rtl/, as their core.toml files say."""
+    """The cores in rtl/, as their core.toml files say, each with its page."""
     read = [(path, tomllib.loads(path.read_text())) for path in sorted((ROOT / "rtl").glob("*/core.toml"))]
-    rows = (
-        [code(f"rtl/{path.parent.name}"), core["title"], core["says"], core.get("source", "")] for path, core in read
-    )
+    rows = []
+    for path, core in read:
+        name = path.parent.name
+        folder = code(f"rtl/{name}")
+        page = f"[{folder}](cores/{name}.md)" if (path.parent / "doc/README.md").exists() else folder
+        rows.append([page, core["title"], core["says"], core.get("source", "")])
     return table(["Folder", "Core", "What it does", "Source"], rows)
+
+
+def core_pages(docs: Path) -> None:
+    """Copies the pages of the cores, and of what they share, from rtl/ to reference/cores/."""
+    sources = {ROOT / "rtl/README.md": "conventions.md"}
+    sources |= {page: f"{page.parents[1].name}.md" for page in sorted((ROOT / "rtl").glob("*/doc/README.md"))}
+    for source, name in sources.items():
+        write(docs / "reference/cores" / name, with_links(source, sources))
+
+
+def with_links(source: Path, pages: Mapping[Path, str]) -> str:
+    """The text of a page of rtl/, with links to other such pages; what is no page is named without a link."""
+
+    def link(found: re.Match[str]) -> str:
+        words, target = found[1], found[2]
+        file, mark, anchor = target.partition("#")
+        if target.startswith(("http://", "https://", "#")):
+            return found[0]
+        page = pages.get((source.parent / file).resolve())
+        return f"[{words}]({page}{mark}{anchor})" if page else words
+
+    # A block of code has no links.
+    parts = re.split(r"(^```.*?^```)", source.read_text(), flags=re.DOTALL | re.MULTILINE)
+    return "".join(part if part.startswith("```") else re.sub(r"\[([^\]]+)\]\(([^)]+)\)", link, part) for part in parts)
 
 
 def write(path: Path, text: str) -> None:
@@ -208,19 +240,31 @@ def help_of(arguments: list[str]) -> str:
 
 
 def python_api() -> str:
-    """What each public name of the package says of itself, methods and properties included."""
+    """What each public name of the package says of itself, methods and properties included; then of its theory."""
+    parts = api("", penstock)
+    parts += ["## `theory`", prose(penstock.theory), *api("theory.", penstock.theory)]
+    return "\n\n".join(parts)
+
+
+def api(before: str, module: ModuleType) -> list[str]:
+    """What the public names of a module say of themselves, as they are called behind `before`."""
     parts = []
-    for name in penstock.__all__:
-        about = getattr(penstock, name)
+    for name in module.__all__:
+        about = getattr(module, name)
         if not callable(about):
             continue
-        parts += [f"## `{name}`", *called(name, about), prose(about)]
+        full = f"{before}{name}"
+        parts += [f"## `{full}`", *called(full, about), prose(about)]
         if inspect.isclass(about) and not issubclass(about, Exception):
             for member, value in vars(about).items():
-                if not member.startswith("_"):
-                    full = f"{name}.{member}"
-                    parts += [f"### `{full}`", *called(full, getattr(value, "__func__", value)), prose(value)]
-    return "\n\n".join(parts)
+                # A field without a default is no member of its class: the docstring of the class names it.
+                if not member.startswith("_") and (callable(value) or inspect.isdatadescriptor(value)):
+                    inner = f"{full}.{member}"
+                    parts += [f"### `{inner}`", *called(inner, getattr(value, "__func__", value)), prose(value)]
+                elif isinstance(value, classmethod) and not member.startswith("_"):
+                    inner = f"{full}.{member}"
+                    parts += [f"### `{inner}`", *called(inner, value.__func__), prose(value)]
+    return parts
 
 
 def called(name: str, about: Any) -> list[str]:

@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from penstock import theory
     from penstock._core import LimitError, OutputError, PenstockError, ScenarioError, __version__
     from penstock.catalogue import scenarios, schema, schemes
     from penstock.comparison import Comparison
@@ -39,6 +40,7 @@ __all__ = [
     "scenarios",
     "schema",
     "schemes",
+    "theory",
 ]
 
 _HOMES = {
@@ -62,6 +64,8 @@ def __getattr__(name: str) -> "Any":
     """Import ``name`` from its home on first use (PEP 562)."""
     from importlib import import_module
 
+    if name == "theory":
+        return import_module("penstock.theory")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")

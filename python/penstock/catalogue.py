@@ -67,6 +67,23 @@ class Key(TypedDict):
     description: str
 
 
+FIELDS = {
+    "flows": "count",
+    "capacity_bps": "bit/s",
+    "link_bps": "bit/s",
+    "frame_octets": "octets",
+    "buffer_octets": "octets",
+    "line_rate_bps": "bit/s",
+    "forward_delay_s": "s",
+    "feedback_delay_s": "s",
+    "round_trip_s": "s",
+}
+"""Fields of a configuration of :mod:`penstock.theory` that the axis of a map may have, with their units.
+
+``round_trip_s`` moves both delays.
+"""
+
+
 def scenarios() -> list[str]:
     """Return the names of all scenarios: those below ./scenarios, and those that come with Penstock.
 

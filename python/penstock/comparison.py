@@ -89,7 +89,7 @@ class Comparison:
         The other arguments are those of :meth:`Result.plot`.
 
         Raises:
-            PenstockError: there is no such figure, or a size is out of its range.
+            PenstockError: there is no such figure, nothing to draw, or a size is out of its range.
             OSError: the file cannot be written.
         """
         from penstock.figures import Page, comparison, cumulative, on, pauses, save
@@ -97,6 +97,11 @@ class Comparison:
         if show not in FIGURES:
             raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join(FIGURES)}")
         queue = self._document["queue"]
+        stopped = (queue["paused_s"] for runs in self.runs.values() for run in runs for queue in run.summary["queues"])
+        if show == "pauses" and not any(stopped):
+            raise _core.PenstockError("no queue was stopped: without priority flow control there are no pauses to draw")
+        if show == "cdf" and queue is None:
+            raise _core.PenstockError("the runs have no queue in common, whose distribution could be drawn")
         with on(Page(width, font_size, title)):
             if show == "compare":
                 firsts = {label: results[0] for label, results in self.runs.items() if results}

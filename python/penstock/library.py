@@ -9,8 +9,8 @@ from pathlib import Path
 HERE = Path("scenarios")
 """The reader's own: they come first."""
 
-OURS = (Path(__file__).parent / "scenarios").resolve()
-"""Those of the package: in a checkout a link to the folder of that name at its top."""
+OURS = Path(__file__).parent / "scenarios"
+"""Those of the package. The folder ``scenarios`` at the top of a checkout is a link to it."""
 
 
 def names(folder: Path) -> list[str]:

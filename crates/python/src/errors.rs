@@ -29,20 +29,35 @@ create_exception!(
 );
 
 fn hinted(exception: PyErr, hint: &str) -> PyErr {
-    let set = Python::attach(|py| exception.value(py).setattr("hint", hint));
+    let set = Python::attach(|py| exception.value(py).setattr("hint", in_python(hint)));
     set.err().unwrap_or(exception)
+}
+
+/// A message with what it says of options of the command line said as Python has it.
+///
+/// The engine's words are those of the command line, which is where most of them are read.
+fn in_python(text: &str) -> String {
+    let mut said = text.replace("as given by --set", "as given by set()");
+    // "--limit 2, in Python limit=2": the second is enough.
+    let both = ", in Python ";
+    if let Some(at) = said.find("--limit ")
+        && let Some(length) = said[at..].find(both)
+    {
+        said.replace_range(at..at + length + both.len(), "");
+    }
+    said
 }
 
 /// A scenario's error as an exception with its parts as attributes.
 pub(crate) fn scenario_error(py: Python<'_>, error: &penstock_scenario::ScenarioError) -> PyErr {
-    let exception = ScenarioError::new_err(error.to_string());
+    let exception = ScenarioError::new_err(in_python(&error.to_string()));
     let value = exception.value(py);
     let set = || -> PyResult<()> {
         value.setattr("file", &error.file)?;
         value.setattr("line", error.line)?;
         value.setattr("key", &error.key)?;
-        value.setattr("message", &error.message)?;
-        value.setattr("hint", &error.hint)
+        value.setattr("message", in_python(&error.message))?;
+        value.setattr("hint", error.hint.as_deref().map(in_python))
     };
     match set() {
         Ok(()) => exception,
@@ -53,8 +68,8 @@ pub(crate) fn scenario_error(py: Python<'_>, error: &penstock_scenario::Scenario
 /// A results folder's error as an exception.
 pub(crate) fn output_error(error: &RunError) -> PyErr {
     match error {
-        RunError::Limit { hint, .. } => return hinted(LimitError::new_err(error.to_string()), hint),
-        RunError::Memory { .. } => return PyMemoryError::new_err(error.to_string()),
+        RunError::Limit { hint, .. } => return hinted(LimitError::new_err(in_python(&error.to_string())), hint),
+        RunError::Memory { .. } => return PyMemoryError::new_err(in_python(&error.to_string())),
         _ => {}
     }
     let exception = OutputError::new_err(error.to_string());

@@ -115,8 +115,8 @@ def parameters(ctx: typer.Context, incomplete: str) -> Words:
 @_quietly
 def axis(ctx: typer.Context, incomplete: str) -> Words:
     """Complete the key of an axis: a field of a configuration, or a number among the scheme's parameters."""
+    from penstock.catalogue import FIELDS
     from penstock.catalogue import schemes as every
-    from penstock.theory.fields import FIELDS
 
     chosen = _chosen_schemes(ctx)
     words = [(f"{name.removesuffix('_bps').removesuffix('_octets').removesuffix('_s')}=", "") for name in FIELDS]

@@ -1,6 +1,7 @@
 """What goes wrong, told on standard error and in the exit status."""
 
 import errno
+import re
 import sys
 from typing import Any
 
@@ -85,10 +86,24 @@ def _of_the_engine(error: Exception) -> int:
     raise error
 
 
+# What Python's words are on the command line.
+_OPTIONS = (
+    (re.compile(r"as given by set\(\)"), "as given by --set"),
+    (re.compile(r"\b(limit|metric|model)=\"?([\w.-]+)\"?"), r"--\1 \2"),
+)
+
+
+def _as_options(text: str) -> str:
+    """Return what Python says of its keywords, said of the options of the command line."""
+    for words, option in _OPTIONS:
+        text = words.sub(option, text)
+    return text
+
+
 def _report(message: str, hint: str, status: int) -> int:
-    say(f"error: {message}")
+    say(f"error: {_as_options(message)}")
     if hint:
-        say(f"hint: {hint}")
+        say(f"hint: {_as_options(hint)}")
     return status
 
 

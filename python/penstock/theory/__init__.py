@@ -1,8 +1,72 @@
 """The theory of the schemes: fluid models, phase plane, sliding mode, stability; fed by the scenarios of the simulator.
 
 Needs the extra ``theory`` (``pip install 'penstock[theory]'``).
+
+    >>> from penstock import Scenario, theory
+    >>> scenario = Scenario.named("baseline/ten-gig")
+    >>> theory.margins(scenario, scheme="bcn").sides[0].phase_rad
+    >>> theory.stability_map(scenario, "flows=1..40:40", "delay=20us..400us:40", scheme="bcn").plot("map.png")
+    >>> theory.compare_with_packets(scenario, seeds=4).plot("overlay.png")
+
+What a function needs is imported when it is first used.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from penstock.frames import MissingExtraError
 from penstock.theory.configuration import Configuration, Unsuited, configuration, configurations
 
-__all__ = ["Configuration", "Unsuited", "configuration", "configurations"]
+if TYPE_CHECKING:
+    from penstock.theory.answers import compare_with_packets, margins, phase_portrait, sliding_verdicts, stability_map
+    from penstock.theory.maps import Map
+    from penstock.theory.margin import Report
+    from penstock.theory.overlay import Overlay
+
+__all__ = [
+    "Configuration",
+    "Map",
+    "Overlay",
+    "Report",
+    "Unsuited",
+    "compare_with_packets",
+    "configuration",
+    "configurations",
+    "margins",
+    "phase_portrait",
+    "sliding_verdicts",
+    "stability_map",
+]
+
+_HOMES = {
+    "Map": "penstock.theory.maps",
+    "Overlay": "penstock.theory.overlay",
+    "Report": "penstock.theory.margin",
+    "compare_with_packets": "penstock.theory.answers",
+    "margins": "penstock.theory.answers",
+    "phase_portrait": "penstock.theory.answers",
+    "sliding_verdicts": "penstock.theory.answers",
+    "stability_map": "penstock.theory.answers",
+}
+
+_EXTRA = ("scipy", "sympy")
+
+
+def __getattr__(name: str) -> Any:
+    """Import ``name`` from its home on first use (PEP 562)."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'penstock.theory' has no attribute {name!r}")
+    try:
+        value = getattr(import_module(home), name)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRA:
+            raise
+        raise MissingExtraError(package, "theory") from error
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from penstock import _core
-from penstock.catalogue import schemes
+from penstock.catalogue import FIELDS, schemes
 from penstock.scenario import Scenario
 from penstock.theory.configuration import Configuration, Unsuited, configuration
-from penstock.theory.fields import FIELDS
 from penstock.theory.linear import Array
 
 _POINTS = 40

@@ -7,7 +7,9 @@ linearised, and :func:`penstock.theory.linear.margins` works on all matrices at 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -33,7 +35,10 @@ METRICS: dict[Metric, tuple[str, str, float]] = {
 }
 """Metrics: what they are, their unit, and where the border of what is wanted lies."""
 
-Progress = Callable[[float], None]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Progress = Callable[[float], object]
 """Called with the share that is done."""
 
 _NO_NUMBER = "the integration comes to no number"
@@ -67,6 +72,20 @@ class Map:
     values: Array
     refused: tuple[str, ...]
     verdicts: Array
+
+    def plot(self, path: str | PathLike[str] | None = None, *, title: str = "") -> "Figure":
+        """Draw the map: colours for the metric, a line for its border; with ``path`` the figure is written there.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        from penstock.figures.maps import map_figure
+        from penstock.figures.style import save
+
+        figure = map_figure(title or self.scheme, self, [])
+        if path is not None:
+            save(figure, Path(path))
+        return figure
 
 
 @dataclass(frozen=True)
@@ -144,9 +163,9 @@ def draw_up(
     base = configuration(scenario, scheme=scheme, profile=profile, at_s=at_s)
     told = progress or (lambda _: None)
     if metric == "margin" and base.scheme == "smcc":
-        raise Unsuited("SMCC's equilibrium lies on its switching lines and has no margin", "take --metric amplitude")
+        raise Unsuited("SMCC's equilibrium lies on its switching lines and has no margin", 'take metric="amplitude"')
     if metric == "sliding" and base.scheme != "qcn":
-        raise Unsuited(f"{base.scheme}: a map of sliding is one of theorem 2, on QCN", "take --metric amplitude")
+        raise Unsuited(f"{base.scheme}: a map of sliding is one of theorem 2, on QCN", 'take metric="amplitude"')
     shape = len(y.values), len(x.values)
     grid = [(row, column) for row in range(shape[0]) for column in range(shape[1])]
     values = np.full(shape, np.nan)

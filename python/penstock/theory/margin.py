@@ -153,6 +153,11 @@ class Report:
     jump: Jump | None = None
     omits: tuple[str, ...] = field(default=())
 
+    def _repr_html_(self) -> str:
+        from penstock.display import report_html
+
+        return report_html(self)
+
 
 def report(configuration: Configuration) -> Report:
     """Stability of a configuration.

@@ -13,6 +13,8 @@ as there are seeds of the packets, and both sides are measured alike.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -27,6 +29,8 @@ from penstock.theory.models.base import Array, Clocked, Flags, FluidModel, InSte
 from penstock.theory.strikes import Strikes
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from penstock.result import Result
 
 STEPS = "steps"
@@ -138,6 +142,20 @@ class Overlay:
     packets: Array
     distances: tuple[Distance, ...]
     omits: tuple[str, ...]
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """Draw queue and rate of packets and fluid over the same time; with ``path`` the figure is written there.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        from penstock.figures.overlays import overlay_page
+        from penstock.figures.style import save
+
+        figure = overlay_page(self)
+        if path is not None:
+            save(figure, Path(path))
+        return figure
 
 
 def overlay(

@@ -1,0 +1,73 @@
+"""The documentation's formulas, the pages of the cores, and what the navigation leads to."""
+
+import html
+import re
+from pathlib import Path
+
+import generate_docs
+import markdown
+import pytest
+import yaml
+from conftest import ROOT
+from mathml import formula, on_page_content
+
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+
+
+def rendered(text: str) -> str:
+    """Return a page as the site has it."""
+    config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    extensions, settings = [], {}
+    for entry in config["markdown_extensions"]:
+        name, own = next(iter(entry.items())) if isinstance(entry, dict) else (entry, {})
+        extensions.append(name)
+        settings[name] = own
+    return on_page_content(markdown.markdown(text, extensions=extensions, extension_configs=settings))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_formulas_become_mathml(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    shown = rendered(text)
+    assert "arithmatex" not in shown
+    prose = re.sub(r"<(code|pre).*?</\1>|<math.*?</math>", "", shown, flags=re.DOTALL)
+    assert "$$" not in prose
+    assert not re.search(r"\\(frac|text|alpha|begin|cdot)", html.unescape(prose))
+    if "$$" in text:
+        assert shown.count('<div class="formula"><math') == text.count("$$") // 2
+    # A star behind a letter begins no emphasis.
+    assert not re.search(r"\w<em>[,. ]", prose)
+
+
+def test_stability_has_its_equilibrium() -> None:
+    shown = rendered((ROOT / "docs/explanation/theory/stability.md").read_text(encoding="utf-8"))
+    (paragraph,) = re.findall(r"<p>At rest the queue.*?</p>", shown, re.DOTALL)
+    assert "<em>" not in paragraph
+    assert "<msup><mi>q</mi>" in paragraph
+
+
+def test_a_formula_that_is_not_understood_ends_the_build() -> None:
+    with pytest.raises(ValueError, match="foo"):
+        formula(r"\foo x", block=False)
+
+
+def test_pages_of_cores_are_reachable(tmp_path: Path) -> None:
+    generate_docs.core_pages(tmp_path)
+    made = {path.stem for path in (tmp_path / "reference/cores").glob("*.md")}
+    assert made == {"conventions"} | {path.parents[1].name for path in (ROOT / "rtl").glob("*/doc/README.md")}
+    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    pages = str(generate_docs.expand(nav, tmp_path))
+    for page in tmp_path.rglob("*.md"):
+        assert page.relative_to(tmp_path).as_posix() in pages
+        # Every link leads to a page that is there.
+        outside = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for target in re.findall(r"\]\(([^)#]+)", outside):
+            assert target.startswith("http") or (page.parent / target).is_file(), (page.name, target)
+    assert "(cores/qcn_rp.md)" in generate_docs.cores()
+
+
+def test_public_names_have_their_page() -> None:
+    page = generate_docs.python_api()
+    for name in ("Comparison.open", "Result.plot", "Result.to_pandas", "Scenario.named", "theory.margins", "scenarios"):
+        assert f"`{name}`\n" in page
+    assert "theory.Report" in page
