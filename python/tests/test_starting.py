@@ -139,7 +139,7 @@ def test_plot_draws_a_page_of_a_folder(run: Run, tmp_path: Path, folder: Path) -
         status, _, told = run("plot", str(folder), *words)
         assert status == 2
         assert said in told
-    assert run("plot", str(folder), "--width", "0")[0] != 0
+    assert run("plot", str(folder), "--width", "0")[0] == 2
     assert run("plot", "nothing")[0] != 0
     assert [path.name for path in tmp_path.iterdir()] == ["f.pdf"]
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from penstock._core import OutputError, PenstockError
 from penstock.cli.failure import InputError
 from penstock.cli.locate import file_to_write
 from penstock.comparison import FIGURES, Comparison, is_comparison
@@ -26,5 +27,10 @@ def plot_folder(
     if not path.parent.is_dir():
         raise InputError(f"--out {path}: no such folder", "make it first")
     opened = Comparison.open(folder) if of_several else Result.open(folder)
-    opened.plot(path, show=chosen, width=width, font_size=font_size, title=title)
+    try:
+        opened.plot(path, show=chosen, width=width, font_size=font_size, title=title)
+    except OutputError:
+        raise
+    except PenstockError as error:
+        raise InputError(str(error), "`penstock plot --help` has the options") from error
     typer.echo(path)
