@@ -33,6 +33,9 @@ module frame_fifo #(
   output var logic        m_axis_tlast,
   output var logic        m_axis_tuser,
 
+  // Three quarters of the words were taken in the clock before.
+  output var logic crowded_o,
+
   // Frames that were taken, and that were dropped. They stay at their largest value.
   output var logic [31:0] frames_o,
   output var logic [31:0] dropped_o
@@ -59,19 +62,21 @@ module frame_fifo #(
   logic     clk;
   logic     there;
 
-  word_t    words_q [Words];
+  word_t    words_q   [Words];
 
   // Where the next beat goes, where its frame began, and the next to be read; a bit more than an address.
   pointer_t in_q;
   pointer_t frame_q;
   pointer_t out_q;
   logic     room_q;
+  logic     crowded_q;
   logic     skips_q;
   logic     writes;
   logic     refuses;
   word_t    word;
 
   assign s_axis_tready = 1'b1;
+  assign crowded_o     = crowded_q;
   assign writes        = s_axis_tvalid && !skips_q && room_q;
   assign refuses       = s_axis_tvalid && !skips_q && !room_q;
 
@@ -84,11 +89,13 @@ module frame_fifo #(
     if (rst_i) begin
       in_q    <= '0;
       frame_q <= '0;
-      room_q  <= 1'b1;
-      skips_q <= 1'b0;
+      room_q    <= 1'b1;
+      crowded_q <= 1'b0;
+      skips_q   <= 1'b0;
     end else begin
       // One more may be on its way when this is seen, and one comes then.
       room_q <= 32'(pointer_t'(in_q - out_q)) + 3 <= Words;
+      crowded_q <= 32'(pointer_t'(in_q - out_q)) >= Words - Words / 4;
       if (writes) in_q <= in_q + 1'b1;
       else if (refuses) in_q <= frame_q;
       if (writes && s_axis_tlast) frame_q <= in_q + 1'b1;

@@ -17,7 +17,7 @@ macro_rules! frames_are_whole {
             let words: usize = $words;
             let mut random = Random::new($seed);
             let mut core = Core::new($seed);
-            let (mut clock, mut passed, mut lost) = (0u64, 0u64, 0u64);
+            let (mut clock, mut passed, mut lost, mut crowded) = (0u64, 0u64, 0u64, 0u64);
             while clock < $clocks {
                 core.clock(&In { rst_i: true, ..In::default() });
                 let (mut source, mut sink) = (Source::default(), Sink::default());
@@ -27,7 +27,7 @@ macro_rules! frames_are_whole {
                 let (gap, stalls) = (1 + random.below(4), [1_000_000, 40, 4][random.below(3) as usize]);
                 let (mut stall, mut lone) = (0u64, None);
                 // Beats of the frame that is coming, and whether there may have been no room for one of them.
-                let (mut beats, mut full) = (0, false);
+                let (mut beats, mut full, mut before) = (0, false, 0usize);
                 // A reset in the middle, or silence after the traffic.
                 let (left, cut) = (1 + random.below(20_000), random.one_in(4));
                 let all = left + if cut { 0 } else { 1_000 + 2 * words as u64 };
@@ -66,6 +66,14 @@ macro_rules! frames_are_whole {
                         last: out.m_axis_tlast,
                         user: out.m_axis_tuser,
                     };
+                    // What was there a clock ago: at least what the memory held, at most that and what is read ahead of it or
+                    // found no room.
+                    let sure = !full && inside.iter().all(|(_, full)| !full);
+                    let least =
+                        before.saturating_sub(inside.front().map_or(0, |(first, _)| first.octets.len().div_ceil(BEAT)));
+                    assert!(!out.crowded_o || before >= words * 3 / 4, "{before} of {words}");
+                    assert!(out.crowded_o || !sure || least < words * 3 / 4 + 8, "{least} of {words}");
+                    crowded += u64::from(out.crowded_o);
                     if let Some(at) = lone.take_if(|_| out.m_axis_tvalid) {
                         assert_eq!(clock - at, LATENCY);
                     }
@@ -92,6 +100,7 @@ macro_rules! frames_are_whole {
                             (beats, full) = (0, false);
                         }
                     }
+                    before = held + beats;
                     clock += 1;
                     if !cut && step + 1 == all {
                         assert!(inside.iter().all(|(_, full)| *full), "what there was room for came out");
@@ -102,7 +111,8 @@ macro_rules! frames_are_whole {
                 passed += u64::from(frames);
                 lost += u64::from(dropped);
             }
-            println!("{clock} clocks, {passed} frames, {lost} dropped");
+            println!("{clock} clocks, {crowded} of them crowded, {passed} frames, {lost} dropped");
+            assert!(crowded > clock / 100 && crowded < clock);
             assert!(passed > $clocks / 1_000 && lost > $clocks / 10_000);
         }
     };

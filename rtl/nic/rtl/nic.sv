@@ -306,7 +306,6 @@ module nic
       .unpaced_o          (host_counters.unpaced)
   );
 
-
   for (genvar i = 0; i < N; ++i) begin : gen_source
     nic_source #(
         .MaxOctets(MaxOctets)
@@ -341,18 +340,15 @@ module nic
 
   // --- The reaction points ---------------------------------------------------------------------
 
-  logic [ 63:0]       arriving_tdata;
-  logic [  7:0]       arriving_tkeep;
-  logic               arriving_tvalid;
-  logic               arriving_tready;
-  logic               arriving_tlast;
-  logic               arriving_tuser;
-  logic [ 63:0]       left_tdata;
-  logic [  7:0]       left_tkeep;
-  logic               left_tvalid;
-  logic               left_tready;
-  logic               left_tlast;
-  logic               left_tuser;
+  // A port has no room for what would wait: forged messages on a fast line are not to cost data.
+  logic [Ports-1:0] crowded;
+  logic             host_crowded;
+  logic [     63:0] arriving_tdata;
+  logic [      7:0] arriving_tkeep;
+  logic arriving_tvalid, arriving_tready, arriving_tlast, arriving_tuser;
+  logic [63:0] left_tdata;
+  logic [ 7:0] left_tkeep;
+  logic left_tvalid, left_tready, left_tlast, left_tuser;
   logic [N-1:0][ 1:0] phase;
   logic [N-1:0][15:0] tokens;
   logic [N-1:0][31:0] too_long;
@@ -386,6 +382,7 @@ module nic
   ) u_points (
       .clk_i,
       .rst_i,
+      .hurry_i           (crowded != '0),
       .s_axis_rx_tdata   (arriving_tdata),
       .s_axis_rx_tkeep   (arriving_tkeep),
       .s_axis_rx_tvalid  (arriving_tvalid),
@@ -432,6 +429,7 @@ module nic
       .dropped_o         (too_long),
       .taken_o           (receiver_counters.taken),
       .malformed_o       (receiver_counters.malformed),
+      .refused_o         (receiver_counters.refused),
       .unknown_o         (receiver_counters.unknown)
   );
 
@@ -453,6 +451,7 @@ module nic
       .m_axis_tready(m_axis_host_tready),
       .m_axis_tlast (m_axis_host_tlast),
       .m_axis_tuser (m_axis_host_tuser),
+      .crowded_o    (host_crowded),
       .frames_o     (host_counters.frames),
       .dropped_o    (host_counters.dropped)
   );
@@ -532,6 +531,7 @@ module nic
         .m_axis_rx_tready   (came_tready[p]),
         .m_axis_rx_tlast    (came_tlast[p]),
         .m_axis_rx_tuser    (came_tuser[p]),
+        .crowded_o          (crowded[p]),
         .mem_write_o        (mem_write_o[2*p+:2]),
         .mem_write_address_o(mem_write_address_o[2*p+:2]),
         .mem_write_data_o   (mem_write_data_o[2*p+:2]),
@@ -545,7 +545,7 @@ module nic
   // Which line a frame is from says nothing.
   logic [PortW-1:0] line_of;
   logic unused;
-  assign unused = &{1'b0, line_of};
+  assign unused = &{1'b0, line_of, host_crowded};
 
   frame_arbiter #(
       .Inputs(Ports)
@@ -577,7 +577,8 @@ module nic
       .Depth         (TraceDepth)
   ) u_trace (
       .clk_i,
-      .rst_i         (rst_i || !clock_run),
+      .rst_i,
+      .stop_i        (rst_i || !clock_run),
       .now_i         (now_q),
       .interval_i    (trace_interval),
       .current_rate_i(current_rate_o),

@@ -268,6 +268,7 @@ module nic_control
       .delay_in_late_i(delay_in_late),
       .receiver_taken_i(receiver_i.taken),
       .receiver_malformed_i(receiver_i.malformed),
+      .receiver_refused_i(receiver_i.refused),
       .receiver_unknown_i(receiver_i.unknown),
       .host_port_o,
       .host_paced_i(host_i.paced),

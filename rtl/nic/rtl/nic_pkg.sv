@@ -96,6 +96,7 @@ package nic_pkg;
   typedef struct packed {
     logic [31:0] taken;
     logic [31:0] malformed;
+    logic [31:0] refused;
     logic [31:0] unknown;
   } receiver_counters_t;
 

@@ -32,6 +32,9 @@ module nic_points
   input var logic clk_i,
   input var logic rst_i,
 
+  // What arrives cannot wait: a message that would have to is dropped (message_receiver).
+  input var logic hurry_i,
+
   // Frames that arrive, and those of them that are no messages.
   input var logic [63:0] s_axis_rx_tdata,
   input var logic [7:0] s_axis_rx_tkeep,
@@ -88,9 +91,11 @@ module nic_points
   output var logic [ReactionPoints-1:0][FrameW-1:0] tokens_o,
   output var logic [ReactionPoints-1:0][31:0] dropped_o,
 
-  // Messages that were taken, that were malformed, and that were for no reaction point.
+  // Messages that were taken, that were malformed, that were dropped because another waited, and that were for no reaction
+  // point.
   output var logic [31:0] taken_o,
   output var logic [31:0] malformed_o,
+  output var logic [31:0] refused_o,
   output var logic [31:0] unknown_o
 );
   logic unused;

@@ -73,6 +73,8 @@ module nic_port
   input var  logic        m_axis_rx_tready,
   output var logic        m_axis_rx_tlast,
   output var logic        m_axis_rx_tuser,
+  // Three quarters of the places for them are taken.
+  output var logic        crowded_o,
 
   // The memories of the delay lines: element 0 that of the way out, element 1 that of the way in.
   output var logic [1:0]               mem_write_o,
@@ -90,7 +92,7 @@ module nic_port
   localparam longint unsigned Quantum = quantum_clocks(64'(ClockHz), GoodRate ? LineRate : 64'd1);
   localparam bit GoodQuantum = Quantum >= 64'd1 && Quantum <= 64'd65_535;
   localparam int unsigned QuantumClocks = GoodQuantum ? 32'(Quantum) : 32'd1;
-  // A frame is chosen, and at the line, five clocks after the line got free.
+  // A frame that waits is at the line when that gets free; one that came since then, five clocks after it was shown.
   localparam int unsigned Slack = 5;
 
   if (MaxOctets < MinOctets + FcsOctets || MaxOctets > 65_535) begin : gen_bad_length
@@ -110,6 +112,7 @@ module nic_port
 
   logic               stopped_q;
   logic               line_free;
+  logic               line_soon;
   logic  [      63:0] chosen_tdata;
   logic  [       7:0] chosen_tkeep;
   logic               chosen_tvalid;
@@ -135,7 +138,7 @@ module nic_port
   logic  [      31:0] kept;
   logic               unused;
 
-  assign unused = &{1'b0, source, rate, start, kept};
+  assign unused = &{1'b0, source, rate, start, kept, line_free};
 
   always_ff @(posedge clk_i) stopped_q <= counters_o.paused[priority_i];
 
@@ -187,8 +190,9 @@ module nic_port
       .s_axis_tready  (tx_tready),
       .s_axis_tlast   ({last_tlast, s_axis_tx_tlast[Inputs-2:0]}),
       .s_axis_tuser   ({last_tuser, s_axis_tx_tuser[Inputs-2:0]}),
-      // The choice is made when the line is free, so that it is the last in turn that has to wait.
-      .hold_i         (stopped_q || !line_free),
+      // The choice is made when the line is about to get free: late, so that it is the last in turn that has to wait, and early
+      // enough that the line never waits for it.
+      .hold_i         (stopped_q || !line_soon),
       .m_axis_tdata   (chosen_tdata),
       .m_axis_tkeep   (chosen_tkeep),
       .m_axis_tvalid  (chosen_tvalid),
@@ -230,6 +234,7 @@ module nic_port
       .rate_o            (rate),
       .hold_i            (stopped_q),
       .free_o            (line_free),
+      .soon_o            (line_soon),
       .s_axis_tdata      (next_tdata),
       .s_axis_tkeep      (next_tkeep),
       .s_axis_tvalid     (next_tvalid),
@@ -318,6 +323,7 @@ module nic_port
       .m_axis_tready(m_axis_rx_tready),
       .m_axis_tlast (m_axis_rx_tlast),
       .m_axis_tuser (m_axis_rx_tuser),
+      .crowded_o,
       .frames_o     (kept),
       .dropped_o    (counters_o.dropped)
   );

@@ -5,7 +5,7 @@
 //
 // Sources, in this order: current rates; target rates and stages (QCN alone); stopped priorities. In each, by number.
 //
-// Latency and throughput: those of trace_probe and trace.
+// Latency and throughput: those of trace_probe and trace, and a clock.
 
 `default_nettype none
 
@@ -22,6 +22,8 @@ module nic_trace
 ) (
   input var logic clk_i,
   input var logic rst_i,
+  // Reset of all but the record that is shown, which stays until it is taken.
+  input var logic stop_i,
 
   input var logic [ClockW-1:0] now_i,
   // Clocks in which a probe gives no other event after one.
@@ -77,7 +79,7 @@ module nic_trace
     for (genvar s = 0; s < Sources; ++s) begin : gen_probe
       trace_probe u_probe (
           .clk_i,
-          .rst_i,
+          .rst_i  (stop_i),
           .interval_i,
           .value_i(watched[s]),
           .valid_o(valid[s]),
@@ -85,33 +87,57 @@ module nic_trace
       );
     end
 
+    logic [63:0] record_tdata;
+    logic [ 7:0] record_tkeep;
+    logic        record_tvalid;
+    logic        record_tready;
+    logic        record_tlast;
+    logic        record_tuser;
+
     trace #(
         .Sources(Sources),
         .Depth  (Depth)
     ) u_trace (
         .clk_i,
-        .rst_i,
+        .rst_i(stop_i),
         .now_i,
         .valid_i(valid),
-        .what_i (what),
+        .what_i(what),
         .value_i(value),
-        .m_axis_tdata,
-        .m_axis_tkeep,
-        .m_axis_tvalid,
-        .m_axis_tready,
-        .m_axis_tlast,
-        .m_axis_tuser,
+        .m_axis_tdata(record_tdata),
+        .m_axis_tkeep(record_tkeep),
+        .m_axis_tvalid(record_tvalid),
+        .m_axis_tready(record_tready),
+        .m_axis_tlast(record_tlast),
+        .m_axis_tuser(record_tuser),
         .dropped_o
+    );
+
+    stream_buffer u_shown (
+        .clk_i,
+        .rst_i,
+        .s_axis_tdata (record_tdata),
+        .s_axis_tkeep (record_tkeep),
+        .s_axis_tvalid(record_tvalid),
+        .s_axis_tready(record_tready),
+        .s_axis_tlast (record_tlast),
+        .s_axis_tuser (record_tuser),
+        .m_axis_tdata (m_axis_tdata),
+        .m_axis_tkeep (m_axis_tkeep),
+        .m_axis_tvalid(m_axis_tvalid),
+        .m_axis_tready(m_axis_tready),
+        .m_axis_tlast (m_axis_tlast),
+        .m_axis_tuser (m_axis_tuser)
     );
   end else begin : gen_none
     logic unused;
-    assign unused        = &{1'b0, clk_i, rst_i, now_i, interval_i, m_axis_tready, what, watched};
-    assign m_axis_tdata  = '0;
-    assign m_axis_tkeep  = '0;
+    assign unused = &{1'b0, clk_i, rst_i, stop_i, now_i, interval_i, m_axis_tready, what, watched};
+    assign m_axis_tdata = '0;
+    assign m_axis_tkeep = '0;
     assign m_axis_tvalid = 1'b0;
-    assign m_axis_tlast  = 1'b0;
-    assign m_axis_tuser  = 1'b0;
-    assign dropped_o     = '0;
+    assign m_axis_tlast = 1'b0;
+    assign m_axis_tuser = 1'b0;
+    assign dropped_o = '0;
   end
 endmodule
 

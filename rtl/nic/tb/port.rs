@@ -1,8 +1,9 @@
-//! A port of the NIC alone, for lines of several rates: how long a pause lasts, and in which clock it begins.
+//! A port of the NIC alone, for lines of several rates: how long a pause lasts, in which clock it begins, and how much of its
+//! rate the line reaches.
 
 use penstock_cosim::bits::Bits;
-use penstock_cosim::stream::Frame;
-use penstock_cosim::{nic_port_10, nic_port_25, nic_port_40, nic_port_100};
+use penstock_cosim::stream::{Frame, Source};
+use penstock_cosim::{Random, nic_port_10, nic_port_25, nic_port_40, nic_port_100};
 
 use crate::pins::Memories;
 
@@ -75,5 +76,72 @@ fn pauses_last_as_long_as_the_line_says() {
         assert_eq!(clocks_of_a_pause!(nic_port_25, quanta), 4 * quanta);
         assert_eq!(clocks_of_a_pause!(nic_port_40, quanta), 2 * quanta);
         assert_eq!(clocks_of_a_pause!(nic_port_100, quanta), 2 * quanta);
+    }
+}
+
+/// Two streams share a line of 10 Gb/s at 156.25 MHz, 64 bits a clock: whatever the length of their frames, and with all of them
+/// mixed, the line never waits for the choice of the next one.
+#[test]
+fn the_line_has_all_of_its_rate() {
+    const CLOCKS: u64 = 12_000;
+    let lengths = [60usize, 61, 64, 65, 100, 128, 133, 252, 509, 1000, 1514];
+    let mut random = Random::new(72);
+    for choice in lengths.chunks(1).chain([&lengths[..]]) {
+        let mut core = nic_port_10::Core::new(73);
+        let mut given = nic_port_10::In { rst_i: true, m_axis_line_tready: true, ..Default::default() };
+        // Behind the two delays, of 0.
+        given.settings_i.put(46, 34, 10_000_000_000);
+        core.clock(&given);
+        given.rst_i = false;
+        let mut sources = [Source::default(), Source::default()];
+        let mut memories = [Memories::new(1 << 10), Memories::new(1 << 10)];
+        let (mut first, mut last, mut octets, mut length, mut bits) = (None, 0, 0, 0, 0);
+        for now in 0..CLOCKS {
+            for (i, source) in sources.iter_mut().enumerate() {
+                while source.left() < 10 {
+                    let length = choice[random.below(choice.len() as u64) as usize];
+                    source.push(&Frame::random(&mut random, length));
+                }
+                let beat = source.show(true).expect("there is always a frame");
+                given.s_axis_tx_tdata.put(64 * i, 64, beat.data);
+                given.s_axis_tx_tkeep.put(8 * i, 8, beat.keep.into());
+                given.s_axis_tx_tvalid.put(i, 1, 1);
+                given.s_axis_tx_tlast.put(i, 1, beat.last.into());
+            }
+            for (w, memory) in memories.iter().enumerate() {
+                given.mem_read_data_i.put(93 * w, 64, memory.answer()[0]);
+                given.mem_read_data_i.put(93 * w + 64, 93 - 64, memory.answer()[1]);
+            }
+            let out = core.clock(&given);
+            for (w, memory) in memories.iter_mut().enumerate() {
+                let write = (out.mem_write_o.get(w, 1) == 1).then(|| {
+                    let data = &out.mem_write_data_o;
+                    let word = [data.get(93 * w, 64), data.get(93 * w + 64, 93 - 64)];
+                    (out.mem_write_address_o.get(10 * w, 10) as usize, word)
+                });
+                let read = (out.mem_read_o.get(w, 1) == 1).then(|| out.mem_read_address_o.get(10 * w, 10) as usize);
+                memory.clock(write, read);
+            }
+            for (i, source) in sources.iter_mut().enumerate() {
+                if out.s_axis_tx_tready.get(i, 1) == 1 {
+                    source.take();
+                }
+            }
+            // The time on the line is counted from first beat to first beat.
+            if out.m_axis_line_tvalid {
+                if length == 0 {
+                    first.get_or_insert(now);
+                    (last, bits) = (now, octets * 8);
+                }
+                length += u64::from(out.m_axis_line_tkeep.count_ones());
+                if out.m_axis_line_tlast {
+                    octets += length + 24;
+                    length = 0;
+                }
+            }
+        }
+        let reached = bits as f64 / (64 * (last - first.expect("frames go"))) as f64;
+        println!("{choice:?}: {:.2} % of 10 Gb/s", 100.0 * reached);
+        assert!((0.995..1.001).contains(&reached), "{choice:?}: {reached}");
     }
 }

@@ -9,7 +9,8 @@
 //
 // Latency: a beat is at m_axis in the clock after the one in which it is taken; a frame that finds the line free is taken
 // in the clock in which it is shown. Throughput: the beats of a frame a clock each, however slow the line is; the next frame
-// waits. Exact for rates up to 48 bits a clock.
+// waits, three clocks behind the last beat at least. Exact for all lengths up to 64 bits a clock, as fast as beats come, with the
+// 20 octets of Ethernet; with fewer OctetsOnLine, up to 64 bits a clock less those three clocks.
 
 `default_nettype none
 
@@ -23,7 +24,8 @@ module output_port
   parameter int unsigned OctetsOnLine = LineOctets,
   // Changes of the rate, 1 to 16.
   parameter int unsigned Entries = 4,
-  // A frame that comes this many clocks late still counts as back to back: what an arbiter that waits for free_o takes.
+  // A frame that comes this many clocks late still counts as back to back: what an arbiter that waits for free_o takes. With
+  // soon_o it needs none.
   parameter int unsigned Slack = 0,
   // Bits of a number of entries; not to be set.
   parameter int unsigned EntryW = $clog2(Entries + 1)
@@ -41,9 +43,11 @@ module output_port
   input var  logic  [       47:0]            now_i,
   output var rate_t                          rate_o,
 
-  // No frame starts in the clock after one in which this is high. Whether one could start: the line is free.
+  // No frame starts in the clock after one in which this is high. Whether one could start: the line is free. And whether it
+  // gets free within 4 clocks or is: an arbiter that chooses now has the next frame here in time.
   input var  logic hold_i,
   output var logic free_o,
+  output var logic soon_o,
 
   input var  logic [63:0] s_axis_tdata,
   input var  logic [ 7:0] s_axis_tkeep,
@@ -71,6 +75,8 @@ module output_port
   localparam work_t OctetWork = work_t'(ClockHz) * 8;
   localparam int unsigned FirstOctets = MinOctets + FcsOctets + OctetsOnLine;
   localparam work_t FirstWork = OctetWork * work_t'(FirstOctets);
+  // That of a whole beat.
+  localparam work_t WholeWork = OctetWork * 8;
 
   if (ClockHz < 1 || ClockHz > (1 << 28)) begin : gen_bad_clock
     $fatal(0, "ClockHz is 1 to 2^28 (instance %m)");
@@ -124,10 +130,10 @@ module output_port
         end
       end
     end
-    if (due_q) begin
+    if (!rst_i && due_q) begin
       scheduled_q      <= next_rate_q;
       scheduled_open_q <= next_open_q;
-    end else if (entry_q == '0) begin
+    end else if (rst_i || entry_q == '0) begin
       scheduled_q      <= rate_i;
       scheduled_open_q <= rate_i != '0;
     end
@@ -137,21 +143,25 @@ module output_port
   rate_t rate_q;
   logic  open_q;
   work_t start_work_q;
+  // A reset of one clock sets all of them: what shows at rate_o is known from the next clock on.
+  rate_t first_rate;
+  assign first_rate = rst_i ? rate_i : scheduled_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) open_q <= 1'b0;
     else open_q <= scheduled_open_q;
-    rate_q       <= scheduled_q;
-    start_work_q <= FirstWork - work_t'(scheduled_q);
+    rate_q       <= first_rate;
+    start_work_q <= FirstWork - work_t'(first_rate);
   end
 
   assign rate_o = rate_q;
 
-  // A frame starts with the work of the shortest frame; each beat beyond its 60 octets brings that of its own octets, five
-  // clocks later, which is before the work of the beats in front of it is done.
+  // A frame starts with the work of the shortest frame. What else it has is added three clocks after a beat tells of it: a
+  // beat that is not the last tells of a whole one behind it, and the last one takes back what it lacks. So all work of a
+  // frame is there before what was in front of it is done, at 64 bits a clock too, and its last octet with its end.
   logic in_frame_q;
-  logic [2:0] tail_q;
-  // Neither within a frame nor in the four clocks behind its last beat.
+  logic tail_q;
+  // Neither within a frame nor in the two clocks behind its last beat.
   logic idle_q;
   logic space;
   // A frame starts if the line is free.
@@ -160,46 +170,50 @@ module output_port
   logic taken;
   logic goes_on;
   logic [2:0] beats_q;
+  // The next beat is a frame's eighth, or one behind that.
+  logic eighth;
   logic long_q;
   logic [3:0] octets;
   logic [3:0] octets_q;
-  // A beat was taken of which all octets count, or those behind the fourth.
-  logic whole_q;
-  logic part_q;
-  logic [3:0] beyond;
-  logic [3:0] beyond_q;
 
   always_comb begin
     octets = '0;
     for (int unsigned i = 0; i < 8; ++i) octets += 4'(s_axis_tkeep[i]);
   end
 
-  always_ff @(posedge clk_i) begin
-    octets_q <= octets;
-    whole_q  <= goes_on && long_q && !rst_i;
-    part_q   <= goes_on && !long_q && beats_q == '1 && !rst_i;
-  end
+  always_ff @(posedge clk_i) octets_q <= octets;
+
+  // What a beat tells of: octets in two's complement, -7 to -1, 0, 1 to 4 and 8; the 12 of an eighth beat that is not the
+  // last is 5, so that four bits say which.
+  typedef logic [3:0] news_t;
+  localparam news_t NewsTwelve = 4'd5;
+  localparam news_t NewsWhole = 4'd8;
+  news_t news;
+  news_t news_q;
+
+  assign eighth = beats_q == '1;
 
   always_comb begin
-    if (whole_q) beyond = octets_q;
-    else if (part_q && octets_q > 4'd4) beyond = octets_q - 4'd4;
-    else beyond = '0;
+    if (!s_axis_tlast) news = long_q ? NewsWhole : NewsTwelve;
+    else if (long_q) news = octets[3] ? '0 : news_t'(octets) - NewsWhole;
+    else news = octets > 4'd4 ? news_t'(octets) - 4'd4 : '0;
   end
 
-  work_t cost_q;
-
-  // What an octet costs, as a table: a multiplication by a constant of so few values needs no multiplier.
   always_ff @(posedge clk_i) begin
-    beyond_q <= beyond;
-    cost_q   <= '0;
-    for (int unsigned i = 1; i <= 8; ++i) begin
-      if (32'(beyond_q) == i) cost_q <= OctetWork * work_t'(i);
-    end
     // What came before is not on the line of a frame that starts behind the reset.
-    if (rst_i) begin
-      beyond_q <= '0;
-      cost_q   <= '0;
+    if (rst_i || !goes_on || !(long_q || eighth)) news_q <= '0;
+    else news_q <= news;
+  end
+
+  // As a table: a multiplication by a constant of so few values needs no multiplier.
+  work_t cost;
+
+  always_comb begin
+    cost = '0;
+    for (int i = -7; i <= 8; ++i) begin
+      if (news_q == news_t'(i)) cost = OctetWork * work_t'(i);
     end
+    if (news_q == NewsTwelve) cost = OctetWork * 12;
   end
 
   // The work left on the line, less 1: negative when the line is free.
@@ -226,6 +240,11 @@ module output_port
   logic              follows_q;
   logic              changed_q;
   logic  [LateW-1:0] late_q;
+  // The last beat takes work back. It came so late that this was done while the line waited for it: then the frame leaves
+  // nothing over.
+  logic              back_q;
+  logic              dry_q;
+  logic              follows;
 
   assign done          = work_q[WorkW-1];
   assign line_done     = done && idle_q;
@@ -241,23 +260,24 @@ module output_port
   assign running_rate  = line_done ? rate_q : frame_rate_q;
   // The work if a frame starts, and if none does: side by side, so that neither waits for the other. What is left over counts
   // if the next frame waits for the line, or came hardly too late, and goes at the same rate.
-  assign begun         = (follows_q && !changed_q ? work_q : work_t'(-1)) + start_work_q;
+  assign follows       = follows_q && !dry_q;
+  assign begun         = (follows && !changed_q ? work_q : work_t'(-1)) + start_work_q;
   assign less          = (done && (!line_done || changed_q) ? work_t'(-1) : work_q) + delta_q;
 
   assign in_frame      = taken ? !s_axis_tlast : in_frame_q;
-  assign idle          = !taken && !in_frame_q && tail_q == '0;
+  assign idle          = !taken && !in_frame_q && !tail_q;
   assign may           = scheduled_open_q && !hold_i;
   assign much          = !work[WorkW-1] && work[WorkW-2];
 
   always_comb begin
     if (line_done && goes) work = begun;
-    else work = !line_done || (follows_q && late_q != '0) ? less : work_t'(-1);
+    else work = !line_done || (follows && late_q != '0) ? less : work_t'(-1);
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       in_frame_q <= 1'b0;
-      tail_q     <= '0;
+      tail_q     <= 1'b0;
       idle_q     <= 1'b1;
       work_q     <= work_t'(-1);
       busy_q     <= 1'b0;
@@ -265,9 +285,14 @@ module output_port
       may_q      <= 1'b0;
       follows_q  <= 1'b0;
       late_q     <= '0;
+      back_q     <= 1'b0;
+      dry_q      <= 1'b0;
     end else begin
+      back_q <= news_q[3] && news_q != NewsWhole;
+      if (start) dry_q <= 1'b0;
+      else if (back_q && work_q < WholeWork) dry_q <= 1'b1;
       in_frame_q <= in_frame;
-      tail_q <= {tail_q[1:0], taken && s_axis_tlast};
+      tail_q <= taken && s_axis_tlast;
       idle_q <= idle;
       work_q <= work;
       busy_q <= !work[WorkW-1];
@@ -291,10 +316,10 @@ module output_port
       long_q  <= 1'b0;
     end else if (goes_on) begin
       beats_q <= beats_q + 1'b1;
-      if (beats_q == '1) long_q <= 1'b1;
+      if (eighth) long_q <= 1'b1;
     end
     changed_q <= scheduled_q != frame_rate_q;
-    delta_q   <= cost_q - work_t'(running_rate);
+    delta_q   <= cost - work_t'(running_rate);
   end
 
   always_ff @(posedge clk_i) begin
@@ -352,7 +377,16 @@ module output_port
       .count_o (octets_o)
   );
 
+  // The work that was left a clock ago, less that of 4 clocks.
+  work_t ahead_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) ahead_q <= work_t'(-1);
+    else ahead_q <= work_q - (work_t'(rate_q) << 2);
+  end
+
   assign free_o  = line_free && open_q;
+  assign soon_o  = ahead_q[WorkW-1] && open_q;
   assign start_o = start;
 
 `ifdef FORMAL
@@ -362,6 +396,7 @@ module output_port
   // The reset at the beginning lasts three clocks.
   logic [1:0] early_q = '1;
   logic past_valid_q = 1'b0;
+  logic past_reset_q;
   logic past_held_q;
   logic [73:0] past_beat_q;
   logic [73:0] beat;
@@ -371,29 +406,30 @@ module output_port
   always_ff @(posedge clk_i) begin
     if (early_q != '0) early_q <= early_q - 1'b1;
     past_valid_q <= early_q <= 2'd1;
+    past_reset_q <= rst_i;
     past_held_q  <= m_axis_tvalid && !m_axis_tready && !rst_i;
     past_beat_q  <= beat;
     if (!past_valid_q) assume (rst_i);
     if (past_valid_q) begin
       assert (early_q == '0);
-      if (idle_q) assert (!in_frame_q && tail_q == '0);
+      if (idle_q) assert (!in_frame_q && !tail_q && news_q == '0 && !back_q);
+      if (news_q != '0) assert (in_frame_q || tail_q);
       assert (busy_q != work_q[WorkW-1]);
       if (in_frame_q)
         assert (ready_q == !(busy_q && work_q[WorkW-2]));
         else assert (ready_q == (line_free && may_q));
-      // Above the mark no beat is taken; five are on their way.
-      assert (work_q < HighWork + 40 * OctetWork);
-      if (delta_q > 0) assert (work_q < HighWork + 32 * OctetWork);
-      if (cost_q > 0) assert (work_q < HighWork + 24 * OctetWork);
-      if (beyond_q > 0) assert (work_q < HighWork + 16 * OctetWork);
-      if (beyond > 0) assert (work_q < HighWork + 8 * OctetWork);
+      // Above the mark no beat is taken; what two tell of is on its way.
+      assert (work_q < HighWork + 36 * OctetWork);
+      if (delta_q > 0) assert (work_q < HighWork + 24 * OctetWork);
+      if (cost > 0) assert (work_q < HighWork + 12 * OctetWork);
       assert (octets_q <= 4'd8);
-      assert (cost_q >= 0 && cost_q <= 8 * OctetWork);
-      assert (delta_q > -(work_t'(1) << RateW) && delta_q <= 8 * OctetWork);
+      assert (news_q != 4'd6 && news_q != 4'd7);
+      assert (delta_q > -(work_t'(1) << RateW) - (back_q || past_reset_q ? 7 * OctetWork : 0));
+      assert (delta_q <= 12 * OctetWork);
       assert (start_work_q <= FirstWork && start_work_q > FirstWork - (work_t'(1) << RateW));
       // Nor does credit grow with the time for which a line is idle.
       assert (32'(late_q) <= Slack);
-      assert (work_q >= -(work_t'(Slack + 2 - 32'(late_q)) << RateW));
+      assert (work_q >= -(work_t'(Slack + 2 - 32'(late_q)) << RateW) - (dry_q ? 7 * OctetWork : 0));
       if (start) assert (taken && !in_frame_q && work_q[WorkW-1]);
       if (taken && !in_frame_q) assert (start);
       if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);

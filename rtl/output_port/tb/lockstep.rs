@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use penstock_cosim::{
-    Random, output_port, output_port_slack,
+    Random, output_port, output_port_slack, output_port_ten_gig,
     stream::{Beat, Frame, Sink, Source, length},
 };
 use penstock_schemes::BitRate;
@@ -252,4 +252,62 @@ fn survives_what_comes() {
         }
     }
     assert!(frames > 4_000, "{frames} frames");
+}
+
+/// 10 Gb/s at 156.25 MHz, 64 bits a clock, as fast as beats come: each frame of each length starts in the first clock in which
+/// it may on an ideal line, so that the line has all of its rate.
+#[test]
+fn reaches_the_rate_of_the_beats() {
+    // Octets times 8 are bits, and a clock is 64 of them.
+    const CLOCK: u64 = 64;
+    let mut random = Random::new(35);
+    let mut core = output_port_ten_gig::Core::new(6);
+    let lengths: Vec<usize> =
+        (60..=140).chain([252, 508, 1020, 1508, 1509, 1510, 1511, 1512, 1513, 1514, 9000]).collect();
+    // The same frame over and over, and then all lengths in any order.
+    let rounds: Vec<&[usize]> = lengths.chunks(1).chain([&lengths[..]; 20]).collect();
+    let mut worst = 1.0f64;
+    for choice in rounds {
+        let mut given = output_port_ten_gig::In {
+            rst_i: true,
+            rate_i: 10_000_000_000,
+            m_axis_tready: true,
+            s_axis_tvalid: true,
+            ..Default::default()
+        };
+        core.clock(&given);
+        given.rst_i = false;
+        let (mut source, mut waiting) = (Source::default(), VecDeque::new());
+        let (mut ideal, mut first, mut bits) = (None, 0, 0u64);
+        for clock in 0..20_000u64 {
+            while source.left() < 10 {
+                let length = choice[random.below(choice.len() as u64) as usize];
+                source.push(&Frame::random(&mut random, length));
+                waiting.push_back(length as u64);
+            }
+            let beat = source.show(true).expect("there is always a frame");
+            (given.s_axis_tdata, given.s_axis_tkeep, given.s_axis_tlast) = (beat.data, beat.keep, beat.last);
+            let out = core.clock(&given);
+            if out.start_o {
+                let at = *ideal.get_or_insert(clock * CLOCK);
+                assert_eq!(clock, at.div_ceil(CLOCK), "{choice:?}: ideally at {at}/{CLOCK}");
+                if bits == 0 {
+                    first = clock;
+                }
+                let reached = bits as f64 / ((clock - first) * CLOCK) as f64;
+                if clock > 10_000 {
+                    worst = worst.min(reached);
+                }
+                let octets = (waiting.pop_front().expect("it waits") + CHECK).max(SHORTEST) + LINE;
+                bits += octets * 8;
+                ideal = Some(at + octets * 8);
+            }
+            if out.s_axis_tready {
+                source.take();
+            }
+        }
+        assert!(bits > 0);
+    }
+    println!("at least {:.3} % of the rate", worst * 100.0);
+    assert!(worst > 0.995);
 }

@@ -4,9 +4,12 @@
 // 3.2, figure 6). A message is a frame of the message's EtherType, alone, behind a VLAN tag, behind a CN-TAG, or behind
 // both, in this order (802.1Qau). It is good if it has 60 to 120 octets without its FCS and no bad flag; others of the
 // type are taken out too, and counted as malformed. All other frames pass unchanged, bad ones too.
+// A message that comes while the one before is not taken yet waits, and the stream with it; while hurry_i is high, which says that
+// what is behind it cannot wait, it is dropped and counted instead.
 //
 // Latency: a frame's first beat comes out 4 clocks after it went in; a message is shown two clocks after its last beat.
-// Throughput: a beat a clock. A message that comes while another is not taken yet waits before its third beat.
+// Throughput: a beat a clock, with hurry_i whatever comes. Else a message that comes while another is not taken yet waits before
+// its third beat.
 
 `default_nettype none
 
@@ -19,6 +22,9 @@ module message_receiver
 ) (
   input var logic clk_i,
   input var logic rst_i,
+
+  // A message does not wait, but is dropped.
+  input var logic hurry_i,
 
   // Frames that arrive.
   input var  logic [63:0] s_axis_tdata,
@@ -46,9 +52,10 @@ module message_receiver
   output var logic [31:0] q_off_o,
   output var logic [31:0] q_delta_o,
 
-  // Messages that were good, and that were not. They stay at their largest value.
+  // Messages that were good, that were not, and that were good but dropped. They stay at their largest value.
   output var logic [31:0] taken_o,
-  output var logic [31:0] malformed_o
+  output var logic [31:0] malformed_o,
+  output var logic [31:0] refused_o
 );
   localparam logic [15:0] EtherType = Smcc ? EtherTypeSmcc : EtherTypeCnm;
 
@@ -59,8 +66,10 @@ module message_receiver
   logic [3:0] beat_q;
   // It is the beat Decision; a bit, for much hangs on it.
   logic       third_q;
-  // The rest of this frame is a message's.
+  // The rest of this frame is a message's, and what it says is not read, for another message waits.
   logic       in_message_q;
+  logic       refused_q;
+  logic       hurry_q;
   logic       accept;
   logic       deciding;
   logic       is_message;
@@ -144,10 +153,10 @@ module message_receiver
     else if (third_q) is_message = type_message_q || behind_one || behind_two;
   end
 
-  assign waits  = third_q && message_valid_o && (type_message_q || behind_one || behind_two);
+  assign waits  = third_q && message_valid_o && !hurry_q && (type_message_q || behind_one || behind_two);
   // It counts when the beat is taken and a message's.
-  assign opens  = third_q && !message_valid_o;
-  assign ready  = (in_message_q || !full) && !waits;
+  assign opens = third_q && !message_valid_o;
+  assign ready = (in_message_q || !full) && !waits;
   assign accept = valid && ready;
 
   always_ff @(posedge clk_i) begin
@@ -155,13 +164,18 @@ module message_receiver
       beat_q       <= '0;
       third_q      <= 1'b0;
       in_message_q <= 1'b0;
+      refused_q    <= 1'b0;
     end else if (accept) begin
       third_q <= !last && beat_q == 4'd1;
       if (last) beat_q <= '0;
       else if (beat_q != Endless) beat_q <= beat_q + 1'b1;
       in_message_q <= !last && (in_message_q || (deciding && is_message));
+      // It counts for good messages, which all have a third beat.
+      if (third_q) refused_q <= message_valid_o;
     end
   end
+
+  always_ff @(posedge clk_i) hurry_q <= hurry_i;
 
   always_ff @(posedge clk_i) begin
     if (beat_q == 4'd1) begin
@@ -220,6 +234,7 @@ module message_receiver
   logic        speaks;
   logic        took_q;
   logic        spoilt_q;
+  logic        dropped_q;
 
   // The first beat of the frame that is decided on lies behind the committed ones.
   assign beat_0 = beats_q[commit_q[1:0]][47:0];
@@ -233,12 +248,14 @@ module message_receiver
       message_valid_o <= 1'b0;
       took_q          <= 1'b0;
       spoilt_q        <= 1'b0;
+      dropped_q       <= 1'b0;
     end else begin
-      if (ends && good && speaks) message_valid_o <= 1'b1;
+      if (ends && good && speaks && !refused_q) message_valid_o <= 1'b1;
       else if (message_ready_i) message_valid_o <= 1'b0;
       // Counted a clock later.
-      took_q   <= ends && good;
-      spoilt_q <= ends && !good;
+      took_q    <= ends && good && !refused_q;
+      dropped_q <= ends && good && refused_q;
+      spoilt_q  <= ends && !good;
     end
   end
 
@@ -256,6 +273,14 @@ module message_receiver
       .valid_i (spoilt_q),
       .amount_i(1'b1),
       .count_o (malformed_o)
+  );
+
+  event_counter u_refused (
+      .clk_i,
+      .rst_i,
+      .valid_i (dropped_q),
+      .amount_i(1'b1),
+      .count_o (refused_o)
   );
 
   always_ff @(posedge clk_i) begin
@@ -278,7 +303,7 @@ module message_receiver
     assign straddling = {before_q, line[63:48]};
     assign middle = line[47:16];
     // Beats behind the decision are always taken.
-    assign says = valid && in_message_q;
+    assign says = valid && in_message_q && !refused_q;
     assign both = two_q ? beat_q == 4'd6 : !one_q && beat_q == 4'd5;
 
     always_ff @(posedge clk_i) begin

@@ -42,6 +42,10 @@ struct Receiver {
     message: Option<(u64, Message)>,
     taken: Counter,
     malformed: Counter,
+    /// This message is dropped, for another waits; and those that were.
+    refuses: bool,
+    hurry: bool,
+    refused: Counter,
 }
 
 impl Receiver {
@@ -61,6 +65,9 @@ impl Receiver {
             message: None,
             taken: Counter::default(),
             malformed: Counter::default(),
+            refuses: false,
+            hurry: false,
+            refused: Counter::default(),
         }
     }
 
@@ -69,11 +76,11 @@ impl Receiver {
         (self.arrived.len() < 2, self.passing.front().copied())
     }
 
-    fn clock(&mut self, rx: Option<Beat>, ready: bool, served: bool) {
+    fn clock(&mut self, rx: Option<Beat>, ready: bool, hurry: bool, served: bool) {
         let (takes, passes) = self.shows();
         let full = self.held.len() + self.passing.len() == Self::WORDS;
         let mut message = self.message.filter(|_| !served);
-        let (mut good, mut bad) = (false, false);
+        let (mut good, mut bad, mut refused) = (false, false, false);
         let shown = self.arrived.front().copied();
         let mut moves = shown.is_none();
         if let Some(beat) = shown {
@@ -82,16 +89,19 @@ impl Receiver {
             let beats = before / BEAT + 1;
             let decides = !self.is_message && (beats == Self::DECISION || beat.last && beats < Self::DECISION);
             let is_message = self.is_message || decides && message_at(&self.octets, self.kind).is_some();
-            let waits = decides && is_message && beats == Self::DECISION && self.message.is_some();
+            let waits = decides && is_message && beats == Self::DECISION && self.message.is_some() && !self.hurry;
             moves = (self.is_message || !full) && !waits;
+            if moves && beats == Self::DECISION {
+                self.refuses = self.message.is_some();
+            }
             if !moves {
                 self.octets.truncate(before);
             } else if is_message {
                 self.held.clear();
                 self.is_message = !beat.last;
                 if beat.last {
-                    good = (60..=120).contains(&self.octets.len()) && !beat.user;
-                    bad = !good;
+                    let right = (60..=120).contains(&self.octets.len()) && !beat.user;
+                    (good, refused, bad) = (right && !self.refuses, right && self.refuses, !right);
                 }
                 if good {
                     let says = message_of(&self.octets, self.kind);
@@ -118,8 +128,10 @@ impl Receiver {
         }
         self.arrived.extend(rx.filter(|_| takes));
         self.message = message;
+        self.hurry = hurry;
         self.taken.clock(good);
         self.malformed.clock(bad);
+        self.refused.clock(refused);
     }
 }
 
@@ -226,6 +238,7 @@ impl<M: Machine> Reference<M> {
         let mut shown = Shown::default();
         (shown.rx_ready, shown.rx) = self.receiver.shows();
         (shown.taken, shown.malformed) = (self.receiver.taken.count, self.receiver.malformed.count);
+        shown.refused = self.receiver.refused.count;
         shown.unknown = self.demux.unknown;
         for (i, (machine, gate)) in self.machines.iter_mut().zip(&mut self.gates).enumerate() {
             let signal = self.receiver.message.filter(|_| self.demux.offers(i)).map(|(_, message)| message);
@@ -243,7 +256,7 @@ impl<M: Machine> Reference<M> {
         let served = self.demux.message == Some(None) || shown.signal.contains(&true);
         let message = self.receiver.message;
         self.demux.clock(message.map(|(to, _)| to), pins.mac, served);
-        self.receiver.clock(pins.rx, pins.rx_ready, served);
+        self.receiver.clock(pins.rx, pins.rx_ready, pins.hurry, served);
         shown
     }
 }

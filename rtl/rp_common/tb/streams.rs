@@ -27,6 +27,8 @@ pub struct Pins {
     pub mac: [u64; POINTS],
     pub rx: Option<Beat>,
     pub rx_ready: bool,
+    /// Messages do not wait.
+    pub hurry: bool,
     /// With the frame's length.
     pub tx: [Option<(Beat, u16)>; POINTS],
     pub tx_ready: [bool; POINTS],
@@ -43,6 +45,7 @@ impl Default for Pins {
             mac: MACS,
             rx: None,
             rx_ready: false,
+            hurry: false,
             tx: [None; POINTS],
             tx_ready: [false; POINTS],
             start: [false; POINTS],
@@ -66,6 +69,7 @@ pub struct Shown {
     pub dropped: [u32; POINTS],
     pub taken: u32,
     pub malformed: u32,
+    pub refused: u32,
     pub unknown: u32,
 }
 
@@ -105,6 +109,7 @@ macro_rules! inputs {
         let mac = u128::from(pins.mac[0]) | u128::from(pins.mac[1]) << 48;
         $inputs {
             rst_i: pins.reset,
+            hurry_i: pins.hurry,
             s_axis_rx_tdata: rx.data,
             s_axis_rx_tkeep: rx.keep,
             s_axis_rx_tvalid: pins.rx.is_some(),
@@ -148,6 +153,7 @@ macro_rules! pins {
                 user: inputs.s_axis_rx_tuser,
             }),
             rx_ready: inputs.m_axis_rx_tready,
+            hurry: inputs.hurry_i,
             tx: [0, 1].map(|i| bit(inputs.s_axis_tx_tvalid, i).then(|| (tx(i), octets(i)))),
             tx_ready: [0, 1].map(|i| bit(inputs.m_axis_tx_tready, i)),
             start: [0, 1].map(|i| bit(inputs.start_i, i)),
@@ -189,6 +195,7 @@ macro_rules! shown {
             dropped: [out.dropped_o as u32, (out.dropped_o >> 32) as u32],
             taken: out.taken_o,
             malformed: out.malformed_o,
+            refused: out.refused_o,
             unknown: out.unknown_o,
         }
     }};
@@ -330,7 +337,7 @@ pub fn kept<N: Nic>() {
 pub fn lock_step<N: Nic>(seed: u64) {
     let mut random = Random::new(seed);
     let (mut clocks, mut signals, mut sent, mut resets) = (0u64, 0u64, 0u64, 0u64);
-    let (mut arrived, mut passed, mut left_out) = (0u64, 0u64, [0u64; 4]);
+    let (mut arrived, mut passed, mut left_out) = (0u64, 0u64, [0u64; 5]);
     let mut bench = Bench::<N>::new(seed);
     while clocks + bench.clocks < CLOCKS {
         // A core that is new, or one that is reset within whatever goes on; a vector begins with the former.
@@ -345,6 +352,7 @@ pub fn lock_step<N: Nic>(seed: u64) {
             ([1, 100, 3_000][random.below(3) as usize], [10_000, 10_000, 500][random.below(3) as usize]);
         let rarely = if random.one_in(2) { 2 } else { 100 };
         let ticking = 1 + random.below(rarely);
+        let hurries = [1, 2, 50, 1_000_000][random.below(4) as usize];
         let (mut rx, mut tx) = (Way::default(), [Way::default(), Way::default()]);
         let (mut last, mut mac) = (Shown::default(), MACS);
         for _ in 0..random.below(60_000) {
@@ -359,6 +367,7 @@ pub fn lock_step<N: Nic>(seed: u64) {
             let mut pins = Pins {
                 rx: rx.source.show(random.one_in(gap)),
                 rx_ready: rx.stalls.ready(&mut random, stalls),
+                hurry: random.one_in(hurries),
                 tick: random.one_in(ticking),
                 mac,
                 ..Pins::default()
@@ -398,11 +407,11 @@ pub fn lock_step<N: Nic>(seed: u64) {
             last = out;
         }
         passed += rx.passed;
-        let counts = [last.taken, last.malformed, last.unknown, last.dropped[0] + last.dropped[1]];
+        let counts = [last.taken, last.malformed, last.refused, last.unknown, last.dropped[0] + last.dropped[1]];
         left_out.iter_mut().zip(counts).for_each(|(sum, count)| *sum += u64::from(count));
     }
     println!(
-        "{} clocks, {resets} resets; {arrived} frames arrived, {passed} passed, {signals} messages served, {sent} frames went; taken, malformed, unknown, dropped: {left_out:?}",
+        "{} clocks, {resets} resets; {arrived} frames arrived, {passed} passed, {signals} messages served, {sent} frames went; taken, malformed, refused, unknown, dropped: {left_out:?}",
         clocks + bench.clocks
     );
     assert!(passed > arrived / 8 && signals > arrived / 8 && sent > 1_000 && left_out.iter().all(|&n| n > 100));
@@ -431,6 +440,50 @@ pub fn back_to_back_messages_at_line_rate<N: Nic>(seed: u64) {
         }
     }
     assert!(signals >= 1999, "{signals} messages");
+}
+
+/// Forged messages in every beat that a line can bring, with a data frame between each few, where none may wait: the stream never
+/// stops, all data pass, and what is more than the reaction points take is dropped and counted.
+pub fn floods_of_messages_cost_no_data<N: Nic>(seed: u64) {
+    let mut random = Random::new(seed);
+    let mut bench = Bench::<N>::new(seed);
+    bench.reset(N::usual(1_000_000_000));
+    let (mut source, mut data, mut inside) = (Source::default(), VecDeque::new(), VecDeque::new());
+    let mut sink = Sink::default();
+    let (mut sent, mut served, mut last) = (0u32, 0u32, Shown::default());
+    for _ in 0..100_000 {
+        while source.left() < 10 {
+            let kept = random.one_in(4).then(|| Frame::random(&mut random, 60)).map(|mut frame| {
+                frame.octets[12..14].copy_from_slice(&[0x08, 0x00]);
+                frame
+            });
+            let frame = kept.clone().unwrap_or_else(|| {
+                let mut loud = message(&mut random, N::KIND, MACS[0]);
+                messages::put(&mut loud.octets, 14, &[0, 63]);
+                loud
+            });
+            source.push(&frame);
+            inside.push_back(kept);
+        }
+        let rx = source.show(true);
+        let out = bench.clock(&Pins { rx, rx_ready: true, hurry: true, ..Pins::default() });
+        assert!(out.rx_ready, "the stream never stops");
+        if source.take().last {
+            match inside.pop_front().expect("it was sent") {
+                Some(frame) => data.push_back(frame),
+                None => sent += 1,
+            }
+        }
+        if let Some(frame) = sink.see(out.rx.is_some(), out.rx.unwrap_or_default(), true) {
+            assert_eq!(Some(frame), data.pop_front());
+        }
+        served += u32::from(out.signal[0]);
+        last = out;
+    }
+    println!("{sent} messages: {} taken, {} refused; {served} served", last.taken, last.refused);
+    assert!(data.len() <= 1 && last.malformed == 0);
+    assert!(sent - last.taken - last.refused <= 1 && last.taken - served <= 1);
+    assert!(served >= 1_000 && last.refused > served);
 }
 
 /// Beats that break every rule of the stream, and lengths that are none: rates stay within their bounds, and once the

@@ -29,6 +29,9 @@ module smcc_rp
   input var logic clk_i,
   input var logic rst_i,
 
+  // What arrives cannot wait: a message that would have to is dropped (message_receiver).
+  input var logic hurry_i,
+
   // Frames that arrive, and those of them that are no messages.
   input var logic [63:0] s_axis_rx_tdata,
   input var logic [7:0] s_axis_rx_tkeep,
@@ -80,9 +83,11 @@ module smcc_rp
   output var logic [ReactionPoints-1:0][FrameW-1:0] tokens_o,
   output var logic [ReactionPoints-1:0][31:0] dropped_o,
 
-  // Messages that were taken, that were malformed, and that were for no reaction point. They stay at their largest value.
+  // Messages that were taken, that were malformed, that were dropped because another waited, and that were for no reaction
+  // point. They stay at their largest value.
   output var logic [31:0] taken_o,
   output var logic [31:0] malformed_o,
+  output var logic [31:0] refused_o,
   output var logic [31:0] unknown_o
 );
   logic                        message_valid;
@@ -105,6 +110,7 @@ module smcc_rp
   ) u_receiver (
       .clk_i,
       .rst_i,
+      .hurry_i,
       .s_axis_tdata(s_axis_rx_tdata),
       .s_axis_tkeep(s_axis_rx_tkeep),
       .s_axis_tvalid(s_axis_rx_tvalid),
@@ -125,7 +131,8 @@ module smcc_rp
       .q_off_o(q_off),
       .q_delta_o(q_delta),
       .taken_o,
-      .malformed_o
+      .malformed_o,
+      .refused_o
   );
 
   fb_demux #(

@@ -114,3 +114,8 @@ fn frames_go_at_the_rate() {
 fn garbage_leaves_nothing_stuck() {
     streams::garbage_leaves_nothing_stuck::<Core>(4);
 }
+
+#[test]
+fn floods_of_messages_cost_no_data() {
+    streams::floods_of_messages_cost_no_data::<Core>(6);
+}

@@ -3,7 +3,8 @@
 // The switch of the test bed: frames go in turn to the ports that a table says; one port has a congestion point, whose messages go
 // back before data. (QCN: paper 002, section 3.2, figures 4 and 5; SMCC: paper 004, figure 10)
 //
-// While the register clock.run is 0, everything but settings and table is in reset, and the time stands at 0.
+// While the register clock.run is 0, everything but settings and table is in reset, and the time stands at 0; frames that have begun
+// on a line end first.
 // Latency: of a frame whose last beat is shown in clock c the first beat is at an idle line from c + Entries + 26 on, with flow
 // control, and as the congestion point has it at CpPort. Throughput: a beat a clock for all ports together; a frame of 64
 // octets each 84 clocks at every port of up to nine.
@@ -135,24 +136,19 @@ module ethernet_switch
   end
 
   // Settings, and counters of the port that software has selected.
-  logic                                   run;
-  logic                                   reset;
-  queue_octets_t                          q_eq;
-  logic          [       15:0]            w;
-  queue_octets_t                          sample_base;
-  logic          [       15:0]            sample_jitter;
-  logic          [       23:0]            sample_count;
-  random_t                                sample_probability;
-  logic          [       47:0]            cp_mac;
-  logic          [       63:0]            cp_id;
-  logic          [        2:0]            cnm_priority;
-  logic          [       31:0]            cp_frames;
+  logic                 run;
+  logic                 reset;
+  queue_octets_t        q_eq;
+  logic          [15:0] w;
+  queue_octets_t        sample_base;
+  logic          [15:0] sample_jitter;
+  logic          [23:0] sample_count;
+  random_t              sample_probability;
+  logic          [47:0] cp_mac;
+  logic          [63:0] cp_id;
+  logic          [ 2:0] cnm_priority;
+  logic [31:0] cp_frames, cp_dropped, cp_bad, cp_sampled, cp_messages, cp_messages_lost;
   logic          [       47:0]            cp_octets;
-  logic          [       31:0]            cp_dropped;
-  logic          [       31:0]            cp_bad;
-  logic          [       31:0]            cp_sampled;
-  logic          [       31:0]            cp_messages;
-  logic          [       31:0]            cp_messages_lost;
   rate_t                                  port_rate;
   logic          [ChangeW-1:0]            schedule_entries;
   logic          [Changes-1:0][     47:0] schedule_at;
@@ -176,20 +172,12 @@ module ethernet_switch
   logic          [       31:0]            trace_dropped;
 
   // Counters of all ports, and of the selected one.
-  logic          [  Ports-1:0][     31:0] bad;
-  logic          [  Ports-1:0][     31:0] dropped;
-  logic          [  Ports-1:0][     31:0] control;
-  logic          [  Ports-1:0][     31:0] unknown;
-  logic          [  Ports-1:0][     31:0] discarded;
-  logic          [  Ports-1:0][     31:0] pauses_taken;
-  logic          [  Ports-1:0][     31:0] frames;
-  logic          [  Ports-1:0][     47:0] octets;
-  logic          [  Ports-1:0][     31:0] lost;
-  logic          [  Ports-1:0][     31:0] messages_lost;
-  logic          [  Ports-1:0][     31:0] pauses;
-  logic          [  Ports-1:0][RateW-1:0] rates;
-  logic          [  Ports-1:0][      7:0] full;
-  logic          [SelectW-1:0]            select_q;
+  logic [Ports-1:0][31:0] bad, dropped, control, unknown, discarded;
+  logic [Ports-1:0][31:0] frames, lost, messages_lost, pauses, pauses_taken;
+  logic [  Ports-1:0][     47:0] octets;
+  logic [  Ports-1:0][RateW-1:0] rates;
+  logic [  Ports-1:0][      7:0] full;
+  logic [SelectW-1:0]            select_q;
 
   // A port that is not there shows as the highest. Software sees counters a clock later, for the choice takes one.
   typedef struct packed {
@@ -293,7 +281,19 @@ module ethernet_switch
       .trace_dropped_i                (trace_dropped)
   );
 
-  assign reset = rst_i || !run;
+  logic             stops;
+  logic [Ports-1:0] between;
+
+  switch_stop #(
+      .Ports(Ports)
+  ) u_stop (
+      .clk_i,
+      .rst_i,
+      .run_i    (run),
+      .between_i(between),
+      .stops_o  (stops),
+      .reset_o  (reset)
+  );
 
   always_ff @(posedge clk_i) begin
     if (reset) now_o <= '0;
@@ -539,6 +539,8 @@ module ethernet_switch
         .schedule_rate_i      (port_rates),
         .now_i                (now_o),
         .rate_o               (rates[p]),
+        .stops_i              (stops),
+        .between_o            (between[p]),
         .xoff_i               (xoff),
         .xon_i                (xon),
         .quanta_i             (quanta),
@@ -577,7 +579,8 @@ module ethernet_switch
       .Depth(TraceDepth)
   ) u_trace (
       .clk_i,
-      .rst_i     (reset),
+      .rst_i,
+      .stop_i    (reset),
       .now_i     (now_o),
       .interval_i(trace_interval),
       .queue_i   (queue_q),

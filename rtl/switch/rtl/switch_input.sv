@@ -63,6 +63,25 @@ module switch_input #(
   output var logic [31:0] discarded_o,
   output var logic [31:0] pauses_o
 );
+  // What is left of a frame that was cut by a stop is no frame.
+  logic open_q;
+  logic skips_q;
+  logic open;
+  logic came;
+
+  assign open = s_axis_tvalid ? !s_axis_tlast : open_q;
+  assign came = s_axis_tvalid && !skips_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      open_q  <= 1'b0;
+      skips_q <= 1'b0;
+    end else begin
+      open_q  <= open;
+      skips_q <= open && (stop_i || skips_q);
+    end
+  end
+
   logic [63:0] line_tdata;
   logic [ 7:0] line_tkeep;
   logic        line_tvalid;
@@ -97,7 +116,7 @@ module switch_input #(
         .rst_i        (stop_i),
         .s_axis_tdata,
         .s_axis_tkeep,
-        .s_axis_tvalid,
+        .s_axis_tvalid(came),
         .s_axis_tready(taken),
         .s_axis_tlast,
         .s_axis_tuser,
@@ -119,7 +138,7 @@ module switch_input #(
   end else begin : gen_no_pfc
     assign line_tdata  = s_axis_tdata;
     assign line_tkeep  = s_axis_tkeep;
-    assign line_tvalid = s_axis_tvalid;
+    assign line_tvalid = came;
     assign line_tlast  = s_axis_tlast;
     assign line_tuser  = s_axis_tuser;
     assign paused_o    = '0;

@@ -4,7 +4,7 @@
 // to the output MAC at the highest priority)
 //
 // Data either wait here (OwnQueue) or come from the congestion point; messages wait here. What finds no room is dropped whole
-// and counted. Which frame goes next is decided when the line is free.
+// and counted. Which frame goes next is decided within 4 clocks before the line gets free, so that the line never waits for it.
 // Latency: the first beat of data that find the line free is on it four clocks after it is shown (OwnQueue: ten after its
 // frame's last beat). Throughput: that of the line, up to a frame each b + 4 clocks of b beats.
 
@@ -40,6 +40,10 @@ module switch_output
   input var  logic  [Changes-1:0][RateW-1:0] schedule_rate_i,
   input var  logic  [       47:0]            now_i,
   output var rate_t                          rate_o,
+
+  // No frame begins on the line from the clock after next on; the line shows nothing, and is not within a frame.
+  input var  logic stops_i,
+  output var logic between_o,
 
   // Flow control: settings of pfc_tx, how the congestion point's queue has changed in this clock, and that this port's
   // neighbour has stopped the data.
@@ -97,14 +101,12 @@ module switch_output
   logic [Inputs-1:0]       in_tlast;
   logic [Inputs-1:0]       in_tuser;
   logic                    line_free;
+  logic                    line_soon;
 
   if (Pfc) begin : gen_pfc
     logic [7:0][QueueW-1:0] held;
     logic                   unused;
-    // The frame is made a clock after the line got free: what it waits for decides much.
-    logic                   free_q;
     assign unused = &{1'b0, held};
-    always_ff @(posedge clk_i) free_q <= line_free;
 
     pfc_tx #(
         .Lossless     (1 << DataPriority),
@@ -122,7 +124,7 @@ module switch_output
         .depart_valid_i   (shrinks_i),
         .depart_priority_i(3'(DataPriority)),
         .depart_octets_i  (by_i),
-        .line_free_i      (free_q),
+        .line_free_i      (line_soon),
         .m_axis_tdata     (in_tdata[Pause]),
         .m_axis_tkeep     (in_tkeep[Pause]),
         .m_axis_tvalid    (in_tvalid[Pause]),
@@ -231,7 +233,7 @@ module switch_output
   logic        paced_tuser;
   logic        start;
   logic        unused_says;
-  assign unused_says = &{1'b0, next_source, start};
+  assign unused_says = &{1'b0, next_source, start, line_free};
 
   frame_arbiter #(
       .Inputs(Inputs),
@@ -245,7 +247,7 @@ module switch_output
       .s_axis_tready  (in_tready),
       .s_axis_tlast   (in_tlast),
       .s_axis_tuser   (in_tuser),
-      .hold_i         (!line_free),
+      .hold_i         (!line_soon),
       .m_axis_tdata   (next_tdata),
       .m_axis_tkeep   (next_tkeep),
       .m_axis_tvalid  (next_tvalid),
@@ -287,8 +289,9 @@ module switch_output
       .schedule_rate_i,
       .now_i,
       .rate_o,
-      .hold_i       (1'b0),
+      .hold_i       (stops_i),
       .free_o       (line_free),
+      .soon_o       (line_soon),
       .s_axis_tdata (paced_tdata),
       .s_axis_tkeep (paced_tkeep),
       .s_axis_tvalid(paced_tvalid),
@@ -305,6 +308,13 @@ module switch_output
       .frames_o,
       .octets_o
   );
+
+  logic on_line_q;
+  always_ff @(posedge clk_i) begin
+    if (rst_i) on_line_q <= 1'b0;
+    else if (m_axis_tvalid && m_axis_tready) on_line_q <= !m_axis_tlast;
+  end
+  assign between_o = !m_axis_tvalid && !on_line_q;
 endmodule
 
 `default_nettype wire

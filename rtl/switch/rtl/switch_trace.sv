@@ -16,6 +16,8 @@ module switch_trace
 ) (
   input var logic clk_i,
   input var logic rst_i,
+  // Reset of all but the record that is shown, which stays until it is taken.
+  input var logic stop_i,
 
   input var logic [ClockW-1:0] now_i,
   // As trace_probe's.
@@ -49,7 +51,7 @@ module switch_trace
 
     trace_probe u_queue (
         .clk_i,
-        .rst_i,
+        .rst_i  (stop_i),
         .interval_i,
         .value_i(ValueW'(queue_i)),
         .valid_o(valid[0]),
@@ -58,42 +60,66 @@ module switch_trace
 
     trace_probe u_full (
         .clk_i,
-        .rst_i,
+        .rst_i  (stop_i),
         .interval_i,
         .value_i(ValueW'(full_i)),
         .valid_o(valid[2]),
         .value_o(value[2])
     );
 
+    logic [63:0] record_tdata;
+    logic [ 7:0] record_tkeep;
+    logic        record_tvalid;
+    logic        record_tready;
+    logic        record_tlast;
+    logic        record_tuser;
+
     trace #(
         .Sources(Sources),
         .Depth  (Depth)
     ) u_trace (
         .clk_i,
-        .rst_i,
+        .rst_i        (stop_i),
         .now_i,
         .valid_i      (valid),
         .what_i       (what),
         .value_i      (value),
+        .m_axis_tdata (record_tdata),
+        .m_axis_tkeep (record_tkeep),
+        .m_axis_tvalid(record_tvalid),
+        .m_axis_tready(record_tready),
+        .m_axis_tlast (record_tlast),
+        .m_axis_tuser (record_tuser),
+        .dropped_o
+    );
+
+    stream_buffer u_shown (
+        .clk_i,
+        .rst_i,
+        .s_axis_tdata (record_tdata),
+        .s_axis_tkeep (record_tkeep),
+        .s_axis_tvalid(record_tvalid),
+        .s_axis_tready(record_tready),
+        .s_axis_tlast (record_tlast),
+        .s_axis_tuser (record_tuser),
         .m_axis_tdata (m_axis_trace_tdata),
         .m_axis_tkeep (m_axis_trace_tkeep),
         .m_axis_tvalid(m_axis_trace_tvalid),
         .m_axis_tready(m_axis_trace_tready),
         .m_axis_tlast (m_axis_trace_tlast),
-        .m_axis_tuser (m_axis_trace_tuser),
-        .dropped_o
+        .m_axis_tuser (m_axis_trace_tuser)
     );
   end else begin : gen_none
     logic unused_time;
     logic unused;
-    assign unused_time         = &{1'b0, clk_i, rst_i, now_i, interval_i, m_axis_trace_tready};
-    assign unused              = &{1'b0, queue_i, sample_i, fb_i, full_i};
-    assign m_axis_trace_tdata  = '0;
-    assign m_axis_trace_tkeep  = '0;
+    assign unused_time = &{1'b0, clk_i, rst_i, stop_i, now_i, interval_i, m_axis_trace_tready};
+    assign unused = &{1'b0, queue_i, sample_i, fb_i, full_i};
+    assign m_axis_trace_tdata = '0;
+    assign m_axis_trace_tkeep = '0;
     assign m_axis_trace_tvalid = 1'b0;
-    assign m_axis_trace_tlast  = 1'b0;
-    assign m_axis_trace_tuser  = 1'b0;
-    assign dropped_o           = '0;
+    assign m_axis_trace_tlast = 1'b0;
+    assign m_axis_trace_tuser = 1'b0;
+    assign dropped_o = '0;
   end
 endmodule
 

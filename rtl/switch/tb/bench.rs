@@ -35,8 +35,10 @@ pub struct Bench {
     pub pause: u64,
     /// Lines bring beats of anything, of which one in so many breaks the rules of the stream; 0: frames.
     pub garbage: u64,
-    /// Chance in 256 that a line takes a beat.
+    /// Chance in 256 that a line takes a beat, and that the trace's reader does.
     pub sinks: [u64; PORTS],
+    pub reader: u64,
+    records: Sink,
     outs: [Sink; PORTS],
     /// Frames that came out and were not looked at yet.
     pub came: [VecDeque<Frame>; PORTS],
@@ -86,6 +88,8 @@ impl Bench {
             pause: 1,
             garbage: 0,
             sinks: [256; PORTS],
+            reader: 256,
+            records: Sink::default(),
             outs: Default::default(),
             came: Default::default(),
             messages: Sink::default(),
@@ -108,6 +112,7 @@ impl Bench {
             sink.clear();
         }
         self.messages.clear();
+        self.records.clear();
     }
 
     /// Writes a register.
@@ -153,9 +158,6 @@ impl Bench {
         self.write("cp.sample_count", settings.count.into());
         self.write("cp.sample_probability", settings.probability.into());
         self.follow = Some(Follow::new(self.smcc, *settings));
-        for sink in &mut self.outs {
-            sink.clear();
-        }
         self.messages.clear();
         self.write("clock.run", 1);
     }
@@ -174,7 +176,7 @@ impl Bench {
         (self.input.s_axil_arvalid, self.input.s_axil_araddr) = (given.ar.is_some(), given.ar.unwrap_or(0));
         (self.input.s_axil_wstrb, self.input.s_axil_bready, self.input.s_axil_rready) = (15, true, true);
         self.input.random_i = self.random.word();
-        self.input.m_axis_trace_tready = true;
+        self.input.m_axis_trace_tready = self.random.below(256) < self.reader;
         let mut shown = [None; PORTS];
         for (line, shown) in shown.iter_mut().enumerate() {
             let may = self.random.one_in(self.pause);
@@ -245,6 +247,8 @@ impl Bench {
                 self.came[line].push_back(frame);
             }
         }
+        let record = Beat { data: out.m_axis_trace_tdata, keep: 0xff, last: true, user: false };
+        self.records.see(out.m_axis_trace_tvalid, record, self.input.m_axis_trace_tready);
         let last = out.message_tlast_o;
         let beat = Beat { data: out.message_tdata_o, keep: if last { 0x0f } else { 0xff }, last, user: false };
         if let Some(frame) = self.messages.see(out.message_tvalid_o, beat, true) {

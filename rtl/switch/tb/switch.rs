@@ -10,6 +10,8 @@ mod input;
 #[path = "../../cp/tb/reference.rs"]
 #[allow(dead_code)]
 mod reference;
+#[path = "stop.rs"]
+mod stop;
 
 use std::collections::VecDeque;
 
