@@ -3,6 +3,7 @@
 #
 #   tools/check.sh           what the build needs: Rust, Python with venv, a C compiler
 #   tools/check.sh test      and what the tests need: rustfmt, clippy
+#   tools/check.sh cores     and what those of the cores need: Icarus Verilog
 #   tools/check.sh bench     and what the bench needs: valgrind
 #
 # Debian packages are installed if this runs as root, otherwise the command is printed. Nothing is installed that is there.
@@ -49,7 +50,7 @@ if ! command -v cargo >/dev/null; then
 elif found=$(cargo --version | cut -d' ' -f2 | cut -d- -f1) &&
      [ "$(printf '%s\n%s\n' "$msrv" "$found" | sort -V | head -n1)" != "$msrv" ]; then
     lack "cargo is $found, $msrv or later is needed" "rustup update stable && rustup default stable"
-elif [ "${1:-build}" = test ]; then
+elif [ "${1:-build}" = test ] || [ "${1:-build}" = cores ]; then
     for component in fmt clippy; do
         if cargo "$component" --version >/dev/null 2>&1; then continue; fi
         package=$component
@@ -70,5 +71,8 @@ fi
 need_package build-essential "there is no working C compiler (cc)" compiles
 if [ "${1:-build}" = bench ]; then
     need_package valgrind "valgrind is not there" command -v valgrind
+fi
+if [ "${1:-build}" = cores ]; then
+    need_package iverilog "Icarus Verilog (iverilog) is not there" command -v iverilog
 fi
 exit $lacks

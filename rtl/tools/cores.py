@@ -1,9 +1,12 @@
-"""What the `core.toml` files say: the cores, how each is built, and what is proved of it."""
+"""What the `core.toml` files say: the cores, how each is built, and what is proved of it.
+
+`python tools/cores.py report|prove|mutate|export NAME...` checks names alone, with nothing but Python: make does that
+before it installs anything.
+"""
 
 import difflib
 import sys
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,6 +57,8 @@ class Core:
     says: str
     source: str
     own_sources: tuple[Path, ...]
+    # Its sources are mutated.
+    mutation: bool = False
     builds: tuple[Build, ...] = field(default=())
     proofs: tuple[Proof, ...] = field(default=())
 
@@ -68,15 +73,42 @@ def builds() -> list[Build]:
     return [build for core in all_cores() for build in core.builds]
 
 
-def wanted(names: list[str], known: Iterable[str]) -> set[str]:
-    """Return the names that were asked for, all if none was; end with a message if one is not known."""
-    all_known = set(known)
+def known(command: str) -> dict[str, str]:
+    """Return what a command of make can be asked for, each with the folder of its core."""
+    if command == "report":
+        return {build.name: core.folder.name for core in all_cores() for build in core.builds if build.report}
+    if command == "prove":
+        return {proof.name: core.folder.name for core in all_cores() for proof in core.proofs}
+    if command == "mutate":
+        return {core.folder.name: core.folder.name for core in all_cores() if core.mutation}
+    if command == "export":
+        return {core.folder.name: core.folder.name for core in all_cores()}
+    raise ValueError(command)
+
+
+def wanted(command: str, names: list[str]) -> set[str]:
+    """Return what was asked for, all if nothing was; a core's folder is all that it has.
+
+    Ends with a message and status 2 if a name is not known.
+    """
+    there = known(command)
+    found: set[str] = set()
     for name in names:
-        if name not in all_known:
-            near = difflib.get_close_matches(name, all_known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(all_known))}"
-            sys.exit(f"CORES: there is no {name} here; {hint}")
-    return set(names) or all_known
+        of_name = {each for each, folder in there.items() if name in (each, folder)}
+        if not of_name:
+            sys.stderr.write(f"CORES: {_unknown(command, name, there)}\n")
+            sys.exit(2)
+        found |= of_name
+    return found or set(there)
+
+
+def _unknown(command: str, name: str, there: dict[str, str]) -> str:
+    """Return what is wrong with a name, and what would be right."""
+    if any(name == core.folder.name for core in all_cores()):
+        return f"nothing of the core {name} is part of make {command}"
+    if near := difflib.get_close_matches(name, {*there, *there.values()}, 1):
+        return f"make {command} knows no {name}; did you mean {near[0]}?"
+    return f"make {command} knows no {name}; it knows {', '.join(sorted(there))}"
 
 
 def _core(folder: Path) -> Core:
@@ -109,7 +141,8 @@ def _core(folder: Path) -> Core:
         for each in said.get("proof", [])
     )
     own = tuple(folder / source for source in said["sources"])
-    return Core(folder, said["title"], said["says"], said.get("source", ""), own, made, proofs)
+    mutation = "mutation" in said
+    return Core(folder, said["title"], said["says"], said.get("source", ""), own, mutation, made, proofs)
 
 
 def _sources(folder: Path) -> tuple[Path, ...]:
@@ -129,3 +162,7 @@ def _read(folder: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text())
     except (OSError, tomllib.TOMLDecodeError) as wrong:
         raise SystemExit(f"{path}: {wrong}") from wrong
+
+
+if __name__ == "__main__":
+    wanted(sys.argv[1], sys.argv[2:])

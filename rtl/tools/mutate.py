@@ -100,7 +100,7 @@ def main(arguments: list[str]) -> int:
     every = {path.parent: tomllib.loads(path.read_text()).get("mutation") for path in sorted(RTL.glob("*/core.toml"))}
     plans = {folder: plan for folder, plan in every.items() if plan}
     names = [argument for argument in arguments if argument != "--quick"]
-    named = wanted(names, (folder.name for folder in plans))
+    named = wanted("mutate", names)
     wrong = 0
     for folder, plan in plans.items():
         if folder.name in named:

