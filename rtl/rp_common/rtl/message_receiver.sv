@@ -153,7 +153,8 @@ module message_receiver
     else if (third_q) is_message = type_message_q || behind_one || behind_two;
   end
 
-  assign waits  = third_q && message_valid_o && !hurry_q && (type_message_q || behind_one || behind_two);
+  assign waits = third_q && message_valid_o && !hurry_q
+      && (type_message_q || behind_one || behind_two);
   // It counts when the beat is taken and a message's.
   assign opens = third_q && !message_valid_o;
   assign ready = (in_message_q || !full) && !waits;
