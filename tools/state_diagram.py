@@ -31,6 +31,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -106,7 +107,8 @@ def draw(source: Path, target: Path) -> None:
         DiagramError: a key is unknown or missing, or texts overlap.
     """
     machines = [_machine(entry, source) for entry in tomllib.loads(source.read_text())["machine"]]
-    with styled():
+    # Labels are Penstock's own, and have formulas.
+    with styled(), mpl.rc_context({"text.parse_math": True}):
         figure = Figure()
         FigureCanvasAgg(figure)
         pictures = [_Picture(machine, figure, source) for machine in machines]
