@@ -26,7 +26,8 @@ def formula(tex: str, *, block: bool) -> str:
         ValueError: it has a command that is not known.
     """
     found = convert(tex.strip(), display="block" if block else "inline")
-    unknown = re.search(r"\\[a-zA-Z]+", html.unescape(found))
+    # What is not understood is left as it is: a command, or the marks of columns.
+    unknown = re.search(r"\\[a-zA-Z]+|&", html.unescape(found))
     if unknown:
         raise ValueError(f"{tex.strip()}: {unknown[0]} is not known")
     return f'<div class="formula">{found}</div>' if block else found
