@@ -24,6 +24,7 @@ from penstock.tune.outlook import outlook, resting
 from penstock.tune.region import Critic, narrow
 from penstock.tune.search import Watch
 from penstock.tune.space import knobs, moved, point_of, set_to, written
+from penstock.tune.spread import spread
 from penstock.tune.verdict import judge, paired
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,6 +117,39 @@ def test_a_key_twice() -> None:
     given = _given(_quick())
     with pytest.raises(Unsuited, match="twice"):
         knobs(given, given.parameters, ["w=1..2", "schemes.qcn.w"])
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        # Kmax is 100 KB, and not tuned.
+        (["k_min=110 KB..120 KB"], ["k_min=110 KB..120 KB:", "k_max, which is 100 KB", "--set schemes.dcqcn.k_max="]),
+        (["k_max=1 KB..5 KB"], ["k_max=1 KB..5 KB:", "k_min, which is 10 KB", "schemes.dcqcn.k_min=A..B"]),
+        (
+            ["r_ai", "k_min=60 KB..80 KB", "k_max=20 KB..50 KB"],
+            ["--keys schemes.dcqcn.k_min=60 KB..80 KB,schemes.dcqcn.k_max=20 KB..50 KB:", "never less than k_min"],
+        ),
+        (["k_max=200 KB..300 KB"], ["k_max=200 KB..300 KB:", "is beyond the buffer of 150 KB"]),
+    ],
+)
+def test_ranges_that_contradict_one_another(keys: list[str], words: list[str]) -> None:
+    scenario = _quick("dcqcn")
+    given = _given(scenario)
+    with pytest.raises(Unsuited) as refused:
+        spread(scenario, given, knobs(given, given.parameters, keys), 8, 1)
+    assert all(word in str(refused.value) for word in words), str(refused.value)
+
+
+def test_of_ranges_that_contradict_in_part_the_legal_points_remain() -> None:
+    # Kmin of the scenario is 20 KB: usual bounds reach to 112.5 KB, beyond Kmax of 100 KB.
+    scenario = _quick("dcqcn", k_min="20 KB")
+    given = _given(scenario)
+    points = spread(scenario, given, knobs(given, given.parameters, ["k_min", "k_max"]), 64, 1)
+    assert len(points) == 64
+    assert all(point["k_min"] <= point["k_max"] for point in points)
+    assert max(point["k_min"] for point in points) > 80e3
+    found = tune(scenario, "latency", keys=["k_min=5 KB..150 KB"], trials=1, seeds=1, verdict_seeds=2, points=8)
+    assert found.trials == 1
 
 
 @pytest.mark.parametrize("unit", ["octets", "bit/s", "s"])
@@ -265,7 +299,7 @@ def test_every_scheme_with_a_model_can_be_narrowed(scheme: str) -> None:
     space = knobs(periods[0], periods[0].parameters, [])
     assert len(space) >= 4
     critic = Critic.of(periods, 0.04, GOALS["stability"], space)
-    region = narrow(critic, seed=1, starts=4, points=16)
+    region = narrow(critic, spread(scenario, periods[0], space, 16, 1), starts=4)
     if region.resting:
         assert all(region.holds(region.starts))
         assert region.kept <= math.ceil(region.resting / 2) + 1

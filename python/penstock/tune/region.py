@@ -113,9 +113,9 @@ class Region:
         return [bool(held) for held in rests & (self.critic.scores(points) <= self.limit)]
 
 
-def narrow(critic: Critic, *, seed: int, starts: int, points: int, progress: Progress | None = None) -> Region:
-    """Return the part of the space between the knobs' bounds that theory keeps."""
-    spread = _spread(critic.tuned, points, seed)
+def narrow(critic: Critic, spread: Sequence[Point], *, starts: int, progress: Progress | None = None) -> Region:
+    """Return the part of the space between the knobs' bounds that theory keeps, by points that fill it."""
+    points = len(spread)
     scores = critic.scores(spread, progress)
     rests = resting(critic.periods, critic.tuned, spread) & np.isfinite(scores)
     if not rests.any():
@@ -128,20 +128,3 @@ def narrow(critic: Critic, *, seed: int, starts: int, points: int, progress: Pro
         for knob in critic.tuned
     )
     return Region(within, points, int(rests.sum()), len(kept), critic, limit, tuple(kept[:starts]))
-
-
-def _spread(tuned: Sequence[Knob], count: int, seed: int) -> list[dict[str, float]]:
-    """Points that fill the space evenly (Sobol's sequence, scrambled by the seed)."""
-    from scipy.stats import qmc
-
-    points = []
-    for row in qmc.Sobol(len(tuned), rng=seed).random(count).tolist():
-        point = {}
-        for knob, place in zip(tuned, row, strict=True):
-            if knob.log:
-                value = knob.low * (knob.high / knob.low) ** place
-            else:
-                value = knob.low + place * (knob.high - knob.low)
-            point[knob.name] = knob.snapped(value)
-        points.append(point)
-    return points

@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock._core import ScenarioError
 from penstock.result import FrameLossError
 from penstock.scenario import Progress, Scenario
 from penstock.tune.goals import Goal, Guard, Observed, observe, score
 from penstock.tune.region import Region
 from penstock.tune.space import Point, set_to
+from penstock.tune.spread import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,7 +181,7 @@ class Search:
             asked = [self._proposal() for _ in range(count - len(batch))]
             held = self._region.holds([point for _, point in asked])
             for (trial, point), fits in zip(asked, held, strict=True):
-                if fits and self._legal(point):
+                if fits and refusal(self._scenario, self._region.knobs, point) is None:
                     batch.append((trial, point))
                 else:
                     self.refused += 1
@@ -196,11 +196,3 @@ class Search:
         return trial, {
             knob.name: knob.snapped(trial.suggest_float(knob.name, knob.low, knob.high, log=knob.log)) for knob in knobs
         }
-
-    def _legal(self, point: Point) -> bool:
-        """Whether the scenario takes the values: DCQCN's thresholds have to be in order, for instance."""
-        try:
-            set_to(self._scenario, self._region.knobs, point).describe()
-        except ScenarioError:
-            return False
-        return True

@@ -15,7 +15,8 @@ from penstock.tune.goals import GOALS, RESERVE, Goal, Guard, Name, Observed, gua
 from penstock.tune.outlook import Outlook, outlook
 from penstock.tune.region import Critic, Region, narrow
 from penstock.tune.search import Interrupted, Search, Watch, simulate
-from penstock.tune.space import Knob, knobs, point_of, set_to
+from penstock.tune.space import Knob, Point, knobs, point_of, set_to
+from penstock.tune.spread import spread
 from penstock.tune.verdict import Verdict, judge
 
 DEFAULTS = "defaults"
@@ -130,13 +131,14 @@ def tune(
         raise Unsuited(f"the bottleneck {longest.queue} is not recorded", "record.queues says what is")
     name, standard = _standard(own, longest.scheme, against)
     space = knobs(longest, _assigned(standard.describe(), longest.scheme)["parameters"], keys)
-    _takes_effect(own, plan, longest.scheme, space)
+    spots = spread(own, longest, space, points, plan["seed"])
+    _takes_effect(own, plan, longest.scheme, space, spots[0])
     asked = GOALS[goal]
     tuning = tuple(range(plan["seed"], plan["seed"] + seeds))
     unseen = tuple(range(plan["seed"] + seeds, plan["seed"] + seeds + verdict_seeds))
 
     critic = Critic.of(periods, plan["warmup_s"], asked, space)
-    region = narrow(critic, seed=plan["seed"], starts=_STARTS, points=points, progress=narrowing)
+    region = narrow(critic, spots, starts=_STARTS, progress=narrowing)
     same = _assigned(plan, longest.scheme)["parameters"] == _assigned(standard.describe(), longest.scheme)["parameters"]
     references = {name: standard} if same else {name: standard, "scenario": own}
     runs = dict(zip(references, simulate(list(references.values()), tuning, longest.queue, watch), strict=True))
@@ -232,13 +234,17 @@ def _assigned(plan: Description, scheme: str) -> AssignedScheme:
     return next(entry for entry in plan["schemes"] if entry["name"] == scheme)
 
 
-def _takes_effect(own: Scenario, plan: Description, scheme: str, space: Sequence[Knob]) -> None:
-    """Refuse a scenario that takes the scheme's parameters from elsewhere than the scheme's table."""
+def _takes_effect(own: Scenario, plan: Description, scheme: str, space: Sequence[Knob], point: Point) -> None:
+    """Refuse a scenario that takes the scheme's parameters from elsewhere than the scheme's table.
+
+    ``point`` is legal, and none of its values is the scenario's own.
+    """
+    before = _assigned(plan, scheme)["parameters"]
+    after = _assigned(set_to(own, space, point).describe(), scheme)["parameters"]
     for knob in space:
-        value = float(_assigned(plan, scheme)["parameters"][knob.name])
-        other = knob.high if value != knob.high else knob.low
-        moved = float(_assigned(set_to(own, [knob], {knob.name: other}).describe(), scheme)["parameters"][knob.name])
-        if math.isclose(moved, value, rel_tol=1e-9):
+        own_value = float(before[knob.name])
+        moves = not math.isclose(point[knob.name], own_value, rel_tol=1e-9)
+        if moves and math.isclose(float(after[knob.name]), own_value, rel_tol=1e-9):
             raise Unsuited(
                 f"{knob.key} changes nothing: a [[priority]] table names a profile of its own",
                 "leave the profile out there, and give it in the scheme's table",
