@@ -16,9 +16,9 @@ from penstock.cli import app
 _TRIAL = """
 import json, sys
 sys.argv = ["penstock"]
-from penstock.cli import main
+from penstock.cli import app
 try:
-    main()
+    app()
 except SystemExit:
     pass
 heavy = [name for name in ("numpy", "matplotlib", "scipy", "pandas", "arro3", "rich.table") if name in sys.modules]

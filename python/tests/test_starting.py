@@ -133,7 +133,7 @@ def test_plot_draws_a_page_of_a_folder(run: Run, tmp_path: Path, folder: Path) -
     assert b"/Type3" not in (tmp_path / "f.pdf").read_bytes()
     for words, said in (
         (("--show", "cdf"), "the figures of a run are overview"),
-        (("--out", "f.docx"), ".png, .svg, .pdf"),
+        (("--out", "f.docx"), ".png, .svg or .pdf"),
         (("--out", "nowhere/f.png"), "no such folder"),
     ):
         status, _, told = run("plot", str(folder), *words)
