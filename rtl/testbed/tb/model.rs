@@ -184,7 +184,7 @@ impl Visitor for Job<'_> {
 /// The queue, and the bits that its port has sent and could have sent, every microsecond.
 struct Samples {
     queue: QueueId,
-    seen: Vec<(u64, u64, u64)>,
+    seen: Vec<(u64, u64, u128)>,
 }
 
 const SAMPLE_CLOCKS: u64 = 125;
