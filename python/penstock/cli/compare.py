@@ -66,11 +66,10 @@ def run_all(request: Request, scenarios: Sequence[str], *, schemes: list[str], s
             raise KeyboardInterrupt
         # An interrupt that falls between two runs stops neither, but those that have not begun are missing.
         interrupted = len(done) < len(jobs) or any(result.interrupted for result in done.values())
-        if interrupted:
-            say("interrupted; what was recorded is compared and drawn now, unless Ctrl-C comes again")
         document = _document(entries, done, queue)
         write_text(staged.partial / "compare.json", json.dumps(document, indent=2) + "\n")
-        _, undrawn = drawing(lambda: _draw(document, done, staged.partial))
+        # Drawing takes seconds, and who interrupts waits for none.
+        _, undrawn = (None, None) if interrupted else drawing(lambda: _draw(document, done, staged.partial))
         staged.publish()
     finally:
         staged.discard()
@@ -84,7 +83,8 @@ def run_all(request: Request, scenarios: Sequence[str], *, schemes: list[str], s
     if undrawn is not None:
         fail_on_drawing(undrawn, folder)
     if interrupted:
-        say(f"what was recorded until then is in {folder}")
+        say(f"interrupted; what was recorded until then is in {folder}")
+        say(f"hint: penstock plot {folder} draws it")
         raise typer.Exit(INTERRUPTED)
     if losses:
         fail_on_loss({f"{job.entry.label}, seed {job.seed}": loss for job, loss in losses.items()}, folder)

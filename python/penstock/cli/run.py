@@ -58,6 +58,10 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
     if result.interrupted:
         at = duration(result.interrupted_at_s or 0.0)
         say(f"interrupted at {at} of {duration(plan['duration_s'])}; what was recorded until then is in {folder}")
+        # Drawing takes seconds, and who interrupts waits for none.
+        if figures:
+            say(f"hint: penstock plot {folder} draws it")
+            figures = False
     whole = f"the records are whole and in {folder}"
     with interrupts.telling(f"while drawing; {whole}"):
         drawn, undrawn = drawing(lambda: _figures(result, folder)) if figures else ([], None)
