@@ -27,7 +27,9 @@ def main() -> int:
                 f"{goal}: the proposal {beats} {verdict.against}: {found.measure} {found.proposal[0]:.6g} instead of "
                 f"{found.other[0]:.6g}, difference {found.low:.6g} to {found.high:.6g}"
             )
-            failed += not verdict.beats
+        if not answer.verdicts:
+            print(f"{goal}: none of {answer.trials} points is better than the scenario's own parameters")
+        failed += not answer.gain_shown
     return failed
 
 

@@ -21,7 +21,7 @@ from penstock.tune import Answer, tune
 from penstock.tune.forecast import Course, forecast
 from penstock.tune.goals import GOALS, MEASURES, Guard, guards, observe, score
 from penstock.tune.outlook import outlook, resting
-from penstock.tune.region import Critic, narrow
+from penstock.tune.region import Critic, narrow, starting_ranks
 from penstock.tune.search import Watch
 from penstock.tune.space import knobs, moved, point_of, set_to, written
 from penstock.tune.spread import spread
@@ -190,19 +190,25 @@ def test_what_keeps_the_guards_ranks_first() -> None:
     kept = guards(goal, [_run(utilization=0.95, frames_dropped=4), _run(utilization=0.97, frames_dropped=0)])
     assert [(guard.measure, guard.bound) for guard in kept] == [
         ("utilization", pytest.approx(0.95)),
-        ("frames_dropped", 2.0),
+        # A hundredth of the two frames that are lost in mean.
+        ("frames_dropped", pytest.approx(2.02)),
+        ("frames_dropped_measured", 0.0),
         ("jain_index", pytest.approx(0.95)),
     ]
     # Half of the slack of 0.01 in reserve.
     assert guards(goal, [_run()], reserve=0.5)[0].bound == pytest.approx(0.995)
+    assert guards(goal, [_run(frames_dropped=2000)], reserve=0.5)[1].bound == pytest.approx(2010)
 
     def of(**values: float) -> float:
         return score(goal, kept, [_run(**values)], 100e3)
 
     assert of(queue_p99_octets=30e3) == pytest.approx(0.3)
     assert of(queue_p99_octets=100e3, frames_dropped=2) == 1.0
-    # Three drops more than allowed: 1 + ln 4. A share of 0.05 of the rate less than allowed: 1.05.
-    assert of(frames_dropped=5) == pytest.approx(1 + math.log(4))
+    # Twice one and the frames that are allowed beyond these: 1 + ln 3. A share of 0.05 of the rate too little: 1.05.
+    assert of(frames_dropped=2.02 + 2 * 3.02) == pytest.approx(1 + math.log(3))
+    # What is lost after the warm-up, where none is allowed, is lost in the whole run too, and counts once.
+    assert of(frames_dropped=2, frames_dropped_measured=2) == pytest.approx(1 + math.log(3))
+    assert of(frames_dropped=2.02 + 2 * 3.02, frames_dropped_measured=2) == pytest.approx(1 + math.log(3))
     assert of(utilization=0.90) == pytest.approx(1.05)
 
 
@@ -226,11 +232,55 @@ def test_observed_is_what_the_summary_says(result: Result) -> None:
     assert seen["frames_dropped"] == queue["frames_dropped"] > 0
 
 
-def test_drops_of_the_warm_up_do_not_count() -> None:
+def test_drops_of_the_warm_up_count() -> None:
     late = Scenario.from_toml(SMALL, name="small").set("warmup", "10 ms").run(seed=1)
     dropped, time_s = (late.column("queues", name) for name in ("frames_dropped", "time_s"))
-    assert 0 < dropped[time_s >= 0.01].sum() < late.summary["totals"]["frames_dropped"]
-    assert observe(late, "sw0->h2")["frames_dropped"] == dropped[time_s >= 0.01].sum()
+    seen = observe(late, "sw0->h2")
+    assert 0 < seen["frames_dropped_measured"] < seen["frames_dropped"]
+    assert seen["frames_dropped_measured"] == dropped[time_s >= 0.01].sum()
+    assert seen["frames_dropped"] == late.summary["totals"]["frames_dropped"]
+
+
+def test_a_smooth_run_is_not_bought_with_a_flood_at_its_start() -> None:
+    goal, standard = GOALS["stability"], [_run(queue_std_octets=20e3 + i) for i in range(3)]
+    flood = [_run(queue_std_octets=1e3, frames_dropped=14_700.0)] * 3
+    assert score(goal, guards(goal, standard), flood, 100e3) > 1
+    found = judge(goal, guards(goal, standard), flood, standard, "x")
+    assert (found.word, found.broken, found.beats) == ("better", ("frames_dropped",), False)
+    (printed,) = (pair for pair in found.measures if pair.measure == "frames_dropped")
+    assert printed.proposal == (14_700.0, 0.0)
+
+
+def test_calm_parameters_that_flood_a_network_at_100_gbps_at_its_start_break_a_guard() -> None:
+    text = """\
+        question = "Does what is calm later lose frames while flows start?"
+        duration = "90 ms"
+        warmup = "80 ms"
+        scheme = "qcn"
+        topology.star = { hosts = 65, link_rate = "100 Gbps", link_delay = "12.5 us", buffer = "400 KB" }
+        flow = [{ from = "h0..h63", to = "h64", stagger = "1 ms" }]
+        record.queues = ["sw0->h64"]
+    """
+    # What a search for stability finds, if losses count after the warm-up alone.
+    found: dict[str, str | float] = {
+        "q_eq": "13.2 KB",
+        "w": 2.41,
+        "gd_inverse": 194,
+        "sample_base": "311 KB",
+        "rpg_byte_reset": "46.2 KB",
+    }
+    found |= {"rpg_time_reset": "69.8 ms", "rpg_ai_rate": "723 kbps", "rpg_hai_rate": "99.2 Mbps"}
+    scenario = Scenario.from_toml(text)
+    standard = observe(scenario.run(seed=1), "sw0->h64")
+    for key, value in found.items():
+        scenario.set(f"schemes.qcn.{key}", value)
+    seen = observe(scenario.run(seed=1), "sw0->h64")
+    assert seen["queue_std_octets"] < standard["queue_std_octets"]
+    assert seen["frames_dropped_measured"] == standard["frames_dropped_measured"] == 0
+    assert standard["frames_dropped"] < 100 < 1000 < seen["frames_dropped"]
+    goal = GOALS["stability"]
+    assert score(goal, guards(goal, [standard]), [seen], 400e3) > 1
+    assert judge(goal, guards(goal, [standard]), [seen], [standard], "x").broken == ("frames_dropped",)
 
 
 # Verdicts.
@@ -291,6 +341,34 @@ def test_a_forecast_says_what_is_stable() -> None:
     assert calm["queue_std_octets"] < 0.1 * swinging["queue_std_octets"]
 
 
+def test_a_longer_run_does_not_make_the_forecast_swing() -> None:
+    # DCQCN at 10 Gb/s with four flows, a quick timer and small steps: it rests, with 5 degrees of margin. With a step
+    # that grows with the run, Heun's method itself swings here, and the forecast loses four fifths of the rate.
+    scenario = Scenario.load(ROOT / "scenarios/baseline/ten-gig.toml").set("scheme", "dcqcn")
+    given = _given(scenario.set("schemes.dcqcn.time_reset", "10 us").set("schemes.dcqcn.r_ai", "1 Mbps"))
+    assert outlook([given]).phase_rad > 0
+    wide = stack_models([model_of(given)] * 2)
+    (short, _), (long, _) = (forecast([Course(wide, length_s)], 0.0) for length_s in (0.02, 0.4))
+    assert short["utilization"] == long["utilization"] == 1.0
+    assert long["queue_std_octets"] < short["queue_std_octets"] < 1e3
+    assert long["queue_mean_octets"] == pytest.approx(outlook([given]).rest_octets, rel=0.02)
+
+
+def test_a_point_is_forecast_alike_whatever_stands_beside_it() -> None:
+    scenario = _quick("dcqcn")
+    periods = configurations(scenario)
+    space = knobs(periods[0], periods[0].parameters, ["time_reset", "k_max"])
+    points = spread(scenario, periods[0], space, 8, 1)
+    critic = Critic.of(periods, 0.04, GOALS["latency"], space).in_steps_for(points)
+    alone = [critic.scores([point])[0] for point in points]
+    assert critic.scores(points).tolist() == pytest.approx(alone, nan_ok=True)
+
+
+@pytest.mark.parametrize(("kept", "ranks"), [(128, [0, 34, 1, 65, 2, 96, 3, 127]), (5, [0, 4, 1, 2, 3]), (1, [0])])
+def test_starts_are_the_best_and_some_between_them_and_the_last(kept: int, ranks: list[int]) -> None:
+    assert starting_ranks(kept, 8) == ranks
+
+
 @pytest.mark.parametrize("scheme", ["qcn", "smcc", "bcn", "fecn", "dcqcn"])
 def test_every_scheme_with_a_model_can_be_narrowed(scheme: str) -> None:
     settings: dict[str, Any] = {"smcc": {"profile": "paper-sliding-mode"}}.get(scheme, {})
@@ -329,18 +407,18 @@ def test_smcc_that_stays_below_its_target_does_not_rest() -> None:
 
 @pytest.fixture(scope="module")
 def answer() -> Answer:
-    """A proposal for the scenario with long delay and many flows, after a search a twelfth as long as usual."""
-    return tune(Scenario.load(LONG_DELAY), "stability", trials=12, seeds=1, verdict_seeds=4)
+    """A proposal for the scenario with long delay and many flows, after a search a seventh as long as usual."""
+    return tune(Scenario.load(LONG_DELAY), "stability", trials=20, seeds=1, verdict_seeds=4)
 
 
 def test_the_proposal_beats_the_standard_on_seeds_that_it_never_saw(answer: Answer) -> None:
-    assert answer.changed and answer.trials == 12
+    assert answer.changed and answer.trials == 20
     assert not set(answer.tuning_seeds) & set(answer.verdict_seeds)
     (verdict,) = answer.verdicts
     (found,) = (pair for pair in verdict.measures if pair.measure == "queue_std_octets")
     assert found.high < 0
     assert verdict.beats
-    assert answer.refused > 0
+    assert all(answer.region.holds(answer.region.starts))
     assert answer.others[0].name == "ieee-2010"
 
 
@@ -431,14 +509,15 @@ def test_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: l
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("quick.toml").write_text(QUICK)
-    command = ["tune", "quick.toml", "--for", "latency", "--keys", "w,q_eq", "--trials", "4", "--seeds", "1"]
-    command += ["--verdict-seeds", "2", "--out", "found/better.toml"]
+    command = ["tune", "quick.toml", "--for", "latency", "--keys", "w=1..4,q_eq=8 KB..20 KB", "--trials", "8"]
+    command += ["--seeds", "1", "--verdict-seeds", "3", "--out", "found/better.toml"]
     done = CliRunner().invoke(app, [*command, "--json"])
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
-    assert document["verdict_seeds"] == [2, 3]
-    assert document["theory"]["bounds"]["schemes.qcn.w"]["of"] == [0.25, 16.0]
+    assert document["verdict_seeds"] == [2, 3, 4]
+    assert document["theory"]["bounds"]["schemes.qcn.w"]["of"] == [1.0, 4.0]
     text = Path("found/better.toml").read_text()
+    assert document["gain_shown"] and document["file"] == "found/better.toml"
     assert text.startswith("# quick.toml with parameters that `penstock tune` proposes for latency")
     better = Scenario.load("found/better.toml")
     assert better.question.endswith("(Parameters proposed by `penstock tune --for latency`.)")
@@ -449,6 +528,48 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     again = CliRunner().invoke(app, command)
     assert again.exit_code == 2
     assert "exists" in again.stderr
-    told = CliRunner().invoke(app, [*command, "--trials", "1", "--force"])
-    assert told.exit_code == 0
-    assert "which the search never saw" in told.stdout
+
+
+def test_the_command_where_no_point_is_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("quick.toml").write_text(QUICK)
+    # With so short a set point packets leave the line idle.
+    command = ["tune", "quick.toml", "--for", "latency", "--keys", "q_eq=1 KB..2 KB", "--trials", "2", "--seeds", "1"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.endswith("nothing is proposed or written\n")
+    assert [path.name for path in tmp_path.rglob("*")] == ["quick.toml"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words", "written"),
+    [
+        ({}, "written: found/proposal.toml", True),
+        ({"verdicts": "lost"}, "no gain is shown on seeds that the search never saw: nothing is written", False),
+        ({"verdicts": ()}, "", False),
+        ({"verdicts": (), "changed": False}, "nothing is proposed or written", False),
+        ({"verdicts": (), "interrupted": True}, "", True),
+        ({"verdicts": (), "interrupted": True, "changed": False}, "", False),
+    ],
+)
+def test_a_proposal_is_written_where_a_gain_is_shown(
+    answer: Answer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, Any],
+    words: str,
+    written: bool,
+) -> None:
+    if changes.get("verdicts") == "lost":
+        (verdict,) = answer.verdicts
+        lost = replace(verdict, broken=("frames_dropped",), beats=False)
+        changes = {"verdicts": (lost,)}
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("penstock.cli.tune.tune", lambda *_, **__: replace(answer, **changes))
+    command = ["tune", str(LONG_DELAY), "--for", "stability", "--out", "found/proposal.toml"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == (130 if answer.interrupted or changes.get("interrupted") else 0)
+    assert words in done.stdout
+    assert Path("found/proposal.toml").exists() == written
+    # A folder for it is not made in vain.
+    assert Path("found").exists() == written

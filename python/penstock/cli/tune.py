@@ -63,18 +63,26 @@ def tune_one(
             watch=watch,
             narrowing=progress.part("theory"),
         )
-    _write(answer, name, target)
+    # A proposal without a gain would be taken for one with it. The best so far, which Ctrl-C asks for, says what it is.
+    written = target if answer.gain_shown or (answer.interrupted and answer.changed) else None
+    if written is not None:
+        _write(answer, name, written)
     if json:
-        typer.echo(json_text.dumps(document(answer, target), indent=2))
+        typer.echo(json_text.dumps(document(answer, written), indent=2))
     elif not quiet:
-        _print(answer, target)
+        _print(answer, written)
     if answer.interrupted:
-        say(f"interrupted; the best of {answer.trials} points so far is in {target}, and has not been judged")
+        say(
+            f"interrupted; none of {answer.trials} points so far is better than the scenario's own parameters: "
+            "nothing is written"
+            if written is None
+            else f"interrupted; the best of {answer.trials} points so far is in {written}, and has not been judged"
+        )
         raise typer.Exit(INTERRUPTED)
 
 
-def document(answer: Answer, target: Path) -> dict[str, Any]:
-    """The answer as JSON has it: null stands for what is unknown."""
+def document(answer: Answer, written: Path | None) -> dict[str, Any]:
+    """The answer as JSON has it: null stands for what is unknown, and for the file if none was written."""
     return {
         "scenario": answer.scenario.name,
         "scheme": answer.scheme,
@@ -98,8 +106,9 @@ def document(answer: Answer, target: Path) -> dict[str, Any]:
         "proposal": _settings(answer.proposal),
         "others": [_settings(other) for other in answer.others],
         "verdicts": [_verdict(verdict) for verdict in answer.verdicts],
+        "gain_shown": answer.gain_shown,
         "interrupted": answer.interrupted,
-        "file": str(target),
+        "file": None if written is None else str(written),
     }
 
 
@@ -147,8 +156,7 @@ def _write(answer: Answer, name: str, target: Path) -> None:
     """Write the scenario with the proposal; its comment says where it comes from."""
     lines = [
         f"{name} with parameters that `penstock tune` proposes for {answer.goal.name}: {answer.goal.definition}.",
-        f"{answer.trials} points simulated, {_seeds(answer.tuning_seeds)}."
-        + ("" if answer.changed else " None was better: these are the scenario's own parameters."),
+        f"{answer.trials} points simulated, {_seeds(answer.tuning_seeds)}.",
     ]
     lines += [_sentence(answer, verdict) for verdict in answer.verdicts] or ["Interrupted before a verdict."]
     question = f"{answer.scenario.question} (Parameters proposed by `penstock tune --for {answer.goal.name}`.)"
@@ -167,7 +175,7 @@ def _sentence(answer: Answer, verdict: Verdict) -> str:
     )
 
 
-def _print(answer: Answer, target: Path) -> None:
+def _print(answer: Answer, written: Path | None) -> None:
     region, goal = answer.region, answer.goal
     typer.echo(f"{answer.scenario.name}, {answer.scheme}, for {goal.name}: {goal.definition}; at {answer.queue}")
     typer.echo("the search keeps: " + "; ".join(_guard(guard) for guard in answer.guards))
@@ -183,18 +191,21 @@ def _print(answer: Answer, target: Path) -> None:
         f"simulated: {answer.trials} points, {_seeds(answer.tuning_seeds)}; "
         f"{answer.refused} more that the search proposed were left out by theory"
     )
-    if not answer.changed:
-        typer.echo("none was better: the proposal is the scenario's own parameters")
     typer.echo("")
     _print_parameters(answer)
     for verdict in answer.verdicts:
         _print_verdict(answer, verdict)
     typer.echo("")
-    typer.echo(f"written: {target}")
+    if written is not None:
+        typer.echo(f"written: {written}")
+    elif answer.changed:
+        typer.echo("no gain is shown on seeds that the search never saw: nothing is written")
+    else:
+        typer.echo("none of these points is better than the scenario's own parameters: nothing is proposed or written")
 
 
 def _print_parameters(answer: Answer) -> None:
-    sets = [answer.proposal, *answer.others]
+    sets = [*([answer.proposal] if answer.changed else []), *answer.others]
     _table(
         ["", *(_heading(settings.name) for settings in sets)],
         [

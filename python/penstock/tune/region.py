@@ -1,14 +1,16 @@
 """Where the theory says that it is worth simulating.
 
 Points are spread evenly between the bounds. Kept are those that rest within the limits of queue and rates in every
-period of the scenario, and of these the half to which the :class:`Critic` gives the better scores: the fluid model with
-delay, integrated through the scenario, is judged by the same goal and guards as a simulation, with its own forecast for
-the scenario's parameters in the standard's place. What is unstable swings there, and what is stable but slow loses
-frames or leaves the line idle. A phase margin alone is no criterion; the how-to shows why. The answer reports it.
+period of the scenario, and of these the half to which the :class:`Critic` gives the better scores, and what it scores
+no worse than the scenario's own parameters. The fluid model with delay, integrated through the scenario, is judged by
+the same goal and guards as a simulation, with its own forecast for the scenario's parameters in the standard's place.
+What is unstable swings there, and what is stable but slow loses frames or leaves the line idle. A phase margin alone is
+no criterion; the how-to shows why. The answer reports it.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 import numpy as np
 
@@ -17,8 +19,8 @@ from penstock.theory.linear import Array
 from penstock.theory.margin import stack_models
 from penstock.theory.models import model_of
 from penstock.theory.models.base import FluidModel
-from penstock.tune.forecast import Course, forecast
-from penstock.tune.goals import Goal, Guard, Observed, guards, score
+from penstock.tune.forecast import Course, forecast, step_for
+from penstock.tune.goals import Goal, Observed, guards, score
 from penstock.tune.outlook import resting
 from penstock.tune.space import Knob, Point, moved, point_of
 
@@ -37,14 +39,16 @@ class Critic:
         warmup_s: where the measured time begins, s.
         goal: what is asked for.
         tuned: what the points are made of.
-        guards: what the forecast of the scenario's own parameters allows.
+        own: the forecast of the scenario's own parameters, which the guards are taken from.
+        step_s: of the forecast at most; the same points are to get the same scores, whatever stands beside them.
     """
 
     periods: tuple[Configuration, ...]
     warmup_s: float
     goal: Goal
     tuned: tuple[Knob, ...]
-    guards: tuple[Guard, ...] = ()
+    own: Observed
+    step_s: float = np.inf
 
     @classmethod
     def of(cls, periods: Sequence[Configuration], warmup_s: float, goal: Goal, tuned: Sequence[Knob]) -> "Critic":
@@ -55,19 +59,32 @@ class Critic:
         """
         for period in periods:
             model_of(period)
-        new = cls(tuple(periods), warmup_s, goal, tuple(tuned))
+        new = cls(tuple(periods), warmup_s, goal, tuple(tuned), {})
         (own,) = new._forecasts([point_of(periods[0], tuned)]).values()
-        return replace(new, guards=guards(goal, [own]))
+        return replace(new, own=own)
 
     def scores(self, points: Sequence[Point], progress: Progress | None = None) -> Array:
         """Return a score for each point, the less the better, shape (points,); NaN where there is no model."""
         found = np.full(len(points), np.nan)
+        kept = guards(self.goal, [self.own])
         for place, seen in self._forecasts(points, progress).items():
-            found[place] = score(self.goal, self.guards, [seen], self.periods[0].buffer_octets)
+            found[place] = score(self.goal, kept, [seen], self.periods[0].buffer_octets)
         return found
 
     def _forecasts(self, points: Sequence[Point], progress: Progress | None = None) -> dict[int, Observed]:
         """Forecasts of the points that have a model in all periods, by their place."""
+        places, courses = self._courses(points)
+        if not places:
+            return {}
+        return dict(zip(places, forecast(courses, self.warmup_s, progress, self.step_s), strict=True))
+
+    def in_steps_for(self, points: Sequence[Point]) -> "Critic":
+        """Return a critic whose forecasts have the steps that all of these points need."""
+        places, courses = self._courses(points)
+        return replace(self, step_s=step_for(courses, self.warmup_s)) if places else self
+
+    def _courses(self, points: Sequence[Point]) -> tuple[list[int], list[Course]]:
+        """Places of the points that have a model in all periods, and their models side by side."""
         models: dict[int, list[FluidModel]] = {}
         for place, point in enumerate(points):
             try:
@@ -75,12 +92,11 @@ class Critic:
             except Unsuited:
                 continue
         if not models:
-            return {}
-        courses = [
+            return [], []
+        return list(models), [
             Course(stack_models([here[index] for here in models.values()]), period.stop_s)
             for index, period in enumerate(self.periods)
         ]
-        return dict(zip(models, forecast(courses, self.warmup_s, progress), strict=True))
 
 
 @dataclass(frozen=True)
@@ -94,7 +110,7 @@ class Region:
         kept: how many it keeps; all, if none rests.
         critic: who judges points.
         limit: the largest score of the critic's that is kept; infinite if none rests.
-        starts: kept points to begin with, the best first.
+        starts: kept points to begin with: the best and some of the others, by turns.
     """
 
     knobs: tuple[Knob, ...]
@@ -116,15 +132,36 @@ class Region:
 def narrow(critic: Critic, spread: Sequence[Point], *, starts: int, progress: Progress | None = None) -> Region:
     """Return the part of the space between the knobs' bounds that theory keeps, by points that fill it."""
     points = len(spread)
+    critic = critic.in_steps_for(spread)
     scores = critic.scores(spread, progress)
     rests = resting(critic.periods, critic.tuned, spread) & np.isfinite(scores)
     if not rests.any():
         return Region(critic.tuned, points, 0, points, critic, np.inf, tuple(spread[:starts]))
-    limit = float(np.quantile(scores[rests], _KEPT))
+    # What is forecast no worse than the scenario's own parameters, which packets know, is worth a simulation too.
+    own = point_of(critic.periods[0], critic.tuned)
+    limit = max(float(np.quantile(scores[rests], _KEPT)), float(critic.scores([own])[0]))
     ranked = [place for place in np.argsort(scores, kind="stable").tolist() if rests[place] and scores[place] <= limit]
     kept = [spread[place] for place in ranked]
     within = tuple(
-        replace(knob, low=min(point[knob.name] for point in kept), high=max(point[knob.name] for point in kept))
+        replace(
+            knob,
+            low=min(point[knob.name] for point in (*kept, own)),
+            high=max(point[knob.name] for point in (*kept, own)),
+        )
         for knob in critic.tuned
     )
-    return Region(within, points, int(rests.sum()), len(kept), critic, limit, tuple(kept[:starts]))
+    begin = [kept[place] for place in starting_ranks(len(kept), starts)]
+    return Region(within, points, int(rests.sum()), len(kept), critic, limit, tuple(begin))
+
+
+def starting_ranks(kept: int, count: int) -> list[int]:
+    """Return the ranks of the points to begin with: half are the best, half lie evenly between them and the last.
+
+    The best alone lie close together, at the end where the fluid is calm, or its queue short. Where packets break a
+    guard there, the search would begin without a single point that keeps it, and often never find one. They alternate,
+    so that a short search begins with both.
+    """
+    best = min(kept, (count + 1) // 2)
+    rest = min(kept - best, count - best)
+    others = [best + (turn + 1) * (kept - best) // rest - 1 for turn in range(rest)]
+    return [rank for pair in zip_longest(range(best), others) for rank in pair if rank is not None]

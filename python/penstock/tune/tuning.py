@@ -22,8 +22,8 @@ from penstock.tune.verdict import Verdict, judge
 DEFAULTS = "defaults"
 """What stands for a profile where the catalogue's defaults are meant."""
 
-_STARTS = 8
-"""So many kept points of the theory the search begins with."""
+_LEAST_STARTS = 8
+"""So many points that theory keeps the search begins with at least; with a third of all that it simulates, if more."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Answer:
     """What tuning came to.
 
     Attributes:
-        scenario: the scenario with the proposal; with its own parameters, if nothing better was found.
+        scenario: the scenario with the proposal; with its own parameters, if the search found nothing better.
         scheme: name of the scheme.
         goal: what was asked for.
         guards: what the proposal had to keep in the search.
@@ -61,10 +61,10 @@ class Answer:
         refused: how many that the search proposed theory left out.
         tuning_seeds: seeds of the search.
         verdict_seeds: seeds of the verdict.
-        changed: whether the proposal differs from the scenario's own parameters.
-        proposal: the proposal.
+        changed: whether the search found something better than the scenario's own parameters: the proposal.
+        proposal: the proposal; the scenario's own parameters if there is none.
         others: the scenario's own parameters and the standard's; one, where they are the same.
-        verdicts: one for each of ``others``; none if interrupted.
+        verdicts: one for each of ``others``; none without a proposal, or if interrupted.
         interrupted: whether Ctrl-C ended it: then the proposal is the best so far.
     """
 
@@ -84,6 +84,11 @@ class Answer:
     others: tuple[Settings, ...]
     verdicts: tuple[Verdict, ...]
     interrupted: bool
+
+    @property
+    def gain_shown(self) -> bool:
+        """Whether the proposal beats all that it is compared with, on seeds that the search never saw."""
+        return bool(self.verdicts) and all(verdict.beats for verdict in self.verdicts)
 
 
 def tune(
@@ -138,7 +143,7 @@ def tune(
     unseen = tuple(range(plan["seed"] + seeds, plan["seed"] + seeds + verdict_seeds))
 
     critic = Critic.of(periods, plan["warmup_s"], asked, space)
-    region = narrow(critic, spots, starts=_STARTS, progress=narrowing)
+    region = narrow(critic, spots, starts=max(_LEAST_STARTS, trials // 3), progress=narrowing)
     same = _assigned(plan, longest.scheme)["parameters"] == _assigned(standard.describe(), longest.scheme)["parameters"]
     references = {name: standard} if same else {name: standard, "scenario": own}
     runs = dict(zip(references, simulate(list(references.values()), tuning, longest.queue, watch), strict=True))
@@ -160,7 +165,7 @@ def tune(
     proposal = set_to(own, space, point) if changed else own
 
     judged: dict[str, tuple[Observed, ...]] = {}
-    if not interrupted:
+    if changed and not interrupted:
         try:
             found = simulate([proposal, *references.values()], unseen, longest.queue, watch)
             judged = dict(zip(["proposal", *references], found, strict=True))
