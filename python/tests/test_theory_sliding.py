@@ -1,5 +1,7 @@
 """Theorems 2 and 3 against integrated motion and against the packet simulator; where SMCC rests; whether it is fair."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from conftest import ROOT
@@ -279,3 +281,30 @@ def test_a_target_rate_that_is_none(target: str) -> None:
     outcome = CliRunner().invoke(app, ["theory", "sliding", str(THREE_SOURCES), "--scheme", "qcn", "--target", target])
     assert outcome.exit_code == 2
     assert "target" in outcome.stderr and "Traceback" not in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("sliding --target 1e9", "asks for no target rate"),
+        ("sliding --offset 1000", "asks for no offset"),
+        ("phase --target 1e9", "have no target rate"),
+    ],
+)
+def test_what_smcc_does_not_know_is_refused(
+    command: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name, *options = command.split()
+    outcome = CliRunner().invoke(app, ["theory", name, str(THREE_SOURCES), *options])
+    assert outcome.exit_code == 2
+    assert words in outcome.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_phase_portrait_of_a_target_rate_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = CliRunner().invoke(app, ["theory", "phase", str(THREE_SOURCES), "--scheme", "qcn", "--target", "-1"])
+    assert outcome.exit_code == 2
+    assert "a target rate of -1 bit/s is none" in outcome.stderr
+    assert not list(tmp_path.iterdir())

@@ -107,9 +107,12 @@ class QcnPlane:
             target_bps: R(0), the target rate of each source, bit/s; by default the line's, as after the first decrease.
 
         Raises:
-            Unsuited: the scheme is not QCN, or samples more often the larger |Fb| is.
+            Unsuited: the scheme is not QCN, or samples more often the larger |Fb| is; or a target rate that is none.
         """
         _is(given, "qcn")
+        rate_bps = given.line_rate_bps if target_bps is None else target_bps
+        if not 0 < rate_bps < math.inf:
+            raise Unsuited(f"a target rate of {rate_bps:g} bit/s is none", "a rate above 0, for instance 1e9")
         fluid = QcnModel.of(given) if model == "sampled" else QcnPrinted.of(given)
         per_frame_bits = BITS_PER_OCTET * float(fluid.wire_octets)
         probability, fair_fps = float(fluid.share_sampled), given.capacity_fps / given.flows
@@ -120,7 +123,7 @@ class QcnPlane:
             gain = float(fluid.gain_per_octet) * given.frame_octets * probability * fair_fps
             cycles_per_s = 1 / cycle_s + (1 / given.number("rpg_time_reset") if given.parameters["timer_on"] else 0.0)
             cycle_s = 1 / (2 * math.log(2) * cycles_per_s)
-        target_fps = (given.line_rate_bps if target_bps is None else target_bps) / per_frame_bits
+        target_fps = rate_bps / per_frame_bits
         return cls(
             capacity_fps=given.capacity_fps,
             weight_s=float(fluid.w) * per_frame_bits / (probability * given.link_bps),

@@ -76,6 +76,8 @@ def portrait(
     if given.scheme == "qcn":
         plane: QcnPlane | SmccPlane = QcnPlane.of(given, model=model, target_bps=target_bps)
     else:
+        if target_bps is not None:
+            raise Unsuited(f"sources of {given.scheme} have no target rate", "leave it out, or take qcn")
         plane = plane_of(given, model=model)
     window = _window(plane)
     begins = [_to_plane(given, plane, *start) for start in starts] or [

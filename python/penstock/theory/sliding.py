@@ -5,7 +5,6 @@ from which QCN slides grows in proportion to N R(0) - C, so that `reach_frames`,
 fair share, says all of it. It is infinite where 2T <= w/(pC): then QCN slides from any x0 > 0 as long as N R(0) >= C.
 """
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -98,9 +97,13 @@ def verdict(
         target_bps: R(0) of theorem 2, of each source, bit/s; by default the line's rate, as after the first decrease.
 
     Raises:
-        Unsuited: no such theorem on the scheme, an offset beyond the buffer, or a target rate that is none.
+        Unsuited: no such theorem on the scheme, an offset beyond the buffer, a target rate that is none, or either of
+            them for theorem 3, which has neither.
     """
     if given.scheme == "smcc":
+        for what, value in (("offset", offset_octets), ("target rate", target_bps)):
+            if value is not None:
+                raise Unsuited(f"theorem 3, on smcc, asks for no {what}", "leave it out, or take qcn")
         return _theorem_3(SmccPlane.of(given, model=model), model)
     if given.scheme != "qcn":
         raise Unsuited(
@@ -114,8 +117,6 @@ def verdict(
             f"from {-target:g} to {given.buffer_octets - target:g} octets beside q_eq",
         )
     rate = given.line_rate_bps if target_bps is None else target_bps
-    if not 0 < rate < math.inf:
-        raise Unsuited(f"a target rate of {rate:g} bit/s is none", "a rate above 0, for instance 1e9")
     plane = QcnPlane.of(given, model=model, target_bps=rate)
     return _theorem_2(plane, model, offset / given.frame_octets, rate, plane.weight_s / given.number("w"))
 
