@@ -44,7 +44,7 @@ module nic
   parameter int unsigned RefillClocks = 2000,
   parameter int unsigned Granularity = 500_000,
   parameter int unsigned TokensPerStep = 1,
-  // Clock rate, Hz, and the lines' rate for which pause times count, bit/s.
+  // Clock rate, Hz, and the lines' rate for which pause times and the depth of buckets count, bit/s.
   parameter int unsigned ClockHz = 125_000_000,
   parameter longint unsigned LineRate = 64'd1_000_000_000,
   // The longest frame, octets with its FCS; longer ones are cut by the delay lines and marked bad.
@@ -378,7 +378,9 @@ module nic
       .Depth         (Depth),
       .RefillClocks  (RefillClocks),
       .Granularity   (Granularity),
-      .TokensPerStep (TokensPerStep)
+      .TokensPerStep (TokensPerStep),
+      .LineRate      (LineRate),
+      .MaxOctets     (MaxOctets)
   ) u_points (
       .clk_i,
       .rst_i,

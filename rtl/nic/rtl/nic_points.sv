@@ -12,22 +12,24 @@ module nic_points
   import smcc_rp_pkg::*;
   import nic_pkg::*;
 #(
-  parameter bit          Smcc           = 1'b0,
-  parameter int unsigned ReactionPoints = 4,
+  parameter bit              Smcc           = 1'b0,
+  parameter int unsigned     ReactionPoints = 4,
   // Those of qcn_rp.
-  parameter bit          Features       = Full,
-  parameter bit          HaiMultiplier  = MinCount,
-  parameter bit          Efr            = ByteStage,
-  parameter bit          Trr            = FirstCycle,
-  parameter bit          JitterRp       = Reload,
+  parameter bit              Features       = Full,
+  parameter bit              HaiMultiplier  = MinCount,
+  parameter bit              Efr            = ByteStage,
+  parameter bit              Trr            = FirstCycle,
+  parameter bit              JitterRp       = Reload,
   // Those of smcc_rp.
-  parameter int unsigned DeltaZero      = 32'(StateA),
-  parameter bit          BoundOnly      = 1'b1,
+  parameter int unsigned     DeltaZero      = 32'(StateA),
+  parameter bit              BoundOnly      = 1'b1,
   // Those of token_bucket.
-  parameter int unsigned Depth          = 3000,
-  parameter int unsigned RefillClocks   = 2000,
-  parameter int unsigned Granularity    = 500_000,
-  parameter int unsigned TokensPerStep  = 1
+  parameter int unsigned     Depth          = 3000,
+  parameter int unsigned     RefillClocks   = 2000,
+  parameter int unsigned     Granularity    = 500_000,
+  parameter int unsigned     TokensPerStep  = 1,
+  parameter longint unsigned LineRate       = 64'd1_000_000_000,
+  parameter int unsigned     MaxOctets      = 1518
 ) (
   input var logic clk_i,
   input var logic rst_i,
@@ -163,7 +165,9 @@ module nic_points
         .Depth         (Depth),
         .RefillClocks  (RefillClocks),
         .Granularity   (Granularity),
-        .TokensPerStep (TokensPerStep)
+        .TokensPerStep (TokensPerStep),
+        .LineRate      (LineRate),
+        .MaxOctets     (MaxOctets)
     ) u_points (
         .alpha_i(smcc_i.alpha),
         .alpha_small_i(smcc_i.alpha_small),
@@ -211,7 +215,9 @@ module nic_points
         .Depth         (Depth),
         .RefillClocks  (RefillClocks),
         .Granularity   (Granularity),
-        .TokensPerStep (TokensPerStep)
+        .TokensPerStep (TokensPerStep),
+        .LineRate      (LineRate),
+        .MaxOctets     (MaxOctets)
     ) u_points (
         .gd_shift_i        (qcn_i.gd_shift),
         .rpg_threshold_i   (qcn_i.rpg_threshold),

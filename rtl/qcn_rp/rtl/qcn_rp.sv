@@ -16,22 +16,24 @@ module qcn_rp
   import qcn_rp_pkg::*;
 #(
   // At least 1.
-  parameter int unsigned ReactionPoints = 1,
+  parameter int unsigned     ReactionPoints = 1,
   // features_e
-  parameter bit          Features       = Full,
+  parameter bit              Features       = Full,
   // hai_multiplier_e
-  parameter bit          HaiMultiplier  = MinCount,
+  parameter bit              HaiMultiplier  = MinCount,
   // efr_e
-  parameter bit          Efr            = ByteStage,
+  parameter bit              Efr            = ByteStage,
   // trr_e
-  parameter bit          Trr            = FirstCycle,
+  parameter bit              Trr            = FirstCycle,
   // jitter_rp_e
-  parameter bit          JitterRp       = Reload,
+  parameter bit              JitterRp       = Reload,
   // Those of token_bucket.
-  parameter int unsigned Depth          = 3000,
-  parameter int unsigned RefillClocks   = 2000,
-  parameter int unsigned Granularity    = 500_000,
-  parameter int unsigned TokensPerStep  = 1
+  parameter int unsigned     Depth          = 3000,
+  parameter int unsigned     RefillClocks   = 2000,
+  parameter int unsigned     Granularity    = 500_000,
+  parameter int unsigned     TokensPerStep  = 1,
+  parameter longint unsigned LineRate       = 64'd1_000_000_000,
+  parameter int unsigned     MaxOctets      = 1518
 ) (
   input var logic clk_i,
   input var logic rst_i,
@@ -186,7 +188,9 @@ module qcn_rp
         .Depth        (Depth),
         .RefillClocks (RefillClocks),
         .Granularity  (Granularity),
-        .TokensPerStep(TokensPerStep)
+        .TokensPerStep(TokensPerStep),
+        .LineRate     (LineRate),
+        .MaxOctets    (MaxOctets)
     ) u_point (
         .clk_i,
         .rst_i,

@@ -16,10 +16,12 @@ module rate_gate
   import cn_frame_pkg::*;
 #(
   // Those of token_bucket.
-  parameter int unsigned Depth         = 3000,
-  parameter int unsigned RefillClocks  = 2000,
-  parameter int unsigned Granularity   = 500_000,
-  parameter int unsigned TokensPerStep = 1
+  parameter int unsigned     Depth         = 3000,
+  parameter int unsigned     RefillClocks  = 2000,
+  parameter int unsigned     Granularity   = 500_000,
+  parameter int unsigned     TokensPerStep = 1,
+  parameter longint unsigned LineRate      = 64'd1_000_000_000,
+  parameter int unsigned     MaxOctets     = 1518
 ) (
   input var logic clk_i,
   input var logic rst_i,
@@ -89,7 +91,9 @@ module rate_gate
       .Depth        (Depth),
       .RefillClocks (RefillClocks),
       .Granularity  (Granularity),
-      .TokensPerStep(TokensPerStep)
+      .TokensPerStep(TokensPerStep),
+      .LineRate     (LineRate),
+      .MaxOctets    (MaxOctets)
   ) u_bucket (
       .clk_i,
       .rst_i,

@@ -14,13 +14,15 @@ module smcc_reaction_point
   import smcc_rp_pkg::*;
 #(
   // delta_zero_e
-  parameter int unsigned DeltaZero     = 32'(StateA),
-  parameter bit          BoundOnly     = 1'b1,
+  parameter int unsigned     DeltaZero     = 32'(StateA),
+  parameter bit              BoundOnly     = 1'b1,
   // Those of token_bucket.
-  parameter int unsigned Depth         = 3000,
-  parameter int unsigned RefillClocks  = 2000,
-  parameter int unsigned Granularity   = 500_000,
-  parameter int unsigned TokensPerStep = 1
+  parameter int unsigned     Depth         = 3000,
+  parameter int unsigned     RefillClocks  = 2000,
+  parameter int unsigned     Granularity   = 500_000,
+  parameter int unsigned     TokensPerStep = 1,
+  parameter longint unsigned LineRate      = 64'd1_000_000_000,
+  parameter int unsigned     MaxOctets     = 1518
 ) (
   input var logic clk_i,
   input var logic rst_i,
@@ -95,7 +97,9 @@ module smcc_reaction_point
       .Depth        (Depth),
       .RefillClocks (RefillClocks),
       .Granularity  (Granularity),
-      .TokensPerStep(TokensPerStep)
+      .TokensPerStep(TokensPerStep),
+      .LineRate     (LineRate),
+      .MaxOctets    (MaxOctets)
   ) u_gate (
       .clk_i,
       .rst_i,

@@ -14,6 +14,7 @@
 
 module token_bucket
   import penstock_pkg::*;
+  import cn_frame_pkg::*;
 #(
   // Octets that the bucket holds at most, 1 to 65535.
   parameter int unsigned Depth = 3000,
@@ -22,7 +23,10 @@ module token_bucket
   // Step of the rate, bit/s.
   parameter int unsigned Granularity = 500_000,
   // Octets that a step gives in a refill: Granularity × RefillClocks / (8 × clock rate), which must be whole.
-  parameter int unsigned TokensPerStep = 1
+  parameter int unsigned TokensPerStep = 1,
+  // The largest rate, bit/s, and the longest frame with its FCS: whether Depth is enough for them is said at elaboration.
+  parameter longint unsigned LineRate = 64'd1_000_000_000,
+  parameter int unsigned MaxOctets = 1518
 ) (
   input var logic clk_i,
   input var logic rst_i,
@@ -52,6 +56,20 @@ module token_bucket
   end
   if (TokensPerStep < 1) begin : gen_bad_step
     $fatal(0, "TokensPerStep is at least 1 (instance %m)");
+  end
+
+  // A bucket that is too full for a refill loses what runs over, and with that rate.
+  localparam longint unsigned Steps = LineRate / (Granularity == 0 ? 64'd1 : 64'(Granularity));
+  localparam longint unsigned Longest = 64'(MaxOctets) + 64'(LineOctets);
+  localparam longint unsigned Enough = Steps * 64'(TokensPerStep) + Longest;
+  if (64'(Depth) < Enough) begin : gen_shallow
+    // A warning would end Verilator as an error does, and Yosys cannot read one here.
+`ifdef VERILATOR
+    $info("Depth %0d cannot hold a refill and the longest frame: %0d would", Depth, Enough);
+`elsif SYNTHESIS
+`else
+    $warning("Depth %0d cannot hold a refill and the longest frame: %0d would", Depth, Enough);
+`endif
   end
 
   // floor(rate / Granularity), one bit a clock from the highest on: the divisor is shifted down, the rest shrinks.
