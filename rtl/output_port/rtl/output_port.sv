@@ -34,7 +34,8 @@ module output_port
   input var logic rst_i,
 
   // The rate from the beginning on, and its changes in the order of their times: for frames that start in clock
-  // schedule_at_i + 3 or later it is schedule_rate_i. 0 closes the line.
+  // schedule_at_i + 3 or later it is schedule_rate_i. 0 closes the line, and so does a rate above the highest: it is refused,
+  // and rate_o says 0.
   input var  rate_t                          rate_i,
   input var  logic  [ EntryW-1:0]            schedule_entries_i,
   input var  logic  [Entries-1:0][     47:0] schedule_at_i,
@@ -78,6 +79,15 @@ module output_port
   // That of a whole beat.
   localparam work_t WholeWork = OctetWork * 8;
 
+  // The highest rate that frames of all lengths can have, bit/s: that of the beats, or with few octets on the line that of the
+  // frames which waste most, nine beats of which the last has an octet. There are 11 clocks from one to the next, and until the
+  // last beat has taken back what it lacks the line must be busy with the octets in front of that beat.
+  localparam int unsigned WastefulOctets = 64 + FcsOctets + OctetsOnLine;
+  localparam longint unsigned BeatsRate = 64'd64 * 64'(ClockHz);
+  localparam longint unsigned FramesRate = 64'd8 * 64'(WastefulOctets) * 64'(ClockHz) / 64'd11;
+  localparam longint unsigned HighestRate = FramesRate < BeatsRate ? FramesRate : BeatsRate;
+  localparam rate_t Highest = HighestRate >> RateW != 0 ? '1 : rate_t'(HighestRate);
+
   if (ClockHz < 1 || ClockHz > (1 << 28)) begin : gen_bad_clock
     $fatal(0, "ClockHz is 1 to 2^28 (instance %m)");
   end
@@ -98,7 +108,7 @@ module output_port
   logic  [      47:0] next_at_q;
   rate_t              next_rate_q;
   rate_t              scheduled_q;
-  // These are not 0.
+  // These are neither 0 nor too high.
   logic               next_open_q;
   logic               scheduled_open_q;
 
@@ -126,16 +136,17 @@ module output_port
         if (entry_q == EntryW'(i)) begin
           next_at_q   <= schedule_at_i[i];
           next_rate_q <= schedule_rate_i[i];
-          next_open_q <= schedule_rate_i[i] != '0;
         end
       end
     end
+    // It is loaded two clocks before it is done.
+    next_open_q <= next_rate_q != '0 && next_rate_q <= Highest;
     if (!rst_i && due_q) begin
       scheduled_q      <= next_rate_q;
       scheduled_open_q <= next_open_q;
     end else if (rst_i || entry_q == '0) begin
       scheduled_q      <= rate_i;
-      scheduled_open_q <= rate_i != '0;
+      scheduled_open_q <= rate_i != '0 && rate_i <= Highest;
     end
   end
 
@@ -145,7 +156,7 @@ module output_port
   work_t start_work_q;
   // A reset of one clock sets all of them: what shows at rate_o is known from the next clock on.
   rate_t first_rate;
-  assign first_rate = rst_i ? rate_i : scheduled_q;
+  assign first_rate = !rst_i && scheduled_open_q ? scheduled_q : '0;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) open_q <= 1'b0;

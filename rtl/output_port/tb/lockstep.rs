@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use penstock_cosim::{
-    Random, output_port, output_port_slack, output_port_ten_gig,
+    Random, output_port, output_port_bare, output_port_slack, output_port_ten_gig,
     stream::{Beat, Frame, Sink, Source, length},
 };
 use penstock_schemes::BitRate;
@@ -190,10 +190,11 @@ fn survives_what_comes() {
             sent.clear();
             length_now.clear();
             (stalls, holds) = (1 + random.below(3), 1 + random.below(30));
-            given.rate_i = match random.below(5) {
+            given.rate_i = match random.below(8) {
                 0 => 1_000_000_000,
                 1 => 6_000_000_000,
-                2 => (1 << 34) - 1,
+                2 => HIGHEST,
+                3 => HIGHEST + 1 + random.below((1 << 34) - 1 - HIGHEST),
                 _ => 20_000_000 + random.below(2_000_000_000),
             };
             given.schedule_entries_i = random.below(8) as u8;
@@ -224,6 +225,7 @@ fn survives_what_comes() {
             continue;
         }
         let now = clock * CLOCK_PS;
+        assert!(out.rate_o <= HIGHEST, "in clock {clock}");
         if out.start_o {
             assert!(out.rate_o > 0 && !held, "in clock {clock} the line is closed or held");
             assert!(now >= earliest_ps, "in clock {clock} before {earliest_ps} ps");
@@ -254,32 +256,32 @@ fn survives_what_comes() {
     assert!(frames > 4_000, "{frames} frames");
 }
 
-/// 10 Gb/s at 156.25 MHz, 64 bits a clock, as fast as beats come: each frame of each length starts in the first clock in which
-/// it may on an ideal line, so that the line has all of its rate.
-#[test]
-fn reaches_the_rate_of_the_beats() {
-    // Octets times 8 are bits, and a clock is 64 of them.
-    const CLOCK: u64 = 64;
+/// An output port's clock.
+type Clocked<'a> = &'a mut dyn FnMut(&output_port::In) -> output_port::Out;
+
+/// At a rate each frame of each length starts in the first clock in which it may on an ideal line, so that the line has all of its
+/// rate.
+fn reaches(core: Clocked, clock_hz: u64, rate: u64, line: u64) {
     let mut random = Random::new(35);
-    let mut core = output_port_ten_gig::Core::new(6);
     let lengths: Vec<usize> =
         (60..=140).chain([252, 508, 1020, 1508, 1509, 1510, 1511, 1512, 1513, 1514, 9000]).collect();
     // The same frame over and over, and then all lengths in any order.
     let rounds: Vec<&[usize]> = lengths.chunks(1).chain([&lengths[..]; 20]).collect();
     let mut worst = 1.0f64;
     for choice in rounds {
-        let mut given = output_port_ten_gig::In {
+        let mut given = output_port::In {
             rst_i: true,
-            rate_i: 10_000_000_000,
+            rate_i: rate,
             m_axis_tready: true,
             s_axis_tvalid: true,
             ..Default::default()
         };
-        core.clock(&given);
+        core(&given);
         given.rst_i = false;
         let (mut source, mut waiting) = (Source::default(), VecDeque::new());
-        let (mut ideal, mut first, mut bits) = (None, 0, 0u64);
-        for clock in 0..20_000u64 {
+        // Times in bit × Hz: a clock has as many as the rate has bit/s.
+        let (mut ideal, mut first, mut work) = (None, 0, 0);
+        for clock in 0..12_000u64 {
             while source.left() < 10 {
                 let length = choice[random.below(choice.len() as u64) as usize];
                 source.push(&Frame::random(&mut random, length));
@@ -287,27 +289,88 @@ fn reaches_the_rate_of_the_beats() {
             }
             let beat = source.show(true).expect("there is always a frame");
             (given.s_axis_tdata, given.s_axis_tkeep, given.s_axis_tlast) = (beat.data, beat.keep, beat.last);
-            let out = core.clock(&given);
+            let out = core(&given);
             if out.start_o {
-                let at = *ideal.get_or_insert(clock * CLOCK);
-                assert_eq!(clock, at.div_ceil(CLOCK), "{choice:?}: ideally at {at}/{CLOCK}");
-                if bits == 0 {
+                let at = *ideal.get_or_insert(clock * rate);
+                assert_eq!(clock, at.div_ceil(rate), "{choice:?}: ideally at {at}/{rate}");
+                if work == 0 {
                     first = clock;
                 }
-                let reached = bits as f64 / ((clock - first) * CLOCK) as f64;
                 if clock > 10_000 {
-                    worst = worst.min(reached);
+                    worst = worst.min(work as f64 / ((clock - first) * rate) as f64);
                 }
-                let octets = (waiting.pop_front().expect("it waits") + CHECK).max(SHORTEST) + LINE;
-                bits += octets * 8;
-                ideal = Some(at + octets * 8);
+                let octets = (waiting.pop_front().expect("it waits") + CHECK).max(SHORTEST) + line;
+                work += octets * 8 * clock_hz;
+                ideal = Some(at + octets * 8 * clock_hz);
             }
             if out.s_axis_tready {
                 source.take();
             }
         }
-        assert!(bits > 0);
+        assert!(work > 0);
     }
-    println!("at least {:.3} % of the rate", worst * 100.0);
+    println!("at least {:.3} % of {rate} bit/s", worst * 100.0);
     assert!(worst > 0.995);
+}
+
+/// 10 Gb/s at 156.25 MHz, 64 bits a clock, as fast as beats come.
+#[test]
+fn reaches_the_rate_of_the_beats() {
+    let mut core = output_port_ten_gig::Core::new(6);
+    reaches(&mut |given| core.clock(given), 156_250_000, 10_000_000_000, LINE);
+}
+
+/// With nothing between frames on the line the highest rate is that of nine beats, 11 clocks, and 64 octets with FCS.
+#[test]
+fn reaches_the_highest_rate_of_bare_frames() {
+    let mut core = output_port_bare::Core::new(6);
+    reaches(&mut |given| core.clock(given), CLOCK_HZ, BARE_HIGHEST, 0);
+}
+
+const CLOCK_HZ: u64 = 125_000_000;
+const HIGHEST: u64 = 64 * CLOCK_HZ;
+const BARE_HIGHEST: u64 = 8 * (64 + CHECK) * CLOCK_HZ / 11;
+
+/// A rate above the highest is refused, from the beginning on and by the schedule: the line is closed, and says so.
+#[test]
+fn refuses_rates_that_frames_cannot_have() {
+    let mut core = output_port::Core::new(6);
+    refuses(&mut |given| core.clock(given), HIGHEST);
+    let mut bare = output_port_bare::Core::new(6);
+    refuses(&mut |given| bare.clock(given), BARE_HIGHEST);
+}
+
+fn refuses(core: Clocked, highest: u64) {
+    let most = (1 << 34) - 1;
+    for rates in [[highest, highest + 1, highest], [highest + 1, 1_000_000_000, most], [most, highest, highest + 1]] {
+        let mut given = output_port::In {
+            rst_i: true,
+            rate_i: rates[0],
+            schedule_entries_i: 2,
+            schedule_at_i: wide(&[1_000, 2_000], 48),
+            schedule_rate_i: wide(&rates[1..], 34),
+            m_axis_tready: true,
+            s_axis_tvalid: true,
+            s_axis_tlast: true,
+            s_axis_tkeep: 0xff,
+            ..Default::default()
+        };
+        core(&given);
+        given.rst_i = false;
+        let mut starts = [0; 3];
+        for clock in 0..3_000u64 {
+            given.now_i = clock;
+            let out = core(&given);
+            // The registers of the rate, and the clocks of a change.
+            if clock % 1_000 > 3 {
+                let rate = rates[(clock / 1_000) as usize];
+                assert_eq!(out.rate_o, if rate > highest { 0 } else { rate }, "in clock {clock}");
+                assert!(!out.free_o || rate <= highest, "in clock {clock}");
+                starts[(clock / 1_000) as usize] += u64::from(out.start_o);
+            }
+        }
+        for (rate, starts) in rates.iter().zip(starts) {
+            assert_eq!(starts > 10, *rate <= highest, "{starts} frames at {rate} bit/s");
+        }
+    }
 }
