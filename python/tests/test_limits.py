@@ -44,7 +44,7 @@ def test_limits_are_raised_by_an_argument() -> None:
     for ask in (scenario.describe, scenario.resolved, scenario.run):
         with pytest.raises(penstock.ScenarioError, match="120000000 rows of samples; 100000000 are the most") as caught:
             ask()
-        assert (caught.value.hint or "").endswith("--limit 2, in Python limit=2")
+        assert (caught.value.hint or "").endswith("or raise the limits: limit=2")
     assert len(scenario.describe(limit=2)["flows"]) == 11
 
 
