@@ -12,6 +12,7 @@ const PER_ROW: u64 = 100;
 const PER_QUEUE: u64 = 1024;
 const PER_FLOW: u64 = 2048;
 const PER_HOP: u64 = 64;
+const PER_PLACE: u64 = 256;
 /// So much there is in any case, octets.
 const LITTLE: u64 = 64_000_000;
 
@@ -19,8 +20,9 @@ const LITTLE: u64 = 64_000_000;
 pub(crate) fn check_network(plan: &Plan) -> Result<(), RunError> {
     let network = &plan.network;
     let queues = (network.ports.len() * network.queues_per_port()) as u64;
+    let tables = plan.table_places().saturating_mul(PER_PLACE);
     let octets = queues * PER_QUEUE + network.flows.len() as u64 * PER_FLOW + network.hops.len() as u64 * PER_HOP;
-    given(octets, || "ports and flows".to_owned())
+    given(octets.saturating_add(tables), || "ports, flows and tables of the scheme".to_owned())
 }
 
 /// Watches what a run holds.

@@ -11,7 +11,7 @@ use penstock_sim::network::{
 use crate::clocks::Clocks;
 use crate::groups::Groups;
 use crate::keys::{Record, Value};
-use crate::limits::{Bounds, Excess, ROWS, SAMPLES, SHARES, SHARING};
+use crate::limits::{Bounds, Excess, PLACES, ROWS, SAMPLES, SHARES, SHARING};
 use crate::read::{excess, fault};
 use crate::routing::Branch;
 use crate::topology::{self, Fabric, capacity};
@@ -74,6 +74,10 @@ pub(crate) fn plan(
         network.pfc = Some(pfc::pfc(table, &network, &fabric, file)?);
     }
     let schemes = schemes::assign(&mut record, scheme, &network, &fabric, choice, file)?;
+    let places = plan::table_places(&network, &schemes);
+    bounds
+        .check(PLACES, places, "shorter tables in [schemes.NAME], or fewer links and flows")
+        .map_err(|e| excess(&record, "scheme", file, e))?;
     let recorded = recorded(&mut record, &fabric, &network, duration, bounds, file)?;
     let windows = windows::windows(&mut record, &network, duration, bounds, file)?;
     check_offered(&network, duration).map_err(|e| excess(&record, "flow", file, e))?;

@@ -48,6 +48,8 @@ limits! {
     SAMPLES = "samples", 10_000_000, u64::MAX;
     /// Rows of samples: samples times recorded queues and flows.
     ROWS = "rows of samples", 100_000_000, u64::MAX;
+    /// Places in the tables of congestion points and reaction points, which are as long as a scheme's parameters say.
+    PLACES = "places in tables of schemes", 20_000_000, u64::MAX;
     /// Readings of windows of measurement: windows times flows and queues.
     READINGS = "readings of windows", 10_000_000, u64::MAX;
     /// Rows in memory of a run whose results do not go to a folder.

@@ -94,7 +94,24 @@ pub struct FairPeriod {
     pub proportional_bps: Vec<f64>,
 }
 
+/// Places in the tables of all congestion points and reaction points: a scheme's counts with `table` in their names, for each.
+pub(crate) fn table_places(network: &Network, schemes: &[Assigned]) -> u64 {
+    let points = network.ports.iter().filter(|port| port.congestion_points).count() + network.reaction_points.len();
+    let places = schemes.iter().flat_map(|assigned| assigned.config.info().parameters.iter().zip(&assigned.values));
+    let places = places.filter(|(parameter, _)| parameter.name.contains("table")).map(|(_, value)| match value {
+        Value::Int(places) => *places,
+        _ => 0,
+    });
+    places.sum::<u64>().saturating_mul(points as u64)
+}
+
 impl Plan {
+    /// Places in the tables of all congestion points and reaction points, at the most.
+    #[must_use]
+    pub fn table_places(&self) -> u64 {
+        table_places(&self.network, &self.schemes)
+    }
+
     /// The configurations of the priorities, as the engine takes them.
     #[must_use]
     pub fn configs(&self) -> Vec<SchemeConfig> {

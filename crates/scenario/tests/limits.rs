@@ -160,6 +160,17 @@ fn ingress_buffers_that_no_queue_would_hold_are_refused() {
 
 /// Every delay at its longest and every rate at its lowest: the head-room is no number that a buffer has.
 #[test]
+fn tables_of_schemes_that_take_gigabytes_are_refused() {
+    let spine = "[topology.leaf-spine]\nleaves = 512\nspines = 1\nhosts_per_leaf = 4\nhost_rate = \"1 Gbps\"\n\
+                 fabric_rate = \"1 Gbps\"\nbuffer = \"150 KB\"\n[schemes.af-qcn]\nflow_table_size = 65536\n";
+    let text = text("1 ms", &format!("{spine}{FLOW}")).replace("\"none\"", "\"af-qcn\"");
+    let message = refused(&text);
+    // Each leaf has five ports, the spine 512, and there is one reaction point: 3073 tables.
+    assert!(message.contains("201392128 places in tables of schemes; 20000000 are the most"), "{message}");
+    assert!(message.contains("--limit 11"), "{message}");
+}
+
+#[test]
 fn a_head_room_beyond_all_numbers_is_refused() {
     let hosts = "hosts = 9\nlink_rate = \"7 bps\"\nlink_delay = \"2000000 s\"\nbuffer = \"150 KB\"\n";
     let flow = FLOW.replace("h0", "h0..h7").replace("h1\"", "h8\"");
