@@ -1,7 +1,7 @@
 //! About how many events a run has, before it is made.
 
 use penstock_scenario::Plan;
-use penstock_sim::network::{FlowId, Traffic};
+use penstock_sim::network::{Excess, FlowId, Traffic};
 
 /// Events and recorded rows of a run of `plan`, as far as frames and samples make them: timers of schemes come on top.
 pub(crate) fn events(plan: &Plan) -> f64 {
@@ -16,13 +16,17 @@ pub(crate) fn events(plan: &Plan) -> f64 {
         let octets = flow.size.map_or(octets, |size| octets.min(size.0 as f64));
         octets / f64::from(flow.frame) + 1.0
     };
-    // Frames that never reach the network are work too: each turn of on-off traffic begins with one, however short it is.
-    let made = |flow: &penstock_sim::network::Flow| match flow.traffic {
-        Traffic::OnOff { on, off, .. } => {
-            let end = flow.stop.map_or(duration, |stop| stop.0.min(duration));
-            end.saturating_sub(flow.start.0) as f64 / (on + off).0.max(1) as f64
+    // Frames that never reach the network are work too, but for those at even distances. Each turn of on-off traffic begins
+    // with one, however short it is.
+    let made = |flow: &penstock_sim::network::Flow| {
+        let time = flow.stop.map_or(duration, |stop| stop.0.min(duration)).saturating_sub(flow.start.0);
+        match flow.traffic {
+            Traffic::OnOff { on, off, .. } => time as f64 / (on + off).0.max(1) as f64,
+            Traffic::Poisson(rate) if flow.excess != Excess::Hold => {
+                rate.0 as f64 / 8.0 * seconds(time) / f64::from(flow.frame)
+            }
+            _ => 0.0,
         }
-        _ => 0.0,
     };
     let per_hop = if network.pfc.is_some() { 2.0 } else { 1.0 };
     let flows = network.flows.iter().enumerate().map(|(i, flow)| {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use penstock_runner::{Options, Run, fingerprint};
+use penstock_runner::{Options, Run, RunError, fingerprint};
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use penstock_schemes::Duration;
 use rustix::time::{ClockId, clock_gettime};
@@ -182,7 +182,7 @@ impl Examined {
 }
 
 /// Runs in `slices` slices; false if it was broken off because it had too many events.
-fn run_in_slices(plan: &Plan, slices: u64) -> (Result<Run, penstock_runner::RunError>, bool) {
+fn run_in_slices(plan: &Plan, slices: u64) -> (Result<Run, RunError>, bool) {
     let options = Options { slice: Some(Duration((plan.duration.0 / slices).max(1))), ..Options::default() };
     let mut whole = true;
     let run = penstock_runner::run(plan, &options, &mut |progress| {
@@ -257,8 +257,10 @@ fn unlike_its_resolved_form(plan: &Plan) -> Option<Finding> {
 }
 
 /// A run that failed, or whose result cannot be.
-fn poor_result(plan: &Plan, run: &Result<Run, penstock_runner::RunError>) -> Option<Finding> {
+fn poor_result(plan: &Plan, run: &Result<Run, RunError>) -> Option<Finding> {
     match run {
+        // A worker has little memory; to say so is right.
+        Err(RunError::Memory { .. }) => None,
         Err(error) => Some(Finding::new("run", format!("{error}"))),
         Ok(run) => results::impossible(plan, run).map(|found| Finding::new("impossible", found)),
     }
