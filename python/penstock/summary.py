@@ -19,27 +19,32 @@ class Assigned(TypedDict):
     profile: str | None
 
 
-class Totals(TypedDict):
-    """Sums over the network and the whole run."""
+class WindowTotals(TypedDict):
+    """Sums over the network and a window; those of windows that lie end to end add up to those of the run."""
 
     frames_offered: int
-    frames_discarded_at_source: int
     frames_sent: int
     copies_made: int
     frames_delivered: int
     frames_dropped: int
     frames_lost_on_link: int
-    frames_in_flight: int
     feedback_frames: int
     notifications: NotRequired[int]
     """Where sources send probes: the feedback frames that told of congestion."""
     probes_returned: NotRequired[int]
     """Where sources send probes: the feedback frames that were probes come back."""
-    feedback_discarded: NotRequired[int]
-    """Where there are flows without congestion management: signals that their sources discarded."""
     pause_frames: NotRequired[int]
     """Where the network has priority flow control."""
     packet_hops: int
+
+
+class Totals(WindowTotals):
+    """Sums over the network and the whole run, with how it ended."""
+
+    frames_discarded_at_source: int
+    frames_in_flight: int
+    feedback_discarded: NotRequired[int]
+    """Where there are flows without congestion management: signals that their sources discarded."""
     events: int
 
 
@@ -60,50 +65,6 @@ class QueueSummary(TypedDict):
     pause_frames: int
 
 
-class FlowSummary(TypedDict):
-    """One flow."""
-
-    name: str
-    source: str
-    destinations: list[str]
-    throughput_bps: float
-    fair_rate_bps: float
-    mean_rate_bps: float
-    std_rate_bps: float
-    frames_sent: int
-    frames_delivered: int
-    frames_dropped: int
-    feedback_received: int
-    notifications_received: NotRequired[int]
-    probes_returned: NotRequired[int]
-    settling_time_s: float | None
-    completion_time_s: float | None
-
-
-class HostSummary(TypedDict):
-    """One host."""
-
-    name: str
-    rate_limiters_mean: float
-    rate_limiters_max: int
-
-
-class WindowTotals(TypedDict):
-    """Sums over the network and a window; those of windows that lie end to end add up to those of the run."""
-
-    frames_offered: int
-    frames_sent: int
-    copies_made: int
-    frames_delivered: int
-    frames_dropped: int
-    frames_lost_on_link: int
-    feedback_frames: int
-    notifications: NotRequired[int]
-    probes_returned: NotRequired[int]
-    pause_frames: NotRequired[int]
-    packet_hops: int
-
-
 class WindowFlow(TypedDict):
     """One flow in a window."""
 
@@ -116,6 +77,25 @@ class WindowFlow(TypedDict):
     frames_delivered: int
     frames_dropped: int
     feedback_received: int
+
+
+class FlowSummary(WindowFlow):
+    """One flow."""
+
+    source: str
+    destinations: list[str]
+    notifications_received: NotRequired[int]
+    probes_returned: NotRequired[int]
+    settling_time_s: float | None
+    completion_time_s: float | None
+
+
+class HostSummary(TypedDict):
+    """One host."""
+
+    name: str
+    rate_limiters_mean: float
+    rate_limiters_max: int
 
 
 class WindowSummary(TypedDict):
