@@ -73,6 +73,7 @@ impl Scheme for AfQcn {
     };
     type Config = Config;
     type Tag = ();
+    type Echo = crate::Never;
     type Signal = Cnm;
     type Cp = Cp;
     type Np = Silent;
@@ -188,7 +189,16 @@ mod tests {
     fn arrive(cp: &mut Cp, now: Instant, (flow, weight): (u32, u16), len: u64) -> Option<u8> {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), ..Queue::default() };
-        let frame = Frame { flow: FlowKey(flow), octets: 1500, weight, last: false, sent_at: now, tag: &mut () };
+        let frame = Frame {
+            flow: FlowKey(flow),
+            octets: 1500,
+            weight,
+            seq: Octets(0),
+            last: false,
+            trimmed: false,
+            sent_at: now,
+            tag: &mut (),
+        };
         cp.on_arrival(now, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
         sent.0.first().map(|&(to, cnm)| {
             assert_eq!(to, To::Source(FlowKey(flow)));

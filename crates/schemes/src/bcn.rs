@@ -22,7 +22,7 @@ use crate::info::values::{octets, switch};
 use crate::info::{Info, Profile};
 use crate::none::Silent;
 use crate::parts::ecm::{Bcn, Ecm, Limiter, Monitor, Rlt};
-use crate::units::{BitRate, Instant};
+use crate::units::{BitRate, FlowKey, Instant};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, To, Var,
 };
@@ -58,6 +58,7 @@ impl Scheme for BackwardCongestionNotification {
     };
     type Config = Ecm;
     type Tag = Rlt;
+    type Echo = crate::Never;
     type Signal = Bcn;
     type Cp = Cp;
     type Np = Silent;
@@ -107,6 +108,7 @@ impl ReactionPoint<BackwardCongestionNotification> for Rp {
     fn on_signal(
         &mut self,
         now: Instant,
+        _flow: FlowKey,
         signal: Bcn,
         draw: &mut impl Draw,
         _out: &mut impl Out<BackwardCongestionNotification>,
@@ -145,7 +147,7 @@ impl ReactionPoint<BackwardCongestionNotification> for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{CpId, Duration, FlowKey, Octets};
+    use crate::units::{CpId, Duration, Octets};
     use crate::{Configuration, SchemeConfig};
     use alloc::vec::Vec;
 
@@ -179,14 +181,27 @@ mod tests {
         let (mut cp_point, mut rp) = (Cp::new(&config, place), Rp::new(&config, place.line));
         let mut pass = |rp: &mut Rp, len: u64| {
             let mut sent = Sent::default();
-            let mut tag =
-                rp.on_send(AT, Release { flow: FlowKey(7), octets: 1500, last: false }, &mut Middle, &mut sent);
-            let frame = Frame { flow: FlowKey(7), octets: 1500, weight: 1, last: false, sent_at: AT, tag: &mut tag };
+            let mut tag = rp.on_send(
+                AT,
+                Release { flow: FlowKey(7), octets: 1500, seq: Octets(0), last: false },
+                &mut Middle,
+                &mut sent,
+            );
+            let frame = Frame {
+                flow: FlowKey(7),
+                octets: 1500,
+                weight: 1,
+                seq: Octets(0),
+                last: false,
+                trimmed: false,
+                sent_at: AT,
+                tag: &mut tag,
+            };
             let queue = Queue { len: Octets(len), ..Queue::default() };
             cp_point.on_arrival(AT, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
             for &(to, signal) in &sent.0 {
                 assert_eq!(to, To::Source(FlowKey(7)));
-                rp.on_signal(AT, signal, &mut Middle, &mut Sent::default());
+                rp.on_signal(AT, FlowKey(7), signal, &mut Middle, &mut Sent::default());
             }
             (sent.0.len(), rp.allowance().rate.0)
         };

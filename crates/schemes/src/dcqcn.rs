@@ -218,6 +218,7 @@ impl Scheme for Dcqcn {
     };
     type Config = Config;
     type Tag = Ce;
+    type Echo = crate::Never;
     type Signal = Cnp;
     type Cp = Cp;
     type Np = Np;
@@ -466,7 +467,14 @@ impl ReactionPoint<Dcqcn> for Rp {
         }
     }
 
-    fn on_signal(&mut self, now: Instant, _cnp: Cnp, _draw: &mut impl Draw, _out: &mut impl Out<Dcqcn>) {
+    fn on_signal(
+        &mut self,
+        now: Instant,
+        _flow: FlowKey,
+        _cnp: Cnp,
+        _draw: &mut impl Draw,
+        _out: &mut impl Out<Dcqcn>,
+    ) {
         self.advance_alpha(now);
         let first = self.first_cnp == Instant::NEVER;
         if first {
@@ -597,7 +605,7 @@ mod tests {
     }
 
     fn cnp(rp: &mut Rp, us: u64) -> u64 {
-        rp.on_signal(at(us), Cnp, &mut Word(0), &mut Sent::default());
+        rp.on_signal(at(us), FlowKey(7), Cnp, &mut Word(0), &mut Sent::default());
         rp.allowance().rate.0
     }
 
@@ -628,7 +636,7 @@ mod tests {
         for _ in 0..1_112 {
             rp.on_send(
                 at(331),
-                Release { flow: FlowKey(7), octets: 9_000, last: false },
+                Release { flow: FlowKey(7), octets: 9_000, seq: Octets(0), last: false },
                 &mut Word(0),
                 &mut Sent::default(),
             );
@@ -680,7 +688,7 @@ mod tests {
             }
             assert_eq!((rp.target_rate, rp.current_rate), (2_520 * MBPS, 2_492_968_750));
             for _ in 0..12 {
-                let release = Release { flow: FlowKey(7), octets: 1_500, last: false };
+                let release = Release { flow: FlowKey(7), octets: 1_500, seq: Octets(0), last: false };
                 rp.on_send(at(331), release, &mut Word(0), &mut Sent::default());
             }
             assert_eq!(rp.target_rate, expected * MBPS, "{boundary}, {factor}");
@@ -703,7 +711,7 @@ mod tests {
         for _ in 0..10_000 {
             rp.on_send(
                 at(1_013),
-                Release { flow: FlowKey(7), octets: 9_000, last: false },
+                Release { flow: FlowKey(7), octets: 9_000, seq: Octets(0), last: false },
                 &mut Word(0),
                 &mut Sent::default(),
             );
@@ -743,7 +751,16 @@ mod tests {
 
     fn arrives(np: &mut Np, us: u64, marked: bool) -> u32 {
         let (mut tag, mut sent) = (Ce(marked), Sent::default());
-        let frame = Frame { flow: FlowKey(7), octets: 1500, weight: 1, last: false, sent_at: at(us), tag: &mut tag };
+        let frame = Frame {
+            flow: FlowKey(7),
+            octets: 1500,
+            weight: 1,
+            seq: Octets(0),
+            last: false,
+            trimmed: false,
+            sent_at: at(us),
+            tag: &mut tag,
+        };
         np.on_frame(at(us), frame, &mut Word(0), &mut sent);
         sent.0
     }
@@ -775,7 +792,16 @@ mod tests {
             Place { cp: CpId(1), line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
         let (mut cp, mut tag) = (Cp::new(&config("", changes), place), Ce(false));
         let queue = Queue { len: Octets(len), ..Queue::default() };
-        let frame = Frame { flow: FlowKey(7), octets: 1500, weight: 1, last: false, sent_at: at(0), tag: &mut tag };
+        let frame = Frame {
+            flow: FlowKey(7),
+            octets: 1500,
+            weight: 1,
+            seq: Octets(0),
+            last: false,
+            trimmed: false,
+            sent_at: at(0),
+            tag: &mut tag,
+        };
         cp.on_arrival(at(0), frame, Fate::Queued, &queue, &mut Word(word), &mut Sent::default());
         let mut row = [0];
         cp.vars(&mut row);
@@ -832,7 +858,7 @@ mod tests {
                 match call {
                     0 => { cnp(&mut rp, now); }
                     1 => while rp.next_timeout().is_some_and(|next| next <= at(now)) { time(&mut rp); },
-                    _ => { rp.on_send(at(now), Release { flow: FlowKey(7), octets: 9_000, last: false }, &mut Word(0), &mut Sent::default()); }
+                    _ => { rp.on_send(at(now), Release { flow: FlowKey(7), octets: 9_000, seq: Octets(0), last: false }, &mut Word(0), &mut Sent::default()); }
                 }
                 prop_assert!(rp.min_rate <= rp.current_rate && rp.current_rate <= rp.max_rate);
                 prop_assert!(rp.current_rate <= rp.target_rate);

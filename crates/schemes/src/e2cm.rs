@@ -52,11 +52,18 @@ const PROFILES: &[Profile] = &[];
 pub enum Message {
     /// From a congestion point, as ECM's.
     Ecm(Bcn),
-    /// A probe, or its return.
+    /// A probe.
     Probe {
         /// When it left, by the source's clock.
         sent_at: Instant,
         /// The largest queue length less set point of its path, octets; `None` before the first queue.
+        q_off: Option<i64>,
+    },
+    /// The destination's reply to a probe, with its fields.
+    Reply {
+        /// When the probe left.
+        sent_at: Instant,
+        /// The probe's.
         q_off: Option<i64>,
     },
 }
@@ -79,6 +86,7 @@ impl Signal for Message {
     fn kind(&self) -> SignalKind {
         match self {
             Self::Probe { .. } => SignalKind::Probe,
+            Self::Reply { .. } => SignalKind::Reply,
             Self::Ecm(_) => SignalKind::Notification,
         }
     }
@@ -89,7 +97,9 @@ impl Signal for Message {
                 row[0] = 0;
                 bcn.vars(&mut row[1..]);
             }
-            Self::Probe { q_off, .. } => row.copy_from_slice(&[1, q_off.unwrap_or_default(), 0]),
+            Self::Probe { q_off, .. } | Self::Reply { q_off, .. } => {
+                row.copy_from_slice(&[1, q_off.unwrap_or_default(), 0])
+            }
         }
     }
 }
@@ -109,6 +119,7 @@ impl Scheme for ExtendedEcm {
     };
     type Config = Config;
     type Tag = Rlt;
+    type Echo = crate::Never;
     type Signal = Message;
     type Cp = Cp;
     type Np = Np;
@@ -158,15 +169,24 @@ impl CongestionPoint<ExtendedEcm> for Cp {
 
 /// E2CM's notification point: reflects probes.
 #[derive(Debug, Clone)]
-pub struct Np(FlowKey);
+pub struct Np;
 
 impl NotificationPoint<ExtendedEcm> for Np {
-    fn new(_: &Config, flow: FlowKey) -> Self {
-        Self(flow)
+    fn new(_: &Config, _: FlowKey) -> Self {
+        Self
     }
 
-    fn on_signal(&mut self, _: Instant, signal: Message, _: &mut impl Draw, out: &mut impl Out<ExtendedEcm>) {
-        out.send(To::Source(self.0), Class::Control, signal);
+    fn on_signal(
+        &mut self,
+        _: Instant,
+        flow: FlowKey,
+        signal: Message,
+        _: &mut impl Draw,
+        out: &mut impl Out<ExtendedEcm>,
+    ) {
+        if let Message::Probe { sent_at, q_off } = signal {
+            out.send(To::Source(flow), Class::Control, Message::Reply { sent_at, q_off });
+        }
     }
 }
 
@@ -255,13 +275,21 @@ impl ReactionPoint<ExtendedEcm> for Rp {
         }
     }
 
-    fn on_signal(&mut self, now: Instant, signal: Message, draw: &mut impl Draw, _out: &mut impl Out<ExtendedEcm>) {
+    fn on_signal(
+        &mut self,
+        now: Instant,
+        _flow: FlowKey,
+        signal: Message,
+        draw: &mut impl Draw,
+        _out: &mut impl Out<ExtendedEcm>,
+    ) {
         match signal {
             Message::Ecm(bcn) => {
                 self.limiter.on_message(now, bcn, draw);
                 self.follow(now);
             }
-            Message::Probe { sent_at, q_off } => self.probe_returned(now, sent_at, q_off),
+            Message::Reply { sent_at, q_off } => self.probe_returned(now, sent_at, q_off),
+            Message::Probe { .. } => {}
         }
     }
 
@@ -343,7 +371,7 @@ mod tests {
         rp.on_start(us(0), FLOW, &mut Middle, &mut Sent::default());
         assert_eq!(rp.next_timeout(), None, "no limiter, no probe");
         let most = Bcn { cp: CpId(1), q_off: 375, q_delta: 750 };
-        rp.on_signal(us(0), Message::Ecm(most), &mut Middle, &mut Sent::default());
+        rp.on_signal(us(0), FLOW, Message::Ecm(most), &mut Middle, &mut Sent::default());
         rp
     }
 
@@ -357,8 +385,8 @@ mod tests {
             panic!("one probe: {sent:?}")
         };
         assert_eq!(sent_at, at);
-        let echo = Message::Probe { sent_at, q_off: Some(q_off) };
-        rp.on_signal(at + Duration::from_us(round_trip), echo, &mut Middle, &mut Sent::default());
+        let echo = Message::Reply { sent_at, q_off: Some(q_off) };
+        rp.on_signal(at + Duration::from_us(round_trip), FLOW, echo, &mut Middle, &mut Sent::default());
         rp.allowance().rate.0 / 1_000_000
     }
 
@@ -387,7 +415,7 @@ mod tests {
 
     #[test]
     fn a_flow_that_ends_is_probed_no_more() {
-        let frame = |last| Release { flow: FLOW, octets: 1500, last };
+        let frame = |last| Release { flow: FLOW, octets: 1500, seq: Octets(0), last };
         let mut rp = cut();
         rp.on_send(us(10), frame(true), &mut Middle, &mut Sent::default());
         assert_eq!((rp.limiting(), rp.next_timeout()), (true, None));
@@ -397,7 +425,7 @@ mod tests {
         assert_eq!(rp.next_timeout(), Some(us(1020)), "another was stopped");
         rp.on_stop(us(40), FLOW);
         let more = Bcn { cp: CpId(1), q_off: 375, q_delta: 750 };
-        rp.on_signal(us(50), Message::Ecm(more), &mut Middle, &mut Sent::default());
+        rp.on_signal(us(50), FLOW, Message::Ecm(more), &mut Middle, &mut Sent::default());
         assert_eq!(rp.next_timeout(), None, "a message for what it sent before changes nothing");
     }
 

@@ -60,8 +60,6 @@ pub enum Message {
     Probe(Probe),
     /// BCN(0,0): the queue is beyond Qsc.
     Bcn00 {
-        /// The flow whose frame arrived.
-        flow: FlowKey,
         /// The congestion point.
         cp: CpId,
     },
@@ -80,7 +78,7 @@ impl Signal for Message {
 
     fn kind(&self) -> SignalKind {
         match self {
-            Self::Probe(_) => SignalKind::Probe,
+            Self::Probe(probe) => probe.kind(),
             Self::Bcn00 { .. } => SignalKind::Notification,
         }
     }
@@ -111,6 +109,7 @@ impl Scheme for EnhancedForwardExplicitRate {
     };
     type Config = Config;
     type Tag = ();
+    type Echo = crate::Never;
     type Signal = Message;
     type Cp = Cp;
     type Np = Np;
@@ -168,7 +167,7 @@ impl CongestionPoint<EnhancedForwardExplicitRate> for Cp {
         if queue.len.0 > self.q_sc {
             self.allocator.reset(self.rmin);
             if self.tells(frame.flow) {
-                out.send(To::Source(frame.flow), Class::Control, Message::Bcn00 { flow: frame.flow, cp: self.id });
+                out.send(To::Source(frame.flow), Class::Control, Message::Bcn00 { cp: self.id });
             }
         } else if let Some(told) = &mut self.told {
             told.clear();
@@ -207,21 +206,24 @@ impl CongestionPoint<EnhancedForwardExplicitRate> for Cp {
 
 /// E-FECN's notification point: reflects probes.
 #[derive(Debug, Clone)]
-pub struct Np(FlowKey);
+pub struct Np;
 
 impl NotificationPoint<EnhancedForwardExplicitRate> for Np {
-    fn new(_: &Config, flow: FlowKey) -> Self {
-        Self(flow)
+    fn new(_: &Config, _: FlowKey) -> Self {
+        Self
     }
 
     fn on_signal(
         &mut self,
         _now: Instant,
+        flow: FlowKey,
         signal: Message,
         _draw: &mut impl Draw,
         out: &mut impl Out<EnhancedForwardExplicitRate>,
     ) {
-        out.send(To::Source(self.0), Class::Control, signal);
+        if let Message::Probe(probe) = signal {
+            out.send(To::Source(flow), Class::Control, Message::Probe(probe.reply()));
+        }
     }
 }
 
@@ -236,7 +238,7 @@ impl Rp {
     fn probe(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<EnhancedForwardExplicitRate>) {
         let class = self.class;
         self.regulators
-            .on_timeout(now, draw, |probe| out.send(To::Destination(probe.flow), class, Message::Probe(probe)));
+            .on_timeout(now, draw, |flow, probe| out.send(To::Destination(flow), class, Message::Probe(probe)));
     }
 }
 
@@ -265,13 +267,14 @@ impl ReactionPoint<EnhancedForwardExplicitRate> for Rp {
     fn on_signal(
         &mut self,
         now: Instant,
+        flow: FlowKey,
         signal: Message,
         _draw: &mut impl Draw,
         _out: &mut impl Out<EnhancedForwardExplicitRate>,
     ) {
         match signal {
-            Message::Probe(probe) => self.regulators.on_probe(now, probe),
-            Message::Bcn00 { flow, cp } => self.regulators.on_bcn00(now, flow, cp),
+            Message::Probe(probe) => self.regulators.on_probe(now, flow, probe),
+            Message::Bcn00 { cp } => self.regulators.on_bcn00(now, flow, cp),
         }
     }
 
@@ -336,16 +339,25 @@ mod tests {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), frames: 1, rate: BitRate::from_gbps(10), ..Queue::default() };
         let flow = FlowKey(flow);
-        let frame = Frame { flow, octets: 1500, weight: 1, last: false, sent_at: AT, tag: &mut () };
+        let frame = Frame {
+            flow,
+            octets: 1500,
+            weight: 1,
+            seq: Octets(0),
+            last: false,
+            trimmed: false,
+            sent_at: AT,
+            tag: &mut (),
+        };
         cp.on_arrival(AT, frame, fate, &queue, &mut Middle, &mut sent);
         sent.0.first().map(|&(to, message)| {
-            assert_eq!((to, message), (To::Source(flow), Message::Bcn00 { flow, cp: ID }));
+            assert_eq!((to, message), (To::Source(flow), Message::Bcn00 { cp: ID }));
             flow.0
         })
     }
 
     fn advertised(cp: &Cp) -> Option<BitRate> {
-        let mut message = Message::Probe(Probe::new(FlowKey(1), 1));
+        let mut message = Message::Probe(Probe::new(1));
         cp.clone().on_probe_departure(AT, &mut message, &Queue::default());
         let Message::Probe(probe) = message else { panic!("a probe stays one") };
         probe.rate
@@ -362,8 +374,8 @@ mod tests {
         let mut rp = Rp::new(&config(Bcn00Rule::PerFrame), BitRate::from_gbps(10));
         rp.on_start(Instant::ZERO, FlowKey(1), &mut Middle, &mut Sent::default());
         assert!(!rp.limiting());
-        let stop = Message::Bcn00 { flow: FlowKey(1), cp: ID };
-        rp.on_signal(AT, stop, &mut Middle, &mut Sent::default());
+        let stop = Message::Bcn00 { cp: ID };
+        rp.on_signal(AT, FlowKey(1), stop, &mut Middle, &mut Sent::default());
         assert_eq!((rp.allowance().rate, rp.limiting()), (BitRate::from_mbps(500), true));
     }
 
@@ -378,9 +390,9 @@ mod tests {
     #[test]
     fn messages_in_columns() {
         let mut row = [7; 2];
-        Message::Bcn00 { flow: FlowKey(1), cp: ID }.vars(&mut row);
+        Message::Bcn00 { cp: ID }.vars(&mut row);
         assert_eq!(row, [1, 0]);
-        Message::Probe(Probe::new(FlowKey(1), 1)).vars(&mut row);
+        Message::Probe(Probe::new(1)).vars(&mut row);
         assert_eq!(row, [0, -1]);
     }
 }

@@ -59,6 +59,7 @@ impl Scheme for ForwardExplicitRate {
     };
     type Config = Config;
     type Tag = ();
+    type Echo = crate::Never;
     type Signal = Probe;
     type Cp = Cp;
     type Np = Np;
@@ -120,8 +121,15 @@ impl NotificationPoint<ForwardExplicitRate> for Np {
         Self
     }
 
-    fn on_signal(&mut self, _: Instant, probe: Probe, _: &mut impl Draw, out: &mut impl Out<ForwardExplicitRate>) {
-        out.send(To::Source(probe.flow), Class::Control, probe);
+    fn on_signal(
+        &mut self,
+        _: Instant,
+        flow: FlowKey,
+        probe: Probe,
+        _: &mut impl Draw,
+        out: &mut impl Out<ForwardExplicitRate>,
+    ) {
+        out.send(To::Source(flow), Class::Control, probe.reply());
     }
 }
 
@@ -135,7 +143,7 @@ pub struct Rp {
 impl Rp {
     fn probe(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<ForwardExplicitRate>) {
         let class = self.class;
-        self.regulators.on_timeout(now, draw, |probe| out.send(To::Destination(probe.flow), class, probe));
+        self.regulators.on_timeout(now, draw, |flow, probe| out.send(To::Destination(flow), class, probe));
     }
 }
 
@@ -161,11 +169,12 @@ impl ReactionPoint<ForwardExplicitRate> for Rp {
     fn on_signal(
         &mut self,
         now: Instant,
+        flow: FlowKey,
         signal: Probe,
         _draw: &mut impl Draw,
         _out: &mut impl Out<ForwardExplicitRate>,
     ) {
-        self.regulators.on_probe(now, signal);
+        self.regulators.on_probe(now, flow, signal);
     }
 
     #[inline]
@@ -227,10 +236,10 @@ mod tests {
             Cp::new(&config, place).on_probe_departure(Instant(1), &mut probe, &Queue::default());
         }
         let mut echo = Sent::default();
-        NotificationPoint::<ForwardExplicitRate>::on_signal(&mut np, Instant(2), probe, &mut Middle, &mut echo);
+        NotificationPoint::<ForwardExplicitRate>::on_signal(&mut np, Instant(2), FLOW, probe, &mut Middle, &mut echo);
         let [(To::Source(FLOW), echo)] = echo.0[..] else { panic!("one echo: {:?}", echo.0) };
-        assert_eq!(echo, Probe { flow: FLOW, round: 1, rate: Some(BitRate::from_mbps(50)), cp: CpId(2) });
-        rp.on_signal(Instant(3), echo, &mut Middle, &mut Sent::default());
+        assert_eq!(echo, Probe { round: 1, rate: Some(BitRate::from_mbps(50)), cp: CpId(2), returned: true });
+        rp.on_signal(Instant(3), FLOW, echo, &mut Middle, &mut Sent::default());
         assert_eq!(rp.allowance().rate, BitRate::from_mbps(50));
         let mut row = [0];
         echo.vars(&mut row);

@@ -58,6 +58,7 @@ impl Scheme for Fqcn {
     };
     type Config = Config;
     type Tag = ();
+    type Echo = crate::Never;
     type Signal = Cnm;
     type Cp = Cp;
     type Np = Silent;
@@ -169,7 +170,16 @@ mod tests {
     fn arrive(cp: &mut Cp, now: Instant, (flow, weight): (u32, u16), len: u64) -> Vec<(u32, u8)> {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), ..Queue::default() };
-        let frame = Frame { flow: FlowKey(flow), octets: 1500, weight, last: false, sent_at: now, tag: &mut () };
+        let frame = Frame {
+            flow: FlowKey(flow),
+            octets: 1500,
+            weight,
+            seq: Octets(0),
+            last: false,
+            trimmed: false,
+            sent_at: now,
+            tag: &mut (),
+        };
         cp.on_arrival(now, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
         let told = |&(to, cnm): &(To, Cnm)| {
             let To::Source(flow) = to else { panic!("notifications go to sources") };

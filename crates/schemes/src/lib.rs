@@ -29,6 +29,19 @@
 //!    unless it was dropped; on departure it no longer includes the departing frame.
 //! 6. Memory is allocated in `new` alone.
 //!
+//! # Acknowledgements and windows
+//!
+//! ```text
+//!   source                                   destination
+//!   on_send --- frame, seq, tag -----------> on_frame, acknowledge -> Some(echo)
+//!   on_ack  <-- Ack: acked, lost, rtt, echo ------+
+//! ```
+//!
+//! A notification point that wants a frame acknowledged answers with an echo. The acknowledgement covers all frames of the
+//! flow up to that one. The caller counts from it: octets that are newly known to have arrived or to be lost, the round-trip
+//! time, and octets in flight. A scheme states its window ([`Allowance::window`]) and counts nothing itself. A scheme
+//! without acknowledgements says so by its type of echo ([`Never`]).
+//!
 //! # Adding a scheme
 //!
 //! One file beside `qcn.rs` with parameters, tag, signal and roles, and one line in [`registry`]. The conformance suite
@@ -76,6 +89,9 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     type Config: Configuration + Clone + Debug + Send + Sync;
     /// What each copy of a data frame carries: nothing, an ECN mark, a congestion point's identity, telemetry.
     type Tag: Copy + Default + Debug + Send;
+    /// What an acknowledgement carries back to the source: counts of marks, telemetry, or `()` where the acknowledgement
+    /// itself is enough. [`Never`] for a scheme whose destinations acknowledge nothing: it then costs nothing.
+    type Echo: Copy + Debug + Send;
     /// Every control frame of the scheme: notification, probe and its echo, acknowledgement.
     type Signal: Signal;
     /// Watches an output queue.
@@ -84,6 +100,26 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     type Np: NotificationPoint<Self>;
     /// Limits the source.
     type Rp: ReactionPoint<Self>;
+
+    /// Octets by which a tag lengthens each data frame, from its source to its destination.
+    fn tag_octets(_config: &Self::Config) -> u16 {
+        0
+    }
+
+    /// Octets by which an echo lengthens an acknowledgement.
+    fn echo_octets(_config: &Self::Config) -> u16 {
+        0
+    }
+}
+
+/// What is never sent: the signal of a scheme without signals, the echo of a scheme without acknowledgements.
+#[derive(Debug, Clone, Copy)]
+pub enum Never {}
+
+impl Signal for Never {
+    fn octets(&self) -> u16 {
+        match *self {}
+    }
 }
 
 /// A control frame: how long it is, and what it says.
@@ -108,8 +144,10 @@ pub trait Signal: Copy + Debug + Send {
 pub enum SignalKind {
     /// A switch or a destination saw congestion (or saw it end): QCN's CNM, BCN's message, DCQCN's CNP.
     Notification,
-    /// A source asked: FECN's rate probe, on its way and on its way back.
+    /// A source asks: FECN's rate probe on its way to the destination.
     Probe,
+    /// A destination answers a probe.
+    Reply,
 }
 
 /// Where a congestion point sits.
@@ -149,8 +187,12 @@ pub struct Frame<'a, T> {
     pub octets: u16,
     /// Weight of the flow, 1 unless the scenario says otherwise.
     pub weight: u16,
+    /// Octets that the flow had sent before this frame.
+    pub seq: Octets,
     /// The flow ends with this frame.
     pub last: bool,
+    /// A queue cut it down to its header ([`Verdict::Trim`]).
+    pub trimmed: bool,
     /// When the reaction point released it.
     pub sent_at: Instant,
     /// The scheme's own field; edits travel on with this copy of the frame.
@@ -166,6 +208,29 @@ pub enum Fate {
     Dropped,
 }
 
+/// What a congestion point decides on a data frame that comes to its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It joins the queue; if it does not fit, it is dropped.
+    Accept,
+    /// It joins the queue of this priority at this port instead, and keeps its own priority; if it does not fit there, it is
+    /// dropped.
+    Move(u8),
+    /// It is dropped.
+    Drop,
+    /// Its header alone ([`HEADER`] octets) goes on, with the control frames; if it does not fit there, it is dropped.
+    Trim,
+}
+
+/// Length of a trimmed frame and of an acknowledgement without echo, with FCS.
+pub const HEADER: u16 = 64;
+
+/// A port as a congestion point may see it: all its queues.
+pub trait PortView {
+    /// The queue of `priority`; `None` where no data flow of the network has this priority.
+    fn queue(&self, priority: u8) -> Option<Queue>;
+}
+
 /// The addressee of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum To {
@@ -173,6 +238,10 @@ pub enum To {
     Source(FlowKey),
     /// The notification points of this flow, along the way of its data.
     Destination(FlowKey),
+    /// The congestion point of the queue that this flow's frames left last before they came here (802.1Qcz: the upstream
+    /// neighbour). A congestion point's signals alone may have it. Where the flow comes straight from its source, and the
+    /// source's own port has no congestion point, the signal ends there.
+    PreviousHop(FlowKey),
 }
 
 /// Which queue a signal's frame joins on its way.
@@ -210,10 +279,27 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     /// The columns that [`vars`](Self::vars) fills.
     const VARS: &'static [Var] = &[];
 
+    /// Whether [`admit`](Self::admit) is asked: a question at every hop, which most schemes need not pay for.
+    const ADMITS: bool = false;
+
     /// A point at `place` with an empty queue.
     fn new(config: &S::Config, place: Place) -> Self;
 
-    /// A data frame has come to the queue, or was dropped at it.
+    /// A data frame comes to the queue, which `fits` it or not; the queue's state does not include it yet.
+    fn admit(
+        &mut self,
+        _now: Instant,
+        _frame: Frame<'_, S::Tag>,
+        _fits: bool,
+        _queue: &Queue,
+        _port: &impl PortView,
+        _draw: &mut impl Draw,
+    ) -> Verdict {
+        Verdict::Accept
+    }
+
+    /// A data frame has come to the queue, or was dropped at it. Where it was moved to another queue or trimmed, the
+    /// congestion point of that other queue hears of it, if there is one.
     fn on_arrival(
         &mut self,
         now: Instant,
@@ -226,6 +312,18 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
 
     /// A data frame has left the queue. May edit the tag; cannot send.
     fn on_departure(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _queue: &Queue) {}
+
+    /// The next hop of `flow` has sent a signal ([`To::PreviousHop`]).
+    fn on_signal(
+        &mut self,
+        _now: Instant,
+        _flow: FlowKey,
+        _signal: S::Signal,
+        _queue: &Queue,
+        _draw: &mut impl Draw,
+        _out: &mut impl Out<S>,
+    ) {
+    }
 
     /// A signal on its way to the destination leaves this port; may be edited (a rate probe's rate, for instance).
     fn on_probe_departure(&mut self, _now: Instant, _signal: &mut S::Signal, _queue: &Queue) {}
@@ -250,8 +348,23 @@ pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
     /// A data frame has arrived.
     fn on_frame(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
 
-    /// A signal for the destination (a probe) has arrived.
-    fn on_signal(&mut self, _now: Instant, _signal: S::Signal, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
+    /// What the acknowledgement of a data frame carries back; `None` acknowledges nothing now. Asked after
+    /// [`on_frame`](Self::on_frame). An acknowledgement covers all frames of the flow up to this one, so that a point may
+    /// leave out some; it must not leave out the last.
+    fn acknowledge(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>) -> Option<S::Echo> {
+        None
+    }
+
+    /// A signal for the destination (a probe) of `flow` has arrived.
+    fn on_signal(
+        &mut self,
+        _now: Instant,
+        _flow: FlowKey,
+        _signal: S::Signal,
+        _draw: &mut impl Draw,
+        _out: &mut impl Out<S>,
+    ) {
+    }
 
     /// When [`on_timeout`](Self::on_timeout) is due.
     fn next_timeout(&self) -> Option<Instant> {
@@ -267,8 +380,24 @@ pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
 pub struct Allowance {
     /// Rate at which frames may be released; zero stops the source.
     pub rate: BitRate,
-    /// Octets that may still be released before the next signal; `None` where the scheme has no window.
+    /// The congestion window: octets of frames that may be in flight, neither acknowledged nor known to be lost. `None`
+    /// where the scheme has no window. The caller counts them, and lets one frame go where nothing is in flight, however
+    /// small the window is. Only a scheme with acknowledgements can have a window.
     pub window: Option<Octets>,
+}
+
+/// What an acknowledgement tells the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ack<E> {
+    /// Octets that are now known to have arrived.
+    pub acked: Octets,
+    /// Octets that are now known to be lost: they were sent before the acknowledged frame and did not arrive, or arrived
+    /// without their payload ([`Verdict::Trim`]).
+    pub lost: Octets,
+    /// Time since the release of the acknowledged frame.
+    pub rtt: Duration,
+    /// What the notification point wrote.
+    pub echo: E,
 }
 
 /// A data frame that a reaction point lets go.
@@ -278,6 +407,8 @@ pub struct Release {
     pub flow: FlowKey,
     /// Length.
     pub octets: u16,
+    /// Octets that the flow has sent before this frame.
+    pub seq: Octets,
     /// The flow ends with this frame.
     pub last: bool,
 }
@@ -296,8 +427,30 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
     /// `flow` is stopped: it sends no more. (One that ends by itself says so in its last frame: [`Release::last`].)
     fn on_stop(&mut self, _now: Instant, _flow: FlowKey) {}
 
-    /// A signal has arrived.
-    fn on_signal(&mut self, now: Instant, signal: S::Signal, draw: &mut impl Draw, out: &mut impl Out<S>);
+    /// A signal for the source of `flow` has arrived.
+    fn on_signal(
+        &mut self,
+        now: Instant,
+        flow: FlowKey,
+        signal: S::Signal,
+        draw: &mut impl Draw,
+        out: &mut impl Out<S>,
+    );
+
+    /// Frames of `flow` have been acknowledged.
+    fn on_ack(
+        &mut self,
+        _now: Instant,
+        _flow: FlowKey,
+        _ack: &Ack<S::Echo>,
+        _draw: &mut impl Draw,
+        _out: &mut impl Out<S>,
+    ) {
+    }
+
+    /// No acknowledgement of `flow` has come for so long that the caller holds `lost` octets, all that were in flight, for
+    /// lost.
+    fn on_silence(&mut self, _now: Instant, _flow: FlowKey, _lost: Octets) {}
 
     /// A frame is released. Returns the tag that it carries.
     fn on_send(&mut self, now: Instant, frame: Release, draw: &mut impl Draw, out: &mut impl Out<S>) -> S::Tag;

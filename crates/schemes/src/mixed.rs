@@ -15,10 +15,10 @@
 
 use crate::info::{Configuration, Info, Value};
 use crate::registry::{SchemeConfig, for_each_scheme};
-use crate::units::{FlowKey, Instant};
+use crate::units::{FlowKey, Instant, Octets};
 use crate::{
-    Allowance, BitRate, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint,
-    Release, Scheme, To,
+    Ack, Allowance, BitRate, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, PortView, Queue,
+    ReactionPoint, Release, Scheme, To, Verdict,
 };
 
 /// The schemes of a network whose priorities have different ones.
@@ -31,6 +31,10 @@ trait Member: Scheme {
     fn tag(tag: Tag) -> Option<Self::Tag>;
     /// As a variant.
     fn mixed_tag(tag: Self::Tag) -> Tag;
+    /// The echo.
+    fn echo(echo: Echo) -> Self::Echo;
+    /// As a variant.
+    fn mixed_echo(echo: Self::Echo) -> Echo;
     /// The signal.
     fn signal(signal: Signal) -> Self::Signal;
     /// As a variant.
@@ -47,11 +51,12 @@ impl<M: Member, O: Out<Mixed>> Out<M> for Mixing<'_, O> {
 }
 
 /// Shows a member the frame with its own tag, and keeps what it makes of the tag.
-fn with_own_tag<M: Member>(frame: Frame<'_, Tag>, call: impl FnOnce(Frame<'_, M::Tag>)) {
-    let Frame { flow, octets, weight, last, sent_at, tag } = frame;
+fn with_own_tag<M: Member, R>(frame: Frame<'_, Tag>, call: impl FnOnce(Frame<'_, M::Tag>) -> R) -> R {
+    let Frame { flow, octets, weight, seq, last, trimmed, sent_at, tag } = frame;
     let mut own = M::tag(*tag).unwrap_or_default();
-    call(Frame { flow, octets, weight, last, sent_at, tag: &mut own });
+    let answer = call(Frame { flow, octets, weight, seq, last, trimmed, sent_at, tag: &mut own });
     *tag = M::mixed_tag(own);
+    answer
 }
 
 /// Shows a member the signal as its own, and keeps what it makes of it.
@@ -61,14 +66,55 @@ fn with_own_signal<M: Member>(signal: &mut Signal, call: impl FnOnce(&mut M::Sig
     *signal = M::mixed_signal(own);
 }
 
+/// Hands a signal to a member's congestion point.
+fn cp_meets<M: Member>(
+    cp: &mut M::Cp,
+    now: Instant,
+    flow: FlowKey,
+    signal: Signal,
+    queue: &Queue,
+    draw: &mut impl Draw,
+    out: &mut impl Out<Mixed>,
+) {
+    cp.on_signal(now, flow, M::signal(signal), queue, draw, &mut Mixing(out));
+}
+
+/// Hands an acknowledgement to a member's reaction point.
+fn rp_learns<M: Member>(
+    rp: &mut M::Rp,
+    now: Instant,
+    flow: FlowKey,
+    ack: &Ack<Echo>,
+    draw: &mut impl Draw,
+    out: &mut impl Out<Mixed>,
+) {
+    let &Ack { acked, lost, rtt, echo } = ack;
+    let own = Ack { acked, lost, rtt, echo: M::echo(echo) };
+    rp.on_ack(now, flow, &own, draw, &mut Mixing(out));
+}
+
 /// Hands a signal to a member's notification point.
-fn np_meets<M: Member>(np: &mut M::Np, now: Instant, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
-    np.on_signal(now, M::signal(signal), draw, &mut Mixing(out));
+fn np_meets<M: Member>(
+    np: &mut M::Np,
+    now: Instant,
+    flow: FlowKey,
+    signal: Signal,
+    draw: &mut impl Draw,
+    out: &mut impl Out<Mixed>,
+) {
+    np.on_signal(now, flow, M::signal(signal), draw, &mut Mixing(out));
 }
 
 /// Hands a signal to a member's reaction point.
-fn rp_meets<M: Member>(rp: &mut M::Rp, now: Instant, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
-    rp.on_signal(now, M::signal(signal), draw, &mut Mixing(out));
+fn rp_meets<M: Member>(
+    rp: &mut M::Rp,
+    now: Instant,
+    flow: FlowKey,
+    signal: Signal,
+    draw: &mut impl Draw,
+    out: &mut impl Out<Mixed>,
+) {
+    rp.on_signal(now, flow, M::signal(signal), draw, &mut Mixing(out));
 }
 
 macro_rules! mixed {
@@ -80,6 +126,12 @@ macro_rules! mixed {
             #[default]
             Bare,
             $(#[doc = concat!("Of `", stringify!($scheme), "`.")] $variant(<$scheme as Scheme>::Tag)),+
+        }
+
+        /// The echo of one of the schemes.
+        #[derive(Debug, Clone, Copy)]
+        pub enum Echo {
+            $(#[doc = concat!("Of `", stringify!($scheme), "`.")] $variant(<$scheme as Scheme>::Echo)),+
         }
 
         /// The signal of one of the schemes.
@@ -128,6 +180,17 @@ macro_rules! mixed {
                 Tag::$variant(tag)
             }
 
+            #[allow(irrefutable_let_patterns, reason = "while one scheme alone has acknowledgements, or none")]
+            fn echo(echo: Echo) -> Self::Echo {
+                if let Echo::$variant(own) = echo { own } else {
+                    panic!("{echo:?} has come to a point of {}: acknowledgements stay in their priority", Self::INFO.name)
+                }
+            }
+
+            fn mixed_echo(echo: Self::Echo) -> Echo {
+                Echo::$variant(echo)
+            }
+
             fn signal(signal: Signal) -> Self::Signal {
                 if let Signal::$variant(own) = signal { own } else {
                     panic!("{signal:?} has come to a point of {}: signals stay in their priority", Self::INFO.name)
@@ -153,13 +216,24 @@ macro_rules! mixed {
             };
             type Config = SchemeConfig;
             type Tag = Tag;
+            type Echo = Echo;
             type Signal = Signal;
             type Cp = Cp;
             type Np = Np;
             type Rp = Rp;
+
+            fn tag_octets(config: &SchemeConfig) -> u16 {
+                match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::tag_octets(own)),+ }
+            }
+
+            fn echo_octets(config: &SchemeConfig) -> u16 {
+                match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::echo_octets(own)),+ }
+            }
         }
 
         impl CongestionPoint<Mixed> for Cp {
+            const ADMITS: bool = false $(|| <<$scheme as Scheme>::Cp as CongestionPoint<$scheme>>::ADMITS)+;
+
             fn new(config: &SchemeConfig, place: Place) -> Self {
                 match config {
                     $(SchemeConfig::$variant(own) => Self::$variant(CongestionPoint::<$scheme>::new(own, place)),)+
@@ -177,8 +251,25 @@ macro_rules! mixed {
                 out: &mut impl Out<Mixed>,
             ) {
                 match self {
-                    $(Self::$variant(cp) => with_own_tag::<$scheme>(frame, |frame| {
+                    $(Self::$variant(cp) => with_own_tag::<$scheme, _>(frame, |frame| {
                         CongestionPoint::<$scheme>::on_arrival(cp, now, frame, fate, queue, draw, &mut Mixing(out));
+                    }),)+
+                }
+            }
+
+            #[inline(never)]
+            fn admit(
+                &mut self,
+                now: Instant,
+                frame: Frame<'_, Tag>,
+                fits: bool,
+                queue: &Queue,
+                port: &impl PortView,
+                draw: &mut impl Draw,
+            ) -> Verdict {
+                match self {
+                    $(Self::$variant(cp) => with_own_tag::<$scheme, _>(frame, |frame| {
+                        CongestionPoint::<$scheme>::admit(cp, now, frame, fits, queue, port, draw)
                     }),)+
                 }
             }
@@ -186,9 +277,24 @@ macro_rules! mixed {
             #[inline(never)]
             fn on_departure(&mut self, now: Instant, frame: Frame<'_, Tag>, queue: &Queue) {
                 match self {
-                    $(Self::$variant(cp) => with_own_tag::<$scheme>(frame, |frame| {
+                    $(Self::$variant(cp) => with_own_tag::<$scheme, _>(frame, |frame| {
                         CongestionPoint::<$scheme>::on_departure(cp, now, frame, queue);
                     }),)+
+                }
+            }
+
+            #[inline(never)]
+            fn on_signal(
+                &mut self,
+                now: Instant,
+                flow: FlowKey,
+                signal: Signal,
+                queue: &Queue,
+                draw: &mut impl Draw,
+                out: &mut impl Out<Mixed>,
+            ) {
+                match self {
+                    $(Self::$variant(cp) => cp_meets::<$scheme>(cp, now, flow, signal, queue, draw, out),)+
                 }
             }
 
@@ -225,16 +331,25 @@ macro_rules! mixed {
             #[inline(never)]
             fn on_frame(&mut self, now: Instant, frame: Frame<'_, Tag>, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
                 match self {
-                    $(Self::$variant(np) => with_own_tag::<$scheme>(frame, |frame| {
+                    $(Self::$variant(np) => with_own_tag::<$scheme, _>(frame, |frame| {
                         NotificationPoint::<$scheme>::on_frame(np, now, frame, draw, &mut Mixing(out));
                     }),)+
                 }
             }
 
             #[inline(never)]
-            fn on_signal(&mut self, now: Instant, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
+            fn acknowledge(&mut self, now: Instant, frame: Frame<'_, Tag>) -> Option<Echo> {
                 match self {
-                    $(Self::$variant(np) => np_meets::<$scheme>(np, now, signal, draw, out),)+
+                    $(Self::$variant(np) => with_own_tag::<$scheme, _>(frame, |frame| {
+                        NotificationPoint::<$scheme>::acknowledge(np, now, frame).map(<$scheme as Member>::mixed_echo)
+                    }),)+
+                }
+            }
+
+            #[inline(never)]
+            fn on_signal(&mut self, now: Instant, flow: FlowKey, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
+                match self {
+                    $(Self::$variant(np) => np_meets::<$scheme>(np, now, flow, signal, draw, out),)+
                 }
             }
 
@@ -271,9 +386,29 @@ macro_rules! mixed {
             }
 
             #[inline(never)]
-            fn on_signal(&mut self, now: Instant, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
+            fn on_signal(&mut self, now: Instant, flow: FlowKey, signal: Signal, draw: &mut impl Draw, out: &mut impl Out<Mixed>) {
                 match self {
-                    $(Self::$variant(rp) => rp_meets::<$scheme>(rp, now, signal, draw, out),)+
+                    $(Self::$variant(rp) => rp_meets::<$scheme>(rp, now, flow, signal, draw, out),)+
+                }
+            }
+
+            #[inline(never)]
+            fn on_ack(
+                &mut self,
+                now: Instant,
+                flow: FlowKey,
+                ack: &Ack<Echo>,
+                draw: &mut impl Draw,
+                out: &mut impl Out<Mixed>,
+            ) {
+                match self {
+                    $(Self::$variant(rp) => rp_learns::<$scheme>(rp, now, flow, ack, draw, out),)+
+                }
+            }
+
+            fn on_silence(&mut self, now: Instant, flow: FlowKey, lost: Octets) {
+                match self {
+                    $(Self::$variant(rp) => ReactionPoint::<$scheme>::on_silence(rp, now, flow, lost),)+
                 }
             }
 

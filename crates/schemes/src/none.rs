@@ -5,8 +5,8 @@
 use crate::info::{Info, parameters};
 use crate::units::{BitRate, FlowKey, Instant};
 use crate::{
-    Allowance, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
-    Scheme, Signal,
+    Allowance, CongestionPoint, Draw, Fate, Frame, Never, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
+    Scheme,
 };
 
 /// The scheme without control.
@@ -16,16 +16,6 @@ pub struct NoControl;
 parameters! {
     /// Nothing to set.
     pub struct Config {}
-}
-
-/// A signal that is never sent.
-#[derive(Debug, Clone, Copy)]
-pub enum Never {}
-
-impl Signal for Never {
-    fn octets(&self) -> u16 {
-        match *self {}
-    }
 }
 
 impl Scheme for NoControl {
@@ -42,6 +32,7 @@ impl Scheme for NoControl {
     };
     type Config = Config;
     type Tag = ();
+    type Echo = Never;
     type Signal = Never;
     type Cp = Cp;
     type Np = Silent;
@@ -90,7 +81,7 @@ impl ReactionPoint<NoControl> for Rp {
         Self { line }
     }
 
-    fn on_signal(&mut self, _: Instant, signal: Never, _: &mut impl Draw, _: &mut impl Out<NoControl>) {
+    fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<NoControl>) {
         match signal {}
     }
 

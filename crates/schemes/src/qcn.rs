@@ -154,6 +154,7 @@ impl Scheme for Qcn {
     };
     type Config = Config;
     type Tag = ();
+    type Echo = crate::Never;
     type Signal = Cnm;
     type Cp = SamplingCp;
     type Np = Silent;
@@ -177,7 +178,7 @@ mod tests {
     }
 
     const AT: Instant = Instant(1_000_000);
-    const FRAME: Release = Release { flow: FlowKey(0), octets: 1500, last: false };
+    const FRAME: Release = Release { flow: FlowKey(0), octets: 1500, seq: Octets(0), last: false };
 
     fn rp(config: &Config, line: BitRate) -> Rp {
         let mut rp = config.rate_limiter(line);
@@ -187,7 +188,7 @@ mod tests {
 
     fn notify(rp: &mut Rp, fb: u8) {
         let cnm = Cnm { fb: QntzFb::from_steps(fb), cp: CpId(1), q_off: 1000, q_delta: 0 };
-        rp.on_signal(AT, cnm, &mut Middle, &mut Sent::default());
+        rp.on_signal(AT, FRAME.flow, cnm, &mut Middle, &mut Sent::default());
     }
 
     /// Sends frames until the byte counter has ended `n` cycles more.
@@ -266,7 +267,7 @@ mod tests {
         for (create, made) in [("above-set-point", false), ("any", true), ("always", true)] {
             let mut rp = rp(&config("", &[("rl_create", choice(create)), ("rl_release", choice("never"))]), line);
             assert_eq!(rp.installed(), create == "always");
-            rp.on_signal(AT, below, &mut Middle, &mut Sent::default());
+            rp.on_signal(AT, FRAME.flow, below, &mut Middle, &mut Sent::default());
             assert_eq!(rp.installed(), made, "{create}: the queue grows, but is below the set point");
             assert_eq!(rates(&rp).1 < line.0, made);
         }
@@ -296,7 +297,16 @@ mod tests {
     fn arrive(cp: &mut Cp, len: u64, fate: Fate) -> Option<Cnm> {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), ..Queue::default() };
-        let frame = Frame { flow: FlowKey(7), octets: 1500, weight: 1, last: false, sent_at: AT, tag: &mut () };
+        let frame = Frame {
+            flow: FlowKey(7),
+            octets: 1500,
+            weight: 1,
+            seq: Octets(0),
+            last: false,
+            trimmed: false,
+            sent_at: AT,
+            tag: &mut (),
+        };
         cp.on_arrival(AT, frame, fate, &queue, &mut Middle, &mut sent);
         sent.0.first().map(|&(to, cnm)| {
             assert_eq!(to, To::Source(FlowKey(7)));

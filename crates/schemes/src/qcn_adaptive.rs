@@ -80,6 +80,7 @@ impl Scheme for QcnAdaptive {
     };
     type Config = Config;
     type Tag = ();
+    type Echo = crate::Never;
     type Signal = Cnm;
     type Cp = SamplingCp;
     type Np = Silent;

@@ -64,6 +64,7 @@ impl Scheme for QcnBs {
     };
     type Config = Config;
     type Tag = ();
+    type Echo = crate::Never;
     type Signal = Cnm;
     type Cp = SamplingCp;
     type Np = Silent;

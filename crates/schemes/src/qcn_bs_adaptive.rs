@@ -65,6 +65,7 @@ impl Scheme for QcnBsAdaptive {
     };
     type Config = Config;
     type Tag = ();
+    type Echo = crate::Never;
     type Signal = Cnm;
     type Cp = SamplingCp;
     type Np = Silent;
@@ -76,7 +77,7 @@ mod tests {
     use super::*;
     use crate::parts::quantiser::QntzFb;
     use crate::testing::{Middle, Sent, config};
-    use crate::units::{CpId, FlowKey, Instant};
+    use crate::units::{CpId, FlowKey, Instant, Octets};
     use crate::{ReactionPoint, Release};
 
     /// At 10 Gb/s two switches cut to 5.078125 and 9.921875 Gb/s. 300 000 octets later both entries end their first cycle:
@@ -87,11 +88,18 @@ mod tests {
         let mut t = config::<QcnBsAdaptive>("", &[]).limiter_table(BitRate::from_gbps(10));
         for (fb, station) in [(63, 0xa0), (1, 0xa1)] {
             let signal = Cnm { fb: QntzFb::from_steps(fb), cp: CpId::new(station, 0, 0), q_off: 1, q_delta: 0 };
-            ReactionPoint::<QcnBsAdaptive>::on_signal(&mut t, Instant(1), signal, &mut Middle, &mut Sent::default());
+            ReactionPoint::<QcnBsAdaptive>::on_signal(
+                &mut t,
+                Instant(1),
+                FlowKey(0),
+                signal,
+                &mut Middle,
+                &mut Sent::default(),
+            );
         }
         let mut send = |frames: u32| {
             for _ in 0..frames {
-                let frame = Release { flow: FlowKey(0), octets: 100, last: false };
+                let frame = Release { flow: FlowKey(0), octets: 100, seq: Octets(0), last: false };
                 ReactionPoint::<QcnBsAdaptive>::on_send(&mut t, Instant(1), frame, &mut Middle, &mut Sent::default());
             }
             t.entries().map(|(rate, _)| rate.0).collect::<alloc::vec::Vec<_>>()

@@ -77,6 +77,7 @@ impl Scheme for QcnMulticast {
     };
     type Config = Config;
     type Tag = Tag;
+    type Echo = crate::Never;
     type Signal = Cnm;
     type Cp = Cp;
     type Np = Silent;
@@ -176,7 +177,14 @@ impl ReactionPoint<QcnMulticast> for Rp {
     }
 
     /// Algorithm 1.
-    fn on_signal(&mut self, now: Instant, signal: Cnm, draw: &mut impl Draw, _out: &mut impl Out<QcnMulticast>) {
+    fn on_signal(
+        &mut self,
+        now: Instant,
+        _flow: FlowKey,
+        signal: Cnm,
+        draw: &mut impl Draw,
+        _out: &mut impl Out<QcnMulticast>,
+    ) {
         let larger = signal.fb.steps() > self.saved.steps() || self.saved.is_zero();
         let fb = if larger { signal.fb } else { self.saved };
         if !self.limiter.notify(now, fb, signal.q_off, draw) {
@@ -243,7 +251,7 @@ mod tests {
 
     const AT: Instant = Instant(1_000_000);
     const LINE: BitRate = BitRate(1_000_000_000);
-    const FRAME: Release = Release { flow: FlowKey(0), octets: 1500, last: false };
+    const FRAME: Release = Release { flow: FlowKey(0), octets: 1500, seq: Octets(0), last: false };
     const R1: CpId = CpId::new(0xaa, 1, 0);
     const R2: CpId = CpId::new(0xaa, 2, 0);
 
@@ -255,7 +263,7 @@ mod tests {
 
     fn notify(rp: &mut Rp, fb: u8, cp: CpId) {
         let cnm = Cnm { fb: QntzFb::from_steps(fb), cp, q_off: 1000, q_delta: 0 };
-        rp.on_signal(AT, cnm, &mut Middle, &mut Sent::default());
+        rp.on_signal(AT, FRAME.flow, cnm, &mut Middle, &mut Sent::default());
     }
 
     fn send(rp: &mut Rp) -> (u8, CpId) {
@@ -274,7 +282,16 @@ mod tests {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), ..Queue::default() };
         let mut tag = Tag { saved, representative };
-        let frame = Frame { flow: FlowKey(7), octets: 1500, weight: 1, last: false, sent_at: AT, tag: &mut tag };
+        let frame = Frame {
+            flow: FlowKey(7),
+            octets: 1500,
+            weight: 1,
+            seq: Octets(0),
+            last: false,
+            trimmed: false,
+            sent_at: AT,
+            tag: &mut tag,
+        };
         cp.on_arrival(AT, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
         sent.0.first().map(|(_, cnm)| cnm.fb.steps())
     }
@@ -308,7 +325,7 @@ mod tests {
         assert!(!rp.limiting());
         assert_eq!(send(&mut rp), (0, CpId(0)));
         let below = Cnm { fb: QntzFb::from_steps(9), cp: R1, q_off: -64, q_delta: 0 };
-        rp.on_signal(AT, below, &mut Middle, &mut Sent::default());
+        rp.on_signal(AT, FRAME.flow, below, &mut Middle, &mut Sent::default());
         assert_eq!(send(&mut rp), (0, CpId(0)), "what makes no limiter is not remembered");
     }
 

@@ -28,7 +28,7 @@ use crate::parts::ecm::Rlt;
 use crate::parts::gain::Gain;
 use crate::parts::jitter::Spread;
 use crate::parts::sampler::{Even, FirstInterval, Sampler};
-use crate::units::{BitRate, CpId, Instant, Octets};
+use crate::units::{BitRate, CpId, FlowKey, Instant, Octets};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, Signal,
     To, Var,
@@ -210,6 +210,7 @@ impl Scheme for Smcc {
     };
     type Config = Config;
     type Tag = Rlt;
+    type Echo = crate::Never;
     type Signal = Notice;
     type Cp = Cp;
     type Np = Silent;
@@ -398,7 +399,14 @@ impl ReactionPoint<Smcc> for Rp {
         }
     }
 
-    fn on_signal(&mut self, _now: Instant, notice: Notice, _draw: &mut impl Draw, _out: &mut impl Out<Smcc>) {
+    fn on_signal(
+        &mut self,
+        _now: Instant,
+        _flow: FlowKey,
+        notice: Notice,
+        _draw: &mut impl Draw,
+        _out: &mut impl Out<Smcc>,
+    ) {
         let decrease = self.decrease(&notice);
         if decrease < 0 && self.bound_only && self.bound != Some(notice.cp) {
             return;
@@ -439,7 +447,7 @@ impl ReactionPoint<Smcc> for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Duration, FlowKey};
+    use crate::units::Duration;
     use crate::{SchemeConfig, Value};
     use alloc::vec::Vec;
     use proptest::prelude::*;
@@ -481,7 +489,7 @@ mod tests {
     }
 
     fn notify(rp: &mut Rp, cp: CpId, q_off: i32, q_delta: i32) -> u64 {
-        rp.on_signal(Instant::ZERO, Notice { cp, q_off, q_delta }, &mut Word(0), &mut Sent::default());
+        rp.on_signal(Instant::ZERO, FlowKey(7), Notice { cp, q_off, q_delta }, &mut Word(0), &mut Sent::default());
         rp.allowance().rate.0
     }
 
@@ -626,7 +634,7 @@ mod tests {
         // A frame's tag says where its source was slowed, for as long as it is.
         let mut rp = rp("", &[]);
         let tag = |rp: &mut Rp| {
-            let release = Release { flow: FlowKey(7), octets: 1000, last: false };
+            let release = Release { flow: FlowKey(7), octets: 1000, seq: Octets(0), last: false };
             rp.on_send(Instant::ZERO, release, &mut Word(0), &mut Sent::default())
         };
         assert_eq!(tag(&mut rp), Rlt(None));
@@ -644,7 +652,16 @@ mod tests {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), ..Queue::default() };
         let tag = &mut Rlt(tag);
-        let frame = Frame { flow: FlowKey(7), octets: 1000, weight: 1, last: false, sent_at: Instant::ZERO, tag };
+        let frame = Frame {
+            flow: FlowKey(7),
+            octets: 1000,
+            weight: 1,
+            seq: Octets(0),
+            last: false,
+            trimmed: false,
+            sent_at: Instant::ZERO,
+            tag,
+        };
         cp.on_arrival(Instant::ZERO, frame, fate, &queue, &mut Word(0), &mut sent);
         sent.0.first().map(|&(to, class, notice)| {
             assert_eq!((to, class, notice.cp), (To::Source(FlowKey(7)), Class::Control, C1));
@@ -705,7 +722,9 @@ mod tests {
                     flow: FlowKey(u32::from(n % 10 < 3)),
                     octets: 1000,
                     weight: 1,
+                    seq: Octets(0),
                     last: false,
+                    trimmed: false,
                     sent_at: Instant::ZERO,
                     tag: &mut Rlt::default(),
                 };

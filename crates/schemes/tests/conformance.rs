@@ -96,7 +96,25 @@ fn place() -> Place {
 }
 
 fn frame<T>(octets: u16, tag: &mut T) -> Frame<'_, T> {
-    Frame { flow: FLOWS[0], octets, weight: 1, last: false, sent_at: Instant::ZERO, tag }
+    Frame {
+        flow: FLOWS[0],
+        octets,
+        weight: 1,
+        seq: Octets(0),
+        last: false,
+        trimmed: false,
+        sent_at: Instant::ZERO,
+        tag,
+    }
+}
+
+/// The other queues of the port: that of [`place`]'s priority and one more.
+struct TwoQueues;
+
+impl PortView for TwoQueues {
+    fn queue(&self, priority: u8) -> Option<Queue> {
+        [3, 5].contains(&priority).then(|| Queue { rate: LINE, ..Queue::default() })
+    }
 }
 
 fn check(ok: bool, rule: &str) -> Result<(), TestCaseError> {
@@ -105,8 +123,14 @@ fn check(ok: bool, rule: &str) -> Result<(), TestCaseError> {
 }
 
 /// A congestion point under a sequence of calls.
-fn drive_cp<S: Scheme>(cp: &mut S::Cp, calls: &[Call], words: &mut Words, log: &mut Log) -> Result<(), TestCaseError> {
-    let mut now = Instant(1);
+fn drive_cp<S: Scheme>(
+    cp: &mut S::Cp,
+    calls: &[Call],
+    given: &Typical<S>,
+    words: &mut Words,
+    log: &mut Log,
+) -> Result<(), TestCaseError> {
+    let (mut now, mut signals) = (Instant(1), given.for_previous_hop.iter().cycle());
     let mut waiting = std::collections::VecDeque::<u16>::new();
     for &call in calls {
         let state = |waiting: &std::collections::VecDeque<u16>| Queue {
@@ -117,12 +141,27 @@ fn drive_cp<S: Scheme>(cp: &mut S::Cp, calls: &[Call], words: &mut Words, log: &
         };
         let mut tag = S::Tag::default();
         match call {
+            Call::Frame(octets) if S::Cp::ADMITS => {
+                let verdict = cp.admit(now, frame(octets, &mut tag), true, &state(&waiting), &TwoQueues, words);
+                log.note(verdict);
+                let known = !matches!(verdict, Verdict::Move(priority) if TwoQueues.queue(priority).is_none());
+                check(known, "frames are moved to queues that the port has")?;
+                if verdict == Verdict::Accept {
+                    waiting.push_back(octets);
+                    cp.on_arrival(now, frame(octets, &mut tag), Fate::Queued, &state(&waiting), words, log);
+                } else if verdict == Verdict::Drop {
+                    cp.on_arrival(now, frame(octets, &mut tag), Fate::Dropped, &state(&waiting), words, log);
+                }
+            }
             Call::Frame(octets) => {
                 waiting.push_back(octets);
                 cp.on_arrival(now, frame(octets, &mut tag), Fate::Queued, &state(&waiting), words, log);
             }
             Call::Refused(octets) => {
                 cp.on_arrival(now, frame(octets, &mut tag), Fate::Dropped, &state(&waiting), words, log);
+                if let Some(&signal) = signals.next() {
+                    cp.on_signal(now, FLOWS[0], signal, &state(&waiting), words, log);
+                }
             }
             Call::Leaves => {
                 if let Some(octets) = waiting.pop_front() {
@@ -162,6 +201,7 @@ fn drive_rp<S: Scheme>(
     log: &mut Log,
 ) -> Result<(), TestCaseError> {
     let (mut now, mut signals) = (Instant(1), given.for_source.iter().cycle());
+    let mut echoes = given.echoes.iter().cycle();
     let own = |log: &Log| log.addressees.iter().all(|to| FLOWS.iter().any(|&flow| *to == To::Destination(flow)));
     let mut sent = Log::default();
     for flow in FLOWS {
@@ -171,7 +211,7 @@ fn drive_rp<S: Scheme>(
         match call {
             Call::Frame(octets) => {
                 let flow = FLOWS[usize::from(octets) % 2];
-                let tag = rp.on_send(now, Release { flow, octets, last: false }, words, &mut sent);
+                let tag = rp.on_send(now, Release { flow, octets, seq: Octets(0), last: false }, words, &mut sent);
                 log.note(tag);
                 let at = rp.admits(now, flow);
                 let kept = at == Instant::NEVER || rp.admits(at.max(now), flow) <= at.max(now);
@@ -181,13 +221,21 @@ fn drive_rp<S: Scheme>(
             Call::Refused(_) | Call::Leaves => {
                 if let Some(&signal) = signals.next() {
                     let before = rp.allowance().rate;
-                    rp.on_signal(now, signal, words, &mut sent);
+                    rp.on_signal(now, FLOWS[0], signal, words, &mut sent);
                     let lowered = rp.allowance().rate <= before;
                     check(lowered || S::INFO.raises_on_signal, "a signal raises the rate only in schemes that say so")?;
                 }
             }
             Call::Wait(ns) => {
                 now += Duration(u64::from(ns) * 1000);
+                if let Some(&echo) = echoes.next() {
+                    let (acked, lost) = (Octets(1500), Octets(1500 * u64::from(ns % 8 == 0)));
+                    let ack = Ack { acked, lost, rtt: Duration(u64::from(ns) * 1000), echo };
+                    rp.on_ack(now, FLOWS[0], &ack, words, &mut sent);
+                    if ns % 16 == 1 {
+                        rp.on_silence(now, FLOWS[0], Octets(3000));
+                    }
+                }
                 if rp.next_timeout().is_some_and(|at| at <= now) {
                     rp.on_timeout(now, words, &mut sent);
                 }
@@ -210,6 +258,8 @@ fn drive_rp<S: Scheme>(
         let rate = rp.allowance().rate;
         let least = given.least_rate;
         check(rate.0 == 0 || (least..=LINE.0).contains(&rate.0), "the allowed rate is zero or within [minimum, line]")?;
+        let window = rp.allowance().window;
+        check(window.is_none() || acknowledged::<S>(), "only a scheme with acknowledgements has a window")?;
         check(rp.limiting() || rate == LINE, "without a limiter the rate is the line's")?;
         let mut row = vec![i64::MIN; S::Rp::VARS.len()];
         rp.vars(&mut row);
@@ -237,10 +287,13 @@ fn drive_np<S: Scheme>(
             Call::Frame(octets) => {
                 let mut tag = tags.next().copied().unwrap_or_default();
                 np.on_frame(now, frame(octets, &mut tag), words, &mut sent);
+                if let Some(echo) = np.acknowledge(now, frame(octets, &mut tag)) {
+                    log.note(echo);
+                }
             }
             Call::Refused(_) | Call::Leaves => {
                 if let Some(&probe) = probes.next() {
-                    np.on_signal(now, probe, words, &mut sent);
+                    np.on_signal(now, FLOWS[0], probe, words, &mut sent);
                 }
             }
             Call::Wait(ns) => now += Duration(u64::from(ns) * 1000),
@@ -261,10 +314,18 @@ fn drive_np<S: Scheme>(
         }
         log.note(np.next_timeout());
     }
+    let mut tag = tags.next().copied().unwrap_or_default();
+    let last = np.acknowledge(now, Frame { last: true, ..frame(1499, &mut tag) });
+    check(last.is_some() || !acknowledged::<S>(), "the last frame of a flow is acknowledged")?;
     let own = sent.addressees.iter().all(|&to| to == To::Source(FLOWS[0]));
     check(own, "a notification point signals the source of its own flow")?;
     log.append(sent);
     Ok(())
+}
+
+/// Whether the scheme has acknowledgements: its type of echo has values.
+fn acknowledged<S: Scheme>() -> bool {
+    size_of::<Option<S::Echo>>() > 0
 }
 
 /// Left alone and sending, the rate returns to the line's.
@@ -279,7 +340,12 @@ fn recovers<S: Scheme>(rp: &mut S::Rp, words: &mut Words) -> Result<(), TestCase
             rp.on_timeout(now, words, &mut Nobody);
         }
         for i in 0..16 {
-            rp.on_send(now, Release { flow: FLOWS[i % 2], octets: 9000, last: false }, words, &mut Nobody);
+            rp.on_send(
+                now,
+                Release { flow: FLOWS[i % 2], octets: 9000, seq: Octets(0), last: false },
+                words,
+                &mut Nobody,
+            );
         }
     }
     check(false, "a scheme that recovers alone returns to the line rate")
@@ -300,16 +366,16 @@ fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
         let (mut words, mut log) = (Words(seed), Log::default());
         let (mut cp, mut rp) = (S::Cp::new(config, place()), S::Rp::new(config, LINE));
         let mut np = S::Np::new(config, FLOWS[0]);
-        drive_cp::<S>(&mut cp, &first, &mut words, &mut log)?;
+        drive_cp::<S>(&mut cp, &first, given, &mut words, &mut log)?;
         drive_np::<S>(&mut np, &first, given, &mut words, &mut log)?;
         drive_rp::<S>(&mut rp, &first, given, &mut words, &mut log)?;
         // Clone and replay: the copy goes on exactly as the original does.
         let (mut cp2, mut np2, mut rp2) = (cp.clone(), np.clone(), rp.clone());
         let (mut words2, mut log2) = (words.clone(), log.clone());
-        drive_cp::<S>(&mut cp, &then, &mut words, &mut log)?;
+        drive_cp::<S>(&mut cp, &then, given, &mut words, &mut log)?;
         drive_np::<S>(&mut np, &then, given, &mut words, &mut log)?;
         drive_rp::<S>(&mut rp, &then, given, &mut words, &mut log)?;
-        drive_cp::<S>(&mut cp2, &then, &mut words2, &mut log2)?;
+        drive_cp::<S>(&mut cp2, &then, given, &mut words2, &mut log2)?;
         drive_np::<S>(&mut np2, &then, given, &mut words2, &mut log2)?;
         drive_rp::<S>(&mut rp2, &then, given, &mut words2, &mut log2)?;
         check(log.text == log2.text, "the same calls give the same answers")?;
@@ -392,7 +458,7 @@ fn names_are_unique() {
 
 #[test]
 fn a_broken_scheme_is_found_out() {
-    use broken::{Broken, Config};
+    use broken::{Broken, Config, Deaf};
     assert_eq!(conforms::<Broken<0>>(&Config), Ok(()), "the scheme that breaks nothing");
     let found = [
         (conforms::<Broken<1>>(&Config), "within [minimum, line]"),
@@ -413,6 +479,9 @@ fn a_broken_scheme_is_found_out() {
         (conforms::<Broken<16>>(&Config), "raises the rate only"),
         (conforms::<Broken<17>>(&Config), "raises the rate only"),
         (conforms::<Broken<18>>(&Config), "within [minimum, line]"),
+        (conforms::<Broken<19>>(&Config), "to queues that the port has"),
+        (conforms::<Broken<20>>(&Config), "the last frame of a flow is acknowledged"),
+        (conforms::<Deaf>(&Config), "only a scheme with acknowledgements has a window"),
     ];
     for (i, (result, rule)) in found.iter().enumerate() {
         let message = result.as_ref().expect_err("each breaks a rule");

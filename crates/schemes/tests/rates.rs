@@ -116,7 +116,7 @@ proptest! {
         let mut known = std::collections::BTreeSet::new();
         for (round, (call, flow, cp, mbps, wait_us)) in (1..).zip(calls) {
             now += Duration::from_us(wait_us);
-            r.on_timeout(now, &mut words, |_| ());
+            r.on_timeout(now, &mut words, |_, _| ());
             prop_assert!(r.next_timeout().is_none_or(|at| at > now), "after a timeout the next one lies ahead");
             let flow = FlowKey(flow);
             match call {
@@ -126,7 +126,7 @@ proptest! {
                 }
                 1 => {
                     let rate = Some(BitRate::from_mbps(mbps));
-                    r.on_probe(now, Probe { flow, round, rate, cp: CpId(cp + 1) });
+                    r.on_probe(now, flow, Probe { round, rate, cp: CpId(cp + 1), returned: true });
                 }
                 2 if known.contains(&flow) => r.on_bcn00(now, flow, CpId(cp + 1)),
                 _ => {
@@ -135,7 +135,7 @@ proptest! {
                         let at = r.admits(now, flow);
                         prop_assert!(at >= now);
                         now = at;
-                        r.on_send(now, Release { flow, octets: 1500, last: false });
+                        r.on_send(now, Release { flow, octets: 1500, seq: Octets(0), last: false });
                     }
                     if known.len() > 1 && known.contains(&flow) && !free {
                         prop_assert!(r.admits(now, flow) >= now + Duration(1_200_000));

@@ -1,17 +1,20 @@
 //! The event loop: takes events in order and lets hosts and fabric act on them.
 
-use penstock_schemes::{BitRate, Duration, Instant, NotificationPoint, Octets, ReactionPoint, Scheme};
+use penstock_schemes::{BitRate, Duration, HEADER, Instant, NotificationPoint, Octets, ReactionPoint, Scheme};
 
+use crate::acknowledgement::{Known, Receipt, acknowledged};
 use crate::agenda::{Agenda, NO_LANE};
 use crate::event::{Event, MAX_INDEX};
 use crate::fabric::{Fabric, Outbox};
-use crate::frame::{GONE, NONE, Payload, Slot};
+use crate::frame::{GONE, Kind, NONE, Payload, Slot};
 use crate::measure::Reading;
-use crate::network::{Feedback, FlowId, Hop, Network, NodeKind, Pacer, PortEvent, QueueId, RpId, Traffic};
+use crate::network::{
+    Feedback, FlowId, Hop, Network, NodeKind, Pacer, PortEvent, QueueId, ReactionPointSpec, RpId, Traffic,
+};
 use crate::outcome::Totals;
 use crate::probe::{FlowNow, Probe, QueueNow, View};
 use crate::random::{Owner, Stream};
-use crate::source::{FlowState, HostState, Limiter, limiter_stream};
+use crate::source::{Destinations, FlowState, HostState, Limiter, limiter_stream};
 
 pub(crate) const NEVER: u64 = u64::MAX;
 
@@ -23,6 +26,9 @@ pub(crate) struct NpState<S: Scheme> {
     pub(crate) flow: u32,
     pub(crate) leaf: u32,
     pub(crate) armed: u64,
+    /// What has come, and the length of an acknowledgement: where the scheme has acknowledgements.
+    pub(crate) receipt: Receipt,
+    pub(crate) ack_octets: u16,
 }
 
 impl<S: Scheme> NpState<S> {
@@ -83,6 +89,8 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     pub(crate) hops: Vec<Hop>,
     pub(crate) steps: Vec<Step>,
     pub(crate) nps: Vec<NpState<S>>,
+    /// What sources know of each notification point, where the scheme has acknowledgements.
+    pub(crate) known: Vec<Known>,
     /// The notification point of each leaf hop.
     pub(crate) np_of_hop: Vec<u32>,
     pub(crate) changes: Vec<crate::network::Change>,
@@ -108,7 +116,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     ///
     /// # Panics
     /// If `network` is not what its documentation says, if it has priority flow control and the engine has not (`PFC`), if
-    /// there is not one configuration a priority, or if there are more than 2^28 entities of a kind.
+    /// there is not one configuration a priority, or if there are more than 2^27 entities of a kind.
     pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
         assert!(
             network.ports.len().max(network.flows.len()).max(network.hops.len()) < MAX_INDEX,
@@ -126,23 +134,17 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
         }
         for (index, (spec, class)) in network.reaction_points.iter().zip(classes).enumerate() {
-            let port = &network.ports[spec.port.index()];
-            let rp = S::Rp::new(&configs[class], port.rate);
-            limiters.push(Limiter::new(
-                Some(rp),
-                limiter_stream(seed, index),
-                spec.port.0,
-                port.node.0,
-                port.rate,
-                spec.pacer,
-            ));
+            let rp = S::Rp::new(&configs[class], network.ports[spec.port.index()].rate);
+            let (tag, stream) = (S::tag_octets(&configs[class]), limiter_stream(seed, index));
+            limiters.push(Limiter::new(network, *spec, Some(rp), tag, stream));
         }
         let mut nps = Vec::new();
         let mut np_of_hop = vec![NONE; network.hops.len()];
         let mut flows = Vec::new();
         for (index, flow) in network.flows.iter().enumerate() {
             let leaves = network.route(FlowId(index as u32)).filter(|h| network.hops[h.index()].children == 0);
-            let mut destinations = 0;
+            let first_np = nps.len() as u32;
+            let echo = S::echo_octets(&configs[network.class(flow.priority)]);
             for leaf in leaves {
                 np_of_hop[leaf.index()] = nps.len() as u32;
                 nps.push(NpState {
@@ -151,21 +153,26 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                     flow: index as u32,
                     leaf: leaf.0,
                     armed: NEVER,
+                    receipt: Receipt::default(),
+                    ack_octets: HEADER + echo,
                 });
-                destinations += 1;
             }
+            let destinations = nps.len() as u32 - first_np;
             let limiter = flow.reaction_point.map_or_else(
                 || {
-                    let port_id = network.hops[flow.root.index()].port;
-                    let port = &network.ports[port_id.index()];
+                    let port = network.hops[flow.root.index()].port;
                     let stream = limiter_stream(seed, limiters.len());
-                    limiters.push(Limiter::new(None, stream, port_id.0, port.node.0, port.rate, Pacer::Ideal));
+                    let spec = ReactionPointSpec { port, pacer: Pacer::Ideal };
+                    limiters.push(Limiter::new(network, spec, None, 0, stream));
                     (limiters.len() - 1) as u32
                 },
                 |rp| rp.0,
             );
             limiters[limiter as usize].flows.push(index as u32);
-            flows.push(FlowState::new(network, index, limiter, destinations, seed));
+            let places = Destinations { first: first_np, count: destinations };
+            let mut state = FlowState::new(network, index, limiter, places, seed);
+            state.tag = limiters[limiter as usize].tag;
+            flows.push(state);
             fabric.agenda.push(NO_LANE, flow.start.0, Event::Start(index as u32).pack());
             if let Some(stop) = flow.stop {
                 fabric.agenda.push(NO_LANE, stop.0, Event::Stop(index as u32).pack());
@@ -204,6 +211,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             probe,
             hops: network.hops.clone(),
             steps: network.hops.iter().map(step).chain([Step { port: 0, next: LOST }]).collect(),
+            known: if acknowledged::<S>() { vec![Known::default(); nps.len()] } else { Vec::new() },
             nps,
             np_of_hop,
             changes: network.changes.clone(),
@@ -275,6 +283,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                     }
                 }
                 Event::NpTimer(np) => self.np_timeout(np),
+                Event::Silence(flow) => self.silence(flow),
                 Event::Start(flow) => self.start(flow),
                 Event::Stop(flow) => self.stop(flow),
                 Event::Change(index) => self.change(index),
@@ -374,10 +383,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 for &frame in &lost {
                     let slot = self.state.fabric.frames.get_mut(frame);
                     (slot.class, slot.hop) = (GONE, self.hops.len() as u32);
-                    if matches!(slot.payload, Payload::Data(_)) {
-                        self.state.flows[slot.flow as usize].lost += 1;
+                    let (kind, flow) = (slot.kind(), slot.flow);
+                    if kind == Kind::Data {
+                        self.state.flows[flow as usize].lost += 1;
                     } else {
-                        self.state.totals.signals_lost += 1;
+                        self.count_drop(flow, kind);
                     }
                 }
                 self.state.fabric.set_down(port, lost.len() as u64);
@@ -399,7 +409,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let hop = self.hops.get(slot.hop as usize).filter(|_| slot.at > 0)?;
         Some(match slot.payload {
             Payload::Data(_) | Payload::Down(_) => hop.port.0,
-            Payload::Up { .. } => hop.back.0,
+            Payload::Up { .. } | Payload::Back(_) | Payload::Ack { .. } => hop.back.0,
         })
     }
 
@@ -433,7 +443,7 @@ impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
         let active = f.active();
         FlowNow {
             allowed: BitRate(if active { self.limiters[f.limiter as usize].rate } else { 0 }),
-            delivered: Octets(f.delivered_octets / u64::from(f.destinations)),
+            delivered: Octets(f.delivered_octets / u64::from(f.destinations.count)),
             sent: Octets(f.sent_octets),
             signals: f.signals,
         }

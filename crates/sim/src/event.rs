@@ -1,4 +1,4 @@
-//! The kinds of events, packed into 32 bits: four for the kind, the rest for an index.
+//! The kinds of events, packed into 32 bits: five for the kind, the rest for an index.
 
 /// What happens, and to which entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,9 +35,11 @@ pub(crate) enum Event {
     Refresh(u32),
     /// This flow's generator is to make what is due. Housekeeping: it changes nothing, and counts as no event.
     Generate(u32),
+    /// No acknowledgement of this flow may have come for too long.
+    Silence(u32),
 }
 
-const INDEX_BITS: u32 = 28;
+const INDEX_BITS: u32 = 27;
 
 /// The largest number of entities of a kind.
 pub(crate) const MAX_INDEX: usize = (1 << INDEX_BITS) - 1;
@@ -62,6 +64,7 @@ impl Event {
             Self::Stopping(i) => (13, i),
             Self::Refresh(i) => (14, i),
             Self::Generate(i) => (15, i),
+            Self::Silence(i) => (16, i),
         };
         kind << INDEX_BITS | index
     }
@@ -91,7 +94,8 @@ impl Event {
             12 => Self::Pause(i),
             13 => Self::Stopping(i),
             14 => Self::Refresh(i),
-            _ => Self::Generate(i),
+            15 => Self::Generate(i),
+            _ => Self::Silence(i),
         }
     }
 }

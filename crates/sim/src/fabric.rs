@@ -7,11 +7,12 @@
 //! With priority flow control (`PFC`) departures from switches have consequences elsewhere: there the end of each
 //! transmission is an event as well.
 
-use penstock_schemes::{BitRate, CongestionPoint, Duration, Fate, Instant, Octets, Out, Place, Scheme};
+use penstock_schemes::{BitRate, CongestionPoint, Duration, Fate, FlowKey, Instant, Octets, Out, Place, Scheme};
 
+use crate::admission::{Admitted, Entry};
 use crate::agenda::{Agenda, Lane, NO_LANE, RELEASES};
 use crate::event::Event;
-use crate::frame::{Frames, NONE, Payload};
+use crate::frame::{Frames, GONE, NONE, Payload};
 use crate::network::{Capacity, Network, NodeKind, PortId, QueueId};
 use crate::pause::Pauses;
 use crate::port::{PortState, QueueState};
@@ -33,7 +34,7 @@ impl<S: Scheme> Out<S> for Sender<'_, S> {
 #[derive(Debug, Clone)]
 pub(crate) struct CpState<S: Scheme> {
     pub(crate) cp: S::Cp,
-    stream: Stream,
+    pub(crate) stream: Stream,
     queue: u32,
     /// Signals that it has sent.
     pub(crate) signals: u64,
@@ -54,11 +55,15 @@ pub(crate) struct Fabric<S: Scheme, const PFC: bool> {
     /// Priority flow control; idle unless `PFC`.
     pub(crate) pauses: Pauses,
     facts: Vec<FlowFacts>,
+    classes: Classes,
 }
+
+/// The class of each priority; [`GONE`] where no flow has it.
+pub(crate) type Classes = [u8; 8];
 
 /// What ports need to know of a flow.
 #[derive(Debug, Clone, Copy)]
-struct FlowFacts {
+pub(crate) struct FlowFacts {
     weight: u16,
     class: u8,
 }
@@ -123,6 +128,10 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             per_port: per_port as u32,
             overhead: u32::from(network.wire_overhead),
             pauses: Pauses::new(network),
+            classes: std::array::from_fn(|priority| {
+                let class = network.priorities.iter().position(|&p| usize::from(p) == priority);
+                class.map_or(GONE, |class| class as u8)
+            }),
             facts: network
                 .flows
                 .iter()
@@ -177,13 +186,14 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             agenda: &mut self.agenda,
             cps: &mut self.cps,
             facts: &self.facts,
+            classes: &self.classes,
             pauses: &mut self.pauses,
         };
         (&mut self.ports[port as usize], around)
     }
 
-    /// Puts a frame into the queue of its class at `port`; false (and the frame is gone) if there is no room for it. `from` is
-    /// the port over whose line it has come, or [`NONE`].
+    /// Puts a frame into the queue of its class at `port`, or into the one that the congestion point there decides on. `from`
+    /// is the port over whose line it has come, or [`NONE`].
     #[inline(always)]
     pub(crate) fn enqueue(
         &mut self,
@@ -193,7 +203,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         octets: u16,
         from: u32,
         out: &mut Outbox<S>,
-    ) -> bool {
+    ) -> Entry {
         let (p, mut around) = self.at(port);
         around.settle(p);
         around.enqueue(p, index, class, octets, from, out)
@@ -224,6 +234,25 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         state.cp.on_timeout(Instant(self.now), &seen, &mut state.stream, &mut Sender(out));
         state.arm(&mut self.agenda, cp);
         Some(QueueId(queue))
+    }
+
+    /// A signal of the next hop of `flow` has come to `port`; `None` where no congestion point is there.
+    pub(crate) fn cp_signal(
+        &mut self,
+        port: u32,
+        flow: u32,
+        signal: S::Signal,
+        out: &mut Outbox<S>,
+    ) -> Option<QueueId> {
+        self.settle(port);
+        let class = self.class_of(flow);
+        let p = &self.ports[port as usize];
+        let q = &p.queues[usize::from(class)];
+        let state = self.cps.get_mut(q.cp as usize)?;
+        let seen = q.seen(p.rate, p.stops::<PFC>(class.into()));
+        state.cp.on_signal(Instant(self.now), FlowKey(flow), signal, &seen, &mut state.stream, &mut Sender(out));
+        state.arm(&mut self.agenda, q.cp);
+        Some(QueueId(state.queue))
     }
 
     fn arm_cp(&mut self, cp: usize) {
@@ -295,8 +324,9 @@ pub(crate) struct Around<'a, S: Scheme, const PFC: bool> {
     pub(crate) now: u64,
     pub(crate) frames: &'a mut Frames<S>,
     pub(crate) agenda: &'a mut Agenda,
-    cps: &'a mut Vec<CpState<S>>,
-    facts: &'a Vec<FlowFacts>,
+    pub(crate) cps: &'a mut Vec<CpState<S>>,
+    pub(crate) facts: &'a Vec<FlowFacts>,
+    pub(crate) classes: &'a Classes,
     pub(crate) pauses: &'a mut Pauses,
 }
 
@@ -310,6 +340,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             agenda: self.agenda,
             cps: self.cps,
             facts: self.facts,
+            classes: self.classes,
             pauses: self.pauses,
         }
     }
@@ -401,17 +432,17 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         octets: u16,
         from: u32,
         out: &mut Outbox<S>,
-    ) -> bool {
-        let class = u32::from(class);
+    ) -> Entry {
+        let mut admitted = Admitted { class: u32::from(class), octets, entry: Entry::Queued };
+        if S::Cp::ADMITS {
+            self.admit(p, index, from, &mut admitted);
+        }
+        let Admitted { class, octets, entry } = admitted;
         let (rate, stopped) = (p.rate, p.stops::<PFC>(class));
         let q = &mut p.queues[class as usize];
         let len = q.len + u64::from(octets);
-        let counter = if PFC { self.pauses.counter(from, class) } else { NONE };
-        let fits = if PFC && counter != NONE {
-            self.pauses.has_room(counter, octets)
-        } else {
-            len <= q.max_len || q.has_room_for_a_frame()
-        };
+        let counter = self.counter(from, class);
+        let fits = !(S::Cp::ADMITS && entry == Entry::Dropped) && self.fits(q, counter, octets);
         q.arrived += 1;
         if fits {
             q.statistics.pass(self.now, q.len);
@@ -436,7 +467,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         }
         if !fits {
             self.frames.remove(index);
-            return false;
+            return Entry::Dropped;
         }
         if p.busy_until <= self.now && !stopped {
             self.start(p, class, index, octets, self.now);
@@ -447,7 +478,23 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             p.queues[class as usize].waiting.push(self.frames, index);
             p.ready |= 1 << class;
         }
-        true
+        entry
+    }
+
+    /// The ingress counter of frames of `class` that come over the line of port `from`; [`NONE`] where nothing counts them.
+    #[inline(always)]
+    pub(crate) fn counter(&self, from: u32, class: u32) -> u32 {
+        if PFC { self.pauses.counter(from, class) } else { NONE }
+    }
+
+    /// Whether a frame has room in the queue, or in the ingress buffer that bounds it instead.
+    #[inline(always)]
+    pub(crate) fn fits(&self, q: &QueueState, counter: u32, octets: u16) -> bool {
+        if PFC && counter != NONE {
+            self.pauses.has_room(counter, octets)
+        } else {
+            q.len + u64::from(octets) <= q.max_len || q.has_room_for_a_frame()
+        }
     }
 
     /// A frame goes straight onto the free line of a port without queue.
@@ -497,7 +544,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
 
 /// A flow's weight, looked up so that the compiler may leave it out for schemes without weights.
 #[inline(always)]
-fn weight_of(facts: &[FlowFacts], flow: u32) -> u16 {
+pub(crate) fn weight_of(facts: &[FlowFacts], flow: u32) -> u16 {
     facts.get(flow as usize).map_or(1, |f| f.weight)
 }
 
@@ -514,7 +561,7 @@ fn common_lines(network: &Network) -> Vec<(BitRate, Duration)> {
 
 impl<S: Scheme> CpState<S> {
     #[inline]
-    fn arm(&mut self, agenda: &mut Agenda, index: u32) {
+    pub(crate) fn arm(&mut self, agenda: &mut Agenda, index: u32) {
         if let Some(Instant(at)) = self.cp.next_timeout()
             && at < self.armed
         {

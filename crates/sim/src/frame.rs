@@ -1,6 +1,6 @@
 //! The arena of frames. A frame stays in its slot from source to destination; a queue is a chain through slots.
 
-use penstock_schemes::{FlowKey, Frame, Instant, Scheme};
+use penstock_schemes::{CongestionPoint, FlowKey, Frame, Instant, Octets, Scheme};
 
 /// No frame, no entity.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -17,6 +17,40 @@ pub(crate) enum Payload<S: Scheme> {
     Down(S::Signal),
     /// A signal for the source, up the tree.
     Up { signal: S::Signal, origin: u32 },
+    /// A signal for the previous hop: up the tree over one link.
+    Back(S::Signal),
+    /// An acknowledgement of notification point `np`, up the tree. `lost` are the octets that are known there to be lost,
+    /// modulo 2^32; those that arrived are in the slot's `seq`. No variant of a scheme without acknowledgements, and then
+    /// without room in the slot.
+    Ack { np: u32, lost: u32, echo: S::Echo },
+}
+
+/// What is special about a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Marks(u8);
+
+impl Marks {
+    /// Nothing.
+    pub(crate) const NONE: Self = Self(0);
+    /// Its flow ends with it.
+    pub(crate) const LAST: Self = Self(1);
+    /// A queue has cut it down to its header.
+    pub(crate) const TRIMMED: Self = Self(2);
+
+    /// [`LAST`](Self::LAST) or [`NONE`](Self::NONE).
+    #[inline(always)]
+    pub(crate) fn last(last: bool) -> Self {
+        Self(u8::from(last))
+    }
+
+    #[inline(always)]
+    pub(crate) fn contains(self, mark: Self) -> bool {
+        self.0 & mark.0 != 0
+    }
+
+    pub(crate) fn with(self, mark: Self) -> Self {
+        Self(self.0 | mark.0)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -29,16 +63,38 @@ pub(crate) struct Slot<S: Scheme> {
     pub(crate) octets: u16,
     /// Which queue of each port it joins; [`GONE`] if the slot holds no frame, or one that a broken link has lost.
     pub(crate) class: u8,
-    /// Its flow ends with it.
-    pub(crate) last: bool,
-    /// When it was released.
+    pub(crate) marks: Marks,
+    /// When it was released; of an acknowledgement, when the frame that it answers was.
     pub(crate) sent_at: u64,
+    /// Octets that its flow had sent before it; of an acknowledgement, the octets that have arrived.
+    pub(crate) seq: u64,
     /// While on a line: when it reaches the far end. Else 0.
     pub(crate) at: u64,
     pub(crate) payload: Payload<S>,
 }
 
+/// As what a frame is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A data frame of its flow.
+    Data,
+    /// The header of a trimmed one.
+    Header,
+    Signal,
+    Ack,
+}
+
 impl<S: Scheme> Slot<S> {
+    #[inline(always)]
+    pub(crate) fn kind(&self) -> Kind {
+        match self.payload {
+            Payload::Data(_) if S::Cp::ADMITS && self.marks.contains(Marks::TRIMMED) => Kind::Header,
+            Payload::Data(_) => Kind::Data,
+            Payload::Down(_) | Payload::Up { .. } | Payload::Back(_) => Kind::Signal,
+            Payload::Ack { .. } => Kind::Ack,
+        }
+    }
+
     /// The data frame as a scheme sees it; `None` for a signal.
     #[inline(always)]
     pub(crate) fn data(&mut self, weight: u16) -> Option<Frame<'_, S::Tag>> {
@@ -47,7 +103,9 @@ impl<S: Scheme> Slot<S> {
             flow: FlowKey(self.flow),
             octets: self.octets,
             weight,
-            last: self.last,
+            seq: Octets(self.seq),
+            last: self.marks.contains(Marks::LAST),
+            trimmed: self.marks.contains(Marks::TRIMMED),
             sent_at: Instant(self.sent_at),
             tag,
         })

@@ -1,12 +1,14 @@
 //! Hosts: limiters release frames, reaction points set their rates, limiters of one port take turns.
 
-use penstock_schemes::{FlowKey, Instant, ReactionPoint, Release, Scheme, To};
+use penstock_schemes::{FlowKey, Instant, Octets, ReactionPoint, Release, Scheme, To};
 
+use crate::acknowledgement::acknowledged;
+use crate::admission::Entry;
 use crate::agenda::{Agenda, NO_LANE, RELEASES};
 use crate::engine::{NEVER, Sim, State};
 use crate::event::Event;
 use crate::fabric::Sender;
-use crate::frame::{NONE, Payload, Slot};
+use crate::frame::{Kind, Marks, NONE, Payload, Slot};
 use crate::network::HopId;
 use crate::probe::Probe;
 use crate::source::{FlowState, Limiter};
@@ -179,7 +181,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let flow_index = limiter.flow_in_turn();
         let flow = &mut flows[flow_index as usize];
         let (octets, last) = flow.generator.take(now);
+        let octets = octets + limiter.tag;
         let wire_octets = u32::from(octets) + p.overhead;
+        let seq = flow.sent_octets - flow.sent * u64::from(p.overhead);
         flow.sent += 1;
         flow.sent_octets += u64::from(wire_octets);
         if last {
@@ -188,13 +192,27 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
         limiter.spend(now, wire_octets);
         let tag = limiter.rp.as_mut().map_or_else(S::Tag::default, |rp| {
-            let frame = Release { flow: FlowState::key(flow_index), octets, last };
+            let frame = Release { flow: FlowState::key(flow_index), octets, seq: Octets(seq), last };
             rp.on_send(Instant(now), frame, &mut limiter.stream, &mut Sender(&mut self.outbox))
         });
         let class = flow.class;
         let payload = Payload::Data(tag);
-        let slot =
-            Slot { next: NONE, flow: flow_index, hop: flow.root, octets, class, last, sent_at: now, at: 0, payload };
+        if acknowledged::<S>() && limiter.rp.is_some() {
+            limiter.in_flight += u64::from(octets);
+            flow.send(now, flow_index, octets, around.agenda);
+        }
+        let slot = Slot {
+            next: NONE,
+            flow: flow_index,
+            hop: flow.root,
+            octets,
+            class,
+            marks: Marks::last(last),
+            sent_at: now,
+            seq,
+            at: 0,
+            payload,
+        };
         let (mut wake, overhead) = (NEVER, p.overhead);
         let alone = limiter.flows.len() == 1;
         let changed = adopt(limiter, limiter_index, around.agenda);
@@ -207,20 +225,20 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             std::mem::swap(&mut self.outbox, &mut self.outbox_of_rp);
         }
         let index = around.frames.insert(slot);
-        let queued = if p.arbiter {
+        let entry = if p.arbiter {
             around.pass(p, index, class, octets);
-            true
+            Entry::Queued
         } else {
             around.enqueue(p, index, class, octets, NONE, &mut self.outbox)
         };
         if wake != NEVER {
             around.agenda.push(RELEASES, wake, Event::Release(limiter_index).pack());
         }
-        if !queued {
-            flow.dropped += 1;
+        if entry != Entry::Queued {
+            self.count_refusal(flow_index, Kind::Data, entry);
         }
         if !self.outbox.is_empty() || P::ARRIVALS {
-            self.seen_at_queue(port, class, flow_index, queued);
+            self.seen_at_queue(port, class, flow_index, entry == Entry::Queued);
         }
         if changed.anything() {
             self.take_over(limiter_index, changed);

@@ -1,17 +1,20 @@
 //! Frames and signals on their ways: down the tree to destinations, up the tree to sources.
 
 use penstock_schemes::{
-    Class, FlowKey, Instant, NotificationPoint, Octets, ReactionPoint, Scheme, Signal, SignalKind, To,
+    Class, Duration, FlowKey, Instant, NotificationPoint, Octets, ReactionPoint, Scheme, Signal, SignalKind, To,
 };
 
+use crate::acknowledgement::acknowledged;
+use crate::admission::Entry;
 use crate::agenda::NO_LANE;
 use crate::engine::{LEAF, LOST, NEVER, NpState, Sim, State};
 use crate::event::Event;
 use crate::fabric::Sender;
-use crate::frame::{NONE, Payload, Slot};
+use crate::frame::{Kind, Marks, NONE, Payload, Slot};
 use crate::network::{Feedback, FlowId, HopId, QueueId};
 use crate::pfc::LARGEST_SIGNAL;
 use crate::probe::{Probe, SignalSeen};
+use crate::source::FlowState;
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// A frame has reached the far end of a line.
@@ -19,16 +22,15 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn deliver(&mut self, index: u32) {
         let slot = self.state.fabric.frames.get_mut(index);
         let step = self.steps[slot.hop as usize];
-        let data = match slot.payload {
-            Payload::Data(_) => true,
-            Payload::Down(_) => false,
-            Payload::Up { .. } => return self.ascend(index),
+        let kind = match slot.payload {
+            Payload::Data(_) | Payload::Down(_) => slot.kind(),
+            Payload::Up { .. } | Payload::Back(_) | Payload::Ack { .. } => return self.ascend(index),
         };
         if step.next < LOST {
             slot.hop = step.next;
             let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
             self.state.fabric.cross(step.port);
-            self.forward(index, step.next, flow, class, octets, step.port, data);
+            self.forward(index, step.next, flow, class, octets, step.port, kind);
         } else if step.next == LOST {
             // Its slot was kept for this event.
             self.state.fabric.frames.remove(index);
@@ -40,14 +42,14 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// The frame, which has come over the line of port `from`, joins the queue of hop `next`, which is its hop already.
     #[inline(always)]
-    pub(crate) fn forward(&mut self, index: u32, next: u32, flow: u32, class: u8, octets: u16, from: u32, data: bool) {
+    pub(crate) fn forward(&mut self, index: u32, next: u32, flow: u32, class: u8, octets: u16, from: u32, kind: Kind) {
         let port = self.steps[next as usize].port;
-        let queued = self.state.fabric.enqueue(port, index, class, octets, from, &mut self.outbox);
-        if !queued {
-            self.count_drop(flow, data);
+        let entry = self.state.fabric.enqueue(port, index, class, octets, from, &mut self.outbox);
+        if entry != Entry::Queued {
+            self.count_refusal(flow, kind, entry);
         }
-        if !self.outbox.is_empty() || (P::ARRIVALS && data) {
-            self.seen_at_queue(port, class, flow, queued);
+        if !self.outbox.is_empty() || (P::ARRIVALS && kind == Kind::Data) {
+            self.seen_at_queue(port, class, flow, entry == Entry::Queued);
         }
     }
 
@@ -71,18 +73,21 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let (from, first, n) = (hop.port.0, hop.first_child.0, u32::from(hop.children));
         let extra = u64::from(n) - 1;
         self.charge(extra);
-        if matches!(slot.payload, Payload::Data(_)) {
-            self.state.totals.copies_made += extra;
-            self.state.flows[slot.flow as usize].copies += extra;
-        } else {
-            self.state.totals.signals_sent += extra;
+        let kind = slot.kind();
+        match kind {
+            Kind::Data => {
+                self.state.totals.copies_made += extra;
+                self.state.flows[slot.flow as usize].copies += extra;
+            }
+            Kind::Header => self.state.totals.headers_sent += extra,
+            Kind::Signal => self.state.totals.signals_sent += extra,
+            Kind::Ack => unreachable!("acknowledgements go up the tree"),
         }
         for i in 0..n {
             let copy = if i == 0 { index } else { self.state.fabric.frames.insert(slot.clone()) };
             let next = first + i;
             self.state.fabric.frames.get_mut(copy).hop = next;
-            let data = matches!(slot.payload, Payload::Data(_));
-            self.forward(copy, next, slot.flow, slot.class, slot.octets, from, data);
+            self.forward(copy, next, slot.flow, slot.class, slot.octets, from, kind);
         }
     }
 
@@ -99,22 +104,39 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let np = self.np_of_hop[hop as usize];
         let state = &mut self.nps[np as usize];
         let slot = fabric.frames.get_mut(index);
+        let mut ack = None;
         if let Some(frame) = slot.data(weight) {
             let flow = &mut flows[flow_index as usize];
-            flow.delivered += 1;
-            flow.delivered_octets += u64::from(frame.octets) + u64::from(fabric.overhead);
-            if flow.delivered == flow.expected {
-                flow.completed = Some(Instant(now));
+            if frame.trimmed {
+                totals.headers_delivered += 1;
+            } else {
+                flow.delivered += 1;
+                flow.delivered_octets += u64::from(frame.octets) + u64::from(fabric.overhead);
+                if flow.delivered == flow.expected {
+                    flow.completed = Some(Instant(now));
+                }
             }
             state.np.on_frame(Instant(now), frame, &mut state.stream, &mut Sender(&mut self.outbox));
+            if acknowledged::<S>() {
+                ack = state.acknowledge(now, slot, weight, flow);
+            }
         } else if let Payload::Down(signal) = slot.payload {
             totals.probes_delivered += 1;
-            state.np.on_signal(Instant(now), signal, &mut state.stream, &mut Sender(&mut self.outbox));
+            state.np.on_signal(
+                Instant(now),
+                FlowState::key(flow_index),
+                signal,
+                &mut state.stream,
+                &mut Sender(&mut self.outbox),
+            );
         }
         fabric.frames.remove(index);
         state.arm(&mut fabric.agenda, np);
         if !self.outbox.is_empty() {
             self.route_from_np(np);
+        }
+        if let Some(ack) = ack {
+            self.send_ack(np, ack);
         }
     }
 
@@ -127,9 +149,12 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         };
         let (port, parent) = (hop.back.0, hop.parent);
         self.state.fabric.cross(port);
-        match parent {
-            Some(parent) => self.climb(index, parent, port),
-            None => self.signal_arrives(index),
+        match self.state.fabric.frames.get(index).payload {
+            Payload::Back(_) => self.reaches_previous_hop(index),
+            _ => match parent {
+                Some(parent) => self.climb(index, parent, port),
+                None => self.reaches_source(index),
+            },
         }
     }
 
@@ -138,18 +163,29 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn climb(&mut self, index: u32, hop: HopId, from: u32) {
         let slot = self.state.fabric.frames.get_mut(index);
         slot.hop = hop.0;
-        let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
+        let (flow, class, octets, kind) = (slot.flow, slot.class, slot.octets, slot.kind());
         let port = self.hops[hop.index()].back.0;
-        if !self.state.fabric.enqueue(port, index, class, octets, from, &mut self.outbox) {
-            self.count_drop(flow, false);
+        let entry = self.state.fabric.enqueue(port, index, class, octets, from, &mut self.outbox);
+        if entry == Entry::Dropped {
+            self.count_drop(flow, kind);
         }
     }
 
-    pub(crate) fn count_drop(&mut self, flow: u32, data: bool) {
-        if data {
-            self.state.flows[flow as usize].dropped += 1;
-        } else {
-            self.state.totals.signals_lost += 1;
+    /// A queue has dropped a frame, or kept its header alone.
+    #[cold]
+    pub(crate) fn count_refusal(&mut self, flow: u32, kind: Kind, entry: Entry) {
+        self.count_drop(flow, kind);
+        if entry == Entry::Trimmed {
+            self.state.totals.headers_sent += 1;
+        }
+    }
+
+    pub(crate) fn count_drop(&mut self, flow: u32, kind: Kind) {
+        match kind {
+            Kind::Data => self.state.flows[flow as usize].dropped += 1,
+            Kind::Header => self.state.totals.headers_lost += 1,
+            Kind::Signal => self.state.totals.signals_lost += 1,
+            Kind::Ack => self.state.totals.acks_lost += 1,
         }
     }
 
@@ -163,14 +199,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
         self.charge(self.outbox.len() as u64);
         for (to, priority, signal) in std::mem::take(&mut self.outbox) {
-            let (To::Source(FlowKey(flow)) | To::Destination(FlowKey(flow))) = to;
+            let (To::Source(FlowKey(flow)) | To::Destination(FlowKey(flow)) | To::PreviousHop(FlowKey(flow))) = to;
             let hop = self.hop_at(flow, port);
+            let parent = self.hops[hop.index()].parent;
             match to {
-                To::Source(_) => {
-                    let parent = self.hops[hop.index()].parent;
-                    self.send_up(flow, parent, priority, signal, queue);
-                }
+                To::Source(_) => self.send_up(flow, parent, priority, signal, queue),
                 To::Destination(_) => self.send_down(flow, hop, priority, signal),
+                To::PreviousHop(_) => self.send_back(flow, parent, priority, signal),
             }
         }
     }
@@ -194,14 +229,31 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let start = hop.map_or(NONE, |h| h.0);
         let index = self.signal_frame(flow, start, class, Payload::Up { signal, origin });
         match (self.feedback, hop) {
-            (Feedback::Ideal(delay), _) => {
-                self.state.ideal_in_flight += 1;
-                let at = self.state.fabric.now + delay.0;
-                self.state.fabric.agenda.push(NO_LANE, at, Event::Ideal(index).pack());
-            }
-            (Feedback::InBand, None) => self.signal_arrives(index),
+            (Feedback::Ideal(delay), _) => self.send_outside(index, delay),
+            (Feedback::InBand, None) => self.reaches_source(index),
             (Feedback::InBand, Some(hop)) => self.climb(index, hop, NONE),
         }
+    }
+
+    /// A signal for the previous hop of `flow`: to the port of hop `parent`, if the frames come from a port at all.
+    fn send_back(&mut self, flow: u32, parent: Option<HopId>, class: Class, signal: S::Signal) {
+        let Some(parent) = parent else {
+            self.state.totals.signals_sent += 1;
+            self.state.totals.signals_discarded += 1;
+            return;
+        };
+        let index = self.signal_frame(flow, parent.0, class, Payload::Back(signal));
+        match self.feedback {
+            Feedback::Ideal(delay) => self.send_outside(index, delay),
+            Feedback::InBand => self.climb(index, parent, NONE),
+        }
+    }
+
+    /// The signal travels outside of the network.
+    fn send_outside(&mut self, index: u32, delay: Duration) {
+        self.state.ideal_in_flight += 1;
+        let at = self.state.fabric.now + delay.0;
+        self.state.fabric.agenda.push(NO_LANE, at, Event::Ideal(index).pack());
     }
 
     /// A signal for the destinations of `flow` leaves a station by `hop`. Probes are frames even where feedback is ideal:
@@ -211,14 +263,15 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let port = self.hops[hop.index()].port.0;
         let slot = self.state.fabric.frames.get(index);
         let (class, octets) = (slot.class, slot.octets);
-        if !self.state.fabric.enqueue(port, index, class, octets, NONE, &mut self.outbox) {
-            self.count_drop(flow, false);
+        let entry = self.state.fabric.enqueue(port, index, class, octets, NONE, &mut self.outbox);
+        if entry == Entry::Dropped {
+            self.count_drop(flow, Kind::Signal);
         }
     }
 
     pub(crate) fn signal_frame(&mut self, flow: u32, hop: u32, class: Class, payload: Payload<S>) -> u32 {
-        let (Payload::Up { signal, .. } | Payload::Down(signal)) = &payload else {
-            unreachable!("data frames come from limiters")
+        let (Payload::Up { signal, .. } | Payload::Down(signal) | Payload::Back(signal)) = &payload else {
+            unreachable!("data frames come from limiters, acknowledgements from `send_ack`")
         };
         let octets = signal.octets();
         debug_assert!(
@@ -233,19 +286,47 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.state.totals.signals_sent += 1;
         self.state.totals.probes_sent += u64::from(matches!(payload, Payload::Down(_)));
         let sent_at = fabric.now;
-        fabric.frames.insert(Slot { next: NONE, flow, hop, octets, class, last: false, sent_at, at: 0, payload })
+        let marks = Marks::NONE;
+        fabric.frames.insert(Slot { next: NONE, flow, hop, octets, class, marks, sent_at, seq: 0, at: 0, payload })
     }
 
     pub(crate) fn ideal_arrival(&mut self, index: u32) {
         self.state.ideal_in_flight -= 1;
-        self.signal_arrives(index);
+        match self.state.fabric.frames.get(index).payload {
+            Payload::Back(_) => self.reaches_previous_hop(index),
+            _ => self.reaches_source(index),
+        }
+    }
+
+    /// A signal has reached the node before the one that sent it. Without a congestion point at the port of its flow it
+    /// ends there.
+    fn reaches_previous_hop(&mut self, index: u32) {
+        let slot = self.state.fabric.frames.get(index);
+        let Payload::Back(signal) = slot.payload else { unreachable!("only signals for previous hops end here") };
+        let (flow, hop) = (slot.flow, slot.hop);
+        self.state.fabric.frames.remove(index);
+        let port = self.hops[hop as usize].port.0;
+        match self.state.fabric.cp_signal(port, flow, signal, &mut self.outbox) {
+            Some(queue) => {
+                self.state.totals.signals_to_previous_hops += 1;
+                self.route_from_cp(queue.0);
+            }
+            None => self.state.totals.signals_discarded += 1,
+        }
+    }
+
+    /// A signal or an acknowledgement has reached its source.
+    fn reaches_source(&mut self, index: u32) {
+        match self.state.fabric.frames.get(index).payload {
+            Payload::Up { signal, origin } => self.signal_arrives(index, signal, origin),
+            Payload::Ack { np, lost, echo } => self.ack_arrives(index, np, lost, echo),
+            _ => unreachable!("data frames end at destinations"),
+        }
     }
 
     /// A signal has reached its source.
-    pub(crate) fn signal_arrives(&mut self, index: u32) {
-        let slot = self.state.fabric.frames.get(index);
-        let Payload::Up { signal, origin } = slot.payload else { unreachable!("only signals for sources end here") };
-        let flow = slot.flow;
+    fn signal_arrives(&mut self, index: u32, signal: S::Signal, origin: u32) {
+        let flow = self.state.fabric.frames.get(index).flow;
         self.state.fabric.frames.remove(index);
         let now = Instant(self.state.fabric.now);
         let limiter_index = self.state.flows[flow as usize].limiter;
@@ -254,9 +335,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.state.totals.signals_discarded += 1;
             return;
         };
-        rp.on_signal(now, signal, &mut limiter.stream, &mut Sender(&mut self.outbox));
+        rp.on_signal(now, FlowState::key(flow), signal, &mut limiter.stream, &mut Sender(&mut self.outbox));
         let rate = rp.allowance().rate;
-        let probes = u64::from(signal.kind() == SignalKind::Probe);
+        let probes = u64::from(signal.kind() == SignalKind::Reply);
         let flow_state = &mut self.state.flows[flow as usize];
         flow_state.signals += 1;
         flow_state.probes += probes;

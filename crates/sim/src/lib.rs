@@ -12,12 +12,15 @@
 //! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
 //! - `measure`: windows of measurement; `report`: the end of a run
 //! - [`pfc`]: the head-room that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues
+//! - `admission`: verdicts of congestion points; `acknowledgement`: what is in flight
 //! - `source`: generators and limiters; `host`: what releases and limits frames
 //!
 //! Two choices give the engine its speed. A frame costs one event per link, because ports settle their departures lazily
 //! (`fabric`). And everything is in arenas under indices: a frame is written once, at its source, and then only relinked.
 #![forbid(unsafe_code)]
 
+mod acknowledgement;
+mod admission;
 mod agenda;
 mod engine;
 mod event;

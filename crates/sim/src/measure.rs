@@ -243,7 +243,7 @@ fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowState
     let flow = |index: usize| {
         let (from, to, count) = (&start.flows[index], &end.flows[index], &counted.flows[index]);
         let flow = &flows[index];
-        let bits = (to.delivered_octets - from.delivered_octets) as f64 * 8.0 / f64::from(flow.destinations);
+        let bits = (to.delivered_octets - from.delivered_octets) as f64 * 8.0 / f64::from(flow.destinations.count);
         let (mean_rate_bps, std_rate_bps) = moments(
             to.rate_time - from.rate_time,
             to.rate_area - from.rate_area,

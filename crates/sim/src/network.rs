@@ -256,7 +256,7 @@ pub enum Excess {
 }
 
 /// A rate limiter in a host. Its flows share a priority.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct ReactionPointSpec {
     /// The host port that it feeds.
     pub port: PortId,

@@ -57,6 +57,24 @@ pub struct Totals {
     pub signals_in_flight: u64,
     /// Signals that reached a source without reaction point and were discarded there.
     pub signals_discarded: u64,
+    /// Signals of congestion points that reached the congestion point of the previous hop.
+    pub signals_to_previous_hops: u64,
+    /// Headers of trimmed frames, at the queues that cut them (where each counts as a data frame dropped) and at branches.
+    pub headers_sent: u64,
+    /// Headers that reached destinations.
+    pub headers_delivered: u64,
+    /// Headers dropped at full control queues or lost on broken links.
+    pub headers_lost: u64,
+    /// Headers under way at the end.
+    pub headers_in_flight: u64,
+    /// Acknowledgements that destinations sent.
+    pub acks_sent: u64,
+    /// Acknowledgements that reached sources.
+    pub acks_delivered: u64,
+    /// Acknowledgements dropped at full control queues or lost on broken links.
+    pub acks_lost: u64,
+    /// Acknowledgements under way at the end.
+    pub acks_in_flight: u64,
     /// Frames of priority flow control, pause and resume.
     pub pause_frames: u64,
     /// Frames, data or control, that crossed a link.
@@ -82,6 +100,13 @@ impl Totals {
             probes_delivered: self.probes_delivered - earlier.probes_delivered,
             signals_lost: self.signals_lost - earlier.signals_lost,
             signals_discarded: self.signals_discarded - earlier.signals_discarded,
+            signals_to_previous_hops: self.signals_to_previous_hops - earlier.signals_to_previous_hops,
+            headers_sent: self.headers_sent - earlier.headers_sent,
+            headers_delivered: self.headers_delivered - earlier.headers_delivered,
+            headers_lost: self.headers_lost - earlier.headers_lost,
+            acks_sent: self.acks_sent - earlier.acks_sent,
+            acks_delivered: self.acks_delivered - earlier.acks_delivered,
+            acks_lost: self.acks_lost - earlier.acks_lost,
             pause_frames: self.pause_frames - earlier.pause_frames,
             packet_hops: self.packet_hops - earlier.packet_hops,
             ..Self::default()

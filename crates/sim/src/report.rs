@@ -3,8 +3,17 @@
 use penstock_schemes::Scheme;
 
 use crate::engine::State;
-use crate::frame::{NONE, Payload};
+use crate::frame::{Kind, NONE};
 use crate::outcome::{Outcome, Totals};
+
+/// Frames in queues and on lines.
+struct Inside {
+    /// Data frames of each flow.
+    data: Vec<u64>,
+    headers: u64,
+    signals: u64,
+    acks: u64,
+}
 
 impl<S: Scheme, const PFC: bool> State<S, PFC> {
     /// Brings everything to the present, checks conservation, sums up. `on_lines` counts the frames on the line of each port.
@@ -17,28 +26,32 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         outcome
     }
 
-    /// Data frames of each flow in queues and on lines, and the number of signals there.
-    fn frames_inside(&self) -> (Vec<u64>, u64) {
-        let (mut data, mut signals) = (vec![0; self.flows.len()], 0);
+    /// Counts the frames in queues and on lines.
+    fn frames_inside(&self) -> Inside {
+        let (mut data, mut headers, mut signals, mut acks) = (vec![0; self.flows.len()], 0, 0, 0);
         for (_, slot) in self.fabric.frames.iter() {
-            match slot.payload {
-                Payload::Data(_) => data[slot.flow as usize] += 1,
-                Payload::Down(_) | Payload::Up { .. } => signals += 1,
+            match slot.kind() {
+                Kind::Data => data[slot.flow as usize] += 1,
+                Kind::Header => headers += 1,
+                Kind::Signal => signals += 1,
+                Kind::Ack => acks += 1,
             }
         }
-        (data, signals)
+        Inside { data, headers, signals, acks }
     }
 
     /// Adds what is under way, and what follows from it.
-    fn add_up(&self, t: &mut Totals, inside: &(Vec<u64>, u64)) {
+    fn add_up(&self, t: &mut Totals, inside: &Inside) {
         t.frames_discarded_at_source = t.frames_offered - t.frames_sent;
-        t.frames_in_flight = inside.0.iter().sum();
-        t.signals_in_flight = inside.1;
+        t.frames_in_flight = inside.data.iter().sum();
+        t.signals_in_flight = inside.signals;
+        t.acks_in_flight = inside.acks;
+        t.headers_in_flight = inside.headers;
         t.events = self.totals.events;
     }
 
     /// Nothing appears from nowhere and nothing vanishes: at each queue, on each line, for each flow, for signals.
-    fn check_conservation(&self, t: &Totals, inside: &(Vec<u64>, u64), on_lines: &[u64]) {
+    fn check_conservation(&self, t: &Totals, inside: &Inside, on_lines: &[u64]) {
         let fabric = &self.fabric;
         let pauses_on_lines = fabric.pauses.on_lines();
         for (index, p) in fabric.ports.iter().enumerate() {
@@ -67,7 +80,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         }
         self.check_ingress();
         for (index, f) in self.flows.iter().enumerate() {
-            let inside = inside.0[index];
+            let inside = inside.data[index];
             assert!(
                 f.sent + f.copies == f.delivered + f.dropped + f.lost + inside,
                 "flow {index}: {} frames sent, {} copies, {} delivered, {} dropped, {} lost on links, {inside} inside",
@@ -80,17 +93,31 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         }
         assert!(
             t.signals_sent
-                == t.feedback_frames + t.signals_discarded + t.probes_delivered + t.signals_lost + t.signals_in_flight,
+                == t.feedback_frames
+                    + t.signals_to_previous_hops
+                    + t.signals_discarded
+                    + t.probes_delivered
+                    + t.signals_lost
+                    + t.signals_in_flight,
             "signals: {t:?}"
         );
+        assert!(
+            t.headers_sent == t.headers_delivered + t.headers_lost + t.headers_in_flight,
+            "headers of trimmed frames: {t:?}"
+        );
+        assert!(t.acks_sent == t.acks_delivered + t.acks_lost + t.acks_in_flight, "acknowledgements: {t:?}");
         let placed = fabric.ports.iter().flat_map(|p| &p.queues).map(|q| q.waiting.iter(&fabric.frames).count() as u64);
         let (waiting, on_line) = (placed.sum::<u64>(), on_lines.iter().sum::<u64>());
         assert!(
-            waiting + on_line + self.ideal_in_flight == t.frames_in_flight + t.signals_in_flight,
-            "{waiting} frames wait, {on_line} are on lines, {} outside; {} data frames and {} signals are under way",
+            waiting + on_line + self.ideal_in_flight
+                == t.frames_in_flight + t.signals_in_flight + t.acks_in_flight + t.headers_in_flight,
+            "{waiting} frames wait, {on_line} are on lines, {} outside; {} data frames, {} signals, {} \
+             acknowledgements and {} headers are under way",
             self.ideal_in_flight,
             t.frames_in_flight,
             t.signals_in_flight,
+            t.acks_in_flight,
+            t.headers_in_flight,
         );
     }
 

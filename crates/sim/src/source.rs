@@ -2,8 +2,9 @@
 
 use penstock_schemes::{BitRate, Duration, FlowKey, Instant, ReactionPoint, Scheme};
 
+use crate::acknowledgement::{InFlight, acknowledged};
 use crate::frame::NONE;
-use crate::network::{Excess, Flow, Network, Pacer, Traffic};
+use crate::network::{Excess, Flow, Network, ReactionPointSpec, Traffic};
 use crate::outcome::Sum;
 use crate::pacer::PacerState;
 use crate::random::{Owner, Stream};
@@ -26,7 +27,7 @@ pub(crate) struct Generator {
     /// Frames still to be made; `u64::MAX` for a flow without size.
     left: u64,
     frame: u16,
-    last_octets: u16,
+    pub(crate) last_octets: u16,
     stop: u64,
     /// When the next frame is made; for greedy traffic the flow's start.
     next: u64,
@@ -167,6 +168,12 @@ impl Generator {
         (if last { self.last_octets } else { self.frame }, last)
     }
 
+    /// Octets of the frame that [`take`](Self::take) gives next.
+    pub(crate) fn next_octets(&self) -> u16 {
+        let waiting = if self.on_demand { self.left } else { self.backlog.saturating_add(self.left) };
+        if waiting == 1 { self.last_octets } else { self.frame }
+    }
+
     /// When the frame after one made at `at` is made.
     #[inline(always)]
     fn following(&mut self, at: u64) -> u64 {
@@ -219,8 +226,12 @@ pub(crate) struct Limiter<S: Scheme> {
     pacer: PacerState,
     /// The allowed rate.
     pub(crate) rate: u64,
-    /// Octets that the window still allows.
+    /// The congestion window, octets; `u64::MAX` without one.
     pub(crate) window: u64,
+    /// Octets in flight of all its flows, where the scheme has acknowledgements.
+    pub(crate) in_flight: u64,
+    /// Octets by which tags lengthen its frames.
+    pub(crate) tag: u16,
     pub(crate) limiting: bool,
     pub(crate) flows: Vec<u32>,
     /// The flow whose turn it is, as an index into `flows`.
@@ -234,16 +245,20 @@ pub(crate) struct Limiter<S: Scheme> {
 }
 
 impl<S: Scheme> Limiter<S> {
-    pub(crate) fn new(rp: Option<S::Rp>, stream: Stream, port: u32, host: u32, line: BitRate, pacer: Pacer) -> Self {
-        let rate = rp.as_ref().map_or(line, |rp| rp.allowance().rate).0;
+    /// A limiter at the port of `spec`; `tag` are the octets by which its scheme lengthens frames.
+    pub(crate) fn new(network: &Network, spec: ReactionPointSpec, rp: Option<S::Rp>, tag: u16, stream: Stream) -> Self {
+        let port = &network.ports[spec.port.index()];
+        let rate = rp.as_ref().map_or(port.rate, |rp| rp.allowance().rate).0;
         Self {
             limiting: rp.as_ref().is_some_and(ReactionPoint::limiting),
             window: rp.as_ref().map_or(NEVER, |rp| rp.allowance().window.map_or(NEVER, |w| w.0)),
+            in_flight: 0,
+            tag,
             rp,
             stream,
-            port,
-            host,
-            pacer: PacerState::new(pacer, rate),
+            port: spec.port.0,
+            host: port.node.0,
+            pacer: PacerState::new(spec.pacer, rate),
             rate,
             flows: Vec::new(),
             turn: 0,
@@ -263,11 +278,16 @@ impl<S: Scheme> Limiter<S> {
     #[inline(always)]
     pub(crate) fn next_release_of(&mut self, flow: &mut FlowState, now: u64, overhead: u32) -> u64 {
         let available = flow.when(now);
-        let octets = u32::from(flow.frame) + overhead;
-        if self.window < u64::from(octets) || available == NEVER {
+        if available == NEVER || (acknowledged::<S>() && !self.window_allows(flow)) {
             return NEVER;
         }
-        self.pacer.ready(now, octets).max(available)
+        self.pacer.ready(now, u32::from(flow.frame + self.tag) + overhead).max(available)
+    }
+
+    /// Whether the window has room for the next frame of `flow`. One frame is let go in any case.
+    fn window_allows(&self, flow: &FlowState) -> bool {
+        let next = u64::from(flow.generator.next_octets() + self.tag);
+        self.in_flight == 0 || self.in_flight.saturating_add(next) <= self.window
     }
 
     /// The flow that [`next_release`](Self::next_release) spoke of.
@@ -313,6 +333,20 @@ impl<S: Scheme> Limiter<S> {
     }
 }
 
+/// The notification points of a flow, one for each of its destinations.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Destinations {
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+}
+
+impl Destinations {
+    /// Their places in lists of notification points.
+    pub(crate) fn places(self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+}
+
 /// A flow during a run.
 #[derive(Debug, Clone)]
 pub(crate) struct FlowState {
@@ -321,11 +355,14 @@ pub(crate) struct FlowState {
     pub(crate) limiter: u32,
     pub(crate) class: u8,
     pub(crate) frame: u16,
+    /// Octets by which tags lengthen its frames.
+    pub(crate) tag: u16,
     pub(crate) started: bool,
     pub(crate) stopped: bool,
     /// Deliveries that complete it.
     pub(crate) expected: u64,
-    pub(crate) destinations: u32,
+    pub(crate) destinations: Destinations,
+    pub(crate) in_flight: InFlight,
     pub(crate) completed: Option<Instant>,
     pub(crate) sent: u64,
     pub(crate) sent_octets: u64,
@@ -345,20 +382,23 @@ pub(crate) struct FlowState {
 }
 
 impl FlowState {
-    pub(crate) fn new(network: &Network, index: usize, limiter: u32, destinations: u32, seed: u64) -> Self {
+    pub(crate) fn new(network: &Network, index: usize, limiter: u32, destinations: Destinations, seed: u64) -> Self {
         let flow = &network.flows[index];
         let generator = Generator::new(flow, network.wire_overhead, seed, index);
-        let expected = if generator.left == u64::MAX { u64::MAX } else { generator.left * u64::from(destinations) };
+        let expected =
+            if generator.left == u64::MAX { u64::MAX } else { generator.left * u64::from(destinations.count) };
         Self {
             generator,
             root: flow.root.0,
             limiter,
             class: network.class(flow.priority) as u8,
             frame: flow.frame,
+            tag: 0,
             started: false,
             stopped: false,
             expected,
             destinations,
+            in_flight: InFlight::default(),
             completed: None,
             sent: 0,
             sent_octets: 0,
@@ -374,6 +414,11 @@ impl FlowState {
             rate_area: 0,
             rate_area_squared: Sum::default(),
         }
+    }
+
+    /// Octets of its frames in the network, or of its last one.
+    pub(crate) fn octets_of(&self, last: bool) -> u16 {
+        self.tag + if last { self.generator.last_octets } else { self.frame }
     }
 
     /// When it has a frame, seen from `now`: now or later, or never.

@@ -152,10 +152,10 @@ fn work_beyond_events_counts() {
 #[allow(clippy::disallowed_types, reason = "a generous bound on a hang")]
 fn many_flows_are_laid_out_in_time_that_grows_with_their_number() {
     let mut b = star(1, BitRate(1_000_000_000), Duration::ZERO, LARGEST_QUEUE);
-    let (flow, limiter) = (b.network.flows[0].clone(), b.network.reaction_points[0].clone());
+    let (flow, limiter) = (b.network.flows[0].clone(), b.network.reaction_points[0]);
     for rp in 1..100_000 {
         b.network.flows.push(Flow { reaction_point: Some(RpId(rp)), ..flow.clone() });
-        b.network.reaction_points.push(limiter.clone());
+        b.network.reaction_points.push(limiter);
     }
     let started = std::time::Instant::now();
     sim(&b.network);

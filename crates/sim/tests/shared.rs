@@ -3,10 +3,10 @@
 mod common;
 
 use common::{Builder, lossless};
-use penstock_schemes::none::{Config, Never, Silent};
+use penstock_schemes::none::{Config, Silent};
 use penstock_schemes::{
-    Allowance, BitRate, CongestionPoint, Draw, Duration, Fate, FlowKey, Frame, Info, Instant, Octets, Out, Place,
-    Queue, ReactionPoint, Release, Scheme, SchemeConfig,
+    Allowance, BitRate, CongestionPoint, Draw, Duration, Fate, FlowKey, Frame, Info, Instant, Never, Octets, Out,
+    Place, Queue, ReactionPoint, Release, Scheme, SchemeConfig,
 };
 use penstock_sim::network::*;
 use penstock_sim::{Outcome, Probe, Sim, View};
@@ -37,6 +37,7 @@ impl Scheme for Regulated {
     };
     type Config = Config;
     type Tag = ();
+    type Echo = Never;
     type Signal = Never;
     type Cp = Cp;
     type Np = Silent;
@@ -82,7 +83,7 @@ impl ReactionPoint<Regulated> for Rp {
         Self { line, next: [Instant::ZERO, Instant(u64::MAX), Instant::ZERO], timer: Some(us(200)) }
     }
 
-    fn on_signal(&mut self, _: Instant, signal: Never, _: &mut impl Draw, _: &mut impl Out<Regulated>) {
+    fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Regulated>) {
         match signal {}
     }
 

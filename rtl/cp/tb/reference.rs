@@ -131,7 +131,9 @@ impl Reference {
                     flow: FlowKey(1),
                     octets,
                     weight: 1,
+                    seq: Octets(0),
                     last: false,
+                    trimmed: false,
                     sent_at: Instant::ZERO,
                     tag: &mut <Smcc as Scheme>::Tag::default(),
                 };

@@ -25,7 +25,7 @@
 use crate::info::values::{choice, count, mbps, octets, real, switch, us};
 use crate::info::{Threshold, choice, parameters};
 use crate::parts::regulators::Sharing;
-use crate::units::{BitRate, CpId, Duration, FlowKey, Instant, PS_PER_S};
+use crate::units::{BitRate, CpId, Duration, Instant, PS_PER_S};
 use crate::{Class, Fate, Place, Queue, Signal, SignalKind, Var};
 
 choice! {
@@ -119,21 +119,27 @@ parameters! {
 /// The rate-discovery tag, a control frame of its own: what a probe carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
-    /// Whose rate it asks for.
-    pub flow: FlowKey,
     /// Its number among the flow's probes, from 1: a multicast flow's probe comes back from each destination.
     pub round: u32,
     /// The least rate that the switches on its way have advertised; `None` before the first.
     pub rate: Option<BitRate>,
     /// Which of them it was.
     pub cp: CpId,
+    /// The destination has sent it back.
+    pub returned: bool,
 }
 
 impl Probe {
     /// A probe that leaves its source.
     #[must_use]
-    pub fn new(flow: FlowKey, round: u32) -> Self {
-        Self { flow, round, rate: None, cp: CpId::default() }
+    pub fn new(round: u32) -> Self {
+        Self { round, rate: None, cp: CpId::default(), returned: false }
+    }
+
+    /// The reply of the destination.
+    #[must_use]
+    pub fn reply(self) -> Self {
+        Self { returned: true, ..self }
     }
 }
 
@@ -147,7 +153,7 @@ impl Signal for Probe {
     }
 
     fn kind(&self) -> SignalKind {
-        SignalKind::Probe
+        if self.returned { SignalKind::Reply } else { SignalKind::Probe }
     }
 
     fn vars(&self, row: &mut [i64]) {
@@ -450,7 +456,7 @@ mod tests {
     fn probes_may_count_as_load() {
         for (counts, expected) in [(false, 2_500_000_000), (true, 2_378_234_398)] {
             let mut a = allocator(&ExplicitRate { load_probes: counts, ..config() });
-            let mut probe = Probe::new(FlowKey(1), 1);
+            let mut probe = Probe::new(1);
             a.on_probe_departure(&mut probe);
             assert_eq!(probe.rate, Some(BitRate(2_500_000_000)), "it takes the rate with it");
             a.on_arrival(Instant(1), 1000, Fate::Queued);
@@ -468,9 +474,9 @@ mod tests {
             let config = ExplicitRate { load_probes: counts, capacity: CapacityOf::Measured, ..config() };
             let mut a = allocator(&config);
             a.on_arrival(Instant(1), 936, Fate::Queued);
-            a.on_probe_departure(&mut Probe::new(FlowKey(1), 1));
+            a.on_probe_departure(&mut Probe::new(1));
             a.on_departure(Instant(1_000_001), 936, &queue(0));
-            a.on_probe_departure(&mut Probe::new(FlowKey(1), 2));
+            a.on_probe_departure(&mut Probe::new(2));
             a.on_timeout(a.next_timeout().expect("it measures"), &queue(0));
             assert_eq!(a.capacity, expected, "probes count: {counts}");
         }
@@ -598,12 +604,12 @@ mod tests {
         (a.id, b.id) = (CpId(1), CpId(2));
         b.reset(GBPS);
         for b_first in [false, true] {
-            let mut probe = Probe::new(FlowKey(3), 1);
+            let mut probe = Probe::new(1);
             let path = if b_first { [&mut b, &mut a] } else { [&mut a, &mut b] };
             for hop in path {
                 hop.on_probe_departure(&mut probe);
             }
-            assert_eq!(probe, Probe { flow: FlowKey(3), round: 1, rate: Some(BitRate(GBPS)), cp: CpId(2) });
+            assert_eq!(probe, Probe { round: 1, rate: Some(BitRate(GBPS)), cp: CpId(2), returned: false });
         }
     }
 }

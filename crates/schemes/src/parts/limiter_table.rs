@@ -24,7 +24,7 @@ use crate::info::values::{choice, count, us};
 use crate::info::{choice, parameters};
 use crate::parts::notification::Cnm;
 use crate::parts::rate_calculator::{RateCalculator, Rules};
-use crate::units::{BitRate, Duration, Instant};
+use crate::units::{BitRate, Duration, FlowKey, Instant};
 use crate::{Allowance, Draw, Out, ReactionPoint, Release, Scheme, Var};
 
 choice! {
@@ -246,7 +246,7 @@ where
         config.limiter_table(line)
     }
 
-    fn on_signal(&mut self, now: Instant, signal: Cnm, draw: &mut impl Draw, _out: &mut impl Out<S>) {
+    fn on_signal(&mut self, now: Instant, _flow: FlowKey, signal: Cnm, draw: &mut impl Draw, _out: &mut impl Out<S>) {
         self.notify(now, &signal, draw);
     }
 
@@ -305,13 +305,13 @@ mod tests {
     use crate::qcn::Qcn;
     use crate::qcn_bs::QcnBs;
     use crate::testing::{Middle, Sent, config};
-    use crate::units::{CpId, FlowKey};
+    use crate::units::{CpId, Octets};
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
     const LINE: BitRate = BitRate(10_000_000_000);
     const AT: Instant = Instant(1_000_000);
-    const FRAME: Release = Release { flow: FlowKey(0), octets: 1500, last: false };
+    const FRAME: Release = Release { flow: FlowKey(0), octets: 1500, seq: Octets(0), last: false };
 
     fn table(changes: &[(&str, Value)]) -> LimiterTable {
         config::<QcnBs>("", changes).limiter_table(LINE)
@@ -508,7 +508,7 @@ mod tests {
                     Step::Notify(fb, cp) => {
                         let signal = cnm(fb, CpId::new(cp, 0, 0));
                         t.notify(now, &signal, &mut Middle);
-                        ReactionPoint::<Qcn>::on_signal(&mut rp, now, signal, &mut Middle, &mut Sent::default());
+                        ReactionPoint::<Qcn>::on_signal(&mut rp, now, FRAME.flow, signal, &mut Middle, &mut Sent::default());
                     }
                     Step::Send(octets) => {
                         let frame = Release { octets, ..FRAME };

@@ -281,7 +281,7 @@ where
         self.start(now, draw);
     }
 
-    fn on_signal(&mut self, now: Instant, signal: Cnm, draw: &mut impl Draw, _out: &mut impl Out<S>) {
+    fn on_signal(&mut self, now: Instant, _flow: FlowKey, signal: Cnm, draw: &mut impl Draw, _out: &mut impl Out<S>) {
         self.notify(now, signal.fb, signal.q_off, draw);
     }
 

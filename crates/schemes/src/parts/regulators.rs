@@ -134,15 +134,15 @@ impl Regulators {
         self.settle();
     }
 
-    /// A probe has come back.
-    pub fn on_probe(&mut self, now: Instant, probe: Probe) {
-        let Some(index) = self.find(probe.flow) else { return };
+    /// A probe of flow `key` has come back.
+    pub fn on_probe(&mut self, now: Instant, key: FlowKey, probe: Probe) {
+        let Some(index) = self.find(key) else { return };
         let rate = probe.rate.map_or(self.line, |rate| rate.0.min(self.line));
         let flow = &mut self.flows[index];
         flow.expires = now + self.timeout;
         let first = probe.round > flow.returned;
         flow.returned = flow.returned.max(probe.round);
-        let present = self.regulator_of(probe.flow).map_or(self.line, |held| self.regulators[held].rate);
+        let present = self.regulator_of(key).map_or(self.line, |held| self.regulators[held].rate);
         if !first && rate >= present {
             // Another destination of a multicast flow allows less, or as much.
         } else if rate == self.line && self.start == Start::Free {
@@ -194,7 +194,7 @@ impl Regulators {
     }
 
     /// Does what is due; hands the probes to `send`.
-    pub fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, mut send: impl FnMut(Probe)) {
+    pub fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, mut send: impl FnMut(FlowKey, Probe)) {
         if now < self.timer {
             return;
         }
@@ -205,7 +205,7 @@ impl Regulators {
                 let late = (u128::from(self.spread.0) * u128::from(draw.draw())) >> 32;
                 flow.next_probe = (flow.probe_due + Duration(late as u64)).max(now + Duration(1));
                 flow.sent = flow.sent.saturating_add(1);
-                send(Probe::new(flow.key, flow.sent));
+                send(flow.key, Probe::new(flow.sent));
             }
             if flow.expires <= now {
                 flow.expires = Instant::NEVER;
@@ -319,6 +319,7 @@ mod tests {
     use super::*;
     use crate::info::Configuration;
     use crate::testing::Middle;
+    use crate::units::Octets;
     use core::sync::atomic::{AtomicU32, Ordering};
 
     const GBPS: u64 = 1_000_000_000;
@@ -338,9 +339,9 @@ mod tests {
     }
 
     /// Each comes from a later round than the one before.
-    fn probe(flow: FlowKey, rate: u64, cp: CpId) -> Probe {
+    fn probe(rate: u64, cp: CpId) -> Probe {
         static ROUND: AtomicU32 = AtomicU32::new(1);
-        Probe { flow, round: ROUND.fetch_add(1, Ordering::Relaxed), rate: Some(BitRate(rate)), cp }
+        Probe { round: ROUND.fetch_add(1, Ordering::Relaxed), rate: Some(BitRate(rate)), cp, returned: true }
     }
 
     fn fecn(config: &ExplicitRate, flows: &[FlowKey]) -> Regulators {
@@ -355,7 +356,7 @@ mod tests {
     fn probes(r: &mut Regulators, end: Instant) -> Vec<(Instant, FlowKey)> {
         let mut sent = Vec::new();
         while let Some(at) = r.next_timeout().filter(|&at| at <= end) {
-            r.on_timeout(at, &mut Middle, |probe| sent.push((at, probe.flow)));
+            r.on_timeout(at, &mut Middle, |flow, _| sent.push((at, flow)));
         }
         sent
     }
@@ -373,9 +374,9 @@ mod tests {
         assert_eq!((r.rate(), r.limiting()), (0, true), "no flow, nothing to send");
         r.on_start(us(0), A);
         assert_eq!((r.rate(), r.limiting()), (500_000_000, true), "C/20");
-        r.on_probe(us(10), probe(A, 3 * GBPS, X));
+        r.on_probe(us(10), A, probe(3 * GBPS, X));
         assert_eq!(r.rate(), 3 * GBPS);
-        r.on_probe(us(20), Probe { rate: None, ..probe(A, 0, X) });
+        r.on_probe(us(20), A, Probe { rate: None, ..probe(0, X) });
         assert_eq!((r.rate(), r.limiting()), (10 * GBPS, true), "nobody limits it: the line's rate");
     }
 
@@ -386,7 +387,7 @@ mod tests {
             r.on_start(us(0), A);
             let mut rates = |round: u32, branches: &[u64]| {
                 for &rate in branches {
-                    r.on_probe(us(10), Probe { round, ..probe(A, rate * GBPS, X) });
+                    r.on_probe(us(10), A, Probe { round, ..probe(rate * GBPS, X) });
                 }
                 r.rate() / GBPS
             };
@@ -402,12 +403,12 @@ mod tests {
     fn silence_means_rmin() {
         let mut r = fecn(&config(), &[A]);
         probes(&mut r, us(0));
-        r.on_probe(us(500), probe(A, 3 * GBPS, X));
+        r.on_probe(us(500), A, probe(3 * GBPS, X));
         probes(&mut r, us(2499));
         assert_eq!(r.rate(), 3 * GBPS);
         probes(&mut r, us(2500));
         assert_eq!(r.rate(), 500_000_000, "2 ms after the last answer");
-        r.on_probe(us(2600), probe(A, 100_000_000, X));
+        r.on_probe(us(2600), A, probe(100_000_000, X));
         probes(&mut r, us(5000));
         assert_eq!(r.rate(), 100_000_000, "silence raises nothing");
     }
@@ -417,23 +418,23 @@ mod tests {
         let mut r = Regulators::new(&config(), LINE, Start::Free);
         assert_eq!((r.rate(), r.limiting()), (10 * GBPS, false));
         r.on_start(us(0), A);
-        r.on_probe(us(10), probe(A, 10 * GBPS, X));
+        r.on_probe(us(10), A, probe(10 * GBPS, X));
         assert_eq!((r.rate(), r.limiting()), (10 * GBPS, false));
         r.on_bcn00(us(20), A, X);
         assert_eq!((r.rate(), r.limiting()), (500_000_000, true), "Rmin at once");
-        r.on_probe(us(1000), probe(A, 2 * GBPS, X));
+        r.on_probe(us(1000), A, probe(2 * GBPS, X));
         assert_eq!(r.rate(), 2 * GBPS);
-        r.on_probe(us(2000), probe(A, 10 * GBPS, X));
+        r.on_probe(us(2000), A, probe(10 * GBPS, X));
         assert_eq!((r.rate(), r.limiting()), (10 * GBPS, false), "at line rate the regulator goes");
     }
 
     #[test]
     fn each_flow_keeps_its_own_time() {
         let mut r = fecn(&config(), &[A, B]);
-        r.on_probe(us(0), probe(A, GBPS, X));
-        r.on_probe(us(0), probe(B, 4 * GBPS, Y));
+        r.on_probe(us(0), A, probe(GBPS, X));
+        r.on_probe(us(0), B, probe(4 * GBPS, Y));
         assert_eq!(r.rate(), 5 * GBPS);
-        let frame = |flow| Release { flow, octets: 1500, last: false };
+        let frame = |flow| Release { flow, octets: 1500, seq: Octets(0), last: false };
         // 12 000 bits: 12 us at 1 Gb/s, 3 us at 4 Gb/s, counted from at most one frame ago.
         r.on_send(us(10), frame(A));
         r.on_send(us(10), frame(B));
@@ -442,10 +443,10 @@ mod tests {
         r.on_send(us(12), frame(B));
         assert_eq!((r.admits(us(12), A), r.admits(us(12), B)), (us(24), us(13)));
         // 8 us are left when the rate becomes a third: 24 us.
-        r.on_probe(us(16), probe(A, GBPS / 3, X));
+        r.on_probe(us(16), A, probe(GBPS / 3, X));
         assert_eq!(r.admits(us(16), A).0 / 1_000_000, 40);
         assert_eq!(r.admits(us(50), A), us(50), "what was waited for is over");
-        r.on_probe(us(50), probe(A, 9 * GBPS, X));
+        r.on_probe(us(50), A, probe(9 * GBPS, X));
         assert_eq!(r.rate(), 10 * GBPS, "together no more than the line");
     }
 
@@ -459,25 +460,25 @@ mod tests {
             row
         };
         assert_eq!((count(&r), r.rate()), ([1, 2], 500_000_000), "one for all whose bottleneck is unknown");
-        r.on_probe(us(0), probe(A, 2 * GBPS, X));
+        r.on_probe(us(0), A, probe(2 * GBPS, X));
         assert_eq!((count(&r), r.rate()), ([2, 2], 2_500_000_000));
-        r.on_probe(us(0), probe(B, 2 * GBPS, X));
+        r.on_probe(us(0), B, probe(2 * GBPS, X));
         assert_eq!((count(&r), r.rate()), ([1, 2], 2 * GBPS));
         // A frame of one makes the other wait: 12 000 bits at 2 Gb/s.
         for _ in 0..2 {
-            r.on_send(us(10), Release { flow: A, octets: 1500, last: false });
+            r.on_send(us(10), Release { flow: A, octets: 1500, seq: Octets(0), last: false });
         }
         assert_eq!(r.admits(us(10), B), us(16));
-        r.on_probe(us(20), probe(B, 3 * GBPS, Y));
+        r.on_probe(us(20), B, probe(3 * GBPS, Y));
         assert_eq!((count(&r), r.rate()), ([2, 2], 5 * GBPS), "its bottleneck has moved");
     }
 
     #[test]
     fn a_flow_that_ends_takes_its_regulator_with_it() {
         let mut r = fecn(&config(), &[A, B]);
-        r.on_send(us(1), Release { flow: A, octets: 64, last: true });
+        r.on_send(us(1), Release { flow: A, octets: 64, seq: Octets(0), last: true });
         assert_eq!(r.rate(), 500_000_000);
-        r.on_probe(us(2), probe(A, GBPS, X));
+        r.on_probe(us(2), A, probe(GBPS, X));
         assert_eq!(r.rate(), 500_000_000, "a late answer changes nothing");
         assert!(probes(&mut r, us(3000)).iter().all(|&(_, flow)| flow == B));
         // BCN(0,0) for a flow that has ended is forgotten after the time-out.
@@ -493,7 +494,7 @@ mod tests {
         let mut r = fecn(&ExplicitRate { flow_table: 1, ..config() }, &[A, B]);
         assert_eq!(r.rate(), 500_000_000);
         assert!(probes(&mut r, us(1500)).iter().all(|&(_, flow)| flow == A));
-        r.on_send(us(1600), Release { flow: B, octets: 64, last: true });
+        r.on_send(us(1600), Release { flow: B, octets: 64, seq: Octets(0), last: true });
         assert_eq!(r.rate(), 500_000_000, "it was not B's");
     }
 }

@@ -65,6 +65,7 @@ impl<const RULE: u8> Scheme for Broken<RULE> {
     };
     type Config = Config;
     type Tag = bool;
+    type Echo = ();
     type Signal = Signal;
     type Cp = Cp;
     type Np = Np<RULE>;
@@ -75,8 +76,29 @@ impl<const RULE: u8> Scheme for Broken<RULE> {
 pub(crate) struct Cp;
 
 impl<const RULE: u8> CongestionPoint<Broken<RULE>> for Cp {
+    const ADMITS: bool = true;
+
     fn new(_: &Config, _: Place) -> Self {
         Self
+    }
+
+    fn admit(
+        &mut self,
+        _: Instant,
+        frame: Frame<'_, bool>,
+        _: bool,
+        _: &Queue,
+        _: &impl PortView,
+        _: &mut impl Draw,
+    ) -> Verdict {
+        match frame.octets {
+            // Rule 19: to a queue that the port has not got.
+            1000.. if RULE == 19 => Verdict::Move(6),
+            0..100 => Verdict::Move(5),
+            100..110 => Verdict::Trim,
+            110..120 => Verdict::Drop,
+            _ => Verdict::Accept,
+        }
     }
 
     fn on_arrival(
@@ -133,9 +155,21 @@ impl<const RULE: u8> NotificationPoint<Broken<RULE>> for Np<RULE> {
         }
     }
 
-    fn on_signal(&mut self, _: Instant, probe: Signal, _: &mut impl Draw, out: &mut impl Out<Broken<RULE>>) {
+    fn on_signal(
+        &mut self,
+        _: Instant,
+        _: FlowKey,
+        probe: Signal,
+        _: &mut impl Draw,
+        out: &mut impl Out<Broken<RULE>>,
+    ) {
         assert_eq!(probe, Signal::Probe);
         out.send(To::Source(self.flow), Class::Control, probe);
+    }
+
+    fn acknowledge(&mut self, _: Instant, frame: Frame<'_, bool>) -> Option<()> {
+        // Rule 20: leaves out the last frame too.
+        (frame.octets.is_multiple_of(4) || (frame.last && RULE != 20)).then_some(())
     }
 
     fn next_timeout(&self) -> Option<Instant> {
@@ -180,7 +214,14 @@ impl<const RULE: u8> ReactionPoint<Broken<RULE>> for Rp<RULE> {
         Self { rate: line.0, timer: Instant::NEVER, sends: 0 }
     }
 
-    fn on_signal(&mut self, now: Instant, signal: Signal, _: &mut impl Draw, _: &mut impl Out<Broken<RULE>>) {
+    fn on_signal(
+        &mut self,
+        now: Instant,
+        _flow: FlowKey,
+        signal: Signal,
+        _: &mut impl Draw,
+        _: &mut impl Out<Broken<RULE>>,
+    ) {
         self.rate = match (RULE, signal) {
             // Rule 1: below the least rate, every other time.
             (1, _) if self.sends % 2 == 1 => 1000,
@@ -244,5 +285,69 @@ impl<const RULE: u8> ReactionPoint<Broken<RULE>> for Rp<RULE> {
         if RULE != 7 {
             row[0] = self.sends as i64;
         }
+    }
+}
+
+/// A scheme that states a window, and whose destinations acknowledge nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deaf;
+
+impl Scheme for Deaf {
+    const INFO: Info = Info { parameters: &[], ..Broken::<0>::INFO };
+    type Config = Config;
+    type Tag = ();
+    type Echo = Never;
+    type Signal = Never;
+    type Cp = DeafCp;
+    type Np = none::Silent;
+    type Rp = DeafRp;
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct DeafCp;
+
+impl CongestionPoint<Deaf> for DeafCp {
+    fn new(_: &Config, _: Place) -> Self {
+        Self
+    }
+
+    fn on_arrival(
+        &mut self,
+        _: Instant,
+        _: Frame<'_, ()>,
+        _: Fate,
+        _: &Queue,
+        _: &mut impl Draw,
+        _: &mut impl Out<Deaf>,
+    ) {
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct DeafRp(BitRate);
+
+impl ReactionPoint<Deaf> for DeafRp {
+    fn new(_: &Config, line: BitRate) -> Self {
+        Self(line)
+    }
+
+    fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Deaf>) {
+        match signal {}
+    }
+
+    fn on_send(&mut self, _: Instant, _: Release, _: &mut impl Draw, _: &mut impl Out<Deaf>) {}
+
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    fn on_timeout(&mut self, _: Instant, _: &mut impl Draw, _: &mut impl Out<Deaf>) {}
+
+    fn allowance(&self) -> Allowance {
+        Allowance { rate: self.0, window: Some(Octets(3000)) }
+    }
+
+    fn limiting(&self) -> bool {
+        false
     }
 }

@@ -18,6 +18,10 @@ pub(crate) struct Typical<S: Scheme> {
     pub(crate) for_source: Vec<S::Signal>,
     /// Signals (probes) that reached the destination.
     pub(crate) for_destination: Vec<S::Signal>,
+    /// Signals from one congestion point to the one before it.
+    pub(crate) for_previous_hop: Vec<S::Signal>,
+    /// Echoes of the frames that reached the destination.
+    pub(crate) echoes: Vec<S::Echo>,
     /// Tags of the frames that reached the destination, those that differ from their neighbours.
     pub(crate) tags: Vec<S::Tag>,
     /// The least rate that the configuration allows, as far as it shows from outside.
@@ -35,7 +39,14 @@ impl<S: Scheme> Out<S> for Sent<S> {
 
 impl<S: Scheme> Typical<S> {
     pub(crate) fn of(config: &S::Config) -> Self {
-        let mut typical = Self { for_source: Vec::new(), for_destination: Vec::new(), tags: Vec::new(), least_rate: 0 };
+        let mut typical = Self {
+            for_source: Vec::new(),
+            for_destination: Vec::new(),
+            for_previous_hop: Vec::new(),
+            echoes: Vec::new(),
+            tags: Vec::new(),
+            least_rate: 0,
+        };
         typical.run(config);
         typical.least_rate = typical.least(config);
         typical
@@ -61,7 +72,7 @@ impl<S: Scheme> Typical<S> {
             if rp.next_timeout().is_some_and(|at| at <= now) {
                 rp.on_timeout(now, &mut words, &mut out);
             }
-            let release = Release { flow: FLOWS[0], octets: 1500, last: false };
+            let release = Release { flow: FLOWS[0], octets: 1500, seq: Octets(0), last: false };
             let mut tag = rp.on_send(now, release, &mut words, &mut out);
             if cp.next_timeout().is_some_and(|at| at <= now) {
                 cp.on_timeout(now, &queue, &mut words, &mut out);
@@ -72,6 +83,11 @@ impl<S: Scheme> Typical<S> {
                 np.on_timeout(now, &mut words, &mut out);
             }
             np.on_frame(now, frame(1500, &mut tag), &mut words, &mut out);
+            if let Some(echo) = np.acknowledge(now, frame(1500, &mut tag)) {
+                self.echoes.push(echo);
+                let ack = Ack { acked: Octets(1500), lost: Octets(0), rtt: Duration::from_us(10 + len / 1250), echo };
+                rp.on_ack(now, FLOWS[0], &ack, &mut words, &mut out);
+            }
             let text = format!("{tag:?}");
             if text != last_tag {
                 self.tags.push(tag);
@@ -82,12 +98,16 @@ impl<S: Scheme> Typical<S> {
                     match to {
                         To::Source(_) => {
                             self.for_source.push(signal);
-                            rp.on_signal(now, signal, &mut words, &mut out);
+                            rp.on_signal(now, FLOWS[0], signal, &mut words, &mut out);
+                        }
+                        To::PreviousHop(flow) => {
+                            self.for_previous_hop.push(signal);
+                            cp.on_signal(now, flow, signal, &queue, &mut words, &mut out);
                         }
                         To::Destination(_) => {
                             cp.on_probe_departure(now, &mut signal, &queue);
                             self.for_destination.push(signal);
-                            np.on_signal(now, signal, &mut words, &mut out);
+                            np.on_signal(now, FLOWS[0], signal, &mut words, &mut out);
                         }
                     }
                 }
@@ -125,7 +145,7 @@ fn lowest<S: Scheme>(config: &S::Config, signals: &[S::Signal], times: usize, st
         if rp.next_timeout().is_some_and(|at| at <= now) {
             rp.on_timeout(now, &mut words, &mut Nobody);
         }
-        rp.on_signal(now, signal, &mut words, &mut Nobody);
+        rp.on_signal(now, FLOWS[0], signal, &mut words, &mut Nobody);
         see(&rp);
     }
     for _ in 0..100 {

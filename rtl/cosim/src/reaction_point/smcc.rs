@@ -3,7 +3,7 @@
 use penstock_schemes::parts::gain::Gain;
 use penstock_schemes::smcc::{Config, DeltaZero, IncreaseFrom, Notice, Rp, Smcc};
 use penstock_schemes::{
-    BitRate, Class, CpId, Draw, Instant, Octets, Out, ReactionPoint, SCHEMES, SchemeConfig, To, Value,
+    BitRate, Class, CpId, Draw, FlowKey, Instant, Octets, Out, ReactionPoint, SCHEMES, SchemeConfig, To, Value,
 };
 
 use super::{Event, Machine, Point, Shown};
@@ -192,7 +192,7 @@ impl Machine for SmccPoint {
         let taken = event.signal.filter(|_| !event.start && self.clock + 1 == seen + self.latency);
         if let Some(message) = taken {
             let notice = Notice { cp: CpId(message.cp), q_off: message.q_off, q_delta: message.q_delta };
-            self.machine.on_signal(Instant::ZERO, notice, &mut Nothing, &mut Nothing);
+            self.machine.on_signal(Instant::ZERO, FlowKey(0), notice, &mut Nothing, &mut Nothing);
             self.notices += 1;
             self.moved += u64::from(self.machine.allowance().rate != rate);
         }

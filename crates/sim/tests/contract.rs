@@ -1,0 +1,422 @@
+//! Acknowledgements, windows, verdicts, tags and signals to the previous hop, against numbers computed by hand, with a scheme
+//! that has no other purpose.
+
+mod common;
+
+use common::{Builder, star};
+use penstock_schemes::*;
+use penstock_sim::network::*;
+use penstock_sim::{Outcome, Probe, Sim, View};
+
+const GBPS: BitRate = BitRate(1_000_000_000);
+const US: Duration = Duration(1_000_000);
+const ROOMY: Octets = Octets(10_000_000);
+
+fn us(n: u64) -> Instant {
+    Instant::ZERO + Duration::from_us(n)
+}
+
+/// What a full queue does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Full {
+    Drops,
+    Trims,
+}
+
+/// What the scheme is to do.
+#[derive(Debug, Clone, Copy)]
+struct Config {
+    window: Option<u64>,
+    tag: u16,
+    echo: u16,
+    full: Full,
+    /// Frames of odd flows go to the queue of this priority.
+    odd_flows_to: Option<u8>,
+    /// The congestion point drops every frame above this queue length, although it fits.
+    limit: u64,
+    /// Each frame that arrives sends a signal to the previous hop.
+    tells_previous_hop: bool,
+}
+
+const PLAIN: Config = Config {
+    window: None,
+    tag: 0,
+    echo: 0,
+    full: Full::Drops,
+    odd_flows_to: None,
+    limit: u64::MAX,
+    tells_previous_hop: false,
+};
+
+impl Configuration for Config {
+    fn from_values(_: &[Value]) -> Option<Self> {
+        None
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Trial;
+
+#[derive(Debug, Clone, Copy)]
+struct Hello;
+
+impl Signal for Hello {
+    fn octets(&self) -> u16 {
+        64
+    }
+}
+
+impl Scheme for Trial {
+    const INFO: Info = Info {
+        name: "trial",
+        title: "All that the contract offers",
+        source: "tests",
+        description: "",
+        parameters: &[],
+        profiles: &[],
+        recovers_alone: true,
+        raises_on_signal: false,
+        integer_state: true,
+    };
+    type Config = Config;
+    type Tag = ();
+    /// The frame's place in its flow.
+    type Echo = u64;
+    type Signal = Hello;
+    type Cp = Cp;
+    type Np = Np;
+    type Rp = Rp;
+
+    fn tag_octets(config: &Config) -> u16 {
+        config.tag
+    }
+
+    fn echo_octets(config: &Config) -> u16 {
+        config.echo
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Cp {
+    config: Config,
+    heard: i64,
+    other_len: i64,
+}
+
+impl CongestionPoint<Trial> for Cp {
+    const VARS: &'static [Var] = &[
+        Var { name: "heard", description: "signals of next hops" },
+        Var { name: "other_len_octets", description: "the longest that the other queue has been" },
+    ];
+    const ADMITS: bool = true;
+
+    fn new(config: &Config, _: Place) -> Self {
+        Self { config: *config, heard: 0, other_len: 0 }
+    }
+
+    fn admit(
+        &mut self,
+        _: Instant,
+        frame: Frame<'_, ()>,
+        fits: bool,
+        queue: &Queue,
+        port: &impl PortView,
+        _: &mut impl Draw,
+    ) -> Verdict {
+        assert!(port.queue(7).is_none(), "no flow has priority 7");
+        let FlowKey(flow) = frame.flow;
+        if let Some(priority) = self.config.odd_flows_to
+            && flow % 2 == 1
+        {
+            let other = port.queue(priority).expect("a flow has it");
+            self.other_len = self.other_len.max(other.len.0 as i64);
+            return Verdict::Move(priority);
+        }
+        match self.config.full {
+            _ if queue.len.0 > self.config.limit => Verdict::Drop,
+            Full::Trims if !fits => Verdict::Trim,
+            Full::Trims | Full::Drops => Verdict::Accept,
+        }
+    }
+
+    fn on_arrival(
+        &mut self,
+        _: Instant,
+        frame: Frame<'_, ()>,
+        _: Fate,
+        _: &Queue,
+        _: &mut impl Draw,
+        out: &mut impl Out<Trial>,
+    ) {
+        if self.config.tells_previous_hop {
+            out.send(To::PreviousHop(frame.flow), Class::Control, Hello);
+        }
+    }
+
+    fn on_signal(
+        &mut self,
+        _: Instant,
+        flow: FlowKey,
+        _: Hello,
+        _: &Queue,
+        _: &mut impl Draw,
+        _: &mut impl Out<Trial>,
+    ) {
+        assert_eq!(flow, FlowKey(0));
+        self.heard += 1;
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        row.copy_from_slice(&[self.heard, self.other_len]);
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Np;
+
+impl NotificationPoint<Trial> for Np {
+    fn new(_: &Config, _: FlowKey) -> Self {
+        Self
+    }
+
+    fn acknowledge(&mut self, _: Instant, frame: Frame<'_, ()>) -> Option<u64> {
+        Some(frame.seq.0)
+    }
+}
+
+/// Keeps what it is told.
+#[derive(Debug, Clone)]
+struct Rp {
+    line: BitRate,
+    window: Option<u64>,
+    acked: u64,
+    lost: u64,
+    silent: u64,
+    rtt: u64,
+    echo: u64,
+}
+
+impl ReactionPoint<Trial> for Rp {
+    const VARS: &'static [Var] = &[
+        Var { name: "acked_octets", description: "" },
+        Var { name: "lost_octets", description: "" },
+        Var { name: "silent_octets", description: "" },
+        Var { name: "rtt_ps", description: "the last" },
+        Var { name: "echo", description: "the last" },
+    ];
+
+    fn new(config: &Config, line: BitRate) -> Self {
+        Self { line, window: config.window, acked: 0, lost: 0, silent: 0, rtt: 0, echo: 0 }
+    }
+
+    fn on_signal(&mut self, _: Instant, _: FlowKey, _: Hello, _: &mut impl Draw, _: &mut impl Out<Trial>) {}
+
+    fn on_ack(&mut self, _: Instant, _: FlowKey, ack: &Ack<u64>, _: &mut impl Draw, _: &mut impl Out<Trial>) {
+        self.acked += ack.acked.0;
+        self.lost += ack.lost.0;
+        (self.rtt, self.echo) = (ack.rtt.0, ack.echo);
+    }
+
+    fn on_silence(&mut self, _: Instant, _: FlowKey, lost: Octets) {
+        self.silent += lost.0;
+    }
+
+    fn on_send(&mut self, _: Instant, _: Release, _: &mut impl Draw, _: &mut impl Out<Trial>) {}
+
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    fn on_timeout(&mut self, _: Instant, _: &mut impl Draw, _: &mut impl Out<Trial>) {}
+
+    fn allowance(&self) -> Allowance {
+        Allowance { rate: self.line, window: self.window.map(Octets) }
+    }
+
+    fn limiting(&self) -> bool {
+        false
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        row.copy_from_slice(&[self.acked, self.lost, self.silent, self.rtt, self.echo].map(|x| x as i64));
+    }
+}
+
+/// Keeps the variables of the reaction points of `flows` flows, and of the congestion points of `queues`, at the end.
+struct Last {
+    flows: u32,
+    queues: Vec<QueueId>,
+    rps: Vec<[i64; 5]>,
+    cps: Vec<[i64; 2]>,
+}
+
+impl Probe<Trial> for Last {
+    fn interval(&self) -> Option<Duration> {
+        Some(Duration::from_ms(10_000))
+    }
+
+    fn sample(&mut self, _: Instant, view: &impl View<Trial>) {
+        (self.rps, self.cps) = (vec![[0; 5]; self.flows as usize], vec![[0; 2]; self.queues.len()]);
+        for flow in 0..self.flows {
+            view.rp(FlowId(flow)).expect("flows are controlled").vars(&mut self.rps[flow as usize]);
+        }
+        for (queue, row) in self.queues.iter().zip(&mut self.cps) {
+            view.cp(*queue).expect("queues have congestion points").vars(row);
+        }
+    }
+}
+
+fn run(b: &Builder, config: Config, until: Instant, queues: &[QueueId]) -> (Outcome, Last) {
+    let probe = Last { flows: b.network.flows.len() as u32, queues: queues.to_vec(), rps: Vec::new(), cps: Vec::new() };
+    let mut sim = Sim::<Trial, _, false>::new(&b.network, &vec![config; b.network.priorities.len()], 1, probe);
+    sim.run_until(until);
+    sim.finish()
+}
+
+/// A frame of 1500 octets takes 12 us a link, its acknowledgement of 64 octets 0.512 us, and each link 1 us more: the
+/// acknowledgement is there 29.024 us after the release.
+#[test]
+fn a_window_is_released_by_acknowledgements() {
+    let b = star(1, GBPS, US, ROOMY);
+    for (frames, sent) in [(1, 35), (2, 70)] {
+        let (outcome, last) = run(&b, Config { window: Some(frames * 1500), ..PLAIN }, us(1000), &[]);
+        // At 0, 29.024 … 986.816 us; with two frames also at 12, 41.024 … 998.816 us.
+        assert_eq!(outcome.flows[0].frames_sent, sent, "a window of {frames} frames");
+        let [acked, lost, silent, rtt, _] = last.rps[0];
+        assert_eq!((lost, silent, rtt), (0, 0, 29_024_000));
+        assert_eq!(acked, 1500 * outcome.totals.acks_delivered as i64);
+        assert_eq!(outcome.totals.acks_sent, outcome.totals.frames_delivered);
+    }
+    // An echo of 61 octets lengthens the acknowledgement to 125 octets: 1 us a link.
+    let (_, last) = run(&b, Config { window: Some(1500), echo: 61, ..PLAIN }, us(1000), &[]);
+    assert_eq!(last.rps[0][3], 30_000_000);
+}
+
+/// A window that is smaller than a frame lets one frame go at a time.
+#[test]
+fn one_frame_is_always_let_go() {
+    let b = star(1, GBPS, US, ROOMY);
+    let (outcome, _) = run(&b, Config { window: Some(0), ..PLAIN }, us(1000), &[]);
+    assert_eq!(outcome.flows[0].frames_sent, 35);
+}
+
+/// The window has room for a frame of 1500 octets and the last one of 100, and not for two whole ones. The last frame leaves at
+/// 12 us, waits for the first at the switch until 25 us and is there at 26.8 us.
+#[test]
+fn a_short_last_frame_needs_room_for_itself_alone() {
+    for queue in [None, Some(Octets(1_000_000))] {
+        let mut b = star(1, GBPS, US, ROOMY);
+        b.network.flows[0].size = Some(Octets(1600));
+        if let Some(size) = queue {
+            (b.network.flows[0].traffic, b.network.flows[0].excess) =
+                (Traffic::Constant(BitRate(100 * GBPS.0)), Excess::Queue(size));
+        }
+        let (outcome, last) = run(&b, Config { window: Some(1600), ..PLAIN }, us(1000), &[]);
+        assert_eq!(outcome.flows[0].completed, Some(Instant(26_800_000)), "{queue:?}");
+        assert_eq!((last.rps[0][0], last.rps[0][4]), (1600, 1500), "the last frame has 1500 octets before it");
+    }
+}
+
+/// Two sources fill a queue of ten frames. What is lost is told, but for the end of a flow, of which a silence tells.
+#[test]
+fn acknowledgements_tell_of_losses() {
+    for full in [Full::Drops, Full::Trims] {
+        let mut b = star(2, GBPS, US, Octets(15_000));
+        for flow in &mut b.network.flows {
+            flow.size = Some(Octets(150_000));
+        }
+        let (outcome, last) = run(&b, Config { full, ..PLAIN }, us(500_000), &[]);
+        assert!(outcome.totals.frames_dropped > 50, "{outcome:?}");
+        for (flow, [acked, lost, silent, ..]) in outcome.flows.iter().zip(&last.rps) {
+            assert_eq!(*acked as u64, 1500 * flow.frames_delivered, "{full:?}");
+            assert_eq!((lost + silent) as u64, 1500 * flow.frames_dropped, "{full:?}");
+            assert_eq!(acked + lost + silent, 150_000);
+            if full == Full::Trims {
+                assert_eq!(*silent, 0, "the header of every frame arrives");
+            }
+        }
+        let headers = if full == Full::Trims { outcome.totals.frames_dropped } else { 0 };
+        assert_eq!(outcome.totals.headers_sent, headers);
+        assert_eq!(outcome.totals.headers_delivered, headers);
+    }
+}
+
+/// The first frame is lost on its link; with a window of one frame nothing can go until the silence is noticed, 100 ms later.
+#[test]
+fn a_silence_ends_a_stall() {
+    let mut b = star(1, GBPS, US, ROOMY);
+    let port = b.port(0, 2);
+    for (at, event) in [(5, PortEvent::Down), (6, PortEvent::Up)] {
+        b.network.changes.push(Change { at: us(at), port, event });
+    }
+    let (outcome, last) = run(&b, Config { window: Some(1500), ..PLAIN }, us(100_000), &[]);
+    assert_eq!((outcome.flows[0].frames_sent, last.rps[0][2]), (1, 0));
+    // From then on as ever.
+    let (outcome, last) = run(&b, Config { window: Some(1500), ..PLAIN }, us(101_000), &[]);
+    assert_eq!((outcome.flows[0].frames_sent, last.rps[0][2]), (1 + 35, 1500));
+}
+
+/// The queue takes what is up to two frames long, although there is room for ten.
+#[test]
+fn a_verdict_drops_what_would_fit() {
+    let mut b = star(2, GBPS, US, Octets(15_000));
+    for flow in &mut b.network.flows {
+        flow.size = Some(Octets(15_000));
+    }
+    let out = b.port(3, 2);
+    let queue = b.network.queue(out, 0);
+    let (outcome, _) = run(&b, Config { limit: 3000, ..PLAIN }, us(10_000), &[]);
+    // A frame that finds 3000 octets is taken in.
+    assert_eq!(outcome.queues[queue.index()].max_octets, 4500);
+    assert!(outcome.queues[queue.index()].frames_dropped > 0);
+}
+
+/// Flow 1 is moved to the queue of priority 5, which is served first. Both flows have priority 0, and keep it: the receiver's
+/// switch moves them anew.
+#[test]
+fn a_verdict_moves_frames_to_another_queue() {
+    let mut b = star(2, GBPS, US, ROOMY);
+    b.network.priorities = vec![0, 5];
+    let out = b.port(3, 2);
+    let queues = [b.network.queue(out, 0), b.network.queue(out, 5)];
+    let (outcome, last) = run(&b, Config { odd_flows_to: Some(5), ..PLAIN }, us(10_000), &[queues[0]]);
+    let arrived = queues.map(|q| outcome.queues[q.index()].frames_arrived);
+    assert_eq!(arrived[0], outcome.flows[0].frames_sent - 1, "the last one is on its way");
+    assert_eq!(arrived[1], outcome.flows[1].frames_sent - 1);
+    // The moved flow has the line to itself but for the frame that was in transmission as its first one came.
+    assert!(outcome.flows[1].frames_delivered > 20 * outcome.flows[0].frames_delivered, "{:?}", outcome.flows);
+    assert!(last.cps[0][1] >= 1500, "the congestion point sees the other queue");
+}
+
+/// h0 - s2 - s3 - h1: of each frame the second switch tells the first, and the first would tell a host without congestion point.
+#[test]
+fn a_signal_goes_to_the_previous_hop() {
+    for feedback in [Feedback::InBand, Feedback::Ideal(Duration(1_512_000))] {
+        let mut b = Builder::new(2, 2);
+        b.link(0, 2, GBPS, US, ROOMY);
+        b.link(2, 3, GBPS, US, ROOMY);
+        b.link(3, 1, GBPS, US, ROOMY);
+        b.flow(&[0, 2, 3, 1]).size = Some(Octets(15_000));
+        b.network.feedback = feedback;
+        let queues = [b.network.queue(b.port(2, 3), 0), b.network.queue(b.port(3, 1), 0)];
+        // The second switch has the first frame at 26 us, the first switch its signal at 27.512 us.
+        for (until, heard) in [(Instant(27_512_000), 0), (Instant(27_512_001), 1), (us(10_000), 10)] {
+            let (outcome, last) = run(&b, Config { tells_previous_hop: true, ..PLAIN }, until, &queues);
+            assert_eq!(last.cps.iter().map(|row| row[0]).collect::<Vec<_>>(), [heard, 0], "{feedback:?} {until:?}");
+            assert_eq!(outcome.totals.signals_to_previous_hops as i64, heard);
+            if heard == 10 {
+                assert_eq!(outcome.totals.signals_discarded, 10, "hosts have no congestion points here");
+            }
+        }
+    }
+}
+
+/// 100 octets of tag make frames of 1600 octets: 12.8 us a link.
+#[test]
+fn tags_cost_what_they_cost() {
+    let mut b = star(1, GBPS, US, ROOMY);
+    b.network.flows[0].size = Some(Octets(1500));
+    let (outcome, last) = run(&b, Config { tag: 100, ..PLAIN }, us(1000), &[]);
+    assert_eq!(outcome.flows[0].completed, Some(Instant(27_600_000)));
+    assert_eq!(last.rps[0][0], 1600);
+}
