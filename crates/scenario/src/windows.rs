@@ -62,18 +62,23 @@ pub(crate) fn windows(
     Ok(windows)
 }
 
-/// Takes changes and windows behind the end out of a record whose duration was set for this run alone, and says so. What
-/// the file itself has behind its end is a mistake, and stays.
+/// Takes changes, windows and tables of flows behind the end out of a record whose duration was set for this run alone, and
+/// says so. An entry of the file that lies behind the file's own end is a mistake, and stays.
 pub(crate) fn cut_short(record: &mut Record, duration: Duration) -> Vec<String> {
     if record.entry("duration").is_none_or(|entry| entry.origin != Origin::Set) {
         return Vec::new();
     }
     let end = units::time(duration.0);
     let mut notes = Vec::new();
-    for (key, time, noun) in [("change", "at", "change"), ("window", "start", "window")] {
-        let gone = record.leave_out(key, |table| table.number(time) >= duration.0);
+    let kinds = [
+        ("change", "at", "a change", "changes"),
+        ("flow", "start", "a table of flows", "tables of flows"),
+        ("window", "start", "a window", "windows"),
+    ];
+    for (key, time, one, several) in kinds {
+        let gone = record.leave_out(key, |table| table.get(time).is_some_and(|at| at >= duration.0));
         if gone > 0 {
-            let many = if gone == 1 { format!("a {noun} is") } else { format!("{gone} {noun}s are") };
+            let many = if gone == 1 { format!("{one} is") } else { format!("{gone} {several} are") };
             notes.push(format!("{many} left out: the duration was set, and the run ends at {end}"));
         }
     }

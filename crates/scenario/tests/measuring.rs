@@ -81,6 +81,7 @@ fn windows_that_cannot_be_are_refused() {
 fn a_run_that_is_cut_short_leaves_later_changes_and_windows_out_and_says_so() {
     let rest = "[[change]]\nlink = \"sw0->h8\"\nat = \"5 ms\"\nrate = \"1 Gbps\"\n\
                 [[change]]\nlink = \"sw0->h8\"\nat = \"10 ms\"\nrate = \"10 Gbps\"\n\
+                [[flow]]\nfrom = \"h1\"\nto = \"h2\"\nname = \"late\"\nstart = \"9 ms\"\n\
                 [[window]]\nname = \"early\"\nstart = \"1 ms\"\n\
                 [[window]]\nname = \"slow\"\nstart = \"5 ms\"\nend = \"10 ms\"\n\
                 [[window]]\nname = \"late\"\nstart = \"15 ms\"\n";
@@ -90,6 +91,7 @@ fn a_run_that_is_cut_short_leaves_later_changes_and_windows_out_and_says_so() {
     assert_eq!(plan.network.changes.len(), 1);
     let notes = [
         "a change is left out: the duration was set, and the run ends at 8 ms",
+        "a table of flows is left out: the duration was set, and the run ends at 8 ms",
         "a window is left out: the duration was set, and the run ends at 8 ms",
         "the window slow closes with the run, at 8 ms: the duration was set",
     ];
@@ -102,6 +104,11 @@ fn a_run_that_is_cut_short_leaves_later_changes_and_windows_out_and_says_so() {
     // At the instant of a change it is left out as well; before, nothing is.
     assert_eq!(set(rest, &[("duration", "5 ms")]).unwrap().network.changes.len(), 0);
     assert!(set(rest, &[("duration", "16 ms")]).unwrap().notes.is_empty());
+    // Without a flow there is no run; and of a table some of whose flows start in time, none is left out in silence.
+    let error = set("start = \"9 ms\"\n", &[("duration", "8 ms")]).unwrap_err().to_string();
+    assert!(error.contains("there is no flow"), "{error}");
+    let error = set("stagger = \"2 ms\"\n", &[("duration", "8 ms")]).unwrap_err().to_string();
+    assert!(error.contains("a flow would start at or after the end of the run"), "{error}");
     // What the file itself has behind its end is a mistake.
     let error = refused("[[change]]\nlink = \"sw0->h8\"\nat = \"20 ms\"\nrate = \"1 Gbps\"\n");
     assert!(error.contains("at or after the end of the run"), "{error}");
