@@ -74,6 +74,7 @@ def main(build: Path) -> None:
             ([count(limit["most"]), limit["what"], limit["meaning"]] for limit in json.loads(_core.limits())),
         ),
         "tables": tables(specimens),
+        "objects": objects(),
         "measures": table(["Measure", "Title", "Meaning"], ([code(m.key), m.title, m.definition] for m in MEASURES)),
         "victim_flow": victim_flow(docs / "images/victim-flow.svg"),
         "cores": cores(),
@@ -408,6 +409,19 @@ def tables(specimens: dict[str, penstock.Result]) -> str:
             own = [row for column, row in columns(result, name).items() if column not in common]
             if own:
                 parts += [f"With `{scheme}` also:", table(head, own)]
+    return "\n\n".join(parts)
+
+
+def objects() -> str:
+    """The keys of each object of a summary, the whole first."""
+    parts = []
+    for about in reversed(json.loads(_core.objects())):
+        rows = []
+        for key in about["keys"]:
+            kind = f"{key['type']}, optional" if key["optional"] else key["type"]
+            rows.append([code(key["name"]), kind, key["unit"], key["description"]])
+        name = about["name"]
+        parts += [f"### `{name}`", about["description"], table(["Key", "Type", "Unit", "Meaning"], rows)]
     return "\n\n".join(parts)
 
 

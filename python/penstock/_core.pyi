@@ -72,6 +72,13 @@ def parse_octets(text: str) -> int:
         ValueError: the text is no size.
     """
 
+def objects() -> str:
+    """Every object of a summary, as a JSON list, those that hold others after them.
+
+    Each has name, description and keys (each with name, type, unit, description, optional). ``type`` is Python's, with
+    the names of other objects. A key that is optional is not there in every run.
+    """
+
 def tables() -> str:
     """Every table of a result, as a JSON list.
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from penstock.highlights import notable_queues, schemes_in_words
 from penstock.measures import MEASURES
-from penstock.summary import notable_queues, schemes_in_words
 from penstock.text import bit_rate, count, duration, octets, share
 
 if TYPE_CHECKING:

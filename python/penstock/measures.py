@@ -5,8 +5,6 @@ definitions. What a summary holds is weighted with time. Percentiles and amplitu
 the time after the warm-up, so that they are as fine as ``record.interval``.
 """
 
-import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
@@ -215,16 +213,10 @@ def measured_octets(result: "Result", queue: "QueueSummary") -> "NDArray[Any]":
 
 def groups(result: "Result") -> list[Group]:
     """Return the flows of a result in groups: those of one ``[[flow]]`` table, under the table's name."""
-    names = [flow["name"] for flow in result.summary["flows"]]
-    found = []
-    first = 0
-    # The resolved scenario names every table; "f0..f7" stands for eight flows.
-    for table in tomllib.loads(result.scenario_toml)["flow"]:
-        bounds = [int(digits[0]) for end in table["name"].split("..") if (digits := re.findall(r"\d+$", end))]
-        count = bounds[1] - bounds[0] + 1 if ".." in table["name"] else 1
-        found.append(Group(table["name"], names[first : first + count]))
-        first += count
-    return found
+    flows: dict[str, list[str]] = {}
+    for flow in result.summary["flows"]:
+        flows.setdefault(flow["group"], []).append(flow["name"])
+    return [Group(name, names) for name, names in flows.items()]
 
 
 def spread(values: Iterable[float | None]) -> Spread:
@@ -260,11 +252,10 @@ def _rate_amplitude_bps(result: "Result") -> float | None:
     time_s, rate_bps, fair_bps = (result.column("rates", name) for name in ("time_s", "rate_bps", "fair_rate_bps"))
     measured = (time_s >= result.summary["warmup_s"]) & (fair_bps > 0)
     rows_of_flow = rows_of(result.rates.column("flow").chunk(0))
-    uncontrolled = _uncontrolled(result)
     amplitudes = []
     for flow in result.summary["flows"]:
         rows = rows_of_flow.get(flow["name"])
-        if flow["name"] in uncontrolled or rows is None:
+        if not flow["controlled"] or rows is None:
             continue
         samples = rate_bps[rows[measured[rows] & (time_s[rows] <= _end_s(flow, time_s[rows], fair_bps[rows]))]]
         if len(samples):
@@ -279,14 +270,3 @@ def _end_s(flow: "FlowSummary", time_s: "NDArray[Any]", fair_bps: "NDArray[Any]"
         return float("inf")
     active = np.flatnonzero(fair_bps > 0)
     return float(time_s[active[0]]) + flow["completion_time_s"] if len(active) else float("inf")
-
-
-def _uncontrolled(result: "Result") -> set[str]:
-    """Return the flows that congestion management does not control: those of tables with ``controlled = false``."""
-    tables = tomllib.loads(result.scenario_toml)["flow"]
-    return {
-        name
-        for table, group in zip(tables, groups(result), strict=True)
-        if not table.get("controlled", True)
-        for name in group.flows
-    }

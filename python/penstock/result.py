@@ -1,7 +1,6 @@
 """The result of a run: numbers, Arrow tables, figures."""
 
 import json
-import tomllib
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -98,15 +97,8 @@ class Result:
 
     @property
     def question(self) -> str:
-        """The question that the scenario answers.
-
-        Raises:
-            OutputError: the results folder is damaged.
-        """
-        try:
-            return str(tomllib.loads(self.scenario_toml)["question"])
-        except (tomllib.TOMLDecodeError, KeyError, RecursionError, ValueError) as error:
-            raise _damaged(self.path, "scenario.toml", error) from None
+        """The question that the scenario answers."""
+        return self.summary["question"]
 
     @property
     def interrupted(self) -> bool:
@@ -258,13 +250,6 @@ class Result:
     def __repr__(self) -> str:
         summary = self.summary
         return f"<Result of {summary['scenario']!r} with {summary['scheme']!r}, seed {summary['seed']}>"
-
-
-def _damaged(folder: Path | None, file: str, why: Exception) -> _core.OutputError:
-    """Return the error of a results folder that holds what no run writes."""
-    error = _core.OutputError(f"{(folder or Path()) / file}: is damaged: {type(why).__name__}: {why}")
-    error.refused, error.hint = False, None
-    return error
 
 
 # How many queues the message of a loss names.

@@ -1,173 +1,293 @@
-"""The summary of a run, as ``summary.json`` and ``penstock run --json`` hold it.
+"""The types of a run's summary, as ``summary.json`` and ``penstock run --json`` hold it.
 
 Counts cover the whole run; means, deviations, extremes, throughput and utilisation cover the time after the warm-up and
 are time-weighted, not sampled.
+
+Written by ``python tools/generate_types.py`` from the declaration in Rust: change that, not this file.
 """
 
-from collections.abc import Sequence
 from typing import NotRequired, TypedDict
-
-_NOTABLE = 0.05
-"""A queue whose mean is below this part of the longest one's, without a drop or signal, is not worth a line."""
 
 
 class Assigned(TypedDict):
     """The scheme of a priority."""
 
     priority: int
+    """The priority, 0 to 7."""
     scheme: str
+    """Name of its scheme."""
     profile: str | None
+    """The profile that the scheme's parameters started from."""
 
 
-class WindowTotals(TypedDict):
-    """Sums over the network and a window; those of windows that lie end to end add up to those of the run."""
+class Totals(TypedDict):
+    """Counts over the network and the whole run."""
 
     frames_offered: int
-    frames_sent: int
-    copies_made: int
-    frames_delivered: int
-    frames_dropped: int
-    frames_lost_on_link: int
-    feedback_frames: int
-    notifications: NotRequired[int]
-    """Where sources send probes: the feedback frames that told of congestion."""
-    probes_returned: NotRequired[int]
-    """Where sources send probes: the feedback frames that were probes come back."""
-    pause_frames: NotRequired[int]
-    """Where the network has priority flow control."""
-    packet_hops: int
-
-
-class Totals(WindowTotals):
-    """Sums over the network and the whole run, with how it ended."""
-
+    """Data frames that generators made."""
     frames_discarded_at_source: int
+    """Of them, discarded at their source before they reached the network, or still waiting there at the end."""
+    frames_sent: int
+    """Data frames that reaction points released into the network."""
+    copies_made: int
+    """Copies made at the branches of multicast trees, beyond the first of each frame."""
+    frames_delivered: int
+    """Data frames and copies that reached a destination."""
+    frames_dropped: int
+    """Data frames and copies dropped at full queues."""
+    frames_lost_on_link: int
+    """Data frames and copies lost on broken links."""
     frames_in_flight: int
+    """Data frames and copies in queues and on links at the end."""
+    feedback_frames: int
+    """Signals that reached the sources of controlled flows."""
+    notifications: NotRequired[int]
+    """Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes."""
+    probes_returned: NotRequired[int]
+    """Of them, probes that came back. Present only where sources send probes."""
     feedback_discarded: NotRequired[int]
-    """Where there are flows without congestion management: signals that their sources discarded."""
+    """Signals that reached the sources of flows without congestion management and were discarded there.
+
+    Present only where some flow has no congestion management.
+    """
+    pause_frames: NotRequired[int]
+    """Frames of priority flow control, pause and resume. Present only where the network has priority flow control."""
+    packet_hops: int
+    """Frames, data or control, that crossed a link; each link counts."""
     events: int
+    """Events that the engine handled."""
 
 
 class QueueSummary(TypedDict):
-    """One queue: a port and a priority."""
+    """A queue: a port and a priority.
+
+    Lengths and utilisation cover the time after the warm-up and are weighted by time, counts the whole run; in a
+    window, everything covers the window.
+    """
 
     name: str
+    """The queue's port, ``node->peer``."""
     priority: int
+    """The queue's priority, 0 to 7."""
     mean_octets: float
+    """Time-weighted mean of the length, octets."""
     std_octets: float
+    """Time-weighted standard deviation of the length, octets."""
     min_octets: int
+    """Smallest length, octets."""
     max_octets: int
+    """Largest length, octets."""
     empty_fraction: float
+    """Share of the time without an octet in the queue."""
     utilization: float
+    """Share of the port's scheduled rate that was used, by all its queues, wire overhead included."""
     frames_dropped: int
+    """Data frames dropped at the queue."""
     feedback_frames: int
+    """Signals that the queue's congestion point sent."""
     paused_s: float
+    """How long priority flow control stopped the queue, s."""
     pause_frames: int
+    """Pause frames that stopped the queue, refreshes included."""
+    drop_rate: float
+    """Frames dropped at the queue over data frames that came to it."""
 
 
-class WindowFlow(TypedDict):
-    """One flow in a window."""
+class FlowSummary(TypedDict):
+    """A flow. Rates cover the time after the warm-up and count wire overhead, counts cover the whole run."""
 
     name: str
-    throughput_bps: float
-    fair_rate_bps: float
-    mean_rate_bps: float
-    std_rate_bps: float
-    frames_sent: int
-    frames_delivered: int
-    frames_dropped: int
-    feedback_received: int
-
-
-class FlowSummary(WindowFlow):
-    """One flow."""
-
+    """The flow."""
     source: str
+    """The host that sends."""
     destinations: list[str]
+    """The hosts that receive."""
+    throughput_bps: float
+    """Rate of delivery over the measured time, wire overhead included; the mean over the destinations, bit/s."""
+    fair_rate_bps: float
+    """Time-weighted max-min fair share over the measured time; it counts as zero while the flow is not active, bit/s.
+    """
+    mean_rate_bps: float
+    """Time-weighted mean of the allowed rate while the flow was active, bit/s."""
+    std_rate_bps: float
+    """Time-weighted standard deviation of the allowed rate while the flow was active, bit/s."""
+    frames_sent: int
+    """Frames released into the network."""
+    frames_delivered: int
+    """Frames and copies that reached a destination."""
+    frames_dropped: int
+    """Frames and copies dropped at full queues."""
+    feedback_received: int
+    """Signals that the source received."""
     notifications_received: NotRequired[int]
+    """Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes."""
     probes_returned: NotRequired[int]
+    """Of them, probes that came back. Present only where sources send probes."""
     settling_time_s: float | None
+    """Settling time: from the last change of the flow's max-min fair share (its start, or a later change of traffic or
+    links that moves the share by more than 0.1 %) to the beginning of the first window from which on every window's
+    mean of the sampled allowed rate lies within 5 % of the share, until the share ends, s.
+
+    A window is 50 sample intervals. Null if the flow has not settled.
+    """
     completion_time_s: float | None
+    """Flow completion time: from the start of a finite flow to the delivery of its last frame, s.
+
+    Null if frames are missing.
+    """
+    group: str
+    """Name of the ``[[flow]]`` table that the flow comes from: ``f0..f7`` for eight flows."""
+    controlled: bool
+    """Whether the scheme limits the flow."""
 
 
 class HostSummary(TypedDict):
-    """One host."""
+    """A host, over the time after the warm-up."""
 
     name: str
+    """The host."""
     rate_limiters_mean: float
+    """Time-weighted mean number of installed rate limiters."""
     rate_limiters_max: int
+    """Largest number of installed rate limiters."""
+
+
+class WindowTotals(TypedDict):
+    """Counts over the network in a window. Those of windows that lie end to end add up to those of the run."""
+
+    frames_offered: int
+    """Data frames that generators made."""
+    frames_sent: int
+    """Data frames that reaction points released into the network."""
+    copies_made: int
+    """Copies made at the branches of multicast trees, beyond the first of each frame."""
+    frames_delivered: int
+    """Data frames and copies that reached a destination."""
+    frames_dropped: int
+    """Data frames and copies dropped at full queues."""
+    frames_lost_on_link: int
+    """Data frames and copies lost on broken links."""
+    feedback_frames: int
+    """Signals that reached the sources of controlled flows."""
+    notifications: NotRequired[int]
+    """Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes."""
+    probes_returned: NotRequired[int]
+    """Of them, probes that came back. Present only where sources send probes."""
+    pause_frames: NotRequired[int]
+    """Frames of priority flow control, pause and resume. Present only where the network has priority flow control."""
+    packet_hops: int
+    """Frames, data or control, that crossed a link; each link counts."""
+
+
+class WindowFlow(TypedDict):
+    """A flow in a window."""
+
+    name: str
+    """The flow."""
+    throughput_bps: float
+    """Rate of delivery over the measured time, wire overhead included; the mean over the destinations, bit/s."""
+    fair_rate_bps: float
+    """Time-weighted max-min fair share over the measured time; it counts as zero while the flow is not active, bit/s.
+    """
+    mean_rate_bps: float
+    """Time-weighted mean of the allowed rate while the flow was active, bit/s."""
+    std_rate_bps: float
+    """Time-weighted standard deviation of the allowed rate while the flow was active, bit/s."""
+    frames_sent: int
+    """Frames released into the network."""
+    frames_delivered: int
+    """Frames and copies that reached a destination."""
+    frames_dropped: int
+    """Frames and copies dropped at full queues."""
+    feedback_received: int
+    """Signals that the source received."""
 
 
 class WindowSummary(TypedDict):
-    """A window of measurement: statistics and counts from its start to its end alone."""
+    """A window of measurement: statistics and counts from its start to its end."""
 
     name: str
+    """Its name."""
     start_s: float
+    """When it opened, s."""
     end_s: float
+    """When it closed: where a run that was stopped ended, if that was earlier than planned, s."""
     totals: WindowTotals
+    """Counts over the network."""
     loss_rate: float
+    """Frames dropped in the network over frames sent."""
     feedback_rate: float
+    """Feedback frames that reached sources over data frames sent."""
     jain_index: float
+    """Jain's index of the controlled flows' throughputs."""
     queues: list[QueueSummary]
+    """The recorded queues."""
     flows: list[WindowFlow]
+    """Every flow."""
     hosts: list[HostSummary]
+    """Every host."""
 
 
 class RunSummary(TypedDict):
-    """How the run went on this machine; the only part that the same seed does not repeat."""
+    """What the run cost."""
 
     wall_s: float
+    """Time on the wall clock, s."""
     events_per_s: int
+    """Events handled in a second of it."""
     ns_per_packet_hop: float
+    """Nanoseconds of it that a packet hop took, ns."""
     version: str
+    """Version of Penstock."""
 
 
 class Summary(TypedDict):
-    """The result of a run in numbers."""
+    """A run in numbers. All but ``run`` follows from scenario and seed alone."""
 
     scenario: str
+    """Name of the scenario."""
+    question: str
+    """The question that the scenario answers."""
     scheme: str
+    """Name of the scheme; ``mixed`` where priorities have different ones."""
     profile: str | None
+    """The profile that the scheme's parameters started from, the same for all priorities."""
     schemes: NotRequired[list[Assigned]]
-    """Where priorities have different schemes or profiles."""
+    """The scheme of each priority. Present only where priorities have different schemes or profiles."""
     seed: int
+    """Seed of all random streams."""
     duration_s: float
+    """Simulated time that was asked for, s."""
     warmup_s: float
+    """Time before statistics begin, s."""
     interrupted_at_s: NotRequired[float]
-    lossless: NotRequired[bool]
-    """Where the scenario claims to lose no data frame: whether that is so."""
-    totals: Totals
-    loss_rate: float
-    feedback_rate: float
-    jain_index: float
-    queues: list[QueueSummary]
-    flows: list[FlowSummary]
-    hosts: list[HostSummary]
-    windows: NotRequired[list[WindowSummary]]
-    """Where the scenario has windows of measurement; of a run that was stopped, those that it opened."""
-    run: RunSummary
+    """When the run was stopped, s.
 
-
-def notable_queues(queues: Sequence[QueueSummary], most: int = 4) -> list[QueueSummary]:
-    """Choose the queues to show: those that drop, signal or fill, the longest first, at most ``most``, at least one.
-
-    More lines than the default in one panel of a figure hide one another.
+    Present only where it was stopped before its end: everything below covers the time until then.
     """
-    ranked = sorted(queues, key=lambda q: (-q["frames_dropped"], -q["mean_octets"], -q["utilization"], q["name"]))
-    if not ranked:
-        return []
-    least = _NOTABLE * max(q["mean_octets"] for q in queues)
-    chosen = [q for q in ranked if q["frames_dropped"] or q["feedback_frames"] or q["mean_octets"] > least]
-    return (chosen or ranked[:1])[:most]
+    lossless: NotRequired[bool]
+    """Whether no data frame was lost. Present only where the scenario claims it (``lossless = true``)."""
+    totals: Totals
+    """Counts over the network and the whole run."""
+    loss_rate: float
+    """Frames dropped in the network over frames sent; drops of multicast copies count each, each frame sent once."""
+    feedback_rate: float
+    """Feedback frames that reached sources over data frames sent."""
+    jain_index: float
+    """Jain's index of the controlled flows' throughputs: 1 if they are equal, 1/n if one of n has all.
 
+    1 if there is nothing to compare.
+    """
+    queues: list[QueueSummary]
+    """The recorded queues."""
+    flows: list[FlowSummary]
+    """Every flow."""
+    hosts: list[HostSummary]
+    """Every host."""
+    windows: NotRequired[list[WindowSummary]]
+    """The windows of measurement.
 
-def schemes_in_words(summary: Summary) -> str:
-    """Name the scheme and its profile, or those of each priority where they differ."""
-    if "schemes" not in summary:
-        return _with_profile(summary["scheme"], summary["profile"])
-    each = (f"{_with_profile(s['scheme'], s['profile'])} at priority {s['priority']}" for s in summary["schemes"])
-    return f"{summary['scheme']}: {', '.join(each)}"
-
-
-def _with_profile(scheme: str, profile: str | None) -> str:
-    return f"{scheme} ({profile})" if profile else scheme
+    Present only where the scenario has some (``[[window]]``); a run that was stopped has those that it opened.
+    """
+    run: RunSummary
+    """What the run cost on this machine: the only part that the same scenario and seed do not repeat."""

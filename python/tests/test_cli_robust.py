@@ -197,8 +197,6 @@ def test_a_scenario_of_any_file_name_runs_again(name: str, here: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "content"),
     [
-        ("scenario.toml", b"question = "),
-        ("scenario.toml", b'name = "x"\n'),
         ("scenario.toml", b"\xff"),
         ("summary.json", b"{}"),
         ("summary.json", b"[1"),

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import generate_docs
+import generate_types
 import markdown
 import pytest
 import yaml
@@ -72,3 +73,8 @@ def test_public_names_have_their_page() -> None:
     for name in ("Comparison.open", "Result.plot", "Result.to_pandas", "Scenario.named", "theory.margins", "scenarios"):
         assert f"`{name}`\n" in page
     assert "theory.Report" in page
+
+
+def test_types_of_a_summary_are_as_declared() -> None:
+    told = "the declaration has changed: python tools/generate_types.py"
+    assert generate_types.FILE.read_text(encoding="utf-8") == generate_types.text(), told

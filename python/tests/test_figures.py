@@ -2,6 +2,7 @@
 
 import copy
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -23,25 +24,15 @@ from penstock.figures.series import (
     set_points_octets,
     thinned,
 )
-from penstock.summary import QueueSummary, notable_queues
+from penstock.highlights import notable_queues
+from penstock.summary import QueueSummary
 from penstock.text import count
 
 
 def queue(name: str, mean_octets: float, *, frames_dropped: int = 0) -> QueueSummary:
-    return {
-        "name": name,
-        "priority": 0,
-        "mean_octets": mean_octets,
-        "std_octets": 0.0,
-        "min_octets": 0,
-        "max_octets": 0,
-        "empty_fraction": 0.0,
-        "utilization": 0.5,
-        "frames_dropped": frames_dropped,
-        "feedback_frames": 0,
-        "paused_s": 0.0,
-        "pause_frames": 0,
-    }
+    """Return the summary of a queue whose other metrics are 0."""
+    own = {"name": name, "mean_octets": mean_octets, "utilization": 0.5, "frames_dropped": frames_dropped}
+    return cast(QueueSummary, dict.fromkeys(QueueSummary.__annotations__, 0) | own)
 
 
 def test_files_are_there_and_not_blank(result: Result, tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ def test_rate_of_a_flow_counts_while_it_lasts_and_is_controlled() -> None:
     assert measure(Scenario.from_toml(finite).run(), None).values["rate_amplitude_bps"] == 0
     uncontrolled = SMALL.replace('to = "h2"', 'to = "h2"\ncontrolled = false')
     result = Scenario.from_toml(uncontrolled).run()
+    assert [flow["controlled"] for flow in result.summary["flows"]] == [False, False]
     assert measure(result, None).values["rate_amplitude_bps"] is None
     # Greedy sources that nobody controls overflow the queue; its congestion point tells them in vain.
     assert result.summary["totals"]["feedback_frames"] == 0
@@ -78,8 +79,20 @@ def test_groups_are_the_tables_of_flows() -> None:
     result = Scenario.from_toml(text + more).run()
     found = {group.name: group.flows for group in groups(result)}
     assert found == {"f0..f1": ["f0", "f1"], "victim": ["victim"], "a2..a3": ["a2", "a3"]}
+    assert [flow["group"] for flow in result.summary["flows"]] == ["f0..f1", "f0..f1", "victim", "a2..a3", "a2..a3"]
+    assert result.column("flows", "group").tolist() == [flow["group"] for flow in result.summary["flows"]]
     delivered = {flow["name"]: flow["throughput_bps"] for flow in result.summary["flows"]}
     assert measure(result, None).groups["a2..a3"] == (delivered["a2"] + delivered["a3"]) / 2
+
+
+def test_drop_rate_is_that_of_the_arrivals() -> None:
+    result = Scenario.from_toml(SMALL).set("record.arrivals", True).run()
+    name, lost = result.column("arrivals", "queue"), result.column("arrivals", "dropped")
+    rates = {queue["name"]: queue["drop_rate"] for queue in result.summary["queues"]}
+    assert rates["sw0->h2"] == lost[name == "sw0->h2"].mean() > 0
+    # 2 Gb/s of data meet 1 Gb/s, and no more than the excess is ever dropped.
+    assert rates["sw0->h2"] < 0.5
+    assert all(rate == 0 for queue, rate in rates.items() if queue != "sw0->h2")
 
 
 def test_busiest_queue_is_that_of_all_runs(result: Result) -> None:

@@ -14,7 +14,7 @@ from conftest import ROOT
 
 from penstock import Result, Scenario
 from penstock.figures.series import queue_series
-from penstock.summary import notable_queues
+from penstock.highlights import notable_queues
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

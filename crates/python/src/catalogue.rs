@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use penstock_runner::TABLES;
+use penstock_runner::{Key, OBJECTS, Object, Shape, TABLES};
 use penstock_scenario::limits::{LIMITS, Limit};
 use penstock_scenario::units::{self, Dimension};
 use penstock_schemes::info::{Info, Parameter, Profile};
@@ -26,6 +26,44 @@ pub(crate) fn tables() -> String {
         columns: info.columns.iter().map(column).collect(),
     };
     to_json(&TABLES.iter().map(table).collect::<Vec<_>>())
+}
+
+/// Every object of a summary with its keys, as JSON.
+#[pyfunction]
+pub(crate) fn objects() -> String {
+    let key = |key: &Key| KeyEntry {
+        name: key.name,
+        r#type: python_type(key),
+        unit: key.unit,
+        description: key.description.trim(),
+        optional: key.optional,
+    };
+    let object = |object: &Object| ObjectEntry {
+        name: object.name,
+        description: object.description.trim(),
+        keys: object.keys.iter().map(key).collect(),
+    };
+    to_json(&OBJECTS.iter().map(object).collect::<Vec<_>>())
+}
+
+/// The type of a key's value in Python.
+fn python_type(key: &Key) -> String {
+    fn of(shape: Shape) -> String {
+        match shape {
+            Shape::Text => "str".to_owned(),
+            Shape::Whole => "int".to_owned(),
+            Shape::Real => "float".to_owned(),
+            Shape::Switch => "bool".to_owned(),
+            Shape::Object(name) => name.to_owned(),
+            Shape::List(inner) => format!("list[{}]", of(*inner)),
+            Shape::Maybe(inner) => format!("{} | None", of(*inner)),
+        }
+    }
+    match key.shape {
+        // A key that is absent instead is never null.
+        Shape::Maybe(inner) if key.optional => of(*inner),
+        shape => of(shape),
+    }
 }
 
 /// The JSON schema of a scenario file.
@@ -57,6 +95,22 @@ struct TableEntry {
     name: &'static str,
     description: &'static str,
     columns: Vec<ColumnEntry>,
+}
+
+#[derive(Serialize)]
+struct ObjectEntry {
+    name: &'static str,
+    description: &'static str,
+    keys: Vec<KeyEntry>,
+}
+
+#[derive(Serialize)]
+struct KeyEntry {
+    name: &'static str,
+    r#type: String,
+    unit: &'static str,
+    description: &'static str,
+    optional: bool,
 }
 
 #[derive(Serialize)]

@@ -20,7 +20,7 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::catalogue::{limits, reference, schema, schemes, tables};
+    use super::catalogue::{limits, objects, reference, schema, schemes, tables};
     #[pymodule_export]
     use super::errors::{LimitError, OutputError, PenstockError, ScenarioError};
     #[pymodule_export]

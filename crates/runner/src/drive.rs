@@ -13,7 +13,7 @@ use crate::memory::{self, Memory};
 use crate::recorder::Recorder;
 use crate::rows::flow_table;
 use crate::sink::Sink;
-use crate::summary::{Course, Measured, Summary, proportional_bps};
+use crate::summary::{Course, Measured, Summary, flow_rows};
 use crate::tables::Table;
 use crate::{Options, Progress, Run, RunError, Store};
 
@@ -76,7 +76,7 @@ impl Job<'_> {
             Some(folder) => Sink::file(folder.file(&Table::Flows.file_name()), schema.clone())?,
             None => Sink::memory(schema.clone()),
         };
-        flows.write(flow_table(schema, &summary.flows, &proportional_bps(plan, &course)))?;
+        flows.write(flow_table(schema, &flow_rows(plan, &outcome, &recorded.settling, &course)))?;
         let flows = flows.close()?.map(|records| (Table::Flows, records));
 
         let Some(folder) = self.folder else {

@@ -15,6 +15,7 @@ mod fair;
 mod fingerprint;
 mod folder;
 mod memory;
+mod objects;
 mod recorder;
 mod rows;
 mod settling;
@@ -32,9 +33,10 @@ use penstock_schemes::{Duration, Instant};
 pub use error::RunError;
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use folder::{Folder, Holds};
+pub use objects::{Key, Object, Shape};
 pub use recorder::Recorder;
 pub use sink::Records;
-pub use summary::Summary;
+pub use summary::{OBJECTS, Summary};
 pub use tables::{Column, TABLES, Table, TableInfo};
 
 /// How a plan is run. None of it changes the result.

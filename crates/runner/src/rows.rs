@@ -6,12 +6,13 @@ use arrow_array::builder::{
     ArrayBuilder as _, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, ListBuilder, StringBuilder,
     UInt8Builder, UInt32Builder, UInt64Builder,
 };
-use arrow_array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::SchemaRef;
+use penstock_sim::metrics_of;
 
 use crate::RunError;
 use crate::sink::{Records, Sink};
-use crate::summary::FlowSummary;
+use crate::summary::FlowRow;
 
 /// Rows of a block.
 pub(crate) const ROWS_PER_BLOCK: usize = 1 << 14;
@@ -231,31 +232,54 @@ rows! {
     }
 }
 
-/// The table `flows`: the summary's flows and their proportionally fair shares.
-pub(crate) fn flow_table(schema: SchemaRef, flows: &[FlowSummary], proportional_bps: &[f64]) -> RecordBatch {
-    let reals = |value: fn(&FlowSummary) -> f64| Arc::new(Float64Array::from_iter_values(flows.iter().map(value)));
-    let times = |value: fn(&FlowSummary) -> Option<f64>| Arc::new(flows.iter().map(value).collect::<Float64Array>());
-    let counts = |value: fn(&FlowSummary) -> u64| Arc::new(UInt64Array::from_iter_values(flows.iter().map(value)));
-    let texts = |value: fn(&FlowSummary) -> &str| Arc::new(StringArray::from_iter_values(flows.iter().map(value)));
-    let mut destinations = ListBuilder::new(StringBuilder::new());
-    for flow in flows {
-        destinations.append_value(flow.destinations.iter().map(Some));
+/// The table `flows`.
+pub(crate) fn flow_table(schema: SchemaRef, flows: &[FlowRow]) -> RecordBatch {
+    RecordBatch::try_new(schema, flow_columns(flows)).expect("a flow's result has the table's columns")
+}
+
+macro_rules! flow_columns {
+    (
+        ()
+        $({ $source:ident $scope:ident $metric:ident: $type:ty, $unit:literal, $text:literal })+
+    ) => {
+        fn flow_columns(flows: &[FlowRow]) -> Vec<ArrayRef> {
+            vec![$(<$type as Cell>::array(flows.iter().map(|flow| &flow.$metric))),+]
+        }
+    };
+}
+metrics_of!(flow, table => flow_columns!());
+
+/// A value in a column of the table of flows.
+trait Cell {
+    /// The column.
+    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef
+    where
+        Self: 'a;
+}
+
+macro_rules! cells {
+    ($($type:ty: $array:ty),+) => { $(
+        impl Cell for $type {
+            fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+                Arc::new(values.cloned().map(Some).collect::<$array>())
+            }
+        }
+    )+ };
+}
+cells!(u64: UInt64Array, f64: Float64Array, bool: BooleanArray, String: StringArray);
+
+impl Cell for Option<f64> {
+    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        Arc::new(values.copied().collect::<Float64Array>())
     }
-    let columns: Vec<ArrayRef> = vec![
-        texts(|f| &f.name),
-        texts(|f| &f.source),
-        Arc::new(destinations.finish()),
-        reals(|f| f.throughput_bps),
-        reals(|f| f.fair_rate_bps),
-        reals(|f| f.mean_rate_bps),
-        reals(|f| f.std_rate_bps),
-        counts(|f| f.frames_sent),
-        counts(|f| f.frames_delivered),
-        counts(|f| f.frames_dropped),
-        counts(|f| f.feedback_received),
-        times(|f| f.settling_time_s),
-        times(|f| f.completion_time_s),
-        Arc::new(Float64Array::from_iter_values(proportional_bps.iter().copied())),
-    ];
-    RecordBatch::try_new(schema, columns).expect("a flow's result has the table's columns")
+}
+
+impl Cell for Vec<String> {
+    fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+        let mut lists = ListBuilder::new(StringBuilder::new());
+        for texts in values {
+            lists.append_value(texts.iter().map(Some));
+        }
+        Arc::new(lists.finish())
+    }
 }

@@ -1,281 +1,285 @@
 //! The summary of a run: the object that `summary.json` holds and `penstock run --json` prints. Other tools build on its
 //! names, so they are part of the interface.
+//!
+//! What is told of the network, queues, flows and hosts is declared in `penstock_sim::metrics`. An object of metrics is made
+//! from a source, such as [`FlowSource`]: the engine's outcome, and a method for each metric that the engine does not know.
 
-use penstock_scenario::Plan;
-use penstock_scenario::plan::Assigned;
+use penstock_scenario::{Plan, plan};
 use penstock_schemes::{Duration, Instant};
-use penstock_sim::network::NodeKind;
-use penstock_sim::outcome::{FlowOutcome, Outcome};
+use penstock_sim::metrics_of;
+use penstock_sim::network::{NodeKind, QueueId};
+use penstock_sim::outcome::{self, FlowOutcome, HostOutcome, Outcome, QueueOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::fair;
+use crate::objects::{Key, Object, Shape, Shaped, condition, object, record, value, value_type};
 
-/// A run in numbers. All but [`run`](Self::run) follows from scenario and seed alone.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// Name of the scenario.
-    pub scenario: String,
-    /// Name of the scheme; `mixed` where priorities have different ones.
-    pub scheme: String,
-    /// The profile that the scheme's parameters started from, the same for all priorities.
-    pub profile: Option<String>,
-    /// The scheme of each priority, where they differ.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub schemes: Vec<AssignedSummary>,
-    /// Seed of all random streams.
-    pub seed: u64,
-    /// Simulated time that was asked for, s.
-    pub duration_s: f64,
-    /// Time before statistics begin, s.
-    pub warmup_s: f64,
-    /// Where the run was stopped, s, if it was stopped before its end. Everything below covers the time until then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interrupted_at_s: Option<f64>,
-    /// For a scenario that claims to lose no data frame, whether that is so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lossless: Option<bool>,
-    /// Counts over the network and the whole run.
-    pub totals: TotalsSummary,
-    /// Frames dropped in the network over frames sent; drops of multicast copies count each.
-    pub loss_rate: f64,
-    /// Feedback frames that reached sources over data frames sent.
-    pub feedback_rate: f64,
-    /// Jain's index of the controlled flows' throughputs: 1 if they are equal, 1/n if one of n has all. 1 if there is
-    /// nothing to compare.
-    pub jain_index: f64,
-    /// The recorded queues.
-    pub queues: Vec<QueueSummary>,
-    /// Every flow.
-    pub flows: Vec<FlowSummary>,
-    /// Every host.
-    pub hosts: Vec<HostSummary>,
-    /// The windows of measurement that the scenario has, if it has any; of a run that was stopped, those that it opened.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub windows: Vec<WindowSummary>,
-    /// The machine's share: differs from run to run.
-    pub run: RunSummary,
+/// Every object of a summary, each before those that hold it.
+pub const OBJECTS: &[Object] = &[
+    Assigned::OBJECT,
+    Totals::OBJECT,
+    QueueSummary::OBJECT,
+    FlowSummary::OBJECT,
+    HostSummary::OBJECT,
+    WindowTotals::OBJECT,
+    WindowFlow::OBJECT,
+    WindowSummary::OBJECT,
+    RunSummary::OBJECT,
+    Summary::OBJECT,
+];
+
+record! {
+    /// A run in numbers. All but `run` follows from scenario and seed alone.
+    Summary {
+        /// Name of the scenario.
+        scenario: String, "";
+        /// The question that the scenario answers.
+        question: String, "";
+        /// Name of the scheme; `mixed` where priorities have different ones.
+        scheme: String, "";
+        /// The profile that the scheme's parameters started from, the same for all priorities.
+        profile: Option<String>, "";
+        /// The scheme of each priority. Present only where priorities have different schemes or profiles.
+        schemes: Vec<Assigned>, "", unless "Vec::is_empty";
+        /// Seed of all random streams.
+        seed: u64, "";
+        /// Simulated time that was asked for.
+        duration_s: f64, "s";
+        /// Time before statistics begin.
+        warmup_s: f64, "s";
+        /// When the run was stopped. Present only where it was stopped before its end: everything below covers the time
+        /// until then.
+        interrupted_at_s: Option<f64>, "s", unless "Option::is_none";
+        /// Whether no data frame was lost. Present only where the scenario claims it (`lossless = true`).
+        lossless: Option<bool>, "", unless "Option::is_none";
+        /// Counts over the network and the whole run.
+        totals: Totals, "";
+        /// Frames dropped in the network over frames sent; drops of multicast copies count each, each frame sent once.
+        loss_rate: f64, "";
+        /// Feedback frames that reached sources over data frames sent.
+        feedback_rate: f64, "";
+        /// Jain's index of the controlled flows' throughputs: 1 if they are equal, 1/n if one of n has all. 1 if there is
+        /// nothing to compare.
+        jain_index: f64, "";
+        /// The recorded queues.
+        queues: Vec<QueueSummary>, "";
+        /// Every flow.
+        flows: Vec<FlowSummary>, "";
+        /// Every host.
+        hosts: Vec<HostSummary>, "";
+        /// The windows of measurement. Present only where the scenario has some (`[[window]]`); a run that was stopped has
+        /// those that it opened.
+        windows: Vec<WindowSummary>, "", unless "Vec::is_empty";
+        /// What the run cost on this machine: the only part that the same scenario and seed do not repeat.
+        run: RunSummary, "";
+    }
 }
 
-/// The scheme of a priority.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AssignedSummary {
-    /// The priority, 0 to 7.
-    pub priority: u8,
-    /// Name of its scheme.
-    pub scheme: String,
-    /// The profile that the scheme's parameters started from.
-    pub profile: Option<String>,
+record! {
+    /// The scheme of a priority.
+    Assigned {
+        /// The priority, 0 to 7.
+        priority: u8, "";
+        /// Name of its scheme.
+        scheme: String, "";
+        /// The profile that the scheme's parameters started from.
+        profile: Option<String>, "";
+    }
 }
 
-/// Counts over the network and the whole run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TotalsSummary {
-    /// Data frames that generators made.
-    pub frames_offered: u64,
-    /// Of them, discarded at their source, or still waiting there at the end.
-    pub frames_discarded_at_source: u64,
-    /// Data frames released into the network.
-    pub frames_sent: u64,
-    /// Copies made at the branches of multicast trees, beyond the first of each frame.
-    pub copies_made: u64,
-    /// Data frames and copies that reached a destination.
-    pub frames_delivered: u64,
-    /// Data frames and copies dropped at full queues.
-    pub frames_dropped: u64,
-    /// Data frames and copies lost on broken links.
-    pub frames_lost_on_link: u64,
-    /// Data frames and copies in queues and on lines at the end.
-    pub frames_in_flight: u64,
-    /// Signals that reached the sources of controlled flows.
-    pub feedback_frames: u64,
-    /// Of them, notifications: a switch or a destination saw congestion. Where sources send probes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub notifications: Option<u64>,
-    /// Of them, probes that came back. Where sources send probes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub probes_returned: Option<u64>,
-    /// Signals that reached the sources of flows without congestion management and were discarded there; where there are
-    /// such flows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub feedback_discarded: Option<u64>,
-    /// Frames of priority flow control, pause and resume; where the network has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pause_frames: Option<u64>,
-    /// Frames, data or control, that crossed a link.
-    pub packet_hops: u64,
-    /// Events that the engine handled.
-    pub events: u64,
+metrics_of!(totals, run => object!(Totals of TotalsSource, "Counts over the network and the whole run."));
+
+metrics_of!(queue, run => object!(QueueSummary of QueueSource,
+    "A queue: a port and a priority. Lengths and utilisation cover the time after the warm-up and are weighted by time, counts \
+     the whole run; in a window, everything covers the window."));
+
+metrics_of!(flow, run => object!(FlowSummary of FlowSource,
+    "A flow. Rates cover the time after the warm-up and count wire overhead, counts cover the whole run."));
+
+metrics_of!(flow, table => object!(FlowRow of FlowSource, "A row of the table of flows."));
+
+metrics_of!(host, run => object!(HostSummary of HostSource, "A host, over the time after the warm-up."));
+
+record! {
+    /// A window of measurement: statistics and counts from its start to its end.
+    WindowSummary {
+        /// Its name.
+        name: String, "";
+        /// When it opened.
+        start_s: f64, "s";
+        /// When it closed: where a run that was stopped ended, if that was earlier than planned.
+        end_s: f64, "s";
+        /// Counts over the network.
+        totals: WindowTotals, "";
+        /// Frames dropped in the network over frames sent.
+        loss_rate: f64, "";
+        /// Feedback frames that reached sources over data frames sent.
+        feedback_rate: f64, "";
+        /// Jain's index of the controlled flows' throughputs.
+        jain_index: f64, "";
+        /// The recorded queues.
+        queues: Vec<QueueSummary>, "";
+        /// Every flow.
+        flows: Vec<WindowFlow>, "";
+        /// Every host.
+        hosts: Vec<HostSummary>, "";
+    }
 }
 
-/// A queue. Lengths and utilisation cover the time after the warm-up and are weighted by time, counts the whole run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct QueueSummary {
-    /// Its port, `node->peer`.
-    pub name: String,
-    /// Its priority, 0 to 7.
-    pub priority: u8,
-    /// Mean length, octets.
-    pub mean_octets: f64,
-    /// Standard deviation of the length, octets.
-    pub std_octets: f64,
-    /// Smallest length, octets.
-    pub min_octets: u64,
-    /// Largest length, octets.
-    pub max_octets: u64,
-    /// Share of the time without an octet in the queue.
-    pub empty_fraction: f64,
-    /// Share of the port's scheduled rate that was used, by all its queues, wire overhead included.
-    pub utilization: f64,
-    /// Data frames dropped.
-    pub frames_dropped: u64,
-    /// Signals that its congestion point sent.
-    pub feedback_frames: u64,
-    /// Time that priority flow control stopped the queue, over the whole run, s.
-    pub paused_s: f64,
-    /// Pause frames that stopped it, refreshes included.
-    pub pause_frames: u64,
+metrics_of!(totals, window => object!(WindowTotals of TotalsSource,
+    "Counts over the network in a window. Those of windows that lie end to end add up to those of the run."));
+
+metrics_of!(flow, window => object!(WindowFlow of FlowSource, "A flow in a window."));
+
+record! {
+    /// What the run cost.
+    RunSummary {
+        /// Time on the wall clock.
+        wall_s: f64, "s";
+        /// Events handled in a second of it.
+        events_per_s: u64, "";
+        /// Nanoseconds of it that a packet hop took.
+        ns_per_packet_hop: f64, "ns";
+        /// Version of Penstock.
+        version: String, "";
+    }
 }
 
-/// A flow. Rates cover the time after the warm-up and count wire overhead, counts cover the whole run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FlowSummary {
-    /// Its name.
-    pub name: String,
-    /// The host that sends.
-    pub source: String,
-    /// The hosts that receive.
-    pub destinations: Vec<String>,
-    /// Rate of delivery, bit/s; the mean over the destinations.
-    pub throughput_bps: f64,
-    /// Time-weighted max-min fair share over all the measured time, bit/s; it counts as zero while the flow is not active.
-    pub fair_rate_bps: f64,
-    /// Time-weighted mean of the allowed rate while the flow was active, bit/s.
-    pub mean_rate_bps: f64,
-    /// Its standard deviation, bit/s.
-    pub std_rate_bps: f64,
-    /// Frames released into the network.
-    pub frames_sent: u64,
-    /// Frames and copies that reached a destination.
-    pub frames_delivered: u64,
-    /// Frames and copies dropped at full queues.
-    pub frames_dropped: u64,
-    /// Signals that the source received.
-    pub feedback_received: u64,
-    /// Of them, notifications: a switch or a destination saw congestion. Where sources send probes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub notifications_received: Option<u64>,
-    /// Of them, probes that came back. Where sources send probes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub probes_returned: Option<u64>,
-    /// Settling time, s: from the last change of the flow's max-min fair share (its start, or a later change of traffic or
-    /// links that moves the share by more than 0.1 %) to the beginning of the first window from which on every window's
-    /// mean of the sampled allowed rate lies within 5 % of the share, until the share ends. A window is 50 sample
-    /// intervals. `None` if the flow has not settled.
-    pub settling_time_s: Option<f64>,
-    /// For a finite flow, the time from its start to the delivery of its last frame, s; `None` if frames are missing.
-    pub completion_time_s: Option<f64>,
+impl Default for RunSummary {
+    /// That of no run, for comparisons.
+    fn default() -> Self {
+        Self { wall_s: 0.0, events_per_s: 0, ns_per_packet_hop: 0.0, version: String::new() }
+    }
 }
 
-/// A host, over the time after the warm-up.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HostSummary {
-    /// Its name.
-    pub name: String,
-    /// Time-weighted mean number of installed rate limiters.
-    pub rate_limiters_mean: f64,
-    /// Largest number of installed rate limiters.
-    pub rate_limiters_max: u32,
+/// What the totals of a run or a window are made from.
+struct TotalsSource<'a> {
+    plan: &'a Plan,
+    outcome: &'a outcome::Totals,
+    /// Sources of the run send probes.
+    probing: bool,
 }
 
-/// A window of measurement: statistics and counts from its start to its end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct WindowSummary {
-    /// Its name.
-    pub name: String,
-    /// When it opened, s.
-    pub start_s: f64,
-    /// When it closed, s: where a run that was stopped ended, if that was earlier than planned.
-    pub end_s: f64,
-    /// Counts over the network.
-    pub totals: WindowTotals,
-    /// Frames dropped in the network over frames sent.
-    pub loss_rate: f64,
-    /// Feedback frames that reached sources over data frames sent.
-    pub feedback_rate: f64,
-    /// Jain's index of the controlled flows' throughputs.
-    pub jain_index: f64,
-    /// The recorded queues.
-    pub queues: Vec<QueueSummary>,
-    /// Every flow.
-    pub flows: Vec<WindowFlow>,
-    /// Every host.
-    pub hosts: Vec<HostSummary>,
+impl TotalsSource<'_> {
+    fn probing(&self) -> bool {
+        self.probing
+    }
+
+    fn uncontrolled(&self) -> bool {
+        self.plan.network.flows.iter().any(|flow| flow.reaction_point.is_none())
+    }
+
+    fn flow_control(&self) -> bool {
+        self.plan.network.pfc.is_some()
+    }
+
+    fn notifications(&self) -> u64 {
+        self.outcome.feedback_frames - self.outcome.probes_returned
+    }
+
+    fn feedback_discarded(&self) -> u64 {
+        self.outcome.signals_discarded
+    }
 }
 
-/// Counts over the network in a window. Those of windows that lie end to end add up to those of the run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WindowTotals {
-    /// Data frames that generators made.
-    pub frames_offered: u64,
-    /// Data frames released into the network.
-    pub frames_sent: u64,
-    /// Copies made at the branches of multicast trees, beyond the first of each frame.
-    pub copies_made: u64,
-    /// Data frames and copies that reached a destination.
-    pub frames_delivered: u64,
-    /// Data frames and copies dropped at full queues.
-    pub frames_dropped: u64,
-    /// Data frames and copies lost on broken links.
-    pub frames_lost_on_link: u64,
-    /// Signals that reached the sources of controlled flows.
-    pub feedback_frames: u64,
-    /// Of them, notifications. Where sources send probes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub notifications: Option<u64>,
-    /// Of them, probes that came back. Where sources send probes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub probes_returned: Option<u64>,
-    /// Frames of priority flow control, pause and resume; where the network has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pause_frames: Option<u64>,
-    /// Frames, data or control, that crossed a link.
-    pub packet_hops: u64,
+/// What the summary of a queue is made from.
+struct QueueSource<'a> {
+    plan: &'a Plan,
+    id: QueueId,
+    outcome: &'a QueueOutcome,
 }
 
-/// A flow in a window.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct WindowFlow {
-    /// Its name.
-    pub name: String,
-    /// Rate of delivery, bit/s; the mean over the destinations.
-    pub throughput_bps: f64,
-    /// Time-weighted max-min fair share, bit/s; it counts as zero while the flow is not active.
-    pub fair_rate_bps: f64,
-    /// Time-weighted mean of the allowed rate while the flow was active, bit/s.
-    pub mean_rate_bps: f64,
-    /// Its standard deviation, bit/s.
-    pub std_rate_bps: f64,
-    /// Frames released into the network.
-    pub frames_sent: u64,
-    /// Frames and copies that reached a destination.
-    pub frames_delivered: u64,
-    /// Frames and copies dropped at full queues.
-    pub frames_dropped: u64,
-    /// Signals that the source received.
-    pub feedback_received: u64,
+impl QueueSource<'_> {
+    fn name(&self) -> String {
+        let (port, _) = self.plan.network.place(self.id).expect("only data queues are recorded");
+        self.plan.port_name(port).to_owned()
+    }
+
+    fn priority(&self) -> u8 {
+        self.plan.network.place(self.id).expect("only data queues are recorded").1
+    }
+
+    fn paused_s(&self) -> f64 {
+        self.outcome.paused.as_seconds()
+    }
+
+    fn drop_rate(&self) -> f64 {
+        ratio(self.outcome.frames_dropped, self.outcome.frames_arrived)
+    }
 }
 
-/// What the run cost.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct RunSummary {
-    /// Time on the wall clock, s.
-    pub wall_s: f64,
-    /// Events handled in a second of it.
-    pub events_per_s: u64,
-    /// Nanoseconds of it that a packet hop took.
-    pub ns_per_packet_hop: f64,
-    /// Version of Penstock.
-    pub version: String,
+/// What the summary of a flow is made from.
+struct FlowSource<'a> {
+    plan: &'a Plan,
+    /// Its index.
+    flow: usize,
+    outcome: &'a FlowOutcome,
+    /// Sources of the run send probes.
+    probing: bool,
+    /// Time-weighted shares over the time measured, bit/s.
+    max_min_bps: f64,
+    proportional_bps: f64,
+    /// Of the whole run.
+    settling: Option<Duration>,
+}
+
+impl FlowSource<'_> {
+    fn probing(&self) -> bool {
+        self.probing
+    }
+
+    fn name(&self) -> String {
+        self.plan.flow_names[self.flow].clone()
+    }
+
+    fn source(&self) -> String {
+        self.plan.node_names[self.plan.flow_ends[self.flow].0].clone()
+    }
+
+    fn destinations(&self) -> Vec<String> {
+        self.plan.flow_ends[self.flow].1.iter().map(|&node| self.plan.node_names[node].clone()).collect()
+    }
+
+    fn fair_rate_bps(&self) -> f64 {
+        self.max_min_bps
+    }
+
+    fn proportional_rate_bps(&self) -> f64 {
+        self.proportional_bps
+    }
+
+    fn notifications_received(&self) -> u64 {
+        self.outcome.feedback_received - self.outcome.probes_returned
+    }
+
+    fn settling_time_s(&self) -> Option<f64> {
+        self.settling.map(Duration::as_seconds)
+    }
+
+    fn completion_time_s(&self) -> Option<f64> {
+        let start = self.plan.network.flows[self.flow].start;
+        self.outcome.completed.map(|end| end.since(start).as_seconds())
+    }
+
+    fn group(&self) -> String {
+        self.plan.flow_tables[self.flow].clone()
+    }
+
+    fn controlled(&self) -> bool {
+        self.plan.network.flows[self.flow].reaction_point.is_some()
+    }
+}
+
+/// What the summary of a host is made from.
+struct HostSource<'a> {
+    name: &'a str,
+    outcome: &'a HostOutcome,
+}
+
+impl HostSource<'_> {
+    fn name(&self) -> String {
+        self.name.to_owned()
+    }
 }
 
 /// What the run's driver knows beside the outcome.
@@ -316,9 +320,9 @@ impl Summary {
     ) -> Self {
         let totals = &outcome.totals;
         let probing = totals.probes_sent > 0;
-        let any_uncontrolled = plan.network.flows.iter().any(|flow| flow.reaction_point.is_none());
         Self {
             scenario: plan.name.clone(),
+            question: plan.question.clone(),
             scheme: plan.scheme().to_owned(),
             profile: plan.profile().map(str::to_owned),
             schemes: schemes(plan),
@@ -327,28 +331,12 @@ impl Summary {
             warmup_s: plan.warmup.as_seconds(),
             interrupted_at_s: course.interrupted.then(|| course.end.as_seconds()),
             lossless: plan.lossless.then_some(totals.frames_dropped + totals.frames_lost_on_link == 0),
-            totals: TotalsSummary {
-                frames_offered: totals.frames_offered,
-                frames_discarded_at_source: totals.frames_discarded_at_source,
-                frames_sent: totals.frames_sent,
-                copies_made: totals.copies_made,
-                frames_delivered: totals.frames_delivered,
-                frames_dropped: totals.frames_dropped,
-                frames_lost_on_link: totals.frames_lost_on_link,
-                frames_in_flight: totals.frames_in_flight,
-                feedback_frames: totals.feedback_frames,
-                notifications: probing.then_some(totals.feedback_frames - totals.probes_returned),
-                probes_returned: probing.then_some(totals.probes_returned),
-                feedback_discarded: any_uncontrolled.then_some(totals.signals_discarded),
-                pause_frames: plan.network.pfc.is_some().then_some(totals.pause_frames),
-                packet_hops: totals.packet_hops,
-                events: totals.events,
-            },
+            totals: Totals::new(&TotalsSource { plan, outcome: totals, probing }),
             loss_rate: ratio(totals.frames_dropped, totals.frames_sent),
             feedback_rate: ratio(totals.feedback_frames, totals.frames_sent),
             jain_index: fairness(plan, outcome),
             queues: queues(plan, outcome),
-            flows: flows(plan, outcome, settling, course),
+            flows: flow_sources(plan, outcome, settling, course).iter().map(FlowSummary::new).collect(),
             hosts: hosts(plan, outcome),
             windows: windows.iter().map(|measured| window(plan, measured, probing)).collect(),
             run: RunSummary {
@@ -372,15 +360,19 @@ impl Summary {
     }
 }
 
-/// Time-weighted proportionally fair share of each flow over the measured time, bit/s.
-pub(crate) fn proportional_bps(plan: &Plan, course: &Course) -> Vec<f64> {
-    let from = course.measured_from(plan);
-    fair::mean_bps(&plan.fair, from, course.end, plan.flow_names.len(), |period| &period.proportional_bps)
+/// The rows of the table of flows.
+pub(crate) fn flow_rows(
+    plan: &Plan,
+    outcome: &Outcome,
+    settling: &[Option<Duration>],
+    course: &Course,
+) -> Vec<FlowRow> {
+    flow_sources(plan, outcome, settling, course).iter().map(FlowRow::new).collect()
 }
 
 /// The scheme of each priority; nothing where all have the same, settings aside.
-fn schemes(plan: &Plan) -> Vec<AssignedSummary> {
-    let summary = |assigned: &Assigned| AssignedSummary {
+fn schemes(plan: &Plan) -> Vec<Assigned> {
+    let summary = |assigned: &plan::Assigned| Assigned {
         priority: assigned.priority,
         scheme: assigned.config.info().name.to_owned(),
         profile: assigned.profile.clone(),
@@ -397,34 +389,16 @@ fn window(plan: &Plan, measured: &Measured, probing: bool) -> WindowSummary {
     let totals = &outcome.totals;
     let count = plan.flow_names.len();
     let fair = fair::mean_bps(&plan.fair, spec.time.start, *until, count, |period| &period.max_min_bps);
-    let flow = |(i, flow): (usize, &FlowOutcome)| WindowFlow {
-        name: plan.flow_names[i].clone(),
-        throughput_bps: flow.throughput_bps,
-        fair_rate_bps: fair[i],
-        mean_rate_bps: flow.mean_rate_bps,
-        std_rate_bps: flow.std_rate_bps,
-        frames_sent: flow.frames_sent,
-        frames_delivered: flow.frames_delivered,
-        frames_dropped: flow.frames_dropped,
-        feedback_received: flow.feedback_received,
+    let flow = |(i, outcome): (usize, &FlowOutcome)| {
+        // A window tells no proportional share and no settling time.
+        let (max_min_bps, proportional_bps, settling) = (fair[i], 0.0, None);
+        WindowFlow::new(&FlowSource { plan, flow: i, outcome, probing, max_min_bps, proportional_bps, settling })
     };
     WindowSummary {
         name: spec.name.clone(),
         start_s: spec.time.start.since(Instant::ZERO).as_seconds(),
         end_s: until.since(Instant::ZERO).as_seconds(),
-        totals: WindowTotals {
-            frames_offered: totals.frames_offered,
-            frames_sent: totals.frames_sent,
-            copies_made: totals.copies_made,
-            frames_delivered: totals.frames_delivered,
-            frames_dropped: totals.frames_dropped,
-            frames_lost_on_link: totals.frames_lost_on_link,
-            feedback_frames: totals.feedback_frames,
-            notifications: probing.then_some(totals.feedback_frames - totals.probes_returned),
-            probes_returned: probing.then_some(totals.probes_returned),
-            pause_frames: plan.network.pfc.is_some().then_some(totals.pause_frames),
-            packet_hops: totals.packet_hops,
-        },
+        totals: WindowTotals::new(&TotalsSource { plan, outcome: totals, probing }),
         loss_rate: ratio(totals.frames_dropped, totals.frames_sent),
         feedback_rate: ratio(totals.feedback_frames, totals.frames_sent),
         jain_index: fairness(plan, outcome),
@@ -441,64 +415,37 @@ fn fairness(plan: &Plan, outcome: &Outcome) -> f64 {
 }
 
 fn queues(plan: &Plan, outcome: &Outcome) -> Vec<QueueSummary> {
-    let summary = |&id: &penstock_sim::network::QueueId| {
-        let (port, priority) = plan.network.place(id).expect("only data queues are recorded");
-        let queue = &outcome.queues[id.index()];
-        QueueSummary {
-            name: plan.port_name(port).to_owned(),
-            priority,
-            mean_octets: queue.mean_octets,
-            std_octets: queue.std_octets,
-            min_octets: queue.min_octets,
-            max_octets: queue.max_octets,
-            empty_fraction: queue.empty_fraction,
-            utilization: queue.utilization,
-            frames_dropped: queue.frames_dropped,
-            feedback_frames: queue.feedback_frames,
-            paused_s: queue.paused.as_seconds(),
-            pause_frames: queue.pause_frames,
-        }
-    };
+    let summary = |&id: &QueueId| QueueSummary::new(&QueueSource { plan, id, outcome: &outcome.queues[id.index()] });
     plan.record.queues.iter().map(summary).collect()
 }
 
-fn flows(plan: &Plan, outcome: &Outcome, settling: &[Option<Duration>], course: &Course) -> Vec<FlowSummary> {
-    let from = course.measured_from(plan);
-    let probing = outcome.totals.probes_sent > 0;
-    let fair = fair::mean_bps(&plan.fair, from, course.end, plan.flow_names.len(), |period| &period.max_min_bps);
-    let summary = |(i, flow): (usize, &FlowOutcome)| {
-        let (source, destinations) = &plan.flow_ends[i];
-        let start = plan.network.flows[i].start;
-        FlowSummary {
-            name: plan.flow_names[i].clone(),
-            source: plan.node_names[*source].clone(),
-            destinations: destinations.iter().map(|&node| plan.node_names[node].clone()).collect(),
-            throughput_bps: flow.throughput_bps,
-            fair_rate_bps: fair[i],
-            mean_rate_bps: flow.mean_rate_bps,
-            std_rate_bps: flow.std_rate_bps,
-            frames_sent: flow.frames_sent,
-            frames_delivered: flow.frames_delivered,
-            frames_dropped: flow.frames_dropped,
-            feedback_received: flow.feedback_received,
-            notifications_received: probing.then_some(flow.feedback_received - flow.probes_returned),
-            probes_returned: probing.then_some(flow.probes_returned),
-            settling_time_s: settling[i].map(Duration::as_seconds),
-            completion_time_s: flow.completed.map(|end| end.since(start).as_seconds()),
-        }
+/// What is known of each flow of the whole run.
+fn flow_sources<'a>(
+    plan: &'a Plan,
+    outcome: &'a Outcome,
+    settling: &[Option<Duration>],
+    course: &Course,
+) -> Vec<FlowSource<'a>> {
+    let (from, count) = (course.measured_from(plan), plan.flow_names.len());
+    let max_min_bps = fair::mean_bps(&plan.fair, from, course.end, count, |period| &period.max_min_bps);
+    let proportional_bps = fair::mean_bps(&plan.fair, from, course.end, count, |period| &period.proportional_bps);
+    let source = |(flow, outcome_of_flow): (usize, &'a FlowOutcome)| FlowSource {
+        plan,
+        flow,
+        outcome: outcome_of_flow,
+        probing: outcome.totals.probes_sent > 0,
+        max_min_bps: max_min_bps[flow],
+        proportional_bps: proportional_bps[flow],
+        settling: settling[flow],
     };
-    outcome.flows.iter().enumerate().map(summary).collect()
+    outcome.flows.iter().enumerate().map(source).collect()
 }
 
 fn hosts(plan: &Plan, outcome: &Outcome) -> Vec<HostSummary> {
     let nodes = plan.network.nodes.iter().zip(&plan.node_names).zip(&outcome.hosts);
     nodes
         .filter(|((node, _), _)| node.kind == NodeKind::Host)
-        .map(|((_, name), host)| HostSummary {
-            name: name.clone(),
-            rate_limiters_mean: host.rate_limiters_mean,
-            rate_limiters_max: host.rate_limiters_max,
-        })
+        .map(|((_, name), outcome)| HostSummary::new(&HostSource { name, outcome }))
         .collect()
 }
 

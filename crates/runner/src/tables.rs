@@ -8,6 +8,9 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
 use penstock_schemes::{CongestionPoint, ReactionPoint, Scheme, Signal, Var};
 
+use crate::objects::{Key, Shape};
+use crate::summary::FlowRow;
+
 /// A table of a result. Its name is the stem of its Parquet file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Table {
@@ -94,6 +97,31 @@ const VAR: DataType = DataType::Int64;
 
 const TIME: Column = column("time_s", Kind::F64, "s", "Simulated time since the start of the run.");
 
+/// The columns of the table of flows: its metrics.
+const FLOW_COLUMNS: &[Column] = &{
+    const KEYS: &[Key] = FlowRow::OBJECT.keys;
+    let mut columns = [TIME; KEYS.len()];
+    let mut i = 0;
+    while i < KEYS.len() {
+        columns[i] = metric_column(&KEYS[i], KEYS[i].shape);
+        i += 1;
+    }
+    columns
+};
+
+const fn metric_column(key: &Key, shape: Shape) -> Column {
+    let kind = match shape {
+        Shape::Text => Kind::Text,
+        Shape::Whole => Kind::U64,
+        Shape::Real => Kind::F64,
+        Shape::Switch => Kind::Bool,
+        Shape::List(Shape::Text) => Kind::Texts,
+        Shape::Maybe(inner) => return Column { nullable: true, ..metric_column(key, *inner) },
+        Shape::Object(_) | Shape::List(_) => panic!("no column has such values"),
+    };
+    column(key.name, kind, key.unit, key.description)
+}
+
 /// Every table, in the order in which they are listed.
 pub const TABLES: &[TableInfo] = &[
     TableInfo {
@@ -167,37 +195,7 @@ pub const TABLES: &[TableInfo] = &[
         name: "flows",
         description: "The result of each flow, one row each: the flow's object of `summary.json` and its \
                       proportionally fair share.",
-        columns: &[
-            column("name", Kind::Text, "", "The flow."),
-            column("source", Kind::Text, "", "The host that sends."),
-            column("destinations", Kind::Texts, "", "The hosts that receive."),
-            column(
-                "throughput_bps",
-                Kind::F64,
-                "bit/s",
-                "Delivered over the measured time, wire overhead included; the mean over the destinations.",
-            ),
-            column("fair_rate_bps", Kind::F64, "bit/s", "Time-weighted max-min fair share over the measured time."),
-            column("mean_rate_bps", Kind::F64, "bit/s", "Time-weighted mean of the allowed rate."),
-            column("std_rate_bps", Kind::F64, "bit/s", "Time-weighted standard deviation of the allowed rate."),
-            column("frames_sent", Kind::U64, "frames", "Frames released into the network."),
-            column("frames_delivered", Kind::U64, "frames", "Frames and copies that reached a destination."),
-            column("frames_dropped", Kind::U64, "frames", "Frames and copies dropped at full queues."),
-            column("feedback_received", Kind::U64, "frames", "Signals that the source received."),
-            optional(
-                "settling_time_s",
-                Kind::F64,
-                "s",
-                "Time from the flow's last change of fair share until its allowed rate stays within 5 % of it.",
-            ),
-            optional("completion_time_s", Kind::F64, "s", "Time from start to delivery of a finite flow's last frame."),
-            column(
-                "proportional_rate_bps",
-                Kind::F64,
-                "bit/s",
-                "Time-weighted proportionally fair share over the measured time.",
-            ),
-        ],
+        columns: FLOW_COLUMNS,
     },
     TableInfo {
         table: Table::Arrivals,

@@ -10,7 +10,7 @@ use std::thread;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
 use common::{into, run, star};
-use penstock_runner::{Options, Records, Run, RunError, Table, fingerprint};
+use penstock_runner::{OBJECTS, Options, Records, Run, RunError, Table, fingerprint};
 use penstock_scenario::Plan;
 use penstock_schemes::Duration;
 use penstock_sim::network::PortEvent;
@@ -262,6 +262,42 @@ fn feedback_to_uncontrolled_sources_is_counted_where_there_are_such() {
     let totals = run(&star(&[("flow.1.controlled", "false")]), &Options::default()).unwrap().summary.totals;
     assert!(totals.feedback_discarded.unwrap() > 0, "{totals:?}");
     assert_eq!(totals.pause_frames, None, "nothing is ever paused");
+}
+
+#[test]
+fn flows_say_which_table_they_come_from_and_whether_the_scheme_limits_them() {
+    // Two hosts in three rounds are six flows of one table.
+    let rounds = [
+        ("flow.1.name", "asks"),
+        ("flow.1.size", "15 KB"),
+        ("flow.1.repeat", "3"),
+        ("flow.1.every", "10 ms"),
+        ("flow.1.controlled", "false"),
+    ];
+    let summary = run(&star(&rounds), &Options::default()).unwrap().summary;
+    let told: Vec<_> = summary.flows.iter().map(|f| (f.name.as_str(), f.group.as_str(), f.controlled)).collect();
+    assert_eq!(told[0], ("f0", "f0", true));
+    assert_eq!(told[1..].len(), 6);
+    assert!(told[1..].iter().all(|&(_, group, controlled)| (group, controlled) == ("asks0..asks5", false)), "{told:?}");
+    assert_eq!(summary.question, "How do three sources share a port?");
+}
+
+#[test]
+fn every_key_of_the_summary_is_declared_in_its_order() {
+    // With probes, flow control, flows that nobody limits and a window, every optional key is there but three.
+    let plan = star(&[("scheme", "efecn"), ("window", WINDOWS), ("pfc", "{}"), ("flow.1.controlled", "false")]);
+    let text = run(&plan, &Options::default()).unwrap().summary.to_json();
+    for (object, key, depth) in [("Summary", "", 1), ("Totals", "totals", 2), ("RunSummary", "run", 2)] {
+        let indent = "  ".repeat(depth);
+        let from = text.find(&format!("\"{key}\": {{")).unwrap_or(0);
+        let end = from + text[from..].find(&format!("\n{}}}", "  ".repeat(depth - 1))).unwrap();
+        let quoted = |line: &str| line.strip_prefix(&format!("{indent}\""))?.split('"').next().map(str::to_owned);
+        let written: Vec<_> = text[from..end].lines().filter_map(quoted).collect();
+        let declared = OBJECTS.iter().find(|about| about.name == object).unwrap().keys;
+        let absent = ["schemes", "interrupted_at_s", "lossless"];
+        let declared: Vec<_> = declared.iter().map(|key| key.name).filter(|key| !absent.contains(key)).collect();
+        assert_eq!(written, declared, "{object}");
+    }
 }
 
 #[test]

@@ -95,6 +95,7 @@ pub(crate) fn plan(
         node_names: fabric.nodes.iter().map(|n| n.name.clone()).collect(),
         port_names: (0..fabric.ports.len()).map(|p| fabric.port_name(p)).collect(),
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),
+        flow_tables: flows.iter().map(|f| table_name(&record, f.table)).collect(),
         flow_ends: flows.iter().map(|f| (f.source, f.destinations(&groups).to_vec())).collect(),
         record: recorded,
         windows,
@@ -104,6 +105,11 @@ pub(crate) fn plan(
         network,
         resolved: write::document(&record),
     })
+}
+
+/// The name of a `[[flow]]` table, which [`traffic::flows`] has given to tables without one.
+fn table_name(record: &Record, table: usize) -> String {
+    record.tables("flow")[table].text("name").expect("filled").to_owned()
 }
 
 /// The reference allocation, unless flows and links change too often for it.

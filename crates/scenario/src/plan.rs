@@ -32,6 +32,8 @@ pub struct Plan {
     pub port_names: Vec<String>,
     /// Names of flows, under their indices.
     pub flow_names: Vec<String>,
+    /// For each flow the name of the `[[flow]]` table that it comes from, such as `f0..f7`.
+    pub flow_tables: Vec<String>,
     /// For each flow its source (a node's index) and its destinations.
     pub flow_ends: Vec<(usize, Vec<usize>)>,
     /// What is recorded.

@@ -21,7 +21,7 @@ use crate::units;
 pub(crate) struct FlowSpec {
     pub(crate) name: String,
     /// Which of the `[[flow]]` tables it comes from.
-    table: usize,
+    pub(crate) table: usize,
     pub(crate) source: usize,
     to: Destination,
     pub(crate) route: Vec<Branch>,

@@ -6,7 +6,7 @@
 //!
 //! - [`network`]: nodes, ports, routes, flows, as plain data
 //! - [`probe`]: what observers see
-//! - [`outcome`]: what a run comes to
+//! - [`outcome`]: what a run comes to; [`metrics`]: what there is to tell of it, declared once
 //! - [`random`]: the random words that a run sees
 //! - `engine`: the event loop; `agenda`: the event queue
 //! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
@@ -29,6 +29,7 @@ mod frame;
 mod host;
 mod journey;
 mod measure;
+pub mod metrics;
 pub mod network;
 pub mod outcome;
 pub mod pacer;

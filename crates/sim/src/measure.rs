@@ -7,7 +7,10 @@
 use penstock_schemes::{Duration, Scheme};
 
 use crate::engine::State;
-use crate::outcome::{FlowOutcome, HostOutcome, Outcome, QueueOutcome, Sum, Totals, moments};
+use crate::outcome::{
+    FlowCounts, FlowMeasures, FlowOutcome, HostOutcome, Outcome, QueueCounts, QueueMeasures, QueueOutcome, Sum, Totals,
+    moments,
+};
 use crate::port::{PortState, QueueState};
 use crate::source::{FlowState, HostState};
 
@@ -37,11 +40,7 @@ struct QueueReading {
     /// Extremes since the reading.
     min: u64,
     max: u64,
-    arrived: u64,
-    dropped: u64,
-    signals: u64,
-    paused: u64,
-    pause_frames: u64,
+    counts: QueueCounts,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,14 +49,7 @@ struct FlowReading {
     rate_area: u128,
     rate_area_squared: Sum,
     delivered_octets: u64,
-    offered: u64,
-    sent: u64,
-    delivered: u64,
-    dropped: u64,
-    lost: u64,
-    copies: u64,
-    signals: u64,
-    probes: u64,
+    counts: FlowCounts,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -132,11 +124,13 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             empty: q.statistics.empty,
             min: q.len,
             max: q.len,
-            arrived: q.arrived,
-            dropped: q.dropped,
-            signals: fabric.cps.get(q.cp as usize).map_or(0, |cp| cp.signals),
-            paused: fabric.pauses.paused(index, fabric.now),
-            pause_frames: fabric.pauses.pause_frames(index),
+            counts: QueueCounts {
+                frames_arrived: q.arrived,
+                frames_dropped: q.dropped,
+                feedback_frames: fabric.cps.get(q.cp as usize).map_or(0, |cp| cp.signals),
+                paused: Duration(fabric.pauses.paused(index, fabric.now)),
+                pause_frames: fabric.pauses.pause_frames(index),
+            },
         };
         let line = |p: &PortState| LineReading {
             sent_bits: p.sent_bits(fabric.now),
@@ -196,14 +190,16 @@ impl FlowState {
             rate_area: self.rate_area,
             rate_area_squared: self.rate_area_squared,
             delivered_octets: self.delivered_octets,
-            offered: self.generator.offered,
-            sent: self.sent,
-            delivered: self.delivered,
-            dropped: self.dropped,
-            lost: self.lost,
-            copies: self.copies,
-            signals: self.signals,
-            probes: self.probes,
+            counts: FlowCounts {
+                frames_offered: self.generator.offered,
+                frames_sent: self.sent,
+                frames_delivered: self.delivered,
+                frames_dropped: self.dropped,
+                frames_lost: self.lost,
+                copies_made: self.copies,
+                feedback_received: self.signals,
+                probes_returned: self.probes,
+            },
         }
     }
 }
@@ -223,7 +219,7 @@ fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowState
         let (line, line_to) = (&start.lines[port], &end.lines[port]);
         let (mean_octets, std_octets) =
             moments(measured, to.area - from.area, (to.area_squared - from.area_squared) as f64);
-        QueueOutcome {
+        let measures = QueueMeasures {
             mean_octets,
             std_octets,
             min_octets: from.min,
@@ -233,12 +229,8 @@ fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowState
                 u128::from(line_to.sent_bits - line.sent_bits),
                 line_to.scheduled_bits - line.scheduled_bits,
             ),
-            frames_arrived: to.arrived - count.arrived,
-            frames_dropped: to.dropped - count.dropped,
-            feedback_frames: to.signals - count.signals,
-            paused: Duration(to.paused - count.paused),
-            pause_frames: to.pause_frames - count.pause_frames,
-        }
+        };
+        QueueOutcome::new(to.counts.since(&count.counts), measures)
     };
     let flow = |index: usize| {
         let (from, to, count) = (&start.flows[index], &end.flows[index], &counted.flows[index]);
@@ -249,20 +241,13 @@ fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowState
             to.rate_area - from.rate_area,
             to.rate_area_squared.less(from.rate_area_squared).as_f64(),
         );
-        FlowOutcome {
+        let measures = FlowMeasures {
             throughput_bps: if measured == 0 { 0.0 } else { bits / Duration(measured).as_seconds() },
             mean_rate_bps,
             std_rate_bps,
-            frames_offered: to.offered - count.offered,
-            frames_sent: to.sent - count.sent,
-            frames_delivered: to.delivered - count.delivered,
-            frames_dropped: to.dropped - count.dropped,
-            frames_lost: to.lost - count.lost,
-            copies_made: to.copies - count.copies,
-            feedback_received: to.signals - count.signals,
-            probes_returned: to.probes - count.probes,
             completed: flow.completed,
-        }
+        };
+        FlowOutcome::new(to.counts.since(&count.counts), measures)
     };
     let host = |(from, to): (&HostReading, &HostReading)| HostOutcome {
         rate_limiters_mean: moments(measured, to.area - from.area, 0.0).0,

@@ -11,10 +11,11 @@ from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Column, Table
 
+from penstock.highlights import notable_queues, schemes_in_words
 from penstock.measures import MEASURES, Kind, Measure
 from penstock.result import Result
 from penstock.scenario import Description, LinkDescription
-from penstock.summary import FlowSummary, QueueSummary, Summary, notable_queues, schemes_in_words
+from penstock.summary import FlowSummary, QueueSummary, Summary
 from penstock.terminal import printable, styled
 from penstock.text import bit_rate, count, duration, events, octets, share
 

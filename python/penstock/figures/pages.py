@@ -23,7 +23,7 @@ from penstock.figures.series import (
     set_points_octets,
 )
 from penstock.figures.style import WIDTH, Drawn, grow, is_narrow, save, sheet, styled, titled
-from penstock.summary import notable_queues, schemes_in_words
+from penstock.highlights import notable_queues, schemes_in_words
 from penstock.text import count, share
 
 if TYPE_CHECKING:

@@ -1,0 +1,180 @@
+//! The objects of a summary as data: their keys with types, units and descriptions.
+//!
+//! [`record!`](record) declares an object key by key; [`object!`](object) declares one whose keys are metrics, out of the
+//! declaration in `penstock_sim::metrics`. Both make the type that is written and read, and its [`Object`], from which the
+//! reference page and Python's types follow.
+
+/// An object of the summary.
+#[derive(Debug, Clone, Copy)]
+pub struct Object {
+    /// Its type's name.
+    pub name: &'static str,
+    /// What it tells.
+    pub description: &'static str,
+    /// Its keys, in the order in which they are written.
+    pub keys: &'static [Key],
+}
+
+/// A key of an object.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Its name, ending in the unit where there is one.
+    pub name: &'static str,
+    /// The unit; empty for names and plain numbers.
+    pub unit: &'static str,
+    /// What it holds.
+    pub description: &'static str,
+    /// The type of its value.
+    pub shape: Shape,
+    /// Some runs do not have the key; the description says which do.
+    pub optional: bool,
+}
+
+/// The type of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// A text.
+    Text,
+    /// A whole number.
+    Whole,
+    /// A number.
+    Real,
+    /// True or false.
+    Switch,
+    /// The object of this name.
+    Object(&'static str),
+    /// A list of such values.
+    List(&'static Shape),
+    /// Such a value, or null.
+    Maybe(&'static Shape),
+}
+
+/// A Rust type that a key can have.
+pub(crate) trait Shaped {
+    /// Its shape.
+    const SHAPE: Shape;
+}
+
+macro_rules! shaped {
+    ($($type:ty: $shape:ident),+) => { $(impl Shaped for $type { const SHAPE: Shape = Shape::$shape; })+ };
+}
+shaped!(String: Text, u8: Whole, u32: Whole, u64: Whole, f64: Real, bool: Switch);
+
+impl<T: Shaped> Shaped for Vec<T> {
+    const SHAPE: Shape = Shape::List(&T::SHAPE);
+}
+
+impl<T: Shaped> Shaped for Option<T> {
+    const SHAPE: Shape = Shape::Maybe(&T::SHAPE);
+}
+
+/// Declares an object: `key: Type, "unit";` after its description. A key that some runs do not have says in the end which
+/// function finds it absent: `key: Option<f64>, "s", unless "Option::is_none";`.
+macro_rules! record {
+    (
+        $(#[doc = $doc:literal])+
+        $name:ident { $( $(#[doc = $text:literal])+ $key:ident: $type:ty, $unit:literal $(, unless $absent:literal)?; )+ }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        pub struct $name { $(
+            $(#[doc = $text])+
+            $(#[serde(default, skip_serializing_if = $absent)])?
+            pub $key: $type,
+        )+ }
+
+        impl $name {
+            /// The object as data.
+            pub const OBJECT: Object = Object {
+                name: stringify!($name),
+                description: concat!($($doc),+),
+                keys: &[$(Key {
+                    name: stringify!($key),
+                    unit: $unit,
+                    description: concat!($($text),+),
+                    shape: <$type as Shaped>::SHAPE,
+                    optional: $crate::objects::any(&[$($absent)?]),
+                }),+],
+            };
+        }
+
+        impl Shaped for $name {
+            const SHAPE: Shape = Shape::Object(stringify!($name));
+        }
+    };
+}
+
+/// Declares an object of metrics, `object!((Name of Source, "description") entries)`. A metric of the engine is read from the
+/// field `outcome` of `Source`; any other metric, and whether a run has it, is a method of `Source` with its name.
+macro_rules! object {
+    (
+        ($name:ident of $from:ident, $doc:literal)
+        $({ $source:ident $scope:ident $metric:ident: $type:ty, $unit:literal, $text:literal $(, where $when:ident)? })+
+    ) => {
+        #[doc = $doc]
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        pub struct $name { $(
+            #[doc = $text]
+            $(#[doc = condition!($when)] #[serde(default, skip_serializing_if = "Option::is_none")])?
+            pub $metric: value_type!($type $(, $when)?),
+        )+ }
+
+        impl $name {
+            /// The object as data.
+            pub const OBJECT: Object = Object {
+                name: stringify!($name),
+                description: $doc,
+                keys: &[$(Key {
+                    name: stringify!($metric),
+                    unit: $unit,
+                    description: concat!($text $(, condition!($when))?),
+                    shape: <$type as Shaped>::SHAPE,
+                    optional: $crate::objects::any(&[$(condition!($when))?]),
+                }),+],
+            };
+
+            fn new(from: &$from<'_>) -> Self {
+                Self { $($metric: value!(from $source $metric $($when)?)),+ }
+            }
+        }
+
+        impl Shaped for $name {
+            const SHAPE: Shape = Shape::Object(stringify!($name));
+        }
+    };
+}
+
+/// Which runs have a metric.
+macro_rules! condition {
+    (probing) => {
+        " Present only where sources send probes."
+    };
+    (uncontrolled) => {
+        " Present only where some flow has no congestion management."
+    };
+    (flow_control) => {
+        " Present only where the network has priority flow control."
+    };
+}
+
+/// The type of a metric that every run has, or of one that some have.
+macro_rules! value_type {
+    ($type:ty) => { $type };
+    ($type:ty, $when:ident) => { Option<$type> };
+}
+
+/// The value of a metric.
+macro_rules! value {
+    ($from:ident runner $metric:ident) => { $from.$metric() };
+    ($from:ident $engine:ident $metric:ident) => { $from.outcome.$metric };
+    ($from:ident $source:ident $metric:ident $when:ident) => {
+        if $from.$when() { Some(value!($from $source $metric)) } else { None }
+    };
+}
+
+pub(crate) use {condition, object, record, value, value_type};
+
+/// Whether there is anything in `list`.
+pub(crate) const fn any(list: &[&str]) -> bool {
+    !list.is_empty()
+}

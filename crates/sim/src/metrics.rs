@@ -1,0 +1,215 @@
+//! The metrics of a result, declared once: what is told of the network, of a queue, of a flow, of a host.
+//!
+//! [`Outcome`](crate::Outcome) has its fields from this list. So has everything that shows a result: the summary of a run and
+//! of a window, the table of flows, their reference and their types in other languages. To add a metric, add its entry here
+//! and the code that computes it; as long as that code is missing, nothing compiles.
+
+/// Hands the metrics of one kind of thing to a macro: `metrics_of!(flow, run => list!(header))` becomes
+/// `list! { (header) {entry} {entry} … }`. The things are `totals`, `queue`, `flow` and `host`.
+///
+/// An entry reads `{ source scope name: type, "unit", "description" }`, with `, where condition` at the end for a metric that
+/// not every run has.
+///
+/// | Source | Who computes the metric |
+/// |---|---|
+/// | `count` | The engine counts from the start of the run; a window has the difference from its start to its end. |
+/// | `measure` | The engine computes it from its sums over the time measured, or at the end of the run. |
+/// | `runner` | Whoever runs the plan and knows more than the engine: names, fair shares, ratios. |
+///
+/// | Scope | Who tells it |
+/// |---|---|
+/// | `inside` | The engine's outcome alone. |
+/// | `run` | The summary of the whole run, not that of a window. |
+/// | `always` | Both summaries. |
+/// | `table` | The table of flows alone. |
+///
+/// | Wanted | Entries that are handed on |
+/// |---|---|
+/// | `all` | Every entry. |
+/// | `engine`, `counts`, `measures` | What the engine computes; of that, the counts; of that, the measures. |
+/// | `run`, `window` | The summary of the run; of a window. |
+/// | `table` | The table of flows: what every run tells of a flow. |
+///
+/// ```
+/// macro_rules! names {
+///     ((of a host) $({ $source:ident $scope:ident $name:ident: $($rest:tt)* })*) => { [$(stringify!($name)),*] };
+/// }
+/// let names = penstock_sim::metrics_of!(host, engine => names!(of a host));
+/// assert_eq!(names, ["rate_limiters_mean", "rate_limiters_max"]);
+/// ```
+#[macro_export]
+macro_rules! metrics_of {
+    (totals, $wanted:ident => $then:ident!$to:tt) => { $crate::select_metrics! { $wanted $then $to []
+        { count always frames_offered: u64, "frames", "Data frames that generators made." }
+        { measure run frames_discarded_at_source: u64, "frames",
+            "Of them, discarded at their source before they reached the network, or still waiting there at the end." }
+        { count always frames_sent: u64, "frames", "Data frames that reaction points released into the network." }
+        { count always copies_made: u64, "frames",
+            "Copies made at the branches of multicast trees, beyond the first of each frame." }
+        { count always frames_delivered: u64, "frames", "Data frames and copies that reached a destination." }
+        { count always frames_dropped: u64, "frames", "Data frames and copies dropped at full queues." }
+        { count always frames_lost_on_link: u64, "frames", "Data frames and copies lost on broken links." }
+        { measure run frames_in_flight: u64, "frames", "Data frames and copies in queues and on links at the end." }
+        { count always feedback_frames: u64, "frames", "Signals that reached the sources of controlled flows." }
+        { runner always notifications: u64, "frames",
+            "Of them, notifications: a switch or a destination saw congestion.", where probing }
+        { count always probes_returned: u64, "frames", "Of them, probes that came back.", where probing }
+        { count inside probes_sent: u64, "frames", "Probes that sources sent." }
+        { count inside signals_sent: u64, "frames",
+            "Signals sent by congestion points, notification points and sources." }
+        { count inside probes_delivered: u64, "frames", "Signals (probes) that reached destinations." }
+        { count inside signals_lost: u64, "frames", "Signals dropped at full control queues or lost on broken links." }
+        { measure inside signals_in_flight: u64, "frames", "Signals under way at the end." }
+        { count inside signals_discarded: u64, "frames",
+            "Signals that reached a source without reaction point and were discarded there." }
+        { count inside signals_to_previous_hops: u64, "frames",
+            "Signals of congestion points that reached the congestion point of the previous hop." }
+        { count inside headers_sent: u64, "frames",
+            "Headers of trimmed frames, at the queues that cut them (where each counts as a data frame dropped) and at \
+             branches." }
+        { count inside headers_delivered: u64, "frames", "Headers that reached destinations." }
+        { count inside headers_lost: u64, "frames", "Headers dropped at full control queues or lost on broken links." }
+        { measure inside headers_in_flight: u64, "frames", "Headers under way at the end." }
+        { count inside acks_sent: u64, "frames", "Acknowledgements that destinations sent." }
+        { count inside acks_delivered: u64, "frames", "Acknowledgements that reached sources." }
+        { count inside acks_lost: u64, "frames",
+            "Acknowledgements dropped at full control queues or lost on broken links." }
+        { measure inside acks_in_flight: u64, "frames", "Acknowledgements under way at the end." }
+        { runner run feedback_discarded: u64, "frames",
+            "Signals that reached the sources of flows without congestion management and were discarded there.",
+            where uncontrolled }
+        { count always pause_frames: u64, "frames", "Frames of priority flow control, pause and resume.",
+            where flow_control }
+        { count always packet_hops: u64, "frames", "Frames, data or control, that crossed a link; each link counts." }
+        { measure run events: u64, "", "Events that the engine handled." }
+    } };
+    (queue, $wanted:ident => $then:ident!$to:tt) => { $crate::select_metrics! { $wanted $then $to []
+        { runner always name: String, "", "The queue's port, `node->peer`." }
+        { runner always priority: u8, "", "The queue's priority, 0 to 7." }
+        { measure always mean_octets: f64, "octets", "Time-weighted mean of the length." }
+        { measure always std_octets: f64, "octets", "Time-weighted standard deviation of the length." }
+        { measure always min_octets: u64, "octets", "Smallest length." }
+        { measure always max_octets: u64, "octets", "Largest length." }
+        { measure always empty_fraction: f64, "", "Share of the time without an octet in the queue." }
+        { measure always utilization: f64, "",
+            "Share of the port's scheduled rate that was used, by all its queues, wire overhead included." }
+        { count inside frames_arrived: u64, "frames", "Data frames that came to the queue." }
+        { count always frames_dropped: u64, "frames", "Data frames dropped at the queue." }
+        { count always feedback_frames: u64, "frames", "Signals that the queue's congestion point sent." }
+        { count inside paused: penstock_schemes::Duration, "", "How long priority flow control stopped the queue." }
+        { runner always paused_s: f64, "s", "How long priority flow control stopped the queue." }
+        { count always pause_frames: u64, "frames", "Pause frames that stopped the queue, refreshes included." }
+        { runner always drop_rate: f64, "", "Frames dropped at the queue over data frames that came to it." }
+    } };
+    (flow, $wanted:ident => $then:ident!$to:tt) => { $crate::select_metrics! { $wanted $then $to []
+        { runner always name: String, "", "The flow." }
+        { runner run source: String, "", "The host that sends." }
+        { runner run destinations: Vec<String>, "", "The hosts that receive." }
+        { measure always throughput_bps: f64, "bit/s",
+            "Rate of delivery over the measured time, wire overhead included; the mean over the destinations." }
+        { runner always fair_rate_bps: f64, "bit/s",
+            "Time-weighted max-min fair share over the measured time; it counts as zero while the flow is not active." }
+        { measure always mean_rate_bps: f64, "bit/s",
+            "Time-weighted mean of the allowed rate while the flow was active." }
+        { measure always std_rate_bps: f64, "bit/s",
+            "Time-weighted standard deviation of the allowed rate while the flow was active." }
+        { count inside frames_offered: u64, "frames", "Frames that the flow's generator made." }
+        { count always frames_sent: u64, "frames", "Frames released into the network." }
+        { count always frames_delivered: u64, "frames", "Frames and copies that reached a destination." }
+        { count always frames_dropped: u64, "frames", "Frames and copies dropped at full queues." }
+        { count inside frames_lost: u64, "frames", "Frames and copies lost on broken links." }
+        { count inside copies_made: u64, "frames", "Copies made at branches of the flow's tree." }
+        { count always feedback_received: u64, "frames", "Signals that the source received." }
+        { runner run notifications_received: u64, "frames",
+            "Of them, notifications: a switch or a destination saw congestion.", where probing }
+        { count run probes_returned: u64, "frames", "Of them, probes that came back.", where probing }
+        { runner run settling_time_s: Option<f64>, "s",
+            "Settling time: from the last change of the flow's max-min fair share (its start, or a later change of traffic \
+             or links that moves the share by more than 0.1 %) to the beginning of the first window from which on every \
+             window's mean of the sampled allowed rate lies within 5 % of the share, until the share ends. A window is \
+             50 sample intervals. Null if the flow has not settled." }
+        { measure inside completed: Option<penstock_schemes::Instant>, "",
+            "When the last frame of a finite flow was delivered, if all of them were." }
+        { runner run completion_time_s: Option<f64>, "s",
+            "Flow completion time: from the start of a finite flow to the delivery of its last frame. Null if frames are \
+             missing." }
+        { runner table proportional_rate_bps: f64, "bit/s",
+            "Time-weighted proportionally fair share over the measured time." }
+        { runner run group: String, "",
+            "Name of the `[[flow]]` table that the flow comes from: `f0..f7` for eight flows." }
+        { runner run controlled: bool, "", "Whether the scheme limits the flow." }
+    } };
+    (host, $wanted:ident => $then:ident!$to:tt) => { $crate::select_metrics! { $wanted $then $to []
+        { runner always name: String, "", "The host." }
+        { measure always rate_limiters_mean: f64, "", "Time-weighted mean number of installed rate limiters." }
+        { measure always rate_limiters_max: u32, "", "Largest number of installed rate limiters." }
+    } };
+}
+
+/// Hands those entries on that are wanted; [`metrics_of`] says which there are. It looks at one entry at a time: the rules below
+/// leave entries out, the last rule keeps what they let pass.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! select_metrics {
+    ($wanted:ident $then:ident $to:tt [$($kept:tt)*]) => { $then! { $to $($kept)* } };
+
+    (engine $then:ident $to:tt $kept:tt { runner $($e:tt)* } $($rest:tt)*) => {
+        $crate::select_metrics! { engine $then $to $kept $($rest)* }
+    };
+    (counts $then:ident $to:tt $kept:tt { measure $($e:tt)* } $($rest:tt)*) => {
+        $crate::select_metrics! { counts $then $to $kept $($rest)* }
+    };
+    (counts $then:ident $to:tt $kept:tt { runner $($e:tt)* } $($rest:tt)*) => {
+        $crate::select_metrics! { counts $then $to $kept $($rest)* }
+    };
+    (measures $then:ident $to:tt $kept:tt { count $($e:tt)* } $($rest:tt)*) => {
+        $crate::select_metrics! { measures $then $to $kept $($rest)* }
+    };
+    (measures $then:ident $to:tt $kept:tt { runner $($e:tt)* } $($rest:tt)*) => {
+        $crate::select_metrics! { measures $then $to $kept $($rest)* }
+    };
+
+    (run $then:ident $to:tt $kept:tt { $source:ident inside $($e:tt)* } $($rest:tt)*) => {
+        $crate::select_metrics! { run $then $to $kept $($rest)* }
+    };
+    (run $then:ident $to:tt $kept:tt { $source:ident table $($e:tt)* } $($rest:tt)*) => {
+        $crate::select_metrics! { run $then $to $kept $($rest)* }
+    };
+    (window $then:ident $to:tt $kept:tt { $source:ident inside $($e:tt)* } $($rest:tt)*) => {
+        $crate::select_metrics! { window $then $to $kept $($rest)* }
+    };
+    (window $then:ident $to:tt $kept:tt { $source:ident run $($e:tt)* } $($rest:tt)*) => {
+        $crate::select_metrics! { window $then $to $kept $($rest)* }
+    };
+    (window $then:ident $to:tt $kept:tt { $source:ident table $($e:tt)* } $($rest:tt)*) => {
+        $crate::select_metrics! { window $then $to $kept $($rest)* }
+    };
+    (table $then:ident $to:tt $kept:tt { $source:ident inside $($e:tt)* } $($rest:tt)*) => {
+        $crate::select_metrics! { table $then $to $kept $($rest)* }
+    };
+    (table $then:ident $to:tt $kept:tt
+        { $source:ident $scope:ident $name:ident: $type:ty, $unit:literal, $text:literal, where $when:ident } $($rest:tt)*
+    ) => {
+        $crate::select_metrics! { table $then $to $kept $($rest)* }
+    };
+
+    ($wanted:ident $then:ident $to:tt [$($kept:tt)*] $entry:tt $($rest:tt)*) => {
+        $crate::select_metrics! { $wanted $then $to [$($kept)* $entry] $($rest)* }
+    };
+}
+
+/// Refuses words that are no source and no scope: an entry with such a word would be kept everywhere.
+macro_rules! known {
+    (() $({ $source:ident $scope:ident $($entry:tt)* })*) => { $(known!(source $source); known!(scope $scope);)* };
+    (source count) => {};
+    (source measure) => {};
+    (source runner) => {};
+    (scope inside) => {};
+    (scope run) => {};
+    (scope always) => {};
+    (scope table) => {};
+}
+metrics_of!(totals, all => known!());
+metrics_of!(queue, all => known!());
+metrics_of!(flow, all => known!());
+metrics_of!(host, all => known!());
