@@ -27,8 +27,8 @@ help:
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step'
 	@echo 'make verify   what takes longer: the tests, make fuzz, property tests with many more cases, the papers with all'
 	@echo '              seeds and controls, tuning with all its seeds, signals to every command, make deny, the bench held to'
-	@echo '              its ceilings, the cores in lock step for longer, proved and placed, make mutate, and the test beds of'
-	@echo '              the papers in RTL at full length, which take hours'
+	@echo '              its ceilings, the cores in lock step for longer, in Icarus Verilog, proved and placed, make mutate, and the'
+	@echo '              test beds of the papers in RTL at full length, which take hours'
 	@echo 'make fuzz     200 000 mutated scenarios, laid out and run with overflow checks'
 	@echo 'make deny     licences and sources of the crates that Penstock is built from'
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
@@ -80,7 +80,7 @@ verify: test fuzz
 	$(BIN)/python tools/signal_trial.py
 	$(MAKE) deny
 	$(MAKE) bench BENCH_OPTIONS=--check
-	$(MAKE) -C rtl operations prove report
+	$(MAKE) -C rtl operations fourstate example prove report
 	$(MAKE) mutate
 	$(MAKE) -C rtl experiment
 

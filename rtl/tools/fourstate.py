@@ -16,12 +16,15 @@ from pathlib import Path
 import plain
 from cores import RTL, Build, all_cores, builds
 
-# What means something only while something else is valid.
+# What means something only while something else is valid, or in clocks that the core's page states.
 _WITH_A_VALID = re.compile(
     r"t(data|keep|last|user)(_o)?$|^(destination|fb|cp_id|q_off|q_delta|mem_write_data|mem_write_address|mem_read_address)_o$"
+    r"|^(congested|event_dropped|event_queue|interval|none|value)_o$"
     r"|_(source|ports|octets|data|rdata|rresp|bresp)_o$|^s_axil_[rb](data|resp)$"
 )
 CLOCKS = 40
+# Known a clock later: the reset itself sets the register of a NIC's largest rate; a counter that is the sum of others.
+_A_CLOCK_LATER = re.compile(r"^nic\.(current|target)_rate_o$|^switch_input\.control_o$")
 
 
 def main(names: list[str]) -> int:
@@ -64,12 +67,16 @@ def _known(build: Build) -> bool:
     ports = plain.ports(module)
     watched = [port for port in ports if not port.is_input and not _WITH_A_VALID.search(port.name)]
     checks = "".join(
-        f'      if (^{port.name} === 1\'bx) $display("{port.name} in clock %0d", k);\n' for port in watched
+        f"      if (k >= {int(bool(_A_CLOCK_LATER.match(f'{build.top}.{port.name}')))} && ^{port.name} === 1'bx)"
+        f' $display("{port.name} in clock %0d", k);\n'
+        for port in watched
     )
+    # A reset that leaves a table as it is comes with the reset of all.
+    stop = any(port.name == "stop_i" for port in ports)
     bench = _bench(
         build,
         ports,
-        "    rst_i = 1; clock; rst_i = 0; #1;\n"
+        f"    rst_i = 1;{' stop_i = 1;' if stop else ''} clock; rst_i = 0;{' stop_i = 0;' if stop else ''} #1;\n"
         f"    for (k = 0; k < {CLOCKS}; k = k + 1) begin\n{checks}      clock;\n    end\n",
     )
     said = _simulate(build.name, bench, module)

@@ -10,7 +10,7 @@ use penstock_schemes::parts::jitter::Spread;
 
 /// Clocks from the start to the value.
 const LATENCY: u64 = 50;
-const EPISODES: u64 = 1_000;
+const EPISODES: u64 = 200;
 const CLOCKS: u64 = 10_000;
 
 /// The unit, and what it should say.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use penstock_cosim::{
-    Random, frame_arbiter, frame_arbiter_strict,
+    Random, at_least, frame_arbiter, frame_arbiter_strict,
     stream::{Beat, Frame, Sink, Source, length},
 };
 
@@ -140,11 +140,11 @@ fn arbitrates(count: usize, strict: bool, clocks: u64, mut clock: impl FnMut(&In
 #[test]
 fn serves_in_turn() {
     let mut core = frame_arbiter::Core::new(3);
-    arbitrates(4, false, 10_000_000, |inputs| round_robin(&mut core, inputs));
+    arbitrates(4, false, at_least(2_000_000), |inputs| round_robin(&mut core, inputs));
 }
 
 #[test]
 fn serves_the_first_first() {
     let mut core = frame_arbiter_strict::Core::new(4);
-    arbitrates(2, true, 10_000_000, |inputs| strict(&mut core, inputs));
+    arbitrates(2, true, at_least(2_000_000), |inputs| strict(&mut core, inputs));
 }

@@ -252,6 +252,12 @@ module nic
   assign now_o  = now_q;
   assign tick_o = tick_q;
 
+  // A reset of one clock sets the registers in the clock in which the reaction points would take their largest rate from
+  // them: they take it a clock later.
+  logic was_reset_q;
+
+  always_ff @(posedge clk_i) was_reset_q <= rst_i;
+
   // --- Frames of the reaction points -----------------------------------------------------------
 
   logic          [     63:0]             steered_tdata;
@@ -398,7 +404,7 @@ module nic
       .m_axis_rx_tlast   (left_tlast),
       .m_axis_rx_tuser   (left_tuser),
       .mac_i             (mac),
-      .start_i           (start_o),
+      .start_i           (start_o | {N{was_reset_q}}),
       .tick_i            (tick_q),
       .random_byte_i,
       .random_timer_i,

@@ -14,7 +14,7 @@ use penstock_cosim::bits::Bits;
 use penstock_cosim::messages::{CNM, SMCC, message, message_at, message_of, put};
 use penstock_cosim::reaction_point::QcnSettings;
 use penstock_cosim::stream::{Beat, Frame, Source};
-use penstock_cosim::{Random, at_least};
+use penstock_cosim::{Random, at_least, operations};
 use pins::{LINES, Memories, Nic, POINTS, Pins, Shown, nic_under_test};
 use schemes::{Scheme, SmccRules, plain_qcn, plain_smcc};
 
@@ -23,7 +23,12 @@ nic_under_test!(SmccNic, smcc_nic, 1, [0; POINTS], SMCC, 65_536);
 nic_under_test!(QcnLines, qcn_nic_lines, 4, [0, 1, 2, 3], CNM, 1_024);
 
 /// Clocks of each NIC in lock step.
-const CLOCKS: u64 = 3_000_000;
+const CLOCKS: u64 = 1_000_000;
+
+/// As many rounds where lock steps are long, else a third of them.
+fn rounds(all: u64) -> u64 {
+    if operations() > 0 { all } else { all / 3 }
+}
 
 /// Settings of all but the scheme, then the flows start and the time runs.
 fn configure<N: Nic, S: Scheme>(world: &mut World<N, S::Machine>, scheme: &S) {
@@ -197,7 +202,7 @@ fn lock_step<N: Nic, S: Scheme>(seed: u64) {
         "{} clocks, {resets} resets, {settled} settled; {} events, {signals} messages served, {seen} frames sent, {traced} records",
         world.clock, world.events
     );
-    assert!(signals > 1_000 && traced > 1_000 && seen > 2_000);
+    assert!(signals > 500 && traced > 500 && seen > 500);
 }
 
 /// A world in which nothing goes wrong, its flows started, no packets generated.
@@ -351,7 +356,7 @@ fn pause_storms<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
     for i in 0..POINTS {
         world.set(&format!("reaction_point[{i}].enable"), 1, &starts);
     }
-    for round in 0..15 {
+    for round in 0..rounds(15) {
         // How long it takes from a line to a stop, and from that to what is on its way.
         const LATENCY: u64 = 40;
         let storm = |enable: u8, quanta: u16| {
@@ -446,7 +451,7 @@ fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
     }
     let within =
         |out: &Shown| out.point.iter().all(|point| (scheme.least_rate()..=1_000_000_000).contains(&point.current_rate));
-    for round in 0..30 {
+    for round in 0..rounds(30) {
         let mut sinks: [Anything; LINES + 1] = Default::default();
         let mut see = |out: &Shown, pins: &Pins| {
             assert!(within(out), "seed {seed}, round {round}: {:?}", out.point);

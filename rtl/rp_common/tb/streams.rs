@@ -3,12 +3,12 @@
 
 use std::collections::VecDeque;
 
-use penstock_cosim::Random;
 use penstock_cosim::bucket::{DEPTH, REFILL};
 use penstock_cosim::messages::{self, CNM, SMCC, message, message_at};
 use penstock_cosim::reaction_point::{self as point, Machine};
 use penstock_cosim::stream::{Beat, Frame, Sink, Source};
 use penstock_cosim::vectors::{self, Recorder};
+use penstock_cosim::{Random, at_least};
 
 use crate::reference::{LINE, Reference};
 
@@ -17,7 +17,7 @@ pub const POINTS: usize = 2;
 pub const MACS: [u64; POINTS] = [0x0200_0000_0001, 0x0200_0000_0101];
 const CLOCK_HZ: u64 = 125_000_000;
 /// Clocks of one lock step, of which each core has two, side by side.
-const CLOCKS: u64 = 5_000_000;
+const CLOCKS: u64 = 1_000_000;
 
 /// What the tests give a core in a clock.
 #[derive(Debug)]
@@ -339,7 +339,7 @@ pub fn lock_step<N: Nic>(seed: u64) {
     let (mut clocks, mut signals, mut sent, mut resets) = (0u64, 0u64, 0u64, 0u64);
     let (mut arrived, mut passed, mut left_out) = (0u64, 0u64, [0u64; 5]);
     let mut bench = Bench::<N>::new(seed);
-    while clocks + bench.clocks < CLOCKS {
+    while clocks + bench.clocks < at_least(CLOCKS) {
         // A core that is new, or one that is reset within whatever goes on; a vector begins with the former.
         if random.one_in(4) {
             clocks += bench.clocks;
@@ -414,7 +414,7 @@ pub fn lock_step<N: Nic>(seed: u64) {
         "{} clocks, {resets} resets; {arrived} frames arrived, {passed} passed, {signals} messages served, {sent} frames went; taken, malformed, refused, unknown, dropped: {left_out:?}",
         clocks + bench.clocks
     );
-    assert!(passed > arrived / 8 && signals > arrived / 8 && sent > 1_000 && left_out.iter().all(|&n| n > 100));
+    assert!(passed > arrived / 8 && signals > arrived / 8 && sent > 500 && left_out.iter().all(|&n| n > 20));
 }
 
 /// At 125 MHz a gigabit line brings a frame of 64 octets every 84 clocks: all may be messages for one reaction point, and

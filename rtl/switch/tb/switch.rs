@@ -57,7 +57,7 @@ fn frames_go_to_their_ports() {
         let mut bench = Bench::new(smcc, 1);
         let mut random = Random::new(2);
         let mut totals = [0u64; 4];
-        for round in 0..6u64 {
+        for round in 0..3u64 {
             let masks: Vec<u64> = (0..16).map(|_| 1 + random.below(15)).collect();
             let default = random.below(16);
             for (entry, &mask) in masks.iter().enumerate() {
@@ -165,7 +165,7 @@ fn messages_go_back_to_who_sent() {
         let mut messages = [0u64; PORTS];
         let (mut data, mut dropped) = (0, 0);
         let mut round = 0;
-        while round < 6 || bench.clock < operations() {
+        while round < 3 || bench.clock < operations() {
             round += 1;
             let settings = Settings {
                 q_eq: 1 + random.below(BUFFER / 3) as u32,

@@ -24,7 +24,7 @@ const BUFFER: u64 = 150_000;
 const RATE: u64 = 950_000_000;
 const LOW: u64 = 500_000_000;
 
-/// Timers and cycles so short that all phases come in two million clocks (16 ms).
+/// Timers and cycles so short that all phases come in a million clocks (8 ms).
 const QCN: QcnSettings = QcnSettings {
     gd_shift: 7,
     threshold: 5,
@@ -39,7 +39,7 @@ const QCN: QcnSettings = QcnSettings {
 };
 const TICK_CLOCKS: u64 = 25;
 
-/// The congestion point, and how the rates fall: 16 ms with a change of the service rate.
+/// The congestion point, and how the rates fall: 8 ms or more with a change of the service rate.
 fn settings(clocks: u64, nic_ports: usize, nics: &[(&'static str, u64)]) -> (Settings, reference::Settings) {
     let cp = reference::Settings { q_eq: 33_000, w: 2048, base: 10_000, jitter: 9830, count: 15, probability: 0 };
     let mut registers = vec![
@@ -196,36 +196,36 @@ fn qcn<C: Clocked<In = In, Out = Out>>(clocks: u64, nic_ports: usize) -> Seen {
 
 #[test]
 fn qcn_in_lock_step() {
-    let seen = qcn::<testbed_qcn::Core>(at_least(2_000_000), 1);
-    assert!(seen.signals > 200 && seen.sent > 4_000 && seen.byte_cycles > 100 && seen.time_cycles > 200, "{seen:?}");
+    let seen = qcn::<testbed_qcn::Core>(at_least(1_000_000), 1);
+    assert!(seen.signals > 100 && seen.sent > 2_000 && seen.byte_cycles > 50 && seen.time_cycles > 100, "{seen:?}");
 }
 
 #[test]
 fn qcn_with_a_port_for_each_reaction_point_in_lock_step() {
-    let seen = qcn::<testbed_qcn_ports::Core>(at_least(600_000), 4);
+    let seen = qcn::<testbed_qcn_ports::Core>(at_least(400_000), 4);
     assert!(seen.signals > 100 && seen.sent > 1_000 && seen.byte_cycles > 20, "{seen:?}");
 }
 
 #[test]
 fn smcc_in_lock_step() {
-    let clocks = at_least(2_000_000);
+    let clocks = at_least(1_000_000);
     let (config, max_rate) = (smcc_defaults(), 1_000_000_000);
     let (settings, cp) = settings(clocks, 1, &SmccSettings::of(&config, max_rate).registers());
     let mut bed = Bed::<testbed_smcc::Core, SmccPoint>::new(true, &settings, cp);
     bed.run(clocks, &|| SmccPoint::new(&config, max_rate, 1));
-    assert!(bed.seen.signals > 300 && bed.seen.sent > 5_000, "{:?}", bed.seen);
+    assert!(bed.seen.signals > 100 && bed.seen.sent > 2_000, "{:?}", bed.seen);
 }
 
 /// Clocks that pass without a look at each give the same.
 #[test]
 fn fast_runs_are_the_same() {
-    let (settings, _) = settings(300_000, 1, &QCN.registers(TICK_CLOCKS));
+    let (settings, _) = settings(100_000, 1, &QCN.registers(TICK_CLOCKS));
     let ends = [1, 1000, 1_000_000].map(|stretch| {
         let mut bed = Testbed::<testbed_qcn::Core>::new(&settings, 9);
         (0..POINTS).for_each(|point| bed.start(point));
         let begun = bed.clocks();
-        while bed.clocks() < begun + 300_000 {
-            let left = begun + 300_000 - bed.clocks();
+        while bed.clocks() < begun + 100_000 {
+            let left = begun + 100_000 - bed.clocks();
             if stretch == 1 {
                 bed.clock();
             } else {
@@ -254,7 +254,7 @@ fn one_flow_fills_the_port() {
     assert!(bed.queue() > 10_000);
     let before = bed.read(Bus::Nic(0), "reaction_point[3].next_sequence");
     bed.stop(3);
-    bed.run(2_000_000);
+    bed.run(500_000);
     assert_eq!(bed.queue(), 0);
     let after = bed.read(Bus::Nic(0), "reaction_point[3].next_sequence");
     assert!(after - before < 3);

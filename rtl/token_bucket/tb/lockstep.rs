@@ -7,7 +7,7 @@ use penstock_cosim::{
     vectors::{self, Recorder},
 };
 
-const EPISODES: u64 = 400;
+const EPISODES: u64 = 80;
 const CLOCKS: u64 = 25_000;
 
 /// The core and the simulator's bucket side by side; none before the first reset.
