@@ -21,6 +21,7 @@ NUMBER = (int, float)
 OPTIONAL = (int, float, type(None))
 TOP = {
     "scenario": str,
+    "question": str,
     "scheme": str,
     "profile": (str, type(None)),
     "seed": int,
@@ -64,6 +65,7 @@ QUEUE = {
     "feedback_frames": int,
     "paused_s": NUMBER,
     "pause_frames": int,
+    "drop_rate": NUMBER,
 }
 FLOW = {
     "name": str,
@@ -79,6 +81,8 @@ FLOW = {
     "feedback_received": int,
     "settling_time_s": OPTIONAL,
     "completion_time_s": OPTIONAL,
+    "group": str,
+    "controlled": bool,
 }
 HOST = {"name": str, "rate_limiters_mean": NUMBER, "rate_limiters_max": int}
 RUN = {"wall_s": NUMBER, "events_per_s": NUMBER, "ns_per_packet_hop": NUMBER, "version": str}
@@ -88,7 +92,7 @@ def assert_shape(document: dict[str, Any], shape: dict[str, Any]) -> None:
     assert list(document) == list(shape)
     for key, kind in shape.items():
         assert isinstance(document[key], kind), key
-        assert not isinstance(document[key], bool), key
+        assert isinstance(document[key], bool) == (kind is bool), key
 
 
 def test_json_is_the_contract_and_nothing_else(penstock: Command, small: Path) -> None:
