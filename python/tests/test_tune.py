@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from penstock import Result, Scenario
 from penstock.cli import app
+from penstock.runs import Watch
 from penstock.theory.configuration import Configuration, Unsuited, configuration, configurations
 from penstock.theory.margin import report, stack_models
 from penstock.theory.models import model_of
@@ -22,7 +23,6 @@ from penstock.tune.forecast import Course, forecast
 from penstock.tune.goals import GOALS, MEASURES, Guard, guards, observe, score
 from penstock.tune.outlook import outlook, resting
 from penstock.tune.region import Critic, narrow, starting_ranks
-from penstock.tune.search import Watch
 from penstock.tune.space import knobs, moved, point_of, set_to, written
 from penstock.tune.spread import spread
 from penstock.tune.verdict import judge, paired

@@ -1,9 +1,7 @@
 """`penstock compare`: scenarios and schemes side by side, over several seeds."""
 
 import json
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -19,6 +17,7 @@ from penstock.cli.run import Request, drawing, fail_on_drawing, fail_on_loss
 from penstock.files import write_text
 from penstock.measures import busiest, measure, spreads
 from penstock.result import FrameLossError, Result
+from penstock.runs import Run, Watch, copies, run_many
 from penstock.scenario import Description, Scenario
 
 
@@ -143,46 +142,30 @@ def _run_jobs(
     request: Request, jobs: list[Job], folder: Path, progress: Progress
 ) -> tuple[dict[Job, Result], dict[Job, FrameLossError]]:
     """Run all jobs; return those that ran, in their order, and what those that broke their claim lost."""
-    # The engine releases Python's lock, so that threads use all cores.
-    texts = {job.entry: job.entry.scenario.to_toml() for job in jobs}
+    scenarios = {entry: copies(entry.scenario) for entry in dict.fromkeys(job.entry for job in jobs)}
     losses: dict[Job, FrameLossError] = {}
-    another_is_done = progress.count("runs", len(jobs))
+    runs = [
+        Run(
+            label=f"{job.entry.label}, seed {job.seed}",
+            scenario=scenarios[job.entry],
+            seed=job.seed,
+            scheme=job.entry.chosen,
+            profile=request.profile,
+            out=folder / job.folder,
+            limit=request.limit,
+        )
+        for job in jobs
+    ]
 
-    def work(job: Job) -> Result | None:
-        if progress.stopped:
-            return None
-        own = Scenario.from_toml(texts[job.entry], name=job.entry.scenario.name)
-        try:
-            result = own.run(
-                scheme=job.entry.chosen,
-                profile=request.profile,
-                seed=job.seed,
-                out=folder / job.folder,
-                progress=progress.task(f"{job.entry.label}, seed {job.seed}"),
-                limit=request.limit,
-            )
-        except FrameLossError as loss:
+    def take(place: int, result: Result, loss: FrameLossError | None) -> Result:
+        if loss is not None:
             # Told when all runs are written and compared.
-            losses[job] = loss
-            result = loss.result
-        except KeyboardInterrupt:
-            # It was still being laid out.
-            return None
-        another_is_done()
+            losses[jobs[place]] = loss
         return result
 
-    with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        futures = {job: pool.submit(work, job) for job in jobs}
-        try:
-            return {job: result for job, future in futures.items() if (result := future.result()) is not None}, losses
-        except BaseException as error:
-            # Runs that are under way end early and keep their records; those that have not begun are dropped.
-            progress.stop()
-            pool.shutdown(cancel_futures=True)
-            if not isinstance(error, KeyboardInterrupt):
-                raise
-            left = {job: None if future.cancelled() else future.result() for job, future in futures.items()}
-            return {job: result for job, result in left.items() if result is not None}, losses
+    watch = Watch(progress.task, progress.count("runs", len(jobs)), progress.stop, lambda: progress.stopped)
+    done = run_many(runs, take, watch, keep_interrupted=True)
+    return {jobs[place]: result for place, result in done.items()}, losses
 
 
 def _document(entries: list[Entry], done: dict[Job, Result], queue: str | None) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """`penstock reproduce`: what papers claim beside what we measure."""
 
 import json
-import os
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from penstock.reproduce.execute import PaperJob, execute
 from penstock.reproduce.paper import Paper, load
 from penstock.reproduce.plan import jobs
 from penstock.reproduce.report import Pages
+from penstock.runs import Watch
 
 PAPERS = Path("papers")
 
@@ -80,7 +80,8 @@ def reproduce_all(
     pages = Pages.create(folder, force=force)
     try:
         with Progress(quiet=quiet) as progress:
-            values = execute(planned, workers or len(os.sched_getaffinity(0)), progress)
+            watch = Watch(progress.task, progress.count("runs", len(planned)), progress.stop, lambda: progress.stopped)
+            values = execute(planned, watch, workers=workers)
         done = []
         for paper in papers:
             scope, taken = scopes[paper.name], values.get(paper.name, {})

@@ -13,11 +13,11 @@ from penstock import interrupts
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, file_to_write, find
 from penstock.cli.progress import Progress
+from penstock.runs import Watch
 from penstock.scenario import Scenario
 from penstock.text import count, octets, share
 from penstock.tune import Answer, tune
 from penstock.tune.goals import GOALS, MEASURES, Guard, Name, mean
-from penstock.tune.search import Watch
 from penstock.tune.tuning import Settings
 from penstock.tune.verdict import LEVEL, Verdict
 
@@ -49,7 +49,7 @@ def tune_one(
     if target.exists() and not force:
         raise InputError(f"{target} exists", "replace it with --force, or name another file with --out")
     with Progress(quiet=quiet) as progress, interrupts.keeping(progress.stop):
-        watch = Watch(progress.task, progress.rounds(), progress.stop)
+        watch = Watch(progress.task, progress.rounds(), progress.stop, lambda: progress.stopped)
         answer = tune(
             scenario,
             _NAMES[goal],

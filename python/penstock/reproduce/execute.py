@@ -1,30 +1,17 @@
 """Runs what is planned, each run once, on all cores; of a run only the quantities are kept, never its tables."""
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from penstock import FrameLossError, PenstockError
+from penstock import FrameLossError, PenstockError, runs
 from penstock.reproduce.paper import Paper
 from penstock.reproduce.plan import Job, Quantity, Run
-from penstock.scenario import Progress
+from penstock.result import Result
+from penstock.scenario import Scenario
 
 Values = Mapping[tuple[Run, Quantity, int], Any]
 """What was taken: by run, quantity and seed."""
-
-
-class Watch(Protocol):
-    """Who is told how far the runs are; `penstock.cli.progress.Progress` is one."""
-
-    def task(self, label: str) -> Progress:
-        """Return what a run calls while it runs."""
-
-    def count(self, label: str, total: int) -> Callable[[], None]:
-        """Return what is called whenever another of ``total`` runs is done."""
-
-    def stop(self) -> None:
-        """End every run under way."""
 
 
 class MetricError(PenstockError):
@@ -39,51 +26,49 @@ class PaperJob:
     job: Job
 
 
-def execute(jobs: Sequence[PaperJob], workers: int, watch: Watch) -> dict[str, dict[tuple[Run, Quantity, int], Any]]:
+def execute(
+    jobs: Sequence[PaperJob], watch: runs.Watch, *, workers: int | None = None
+) -> dict[str, dict[tuple[Run, Quantity, int], Any]]:
     """Run all jobs and return what was taken from them, by the paper's name.
 
     Raises:
+        KeyboardInterrupt: not all were run to their end.
         MetricError: a metric failed on a run.
         PenstockError: a run failed.
     """
-    another_is_done = watch.count("runs", len(jobs))
+    planned = [_run(entry.paper, entry.job) for entry in jobs]
+
+    def take(place: int, result: Result, loss: FrameLossError | None) -> dict[tuple[Run, Quantity, int], Any]:
+        if loss is not None:
+            raise PenstockError(f"{planned[place].label}: {loss.message}")
+        return _take(jobs[place], result, planned[place].label)
+
+    found = runs.run_many(planned, take, watch, workers=workers)
+    if len(found) < len(jobs):
+        raise KeyboardInterrupt
     taken: dict[str, dict[tuple[Run, Quantity, int], Any]] = {entry.paper.name: {} for entry in jobs}
-
-    def work(entry: PaperJob) -> dict[tuple[Run, Quantity, int], Any]:
-        values = _take(entry.paper, entry.job, watch)
-        another_is_done()
-        return values
-
-    # The engine releases Python's lock, so that threads use all cores.
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        futures = [(entry, pool.submit(work, entry)) for entry in jobs]
-        try:
-            for entry, future in futures:
-                taken[entry.paper.name].update(future.result())
-        except BaseException:
-            watch.stop()
-            pool.shutdown(cancel_futures=True)
-            raise
+    for place, values in found.items():
+        taken[jobs[place].paper.name].update(values)
     return taken
 
 
-def _take(paper: Paper, job: Job, watch: Watch) -> dict[tuple[Run, Quantity, int], Any]:
-    scenario = paper.scenario(job.run)
-    metrics = {quantity: paper.metrics[quantity.metric] for quantity in job.quantities}
-    # Observers change no result, so that one run serves those who look at arrivals and those who do not.
-    if any(getattr(metric, "needs_arrivals", False) for metric in metrics.values()):
-        scenario.set("record.arrivals", True)
-    label = f"{paper.name}: {job.run}, seed {job.seed}"
-    try:
-        result = scenario.run(scheme=job.run.scheme, seed=job.seed, progress=watch.task(label))
-    except FrameLossError as loss:
-        raise PenstockError(f"{label}: {loss.message}") from None
-    if result.interrupted:
-        raise KeyboardInterrupt
+def _run(paper: Paper, job: Job) -> runs.Run:
+    def scenario() -> Scenario:
+        found = paper.scenario(job.run)
+        # Observers change no result, so that one run serves those who look at arrivals and those who do not.
+        if any(getattr(paper.metrics[quantity.metric], "needs_arrivals", False) for quantity in job.quantities):
+            found.set("record.arrivals", True)
+        return found
+
+    return runs.Run(f"{paper.name}: {job.run}, seed {job.seed}", scenario, job.seed, job.run.scheme)
+
+
+def _take(entry: PaperJob, result: Result, label: str) -> dict[tuple[Run, Quantity, int], Any]:
     values = {}
-    for quantity, metric in metrics.items():
+    for quantity in entry.job.quantities:
         try:
-            values[job.run, quantity, job.seed] = metric(result, **quantity.keywords())
+            metric = entry.paper.metrics[quantity.metric]
+            values[entry.job.run, quantity, entry.job.seed] = metric(result, **quantity.keywords())
         except Exception as error:
             raise MetricError(f"{label}: {quantity}: {type(error).__name__}: {error}") from error
     return values

@@ -3,22 +3,19 @@
 Points come in batches of fixed size, whatever the number of cores, so that the same seed gives the same search.
 """
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.result import FrameLossError
-from penstock.scenario import Progress, Scenario
+from penstock.result import FrameLossError, Result
+from penstock.runs import Run, Watch, copies, run_many
+from penstock.scenario import Scenario
 from penstock.tune.goals import Goal, Guard, Observed, observe, score
 from penstock.tune.region import Region
 from penstock.tune.space import Point, set_to
 from penstock.tune.spread import refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import optuna
 
 
@@ -31,21 +28,6 @@ _ROUNDS = 6
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C: runs that are under way were ended, and are of no use."""
-
-
-@dataclass(frozen=True)
-class Watch:
-    """How a search is watched and ended.
-
-    Attributes:
-        run: called for each run with its label; returns what the run calls, see :class:`penstock.scenario.Scenario`.
-        done: called after each run.
-        stop: called to end all runs that are under way.
-    """
-
-    run: "Callable[[str], Progress | None]" = lambda _: None
-    done: "Callable[[], object]" = lambda: None
-    stop: "Callable[[], object]" = lambda: None
 
 
 @dataclass(frozen=True)
@@ -72,35 +54,22 @@ def simulate(
         Interrupted: Ctrl-C.
         ScenarioError: a value is not legal.
     """
-    texts = [scenario.to_toml() for scenario in scenarios]
-    jobs = [(place, seed) for place in range(len(scenarios)) for seed in seeds]
+    runs = [
+        Run(f"{scenario.name}, seed {seed}", copy, seed)
+        for scenario, copy in [(scenario, copies(scenario)) for scenario in scenarios]
+        for seed in seeds
+    ]
 
-    def work(job: tuple[int, int]) -> Observed:
-        place, seed = job
-        own = Scenario.from_toml(texts[place], name=scenarios[place].name)
-        try:
-            result = own.run(seed=seed, progress=watch.run(f"{own.name}, seed {seed}"))
-        except FrameLossError as loss:
-            # A point that loses frames is no failure: it breaks the guard on drops.
-            result = loss.result
-        if result.interrupted:
-            raise Interrupted
-        observed = observe(result, queue)
-        watch.done()
-        return observed
+    def take(_place: int, result: Result, _loss: FrameLossError | None) -> Observed:
+        # A point that loses frames is no failure: it breaks the guard on drops.
+        return observe(result, queue)
 
-    with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        futures = [pool.submit(work, job) for job in jobs]
-        try:
-            found = [future.result() for future in futures]
-        except BaseException as error:
-            watch.stop()
-            pool.shutdown(cancel_futures=True)
-            if isinstance(error, KeyboardInterrupt):
-                raise Interrupted from None
-            raise
+    found = run_many(runs, take, watch)
+    if len(found) < len(runs):
+        raise Interrupted
     width = len(seeds)
-    return [tuple(found[first : first + width]) for first in range(0, len(found), width)]
+    observed = [found[place] for place in range(len(runs))]
+    return [tuple(observed[first : first + width]) for first in range(0, len(observed), width)]
 
 
 class Search:

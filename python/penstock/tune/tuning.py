@@ -9,12 +9,13 @@ import tomli_w
 
 from penstock._core import ScenarioError
 from penstock.catalogue import schemes
+from penstock.runs import Watch
 from penstock.scenario import AssignedScheme, Description, Scenario
 from penstock.theory.configuration import Unsuited, configurations
 from penstock.tune.goals import GOALS, RESERVE, Goal, Guard, Name, Observed, guards, score
 from penstock.tune.outlook import Outlook, outlook
 from penstock.tune.region import Critic, Region, narrow
-from penstock.tune.search import Interrupted, Search, Watch, simulate
+from penstock.tune.search import Interrupted, Search, simulate
 from penstock.tune.space import Knob, Point, knobs, point_of, set_to
 from penstock.tune.spread import spread
 from penstock.tune.verdict import Verdict, judge
