@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use crate::Value;
     use crate::info::values::octets;
-    use crate::testing::{Middle, Sent, config};
+    use crate::testing::{Middle, Sent, config, frame_of};
     use crate::units::{CpId, Duration, FlowKey, Octets};
     use proptest::prelude::*;
 
@@ -189,16 +189,8 @@ mod tests {
     fn arrive(cp: &mut Cp, now: Instant, (flow, weight): (u32, u16), len: u64) -> Option<u8> {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), ..Queue::default() };
-        let frame = Frame {
-            flow: FlowKey(flow),
-            octets: 1500,
-            weight,
-            seq: Octets(0),
-            last: false,
-            trimmed: false,
-            sent_at: now,
-            tag: &mut (),
-        };
+        let mut tag = ();
+        let frame = Frame { weight, ..frame_of(FlowKey(flow), now, &mut tag) };
         cp.on_arrival(now, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
         sent.0.first().map(|&(to, cnm)| {
             assert_eq!(to, To::Source(FlowKey(flow)));

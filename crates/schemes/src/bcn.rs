@@ -147,6 +147,7 @@ impl ReactionPoint<BackwardCongestionNotification> for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::frame_of;
     use crate::units::{CpId, Duration, Octets};
     use crate::{Configuration, SchemeConfig};
     use alloc::vec::Vec;
@@ -187,16 +188,7 @@ mod tests {
                 &mut Middle,
                 &mut sent,
             );
-            let frame = Frame {
-                flow: FlowKey(7),
-                octets: 1500,
-                weight: 1,
-                seq: Octets(0),
-                last: false,
-                trimmed: false,
-                sent_at: AT,
-                tag: &mut tag,
-            };
+            let frame = frame_of(FlowKey(7), AT, &mut tag);
             let queue = Queue { len: Octets(len), ..Queue::default() };
             cp_point.on_arrival(AT, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
             for &(to, signal) in &sent.0 {

@@ -563,6 +563,7 @@ impl ReactionPoint<Dcqcn> for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::frame_of;
     use crate::{CpId, SchemeConfig, Value};
     use alloc::vec::Vec;
     use proptest::prelude::*;
@@ -751,16 +752,7 @@ mod tests {
 
     fn arrives(np: &mut Np, us: u64, marked: bool) -> u32 {
         let (mut tag, mut sent) = (Ce(marked), Sent::default());
-        let frame = Frame {
-            flow: FlowKey(7),
-            octets: 1500,
-            weight: 1,
-            seq: Octets(0),
-            last: false,
-            trimmed: false,
-            sent_at: at(us),
-            tag: &mut tag,
-        };
+        let frame = frame_of(FlowKey(7), at(us), &mut tag);
         np.on_frame(at(us), frame, &mut Word(0), &mut sent);
         sent.0
     }
@@ -792,16 +784,7 @@ mod tests {
             Place { cp: CpId(1), line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
         let (mut cp, mut tag) = (Cp::new(&config("", changes), place), Ce(false));
         let queue = Queue { len: Octets(len), ..Queue::default() };
-        let frame = Frame {
-            flow: FlowKey(7),
-            octets: 1500,
-            weight: 1,
-            seq: Octets(0),
-            last: false,
-            trimmed: false,
-            sent_at: at(0),
-            tag: &mut tag,
-        };
+        let frame = frame_of(FlowKey(7), at(0), &mut tag);
         cp.on_arrival(at(0), frame, Fate::Queued, &queue, &mut Word(word), &mut Sent::default());
         let mut row = [0];
         cp.vars(&mut row);

@@ -318,7 +318,7 @@ impl ReactionPoint<EnhancedForwardExplicitRate> for Rp {
 mod tests {
     use super::*;
     use crate::SchemeConfig;
-    use crate::testing::{Middle, Sent};
+    use crate::testing::{Middle, Sent, frame_of};
     use crate::units::{Duration, Octets};
 
     const AT: Instant = Instant(1_000_000);
@@ -339,16 +339,8 @@ mod tests {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), frames: 1, rate: BitRate::from_gbps(10), ..Queue::default() };
         let flow = FlowKey(flow);
-        let frame = Frame {
-            flow,
-            octets: 1500,
-            weight: 1,
-            seq: Octets(0),
-            last: false,
-            trimmed: false,
-            sent_at: AT,
-            tag: &mut (),
-        };
+        let mut tag = ();
+        let frame = frame_of(flow, AT, &mut tag);
         cp.on_arrival(AT, frame, fate, &queue, &mut Middle, &mut sent);
         sent.0.first().map(|&(to, message)| {
             assert_eq!((to, message), (To::Source(flow), Message::Bcn00 { cp: ID }));

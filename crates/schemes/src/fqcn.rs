@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::Value;
     use crate::info::values::{choice, count, octets, real};
-    use crate::testing::{Middle, Sent, config};
+    use crate::testing::{Middle, Sent, config, frame_of};
     use crate::units::{CpId, Duration, FlowKey, Octets};
     use alloc::vec;
     use alloc::vec::Vec;
@@ -170,16 +170,8 @@ mod tests {
     fn arrive(cp: &mut Cp, now: Instant, (flow, weight): (u32, u16), len: u64) -> Vec<(u32, u8)> {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), ..Queue::default() };
-        let frame = Frame {
-            flow: FlowKey(flow),
-            octets: 1500,
-            weight,
-            seq: Octets(0),
-            last: false,
-            trimmed: false,
-            sent_at: now,
-            tag: &mut (),
-        };
+        let mut tag = ();
+        let frame = Frame { weight, ..frame_of(FlowKey(flow), now, &mut tag) };
         cp.on_arrival(now, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
         let told = |&(to, cnm): &(To, Cnm)| {
             let To::Source(flow) = to else { panic!("notifications go to sources") };

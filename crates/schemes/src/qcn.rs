@@ -165,9 +165,9 @@ impl Scheme for Qcn {
 mod tests {
     use super::*;
     use crate::parts::quantiser::QntzFb;
-    use crate::testing::Middle;
+    use crate::testing::{Middle, frame_of};
     use crate::units::{CpId, Duration, FlowKey, Instant, Octets};
-    use crate::{CongestionPoint, Fate, Frame, Place, Queue, ReactionPoint, Release, To};
+    use crate::{CongestionPoint, Fate, Place, Queue, ReactionPoint, Release, To};
 
     type Cp = <Qcn as Scheme>::Cp;
     type Rp = <Qcn as Scheme>::Rp;
@@ -297,16 +297,8 @@ mod tests {
     fn arrive(cp: &mut Cp, len: u64, fate: Fate) -> Option<Cnm> {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), ..Queue::default() };
-        let frame = Frame {
-            flow: FlowKey(7),
-            octets: 1500,
-            weight: 1,
-            seq: Octets(0),
-            last: false,
-            trimmed: false,
-            sent_at: AT,
-            tag: &mut (),
-        };
+        let mut tag = ();
+        let frame = frame_of(FlowKey(7), AT, &mut tag);
         cp.on_arrival(AT, frame, fate, &queue, &mut Middle, &mut sent);
         sent.0.first().map(|&(to, cnm)| {
             assert_eq!(to, To::Source(FlowKey(7)));

@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use crate::Value;
     use crate::info::values::real;
-    use crate::testing::{Middle, Sent, config};
+    use crate::testing::{Middle, Sent, config, frame_of};
     use crate::units::{Duration, Octets};
     use proptest::prelude::*;
 
@@ -282,16 +282,7 @@ mod tests {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), ..Queue::default() };
         let mut tag = Tag { saved, representative };
-        let frame = Frame {
-            flow: FlowKey(7),
-            octets: 1500,
-            weight: 1,
-            seq: Octets(0),
-            last: false,
-            trimmed: false,
-            sent_at: AT,
-            tag: &mut tag,
-        };
+        let frame = frame_of(FlowKey(7), AT, &mut tag);
         cp.on_arrival(AT, frame, Fate::Queued, &queue, &mut Middle, &mut sent);
         sent.0.first().map(|(_, cnm)| cnm.fb.steps())
     }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Class, Configuration, Draw, Out, Scheme, To, Value};
+use crate::{Class, Configuration, Draw, FlowKey, Frame, Instant, Octets, Out, Scheme, To, Value};
 
 /// Draws the middle of every jitter.
 pub(crate) struct Middle;
@@ -11,6 +11,11 @@ impl Draw for Middle {
     fn draw(&mut self) -> u32 {
         1 << 31
     }
+}
+
+/// The first frame of `flow`: 1500 octets, weight 1.
+pub(crate) fn frame_of<T>(flow: FlowKey, sent_at: Instant, tag: &mut T) -> Frame<'_, T> {
+    Frame { flow, octets: 1500, weight: 1, seq: Octets(0), last: false, trimmed: false, sent_at, tag }
 }
 
 /// Keeps the signals that were sent.
