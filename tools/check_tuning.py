@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from penstock import Scenario
-from penstock.tune import tune
-from penstock.tune.goals import GOALS
+from penstock.tuning import tune
+from penstock.tuning.goals import GOALS
 
 SCENARIO = Path(__file__).resolve().parent.parent / "scenarios/tuning/long-delay.toml"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 from penstock.figures.style import FLOW_COLOURS, QUEUE_COLOURS, REFERENCE
-from penstock.reproduce.drawing import Data, Figures, Source
+from penstock.reproduction.drawing import Data, Figures, Source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from penstock import Result
 from penstock.columns import codes
-from penstock.reproduce.metrics import (
+from penstock.reproduction.metrics import (
     distribution,
     feedback_frames,
     flow_names,

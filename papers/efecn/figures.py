@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import NullLocator
 from penstock.figures.style import DROP, FLOW_COLOURS, QUEUE_COLOURS, REFERENCE
-from penstock.reproduce.drawing import Data, Figures, Source
+from penstock.reproduction.drawing import Data, Figures, Source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ import numpy as np
 from penstock import Result
 from penstock.columns import codes
 from penstock.figures.series import queue_series
-from penstock.reproduce.metrics import (
+from penstock.reproduction.metrics import (
     feedback_frames,
     flow_names,
     flow_samples,

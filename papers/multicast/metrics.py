@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from penstock import Result
-from penstock.reproduce.metrics import (
+from penstock.reproduction.metrics import (
     feedback_frames,
     feedback_rate,
     flow_names,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.pyplot as plt
 import numpy as np
 from penstock.figures.style import CROWD, QUEUE_COLOURS, REFERENCE
-from penstock.reproduce.drawing import Data, Draw, Figures, Source
-from penstock.reproduce.metrics import wasserstein
-from penstock.reproduce.plan import Setting
+from penstock.reproduction.drawing import Data, Draw, Figures, Source
+from penstock.reproduction.metrics import wasserstein
+from penstock.reproduction.plan import Setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from penstock import Result
 from penstock.figures.series import QueueSeries, queue_series
-from penstock.reproduce.metrics import flow_samples
+from penstock.reproduction.metrics import flow_samples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from penstock import Result
 from penstock.figures.series import queue_series
-from penstock.reproduce.metrics import empty_fraction, feedback_frames, flow_samples, throughput_bps
+from penstock.reproduction.metrics import empty_fraction, feedback_frames, flow_samples, throughput_bps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

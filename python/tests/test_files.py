@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from penstock import OutputError, Scenario, interrupts
 from penstock.figures.style import save
 from penstock.files import whole, write_text
-from penstock.reproduce.report import Pages
+from penstock.reproduction.report import Pages
 
 
 @contextmanager

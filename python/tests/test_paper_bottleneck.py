@@ -8,8 +8,8 @@ import pytest
 from conftest import ROOT
 
 from penstock import Scenario
-from penstock.reproduce.paper import load
-from penstock.reproduce.plan import Run
+from penstock.reproduction.paper import load
+from penstock.reproduction.plan import Run
 
 
 def topology(scenario: Scenario) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import pytest
 from conftest import ROOT
 
 from penstock import Result, Scenario
-from penstock.reproduce.paper import load
-from penstock.reproduce.plan import Run
+from penstock.reproduction.paper import load
+from penstock.reproduction.plan import Run
 
 PAPER = load(ROOT / "papers/efecn")
 GBPS = 1e9

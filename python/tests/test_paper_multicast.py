@@ -9,9 +9,9 @@ import pytest
 from conftest import ROOT
 
 from penstock import Scenario
-from penstock.reproduce.paper import Paper, load
-from penstock.reproduce.plan import Run
-from penstock.reproduce.units import number
+from penstock.reproduction.paper import Paper, load
+from penstock.reproduction.plan import Run
+from penstock.reproduction.units import number
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT
 
 from penstock.figures.series import QueueSeries
-from penstock.reproduce.paper import load
+from penstock.reproduction.paper import load
 
 METRICS = load(ROOT / "papers/sliding-mode").metrics
 STEP_S = 0.001

@@ -10,12 +10,12 @@ from conftest import ROOT, SMALL, Command, interrupt
 from typer.testing import CliRunner
 
 from penstock.cli import app
-from penstock.reproduce.answer import Answer, Scope, answer
-from penstock.reproduce.contents import contents
-from penstock.reproduce.document import Reproduced, document
-from penstock.reproduce.paper import PaperError, load
-from penstock.reproduce.plan import Quantity, Run, Wanted, jobs
-from penstock.reproduce.verdict import DIFFERS, HOLDS
+from penstock.reproduction.answer import Answer, Scope, answer
+from penstock.reproduction.contents import contents
+from penstock.reproduction.document import Reproduced, document
+from penstock.reproduction.paper import PaperError, load
+from penstock.reproduction.plan import Quantity, Run, Wanted, jobs
+from penstock.reproduction.verdict import DIFFERS, HOLDS
 
 EXPERIMENT = SMALL.replace('duration = "20 ms"\n', "").replace('[schemes.qcn]\nq_eq = "33 KB"\n', "")
 PROFILE = """\
@@ -72,7 +72,7 @@ untestable = "no numbers in the source"
 """
 FIGURES = """\
 import matplotlib.pyplot as plt
-from penstock.reproduce.drawing import Figures, Source
+from penstock.reproduction.drawing import Figures, Source
 
 FIGURES = Figures()
 

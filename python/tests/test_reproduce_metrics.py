@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from penstock import Result
-from penstock.reproduce import metrics
+from penstock.reproduction import metrics
 
 
 class Made:

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from penstock.reproduce.metrics import distribution, wasserstein
-from penstock.reproduce.verdict import (
+from penstock.reproduction.metrics import distribution, wasserstein
+from penstock.reproduction.verdict import (
     DIFFERS,
     HOLDS,
     Bound,

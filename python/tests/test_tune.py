@@ -18,14 +18,14 @@ from penstock.runs import Watch
 from penstock.theory.configuration import Configuration, Unsuited, configuration, configurations
 from penstock.theory.margin import report, stack_models
 from penstock.theory.models import model_of
-from penstock.tune import Answer, tune
-from penstock.tune.forecast import Course, forecast
-from penstock.tune.goals import GOALS, MEASURES, Guard, guards, observe, score
-from penstock.tune.outlook import outlook, resting
-from penstock.tune.region import Critic, narrow, starting_ranks
-from penstock.tune.space import knobs, moved, point_of, set_to, written
-from penstock.tune.spread import spread
-from penstock.tune.verdict import judge, paired
+from penstock.tuning import Answer, tune
+from penstock.tuning.forecast import Course, forecast
+from penstock.tuning.goals import GOALS, MEASURES, Guard, guards, observe, score
+from penstock.tuning.outlook import outlook, resting
+from penstock.tuning.region import Critic, narrow, starting_ranks
+from penstock.tuning.space import knobs, moved, point_of, set_to, written
+from penstock.tuning.spread import spread
+from penstock.tuning.verdict import judge, paired
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG_DELAY = ROOT / "scenarios/tuning/long-delay.toml"

@@ -66,7 +66,7 @@ def _of_an_extra(error: ModuleNotFoundError) -> int:
 
 def _of_the_engine(error: Exception) -> int:
     from penstock import LimitError, OutputError, PenstockError, ScenarioError
-    from penstock.reproduce.reading import PaperError
+    from penstock.reproduction.reading import PaperError
     from penstock.theory.configuration import Unsuited
 
     if isinstance(error, ScenarioError | PaperError):

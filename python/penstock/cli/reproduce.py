@@ -10,13 +10,13 @@ from penstock import interrupts
 from penstock.cli.failure import FAILED, InputError, say
 from penstock.cli.locate import RESULTS, assignments
 from penstock.cli.progress import Progress
-from penstock.reproduce.answer import Scope, answer
-from penstock.reproduce.contents import contents
-from penstock.reproduce.document import Reproduced, document, totals
-from penstock.reproduce.execute import PaperJob, execute
-from penstock.reproduce.paper import Paper, load
-from penstock.reproduce.plan import jobs
-from penstock.reproduce.report import Pages
+from penstock.reproduction.answer import Scope, answer
+from penstock.reproduction.contents import contents
+from penstock.reproduction.document import Reproduced, document, totals
+from penstock.reproduction.execute import PaperJob, execute
+from penstock.reproduction.paper import Paper, load
+from penstock.reproduction.plan import jobs
+from penstock.reproduction.report import Pages
 from penstock.runs import Watch
 
 PAPERS = Path("papers")
@@ -121,7 +121,7 @@ def _print(papers: list[Reproduced], folder: Path) -> None:
     from rich.text import Text
 
     from penstock.cli.report import console, listing
-    from penstock.reproduce.wording import ours, paper_value
+    from penstock.reproduction.wording import ours, paper_value
 
     out = console()
     styles = {"holds": "green", "differs": "yellow", "cannot be tested": "dim"}

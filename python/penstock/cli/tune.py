@@ -1,4 +1,4 @@
-"""`penstock tune`: the answer of :mod:`penstock.tune` as text, as JSON, and as a scenario file."""
+"""`penstock tune`: the answer of :mod:`penstock.tuning` as text, as JSON, and as a scenario file."""
 
 import json as json_text
 import math
@@ -16,10 +16,10 @@ from penstock.cli.progress import Progress
 from penstock.runs import Watch
 from penstock.scenario import Scenario
 from penstock.text import count, octets, share
-from penstock.tune import Answer, tune
-from penstock.tune.goals import GOALS, MEASURES, Guard, Name, mean
-from penstock.tune.tuning import Settings
-from penstock.tune.verdict import LEVEL, Verdict
+from penstock.tuning import Answer, tune
+from penstock.tuning.answer import Settings
+from penstock.tuning.goals import GOALS, MEASURES, Guard, Name, mean
+from penstock.tuning.verdict import LEVEL, Verdict
 
 _NAMES: dict[str, Name] = {name: name for name in GOALS}
 

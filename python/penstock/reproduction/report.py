@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from penstock import _core
 from penstock.files import write_text
-from penstock.reproduce import wording
-from penstock.reproduce.answer import Answer, Scope
-from penstock.reproduce.document import Reproduced, document, totals, why
-from penstock.reproduce.drawing import Drawing
-from penstock.reproduce.execute import Values
-from penstock.reproduce.plan import Run
+from penstock.reproduction import wording
+from penstock.reproduction.answer import Answer, Scope
+from penstock.reproduction.document import Reproduced, document, totals, why
+from penstock.reproduction.drawing import Drawing
+from penstock.reproduction.execute import Values
+from penstock.reproduction.plan import Run
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -194,7 +194,7 @@ def _templates() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
-        loader=PackageLoader("penstock.reproduce"),
+        loader=PackageLoader("penstock.reproduction"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

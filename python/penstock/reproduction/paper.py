@@ -20,11 +20,11 @@ from types import ModuleType
 from typing import Any, Self
 
 from penstock import ScenarioError
-from penstock.reproduce import metrics as generic
-from penstock.reproduce.claims import Claim, ClaimReader, RunBuilder, settings
-from penstock.reproduce.drawing import Figures
-from penstock.reproduce.plan import Quantity, Run, Setting
-from penstock.reproduce.reading import PaperError, Table, lines_of, nearest, parse
+from penstock.reproduction import metrics as generic
+from penstock.reproduction.claims import Claim, ClaimReader, RunBuilder, settings
+from penstock.reproduction.drawing import Figures
+from penstock.reproduction.plan import Quantity, Run, Setting
+from penstock.reproduction.reading import PaperError, Table, lines_of, nearest, parse
 from penstock.scenario import Scenario
 
 __all__ = ["Figure", "Paper", "PaperError", "load"]

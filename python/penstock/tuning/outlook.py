@@ -18,7 +18,7 @@ from penstock.theory.margin import stack_models
 from penstock.theory.models import model_of
 from penstock.theory.models.base import Flags, FluidModel
 from penstock.theory.rest import rest
-from penstock.tune.space import Knob, Point, moved
+from penstock.tuning.space import Knob, Point, moved
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from math import inf, sqrt
 from statistics import fmean, stdev
 from typing import Literal
 
-from penstock.tune.goals import MEASURES, Goal, Guard, Observed, mean
+from penstock.tuning.goals import MEASURES, Goal, Guard, Observed, mean
 
 Word = Literal["better", "worse", "no difference shown"]
 
@@ -23,7 +23,7 @@ class Paired:
     """A measure of the proposal and of what it is compared with, over the same seeds.
 
     Attributes:
-        measure: a key of :data:`penstock.tune.goals.MEASURES`.
+        measure: a key of :data:`penstock.tuning.goals.MEASURES`.
         proposal: mean and standard deviation over the seeds.
         other: the same of what it is compared with.
         difference: mean of proposal less other.
@@ -50,7 +50,7 @@ class Verdict:
         word: what is said of the goal's measure.
         broken: guards that the proposal does not keep on these seeds.
         beats: better, and no guard broken.
-        measures: all measures, in order of :data:`penstock.tune.goals.MEASURES`.
+        measures: all measures, in order of :data:`penstock.tuning.goals.MEASURES`.
         alike: every seed gives the same run, of the proposal and of the other: nothing is random, and there is no
             interval to speak of.
     """

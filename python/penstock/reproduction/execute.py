@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock import FrameLossError, PenstockError, runs
-from penstock.reproduce.paper import Paper
-from penstock.reproduce.plan import Job, Quantity, Run
+from penstock.reproduction.paper import Paper
+from penstock.reproduction.plan import Job, Quantity, Run
 from penstock.result import Result
 from penstock.scenario import Scenario
 

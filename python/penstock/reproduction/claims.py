@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from penstock.reproduce.plan import Quantity, Run, Setting, Wanted
-from penstock.reproduce.reading import MOST, Table
-from penstock.reproduce.verdict import OVER, Bound, Consistent, Ordered, Over, Test, Within
+from penstock.reproduction.plan import Quantity, Run, Setting, Wanted
+from penstock.reproduction.reading import MOST, Table
+from penstock.reproduction.verdict import OVER, Bound, Consistent, Ordered, Over, Test, Within
 
 Against = Literal["ratio", "difference", "distance"]
 _BETWEEN: Mapping[Against, str] = {"ratio": "over", "difference": "minus", "distance": "at a distance from"}

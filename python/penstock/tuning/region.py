@@ -19,10 +19,10 @@ from penstock.theory.linear import Array
 from penstock.theory.margin import stack_models
 from penstock.theory.models import model_of
 from penstock.theory.models.base import FluidModel
-from penstock.tune.forecast import Course, forecast, step_for
-from penstock.tune.goals import Goal, Observed, guards, score
-from penstock.tune.outlook import resting
-from penstock.tune.space import Knob, Point, moved, point_of
+from penstock.tuning.forecast import Course, forecast, step_for
+from penstock.tuning.goals import Goal, Observed, guards, score
+from penstock.tuning.outlook import resting
+from penstock.tuning.space import Knob, Point, moved, point_of
 
 Progress = Callable[[float], None]
 

@@ -12,13 +12,13 @@ from penstock.catalogue import schemes
 from penstock.runs import Watch
 from penstock.scenario import AssignedScheme, Description, Scenario
 from penstock.theory.configuration import Unsuited, configurations
-from penstock.tune.goals import GOALS, RESERVE, Goal, Guard, Name, Observed, guards, score
-from penstock.tune.outlook import Outlook, outlook
-from penstock.tune.region import Critic, Region, narrow
-from penstock.tune.search import Interrupted, Search, simulate
-from penstock.tune.space import Knob, Point, knobs, point_of, set_to
-from penstock.tune.spread import spread
-from penstock.tune.verdict import Verdict, judge
+from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, Name, Observed, guards, score
+from penstock.tuning.outlook import Outlook, outlook
+from penstock.tuning.region import Critic, Region, narrow
+from penstock.tuning.search import Interrupted, Search, simulate
+from penstock.tuning.space import Knob, Point, knobs, point_of, set_to
+from penstock.tuning.spread import spread
+from penstock.tuning.verdict import Verdict, judge
 
 DEFAULTS = "defaults"
 """What stands for a profile where the catalogue's defaults are meant."""
@@ -111,12 +111,12 @@ def tune(
 
     Args:
         scenario: is left as it is.
-        goal: ``stability``, ``latency`` or ``utilization``; :data:`penstock.tune.goals.GOALS` defines them.
+        goal: ``stability``, ``latency`` or ``utilization``; :data:`penstock.tuning.goals.GOALS` defines them.
         scheme: instead of the scenario's.
         profile: that the scheme's parameters start from, instead of the scenario's.
         against: the profile that stands for the standard, or ``defaults``, the catalogue's; by default the scheme's
             first that the scenario takes.
-        keys: what to tune, ``KEY`` or ``KEY=A..B``; by default what is usually tuned, see :mod:`penstock.tune.space`.
+        keys: what to tune, ``KEY`` or ``KEY=A..B``; by default what is usually tuned, see :mod:`penstock.tuning.space`.
         trials: how many points to simulate.
         seeds: how many seeds each of them is simulated with, from the scenario's on.
         verdict_seeds: how many seeds judge the proposal, those that follow.

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.reproduce.answer import Answer
-from penstock.reproduce.paper import Paper
-from penstock.reproduce.verdict import DIFFERS, HOLDS, UNTESTABLE, Spread
+from penstock.reproduction.answer import Answer
+from penstock.reproduction.paper import Paper
+from penstock.reproduction.verdict import DIFFERS, HOLDS, UNTESTABLE, Spread
 
 
 @dataclass(frozen=True)

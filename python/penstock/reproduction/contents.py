@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock.reproduce.paper import Figure, figure_of
-from penstock.reproduce.reading import PaperError, Table, lines_of, parse
+from penstock.reproduction.paper import Figure, figure_of
+from penstock.reproduction.reading import PaperError, Table, lines_of, parse
 
 
 @dataclass(frozen=True)

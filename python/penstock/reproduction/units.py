@@ -2,7 +2,7 @@
 
 import math
 
-from penstock.reproduce.claims import Testable
+from penstock.reproduction.claims import Testable
 from penstock.text import bit_rate, duration, octets
 
 _UNITS = {"octets": octets, "bps": bit_rate, "s": duration}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from penstock.reproduce.plan import Quantity, Run, Setting, Wanted
+from penstock.reproduction.plan import Quantity, Run, Setting, Wanted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

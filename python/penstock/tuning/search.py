@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from penstock.result import FrameLossError, Result
 from penstock.runs import Run, Watch, copies, run_many
 from penstock.scenario import Scenario
-from penstock.tune.goals import Goal, Guard, Observed, observe, score
-from penstock.tune.region import Region
-from penstock.tune.space import Point, set_to
-from penstock.tune.spread import refusal
+from penstock.tuning.goals import Goal, Guard, Observed, observe, score
+from penstock.tuning.region import Region
+from penstock.tuning.space import Point, set_to
+from penstock.tuning.spread import refusal
 
 if TYPE_CHECKING:
     import optuna
@@ -36,7 +36,7 @@ class Tried:
 
     Attributes:
         point: its values.
-        score: what the search makes least, see :func:`penstock.tune.goals.score`.
+        score: what the search makes least, see :func:`penstock.tuning.goals.score`.
         runs: one for each seed.
     """
 

@@ -11,7 +11,7 @@ from penstock._core import ScenarioError
 from penstock.catalogue import schemes
 from penstock.scenario import Scenario
 from penstock.theory.configuration import Configuration, Unsuited
-from penstock.tune.space import Knob, Point, set_to, written
+from penstock.tuning.space import Knob, Point, set_to, written
 
 _BLOCKS = 8
 """The sequence is asked for so many times the points, where most of them are not legal."""

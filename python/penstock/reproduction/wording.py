@@ -1,9 +1,9 @@
 """Claims and answers as people read them."""
 
-from penstock.reproduce.answer import Answer
-from penstock.reproduce.claims import Claim, Testable
-from penstock.reproduce.units import number
-from penstock.reproduce.verdict import Spread, Within
+from penstock.reproduction.answer import Answer
+from penstock.reproduction.claims import Claim, Testable
+from penstock.reproduction.units import number
+from penstock.reproduction.verdict import Spread, Within
 
 
 def paper_value(claim: Claim) -> str:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.reproduce.claims import Against, Claim, Question, Side, Testable
-from penstock.reproduce.execute import Values
-from penstock.reproduce.metrics import wasserstein
-from penstock.reproduce.paper import Paper
-from penstock.reproduce.plan import Wanted
-from penstock.reproduce.units import number
-from penstock.reproduce.verdict import DIFFERS, UNTESTABLE, Judgement, Spread, combine
+from penstock.reproduction.claims import Against, Claim, Question, Side, Testable
+from penstock.reproduction.execute import Values
+from penstock.reproduction.metrics import wasserstein
+from penstock.reproduction.paper import Paper
+from penstock.reproduction.plan import Wanted
+from penstock.reproduction.units import number
+from penstock.reproduction.verdict import DIFFERS, UNTESTABLE, Judgement, Spread, combine
 
 
 @dataclass(frozen=True)

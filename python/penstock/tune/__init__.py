@@ -1,9 +1,0 @@
-"""Tuning: which parameters suit a scenario, found by theory and simulation together.
-
-:func:`penstock.tune.tuning.tune` proposes; `penstock tune` is its command line. Seeds of the search and seeds of the
-verdict are disjoint.
-"""
-
-from penstock.tune.tuning import Answer, tune
-
-__all__ = ["Answer", "tune"]
