@@ -9,6 +9,7 @@ use penstock_sim::network::{
 };
 
 use crate::clocks::Clocks;
+use crate::error::Fault;
 use crate::groups::Groups;
 use crate::keys::{Record, Value};
 use crate::limits::{Bounds, Excess, PLACES, ROWS, SAMPLES, SHARES, SHARING};
@@ -17,23 +18,17 @@ use crate::routing::Branch;
 use crate::topology::{self, Fabric, capacity};
 use crate::traffic::{self, FlowSpec};
 use crate::units::{self, Dimension};
-use crate::{Choice, FairPeriod, Plan, ScenarioError, fair, names, pfc, plan, schemes, windows, write};
+use crate::{Choice, FairPeriod, Plan, fair, names, pfc, plan, schemes, windows, write};
 
 /// MAC address of the node before the first: locally administered.
 const STATION: u64 = 0x0200_0000_0000;
 
 /// Lays out the run that `record` describes.
-pub(crate) fn plan(
-    mut record: Record,
-    name: &str,
-    choice: &Choice,
-    bounds: &Bounds<'_>,
-    file: &str,
-) -> Result<Plan, ScenarioError> {
+pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, bounds: &Bounds<'_>) -> Result<Plan, Fault> {
     let filed = names::for_files(name);
     if record.text("name").is_some_and(|name| names::for_files(name) != name) {
         let message = "a name that results are filed under has no slash, no dot in front, and at most 200 octets";
-        return Err(fault(&record, "name", file, message).with_hint(format!("for instance \"{filed}\"")));
+        return Err(fault(&record, "name", message).with_hint(format!("for instance \"{filed}\"")));
     }
     record.fill("name", Value::Text(filed));
     let duration = Duration(record.number("duration"));
@@ -41,14 +36,11 @@ pub(crate) fn plan(
     let warmup = Duration(record.number("warmup"));
     if warmup >= duration {
         let message = "nothing is left to measure: the warm-up lasts as long as the run";
-        return Err(
-            fault(&record, "warmup", file, message).with_hint(format!("the run ends at {}", units::time(duration.0)))
-        );
+        return Err(fault(&record, "warmup", message).with_hint(format!("the run ends at {}", units::time(duration.0))));
     }
     if let Some(seed) = choice.seed {
         if i64::try_from(seed).is_err() {
             return Err(schemes::chosen(
-                file,
                 "seed",
                 format!("{seed} is above the maximum"),
                 format!("at most {}", i64::MAX),
@@ -56,32 +48,32 @@ pub(crate) fn plan(
         }
         record.replace("seed", Value::Count(seed));
     }
-    let scheme = schemes::choose(&mut record, choice, file)?;
+    let scheme = schemes::choose(&mut record, choice)?;
 
     let topology = record.table("topology").expect("a scenario has a topology").clone();
-    let fabric = topology::build(&topology, bounds, file)?;
+    let fabric = topology::build(&topology, bounds)?;
     if record.tables("flow").is_empty() {
         let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\"";
-        return Err(fault(&record, "flow", file, "there is no flow").with_hint(hint));
+        return Err(fault(&record, "flow", "there is no flow").with_hint(hint));
     }
-    let groups = Groups::read(record.tables("group"), &fabric, bounds, file)?;
+    let groups = Groups::read(record.tables("group"), &fabric, bounds)?;
     let seed = record.number("seed");
-    let flows = traffic::flows(record.tables_mut("flow"), &fabric, &groups, seed, duration, bounds, file)?;
+    let flows = traffic::flows(record.tables_mut("flow"), &fabric, &groups, seed, duration, bounds)?;
     let clocks = clocks(&record, &fabric, seed);
-    let mut network = network(&record, &fabric, &flows, &clocks, duration, file)?;
-    check_frames(&record, &topology, &network, file)?;
+    let mut network = network(&record, &fabric, &flows, &clocks, duration)?;
+    check_frames(&record, &topology, &network)?;
     if let Some(table) = record.table_mut("pfc") {
-        network.pfc = Some(pfc::pfc(table, &network, &fabric, file)?);
+        network.pfc = Some(pfc::pfc(table, &network, &fabric)?);
     }
-    let schemes = schemes::assign(&mut record, scheme, &network, &fabric, choice, file)?;
+    let schemes = schemes::assign(&mut record, scheme, &network, &fabric, choice)?;
     let places = plan::table_places(&network, &schemes);
     bounds
         .check(PLACES, places, "shorter tables in [schemes.NAME], or fewer links and flows")
-        .map_err(|e| excess(&record, "scheme", file, e))?;
-    let recorded = recorded(&mut record, &fabric, &network, duration, bounds, file)?;
-    let windows = windows::windows(&mut record, &network, duration, bounds, file)?;
-    check_offered(&network, duration).map_err(|e| excess(&record, "flow", file, e))?;
-    let fair = fair_shares(&network, duration, bounds).map_err(|e| excess(&record, "flow", file, e))?;
+        .map_err(|e| excess(&record, "scheme", e))?;
+    let recorded = recorded(&mut record, &fabric, &network, duration, bounds)?;
+    let windows = windows::windows(&mut record, &network, duration, bounds)?;
+    check_offered(&network, duration).map_err(|e| excess(&record, "flow", e))?;
+    let fair = fair_shares(&network, duration, bounds).map_err(|e| excess(&record, "flow", e))?;
 
     notes.extend(pfc::notes(&network));
     Ok(Plan {
@@ -148,14 +140,13 @@ fn network(
     flows: &[FlowSpec],
     clocks: &Clocks,
     duration: Duration,
-    file: &str,
-) -> Result<Network, ScenarioError> {
+) -> Result<Network, Fault> {
     let settings = record.table("network").expect("network has defaults");
     let hosts = record.table("hosts").expect("hosts have defaults");
     let node = |(i, n): (usize, &topology::FabricNode)| Node { kind: n.kind, station: STATION + 1 + i as u64 };
     let mut network = Network {
         nodes: fabric.nodes.iter().enumerate().map(node).collect(),
-        ports: ports(settings, hosts, fabric, clocks, file)?,
+        ports: ports(settings, hosts, fabric, clocks)?,
         priorities: flows.iter().map(|f| f.priority).collect::<BTreeSet<u8>>().into_iter().collect(),
         hops: Vec::new(),
         flows: Vec::new(),
@@ -200,7 +191,7 @@ fn network(
         });
     }
     for change in record.tables("change") {
-        add_change(change, &mut network, fabric, clocks, duration, file)?;
+        add_change(change, &mut network, fabric, clocks, duration)?;
     }
     network.changes.sort_by_key(|change| change.at);
     Ok(network)
@@ -212,13 +203,7 @@ fn clocks(record: &Record, fabric: &Fabric, seed: u64) -> Clocks {
     Clocks::draw(tolerance, seed, fabric.nodes.iter().map(|n| n.name.as_str()))
 }
 
-fn ports(
-    settings: &Record,
-    hosts: &Record,
-    fabric: &Fabric,
-    clocks: &Clocks,
-    file: &str,
-) -> Result<Vec<Port>, ScenarioError> {
+fn ports(settings: &Record, hosts: &Record, fabric: &Fabric, clocks: &Clocks) -> Result<Vec<Port>, Fault> {
     let queue = capacity(hosts, "queue").unwrap_or(Capacity::Arbiter);
     let listed = settings.list("congestion_points");
     let everywhere = settings.text("congestion_points") == Some("everywhere");
@@ -226,11 +211,11 @@ fn ports(
     for name in listed.unwrap_or(&[]) {
         let port = fabric.port(name).ok_or_else(|| {
             let message = format!("there is no port \"{name}\"");
-            fault(settings, "congestion_points", file, message).with_hint(fabric.suggest_port(name))
+            fault(settings, "congestion_points", message).with_hint(fabric.suggest_port(name))
         })?;
         if !chosen.insert(port) {
             let message = format!("the port \"{name}\" is listed twice");
-            return Err(fault(settings, "congestion_points", file, message).with_hint("list each port once"));
+            return Err(fault(settings, "congestion_points", message).with_hint("list each port once"));
         }
     }
     let node_delay = settings.number("node_delay");
@@ -247,7 +232,7 @@ fn ports(
         if congestion_points && capacity == Capacity::Arbiter {
             let message = format!("\"{}\" has no queue to watch", fabric.port_name(i));
             let hint = "give hosts a queue: hosts.queue = \"150 KB\"";
-            return Err(fault(settings, "congestion_points", file, message).with_hint(hint));
+            return Err(fault(settings, "congestion_points", message).with_hint(hint));
         }
         ports.push(Port {
             node: NodeId(p.node as u32),
@@ -305,14 +290,11 @@ fn add_change(
     fabric: &Fabric,
     clocks: &Clocks,
     duration: Duration,
-    file: &str,
-) -> Result<(), ScenarioError> {
+) -> Result<(), Fault> {
     let at = Instant(change.number("at"));
     if at.0 >= duration.0 {
         let message = "a change at or after the end of the run";
-        return Err(
-            fault(change, "at", file, message).with_hint(format!("the run ends at {}", units::time(duration.0)))
-        );
+        return Err(fault(change, "at", message).with_hint(format!("the run ends at {}", units::time(duration.0))));
     }
     let event = match (change.get("rate"), change.text("state")) {
         (Some(rate), None) => PortEvent::Rate(BitRate(rate)),
@@ -320,11 +302,11 @@ fn add_change(
         (None, Some(_)) => PortEvent::Up,
         (Some(_), Some(_)) => {
             let hint = "for both, write two changes at the same time";
-            return Err(fault(change, "state", file, "a change has a rate or a state, not both").with_hint(hint));
+            return Err(fault(change, "state", "a change has a rate or a state, not both").with_hint(hint));
         }
         (None, None) => {
             let message = "a change has a rate, or a state (\"down\" or \"up\")";
-            return Err(fault(change, "rate", file, message).with_hint("for instance state = \"down\""));
+            return Err(fault(change, "rate", message).with_hint("for instance state = \"down\""));
         }
     };
     let link = change.text("link").expect("required");
@@ -335,7 +317,7 @@ fn add_change(
     for name in names {
         let port = fabric.port(&name).ok_or_else(|| {
             let message = format!("there is no link \"{link}\"");
-            fault(change, "link", file, message).with_hint(fabric.suggest_port(&name))
+            fault(change, "link", message).with_hint(fabric.suggest_port(&name))
         })?;
         let event = match event {
             PortEvent::Rate(rate) => PortEvent::Rate(clocks.rate(fabric.ports[port].node, rate.0)),
@@ -350,11 +332,11 @@ fn add_change(
 }
 
 /// Refuses queues and buckets into which the largest frame does not fit, and queues of more octets than there can be.
-fn check_frames(record: &Record, topology: &Record, network: &Network, file: &str) -> Result<(), ScenarioError> {
+fn check_frames(record: &Record, topology: &Record, network: &Network) -> Result<(), Fault> {
     let largest = largest_frame(network);
     let too_small = |table: &Record, key: &str, size: Octets| {
         let message = format!("{size} hold no frame of {largest} octets");
-        fault(table, key, file, message).with_hint(format!("at least {}", units::size(largest)))
+        fault(table, key, message).with_hint(format!("at least {}", units::size(largest)))
     };
     let check_queue = |table: &Record, key: &str| match capacity(table, key) {
         Some(Capacity::Octets(size)) if size.0 < largest => Err(too_small(table, key, size)),
@@ -362,7 +344,7 @@ fn check_frames(record: &Record, topology: &Record, network: &Network, file: &st
             let most = LARGEST_QUEUE.0 / largest;
             let message =
                 format!("{n} frames of up to {largest} octets are more than {}", units::size(LARGEST_QUEUE.0));
-            Err(fault(table, key, file, message).with_hint(format!("at most {most} frames")))
+            Err(fault(table, key, message).with_hint(format!("at most {most} frames")))
         }
         _ => Ok(()),
     };
@@ -381,9 +363,7 @@ fn check_frames(record: &Record, topology: &Record, network: &Network, file: &st
         && depth.0 < on_wire
     {
         let message = format!("the bucket of {depth} never holds a frame of {on_wire} octets (wire overhead included)");
-        return Err(
-            fault(hosts, "pacer", file, message).with_hint(format!("a depth of at least {}", units::size(on_wire)))
-        );
+        return Err(fault(hosts, "pacer", message).with_hint(format!("a depth of at least {}", units::size(on_wire))));
     }
     Ok(())
 }
@@ -400,19 +380,16 @@ fn recorded(
     network: &Network,
     duration: Duration,
     bounds: &Bounds<'_>,
-    file: &str,
-) -> Result<plan::Record, ScenarioError> {
+) -> Result<plan::Record, Fault> {
     let settings = record.table_mut("record").expect("record has defaults");
     settings.fill("interval", Value::Quantity(Dimension::Time, (duration.0 / 1000).max(1)));
     let interval = Duration(settings.number("interval"));
     if interval > duration {
         let message = "no sample would fall into the run";
-        return Err(
-            fault(settings, "interval", file, message).with_hint(format!("at most {}", units::time(duration.0)))
-        );
+        return Err(fault(settings, "interval", message).with_hint(format!("at most {}", units::time(duration.0))));
     }
     let samples = duration.0 / interval.0;
-    let at_interval = |e| excess(settings, "interval", file, e);
+    let at_interval = |e| excess(settings, "interval", e);
     bounds.check(SAMPLES, samples, "a longer interval").map_err(at_interval)?;
     let mut used = BTreeSet::new();
     for (i, flow) in network.flows.iter().enumerate() {
@@ -436,7 +413,7 @@ fn recorded(
             for name in names {
                 let port = fabric.port(name).ok_or_else(|| {
                     let message = format!("there is no port \"{name}\"");
-                    fault(settings, "queues", file, message).with_hint(fabric.suggest_port(name))
+                    fault(settings, "queues", message).with_hint(fabric.suggest_port(name))
                 })?;
                 let before = places.len();
                 places.extend(all(PortId(port as u32)).filter(|place| used.contains(place)));
@@ -445,7 +422,7 @@ fn recorded(
                 }
                 if places[..before].contains(&places[before]) {
                     let message = format!("the port \"{name}\" is listed twice");
-                    return Err(fault(settings, "queues", file, message).with_hint("list each port once"));
+                    return Err(fault(settings, "queues", message).with_hint("list each port once"));
                 }
             }
             places
@@ -453,7 +430,7 @@ fn recorded(
     };
     let rows = samples.saturating_mul((places.len() + network.flows.len()) as u64);
     let less = format!("a longer interval: each sample has {} queues and {} flows", places.len(), network.flows.len());
-    bounds.check(ROWS, rows, &less).map_err(|e| excess(settings, "interval", file, e))?;
+    bounds.check(ROWS, rows, &less).map_err(|e| excess(settings, "interval", e))?;
     let queues: Vec<QueueId> = places.into_iter().map(|(port, priority)| network.queue(port, priority)).collect();
     Ok(plan::Record { interval, queues, signals: settings.switch("signals"), arrivals: settings.switch("arrivals") })
 }

@@ -36,10 +36,30 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-impl ScenarioError {
-    /// The same error, with what would be right.
+/// What is wrong, where in the file, and what would be right. The file's name joins it in [`Fault::in_file`] alone.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) line: Option<usize>,
+    pub(crate) key: Option<String>,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl Fault {
+    /// A fault of the whole file.
+    pub(crate) fn whole(message: impl Into<String>) -> Self {
+        Self { line: None, key: None, message: brief(&message.into()), hint: None }
+    }
+
+    /// The same fault, with what would be right.
     pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(brief(&hint.into())), ..self }
+    }
+
+    /// The error that a caller sees.
+    pub(crate) fn in_file(self, file: &str) -> ScenarioError {
+        let Self { line, key, message, hint } = self;
+        ScenarioError { file: file.to_owned(), line, key, message, hint }
     }
 }
 

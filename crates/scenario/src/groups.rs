@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ScenarioError;
+use crate::error::Fault;
 use crate::error::nearest;
 use crate::keys::Record;
 use crate::limits::{Bounds, Excess, FLOWS};
@@ -39,26 +39,21 @@ struct Tree {
 }
 
 impl Groups {
-    pub(crate) fn read(
-        tables: &[Record],
-        fabric: &Fabric,
-        bounds: &Bounds<'_>,
-        file: &str,
-    ) -> Result<Self, ScenarioError> {
+    pub(crate) fn read(tables: &[Record], fabric: &Fabric, bounds: &Bounds<'_>) -> Result<Self, Fault> {
         let mut groups = Self::default();
         for table in tables {
             let name = table.text("name").expect("a group has a name").to_owned();
-            names::check(&name).map_err(|(message, hint)| fault(table, "name", file, message).with_hint(hint))?;
+            names::check(&name).map_err(|(message, hint)| fault(table, "name", message).with_hint(hint))?;
             if fabric.node(&name).is_some() {
                 let message = format!("\"{name}\" is a node already");
-                return Err(fault(table, "name", file, message).with_hint("give the group a name of its own"));
+                return Err(fault(table, "name", message).with_hint("give the group a name of its own"));
             }
             if groups.names.insert(name.clone(), groups.list.len()).is_some() {
                 let message = format!("the name \"{name}\" is used twice");
-                return Err(fault(table, "name", file, message).with_hint("each group has a name of its own"));
+                return Err(fault(table, "name", message).with_hint("each group has a name of its own"));
             }
-            let members = members(table, fabric, bounds, file)?;
-            let tree = table.list("links").map(|links| tree(table, links, &members, fabric, file)).transpose()?;
+            let members = members(table, fabric, bounds)?;
+            let tree = table.list("links").map(|links| tree(table, links, &members, fabric)).transpose()?;
             groups.list.push(Group { name, members, tree });
         }
         Ok(groups)
@@ -75,17 +70,16 @@ impl Groups {
     }
 }
 
-fn members(table: &Record, fabric: &Fabric, bounds: &Bounds<'_>, file: &str) -> Result<Vec<usize>, ScenarioError> {
+fn members(table: &Record, fabric: &Fabric, bounds: &Bounds<'_>) -> Result<Vec<usize>, Fault> {
     let names = names::expand_all(table.list("members").expect("a group has members"), bounds.most(FLOWS))
-        .map_err(|e| excess(table, "members", file, e))?;
+        .map_err(|e| excess(table, "members", e))?;
     let mut members = Vec::with_capacity(names.len());
     let mut seen = BTreeSet::new();
     for name in names {
-        let host =
-            fabric.host(&name).map_err(|(message, hint)| fault(table, "members", file, message).with_hint(hint))?;
+        let host = fabric.host(&name).map_err(|(message, hint)| fault(table, "members", message).with_hint(hint))?;
         if !seen.insert(host) {
             let message = format!("\"{name}\" is a member twice");
-            return Err(fault(table, "members", file, message).with_hint("list each member once"));
+            return Err(fault(table, "members", message).with_hint("list each member once"));
         }
         members.push(host);
     }
@@ -93,14 +87,8 @@ fn members(table: &Record, fabric: &Fabric, bounds: &Bounds<'_>, file: &str) -> 
 }
 
 /// The tree of the links listed, or what keeps them from being one.
-fn tree(
-    table: &Record,
-    names: &[String],
-    members: &[usize],
-    fabric: &Fabric,
-    file: &str,
-) -> Result<Tree, ScenarioError> {
-    let wrong = |message: String| fault(table, "links", file, message);
+fn tree(table: &Record, names: &[String], members: &[usize], fabric: &Fabric) -> Result<Tree, Fault> {
+    let wrong = |message: String| fault(table, "links", message);
     let node = |index: usize| &fabric.nodes[index].name;
     let mut links = Vec::with_capacity(names.len());
     // By which listed link a node is reached.

@@ -6,8 +6,8 @@ use penstock_schemes::{Duration, Octets};
 use penstock_sim::network::{Capacity, Ingress, Network, Pfc};
 use penstock_sim::pfc::{Reach, headroom};
 
-use crate::ScenarioError;
 use crate::assemble::largest_frame;
+use crate::error::Fault;
 use crate::keys::{Entry, Record, Value};
 use crate::read::fault;
 use crate::schemes;
@@ -17,8 +17,8 @@ use crate::units::{self, Dimension};
 
 /// Flow control in `network`, which is laid out but for it. The record then holds the priorities, and for each link what
 /// was computed: in `[pfc]` where all are alike, else in `[[pfc.link]]`.
-pub(crate) fn pfc(table: &mut Record, network: &Network, fabric: &Fabric, file: &str) -> Result<Pfc, ScenarioError> {
-    let priorities = priorities(table, network, file)?;
+pub(crate) fn pfc(table: &mut Record, network: &Network, fabric: &Fabric) -> Result<Pfc, Fault> {
+    let priorities = priorities(table, network)?;
     table.fill("priorities", Value::Counts(priorities.iter().copied().map(u64::from).collect()));
     let mut pfc = Pfc {
         priorities,
@@ -26,20 +26,20 @@ pub(crate) fn pfc(table: &mut Record, network: &Network, fabric: &Fabric, file: 
         quanta: table.number("quanta") as u16,
         response: Duration(table.number("response")),
     };
-    let stoppable = ports(table, "ports", fabric, file)?;
-    let links = links(table, &stoppable, fabric, file)?;
+    let stoppable = ports(table, "ports", fabric)?;
+    let links = links(table, &stoppable, fabric)?;
     let needed = needed(network, &pfc.priorities, pfc.response);
     let mut settled: BTreeMap<Settled, Vec<String>> = BTreeMap::new();
     for port in stoppable {
         let Some((room, reaches)) = &needed[port] else { continue };
-        let at = At { table, link: links.get(&port).copied(), file, port: fabric.port_name(port) };
+        let at = At { table, link: links.get(&port).copied(), port: fabric.port_name(port) };
         check_quanta(&at, reaches, pfc.quanta)?;
         // The switch's own port on the same link differs in the last bit.
         let (ingress, headroom) = ingress(&at, network, network.ports[port ^ 1].capacity, *room)?;
         pfc.ingress[port] = Some(ingress);
         settled.entry(Settled { ingress, headroom }).or_default().push(at.port);
     }
-    check_sums(table, &pfc, network, fabric, file)?;
+    check_sums(table, &pfc, network, fabric)?;
     write_out(table, settled);
     Ok(pfc)
 }
@@ -124,7 +124,7 @@ fn write_out(table: &mut Record, settled: BTreeMap<Settled, Vec<String>>) {
 
 /// Refuses switches whose ingress buffers together hold more of a priority than one of their queues can: all of it may be
 /// bound for the same port.
-fn check_sums(table: &Record, pfc: &Pfc, network: &Network, fabric: &Fabric, file: &str) -> Result<(), ScenarioError> {
+fn check_sums(table: &Record, pfc: &Pfc, network: &Network, fabric: &Fabric) -> Result<(), Fault> {
     let largest = largest_frame(network);
     let mut held = vec![(0, 0); network.nodes.len()];
     for (port, ingress) in network.ports.iter().zip(&pfc.ingress) {
@@ -146,7 +146,7 @@ fn check_sums(table: &Record, pfc: &Pfc, network: &Network, fabric: &Fabric, fil
                 units::size(room),
             );
             let hint = format!("buffers of at most {}", units::size(room / buffers));
-            return Err(fault(table, "buffer", file, message).with_hint(hint));
+            return Err(fault(table, "buffer", message).with_hint(hint));
         }
     }
     Ok(())
@@ -166,7 +166,6 @@ struct At<'a> {
     table: &'a Record,
     /// The table `[[pfc.link]]` of the port, if it has one.
     link: Option<&'a Record>,
-    file: &'a str,
     /// Name of the port that is stopped.
     port: String,
 }
@@ -177,42 +176,37 @@ impl At<'_> {
         self.link.and_then(|link| link.get(key)).or_else(|| self.table.get(key))
     }
 
-    fn fault(&self, key: &str, message: String) -> ScenarioError {
+    fn fault(&self, key: &str, message: String) -> Fault {
         let own = self.link.filter(|link| link.entries.iter().any(|(name, entry)| *name == key && entry.is_some()));
-        fault(own.unwrap_or(self.table), key, self.file, message)
+        fault(own.unwrap_or(self.table), key, message)
     }
 }
 
 /// The table `[[pfc.link]]` of each port that has one.
-fn links<'a>(
-    table: &'a Record,
-    stoppable: &[usize],
-    fabric: &Fabric,
-    file: &str,
-) -> Result<BTreeMap<usize, &'a Record>, ScenarioError> {
+fn links<'a>(table: &'a Record, stoppable: &[usize], fabric: &Fabric) -> Result<BTreeMap<usize, &'a Record>, Fault> {
     let mut links = BTreeMap::new();
     for link in table.tables("link") {
-        for port in ports(link, "ports", fabric, file)? {
+        for port in ports(link, "ports", fabric)? {
             let name = fabric.port_name(port);
             if !stoppable.contains(&port) {
                 let message = format!("the port \"{name}\" is not one of pfc.ports");
-                return Err(fault(link, "ports", file, message).with_hint("list it there, too"));
+                return Err(fault(link, "ports", message).with_hint("list it there, too"));
             }
             if links.insert(port, link).is_some() {
                 let message = format!("the port \"{name}\" has a [[pfc.link]] already");
-                return Err(fault(link, "ports", file, message).with_hint("list each port once"));
+                return Err(fault(link, "ports", message).with_hint("list each port once"));
             }
         }
     }
     Ok(links)
 }
 
-fn priorities(table: &Record, network: &Network, file: &str) -> Result<Vec<u8>, ScenarioError> {
+fn priorities(table: &Record, network: &Network) -> Result<Vec<u8>, Fault> {
     let Some(listed) = table.counts("priorities") else { return Ok(network.priorities.clone()) };
     let used = |priority: &u64| network.priorities.iter().any(|p| u64::from(*p) == *priority);
     if let Some(priority) = listed.iter().find(|priority| !used(priority)) {
         let message = format!("no flow has priority {priority}");
-        return Err(fault(table, "priorities", file, message).with_hint(schemes::used(network)));
+        return Err(fault(table, "priorities", message).with_hint(schemes::used(network)));
     }
     let mut priorities: Vec<u8> = listed.iter().map(|priority| *priority as u8).collect();
     priorities.sort_unstable();
@@ -220,7 +214,7 @@ fn priorities(table: &Record, network: &Network, file: &str) -> Result<Vec<u8>, 
 }
 
 /// The ports that can be stopped: those that lead to switches, or those of them that are listed.
-fn ports(table: &Record, key: &str, fabric: &Fabric, file: &str) -> Result<Vec<usize>, ScenarioError> {
+fn ports(table: &Record, key: &str, fabric: &Fabric) -> Result<Vec<usize>, Fault> {
     let leads_to_host = |port: usize| fabric.is_host(fabric.ports[port].peer);
     let Some(names) = table.list(key) else {
         return Ok((0..fabric.ports.len()).filter(|port| !leads_to_host(*port)).collect());
@@ -228,22 +222,22 @@ fn ports(table: &Record, key: &str, fabric: &Fabric, file: &str) -> Result<Vec<u
     let mut chosen = BTreeSet::new();
     for name in names {
         let port = fabric.port(name).ok_or_else(|| {
-            fault(table, key, file, format!("there is no port \"{name}\"")).with_hint(fabric.suggest_port(name))
+            fault(table, key, format!("there is no port \"{name}\"")).with_hint(fabric.suggest_port(name))
         })?;
         if leads_to_host(port) {
             let message = format!("the port \"{name}\" leads to a host, and hosts stop nobody");
-            return Err(fault(table, key, file, message).with_hint("list ports that lead to switches"));
+            return Err(fault(table, key, message).with_hint("list ports that lead to switches"));
         }
         if !chosen.insert(port) {
             let message = format!("the port \"{name}\" is listed twice");
-            return Err(fault(table, key, file, message).with_hint("list each port once"));
+            return Err(fault(table, key, message).with_hint("list each port once"));
         }
     }
     Ok(chosen.into_iter().collect())
 }
 
 /// Refuses a pause time that can run out before its refresh arrives.
-fn check_quanta(at: &At<'_>, reaches: &[Reach], quanta: u16) -> Result<(), ScenarioError> {
+fn check_quanta(at: &At<'_>, reaches: &[Reach], quanta: u16) -> Result<(), Fault> {
     let Some(least) = reaches.iter().map(Reach::least_quanta).max_by_key(|least| least.unwrap_or(u16::MAX)) else {
         return Ok(());
     };
@@ -262,7 +256,7 @@ fn check_quanta(at: &At<'_>, reaches: &[Reach], quanta: u16) -> Result<(), Scena
 
 /// The ingress buffer behind a port, and its head-room. `queue` is the output queue of the switch on the same link, `room`
 /// the head-room that frames and delays ask for.
-fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Result<(Ingress, Octets), ScenarioError> {
+fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Result<(Ingress, Octets), Fault> {
     let largest = largest_frame(network);
     let port = &at.port;
     let buffer = at.get("buffer").unwrap_or(size_of(queue, largest));

@@ -2,7 +2,7 @@
 
 use penstock_sim::network::LARGEST_QUEUE;
 
-use crate::ScenarioError;
+use crate::error::Fault;
 use crate::error::{brief, nearest, suggest};
 use crate::keys::{Entry, Fallback, Key, Kind, Record, Section, Value};
 use crate::limits::Excess;
@@ -10,8 +10,8 @@ use crate::tree::{Data, Node, Origin};
 use crate::units::{self, Dimension};
 
 /// Reads the table `node` at `path` by `section`.
-pub(crate) fn record(section: &Section, node: &Node, path: &str, file: &str) -> Result<Record, ScenarioError> {
-    let at = Place { file, path, origin: node.origin };
+pub(crate) fn record(section: &Section, node: &Node, path: &str) -> Result<Record, Fault> {
+    let at = Place { path, origin: node.origin };
     let Data::Table(given) = &node.data else {
         let hint = if path.is_empty() { "a scenario is a table".to_owned() } else { format!("write [{path}]") };
         return Err(at.error(format!("expected a table, found {}", node.data.noun()), hint));
@@ -19,7 +19,7 @@ pub(crate) fn record(section: &Section, node: &Node, path: &str, file: &str) -> 
     for (name, entry) in given {
         if !section.keys.iter().any(|key| key.name == name) {
             let place = join(path, name);
-            let at = Place { file, path: &place, origin: entry.origin };
+            let at = Place { path: &place, origin: entry.origin };
             return Err(at.error("unknown key".into(), suggest(name, section.keys.iter().map(|key| key.name))));
         }
     }
@@ -27,8 +27,8 @@ pub(crate) fn record(section: &Section, node: &Node, path: &str, file: &str) -> 
     for key in &section.keys {
         let place = join(path, key.name);
         let entry = match given.iter().find(|(name, _)| name == key.name) {
-            Some((_, node)) => Some(read_entry(&key.kind, node, &place, file)?),
-            None => fallback(key, &place, node.origin, file)?,
+            Some((_, node)) => Some(read_entry(&key.kind, node, &place)?),
+            None => fallback(key, &place, node.origin)?,
         };
         entries.push((key.name, entry));
     }
@@ -36,21 +36,21 @@ pub(crate) fn record(section: &Section, node: &Node, path: &str, file: &str) -> 
 }
 
 /// An error about `key` of `record`, at the place where the key was written.
-pub(crate) fn fault(record: &Record, key: &str, file: &str, message: impl Into<String>) -> ScenarioError {
+pub(crate) fn fault(record: &Record, key: &str, message: impl Into<String>) -> Fault {
     let origin = record.entry(key).map_or(record.origin, |e| e.origin);
     let origin = if origin == Origin::Default { record.origin } else { origin };
     let hint = None;
-    ScenarioError { hint, ..Place { file, path: &record.key_path(key), origin }.error(message.into(), "") }
+    Fault { hint, ..Place { path: &record.key_path(key), origin }.error(message.into(), "") }
 }
 
 /// The same with its hint.
-pub(crate) fn excess(record: &Record, key: &str, file: &str, (message, hint): Excess) -> ScenarioError {
-    fault(record, key, file, message).with_hint(hint)
+pub(crate) fn excess(record: &Record, key: &str, (message, hint): Excess) -> Fault {
+    fault(record, key, message).with_hint(hint)
 }
 
-fn fallback(key: &Key, path: &str, table: Origin, file: &str) -> Result<Option<Entry>, ScenarioError> {
+fn fallback(key: &Key, path: &str, table: Origin) -> Result<Option<Entry>, Fault> {
     match &key.fallback {
-        Fallback::Value(text) => read_entry(&key.kind, &Node::declared(text), path, file).map(Some),
+        Fallback::Value(text) => read_entry(&key.kind, &Node::declared(text), path).map(Some),
         Fallback::None(_) => Ok(None),
         Fallback::Required => {
             // What is missing was not given itself, though the table around it may have been.
@@ -58,18 +58,18 @@ fn fallback(key: &Key, path: &str, table: Origin, file: &str) -> Result<Option<E
                 Origin::Set => (Origin::Default, "missing beside what is given by --set"),
                 other => (other, "missing"),
             };
-            let at = Place { file, path, origin };
+            let at = Place { path, origin };
             Err(at.error(message.into(), format!("expected {}", key.kind.expects())))
         }
     }
 }
 
-fn read_entry(kind: &Kind, node: &Node, path: &str, file: &str) -> Result<Entry, ScenarioError> {
-    let at = Place { file, path, origin: node.origin };
+fn read_entry(kind: &Kind, node: &Node, path: &str) -> Result<Entry, Fault> {
+    let at = Place { path, origin: node.origin };
     Ok(Entry { origin: node.origin, value: value(kind, node, at)? })
 }
 
-fn value(kind: &Kind, node: &Node, at: Place<'_>) -> Result<Value, ScenarioError> {
+fn value(kind: &Kind, node: &Node, at: Place<'_>) -> Result<Value, Fault> {
     let wrong = || {
         let hint = format!("for instance {}", kind.example(at.path));
         Err(at.error(format!("expected {}, found {}", kind.expects(), node.data.noun()), hint))
@@ -143,9 +143,9 @@ fn value(kind: &Kind, node: &Node, at: Place<'_>) -> Result<Value, ScenarioError
             });
             Ok(Value::List(names.collect::<Result<_, _>>()?))
         }
-        (Kind::Table(section), Data::Table(_)) => Ok(Value::Table(record(section, node, at.path, at.file)?)),
+        (Kind::Table(section), Data::Table(_)) => Ok(Value::Table(record(section, node, at.path)?)),
         (Kind::Tables(section), Data::List(items)) => {
-            let read = |(i, item): (usize, &Node)| record(section, item, &format!("{}.{i}", at.path), at.file);
+            let read = |(i, item): (usize, &Node)| record(section, item, &format!("{}.{i}", at.path));
             Ok(Value::Tables(items.iter().enumerate().map(read).collect::<Result<_, _>>()?))
         }
         (Kind::Tables(_), Data::Table(_)) => {
@@ -181,7 +181,7 @@ fn either<'a>(kinds: &'a [Kind], data: &Data) -> Option<&'a Kind> {
     kinds.iter().find(word_fits).or_else(|| kinds.iter().find(form_fits))
 }
 
-fn quantity(d: Dimension, low: u64, high: u64, text: &str, at: Place<'_>) -> Result<Value, ScenarioError> {
+fn quantity(d: Dimension, low: u64, high: u64, text: &str, at: Place<'_>) -> Result<Value, Fault> {
     let (least, most) = (units::format(d, low), units::format(d, high));
     let range = || format!("from {least} to {most}");
     let x = units::parse(d, text).map_err(|wrong| match wrong.hint {
@@ -214,18 +214,16 @@ fn join(path: &str, key: &str) -> String {
 /// Where a value was written.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
-    pub(crate) file: &'a str,
     pub(crate) path: &'a str,
     pub(crate) origin: Origin,
 }
 
 impl Place<'_> {
-    pub(crate) fn error(self, mut message: String, hint: impl Into<String>) -> ScenarioError {
+    pub(crate) fn error(self, mut message: String, hint: impl Into<String>) -> Fault {
         if self.origin == Origin::Set {
             message.push_str(", as given by --set");
         }
-        ScenarioError {
-            file: self.file.to_owned(),
+        Fault {
             line: if let Origin::Line(line) = self.origin { Some(line) } else { None },
             key: (!self.path.is_empty()).then(|| brief(self.path)),
             message: brief(&message),

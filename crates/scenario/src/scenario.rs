@@ -7,7 +7,7 @@ use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::assemble;
-use crate::error::brief;
+use crate::error::{Fault, brief};
 use crate::limits::{Bounds, Limits};
 use crate::sections::SCENARIO;
 use crate::tree::{Data, Node, Origin};
@@ -48,22 +48,8 @@ impl Scenario {
     /// If there is no such file, if it is a folder, larger than 4 MB, not UTF-8, empty, or not TOML.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let fault = |message: String| ScenarioError { file: file.clone(), line: None, key: None, message, hint: None };
-        let unread = |e: std::io::Error| fault(format!("cannot be read: {e}")).with_hint(unreadable(e.kind()));
-        let data = fs::metadata(path).map_err(unread)?;
-        if data.is_dir() {
-            return Err(fault("is a folder, not a scenario file".into()).with_hint("name one of the .toml files in it"));
-        }
-        if !data.is_file() {
-            return Err(fault("is not a regular file".into()).with_hint("name a .toml file"));
-        }
-        if data.len() > MAX_FILE {
-            return Err(fault(format!("has {} octets; a scenario has at most 4 MB", data.len())).with_hint(TOO_LARGE));
-        }
-        let octets = fs::read(path).map_err(unread)?;
-        let text = String::from_utf8(octets)
-            .map_err(|e| fault(format!("is not UTF-8 text: {e}")).with_hint("save it as UTF-8, as TOML asks for"))?;
         let name = path.file_stem().map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
+        let text = content(path).map_err(|fault| fault.in_file(&file))?;
         Self::parse(&text, &file, &name)
     }
 
@@ -72,16 +58,7 @@ impl Scenario {
     /// # Errors
     /// If the text is longer than 4 MB, empty, or not TOML.
     pub fn parse(text: &str, origin: &str, name: &str) -> Result<Self, ScenarioError> {
-        let fault = |message: String| ScenarioError { file: origin.into(), line: None, key: None, message, hint: None };
-        if text.len() as u64 > MAX_FILE {
-            return Err(fault(format!("has {} octets; a scenario has at most 4 MB", text.len())).with_hint(TOO_LARGE));
-        }
-        let tree = Node::parse(text, origin)?;
-        if matches!(&tree.data, Data::Table(entries) if entries.is_empty()) {
-            let hint = "a scenario has question, duration, scheme, a [topology.…] and at least one [[flow]]";
-            return Err(fault("is empty".into()).with_hint(hint));
-        }
-        let document = text.parse().map_err(|_| fault("not TOML".into()))?;
+        let (document, tree) = document(text).map_err(|fault| fault.in_file(origin))?;
         Ok(Self { file: origin.into(), name: name.into(), document, tree })
     }
 
@@ -92,35 +69,7 @@ impl Scenario {
     /// If the path leads through something that is no table, or past the end of a list. Whether the key exists and its
     /// value is right is seen by [`plan`](Self::plan).
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
-        let path: Vec<&str> = key.split('.').collect();
-        let fault = |message: &str| ScenarioError {
-            file: self.file.clone(),
-            line: None,
-            key: Some(brief(key)),
-            message: brief(&format!("{message}, as given by --set")),
-            hint: None,
-        };
-        if path.iter().any(|part| part.trim().is_empty()) {
-            return Err(fault("a part of the key is empty").with_hint("for instance schemes.qcn.q_eq, or flow.0.rate"));
-        }
-        let mut changed = self.document.clone();
-        let place = reach(changed.as_item_mut(), &path).map_err(|(message, hint)| fault(&message).with_hint(hint))?;
-        let value: Value = value.trim().parse().unwrap_or_else(|_| Value::from(value.trim()));
-        if let (Some(old), mut new) = (place.as_value(), value.clone()) {
-            // The comment behind the old value stays where it is.
-            *new.decor_mut() = old.decor().clone();
-            *place = Item::Value(new);
-        } else {
-            *place = toml_edit::value(value);
-        }
-        let mut tree = Node::parse(&changed.to_string(), &self.file)?;
-        tree.graft(&self.tree);
-        // What `graft` found no older origin for stands under a table that was made for this key.
-        let made = (0..path.len()).find(|n| self.tree.at(&path[..=*n]).is_none()).unwrap_or(path.len() - 1);
-        tree.at_mut(&path[..=made]).expect("the key has just been set").mark(Origin::Set);
-        self.document = changed;
-        self.tree = tree;
-        Ok(())
+        self.set_value(key, value).map_err(|fault| fault.in_file(&self.file))
     }
 
     /// The file as it was read, with what was set since.
@@ -169,8 +118,41 @@ impl Scenario {
     /// # Errors
     /// As [`plan`](Self::plan), or if it was interrupted.
     pub fn plan_while(&self, choice: &Choice, waits: &mut dyn FnMut() -> bool) -> Result<Plan, ScenarioError> {
-        let record = read::record(&SCENARIO, &self.tree, "", &self.file)?;
-        assemble::plan(record, &self.name, choice, &Bounds::new(choice.limits, waits), &self.file)
+        let bounds = Bounds::new(choice.limits, waits);
+        let plan = read::record(&SCENARIO, &self.tree, "")
+            .and_then(|record| assemble::plan(record, &self.name, choice, &bounds));
+        plan.map_err(|fault| fault.in_file(&self.file))
+    }
+
+    fn set_value(&mut self, key: &str, value: &str) -> Result<(), Fault> {
+        let path: Vec<&str> = key.split('.').collect();
+        let fault = |message: &str| Fault {
+            line: None,
+            key: Some(brief(key)),
+            message: brief(&format!("{message}, as given by --set")),
+            hint: None,
+        };
+        if path.iter().any(|part| part.trim().is_empty()) {
+            return Err(fault("a part of the key is empty").with_hint("for instance schemes.qcn.q_eq, or flow.0.rate"));
+        }
+        let mut changed = self.document.clone();
+        let place = reach(changed.as_item_mut(), &path).map_err(|(message, hint)| fault(&message).with_hint(hint))?;
+        let value: Value = value.trim().parse().unwrap_or_else(|_| Value::from(value.trim()));
+        if let (Some(old), mut new) = (place.as_value(), value.clone()) {
+            // The comment behind the old value stays where it is.
+            *new.decor_mut() = old.decor().clone();
+            *place = Item::Value(new);
+        } else {
+            *place = toml_edit::value(value);
+        }
+        let mut tree = Node::parse(&changed.to_string())?;
+        tree.graft(&self.tree);
+        // What `graft` found no older origin for stands under a table that was made for this key.
+        let made = (0..path.len()).find(|n| self.tree.at(&path[..=*n]).is_none()).unwrap_or(path.len() - 1);
+        tree.at_mut(&path[..=made]).expect("the key has just been set").mark(Origin::Set);
+        self.document = changed;
+        self.tree = tree;
+        Ok(())
     }
 
     fn text(&self, key: &str) -> Option<&str> {
@@ -179,6 +161,41 @@ impl Scenario {
             _ => None,
         }
     }
+}
+
+/// The text of a file.
+fn content(path: &Path) -> Result<String, Fault> {
+    let unread = |e: std::io::Error| Fault::whole(format!("cannot be read: {e}")).with_hint(unreadable(e.kind()));
+    let data = fs::metadata(path).map_err(unread)?;
+    if data.is_dir() {
+        return Err(Fault::whole("is a folder, not a scenario file").with_hint("name one of the .toml files in it"));
+    }
+    if !data.is_file() {
+        return Err(Fault::whole("is not a regular file").with_hint("name a .toml file"));
+    }
+    check_length(data.len())?;
+    let octets = fs::read(path).map_err(unread)?;
+    String::from_utf8(octets)
+        .map_err(|e| Fault::whole(format!("is not UTF-8 text: {e}")).with_hint("save it as UTF-8, as TOML asks for"))
+}
+
+/// The document that `text` is, and the same as a tree.
+fn document(text: &str) -> Result<(DocumentMut, Node), Fault> {
+    check_length(text.len() as u64)?;
+    let tree = Node::parse(text)?;
+    if matches!(&tree.data, Data::Table(entries) if entries.is_empty()) {
+        let hint = "a scenario has question, duration, scheme, a [topology.…] and at least one [[flow]]";
+        return Err(Fault::whole("is empty").with_hint(hint));
+    }
+    let document = text.parse().map_err(|_| Fault::whole("not TOML"))?;
+    Ok((document, tree))
+}
+
+fn check_length(octets: u64) -> Result<(), Fault> {
+    if octets <= MAX_FILE {
+        return Ok(());
+    }
+    Err(Fault::whole(format!("has {octets} octets; a scenario has at most 4 MB")).with_hint(TOO_LARGE))
 }
 
 /// What helps against an error of the file system.

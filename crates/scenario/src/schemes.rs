@@ -9,32 +9,32 @@ use penstock_schemes::{Bound, Info, Profile, SCHEMES, SchemeConfig, Unit, Value 
 use penstock_sim::network::{Capacity, Network, Port};
 
 use crate::assemble::largest_frame;
-use crate::error::{brief, suggest};
+use crate::error::{Fault, brief, suggest};
 use crate::keys::{Record, Value};
 use crate::plan::Assigned;
 use crate::read::{self, fault};
 use crate::topology::Fabric;
 use crate::tree::{Node, Origin};
-use crate::{Choice, ScenarioError, sections, units};
+use crate::{Choice, sections, units};
 
 /// The scheme of the priorities without a table of their own. Its settings are then in the record, with the chosen
 /// profile.
-pub(crate) fn choose(record: &mut Record, choice: &Choice, file: &str) -> Result<&'static Info, ScenarioError> {
+pub(crate) fn choose(record: &mut Record, choice: &Choice) -> Result<&'static Info, Fault> {
     if let Some(name) = &choice.scheme {
         let Some(info) = SCHEMES.iter().find(|info| info.name == name) else {
             let hint = suggest(name, SCHEMES.iter().map(|info| info.name));
-            return Err(chosen(file, "scheme", format!("unknown scheme \"{name}\""), hint));
+            return Err(chosen("scheme", format!("unknown scheme \"{name}\""), hint));
         };
         record.replace("scheme", Value::Word(info.name));
     }
     let chosen = listed(record.text("scheme").expect("required"));
     let by = record.entry("scheme").expect("required").origin;
     let tables = record.table_mut("schemes").expect("schemes have a default");
-    fill(tables, chosen, by, file)?;
+    fill(tables, chosen, by)?;
     for info in SCHEMES {
         if let Some(table) = tables.table_mut(info.name) {
             let wanted = if info.name == chosen.name { choice.profile.as_deref() } else { None };
-            apply_profile(info, table, wanted, file)?;
+            apply_profile(info, table, wanted)?;
         }
     }
     Ok(chosen)
@@ -47,12 +47,11 @@ pub(crate) fn assign(
     network: &Network,
     fabric: &Fabric,
     choice: &Choice,
-    file: &str,
-) -> Result<Vec<Assigned>, ScenarioError> {
-    check_priorities(record, network, choice, file)?;
+) -> Result<Vec<Assigned>, Fault> {
+    check_priorities(record, network, choice)?;
     let own = |table: &Record| (listed(table.text("scheme").expect("required")), table.origin);
     for (info, by) in record.tables("priority").iter().map(own).collect::<Vec<_>>() {
-        fill(record.table_mut("schemes").expect("schemes have a default"), info, by, file)?;
+        fill(record.table_mut("schemes").expect("schemes have a default"), info, by)?;
     }
     let assign = |&priority: &u8| {
         let own = record.tables("priority").iter().find(|table| table.number("priority") == u64::from(priority));
@@ -60,12 +59,12 @@ pub(crate) fn assign(
         let profile = own.and_then(|table| Some((table, table.text("profile")?)));
         let table = record.table("schemes").and_then(|tables| tables.table(info.name)).expect("filled");
         let (values, name) = match profile {
-            Some((table, name)) => (of_profile(info, profile_of(info, table, name, file)?), Some(name)),
+            Some((table, name)) => (of_profile(info, profile_of(info, table, name)?), Some(name)),
             None => (of_table(info, table), profile_name(info, table)),
         };
         let error = |parameter: &str, message: String| match profile {
-            Some((own, name)) => fault(own, "profile", file, format!("{parameter} of {name}: {message}")),
-            None => fault(table, parameter, file, message),
+            Some((own, name)) => fault(own, "profile", format!("{parameter} of {name}: {message}")),
+            None => fault(table, parameter, message),
         };
         check_thresholds(info, &values, priority, network, fabric, error)?;
         check_bounds(info, &values, network, error)?;
@@ -76,24 +75,24 @@ pub(crate) fn assign(
 }
 
 /// Refuses priorities that are listed twice or unused, and choices that nothing would follow.
-fn check_priorities(record: &Record, network: &Network, choice: &Choice, file: &str) -> Result<(), ScenarioError> {
+fn check_priorities(record: &Record, network: &Network, choice: &Choice) -> Result<(), Fault> {
     let mut seen = BTreeSet::new();
     for table in record.tables("priority") {
         let priority = table.number("priority");
         if !seen.insert(priority) {
             let message = format!("priority {priority} has a scheme already");
-            return Err(fault(table, "priority", file, message).with_hint("one scheme for each priority"));
+            return Err(fault(table, "priority", message).with_hint("one scheme for each priority"));
         }
         if !network.priorities.iter().any(|p| u64::from(*p) == priority) {
             let message = format!("no flow has priority {priority}");
-            return Err(fault(table, "priority", file, message).with_hint(used(network)));
+            return Err(fault(table, "priority", message).with_hint(used(network)));
         }
     }
     let given = [("scheme", &choice.scheme), ("profile", &choice.profile)];
     match given.into_iter().find(|(_, given)| given.is_some()) {
         Some((what, _)) if seen.len() == network.priorities.len() => {
             let message = "nothing would follow: each priority has a scheme of its own".to_owned();
-            Err(chosen(file, what, message, "take the [[priority]] tables out of the file, or edit them"))
+            Err(chosen(what, message, "take the [[priority]] tables out of the file, or edit them"))
         }
         _ => Ok(()),
     }
@@ -110,10 +109,10 @@ fn listed(name: &str) -> &'static Info {
 }
 
 /// Gives a scheme without a table one with its defaults. Where these do not fit, the place is to blame that names the scheme.
-fn fill(tables: &mut Record, info: &Info, by: Origin, file: &str) -> Result<(), ScenarioError> {
+fn fill(tables: &mut Record, info: &Info, by: Origin) -> Result<(), Fault> {
     if tables.table(info.name).is_none() {
         let path = tables.key_path(info.name);
-        let mut defaults = read::record(sections::scheme(info.name), &Node::declared("{}"), &path, file)?;
+        let mut defaults = read::record(sections::scheme(info.name), &Node::declared("{}"), &path)?;
         defaults.origin = by;
         tables.fill(info.name, Value::Table(defaults));
     }
@@ -144,19 +143,19 @@ fn profile_name<'a>(info: &Info, table: &'a Record) -> Option<&'a str> {
 }
 
 /// The profile that a priority's table names.
-fn profile_of(info: &Info, table: &Record, name: &str, file: &str) -> Result<&'static Profile, ScenarioError> {
+fn profile_of(info: &Info, table: &Record, name: &str) -> Result<&'static Profile, Fault> {
     info.profile(name).ok_or_else(|| {
         let hint = no_profile(info, name);
-        fault(table, "profile", file, format!("{} has no profile \"{name}\"", info.name)).with_hint(hint)
+        fault(table, "profile", format!("{} has no profile \"{name}\"", info.name)).with_hint(hint)
     })
 }
 
 /// Gives the parameters that the table does not set the values of its profile, or of the one wanted instead.
-fn apply_profile(info: &Info, table: &mut Record, wanted: Option<&str>, file: &str) -> Result<(), ScenarioError> {
+fn apply_profile(info: &Info, table: &mut Record, wanted: Option<&str>) -> Result<(), Fault> {
     if let Some(name) = wanted {
         let Some(profile) = info.profile(name) else {
             let message = format!("{} has no profile \"{name}\"", info.name);
-            return Err(chosen(file, "profile", message, no_profile(info, name)));
+            return Err(chosen("profile", message, no_profile(info, name)));
         };
         table.replace("profile", Value::Word(profile.name));
     }
@@ -179,15 +178,9 @@ fn no_profile(info: &Info, name: &str) -> String {
 }
 
 /// An error in what was chosen for the run, outside of the file.
-pub(crate) fn chosen(file: &str, what: &str, message: String, hint: impl Into<String>) -> ScenarioError {
+pub(crate) fn chosen(what: &str, message: String, hint: impl Into<String>) -> Fault {
     let message = format!("{message}, as given by --{what}");
-    ScenarioError {
-        file: file.to_owned(),
-        line: None,
-        key: Some(what.to_owned()),
-        message: brief(&message),
-        hint: Some(hint.into()),
-    }
+    Fault { line: None, key: Some(what.to_owned()), message: brief(&message), hint: Some(hint.into()) }
 }
 
 /// Refuses a threshold that no queue length can reach. `error` makes the error about a parameter.
@@ -197,8 +190,8 @@ fn check_thresholds(
     priority: u8,
     network: &Network,
     fabric: &Fabric,
-    error: impl Fn(&str, String) -> ScenarioError,
-) -> Result<(), ScenarioError> {
+    error: impl Fn(&str, String) -> Fault,
+) -> Result<(), Fault> {
     let watched = network.ports.iter().enumerate().filter(|(_, p)| p.congestion_points);
     let size = |capacity| match capacity {
         Capacity::Octets(octets) => octets.0,
@@ -235,8 +228,8 @@ fn check_bounds(
     info: &Info,
     values: &[Setting],
     network: &Network,
-    error: impl Fn(&str, String) -> ScenarioError,
-) -> Result<(), ScenarioError> {
+    error: impl Fn(&str, String) -> Fault,
+) -> Result<(), Fault> {
     for (parameter, value) in info.parameters.iter().zip(values) {
         let (Some(bound), Setting::Int(value)) = (parameter.bound, *value) else { continue };
         let write = |value| match sections::parameter_value(parameter, Setting::Int(value)) {

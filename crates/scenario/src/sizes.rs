@@ -5,7 +5,7 @@
 
 use penstock_schemes::Octets;
 
-use crate::ScenarioError;
+use crate::error::Fault;
 use crate::keys::{Record, Value};
 use crate::read::fault;
 use crate::routing::hash;
@@ -28,7 +28,7 @@ pub(crate) enum Sizes {
 
 impl Sizes {
     /// What the key `size` of a flow's table says; `None` where it is absent.
-    pub(crate) fn read(table: &Record, file: &str) -> Result<Option<Self>, ScenarioError> {
+    pub(crate) fn read(table: &Record) -> Result<Option<Self>, Fault> {
         if let Some(size) = table.get("size") {
             return Ok(Some(Self::Fixed(size)));
         }
@@ -37,20 +37,20 @@ impl Sizes {
         let Some((name, value)) = given.next() else {
             let known: Vec<&str> = choice.entries.iter().map(|(name, _)| *name).collect();
             let hint = format!("exactly one of {}", known.join(", "));
-            return Err(fault(table, "size", file, "no distribution").with_hint(hint));
+            return Err(fault(table, "size", "no distribution").with_hint(hint));
         };
         if let Some((second, _)) = given.next() {
             let message = format!("a second distribution; there is \"{name}\" already");
-            return Err(fault(choice, second, file, message).with_hint("keep one of them"));
+            return Err(fault(choice, second, message).with_hint("keep one of them"));
         }
         match value {
-            Value::Tables(points) => Self::points(choice, points, file),
+            Value::Tables(points) => Self::points(choice, points),
             Value::Table(inner) if name == "exponential" => Ok(Self::Exponential(inner.number("mean"))),
             Value::Table(inner) => {
                 let (minimum, maximum) = (inner.number("minimum"), inner.number("maximum"));
                 if minimum >= maximum {
                     let message = format!("not above the minimum of {}", units::size(minimum));
-                    return Err(fault(inner, "maximum", file, message).with_hint("for a single size, write it alone"));
+                    return Err(fault(inner, "maximum", message).with_hint("for a single size, write it alone"));
                 }
                 Ok(match name {
                     "uniform" => Self::Uniform(minimum, maximum),
@@ -62,19 +62,19 @@ impl Sizes {
         .map(Some)
     }
 
-    fn points(choice: &Record, tables: &[Record], file: &str) -> Result<Self, ScenarioError> {
+    fn points(choice: &Record, tables: &[Record]) -> Result<Self, Fault> {
         let mut points: Vec<(u64, f64)> = Vec::with_capacity(tables.len());
         for table in tables {
             let (size, share) = (table.number("size"), table.real("share"));
             if let Some(&(last_size, last_share)) = points.last() {
                 if size <= last_size {
                     let message = format!("not above the {} before it", units::size(last_size));
-                    return Err(fault(table, "size", file, message).with_hint("list the points in rising order"));
+                    return Err(fault(table, "size", message).with_hint("list the points in rising order"));
                 }
                 if share <= last_share {
                     let message = format!("{share} is not above the {last_share} before it");
                     let hint = "the share of a point is that of all flows that are no larger";
-                    return Err(fault(table, "share", file, message).with_hint(hint));
+                    return Err(fault(table, "share", message).with_hint(hint));
                 }
             }
             points.push((size, share));
@@ -84,11 +84,9 @@ impl Sizes {
             Some((_, share)) => {
                 let last = tables.last().expect("there is a point");
                 let message = format!("the last share is {share}: some flows would have no size");
-                Err(fault(last, "share", file, message).with_hint("no flow is larger than the last point: 1.0"))
+                Err(fault(last, "share", message).with_hint("no flow is larger than the last point: 1.0"))
             }
-            None => {
-                Err(fault(choice, "points", file, "no points").with_hint("at least { size = \"1 MB\", share = 1.0 }"))
-            }
+            None => Err(fault(choice, "points", "no points").with_hint("at least { size = \"1 MB\", share = 1.0 }")),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use penstock_schemes::Octets;
 use penstock_sim::network::{Capacity, NodeKind};
 
-use crate::ScenarioError;
+use crate::error::Fault;
 use crate::error::suggest;
 use crate::keys::{Record, Value};
 use crate::limits::{Bounds, FLOWS, LINKS, NODES};
@@ -58,29 +58,29 @@ struct Line {
 }
 
 /// Builds the one topology that `[topology]` holds.
-pub(crate) fn build(topology: &Record, bounds: &Bounds<'_>, file: &str) -> Result<Fabric, ScenarioError> {
+pub(crate) fn build(topology: &Record, bounds: &Bounds<'_>) -> Result<Fabric, Fault> {
     let given: Vec<&str> = topology.entries.iter().filter(|(_, entry)| entry.is_some()).map(|(key, _)| *key).collect();
     let known: Vec<&str> = topology.entries.iter().map(|(key, _)| *key).collect();
     let one = match given[..] {
         [one] => one,
-        [] => return Err(missing(topology, file, format!("exactly one of {}", known.join(", ")))),
+        [] => return Err(missing(topology, format!("exactly one of {}", known.join(", ")))),
         [_, second, ..] => {
             let message = format!("a second topology; there is [topology.{}] already", given[0]);
-            return Err(fault(topology, second, file, message).with_hint("keep one of them"));
+            return Err(fault(topology, second, message).with_hint("keep one of them"));
         }
     };
     let record = topology.table(one).expect("a topology is a table");
     let (nodes, links) = counts(one, record);
     let checks = bounds.check(NODES, nodes, "a smaller topology").and(bounds.check(LINKS, links, "a smaller topology"));
-    checks.map_err(|e| excess(topology, one, file, e))?;
+    checks.map_err(|e| excess(topology, one, e))?;
     let mut fabric = Fabric::default();
     match one {
         "star" => fabric.star(record),
         "dumbbell" => fabric.dumbbell(record),
         "parking-lot" => fabric.parking_lot(record),
         "leaf-spine" => fabric.leaf_spine(record),
-        "fat-tree" => fabric.fat_tree(record, file)?,
-        _ => fabric.graph(record, bounds, file)?,
+        "fat-tree" => fabric.fat_tree(record)?,
+        _ => fabric.graph(record, bounds)?,
     }
     fabric.by_destination =
         record.entries.iter().any(|(key, _)| *key == "routing") && record.text("routing") == Some("d-mod-k");
@@ -115,8 +115,8 @@ pub(crate) fn capacity(record: &Record, key: &str) -> Option<Capacity> {
     }
 }
 
-fn missing(record: &Record, file: &str, hint: String) -> ScenarioError {
-    let at = crate::read::Place { file, path: &record.path, origin: record.origin };
+fn missing(record: &Record, hint: String) -> Fault {
+    let at = crate::read::Place { path: &record.path, origin: record.origin };
     at.error("no topology".into(), format!("expected {hint}"))
 }
 
@@ -270,11 +270,11 @@ impl Fabric {
         }
     }
 
-    fn fat_tree(&mut self, record: &Record, file: &str) -> Result<(), ScenarioError> {
+    fn fat_tree(&mut self, record: &Record) -> Result<(), Fault> {
         let k = record.number("k");
         if !k.is_multiple_of(2) {
             let message = format!("a fat tree needs an even number of ports, found {k}");
-            return Err(fault(record, "k", file, message).with_hint(format!("for instance {}", k - 1)));
+            return Err(fault(record, "k", message).with_hint(format!("for instance {}", k - 1)));
         }
         let line = line(record, "link_rate", "link_delay");
         let half = (k / 2) as usize;
@@ -300,22 +300,22 @@ impl Fabric {
         Ok(())
     }
 
-    fn graph(&mut self, record: &Record, bounds: &Bounds<'_>, file: &str) -> Result<(), ScenarioError> {
+    fn graph(&mut self, record: &Record, bounds: &Bounds<'_>) -> Result<(), Fault> {
         for (key, kind) in [("hosts", NodeKind::Host), ("switches", NodeKind::Switch)] {
             let names = names::expand_all(record.list(key).unwrap_or(&[]), bounds.most(FLOWS))
-                .map_err(|e| excess(record, key, file, e))?;
+                .map_err(|e| excess(record, key, e))?;
             let nodes = (self.nodes.len() + names.len()) as u64;
-            bounds.check(NODES, nodes, "fewer hosts or switches").map_err(|e| excess(record, key, file, e))?;
+            bounds.check(NODES, nodes, "fewer hosts or switches").map_err(|e| excess(record, key, e))?;
             for name in names {
                 if self.add_named(kind, name.clone()).is_none() {
                     let message = format!("the name \"{name}\" is used twice");
-                    return Err(fault(record, key, file, message).with_hint("each node has a name of its own"));
+                    return Err(fault(record, key, message).with_hint("each node has a name of its own"));
                 }
             }
         }
         let find = |fabric: &Self, record: &Record, key: &str, name: &str| {
             fabric.node(name).ok_or_else(|| {
-                fault(record, key, file, format!("there is no node \"{name}\"")).with_hint(fabric.suggest_node(name))
+                fault(record, key, format!("there is no node \"{name}\"")).with_hint(fabric.suggest_node(name))
             })
         };
         let buffer = capacity(record, "buffer").expect("a graph has a buffer");
@@ -323,18 +323,18 @@ impl Fabric {
             let ends = link.list("ends").expect("a link has ends");
             let [a, b] = ends else {
                 let message = format!("a link has two ends, found {}", ends.len());
-                return Err(fault(link, "ends", file, message).with_hint("for instance ends = [\"h0\", \"sw0\"]"));
+                return Err(fault(link, "ends", message).with_hint("for instance ends = [\"h0\", \"sw0\"]"));
             };
             let (from, to) = (find(self, link, "ends", a)?, find(self, link, "ends", b)?);
             if from == to {
                 let hint = "a link joins two different nodes";
-                return Err(fault(link, "ends", file, format!("both ends are \"{a}\"")).with_hint(hint));
+                return Err(fault(link, "ends", format!("both ends are \"{a}\"")).with_hint(hint));
             }
             let buffer = capacity(link, "buffer").unwrap_or(buffer);
             if !self.link(from, to, Line { rate: link.number("rate"), delay: link.number("delay"), buffer }) {
                 let message = format!("\"{a}\" and \"{b}\" are joined twice");
                 let hint = "one link between two nodes; it runs both ways";
-                return Err(fault(link, "ends", file, message).with_hint(hint));
+                return Err(fault(link, "ends", message).with_hint(hint));
             }
         }
         for node in record.tables("node") {
@@ -342,7 +342,7 @@ impl Fabric {
             let index = find(self, node, "name", name)?;
             if self.nodes[index].delay.replace(node.number("delay")).is_some() {
                 let message = format!("the node \"{name}\" is listed twice");
-                return Err(fault(node, "name", file, message).with_hint("list each node once"));
+                return Err(fault(node, "name", message).with_hint("list each node once"));
             }
         }
         Ok(())

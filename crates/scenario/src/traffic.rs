@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::{Excess, Traffic};
 
-use crate::ScenarioError;
+use crate::error::Fault;
 use crate::groups::Groups;
 use crate::keys::{Record, Value};
 use crate::limits::{Bounds, DESTINATIONS, FLOWS};
@@ -52,41 +52,40 @@ pub(crate) fn flows(
     seed: u64,
     duration: Duration,
     bounds: &Bounds<'_>,
-    file: &str,
-) -> Result<Vec<FlowSpec>, ScenarioError> {
+) -> Result<Vec<FlowSpec>, Fault> {
     let mut flows: Vec<FlowSpec> = Vec::new();
     let mut names = BTreeSet::new();
     let mut destinations = 0;
     for (index, table) in tables.iter_mut().enumerate() {
-        let pairs = ends(table, fabric, groups, bounds, file)?;
-        let (rounds, every) = rounds(table, file)?;
+        let pairs = ends(table, fabric, groups, bounds)?;
+        let (rounds, every) = rounds(table)?;
         let count = flows.len() + pairs.len() * rounds;
-        bounds.check(FLOWS, count as u64, "fewer hosts or rounds").map_err(|e| excess(table, "from", file, e))?;
+        bounds.check(FLOWS, count as u64, "fewer hosts or rounds").map_err(|e| excess(table, "from", e))?;
         destinations += pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum::<usize>() * rounds;
         bounds
             .check(DESTINATIONS, destinations as u64, "fewer flows to groups of so many members")
-            .map_err(|e| excess(table, "to", file, e))?;
-        bounds.go_on().map_err(|e| excess(table, "from", file, e))?;
-        let own = flow_names(table, pairs.len() * rounds, flows.len(), bounds, file)?;
-        let model = model(table, file)?;
-        let sizes = Sizes::read(table, file)?;
-        let starts = Starts::read(table, file)?;
+            .map_err(|e| excess(table, "to", e))?;
+        bounds.go_on().map_err(|e| excess(table, "from", e))?;
+        let own = flow_names(table, pairs.len() * rounds, flows.len(), bounds)?;
+        let model = model(table)?;
+        let sizes = Sizes::read(table)?;
+        let starts = Starts::read(table)?;
         let stagger = table.number("stagger");
         for (i, name) in own.into_iter().enumerate() {
             if !names.insert(name.clone()) {
                 let message = format!("the name \"{name}\" is used twice");
-                return Err(fault(table, "name", file, message).with_hint("each flow has a name of its own"));
+                return Err(fault(table, "name", message).with_hint("each flow has a name of its own"));
             }
             let (round, place) = (i / pairs.len(), i % pairs.len());
             let (source, to) = pairs[place];
             let later = stagger.saturating_mul(place as u64).saturating_add(every.saturating_mul(round as u64));
-            check_times(table, starts.latest.saturating_add(later), later > 0, &model, duration, file)?;
+            check_times(table, starts.latest.saturating_add(later), later > 0, &model, duration)?;
             let start = Instant(starts.of(seed, &name) + later);
             let size = sizes.as_ref().map(|sizes| sizes.of(seed, &name));
             flows.push(FlowSpec { name, table: index, source, to, start, size, ..model.one() });
         }
     }
-    route(tables, &mut flows, fabric, groups, bounds, file)?;
+    route(tables, &mut flows, fabric, groups, bounds)?;
     Ok(flows)
 }
 
@@ -98,7 +97,7 @@ struct Starts {
 }
 
 impl Starts {
-    fn read(table: &Record, file: &str) -> Result<Self, ScenarioError> {
+    fn read(table: &Record) -> Result<Self, Fault> {
         if let Some(start) = table.get("start") {
             return Ok(Self { earliest: start, latest: start });
         }
@@ -107,7 +106,7 @@ impl Starts {
         let (earliest, latest) = (range.number("minimum"), range.number("maximum"));
         if earliest >= latest {
             let message = format!("not above the minimum of {}", units::time(earliest));
-            return Err(fault(range, "maximum", file, message).with_hint("for a single time, write it alone"));
+            return Err(fault(range, "maximum", message).with_hint("for a single time, write it alone"));
         }
         Ok(Self { earliest, latest })
     }
@@ -147,21 +146,19 @@ fn ends(
     fabric: &Fabric,
     groups: &Groups,
     bounds: &Bounds<'_>,
-    file: &str,
-) -> Result<Vec<(usize, Destination)>, ScenarioError> {
+) -> Result<Vec<(usize, Destination)>, Fault> {
     let side = |key: &str| {
         let names = names::expand_all(table.list(key).expect("a flow has ends"), bounds.most(FLOWS));
-        names.map_err(|e| excess(table, key, file, e))
+        names.map_err(|e| excess(table, key, e))
     };
-    let host = |key: &str, name: &str| {
-        fabric.host(name).map_err(|(message, hint)| fault(table, key, file, message).with_hint(hint))
-    };
+    let host =
+        |key: &str, name: &str| fabric.host(name).map_err(|(message, hint)| fault(table, key, message).with_hint(hint));
     let destination = |name: &String| match groups.find(name) {
         Some(group) => Ok(Destination::Group(group)),
         None => match (host("to", name), groups.suggestion(name)) {
             (Ok(host), _) => Ok(Destination::Host(host)),
             (Err(_), Some(hint)) => {
-                Err(fault(table, "to", file, format!("there is no host or group \"{name}\"")).with_hint(hint))
+                Err(fault(table, "to", format!("there is no host or group \"{name}\"")).with_hint(hint))
             }
             (Err(error), None) => Err(error),
         },
@@ -171,7 +168,7 @@ fn ends(
     let is_group = |to: &Destination| matches!(to, Destination::Group(_));
     if to.iter().any(is_group) && !to.iter().all(is_group) {
         let hint = "write one [[flow]] to the group and one to the hosts";
-        return Err(fault(table, "to", file, "groups and hosts are mixed").with_hint(hint));
+        return Err(fault(table, "to", "groups and hosts are mixed").with_hint(hint));
     }
     let pairs: Vec<(usize, Destination)> = match (from.len(), to.len()) {
         (_, 1) => from.iter().map(|f| (*f, to[0])).collect(),
@@ -179,13 +176,13 @@ fn ends(
         (m, n) if m == n => from.into_iter().zip(to).collect(),
         (m, n) => {
             let message = format!("{m} sources and {n} destinations; they go in pairs, or one side has a single name");
-            return Err(fault(table, "to", file, message).with_hint("write one [[flow]] for each destination"));
+            return Err(fault(table, "to", message).with_hint("write one [[flow]] for each destination"));
         }
     };
     let destinations: usize = pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum();
     bounds
         .check(DESTINATIONS, destinations as u64, "fewer flows to groups of so many members")
-        .map_err(|e| excess(table, "to", file, e))?;
+        .map_err(|e| excess(table, "to", e))?;
     let Some((source, to)) = pairs.iter().find(|(source, to)| to.hosts(groups).contains(source)) else {
         return Ok(pairs);
     };
@@ -193,23 +190,17 @@ fn ends(
     match to {
         Destination::Host(_) => {
             let hint = format!("take \"{name}\" out of from, or send to another host");
-            Err(fault(table, "to", file, format!("\"{name}\" would send to itself")).with_hint(hint))
+            Err(fault(table, "to", format!("\"{name}\" would send to itself")).with_hint(hint))
         }
         Destination::Group(group) => {
             let message = format!("the source \"{name}\" is a member of the group \"{}\"", groups.list[*group].name);
-            Err(fault(table, "to", file, message).with_hint(format!("take \"{name}\" out of from, or out of members")))
+            Err(fault(table, "to", message).with_hint(format!("take \"{name}\" out of from, or out of members")))
         }
     }
 }
 
 /// Names of the flows of a table, the first of which is number `first` in the file.
-fn flow_names(
-    table: &mut Record,
-    count: usize,
-    first: usize,
-    bounds: &Bounds<'_>,
-    file: &str,
-) -> Result<Vec<String>, ScenarioError> {
+fn flow_names(table: &mut Record, count: usize, first: usize, bounds: &Bounds<'_>) -> Result<Vec<String>, Fault> {
     let range = |prefix: &str, first: usize| match count {
         1 => format!("{prefix}{first}"),
         _ => format!("{prefix}{first}..{prefix}{}", first + count - 1),
@@ -219,11 +210,11 @@ fn flow_names(
         Some(name) if count > 1 && !name.contains("..") => range(name, 0),
         Some(name) => name.to_owned(),
     };
-    let names = names::expand(&text, bounds.most(FLOWS)).map_err(|e| excess(table, "name", file, e))?;
+    let names = names::expand(&text, bounds.most(FLOWS)).map_err(|e| excess(table, "name", e))?;
     if names.len() != count {
         let message = format!("{} names for {count} flows", names.len());
         let hint = "as many names as flows, or a single name, which gets numbers";
-        return Err(fault(table, "name", file, message).with_hint(hint));
+        return Err(fault(table, "name", message).with_hint(hint));
     }
     if table.text("name").is_some_and(|name| name != text) {
         // Written out in the resolved scenario; where the key was written matters no more.
@@ -235,15 +226,15 @@ fn flow_names(
 }
 
 /// How many rounds of its flows a table stands for, and how much later each begins than the one before, ps.
-fn rounds(table: &Record, file: &str) -> Result<(usize, u64), ScenarioError> {
+fn rounds(table: &Record) -> Result<(usize, u64), Fault> {
     match (table.number("repeat"), table.get("every")) {
         (1, None) => Ok((1, 0)),
         (1, Some(_)) => {
-            let error = fault(table, "every", file, "a table without repeat has a single round");
+            let error = fault(table, "every", "a table without repeat has a single round");
             Err(error.with_hint("for instance repeat = 10"))
         }
         (_, None) => {
-            let error = fault(table, "every", file, "missing; repeat needs it");
+            let error = fault(table, "every", "missing; repeat needs it");
             Err(error.with_hint("the time between the rounds, for instance every = \"10 ms\""))
         }
         (rounds, Some(every)) => Ok((rounds as usize, every)),
@@ -251,8 +242,8 @@ fn rounds(table: &Record, file: &str) -> Result<(usize, u64), ScenarioError> {
 }
 
 /// What the flows of a table have in common.
-fn model(table: &Record, file: &str) -> Result<FlowSpec, ScenarioError> {
-    let traffic = traffic(table, file)?;
+fn model(table: &Record) -> Result<FlowSpec, Fault> {
+    let traffic = traffic(table)?;
     let frame = table.number("frame");
     let excess = match table.entry("excess").map(|e| &e.value) {
         Some(Value::Table(queue)) => Excess::Queue(Octets(queue.number("queue"))),
@@ -263,7 +254,7 @@ fn model(table: &Record, file: &str) -> Result<FlowSpec, ScenarioError> {
         && octets.0 < frame
     {
         let message = format!("the source queue of {octets} is smaller than a frame of {frame} octets");
-        return Err(fault(table, "excess", file, message).with_hint(format!("at least {frame} octets")));
+        return Err(fault(table, "excess", message).with_hint(format!("at least {frame} octets")));
     }
     let model = FlowSpec {
         name: String::new(),
@@ -284,7 +275,7 @@ fn model(table: &Record, file: &str) -> Result<FlowSpec, ScenarioError> {
     Ok(model)
 }
 
-fn traffic(table: &Record, file: &str) -> Result<Traffic, ScenarioError> {
+fn traffic(table: &Record) -> Result<Traffic, Fault> {
     let word = table.text("traffic").unwrap_or_default();
     let (needed, refused): (&[&str], &[&str]) = match word {
         "greedy" => (&[], &["rate", "on", "off"]),
@@ -293,15 +284,15 @@ fn traffic(table: &Record, file: &str) -> Result<Traffic, ScenarioError> {
     };
     if let Some(key) = needed.iter().find(|key| table.get(key).is_none()) {
         let hint = format!("for instance {key} = \"{}\"", if *key == "rate" { "1 Gbps" } else { "1 ms" });
-        return Err(fault(table, key, file, format!("missing; traffic = \"{word}\" needs it")).with_hint(hint));
+        return Err(fault(table, key, format!("missing; traffic = \"{word}\" needs it")).with_hint(hint));
     }
     if let Some(key) = refused.iter().find(|key| table.get(key).is_some()) {
         let hint = if *key == "rate" { "\"constant\", \"poisson\" and \"on-off\" have" } else { "\"on-off\" has" };
-        return Err(fault(table, key, file, format!("traffic = \"{word}\" has no such key")).with_hint(hint));
+        return Err(fault(table, key, format!("traffic = \"{word}\" has no such key")).with_hint(hint));
     }
     if word != "on-off" && table.switch("random") {
         let message = format!("traffic = \"{word}\" has no turns that could be random");
-        return Err(fault(table, "random", file, message).with_hint("\"on-off\" has"));
+        return Err(fault(table, "random", message).with_hint("\"on-off\" has"));
     }
     Ok(match word {
         "greedy" => Traffic::Greedy,
@@ -317,14 +308,7 @@ fn traffic(table: &Record, file: &str) -> Result<Traffic, ScenarioError> {
 }
 
 /// Checks that a flow that begins at `start` at the latest (`later` than the first of its table) lies in the run.
-fn check_times(
-    table: &Record,
-    start: u64,
-    later: bool,
-    model: &FlowSpec,
-    duration: Duration,
-    file: &str,
-) -> Result<(), ScenarioError> {
+fn check_times(table: &Record, start: u64, later: bool, model: &FlowSpec, duration: Duration) -> Result<(), Fault> {
     let key = match table.get("every") {
         _ if !later => "start",
         Some(_) => "every",
@@ -340,11 +324,11 @@ fn check_times(
                 units::time(start)
             ),
         };
-        return Err(fault(table, key, file, message).with_hint(hint));
+        return Err(fault(table, key, message).with_hint(hint));
     }
     if model.stop.is_some_and(|stop| stop.0 <= start) {
         let hint = format!("it starts at {}; stop must be later", units::time(start));
-        return Err(fault(table, "stop", file, "a flow would stop before it starts").with_hint(hint));
+        return Err(fault(table, "stop", "a flow would stop before it starts").with_hint(hint));
     }
     Ok(())
 }
@@ -356,12 +340,11 @@ fn route(
     fabric: &Fabric,
     groups: &Groups,
     bounds: &Bounds<'_>,
-    file: &str,
-) -> Result<(), ScenarioError> {
+) -> Result<(), Fault> {
     let table = |flow: &FlowSpec| &tables[flow.table];
     let unreachable = |flow: &FlowSpec, host: usize| {
         let (from, to) = (&fabric.nodes[flow.source].name, &fabric.nodes[host].name);
-        let error = fault(table(flow), "to", file, format!("\"{to}\" cannot be reached from \"{from}\""));
+        let error = fault(table(flow), "to", format!("\"{to}\" cannot be reached from \"{from}\""));
         error.with_hint(routing::within_reach(fabric, flow.source))
     };
     let mut routes: Vec<Vec<Branch>> = vec![Vec::new(); flows.len()];
@@ -375,7 +358,7 @@ fn route(
     for (i, flow) in flows.iter().enumerate() {
         match (table(flow).list("path"), flow.to) {
             (Some(path), _) => {
-                routes[i] = routing::chain(listed(table(flow), path, flow, counts[flow.table], fabric, file)?);
+                routes[i] = routing::chain(listed(table(flow), path, flow, counts[flow.table], fabric)?);
             }
             (None, Destination::Group(group)) => multicast[group].push(i),
             (None, Destination::Host(destination)) => {
@@ -384,7 +367,7 @@ fn route(
             }
         }
     }
-    let found = routing::routes(fabric, &wanted, bounds).map_err(|e| excess(&tables[0], "to", file, e))?;
+    let found = routing::routes(fabric, &wanted, bounds).map_err(|e| excess(&tables[0], "to", e))?;
     for ((i, destination), ports) in unicast.into_iter().zip(found) {
         routes[i] = routing::chain(ports.ok_or_else(|| unreachable(&flows[i], destination))?);
     }
@@ -394,13 +377,13 @@ fn route(
             for &i in &own {
                 let flow = &flows[i];
                 let route = group.listed(fabric, &flow.name, flow.source, bounds);
-                routes[i] = route.map_err(|e| excess(table(flow), "to", file, e))?;
+                routes[i] = route.map_err(|e| excess(table(flow), "to", e))?;
             }
             continue;
         }
         let mut trees: Vec<_> = own.iter().map(|i| Growing::new(&flows[*i].name, flows[*i].source)).collect();
         for &member in if own.is_empty() { &[] } else { &group.members[..] } {
-            let at_first = |e| excess(table(&flows[own[0]]), "to", file, e);
+            let at_first = |e| excess(table(&flows[own[0]]), "to", e);
             let distance = Distances::to(fabric, member, bounds).map_err(at_first)?;
             for (i, tree) in own.iter().zip(&mut trees) {
                 if !tree.reach(fabric, member, &distance, bounds).map_err(at_first)? {
@@ -425,22 +408,19 @@ fn listed(
     flow: &FlowSpec,
     count: usize,
     fabric: &Fabric,
-    file: &str,
-) -> Result<Vec<usize>, ScenarioError> {
+) -> Result<Vec<usize>, Fault> {
     if count > 1 {
         let message = format!("a path of {} nodes for {count} flows; it belongs to a single flow", path.len());
-        return Err(fault(table, "path", file, message).with_hint("write a [[flow]] for each path"));
+        return Err(fault(table, "path", message).with_hint("write a [[flow]] for each path"));
     }
     let Destination::Host(destination) = flow.to else {
         let hint = "the way to a group is a tree: list its links in [[group]]";
-        return Err(fault(table, "path", file, "a path leads to a single host").with_hint(hint));
+        return Err(fault(table, "path", "a path leads to a single host").with_hint(hint));
     };
     let (from, to) = (&fabric.nodes[flow.source].name, &fabric.nodes[destination].name);
     if path.first() != Some(from) || path.last() != Some(to) {
         let hint = format!("for instance path = [\"{from}\", …, \"{to}\"]");
-        return Err(
-            fault(table, "path", file, format!("the path must lead from \"{from}\" to \"{to}\"")).with_hint(hint)
-        );
+        return Err(fault(table, "path", format!("the path must lead from \"{from}\" to \"{to}\"")).with_hint(hint));
     }
-    routing::listed(fabric, path).map_err(|(message, hint)| fault(table, "path", file, message).with_hint(hint))
+    routing::listed(fabric, path).map_err(|(message, hint)| fault(table, "path", message).with_hint(hint))
 }

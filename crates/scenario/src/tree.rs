@@ -2,7 +2,7 @@
 
 use toml_edit::{Document, Item, TableLike, Value};
 
-use crate::ScenarioError;
+use crate::error::Fault;
 
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Data {
 
 impl Node {
     /// The tree of a whole document.
-    pub(crate) fn parse(text: &str, file: &str) -> Result<Self, ScenarioError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
         let lines = Lines::of(text);
         let document = Document::parse(text).map_err(|e| {
             let hint = match e.message() {
@@ -61,8 +61,7 @@ impl Node {
                 "duplicate key" => "a key stands once in its table, a [table] once in the file; a list is [[flow]]",
                 _ => "a line is key = \"value\", [table] or [[list]]; numbers with a unit stand in quotes",
             };
-            ScenarioError {
-                file: file.into(),
+            Fault {
                 line: Some(e.span().map_or_else(|| deepest(text), |span| lines.at(span.start))),
                 key: None,
                 message: format!("not TOML: {}", e.message().replace('\n', ", ")),

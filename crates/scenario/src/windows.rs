@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::Network;
 
+use crate::error::Fault;
 use crate::keys::{Record, Value};
 use crate::limits::{Bounds, READINGS};
+use crate::names;
 use crate::plan::Window;
 use crate::read::{excess, fault};
 use crate::tree::Origin;
 use crate::units::{self, Dimension};
-use crate::{ScenarioError, names};
 
 /// The windows; the record then says where each ends.
 pub(crate) fn windows(
@@ -20,14 +21,13 @@ pub(crate) fn windows(
     network: &Network,
     duration: Duration,
     bounds: &Bounds<'_>,
-    file: &str,
-) -> Result<Vec<Window>, ScenarioError> {
+) -> Result<Vec<Window>, Fault> {
     let each = network.flows.len() + network.ports.len() * network.queues_per_port();
     let tables = record.tables_mut("window");
     let readings = (tables.len() * each) as u64;
     if let Some(last) = tables.last() {
         let less = format!("fewer windows: each reads {each} flows and queues");
-        bounds.check(READINGS, readings, &less).map_err(|e| excess(last, "name", file, e))?;
+        bounds.check(READINGS, readings, &less).map_err(|e| excess(last, "name", e))?;
     }
     let mut taken = BTreeSet::new();
     let mut windows = Vec::with_capacity(tables.len());
@@ -36,26 +36,26 @@ pub(crate) fn windows(
         let name = table.text("name").expect("required").to_owned();
         if !taken.insert(name.clone()) {
             let message = format!("the name \"{name}\" is used twice");
-            return Err(fault(table, "name", file, message).with_hint("each window has a name of its own"));
+            return Err(fault(table, "name", message).with_hint("each window has a name of its own"));
         }
         if names::for_files(&name) != name {
             let message = "a window's name has no slash, no dot in front, and at most 200 octets";
             let hint = format!("for instance \"{}\"", names::for_files(&name));
-            return Err(fault(table, "name", file, message).with_hint(hint));
+            return Err(fault(table, "name", message).with_hint(hint));
         }
         table.fill("end", Value::Quantity(Dimension::Time, duration.0));
         let (start, end) = (Instant(table.number("start")), Instant(table.number("end")));
         if start.0 >= duration.0 {
             let message = "a window would open at or after the end of the run";
-            return Err(fault(table, "start", file, message).with_hint(run_ends()));
+            return Err(fault(table, "start", message).with_hint(run_ends()));
         }
         if end.0 > duration.0 {
             let message = "a window would close after the end of the run";
-            return Err(fault(table, "end", file, message).with_hint(run_ends()));
+            return Err(fault(table, "end", message).with_hint(run_ends()));
         }
         if end <= start {
             let hint = format!("it opens at {}; end must be later", units::time(start.0));
-            return Err(fault(table, "end", file, "a window would close before it opens").with_hint(hint));
+            return Err(fault(table, "end", "a window would close before it opens").with_hint(hint));
         }
         windows.push(Window { name, time: start..end });
     }
