@@ -320,7 +320,10 @@ def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]], docs: P
         f"# {scheme['title']}",
         scheme["description"],
         f"Name: `{name}`. Source: {scheme['source'].rstrip('.')}.",
-        table(["Property", ""], ([text, "yes" if scheme[key] else "no"] for key, text in traits.items())),
+        table(
+            ["Property", ""],
+            [*([text, "yes" if scheme[key] else "no"] for key, text in traits.items()), *facts(scheme)],
+        ),
         *scheme_prose(name),
         *scheme_figures(name, docs),
         "## Parameters",
@@ -342,6 +345,19 @@ def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]], docs: P
         parts += [f"## Profile `{profile['name']}`", profile["description"], "What differs from the defaults:"]
         parts.append(table(["Parameter", "Value"], ([code(key), code(values[key])] for key in profile["settings"])))
     return "\n\n".join(parts) + "\n"
+
+
+def facts(scheme: dict[str, Any]) -> list[list[str]]:
+    """What else is said of a scheme in a word, by what it is."""
+    signals = scheme["signals"]
+    ways = {"backward": "from the congestion point", "by destination": "by way of the destination"}
+    heard = f"{ways[signals['path']]}, in frames of {signals['octets']} octets" if signals else "not at all"
+    sets = (" with ".join(code(name) for name in group) for group in scheme["tuned"])
+    return [
+        ["The parameter that sets the length of the queue", code(scheme["set_point"]) or "none"],
+        ["How a source hears of its queue", heard],
+        ["What an operator sets", ", ".join(sets) or "nothing"],
+    ]
 
 
 def scheme_prose(name: str) -> list[str]:

@@ -47,10 +47,11 @@ def schemes() -> str:
     """Every scheme, as a JSON list.
 
     Each has name, title, source, description, parameters (each with name, unit, default, minimum, maximum, source,
-    description, written), profiles (each with name, description, settings, written), recovers_alone, raises_on_signal,
-    integer_state. Numbers are in the parameter's unit: "octets", "s", "bit/s", "count" or "ratio". The unit of a word
-    is the list of words, "a | b"; that of a switch "true or false"; neither has a minimum or a maximum. ``written``
-    gives default, minimum and maximum, or a profile's settings, as a scenario file would have them: "33 KB".
+    description, queue_length, when, written), profiles (each with name, description, settings, written), set_point,
+    signals, tuned, recovers_alone, raises_on_signal, integer_state; ``penstock.catalogue`` explains them. Numbers are
+    in the parameter's unit: "octets", "s", "bit/s", "count" or "ratio". The unit of a word is the list of words, "a |
+    b"; that of a switch "true or false"; neither has a minimum or a maximum. ``written`` gives default, minimum and
+    maximum, or a profile's settings, as a scenario file would have them: "33 KB".
     """
 
 def schema() -> str:

@@ -1,7 +1,8 @@
 """What Penstock knows: its schemes with their parameters, and the keys of a scenario file."""
 
 import json
-from typing import Any, TypedDict, cast
+from functools import cache
+from typing import Any, Literal, TypedDict, cast
 
 from penstock import _core, library
 
@@ -14,10 +15,18 @@ class Written(TypedDict):
     maximum: str | None
 
 
+class Condition(TypedDict):
+    """That another parameter of the scheme, a choice or a switch, has one of some values."""
+
+    parameter: str
+    values: list[str | bool]
+
+
 class Parameter(TypedDict):
     """One parameter of a scheme; ``default``, ``minimum`` and ``maximum`` are in its ``unit``.
 
-    A choice lists its words as its unit; it and a switch have no range (``None``).
+    A choice lists its words as its unit; it and a switch have no range (``None``). ``queue_length`` says that it is a
+    length of the queue, which the buffer bounds; ``when`` says where it has an effect (``None`` for everywhere).
     """
 
     name: str
@@ -27,6 +36,8 @@ class Parameter(TypedDict):
     maximum: Any
     source: str
     description: str
+    queue_length: bool
+    when: Condition | None
     written: Written
 
 
@@ -39,8 +50,24 @@ class Profile(TypedDict):
     written: dict[str, str]
 
 
+class Signals(TypedDict):
+    """How a source hears of its queue.
+
+    The signal comes ``backward`` from the congestion point, or ``by destination``; ``octets`` is the length of its
+    frame, with FCS, without preamble and gap.
+    """
+
+    path: Literal["backward", "by destination"]
+    octets: int
+
+
 class Scheme(TypedDict):
-    """A congestion-management scheme."""
+    """A congestion-management scheme.
+
+    ``set_point`` names the parameter that says at which length the queue is to be held (``None`` without one).
+    ``signals`` is ``None`` in a scheme without any. ``tuned`` lists what an operator sets: each entry is a parameter,
+    followed by those that take its value too.
+    """
 
     name: str
     title: str
@@ -48,6 +75,9 @@ class Scheme(TypedDict):
     description: str
     parameters: list[Parameter]
     profiles: list[Profile]
+    set_point: str | None
+    signals: Signals | None
+    tuned: list[list[str]]
     recovers_alone: bool
     raises_on_signal: bool
     integer_state: bool
@@ -97,11 +127,25 @@ def schemes() -> list[Scheme]:
     return cast(list[Scheme], json.loads(_core.schemes()))
 
 
-def settings_of(scheme: str, profile: str) -> dict[str, str]:
+def about(name: str) -> Scheme:
+    """Return what is known of a scheme.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
+    return _by_name()[name]
+
+
+@cache
+def _by_name() -> dict[str, Scheme]:
+    return {entry["name"]: entry for entry in schemes()}
+
+
+def settings_of(name: str, profile: str) -> dict[str, str]:
     """Return every parameter of a scheme under one of its profiles, as a scenario file would have it."""
-    (about,) = (s for s in schemes() if s["name"] == scheme)
-    (named,) = (p for p in about["profiles"] if p["name"] == profile)
-    return {parameter["name"]: parameter["written"]["default"] for parameter in about["parameters"]} | named["written"]
+    known = about(name)
+    (named,) = (p for p in known["profiles"] if p["name"] == profile)
+    return {parameter["name"]: parameter["written"]["default"] for parameter in known["parameters"]} | named["written"]
 
 
 def schema() -> dict[str, Any]:

@@ -268,6 +268,14 @@ def test_catalogue() -> None:
     qcn = next(scheme for scheme in penstock.schemes() if scheme["name"] == "qcn")
     assert qcn["integer_state"]
     assert "paper-netfpga" in {profile["name"] for profile in qcn["profiles"]}
+    assert (qcn["set_point"], qcn["signals"]) == ("q_eq", {"path": "backward", "octets": 64})
+    assert ["sample_probability", "sample_probability_max"] in qcn["tuned"]
+    parameters = {parameter["name"]: parameter for parameter in qcn["parameters"]}
+    assert parameters["q_eq"]["queue_length"] and not parameters["sample_base"]["queue_length"]
+    assert parameters["w"]["when"] is None
+    assert parameters["sample_step"]["when"] == {"parameter": "sampling", "values": ["step"]}
+    assert parameters["rpg_time_reset"]["when"] == {"parameter": "timer_on", "values": [True]}
+    assert parameters["rpg_time_reset"]["description"].endswith("Has an effect only where `timer_on` is `true`.")
     assert penstock.schema()["type"] == "object"
     assert set(penstock.__all__) <= set(dir(penstock))
     assert all(hasattr(penstock, name) for name in penstock.__all__)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use penstock_runner::{Key, OBJECTS, Object, Shape, TABLES};
 use penstock_scenario::limits::{LIMITS, Limit};
 use penstock_scenario::units::{self, Dimension};
-use penstock_schemes::info::{Info, Parameter, Profile};
+use penstock_schemes::info::{Condition, Info, Parameter, Profile, SignalPath, Signals};
 use penstock_schemes::{SCHEMES, Unit, Value};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -135,9 +135,18 @@ struct SchemeEntry {
     parameters: Vec<ParameterEntry>,
     description: &'static str,
     profiles: Vec<ProfileEntry>,
+    set_point: Option<&'static str>,
+    signals: Option<SignalsEntry>,
+    tuned: &'static [&'static [&'static str]],
     recovers_alone: bool,
     raises_on_signal: bool,
     integer_state: bool,
+}
+
+#[derive(Serialize)]
+struct SignalsEntry {
+    path: &'static str,
+    octets: u16,
 }
 
 #[derive(Serialize)]
@@ -148,8 +157,16 @@ struct ParameterEntry {
     minimum: Option<serde_json::Value>,
     maximum: Option<serde_json::Value>,
     source: &'static str,
-    description: &'static str,
+    description: String,
+    queue_length: bool,
+    when: Option<ConditionEntry>,
     written: Written,
+}
+
+#[derive(Serialize)]
+struct ConditionEntry {
+    parameter: &'static str,
+    values: Vec<serde_json::Value>,
 }
 
 /// The values of a parameter as a scenario file would have them, exact.
@@ -178,10 +195,31 @@ impl SchemeEntry {
             parameters: info.parameters.iter().map(ParameterEntry::new).collect(),
             description: info.description,
             profiles: info.profiles.iter().map(|profile| ProfileEntry::new(info, profile)).collect(),
+            set_point: info.set_point,
+            signals: info.signals.map(SignalsEntry::new),
+            tuned: info.tuned,
             recovers_alone: info.recovers_alone,
             raises_on_signal: info.raises_on_signal,
             integer_state: info.integer_state,
         }
+    }
+}
+
+impl SignalsEntry {
+    fn new(signals: Signals) -> Self {
+        let path = match signals.path {
+            SignalPath::Backward => "backward",
+            SignalPath::ByDestination => "by destination",
+        };
+        Self { path, octets: signals.octets }
+    }
+}
+
+impl ConditionEntry {
+    fn new(condition: &Condition) -> Self {
+        // A choice or a switch has no unit.
+        let values = condition.values.iter().map(|&v| value(Unit::Switch, v)).collect();
+        Self { parameter: condition.parameter, values }
     }
 }
 
@@ -196,7 +234,9 @@ impl ParameterEntry {
             minimum: ranged.then(|| value(p.unit, p.minimum)),
             maximum: ranged.then(|| value(p.unit, p.maximum)),
             source: p.source,
-            description: p.description,
+            description: p.meaning(),
+            queue_length: p.unit == Unit::Threshold,
+            when: p.when.map(|condition| ConditionEntry::new(&condition)),
             written: Written {
                 default: written(p.unit, p.default),
                 minimum: ranged.then(|| written(p.unit, p.minimum)),

@@ -104,7 +104,7 @@ fn settings(info: &Info) -> Section {
         name: p.name,
         kind: parameter_kind(p),
         fallback: Fallback::Value(write::value(&parameter_value(p, p.default)).expect("a parameter is not a table")),
-        doc: format!("{} Source: {}", p.description, p.source),
+        doc: format!("{} Source: {}", p.meaning(), p.source),
     }));
     section(info.title, keys)
 }

@@ -15,7 +15,7 @@
 //! reading. Whether a flow may be told to slow down while its queue is not congested is an option.
 
 use crate::info::values::{choice, real, switch};
-use crate::info::{Info, choice, parameters};
+use crate::info::{Info, Signals, choice, parameters};
 use crate::none::Silent;
 use crate::parts::flow_table::{FlowTable, FlowTableParameters, Share};
 use crate::parts::notification::Cnm;
@@ -67,6 +67,21 @@ impl Scheme for AfQcn {
         description: "QCN whose switches estimate what each flow sends and add its excess over a weighted fair share to |Fb|.",
         parameters: Config::PARAMETERS,
         profiles: &[PAN_10G],
+        set_point: Some("q_eq"),
+        signals: Some(Signals::backward(Cnm::OCTETS)),
+        tuned: &[
+            &["q_eq"],
+            &["w"],
+            &["gd_inverse"],
+            &["sample_base"],
+            &["sample_count"],
+            &["sample_probability", "sample_probability_max"],
+            &["rpg_byte_reset"],
+            &["rpg_time_reset"],
+            &["rpg_ai_rate"],
+            &["rpg_hai_rate"],
+            &["alpha"],
+        ],
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,

@@ -19,7 +19,7 @@
 //! papers say nothing, the parameter's source is "option".
 
 use crate::info::values::{octets, switch};
-use crate::info::{Info, Profile};
+use crate::info::{Info, Profile, Signals};
 use crate::none::Silent;
 use crate::parts::ecm::{Bcn, Ecm, Limiter, Monitor, Rlt};
 use crate::units::{BitRate, FlowKey, Instant};
@@ -52,6 +52,9 @@ impl Scheme for BackwardCongestionNotification {
                       only the congestion point that limits a source raises its rate.",
         parameters: Ecm::PARAMETERS,
         profiles: PROFILES,
+        set_point: Some("q_eq"),
+        signals: Some(Signals::backward(Bcn::OCTETS)),
+        tuned: &[&["q_eq"], &["w"], &["gd_inverse"], &["gi"], &["sample_interval"]],
         recovers_alone: false,
         raises_on_signal: true,
         integer_state: true,

@@ -25,7 +25,7 @@
 //! none of theirs: they were chosen for 10 Gb/s and buffers of 150 KB, where the paper has 40 Gb/s and megabytes.
 
 use crate::info::values::{choice, count, kbps, mbps, octets, real, switch, us};
-use crate::info::{Info, Profile, Threshold, choice, parameters};
+use crate::info::{Info, Profile, Signals, Threshold, choice, parameters};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
@@ -123,7 +123,7 @@ parameters! {
         first_cnp_percent: u32 = count(0), count(0) => count(100); "option; HPCC has 100", "What the first CNP leaves of the rate, in percent, whatever alpha (and cuts of decrease_time go on from there); 0 if the first is like the others.";
         rt_update: RtUpdate = choice("every-cut"); "paper equation (1); HPCC", "What the target rate becomes when the rate is cut.";
         f: u32 = count(5), count(1) => count(1000); "paper section 3.2, F", "Stages of Fast Recovery.";
-        byte_reset: Octets = octets(10_000_000), octets(64) => octets(1_000_000_000_000); "paper section 5, B", "Octets of a cycle of the byte counter.";
+        byte_reset: Octets = octets(10_000_000), octets(64) => octets(1_000_000_000_000); "paper section 5, B", "Octets of a cycle of the byte counter.", when counters = "both";
         time_reset: Duration = us(55), us(1) => us(1_000_000_000); "paper section 5, T", "Length of a cycle of the timer.";
         counters: Counters = choice("both"); "paper section 3.2; HPCC", "What counts cycles.";
         r_ai: BitRate = mbps(10), mbps(0) => mbps(1_000_000); "a quarter of paper section 5's 40 Mb/s, for 10 Gb/s", "R_AI, the step of Active Increase.";
@@ -196,10 +196,14 @@ pub struct Ce(pub bool);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cnp;
 
+impl Cnp {
+    /// Length of the frame: Ethernet 14, IP 20, UDP 8, BTH 12, reserved 16, ICRC 4, FCS 4.
+    pub const OCTETS: u16 = 78;
+}
+
 impl Signal for Cnp {
-    /// Ethernet 14, IP 20, UDP 8, BTH 12, reserved 16, ICRC 4, FCS 4.
     fn octets(&self) -> u16 {
-        78
+        Self::OCTETS
     }
 }
 
@@ -212,6 +216,19 @@ impl Scheme for Dcqcn {
                       happens and recover it by byte counter and timer.",
         parameters: Config::PARAMETERS,
         profiles: PROFILES,
+        set_point: None,
+        signals: Some(Signals::by_destination(Cnp::OCTETS)),
+        tuned: &[
+            &["k_min"],
+            &["k_max"],
+            &["p_max"],
+            &["g_inverse"],
+            &["alpha_time"],
+            &["byte_reset"],
+            &["time_reset"],
+            &["r_ai"],
+            &["r_hai"],
+        ],
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,

@@ -22,7 +22,7 @@
 //! Source: paper 001, section 2 (Gusat's and Minkenberg's E²CM).
 
 use crate::info::values::{count, mbps, us};
-use crate::info::{Info, Profile, parameters};
+use crate::info::{Info, Profile, Signals, parameters};
 use crate::parts::ecm::{Bcn, Ecm, Limiter, Monitor, Rlt};
 use crate::units::{BitRate, Duration, FlowKey, Instant, PS_PER_S};
 use crate::{
@@ -78,9 +78,9 @@ impl Signal for Message {
         Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets (probe: 0)" },
     ];
 
-    /// Either kind, padded to the least of Ethernet.
+    /// A message's; probes are padded to the same.
     fn octets(&self) -> u16 {
-        64
+        Bcn::OCTETS
     }
 
     fn kind(&self) -> SignalKind {
@@ -113,6 +113,18 @@ impl Scheme for ExtendedEcm {
                       recover faster while it shows no queue.",
         parameters: Config::PARAMETERS,
         profiles: PROFILES,
+        set_point: Some("q_eq"),
+        signals: Some(Signals::backward(Bcn::OCTETS)),
+        tuned: &[
+            &["q_eq"],
+            &["w"],
+            &["gd_inverse"],
+            &["gi"],
+            &["sample_interval"],
+            &["probe_interval"],
+            &["latency_threshold"],
+            &["recovery_step"],
+        ],
         recovers_alone: false,
         raises_on_signal: true,
         integer_state: true,

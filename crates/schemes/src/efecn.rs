@@ -15,7 +15,7 @@
 use alloc::vec::Vec;
 
 use crate::info::values::{choice, octets};
-use crate::info::{Info, Profile, Threshold, choice, parameters};
+use crate::info::{Info, Profile, Signals, Threshold, choice, parameters};
 use crate::parts::explicit_rate::{ExplicitRate, Probe, RateAllocator};
 use crate::parts::regulators::{Regulators, Start};
 use crate::units::{BitRate, CpId, FlowKey, Instant};
@@ -73,7 +73,7 @@ impl Signal for Message {
 
     /// A probe's; BCN(0,0) is padded to the same.
     fn octets(&self) -> u16 {
-        64
+        Probe::OCTETS
     }
 
     fn kind(&self) -> SignalKind {
@@ -103,6 +103,9 @@ impl Scheme for EnhancedForwardExplicitRate {
                       with BCN(0,0), and probes raise them from there.",
         parameters: Config::PARAMETERS,
         profiles: PROFILES,
+        set_point: Some("q_eq"),
+        signals: Some(Signals::by_destination(Probe::OCTETS)),
+        tuned: &[&["q_eq"], &["interval"], &["a"], &["b"], &["c"], &["q_sc"]],
         recovers_alone: false,
         raises_on_signal: true,
         integer_state: true,

@@ -17,7 +17,7 @@
 //! Sources: paper 001, sections 2 to 5; the FECN pseudo-code as reposted.
 
 use crate::info::values::count;
-use crate::info::{Info, Profile, parameters};
+use crate::info::{Info, Profile, Signals, parameters};
 use crate::parts::explicit_rate::{ExplicitRate, Probe, RateAllocator};
 use crate::parts::regulators::{Regulators, Start};
 use crate::units::{BitRate, FlowKey, Instant};
@@ -53,6 +53,9 @@ impl Scheme for ForwardExplicitRate {
                       allow into the probe; the destination returns it.",
         parameters: Config::PARAMETERS,
         profiles: PROFILES,
+        set_point: Some("q_eq"),
+        signals: Some(Signals::by_destination(Probe::OCTETS)),
+        tuned: &[&["q_eq"], &["interval"], &["a"], &["b"], &["c"]],
         recovers_alone: false,
         raises_on_signal: true,
         integer_state: true,

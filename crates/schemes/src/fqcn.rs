@@ -15,14 +15,14 @@
 //! source of the sampled frame is told as in QCN. A part that rounds to 0 is not sent. How arrivals are estimated is
 //! [`flow_table`](crate::parts::flow_table)'s reading.
 
-use crate::info::{Info, parameters};
+use crate::info::{Info, Signals, parameters};
 use crate::none::Silent;
 use crate::parts::flow_table::{FlowTable, FlowTableParameters, Share};
 use crate::parts::notification::Cnm;
 use crate::parts::quantiser::{QntzFb, Quantise};
 use crate::parts::rate_limiter::{RateLimiter, RpConfig};
 use crate::parts::sampling_cp::{Sample, SamplingCp};
-use crate::qcn::{self, PAN_10G};
+use crate::qcn::{self, PAN_10G, TUNED};
 use crate::units::{BitRate, Instant};
 use crate::{Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, Scheme, To, Var};
 
@@ -52,6 +52,9 @@ impl Scheme for Fqcn {
         description: "QCN whose switches divide |Fb| among all flows that send their fair share or more.",
         parameters: Config::PARAMETERS,
         profiles: &[PAN_10G],
+        set_point: Some("q_eq"),
+        signals: Some(Signals::backward(Cnm::OCTETS)),
+        tuned: TUNED,
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,

@@ -1,5 +1,10 @@
 //! What a scheme says of itself: its parameters, profiles and properties. From here come the TOML keys, the JSON schema,
-//! `penstock schemes NAME` and the reference pages; nothing of it is written twice.
+//! `penstock schemes NAME`, the reference pages, and what the theory and the search for parameters know of a scheme; nothing
+//! of it is written twice.
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
 
 use crate::units::{BitRate, Duration, Octets};
 
@@ -18,12 +23,51 @@ pub struct Info {
     pub parameters: &'static [Parameter],
     /// Named sets of parameter values.
     pub profiles: &'static [Profile],
+    /// The parameter that says at which length the queue is to be held, a [`Unit::Threshold`]; `None` where none does.
+    pub set_point: Option<&'static str>,
+    /// How a source hears of its queue; `None` in a scheme without signals.
+    pub signals: Option<Signals>,
+    /// What an operator sets and a search for better values varies: each entry is a number among the parameters, followed by
+    /// those that take its value too.
+    pub tuned: &'static [&'static [&'static str]],
     /// Without signals, the rate returns to line rate by itself.
     pub recovers_alone: bool,
     /// A signal can raise the rate.
     pub raises_on_signal: bool,
     /// State is integer only, so that hardware can be held to it bit for bit.
     pub integer_state: bool,
+}
+
+/// How a source hears of its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signals {
+    /// The way of what tells it.
+    pub path: SignalPath,
+    /// Length of the control frame that reaches the source, with FCS, without preamble and gap.
+    pub octets: u16,
+}
+
+impl Signals {
+    /// The congestion point sends the source signals of `octets`.
+    #[must_use]
+    pub const fn backward(octets: u16) -> Self {
+        Self { path: SignalPath::Backward, octets }
+    }
+
+    /// The destination sends the source signals of `octets`.
+    #[must_use]
+    pub const fn by_destination(octets: u16) -> Self {
+        Self { path: SignalPath::ByDestination, octets }
+    }
+}
+
+/// The way from a queue to the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignalPath {
+    /// The congestion point sends a signal straight back.
+    Backward,
+    /// A data frame or a probe goes on to the destination, which sends a signal back.
+    ByDestination,
 }
 
 /// One parameter of a scheme.
@@ -41,6 +85,8 @@ pub struct Parameter {
     pub maximum: Value,
     /// What else holds it, if anything does.
     pub bound: Option<Bound>,
+    /// Where it has an effect; `None` for everywhere.
+    pub when: Option<Condition>,
     /// Standard and clause, managed object, or paper and equation.
     pub source: &'static str,
     /// What it does.
@@ -54,6 +100,15 @@ pub enum Bound {
     AtLeast(&'static str),
     /// A rate, not above that of the fastest line on which a flow begins: no source could obey it.
     AtMostLine,
+}
+
+/// That another parameter has one of some values.
+#[derive(Debug, Clone, Copy)]
+pub struct Condition {
+    /// The other parameter of the same scheme: a choice or a switch.
+    pub parameter: &'static str,
+    /// Its values.
+    pub values: &'static [Value],
 }
 
 /// A named set of parameter values, the same name wherever the set is meant.
@@ -118,6 +173,32 @@ impl Parameter {
             _ => false,
         }
     }
+
+    /// What it does, and where it has an effect, as text for people.
+    #[must_use]
+    pub fn meaning(&self) -> String {
+        match self.when {
+            Some(condition) => format!("{} Has an effect only where {condition}.", self.description),
+            None => self.description.into(),
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    /// As text for people: `` `sampling` is `probability` or `step` ``.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is ", self.parameter)?;
+        for (i, value) in self.values.iter().enumerate() {
+            let or = if i == 0 { "" } else { " or " };
+            match value {
+                Value::Choice(word) => write!(f, "{or}`{word}`")?,
+                Value::Switch(on) => write!(f, "{or}`{on}`")?,
+                Value::Int(number) => write!(f, "{or}`{number}`")?,
+                Value::Real(number) => write!(f, "{or}`{number}`")?,
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Info {
@@ -131,6 +212,14 @@ impl Info {
     #[must_use]
     pub fn profile(&self, name: &str) -> Option<&'static Profile> {
         self.profiles.iter().find(|p| p.name == name)
+    }
+
+    /// The length at which the queue is to be held under `values`, one for each parameter in their order.
+    #[must_use]
+    pub fn set_point(&self, values: &[Value]) -> Option<Octets> {
+        let name = self.set_point?;
+        let at = self.parameters.iter().position(|p| p.name == name)?;
+        Threshold::read(*values.get(at)?).map(|Threshold(octets)| Octets(octets))
     }
 }
 
@@ -266,8 +355,9 @@ macro_rules! choice {
 pub(crate) use choice;
 
 /// Declares a typed configuration and its parameter list at once:
-/// `name: Type = default, minimum ..= maximum; "source", "description";` (words and switches have no range). A range may
-/// be followed by a [`Bound`]: `at_least OTHER` or `at_most line`.
+/// `name: Type = default, minimum => maximum; "source", "description";` (words and switches have no range). A range may
+/// be followed by a [`Bound`]: `at_least OTHER` or `at_most line`. The description may be followed by a [`Condition`]:
+/// `when OTHER = "word" | "another word"`, or `when OTHER = true`.
 ///
 /// Lines `..part: List;` at the head take in the parameters of another declaration, as a field `part`: what two schemes
 /// share is declared once.
@@ -277,9 +367,20 @@ macro_rules! parameters {
     (@bound) => { None };
     (@bound at_least $other:ident) => { Some($crate::info::Bound::AtLeast(stringify!($other))) };
     (@bound at_most line) => { Some($crate::info::Bound::AtMostLine) };
+    (@when) => { None };
+    (@when $key:ident $($value:tt)+) => {
+        Some($crate::info::Condition {
+            parameter: stringify!($key),
+            values: &[$($crate::info::parameters!(@value $value)),+],
+        })
+    };
+    (@value true) => { $crate::info::Value::Switch(true) };
+    (@value false) => { $crate::info::Value::Switch(false) };
+    (@value $word:literal) => { $crate::info::Value::Choice($word) };
     ($(#[$doc:meta])* pub struct $config:ident {
         $(..$part:ident : $list:ty;)*
-        $($name:ident : $type:ty = $default:expr $(, $min:expr => $max:expr $(, $bound:ident $other:ident)?)?; $source:literal, $text:literal;)*
+        $($name:ident : $type:ty = $default:expr $(, $min:expr => $max:expr $(, $bound:ident $other:ident)?)?;
+            $source:literal, $text:literal $(, when $key:ident = $($value:tt)|+)?;)*
     }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq)]
@@ -299,6 +400,7 @@ macro_rules! parameters {
                         minimum,
                         maximum,
                         bound: $crate::info::parameters!(@bound $($($bound $other)?)?),
+                        when: $crate::info::parameters!(@when $($key $($value)+)?),
                         source: $source,
                         description: $text,
                     }
@@ -342,6 +444,7 @@ pub(crate) const fn joined<const N: usize>(lists: &[&[Parameter]]) -> [Parameter
         minimum: Value::Int(0),
         maximum: Value::Int(0),
         bound: None,
+        when: None,
         source: "",
         description: "",
     };
@@ -370,7 +473,7 @@ mod tests {
     #![allow(unreachable_pub, reason = "the macro declares public types")]
 
     use super::values::{count, switch};
-    use super::{Configuration, Value};
+    use super::{Condition, Configuration, Value};
 
     parameters! {
         /// What two schemes share.
@@ -384,8 +487,17 @@ mod tests {
         /// A scheme's own.
         pub struct Own {
             ..shared: Shared;
-            c: u32 = count(3), count(0) => count(9); "here", "Third.";
+            c: u32 = count(3), count(0) => count(9); "here", "Third.", when b = true;
         }
+    }
+
+    #[test]
+    fn a_parameter_says_where_it_has_an_effect() {
+        let [a, _, c] = Own::PARAMETERS else { panic!("three parameters") };
+        assert_eq!(a.meaning(), "First.");
+        assert_eq!(c.meaning(), "Third. Has an effect only where `b` is `true`.");
+        let words = Condition { parameter: "how", values: &[Value::Choice("so"), Value::Choice("otherwise")] };
+        assert_eq!(alloc::format!("{words}"), "`how` is `so` or `otherwise`");
     }
 
     #[test]

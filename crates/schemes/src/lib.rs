@@ -73,7 +73,7 @@ pub mod smcc;
 mod testing;
 pub mod units;
 
-pub use info::{Bound, Configuration, Info, Parameter, Profile, Unit, Value};
+pub use info::{Bound, Condition, Configuration, Info, Parameter, Profile, SignalPath, Signals, Unit, Value};
 pub use registry::{SCHEMES, SchemeConfig, Visitor};
 pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};
 

@@ -18,7 +18,7 @@
 
 use crate::Scheme;
 use crate::info::values::{choice, count, kbps, mbps, octets, real, switch, us};
-use crate::info::{Info, Profile, parameters};
+use crate::info::{Info, Profile, Signals, parameters};
 use crate::none::Silent;
 use crate::parts::notification::Cnm;
 use crate::parts::rate_limiter::{ByteResetParameters, LimiterParameters, RateLimiter, RateParameters, RpConfig};
@@ -87,6 +87,20 @@ pub const PAPER_BOTTLENECK: Profile = Profile {
     ],
 };
 
+/// What an operator of QCN sets.
+pub const TUNED: &[&[&str]] = &[
+    &["q_eq"],
+    &["w"],
+    &["gd_inverse"],
+    &["sample_base"],
+    &["sample_count"],
+    &["sample_probability", "sample_probability_max"],
+    &["rpg_byte_reset"],
+    &["rpg_time_reset"],
+    &["rpg_ai_rate"],
+    &["rpg_hai_rate"],
+];
+
 const PROFILES: &[Profile] = &[
     Profile {
         name: "ieee-2010",
@@ -148,6 +162,9 @@ impl Scheme for Qcn {
                       byte counter and timer.",
         parameters: Config::PARAMETERS,
         profiles: PROFILES,
+        set_point: Some("q_eq"),
+        signals: Some(Signals::backward(Cnm::OCTETS)),
+        tuned: TUNED,
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,

@@ -8,7 +8,7 @@
 
 use crate::Scheme;
 use crate::info::values::{switch, us};
-use crate::info::{Info, Profile, parameters};
+use crate::info::{Info, Profile, Signals, parameters};
 use crate::none::Silent;
 use crate::parts::notification::Cnm;
 use crate::parts::rate_calculator::ByteCycle;
@@ -59,6 +59,20 @@ impl RpConfig for Config {
     }
 }
 
+/// What an operator sets: QCN's parameters, K in place of the octets of a cycle.
+pub const TUNED: &[&[&str]] = &[
+    &["q_eq"],
+    &["w"],
+    &["gd_inverse"],
+    &["sample_base"],
+    &["sample_count"],
+    &["sample_probability", "sample_probability_max"],
+    &["k"],
+    &["rpg_time_reset"],
+    &["rpg_ai_rate"],
+    &["rpg_hai_rate"],
+];
+
 impl Scheme for QcnAdaptive {
     const INFO: Info = Info {
         name: "qcn-adaptive",
@@ -74,6 +88,9 @@ impl Scheme for QcnAdaptive {
                 settings: PAPER_BOTTLENECK.settings,
             },
         ],
+        set_point: Some("q_eq"),
+        signals: Some(Signals::backward(Cnm::OCTETS)),
+        tuned: TUNED,
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,

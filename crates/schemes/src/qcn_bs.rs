@@ -8,13 +8,13 @@
 //! lives, and what happens in a full table; each is an option or a rule stated there.
 
 use crate::Scheme;
-use crate::info::{Info, Profile, parameters};
+use crate::info::{Info, Profile, Signals, parameters};
 use crate::none::Silent;
 use crate::parts::limiter_table::{LimiterTable, TableConfig, TableParameters};
 use crate::parts::notification::Cnm;
 use crate::parts::rate_limiter::{ByteResetParameters, RateParameters};
 use crate::parts::sampling_cp::{CpConfig, CpParameters, SamplingCp};
-use crate::qcn::{PAN_10G, PAPER_BOTTLENECK};
+use crate::qcn::{PAN_10G, PAPER_BOTTLENECK, TUNED};
 use crate::units::BitRate;
 
 /// QCN with Bottleneck Selection.
@@ -58,6 +58,9 @@ impl Scheme for QcnBs {
                 settings: PAPER_BOTTLENECK.settings,
             },
         ],
+        set_point: Some("q_eq"),
+        signals: Some(Signals::backward(Cnm::OCTETS)),
+        tuned: TUNED,
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,

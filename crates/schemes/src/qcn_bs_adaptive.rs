@@ -8,14 +8,14 @@
 //! Source: paper 003 (Matsushima, Tanisawa, Yamamoto), section III.B, algorithm 1.
 
 use crate::Scheme;
-use crate::info::{Info, Profile, parameters};
+use crate::info::{Info, Profile, Signals, parameters};
 use crate::none::Silent;
 use crate::parts::limiter_table::{LimiterTable, TableConfig, TableParameters};
 use crate::parts::notification::Cnm;
 use crate::parts::rate_limiter::RateParameters;
 use crate::parts::sampling_cp::{CpConfig, CpParameters, SamplingCp};
 use crate::qcn::{PAN_10G, PAPER_BOTTLENECK};
-use crate::qcn_adaptive::AdaptiveParameters;
+use crate::qcn_adaptive::{AdaptiveParameters, TUNED};
 use crate::units::BitRate;
 
 /// QCN/BS integrated with Adaptive BC_LIMIT.
@@ -59,6 +59,9 @@ impl Scheme for QcnBsAdaptive {
                 settings: PAPER_BOTTLENECK.settings,
             },
         ],
+        set_point: Some("q_eq"),
+        signals: Some(Signals::backward(Cnm::OCTETS)),
+        tuned: TUNED,
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,

@@ -19,13 +19,13 @@
 //! who answers; and a rate limiter that is removed (the paper has permanent ones) takes F^ with it.
 
 use crate::info::values::choice;
-use crate::info::{Info, choice, parameters};
+use crate::info::{Info, Signals, choice, parameters};
 use crate::none::Silent;
 use crate::parts::notification::Cnm;
 use crate::parts::quantiser::QntzFb;
 use crate::parts::rate_limiter::{RateLimiter, RpConfig};
 use crate::parts::sampling_cp::SamplingCp;
-use crate::qcn::{self, PAN_10G, PAPER_MULTICAST};
+use crate::qcn::{self, PAN_10G, PAPER_MULTICAST, TUNED};
 use crate::units::{BitRate, CpId, FlowKey, Instant};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, To, Var,
@@ -71,6 +71,9 @@ impl Scheme for QcnMulticast {
                       congested answers.",
         parameters: Config::PARAMETERS,
         profiles: &[PAN_10G, PAPER_MULTICAST],
+        set_point: Some("q_eq"),
+        signals: Some(Signals::backward(Cnm::OCTETS)),
+        tuned: TUNED,
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,

@@ -22,7 +22,7 @@
 //! that one has a profile of its own.
 
 use crate::info::values::{choice, count, kbps, mbps, octets, real, switch};
-use crate::info::{Info, Profile, Threshold, choice, parameters};
+use crate::info::{Info, Profile, Signals, Threshold, choice, parameters};
 use crate::none::Silent;
 use crate::parts::ecm::Rlt;
 use crate::parts::gain::Gain;
@@ -99,16 +99,16 @@ parameters! {
     pub struct Config {
         q0: Threshold = octets(64_000), octets(100) => octets(2_147_483_647); "paper 004 section 5.2", "Target of the queue length, q0.";
         sampling: Even = choice("count"); "option; paper 004 section 2.2 says \"periodically with probability p\"", "Whether every n-th frame is sampled or each frame with a probability.";
-        sample_count: u32 = count(100), count(1) => count(1_000_000_000); "paper 004 (p = 0.01)", "Frames from one sample to the next (sampling = count).";
-        sample_probability: f64 = real(0.01), real(0.0) => real(1.0); "paper 004 (p = 0.01)", "Probability of a sample (sampling = probability).";
-        sample_jitter: f64 = real(0.0), real(0.0) => real(0.99); "option; BCN and QCN have 0.15", "Spread of the counted intervals (0.15 for ±15 %). At 0 a count can keep step with periodic traffic, and then samples some sources more often than others.";
-        first_interval: FirstInterval = choice("whole"); "option", "How long the first counted interval of a congestion point is.";
+        sample_count: u32 = count(100), count(1) => count(1_000_000_000); "paper 004 (p = 0.01)", "Frames from one sample to the next.", when sampling = "count";
+        sample_probability: f64 = real(0.01), real(0.0) => real(1.0); "paper 004 (p = 0.01)", "Probability of a sample.", when sampling = "probability";
+        sample_jitter: f64 = real(0.0), real(0.0) => real(0.99); "option; BCN and QCN have 0.15", "Spread of the counted intervals (0.15 for ±15 %). At 0 a count can keep step with periodic traffic, and then samples some sources more often than others.", when sampling = "count";
+        first_interval: FirstInterval = choice("whole"); "option", "How long the first counted interval of a congestion point is.", when sampling = "count";
         sample_dropped: bool = switch(true); "option", "Frames that the full queue refuses count for sampling.";
         ra: BitRate = mbps(256), kbps(1) => mbps(1_000_000); "paper 004 section 5.4, Ra and Rlarge", "Change of the rate in state A when the offset is ra_at; this sets alpha (with two stages the larger alpha).";
         ra_at: Octets = octets(64_000), octets(64) => octets(1_000_000_000); "option; the largest offset with q0 64 KB and a buffer of 128 KB", "Offset at which the change is ra.";
         two_stage: bool = switch(false); "paper 004 section 4.4", "Two values of alpha: the larger while the queue changes fast.";
-        ra_small: BitRate = mbps(128), kbps(1) => mbps(1_000_000); "paper 004 section 5.4, Rsmall", "Change of the rate in state A when the offset is ra_at and the queue changes by t1 or less (two_stage).";
-        t1: Octets = octets(8_000), octets(0) => octets(1_000_000_000); "paper 004 section 5.4, T1", "A change of the queue by more, up or down, calls for the larger alpha (two_stage).";
+        ra_small: BitRate = mbps(128), kbps(1) => mbps(1_000_000); "paper 004 section 5.4, Rsmall", "Change of the rate in state A when the offset is ra_at and the queue changes by t1 or less.", when two_stage = true;
+        t1: Octets = octets(8_000), octets(0) => octets(1_000_000_000); "paper 004 section 5.4, T1", "A change of the queue by more, up or down, calls for the larger alpha.", when two_stage = true;
         rb: BitRate = mbps(64), kbps(1) => mbps(1_000_000); "paper 004 section 5.4, Rb", "Change of the rate in state B when the growth is rb_at; this sets beta.";
         rb_at: Octets = octets(16_000), octets(64) => octets(1_000_000_000); "option; 8 to 16 KB fit the figures", "Growth at which the change is rb.";
         hold_change: bool = switch(false); "option; \"the maximum amount of the rate adjustment\", paper 004 section 5.2", "A change is never larger than ra and rb, whatever offset and growth.";
@@ -179,15 +179,19 @@ pub struct Notice {
     pub q_delta: i32,
 }
 
+impl Notice {
+    /// Length of the frame: that of a QCN notification, for it replaces one field of it by another.
+    pub const OCTETS: u16 = 64;
+}
+
 impl Signal for Notice {
     const VARS: &'static [Var] = &[
         Var { name: "q_off_octets", description: "queue length less the target, octets" },
         Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets" },
     ];
 
-    /// That of a QCN notification, for it replaces one field of it by another.
     fn octets(&self) -> u16 {
-        64
+        Self::OCTETS
     }
 
     fn vars(&self, row: &mut [i64]) {
@@ -204,6 +208,9 @@ impl Scheme for Smcc {
                       of the two changes the rate.",
         parameters: Config::PARAMETERS,
         profiles: PROFILES,
+        set_point: Some("q0"),
+        signals: Some(Signals::backward(Notice::OCTETS)),
+        tuned: &[&["q0"], &["ra"], &["rb"], &["ra_small"], &["t1"], &["sample_count"], &["sample_probability"]],
         recovers_alone: false,
         raises_on_signal: true,
         integer_state: true,

@@ -398,10 +398,43 @@ fn documented(info: &Info) -> Result<(), String> {
         rule([p.default, p.minimum, p.maximum].iter().all(|&v| p.accepts(v)), "defaults are in their ranges")?;
         rule(info.parameters[..i].iter().all(|other| other.name != p.name), "a parameter is declared once")?;
     }
+    for condition in info.parameters.iter().filter_map(|p| p.when) {
+        let of = info.parameter(condition.parameter).filter(|p| matches!(p.unit, Unit::Choice(_) | Unit::Switch));
+        let legal = of.is_some_and(|p| condition.values.iter().all(|&v| p.accepts(v)));
+        rule(legal, "a condition names a choice or a switch of the scheme, and values of it")?;
+    }
+    let is_threshold = |name| info.parameter(name).is_some_and(|p| p.unit == Unit::Threshold);
+    rule(info.set_point.is_none_or(is_threshold), "the set point is a length of the queue")?;
+    let names: Vec<&str> = info.tuned.iter().flat_map(|group| group.iter().copied()).collect();
+    for (i, name) in names.iter().enumerate() {
+        let number = info.parameter(name).is_some_and(|p| !matches!(p.unit, Unit::Choice(_) | Unit::Switch));
+        rule(number && !names[..i].contains(name), "what is tuned is a number of the scheme, named once")?;
+    }
     for (name, value) in info.profiles.iter().flat_map(|profile| profile.settings) {
         rule(info.parameter(name).is_some_and(|p| p.accepts(*value)), "profiles set parameters to legal values")?;
     }
     Ok(())
+}
+
+/// Whether a source hears of its queue as `INFO` says.
+fn tells_the_source<S: Scheme>(config: &S::Config) -> Result<(), String> {
+    let given = Typical::<S>::met(config);
+    let Some(signals) = S::INFO.signals else {
+        return if given.for_source.is_empty() {
+            Ok(())
+        } else {
+            Err("a source hears nothing in a scheme without signals".into())
+        };
+    };
+    let (told, by) = match signals.path {
+        SignalPath::Backward => (given.from_queue, "the congestion point tells the source"),
+        SignalPath::ByDestination => (given.from_destination, "the destination tells the source"),
+    };
+    if told == 0 {
+        return Err(by.into());
+    }
+    let long = given.for_source.iter().all(|signal| signal.octets() == signals.octets);
+    if long { Ok(()) } else { Err("a signal to a source is as long as `INFO` says".into()) }
 }
 
 struct Conformance;
@@ -409,7 +442,49 @@ struct Conformance;
 impl Visitor for Conformance {
     type Output = Result<(), String>;
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
-        conforms::<S>(&configs[0])
+        conforms::<S>(&configs[0])?;
+        tells_the_source::<S>(&configs[0])
+    }
+}
+
+/// What all roles answer to a fixed sequence of calls.
+struct Answers;
+
+impl Visitor for Answers {
+    type Output = String;
+    fn visit<S: Scheme>(self, configs: &[S::Config]) -> String {
+        let (mut words, mut log, config) = (Words(1), Log::default(), &configs[0]);
+        let calls: Vec<Call> = (0..1500)
+            .map(|i| match i % 8 {
+                0..3 => Call::Frame(1500),
+                3 => Call::Refused(1000),
+                4 => Call::Wait(words.draw() >> 14),
+                5 => Call::Timeout,
+                _ => Call::Leaves,
+            })
+            .collect();
+        let given = Typical::<S>::met(config);
+        let (mut cp, mut rp) = (S::Cp::new(config, place()), S::Rp::new(config, LINE));
+        drive_cp::<S>(&mut cp, &calls, &given, &mut words, &mut log).expect("a rule is kept");
+        drive_np::<S>(&mut S::Np::new(config, FLOWS[0]), &calls, &given, &mut words, &mut log).expect("a rule is kept");
+        drive_rp::<S>(&mut rp, &calls, &given, &mut words, &mut log).expect("a rule is kept");
+        log.text
+    }
+}
+
+/// The answers of a scheme with some of its parameters at other values than their defaults.
+fn answers(info: &Info, changes: &[(&str, Value)]) -> String {
+    let value = |p: &Parameter| changes.iter().find(|change| change.0 == p.name).map_or(p.default, |change| change.1);
+    let values: Vec<_> = info.parameters.iter().map(value).collect();
+    let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
+    SchemeConfig::visit(&[config], Answers)
+}
+
+/// All values of a choice or a switch.
+fn every_value(p: &Parameter) -> Vec<Value> {
+    match p.unit {
+        Unit::Choice(words) => words.iter().map(|&word| Value::Choice(word)).collect(),
+        _ => vec![Value::Switch(false), Value::Switch(true)],
     }
 }
 
@@ -447,6 +522,29 @@ fn every_member_of_mixed_conforms() {
 }
 
 #[test]
+fn a_parameter_has_no_effect_where_its_condition_does_not_hold() {
+    let (mut without, mut with) = (0, 0);
+    for info in SCHEMES {
+        for p in info.parameters {
+            let Some(condition) = p.when else { continue };
+            let other = info.parameter(condition.parameter).expect("a condition names a parameter");
+            for value in every_value(other) {
+                let [least, most] =
+                    [p.minimum, p.maximum].map(|end| answers(info, &[(other.name, value), (p.name, end)]));
+                let (differs, name) = (least != most, format!("{} of {} at {value:?}", p.name, info.name));
+                if condition.values.contains(&value) {
+                    with += usize::from(differs);
+                } else {
+                    without += 1;
+                    assert!(!differs, "{name}");
+                }
+            }
+        }
+    }
+    assert!(without > 20 && with > 20, "{without} without effect, {with} with one");
+}
+
+#[test]
 fn names_are_unique() {
     for (i, info) in SCHEMES.iter().enumerate() {
         assert!(SCHEMES[..i].iter().all(|other| other.name != info.name), "{} is registered twice", info.name);
@@ -460,6 +558,7 @@ fn names_are_unique() {
 fn a_broken_scheme_is_found_out() {
     use broken::{Broken, Config, Deaf};
     assert_eq!(conforms::<Broken<0>>(&Config), Ok(()), "the scheme that breaks nothing");
+    assert_eq!(tells_the_source::<Broken<0>>(&Config), Ok(()), "the scheme that breaks nothing");
     let found = [
         (conforms::<Broken<1>>(&Config), "within [minimum, line]"),
         (conforms::<Broken<2>>(&Config), "raises the rate only"),
@@ -481,7 +580,13 @@ fn a_broken_scheme_is_found_out() {
         (conforms::<Broken<18>>(&Config), "within [minimum, line]"),
         (conforms::<Broken<19>>(&Config), "to queues that the port has"),
         (conforms::<Broken<20>>(&Config), "the last frame of a flow is acknowledged"),
+        (conforms::<Broken<21>>(&Config), "the set point is a length of the queue"),
+        (conforms::<Broken<22>>(&Config), "a number of the scheme, named once"),
+        (conforms::<Broken<23>>(&Config), "a condition names a choice or a switch"),
+        (tells_the_source::<Broken<24>>(&Config), "as long as `INFO` says"),
+        (tells_the_source::<Broken<25>>(&Config), "hears nothing in a scheme without signals"),
         (conforms::<Deaf>(&Config), "only a scheme with acknowledgements has a window"),
+        (tells_the_source::<Deaf>(&Config), "the congestion point tells the source"),
     ];
     for (i, (result, rule)) in found.iter().enumerate() {
         let message = result.as_ref().expect_err("each breaks a rule");

@@ -34,18 +34,18 @@ parameters! {
         over_sampling: bool = switch(true); "paper 001 section 2", "Above Qsc frames are sampled every `sample_interval_severe`.";
         positive_below_q_eq: bool = switch(false); "option", "Positive messages are sent only while the queue is shorter than Qeq.";
         sample_interval: Octets = octets(75_000), octets(64) => octets(1_000_000_000), at_least sample_interval_severe; "paper 001 table 2, 2 %", "Octets between samples.";
-        sample_interval_severe: Octets = octets(15_000), octets(64) => octets(1_000_000_000); "paper 001 table 2, 10 %", "Octets between samples above Qsc (over_sampling).";
+        sample_interval_severe: Octets = octets(15_000), octets(64) => octets(1_000_000_000); "paper 001 table 2, 10 %", "Octets between samples above Qsc.", when over_sampling = true;
         sample_jitter: f64 = real(0.15), real(0.0) => real(0.99); "option; as QCN's", "Spread of the sampling intervals (0.15 for ±15 %); at 0, sources that send in step are sampled unevenly.";
         sample_dropped: bool = switch(true); "option", "Frames that the full queue refuses count for sampling.";
         gd_inverse: u32 = count(3750), count(1) => count(1_000_000_000); "paper 001 table 2, Gd = 0.0002667; rp_gd", "1/Gd: a unit of Fb, 64 octets, cuts the rate by Gd of it.";
         gi: f64 = real(8.0 / 15.0), real(0.0) => real(1000.0); "paper 001 table 2, Gi = 0.533; rp_gi", "Gi: a unit of Fb raises the rate by Gi Ru; rounded to 2^-32.";
         ru: BitRate = mbps(1), bps(1) => mbps(1000); "paper 001 table 2, Ru; rp_ru", "Ru, the unit of rate.";
         rmin: BitRate = mbps(10), bps(1) => mbps(1_000_000), at_most line; "option; rp_rmin", "Least rate, and the rate after a stop.";
-        tmax: Duration = us(500), us(1) => us(1_000_000); "option; rp_tmax", "The longest stop after BCN(0,0).";
+        tmax: Duration = us(500), us(1) => us(1_000_000); "option; rp_tmax", "The longest stop after BCN(0,0).", when bcn_00 = true;
         drift: bool = switch(false); "paper 001 section 2; rp_td, rp_rd", "Without messages the rate drifts upwards.";
-        td: Duration = us(1000), us(1) => us(1_000_000); "option; rp_td", "Time without a message after which the rate drifts by a step.";
-        rd: BitRate = mbps(1), bps(1) => mbps(1_000_000); "option; rp_rd", "The step of a drift.";
-        td_jitter: f64 = real(0.5), real(0.0) => real(0.99); "paper 001 section 2 (randomly)", "Spread of the drift's intervals (0.5 for ±50 %).";
+        td: Duration = us(1000), us(1) => us(1_000_000); "option; rp_td", "Time without a message after which the rate drifts by a step.", when drift = true;
+        rd: BitRate = mbps(1), bps(1) => mbps(1_000_000); "option; rp_rd", "The step of a drift.", when drift = true;
+        td_jitter: f64 = real(0.5), real(0.0) => real(0.99); "paper 001 section 2 (randomly)", "Spread of the drift's intervals (0.5 for ±50 %).", when drift = true;
     }
 }
 
@@ -64,6 +64,9 @@ pub struct Bcn {
 }
 
 impl Bcn {
+    /// Length of the frame, padded to the least of Ethernet.
+    pub const OCTETS: u16 = 64;
+
     /// BCN(0,0).
     #[must_use]
     pub fn is_stop(&self) -> bool {
@@ -77,9 +80,8 @@ impl Signal for Bcn {
         Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets" },
     ];
 
-    /// Padded to the least of Ethernet.
     fn octets(&self) -> u16 {
-        64
+        Self::OCTETS
     }
 
     fn vars(&self, row: &mut [i64]) {

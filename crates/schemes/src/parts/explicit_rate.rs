@@ -103,7 +103,7 @@ parameters! {
         load: Load = choice("accepted"); "paper 001 does not say", "Whether frames that the full queue refuses count as load.";
         load_probes: bool = switch(false); "paper 001 does not say", "Probes count as load, and as octets that left where the capacity is measured. (f(q) spans 0.2 % below Qeq, so that 64 octets a flow and interval are seen.) Probes on their way back do not: no congestion point sees them.";
         averaging: Averaging = choice("always"); "FECN pseudo-code, exponential averaging", "When the new rate is averaged with the old one.";
-        averaging_weight: f64 = real(0.5), real(0.0) => real(1.0); "FECN pseudo-code", "Weight of the new rate in the average, rounded to 1/1 000 000.";
+        averaging_weight: f64 = real(0.5), real(0.0) => real(1.0); "FECN pseudo-code", "Weight of the new rate in the average, rounded to 1/1 000 000.", when averaging = "turns" | "always";
         limited_increase: bool = switch(false); "FECN pseudo-code", "Beyond Qeq the rate rises by C/`rmin_n0` an interval at most.";
         capacity_adjustment: bool = switch(false); "FECN pseudo-code", "The rate is scaled by the last change of capacity, in anticipation of the next.";
         min_rate: BitRate = mbps(1), mbps(1) => mbps(1_000_000), at_most line; "FECN tag, unit of its rate field", "The least rate that a switch advertises.";
@@ -130,6 +130,9 @@ pub struct Probe {
 }
 
 impl Probe {
+    /// Length of the frame: the tag's 20 octets (paper 001), padded to the least of Ethernet.
+    pub const OCTETS: u16 = 64;
+
     /// A probe that leaves its source.
     #[must_use]
     pub fn new(round: u32) -> Self {
@@ -147,9 +150,8 @@ impl Signal for Probe {
     const VARS: &'static [Var] =
         &[Var { name: "probe_rate_bps", description: "rate of the probe, bit/s; -1: unlimited" }];
 
-    /// The tag's 20 octets (paper 001), padded to the least of Ethernet.
     fn octets(&self) -> u16 {
-        64
+        Self::OCTETS
     }
 
     fn kind(&self) -> SignalKind {

@@ -77,7 +77,7 @@ parameters! {
         entry_create: EntryCreate = choice("any"); "paper 003 algorithm 1; Pan", "Which notification makes an entry: any, or one whose queue is above the set point.";
         bs_first: BsFirst = choice("create-then-decrease"); "paper 003 algorithm 1", "What the notification that makes an entry does to it: decreases it from the line rate, or nothing (as printed).";
         entry_release: EntryRelease = choice("line-rate"); "option; not in paper 003", "What removes an entry.";
-        entry_idle_time: Duration = us(100_000), us(1) => us(1_000_000_000); "option", "How long an entry must be without notification to be removed (entry_release = idle).";
+        entry_idle_time: Duration = us(100_000), us(1) => us(1_000_000_000); "option", "How long an entry must be without notification to be removed.", when entry_release = "idle";
     }
 }
 

@@ -18,6 +18,9 @@ pub struct Cnm {
 }
 
 impl Cnm {
+    /// Length of the frame without encapsulated data: headers, CN-TAG, 24 octets of PDU, padding, FCS.
+    pub const OCTETS: u16 = 64;
+
     /// What congestion point `cp` says of `measure`, with feedback value `fb`.
     #[must_use]
     pub fn new(cp: CpId, fb: QntzFb, measure: Measure) -> Self {
@@ -32,9 +35,8 @@ impl Signal for Cnm {
         Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets" },
     ];
 
-    /// Without encapsulated data: headers, CN-TAG, 24 octets of PDU, padding, FCS.
     fn octets(&self) -> u16 {
-        64
+        Self::OCTETS
     }
 
     fn vars(&self, row: &mut [i64]) {

@@ -55,10 +55,10 @@ parameters! {
         rpg_threshold: u32 = count(5), count(1) => count(1000); "rpgThreshold", "Cycles of Fast Recovery.";
         fr_cycles: FrCycles = choice("threshold"); "papers 000, 002; paper 003 algorithm 1", "Active Increase begins beyond rpg_threshold cycles, or with cycle number rpg_threshold.";
         timer_on: bool = switch(true); "option; off in paper 004", "Whether the timer exists.";
-        rpg_time_reset: Duration = us(15_000), us(1) => us(1_000_000_000); "rpgTimeReset; TIMER_PERIOD", "Length of a timer cycle.";
+        rpg_time_reset: Duration = us(15_000), us(1) => us(1_000_000_000); "rpgTimeReset; TIMER_PERIOD", "Length of a timer cycle.", when timer_on = true;
         cycle_halving: CycleHalving = choice("per-counter"); "papers 000, 002, 003", "When cycles are halved.";
         jitter_rp: JitterRp = choice("reload"); "Pan; paper 002", "Which cycles are jittered: all but the first after a notification, all, or none.";
-        rp_jitter: f64 = real(0.15), real(0.0) => real(0.99); "paper 002 section 2", "Spread of the cycles (0.15 for ±15 %).";
+        rp_jitter: f64 = real(0.15), real(0.0) => real(0.99); "paper 002 section 2", "Spread of the cycles (0.15 for ±15 %).", when jitter_rp = "reload" | "always";
         rpg_ai_rate: BitRate = mbps(5), mbps(0) => mbps(1_000_000); "rpgAiRate; AI_INC", "R_AI, the step of Active Increase.";
         rpg_hai_rate: BitRate = mbps(50), mbps(0) => mbps(1_000_000); "rpgHaiRate; HAI_INC", "R_HAI, the step of Hyper-Active Increase.";
         hai_multiplier: HaiMultiplier = choice("min-count"); "Pan; 802.1Qau; papers 000, 002, 003", "The factor of R_HAI.";
@@ -83,7 +83,7 @@ parameters! {
     pub struct LimiterParameters {
         rl_create: RlCreate = choice("above-set-point"); "Pan; 802.1Qau", "What makes a rate limiter.";
         rl_release: RlRelease = choice("line-rate"); "Pan", "What removes a rate limiter.";
-        rl_idle_time: Duration = us(100_000), us(1) => us(1_000_000_000); "option", "How long a limiter must be idle to be removed (rl_release = idle).";
+        rl_idle_time: Duration = us(100_000), us(1) => us(1_000_000_000); "option", "How long a limiter must be idle to be removed.", when rl_release = "idle";
     }
 }
 

@@ -39,13 +39,13 @@ parameters! {
         send_qf0: bool = switch(false); "option; Pan sends none", "Send a notification for Fb < 0 that quantises to 0.";
         qold_update: QoldUpdate = choice("every-sample"); "Pan; papers 000, 002, 003", "When the queue length that q_delta refers to is stored: at every sample, or when a message is sent (so the wording of papers 000, 002 and 003; their results fit every sample).";
         sampling: Sampling = choice("table"); "paper 002 table 1; papers 000, 004", "How frames are sampled: byte counter with table, probability that rises or jumps with the feedback value, count, or every frame.";
-        sample_base: Octets = octets(150_000), octets(10_000) => octets(1_000_000_000); "cpSampleBase, CpMinSampleBase", "Octets between samples at feedback value 0 (sampling = table).";
-        sample_table: Table = choice("paper"); "paper 002 table 1; 802.1Qau", "Intervals of the table: the paper's rounded values, or base / (k + 1).";
-        sample_jitter: f64 = real(0.15), real(0.0) => real(0.99); "paper 002 section 2", "Spread of the sampling intervals (0.15 for ±15 %).";
-        sample_count: u32 = count(100), count(1) => count(1_000_000_000); "option", "Frames between samples (sampling = count).";
-        sample_probability: f64 = real(0.01), real(0.0) => real(1.0); "paper 004", "Probability of a sample at feedback value 0 (sampling = probability, step).";
-        sample_probability_max: f64 = real(0.01), real(0.0) => real(1.0); "paper 000", "Probability of a sample at feedback value 63; linear in between (sampling = probability), or the same from sample_step on (sampling = step).";
-        sample_step: u32 = count(32), count(1) => count(63); "option", "Feedback value at which the probability of a sample jumps (sampling = step).";
+        sample_base: Octets = octets(150_000), octets(10_000) => octets(1_000_000_000); "cpSampleBase, CpMinSampleBase", "Octets between samples at feedback value 0.", when sampling = "table";
+        sample_table: Table = choice("paper"); "paper 002 table 1; 802.1Qau", "Intervals of the table: the paper's rounded values, or base / (k + 1).", when sampling = "table";
+        sample_jitter: f64 = real(0.15), real(0.0) => real(0.99); "paper 002 section 2", "Spread of the sampling intervals (0.15 for ±15 %).", when sampling = "table";
+        sample_count: u32 = count(100), count(1) => count(1_000_000_000); "option", "Frames between samples.", when sampling = "count";
+        sample_probability: f64 = real(0.01), real(0.0) => real(1.0); "paper 004", "Probability of a sample at feedback value 0.", when sampling = "probability" | "step";
+        sample_probability_max: f64 = real(0.01), real(0.0) => real(1.0); "paper 000", "Probability of a sample at feedback value 63; linear in between (sampling = probability), or the same from sample_step on (sampling = step).", when sampling = "probability" | "step";
+        sample_step: u32 = count(32), count(1) => count(63); "option", "Feedback value at which the probability of a sample jumps.", when sampling = "step";
         sample_dropped: bool = switch(true); "option", "Frames that the full queue refuses count for sampling; without them fixed-rate sources can lock in phase with a full queue.";
     }
 }

@@ -21,17 +21,24 @@ impl Configuration for Config {
     }
 }
 
-/// Rule 8: a parameter without source and text.
-const UNDOCUMENTED: &[Parameter] = &[Parameter {
+const GAIN: Parameter = Parameter {
     name: "gain",
     unit: Unit::Count,
     default: Value::Int(4),
     minimum: Value::Int(4),
     maximum: Value::Int(5),
     bound: None,
-    source: "",
-    description: "",
-}];
+    when: None,
+    source: "this test",
+    description: "Does nothing.",
+};
+
+/// Rule 8: a parameter without source and text.
+const UNDOCUMENTED: &[Parameter] = &[Parameter { source: "", description: "", ..GAIN }];
+
+/// Rule 23: a parameter that has an effect where a number has a value.
+const CONDITIONAL: &[Parameter] =
+    &[Parameter { when: Some(Condition { parameter: "gain", values: &[Value::Int(4)] }), ..GAIN }];
 
 /// Who sent it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,8 +64,23 @@ impl<const RULE: u8> Scheme for Broken<RULE> {
         title: "Broken",
         source: "this test",
         description: "Breaks a rule.",
-        parameters: if RULE == 8 { UNDOCUMENTED } else { &[] },
+        parameters: match RULE {
+            8 => UNDOCUMENTED,
+            23 => CONDITIONAL,
+            _ => &[GAIN],
+        },
         profiles: &[],
+        // Rule 21: no length.
+        set_point: if RULE == 21 { Some("gain") } else { None },
+        signals: match RULE {
+            // Rule 24: longer than it says.
+            24 => Some(Signals::backward(63)),
+            // Rule 25: unsaid.
+            25 => None,
+            _ => Some(Signals::backward(64)),
+        },
+        // Rule 22: twice.
+        tuned: if RULE == 22 { &[&["gain"], &["gain"]] } else { &[&["gain"]] },
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,
@@ -293,7 +315,7 @@ impl<const RULE: u8> ReactionPoint<Broken<RULE>> for Rp<RULE> {
 pub(crate) struct Deaf;
 
 impl Scheme for Deaf {
-    const INFO: Info = Info { parameters: &[], ..Broken::<0>::INFO };
+    const INFO: Info = Broken::<0>::INFO;
     type Config = Config;
     type Tag = ();
     type Echo = Never;

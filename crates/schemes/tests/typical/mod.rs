@@ -16,6 +16,10 @@ use crate::{FLOWS, LINE, Nobody, Words, frame, place};
 pub(crate) struct Typical<S: Scheme> {
     /// Signals that reached the source.
     pub(crate) for_source: Vec<S::Signal>,
+    /// How many of them the congestion point sent.
+    pub(crate) from_queue: usize,
+    /// How many of them the notification point sent.
+    pub(crate) from_destination: usize,
     /// Signals (probes) that reached the destination.
     pub(crate) for_destination: Vec<S::Signal>,
     /// Signals from one congestion point to the one before it.
@@ -31,6 +35,13 @@ pub(crate) struct Typical<S: Scheme> {
 /// Keeps signals with their addressees.
 struct Sent<S: Scheme>(Vec<(To, S::Signal)>);
 
+impl<S: Scheme> Sent<S> {
+    /// How many signals for sources wait.
+    fn for_sources(&self) -> usize {
+        self.0.iter().filter(|(to, _)| matches!(to, To::Source(_))).count()
+    }
+}
+
 impl<S: Scheme> Out<S> for Sent<S> {
     fn send(&mut self, to: To, _: Class, signal: S::Signal) {
         self.0.push((to, signal));
@@ -39,8 +50,16 @@ impl<S: Scheme> Out<S> for Sent<S> {
 
 impl<S: Scheme> Typical<S> {
     pub(crate) fn of(config: &S::Config) -> Self {
+        let met = Self::met(config);
+        Self { least_rate: met.least(config), ..met }
+    }
+
+    /// Without the least rate, which takes much longer to find: it is 0.
+    pub(crate) fn met(config: &S::Config) -> Self {
         let mut typical = Self {
             for_source: Vec::new(),
+            from_queue: 0,
+            from_destination: 0,
             for_destination: Vec::new(),
             for_previous_hop: Vec::new(),
             echoes: Vec::new(),
@@ -48,7 +67,6 @@ impl<S: Scheme> Typical<S> {
             least_rate: 0,
         };
         typical.run(config);
-        typical.least_rate = typical.least(config);
         typical
     }
 
@@ -74,15 +92,19 @@ impl<S: Scheme> Typical<S> {
             }
             let release = Release { flow: FLOWS[0], octets: 1500, seq: Octets(0), last: false };
             let mut tag = rp.on_send(now, release, &mut words, &mut out);
+            let before = out.for_sources();
             if cp.next_timeout().is_some_and(|at| at <= now) {
                 cp.on_timeout(now, &queue, &mut words, &mut out);
             }
             cp.on_arrival(now, frame(1500, &mut tag), Fate::Queued, &queue, &mut words, &mut out);
             cp.on_departure(now, frame(1500, &mut tag), &queue);
+            self.from_queue += out.for_sources() - before;
+            let before = out.for_sources();
             if np.next_timeout().is_some_and(|at| at <= now) {
                 np.on_timeout(now, &mut words, &mut out);
             }
             np.on_frame(now, frame(1500, &mut tag), &mut words, &mut out);
+            self.from_destination += out.for_sources() - before;
             if let Some(echo) = np.acknowledge(now, frame(1500, &mut tag)) {
                 self.echoes.push(echo);
                 let ack = Ack { acked: Octets(1500), lost: Octets(0), rtt: Duration::from_us(10 + len / 1250), echo };
@@ -107,7 +129,9 @@ impl<S: Scheme> Typical<S> {
                         To::Destination(_) => {
                             cp.on_probe_departure(now, &mut signal, &queue);
                             self.for_destination.push(signal);
+                            let before = out.for_sources();
                             np.on_signal(now, FLOWS[0], signal, &mut words, &mut out);
+                            self.from_destination += out.for_sources() - before;
                         }
                     }
                 }
