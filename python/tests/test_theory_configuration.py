@@ -71,10 +71,15 @@ def test_rates_count_the_wire_overhead_and_the_queue_does_not() -> None:
     assert period.forward_delay_s == pytest.approx(8.192e-6 + 5e-6)
 
 
-def test_signals_by_the_destination_take_the_whole_way() -> None:
-    period = configuration(dumbbell(flow=flows()), scheme="dcqcn")
-    # From the queue two frames' times and 7 + 5 us on; back three of 64 octets and 5 + 7 + 5 us.
-    assert period.feedback_delay_s == pytest.approx(2 * 8e-6 + 12e-6 + 3 * 0.512e-6 + 17e-6)
+@pytest.mark.parametrize(("scheme", "octets"), [("dcqcn", 78), ("fecn", 64)])
+def test_signals_by_the_destination_take_the_whole_way(scheme: str, octets: int) -> None:
+    period = configuration(dumbbell(flow=flows()), scheme=scheme)
+    # From the queue two frames' times and 7 + 5 us on; back three of a signal's and 5 + 7 + 5 us.
+    assert period.feedback_delay_s == pytest.approx(2 * 8e-6 + 12e-6 + 3 * octets * 8e-9 + 17e-6)
+
+
+def test_without_signals_there_is_no_feedback_delay() -> None:
+    assert configuration(dumbbell(flow=flows()), scheme="none").feedback_delay_s == 0
 
 
 def test_ideal_feedback_has_its_delay() -> None:

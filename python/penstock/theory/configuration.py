@@ -8,16 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from penstock._core import PenstockError
+from penstock.catalogue import about
 from penstock.scenario import AssignedScheme, Description, FlowDescription, Scenario
 
 BITS_PER_OCTET = 8
 
 # Traffic that fills a link but for less than this share of it leaves the queue of the link empty.
 _SATURATED = 0.999
-# Schemes whose signals go by the destination; all others' go back from the queue.
-_BY_DESTINATION = {"fecn", "dcqcn"}
-# A signal is a frame of least length.
-_SIGNAL_OCTETS = 64
 # Delays count as one, their mean, if the shortest is at least this share of the longest.
 _ALIKE = 0.5
 
@@ -277,16 +274,19 @@ class _Period:
         return sum(BITS_PER_OCTET * octets / self.rate_bps[name] + self.links[name]["latency_s"] for name in links)
 
     def _feedback_s(self, flow: FlowDescription, link: str, frame_octets: float) -> float:
-        """What a signal takes from a sample at ``link`` to the source, s."""
+        """What a signal takes from a sample at ``link`` to the source, s; 0 for a scheme without signals."""
         fixed = self.plan["feedback_s"]
         if fixed is not None:
             return fixed
         before = self._before(flow, link)
-        if self._scheme()["name"] not in _BY_DESTINATION:
-            return self._delay_s([back for _, back in before], _SIGNAL_OCTETS)
+        signals = about(self._scheme()["name"])["signals"]
+        if signals is None:
+            return 0.0
+        if signals["path"] == "backward":
+            return self._delay_s([back for _, back in before], signals["octets"])
         hops = flow["hops"]
         onwards = self._delay_s([hop["link"] for hop in hops[len(before) :]], frame_octets)
-        return onwards + self._delay_s([hop["back"] for hop in hops], _SIGNAL_OCTETS)
+        return onwards + self._delay_s([hop["back"] for hop in hops], signals["octets"])
 
     def _same(self, what: str, unit: str, values: Sequence[float], alike: float = 1.0) -> float:
         """The value that all flows have; the smallest is at least the share ``alike`` of the largest."""

@@ -1,7 +1,7 @@
 """Which parameters are tuned, and between which bounds.
 
-An operator sets set points, gains, sampling, step sizes and timers. What a scheme's words (such as QCN's `sampling`)
-leave without effect is not tuned. Bounds reach from an eighth of the scenario's and the standard's values to eight
+The scheme says what an operator sets, and where it has an effect: what its words (such as QCN's `sampling`) leave
+without effect is not tuned. Bounds reach from an eighth of the scenario's and the standard's values to eight
 times them, within the catalogue's range, the buffer and the line.
 """
 
@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor, log10
 
-from penstock.catalogue import Parameter, schemes
+from penstock.catalogue import Condition, Parameter, about
 from penstock.scenario import Scenario
 from penstock.theory.axes import read
 from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.models import DELAYED
 
 _SPAN = 8.0
 """Bounds are so many times below and above the values that are known."""
@@ -22,49 +23,6 @@ _DIGITS = 3
 
 _ROOM = 0.75
 """The largest share of the buffer that a set point takes: above it there has to be room for what is on its way."""
-
-# What is tuned, with the word that has to be set for it to have an effect.
-_TUNED: dict[str, dict[str, tuple[str, object] | None]] = {
-    "qcn": {
-        "q_eq": None,
-        "w": None,
-        "gd_inverse": None,
-        "sample_base": ("sampling", "table"),
-        "sample_count": ("sampling", "count"),
-        "sample_probability": ("sampling", "probability"),
-        "rpg_byte_reset": None,
-        "rpg_time_reset": ("timer_on", True),
-        "rpg_ai_rate": None,
-        "rpg_hai_rate": None,
-    },
-    "smcc": {
-        "q0": None,
-        "ra": None,
-        "rb": None,
-        "ra_small": ("two_stage", True),
-        "t1": ("two_stage", True),
-        "sample_count": ("sampling", "count"),
-        "sample_probability": ("sampling", "probability"),
-    },
-    "bcn": {"q_eq": None, "w": None, "gd_inverse": None, "gi": None, "sample_interval": None},
-    "fecn": {"q_eq": None, "interval": None, "a": None, "b": None, "c": None},
-    "dcqcn": {
-        "k_min": None,
-        "k_max": None,
-        "p_max": None,
-        "g_inverse": None,
-        "alpha_time": None,
-        "byte_reset": ("counters", "both"),
-        "time_reset": None,
-        "r_ai": None,
-        "r_hai": None,
-    },
-}
-
-# Lengths of the queue, which the buffer bounds.
-_SET_POINTS = {"q_eq", "q0", "k_min", "k_max"}
-# The model of QCN asks that both are the same.
-_TOGETHER = {("qcn", "sample_probability"): ("sample_probability_max",)}
 
 
 @dataclass(frozen=True)
@@ -145,15 +103,13 @@ def knobs(own: Configuration, standard: Mapping[str, float | str | bool], keys: 
     Raises:
         Unsuited: the scheme has nothing to tune, a key is none of its numbers, or its bounds are not legal.
     """
-    if own.scheme not in _TUNED:
-        raise Unsuited(f"{own.scheme} has no fluid model to tune it with", f"{', '.join(_TUNED)} have one")
-    (about,) = (scheme for scheme in schemes() if scheme["name"] == own.scheme)
-    numbers = {p["name"]: p for p in about["parameters"] if p["minimum"] is not None}
+    if own.scheme not in DELAYED:
+        raise Unsuited(f"{own.scheme} has no fluid model to tune it with", f"{', '.join(DELAYED)} have one")
+    known = about(own.scheme)
+    numbers = {p["name"]: p for p in known["parameters"] if p["minimum"] is not None}
     if not keys:
-        usual = (
-            name for name, word in _TUNED[own.scheme].items() if word is None or own.parameters[word[0]] == word[1]
-        )
-        found = [_usual(own, numbers[name], standard) for name in usual if own.number(name) > 0]
+        usual = [numbers[group[0]] for group in known["tuned"]]
+        found = [_usual(own, p, standard) for p in usual if _idle(own, p) is None and own.number(p["name"]) > 0]
     else:
         found = [_asked(own, key, numbers, standard) for key in keys]
     for knob in found:
@@ -171,11 +127,12 @@ def _asked(
     if axis.name not in numbers:
         raise Unsuited(f"{key} is no parameter of {own.scheme}", f"`penstock schemes {own.scheme}` lists them")
     parameter = numbers[axis.name]
-    word = _TUNED[own.scheme].get(axis.name)
-    if word is not None and own.parameters[word[0]] != word[1]:
+    idle = _idle(own, parameter)
+    if idle is not None:
+        other = idle["parameter"]
         raise Unsuited(
-            f"{key} has no effect while {word[0]} is {_word(own.parameters[word[0]])}",
-            f"--set schemes.{own.scheme}.{word[0]}={_word(word[1])}, or leave it out",
+            f"{key} has no effect while {other} is {_word(own.parameters[other])}",
+            f"--set schemes.{own.scheme}.{other}={_word(idle['values'][0])}, or leave it out",
         )
     if not equals:
         if own.number(axis.name) <= 0:
@@ -195,14 +152,21 @@ def _usual(own: Configuration, parameter: Parameter, standard: Mapping[str, floa
     name, unit = parameter["name"], parameter["unit"]
     known = [value for value in (own.number(name), float(standard[name])) if value > 0] or [1.0]
     least, most = float(parameter["minimum"]), float(parameter["maximum"])
-    if name in _SET_POINTS:
+    if parameter["queue_length"]:
         # A set point of less than a frame empties the queue at every sample.
         least, most = max(least, own.frame_octets), min(most, _ROOM * own.buffer_octets)
     elif unit == "bit/s":
         most = min(most, own.line_rate_bps)
-    knob = Knob(f"schemes.{own.scheme}.{name}", name, unit, least, most, _TOGETHER.get((own.scheme, name), ()))
+    also = {group[0]: tuple(group[1:]) for group in about(own.scheme)["tuned"]}
+    knob = Knob(f"schemes.{own.scheme}.{name}", name, unit, least, most, also.get(name, ()))
     low, high = (knob.snapped(value) for value in (min(known) / _SPAN, max(known) * _SPAN))
     return replace(knob, low=low, high=high)
+
+
+def _idle(own: Configuration, parameter: Parameter) -> Condition | None:
+    """The condition of a parameter that has no effect as its scheme is set; None for one that has."""
+    when = parameter["when"]
+    return when if when is not None and own.parameters[when["parameter"]] not in when["values"] else None
 
 
 def _word(value: object) -> str:
