@@ -22,8 +22,9 @@ from penstock.theory.cycle import settled
 from penstock.theory.linear import Array, DelaySystem, margins
 from penstock.theory.linearisation import is_at_rest, linearise
 from penstock.theory.margin import modes_beside_each, restless, stack_models, why_confined
-from penstock.theory.models import model_of
+from penstock.theory.models import kind_of, model_of
 from penstock.theory.models.base import FluidModel
+from penstock.theory.planar import theorem_of
 
 Metric = Literal["margin", "sliding", "amplitude", "utilization"]
 
@@ -162,9 +163,10 @@ def draw_up(
     """
     base = configuration(scenario, scheme=scheme, profile=profile, at_s=at_s)
     told = progress or (lambda _: None)
-    if metric == "margin" and base.scheme == "smcc":
-        raise Unsuited("SMCC's equilibrium lies on its switching lines and has no margin", 'take metric="amplitude"')
-    if metric == "sliding" and base.scheme != "qcn":
+    if metric == "margin" and not kind_of(base.scheme).linear:
+        reason = f"{base.scheme.upper()}'s equilibrium lies on its switching lines and has no margin"
+        raise Unsuited(reason, 'take metric="amplitude"')
+    if metric == "sliding" and theorem_of(base.scheme) != 2:
         raise Unsuited(f"{base.scheme}: a map of sliding is one of theorem 2, on QCN", 'take metric="amplitude"')
     shape = len(y.values), len(x.values)
     grid = [(row, column) for row in range(shape[0]) for column in range(shape[1])]

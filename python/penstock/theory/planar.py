@@ -17,7 +17,7 @@ are models here:
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 
@@ -72,6 +72,14 @@ class Plane(Protocol):
         """Return (x', y') in frames/s and frames/s² under law 0 or 1."""
 
 
+class Switched(Plane, Protocol):
+    """A plane whose switching lines are drawn."""
+
+    @property
+    def on_axes(self) -> bool:
+        """Whether they are the axes, and the motion slides along all of y = 0: theorem 3."""
+
+
 @dataclass(frozen=True)
 class QcnPlane:
     """QCN without delay, equations (16) to (18).
@@ -97,6 +105,10 @@ class QcnPlane:
     grows_with_rate: bool = False
     names: tuple[str, str] = ("rate decrease", "Fast Recovery")
 
+    scheme: ClassVar[str] = QcnModel.scheme
+    theorem: ClassVar[int] = 2
+    on_axes: ClassVar[bool] = False
+
     @classmethod
     def of(cls, given: Configuration, *, model: Model = "sampled", target_bps: float | None = None) -> Self:
         """Return the plane of a configuration.
@@ -109,7 +121,7 @@ class QcnPlane:
         Raises:
             Unsuited: the scheme is not QCN, or samples more often the larger |Fb| is; or a target rate that is none.
         """
-        _is(given, "qcn")
+        _of_scheme(given, cls.scheme)
         rate_bps = given.line_rate_bps if target_bps is None else target_bps
         if not 0 < rate_bps < math.inf:
             raise Unsuited(f"a target rate of {rate_bps:g} bit/s is none", "a rate above 0, for instance 1e9")
@@ -149,6 +161,16 @@ class QcnPlane:
         gain = self.gain * (y + self.capacity_fps) / self.capacity_fps if self.grows_with_rate else self.gain
         return laws.qcn_decrease(x, y, self.weight_s, gain, self.capacity_fps)
 
+    @property
+    def stiffness(self) -> float:
+        """Gd C of equation (19), 1/s²."""
+        return self.gain * self.capacity_fps
+
+    @property
+    def slow_per_s(self) -> float:
+        """How fast the slower of its motions goes, 1/s."""
+        return 1 / (2 * self.cycle_s)
+
     def sliding_to_frames(self) -> float:
         """Return the largest x0 from which QCN slides (inequality 24), frames; infinity if all do, 0 if none."""
         reach = float(theorems.recovery_right(self.weight_s, self.excess_fps))
@@ -177,17 +199,23 @@ class SmccPlane:
     limits: Limits = Limits()
     names: tuple[str, str] = ("state A", "state B")
 
+    scheme: ClassVar[str] = SmccModel.scheme
+    theorem: ClassVar[int] = 3
+    on_axes: ClassVar[bool] = True
+
     @classmethod
-    def of(cls, given: Configuration, *, model: Model = "sampled") -> Self:
+    def of(cls, given: Configuration, *, model: Model = "sampled", target_bps: float | None = None) -> Self:
         """Return the plane of a configuration; of two stages, with the larger alpha.
 
         a1 = N alpha, b2 = N beta/(pC) by the paper; per second, with p C/N messages to each source, a1 = alpha p C and
         b2 = beta, both with C as the sources have it and p C of (13) as the whole link has it.
 
         Raises:
-            Unsuited: the scheme is not SMCC.
+            Unsuited: the scheme is not SMCC, or a target rate is given: its sources have none.
         """
-        _is(given, "smcc")
+        _of_scheme(given, cls.scheme)
+        if target_bps is not None:
+            raise Unsuited(f"sources of {given.scheme} have no target rate", f"leave it out, or take {QcnPlane.scheme}")
         fluid = SmccModel.of(given)
         # Frames/s for each frame of offset, and of growth.
         octets_per_bit = float(fluid.octets_per_bit)
@@ -200,6 +228,16 @@ class SmccPlane:
             b2=given.flows * messages_per_s * beta / samples_per_s,
             limits=_limits(fluid),
         )
+
+    @property
+    def stiffness(self) -> float:
+        """a1 of equation (26), 1/s²."""
+        return self.a1
+
+    @property
+    def slow_per_s(self) -> float:
+        """b2 of equation (27), 1/s."""
+        return self.b2
 
     def side(self, x: Any, y: Any) -> Any:
         """Return x y, frames²/s: above 0 is state A."""
@@ -236,6 +274,8 @@ class PairPlane:
     limits: Limits = Limits()
     names: tuple[str, str] = ("rate decrease", "rate increase")
 
+    on_axes: ClassVar[bool] = False
+
     def side(self, x: Any, y: Any) -> Any:
         """Return u + m v."""
         return theorems.line(x, y, self.slope)
@@ -249,20 +289,40 @@ class PairPlane:
         return laws.climber(y, self.push, self.drag) if law else laws.oscillator(x, y, self.damping, self.stiffness)
 
 
-def plane_of(given: Configuration, *, model: Model = "sampled") -> QcnPlane | SmccPlane:
-    """Return the plane of a configuration by its scheme.
+_PLANES: dict[str, type[QcnPlane] | type[SmccPlane]] = {plane.scheme: plane for plane in (QcnPlane, SmccPlane)}
+
+
+def plane_of(
+    given: Configuration, *, model: Model = "sampled", target_bps: float | None = None
+) -> QcnPlane | SmccPlane:
+    """Return the plane of a configuration.
+
+    Args:
+        given: the configuration.
+        model: which reading of (15) and (25), see above.
+        target_bps: R(0) of a scheme with target rates, bit/s, see :meth:`QcnPlane.of`.
 
     Raises:
-        Unsuited: the scheme has none.
+        Unsuited: the scheme has no plane, or no target rates; or see :meth:`QcnPlane.of`.
     """
-    if given.scheme == "smcc":
-        return SmccPlane.of(given, model=model)
-    return QcnPlane.of(given, model=model)
+    if given.scheme not in _PLANES:
+        raise _planeless(given.scheme)
+    return _PLANES[given.scheme].of(given, model=model, target_bps=target_bps)
 
 
-def _is(given: Configuration, scheme: str) -> None:
+def theorem_of(scheme: str) -> int | None:
+    """Return the number of paper 004's theorem on the sliding of a scheme; None if there is none."""
+    return _PLANES[scheme].theorem if scheme in _PLANES else None
+
+
+def _of_scheme(given: Configuration, scheme: str) -> None:
     if given.scheme != scheme:
-        raise Unsuited(f"{given.scheme} has no planar model", "the planar models are those of qcn and smcc (paper 004)")
+        raise _planeless(given.scheme)
+
+
+def _planeless(scheme: str) -> Unsuited:
+    known = " and ".join(_PLANES)
+    return Unsuited(f"{scheme} has no planar model", f"the planar models are those of {known} (paper 004)")
 
 
 def _limits(fluid: FluidModel) -> Limits:

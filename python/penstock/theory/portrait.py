@@ -10,8 +10,9 @@ from penstock.figures.pages import finish, subtitle
 from penstock.figures.panels import columns
 from penstock.figures.style import QUEUE_COLOURS, REFERENCE, Drawn, sheet, styled
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
+from penstock.theory.models import model_of
 from penstock.theory.phase import SLIDE, Trajectory, field, follow, is_sliding
-from penstock.theory.planar import Model, Plane, QcnPlane, SmccPlane, plane_of
+from penstock.theory.planar import Model, Plane, QcnPlane, SmccPlane, Switched, plane_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,12 +74,7 @@ def portrait(
     Raises:
         Unsuited: the scheme has no planar model, or a start lies beyond the ends.
     """
-    if given.scheme == "qcn":
-        plane: QcnPlane | SmccPlane = QcnPlane.of(given, model=model, target_bps=target_bps)
-    else:
-        if target_bps is not None:
-            raise Unsuited(f"sources of {given.scheme} have no target rate", "leave it out, or take qcn")
-        plane = plane_of(given, model=model)
+    plane = plane_of(given, model=model, target_bps=target_bps)
     window = _window(plane)
     begins = [_to_plane(given, plane, *start) for start in starts] or [
         (x * (window.right if x > 0 else -window.left), y * window.top) for x, y in _STARTS
@@ -116,13 +112,8 @@ def portrait(
 def _window(plane: QcnPlane | SmccPlane) -> Window:
     """Return all of the queue, and rates as large as a swing over it makes them."""
     low, high = plane.limits.low_frames, plane.limits.high_frames
-    swing = 1.3 * float(np.sqrt(_stiffness(plane))) * max(-low, high)
+    swing = 1.3 * float(np.sqrt(plane.stiffness)) * max(-low, high)
     return Window(low, high, -swing, swing)
-
-
-def _stiffness(plane: QcnPlane | SmccPlane) -> float:
-    """Return the stiffness of the plane's motion in 1/s²: a1, or Gd C of equation (19)."""
-    return plane.a1 if isinstance(plane, SmccPlane) else plane.gain * plane.capacity_fps
 
 
 def draw_field(axes: "Axes", plane: Plane, window: Window) -> None:
@@ -154,13 +145,12 @@ def draw_field(axes: "Axes", plane: Plane, window: Window) -> None:
     axes.grid(visible=False)
 
 
-def draw_lines(axes: "Axes", plane: Plane, window: Window) -> None:
+def draw_lines(axes: "Axes", plane: Switched, window: Window) -> None:
     """Draw where the plane's laws meet, and the part of it on which the motion slides."""
     dashed: dict[str, Any] = {"color": REFERENCE, "linewidth": 1.1, "linestyle": (0, (5, 3)), "zorder": 2}
-    if isinstance(plane, SmccPlane):
+    if plane.on_axes:
         axes.axvline(0, **dashed)
         axes.axhline(0, **dashed)
-        # All of y = 0: theorem 3.
         axes.plot([window.left, window.right], [0, 0], color=LAW_COLOURS[SLIDE], linewidth=4, alpha=0.35, zorder=2)
         return
     # The line u + m v = 0, from its derivatives.
@@ -236,10 +226,8 @@ def _to_plane(given: Configuration, plane: Plane, octets: float, rates_bps: floa
 
 def _round_s(plane: QcnPlane | SmccPlane) -> float:
     """Return a time in which the plane's motion goes round once, s."""
-    stiffness = _stiffness(plane)
-    slow = plane.b2 if isinstance(plane, SmccPlane) else 1 / (2 * plane.cycle_s)
-    turn = 2 * np.pi / np.sqrt(stiffness) if stiffness > 0 else 0.0
-    return float(turn + (5 / slow if slow > 0 else 0.0))
+    turn = 2 * np.pi / np.sqrt(plane.stiffness) if plane.stiffness > 0 else 0.0
+    return float(turn + (5 / plane.slow_per_s if plane.slow_per_s > 0 else 0.0))
 
 
 def _label(axes: "Axes", given: Configuration) -> None:
@@ -248,7 +236,7 @@ def _label(axes: "Axes", given: Configuration) -> None:
     axes.set_xlabel("x = q − q0 (frames)")
     axes.set_ylabel("y = N r − C (frames/s)")
     axes.spines[["top", "right"]].set_visible(False)
-    target = given.number("q0" if given.scheme == "smcc" else "q_eq")
+    target = float(model_of(given).set_point_octets())
     scale = given.frame_octets / 1e3
     bits = per_frame_bits / 1e6
     queue = axes.secondary_xaxis("top", functions=_line(scale, target / 1e3))

@@ -22,9 +22,6 @@ from typing import Literal
 from penstock.theory.configuration import Configuration, Unsuited
 from penstock.theory.models.smcc import Smcc
 
-_APART = 3.0
-"""Frames below the target from which a rest is one of its own: nearer, the chatter about the target reaches it."""
-
 Place = Literal["target", "below", "anywhere"]
 
 
@@ -52,19 +49,12 @@ def rest(given: Configuration) -> Rest:
     Raises:
         Unsuited: the scheme is not SMCC.
     """
-    if given.scheme != "smcc":
+    if given.scheme != Smcc.scheme:
         raise Unsuited(f"{given.scheme} has no states A and B", "the deal-breaker is SMCC's (paper 004, remark 1)")
     model = Smcc.of(given)
-    # Near a rest the growth is small: with two stages the smaller alpha.
-    alpha, beta = float(model.alpha_small), float(model.beta)
-    balance_frames = beta / alpha
-    places: dict[str, Place] = {
-        "state-a": "target",
-        "sign-bit": "below" if balance_frames >= _APART else "target",
-        "state-b": "anywhere",
-    }
+    elsewhere: Place = "below" if model.zero_above == 1.0 else "anywhere"
     return Rest(
-        place=places[str(given.parameters["delta_zero"])],
-        balance_octets=balance_frames * given.frame_octets,
-        answer=beta * float(model.octets_per_bit) * float(model.interval_s),
+        place="target" if model.comes_to_rest() else elsewhere,
+        balance_octets=float(model.balance_frames()) * given.frame_octets,
+        answer=float(model.beta) * float(model.octets_per_bit) * float(model.interval_s),
     )

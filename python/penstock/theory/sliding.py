@@ -14,7 +14,7 @@ import numpy as np
 from penstock.result import Result
 from penstock.theory import theorems
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
-from penstock.theory.planar import Model, QcnPlane, SmccPlane
+from penstock.theory.planar import Model, QcnPlane, SmccPlane, theorem_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,15 +100,19 @@ def verdict(
         Unsuited: no such theorem on the scheme, an offset beyond the buffer, a target rate that is none, or either of
             them for theorem 3, which has neither.
     """
-    if given.scheme == "smcc":
+    theorem = theorem_of(given.scheme)
+    if theorem is None:
+        raise Unsuited(
+            f"{given.scheme} has no theorem on sliding",
+            f"theorem 2 is on {QcnPlane.scheme}, theorem 3 on {SmccPlane.scheme} (paper 004)",
+        )
+    if theorem == 3:
         for what, value in (("offset", offset_octets), ("target rate", target_bps)):
             if value is not None:
-                raise Unsuited(f"theorem 3, on smcc, asks for no {what}", "leave it out, or take qcn")
+                raise Unsuited(
+                    f"theorem 3, on {given.scheme}, asks for no {what}", f"leave it out, or take {QcnPlane.scheme}"
+                )
         return _theorem_3(SmccPlane.of(given, model=model), model)
-    if given.scheme != "qcn":
-        raise Unsuited(
-            f"{given.scheme} has no theorem on sliding", "theorem 2 is on qcn, theorem 3 on smcc (paper 004)"
-        )
     target = given.number("q_eq")
     offset = target / 4 if offset_octets is None else offset_octets
     if not -target <= offset <= given.buffer_octets - target:

@@ -113,8 +113,8 @@ def step_for(courses: Sequence[Course], start_s: float) -> float:
 
 
 def _fastest_per_s(wide: FluidModel) -> float:
-    """The largest eigenvalue at rest of what answers without delay, 1/s; 0 for SMCC, which has no linearisation."""
-    if wide.scheme == "smcc":
+    """The largest eigenvalue at rest of what answers without delay, 1/s; 0 without a linearisation."""
+    if not wide.linear:
         return 0.0
     found = 0.0
     with np.errstate(all="ignore"):

@@ -17,7 +17,6 @@ from penstock.theory.linearisation import is_at_rest, linearise
 from penstock.theory.margin import stack_models
 from penstock.theory.models import model_of
 from penstock.theory.models.base import Flags, FluidModel
-from penstock.theory.rest import rest
 from penstock.tuning.space import Knob, Point, moved
 
 
@@ -45,9 +44,9 @@ def outlook(periods: Sequence[Configuration]) -> Outlook:
         except Unsuited as unsuited:
             return Outlook(np.nan, np.nan, str(unsuited))
         with np.errstate(all="ignore"):
-            if not rests(model, [given])[0]:
+            if not rests(model):
                 return Outlook(np.nan, np.nan, "no rest within the limits of queue and rates")
-            here = _swing_phase_rad(model) if model.scheme == "smcc" else _phase_rad(model)
+            here = _phase_rad(model) if model.linear else _swing_phase_rad(model)
         phase, queue = min(phase, here), max(queue, float(model.state_at_rest()[0]))
     return Outlook(phase, queue)
 
@@ -57,30 +56,25 @@ def resting(periods: Sequence[Configuration], tuned: Sequence[Knob], points: Seq
     found = np.ones(len(points), dtype=bool)
     for period in periods:
         models: list[FluidModel] = []
-        givens: list[Configuration] = []
         places: list[int] = []
         for place, point in enumerate(points):
-            given = moved(period, tuned, point)
             try:
-                models.append(model_of(given))
+                models.append(model_of(moved(period, tuned, point)))
             except Unsuited:
                 continue
-            givens.append(given)
             places.append(place)
         here = np.zeros(len(points), dtype=bool)
         if models:
             with np.errstate(all="ignore"):
-                here[places] = rests(stack_models(models), givens)
+                here[places] = rests(stack_models(models))
         found &= here
     return found
 
 
-def rests(wide: FluidModel, givens: Sequence[Configuration]) -> Flags:
-    """Whether models have a rest within their limits, in any of their modes; shape (givens,)."""
-    modes = [np.broadcast_to(is_at_rest(wide, mode), (len(givens),)) for mode in range(len(wide.modes))]
-    found: Flags = np.any(modes, axis=0)
-    if wide.scheme == "smcc":
-        found = found & np.array([rest(given).place == "target" for given in givens])
+def rests(wide: FluidModel) -> Flags:
+    """Whether models have a rest within their limits, in any of their modes, and come to it; shape of the models."""
+    modes = np.broadcast_arrays(*(is_at_rest(wide, mode) for mode in range(len(wide.modes))))
+    found: Flags = np.any(modes, axis=0) & wide.comes_to_rest()
     return found
 
 
@@ -91,7 +85,7 @@ def _phase_rad(model: FluidModel) -> float:
 
 
 def _swing_phase_rad(model: FluidModel) -> float:
-    """Of SMCC: by how much the loop's delay falls short of that at which a swing of the target's size lasts."""
+    """By how much the loop's delay falls short of that at which a swing of the target's size lasts."""
     target, buffer = float(model.set_point_octets()), float(model.buffer_octets)
     swing: Array = np.array([max(min(target, buffer - target), float(model.frame_octets))])
     delay, frequency = balance(model, swing)

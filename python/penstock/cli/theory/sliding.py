@@ -39,13 +39,13 @@ def show_sliding(
     verdicts = [verdict(given, model=chosen, offset_octets=offset_octets, target_bps=target_bps) for given in periods]
     documents = [_document(given, found) for given, found in zip(periods, verdicts, strict=True)]
     if simulate:
-        if periods[0].scheme != "qcn":
+        if verdicts[0].theorem == 3:
             raise InputError("--simulate: theorem 3 holds in every state", "leave it out, or name --scheme qcn")
         if not any(_settles(given) for given in periods):
             short = f"--simulate: no period is longer than {duration(_SETTLE_S)}, in which queues settle"
             raise InputError(short, "for instance --set duration='1 s'")
         with Progress(quiet=json) as progress:
-            result = scenario.run(scheme=asked.scheme, profile=asked.profile, progress=progress.task("qcn"))
+            result = scenario.run(scheme=asked.scheme, profile=asked.profile, progress=progress.task(periods[0].scheme))
         if result.interrupted:
             raise KeyboardInterrupt
         for given, document in zip(periods, documents, strict=True):
@@ -96,7 +96,7 @@ def _document(given: Configuration, found: Verdict) -> dict[str, Any]:
         "link_bps": given.link_bps,
         **asdict(found),
     }
-    if given.scheme == "smcc":
+    if found.theorem == 3:
         document["rest"] = asdict(rest(given))
         model = model_of(given)
         document["limit_cycle"] = None if why_confined(model) else asdict(cycle(model))

@@ -15,6 +15,17 @@ DELAYED: dict[str, type[FluidModel]] = {model.scheme: model for model in (Averag
 """Of each scheme the model that has a delay: what stability is asked of."""
 
 
+def kind_of(scheme: str) -> type[FluidModel]:
+    """Return the model of a scheme that has a delay.
+
+    Raises:
+        Unsuited: the scheme has none.
+    """
+    if scheme not in DELAYED:
+        raise Unsuited(f"{scheme} has no fluid model", f"{', '.join(DELAYED)} have one")
+    return DELAYED[scheme]
+
+
 def model_of(configuration: Configuration, form: str | None = None) -> FluidModel:
     """Return the model of a configuration's scheme that has the name ``form``, or the one with delay.
 
@@ -22,10 +33,9 @@ def model_of(configuration: Configuration, form: str | None = None) -> FluidMode
         Unsuited: the scheme has none, or it leaves out what the configuration asks for.
     """
     scheme = configuration.scheme
-    if scheme not in DELAYED:
-        raise Unsuited(f"{scheme} has no fluid model", f"{', '.join(DELAYED)} have one")
+    delayed = kind_of(scheme)
     if form is None:
-        return DELAYED[scheme].of(configuration)
+        return delayed.of(configuration)
     forms = {model.form: model for model in MODELS if model.scheme == scheme}
     if form not in forms:
         raise Unsuited(f"{scheme} has no model {form!r}", f"it has {', '.join(forms)}")

@@ -98,6 +98,8 @@ class FluidModel(ABC):
     """Names of the modes."""
     lines: ClassVar[tuple[str, ...]]
     """What is zero on each switching line, in words."""
+    linear: ClassVar[bool] = True
+    """Whether it has a linearisation at rest; none has a model that rests on its switching lines."""
 
     @classmethod
     @abstractmethod
@@ -127,6 +129,10 @@ class FluidModel(ABC):
     @abstractmethod
     def start(self) -> Array:
         """Return the state in which the simulator's flows begin: empty queue, line rate."""
+
+    def comes_to_rest(self) -> Flags:
+        """Return whether the queue comes to the state at rest if nothing swings: shape of the configurations."""
+        return np.asarray(True)
 
     @property
     def delays_s(self) -> tuple[Value, ...]:

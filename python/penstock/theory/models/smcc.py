@@ -38,6 +38,9 @@ from penstock.theory.models.base import (
 
 _A, _B, _A_FAST = range(3)
 
+_APART = 3.0
+"""Frames below the target from which a rest is one of its own: nearer, the chatter about the target reaches it."""
+
 
 @dataclass(frozen=True)
 class Smcc(Stepwise):
@@ -86,6 +89,8 @@ class Smcc(Stepwise):
         "growth of the queue",
         "growth beyond which the larger alpha holds",
     )
+
+    linear: ClassVar[bool] = False
 
     @classmethod
     def of(cls, configuration: Configuration) -> Self:
@@ -181,6 +186,15 @@ class Smcc(Stepwise):
     def state_at_rest(self) -> Array:
         """Return the target with each flow at its share; without grain, all of y = 0 is at rest."""
         return stack(self.q0_octets, self.capacity_bps / self.flows)
+
+    def comes_to_rest(self) -> Flags:
+        """Return whether it rests at its target: what dQ = 0 counts as decides, see :mod:`penstock.theory.rest`."""
+        return np.asarray((self.zero_below == 1.0) | ((self.zero_above == 1.0) & (self.balance_frames() < _APART)))
+
+    def balance_frames(self) -> Value:
+        """Return beta/alpha: how far below the target the states balance if messages of state A say one frame."""
+        # Near a rest the growth is small: with two stages the smaller alpha.
+        return self.beta / self.alpha_small
 
     def start(self) -> Array:
         """Return an empty queue and line rate."""
