@@ -278,13 +278,13 @@ def called(name: str, about: Any) -> list[str]:
 
 
 def prose(about: Any) -> str:
-    """A docstring as Markdown: examples are indented as they are, `Raises:` and `Attributes:` become lists."""
+    """A docstring as Markdown: examples are indented as they are, `Args:`, `Raises:` and `Attributes:` become lists."""
     text = (inspect.getdoc(about) or "").replace("``", "`")
     text = re.sub(r":\w+:`([^`]+)`", r"`\1`", text)
     parts = []
     for paragraph in text.split("\n\n"):
         head, _, rest = paragraph.partition("\n")
-        if head in ("Raises:", "Attributes:"):
+        if head in ("Args:", "Raises:", "Attributes:"):
             entries = re.sub(r"\n {8}", " ", f"\n{rest}")
             paragraph = f"{head}\n" + re.sub(r"\n    (\w+): ", r"\n- `\1`: ", entries)
         parts.append(paragraph)

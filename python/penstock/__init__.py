@@ -20,43 +20,69 @@ if TYPE_CHECKING:
 
     from penstock import theory
     from penstock._core import LimitError, OutputError, PenstockError, ScenarioError, __version__
-    from penstock.catalogue import scenarios, schema, schemes
-    from penstock.comparison import Comparison
+    from penstock.catalogue import keys, scenarios, schema, schemes
+    from penstock.comparison import Comparison, compare
+    from penstock.errors import ArgumentError
     from penstock.frames import MissingExtraError
+    from penstock.reproduction.contents import papers
+    from penstock.reproduction.reading import PaperError
+    from penstock.reproduction.reproduce import Reproduction, reproduce
     from penstock.result import FrameLossError, Result
+    from penstock.runs import Watch
     from penstock.scenario import Scenario
+    from penstock.tuning.answer import Tuning, tune
 
 __all__ = [
+    "ArgumentError",
     "Comparison",
     "FrameLossError",
     "LimitError",
     "MissingExtraError",
     "OutputError",
+    "PaperError",
     "PenstockError",
+    "Reproduction",
     "Result",
     "Scenario",
     "ScenarioError",
+    "Tuning",
+    "Watch",
     "__version__",
+    "compare",
+    "keys",
+    "papers",
+    "reproduce",
     "scenarios",
     "schema",
     "schemes",
     "theory",
+    "tune",
 ]
 
 _HOMES = {
+    "ArgumentError": "penstock.errors",
     "Comparison": "penstock.comparison",
-    "MissingExtraError": "penstock.frames",
     "FrameLossError": "penstock.result",
     "LimitError": "penstock._core",
+    "MissingExtraError": "penstock.frames",
     "OutputError": "penstock._core",
+    "PaperError": "penstock.reproduction.reading",
     "PenstockError": "penstock._core",
+    "Reproduction": "penstock.reproduction.reproduce",
     "Result": "penstock.result",
     "Scenario": "penstock.scenario",
     "ScenarioError": "penstock._core",
+    "Tuning": "penstock.tuning.answer",
+    "Watch": "penstock.runs",
     "__version__": "penstock._core",
+    "compare": "penstock.comparison",
+    "keys": "penstock.catalogue",
+    "papers": "penstock.reproduction.contents",
+    "reproduce": "penstock.reproduction.reproduce",
     "scenarios": "penstock.catalogue",
     "schema": "penstock.catalogue",
     "schemes": "penstock.catalogue",
+    "tune": "penstock.tuning.answer",
 }
 
 
@@ -69,7 +95,15 @@ def __getattr__(name: str) -> "Any":
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")
-    value = getattr(import_module(home), name)
+    try:
+        value = getattr(import_module(home), name)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in ("scipy", "sympy"):
+            raise
+        from penstock.frames import MissingExtraError
+
+        raise MissingExtraError(package, "tune") from error
     globals()[name] = value
     return value
 

@@ -1,13 +1,20 @@
-"""A comparison: the folder that `penstock compare` writes, read back."""
+"""A comparison of scenarios and schemes: run by :func:`compare`, or read back from its folder."""
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from penstock import _core
-from penstock.result import Result
+from penstock import _core, interrupts
+from penstock.errors import ArgumentError, nearest
+from penstock.files import write_text
+from penstock.measures import busiest, measure, spreads
+from penstock.result import FrameLossError, Result
+from penstock.runs import Run, Watch, copies, run_many
+from penstock.scenario import Description, Scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,14 +31,23 @@ def is_comparison(folder: str | PathLike[str]) -> bool:
 
 
 class Comparison:
-    """What `penstock compare` recorded: several lines, each a scenario with a scheme, and a run of each for each seed.
+    """Scenarios and schemes side by side: several lines, each a scenario with a scheme, and runs of it, one a seed.
 
-    Made by :meth:`open`.
+    Made by :func:`penstock.compare` and :meth:`open`. A notebook shows it as a table.
     """
 
-    def __init__(self, path: Path, document: dict[str, Any]) -> None:
-        self._path = path
+    def __init__(
+        self,
+        document: dict[str, Any],
+        *,
+        path: Path | None = None,
+        runs: dict[str, list[Result]] | None = None,
+        interrupted: bool = False,
+    ) -> None:
         self._document = document
+        self._path = path
+        self._in_memory = runs or {}
+        self._interrupted = interrupted
 
     @classmethod
     def open(cls, folder: str | PathLike[str]) -> Self:
@@ -46,12 +62,17 @@ class Comparison:
             document["queue"], [(line["label"], line["seeds"]) for line in document["schemes"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise unread(f"{path} holds no comparison: {_DOCUMENT} cannot be read ({error})") from error
-        return cls(path, document)
+        return cls(document, path=path)
 
     @property
-    def path(self) -> Path:
-        """The folder."""
+    def path(self) -> Path | None:
+        """The folder; ``None`` for a comparison in memory."""
         return self._path
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether runs were ended early, or never began: what there is was recorded until then."""
+        return self._interrupted or any("interrupted_at_s" in run for run in self._document["runs"])
 
     @property
     def document(self) -> dict[str, Any]:
@@ -70,9 +91,23 @@ class Comparison:
         Raises:
             OutputError: the folder of a run is not there, or not whole.
         """
+        if self._path is None:
+            return self._in_memory
         return {
             line["label"]: [Result.open(self._path / folder) for folder in run_folders(line)]
             for line in self._document["schemes"]
+        }
+
+    @cached_property
+    def losses(self) -> dict[str, FrameLossError]:
+        """The runs that claim to be lossless and lost frames, as ``qcn, seed 1``, with what each lost."""
+        if all(line.get("lossless", True) for line in self._document["schemes"]):
+            return {}
+        return {
+            f"{line['label']}, seed {seed}": FrameLossError(run)
+            for line in self._document["schemes"]
+            for seed, run in zip(line["seeds"], self.runs[line["label"]], strict=True)
+            if run.summary.get("lossless") is False
         }
 
     def plot(
@@ -112,19 +147,219 @@ class Comparison:
                 save(figure, Path(path))
         return figure
 
+    def write_figures(self, folder: str | PathLike[str] | None = None) -> list[Path]:
+        """Write every figure as PNG and SVG, by default into the comparison's folder, and return the files.
+
+        Raises:
+            ArgumentError: the comparison is in memory, and no folder is named.
+            OSError: a file cannot be written.
+        """
+        from penstock.figures import write_comparison
+
+        target = folder if folder is not None else self._path
+        if target is None:
+            raise ArgumentError("the comparison has no folder to write figures into", 'write_figures("FOLDER")')
+        runs = {label: results for label, results in self.runs.items() if results}
+        return write_comparison(runs, self._document["queue"], Path(target))
+
     def _repr_html_(self) -> str:
         from penstock.display import comparison_html
 
         return comparison_html(self)
 
     def __repr__(self) -> str:
-        return f"<Comparison of {', '.join(self.labels)} in {str(self._path)!r}>"
+        place = "in memory" if self._path is None else f"in {str(self._path)!r}"
+        return f"<Comparison of {', '.join(self.labels)} {place}>"
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """A line of a comparison: a scenario with a scheme, laid out."""
+
+    label: str
+    scenario: Scenario
+    chosen: str | None
+    """The scheme instead of the scenario's own."""
+    plan: Description
+
+
+def compare(
+    scenarios: Scenario | Sequence[Scenario],
+    schemes: Sequence[str] = (),
+    *,
+    seeds: int = 1,
+    profile: str | None = None,
+    queue: str | None = None,
+    out: str | PathLike[str] | None = None,
+    force: bool = False,
+    watch: Watch | None = None,
+    workers: int | None = None,
+    limit: int = 1,
+) -> Comparison:
+    """Run every scenario with every scheme and seed, on all cores, and return the runs side by side.
+
+        >>> scenario = penstock.Scenario.named("netfpga/eight-sources-100us")
+        >>> compared = penstock.compare(scenario, ["none", "qcn"], seeds=3)
+        >>> compared.document["schemes"][1]["queue_mean_octets"]["mean"]
+        >>> compared.plot("compare.png")
+
+    Without ``out`` the records of all runs stay in memory together; with it, they go to a folder that
+    :meth:`Comparison.open` reads, and that has its name when all runs are over. An interrupt (Ctrl-C) ends the runs and
+    keeps what was recorded; see :attr:`Comparison.interrupted`. A run that claims to be lossless and lost frames ends
+    none of the others; see :attr:`Comparison.losses`.
+
+    Args:
+        scenarios: one, or several that differ in their names. They are left as they are.
+        schemes: names of schemes; by default each scenario runs its own.
+        seeds: how many runs of each, with as many seeds from the scenario's on.
+        profile: the schemes' named settings.
+        queue: the queue that all are judged by, as ``NODE->NODE``; by default the one that is the longest.
+        out: the folder for the records and ``compare.json``.
+        force: whether to replace the folder if it exists.
+        watch: how to watch and end the runs.
+        workers: how many runs at a time; by default one for each core.
+        limit: as in :meth:`Scenario.run`.
+
+    Raises:
+        ArgumentError: there is nothing to compare, a name is there twice, or no run records the queue.
+        KeyboardInterrupt: the interrupt came before anything was recorded; nothing is written.
+        ScenarioError: a value is not legal; nothing has run.
+        LimitError: a run came to more than the limits allow; nothing is written.
+        OutputError: the folder exists and ``force`` is not set, or cannot be written.
+    """
+    watch = watch or Watch()
+    several = [scenarios] if isinstance(scenarios, Scenario) else list(scenarios)
+    lines = _lines(several, list(schemes), seeds, profile, limit)
+    if queue is not None:
+        _known_queue(queue, lines)
+    jobs = [(line, line.plan["seed"] + i) for line in lines for i in range(seeds)]
+    copy = {line: copies(line.scenario) for line in lines}
+
+    def runs(folder: Path | None) -> list[Run]:
+        return [
+            Run(
+                label=f"{line.label}, seed {seed}",
+                scenario=copy[line],
+                seed=seed,
+                scheme=line.chosen,
+                profile=profile,
+                out=None if folder is None else folder / _run_folder(line.label, seed),
+                limit=limit,
+            )
+            for line, seed in jobs
+        ]
+
+    def run(folder: Path | None) -> dict[tuple[_Line, int], Result]:
+        watch.planned(len(jobs))
+        # What a run claimed and lost is told by the comparison, when all runs are over.
+        done = run_many(runs(folder), lambda _, result, __: result, watch, workers=workers, keep_interrupted=True)
+        if not done:
+            raise KeyboardInterrupt
+        return {jobs[place]: result for place, result in done.items()}
+
+    if out is None:
+        done = run(None)
+        kept = {line.label: [done[line, seed] for of, seed in done if of is line] for line in lines}
+        return Comparison(_document(lines, done, queue), runs=kept, interrupted=len(done) < len(jobs))
+    # The folder gets its name when all of it is there.
+    interrupts.writes(out)
+    staged = _core.Folder.create(out, force)
+    try:
+        done = run(staged.partial)
+        document = _document(lines, done, queue)
+        write_text(staged.partial / _DOCUMENT, json.dumps(document, indent=2) + "\n")
+        staged.publish()
+    finally:
+        staged.discard()
+    return Comparison(document, path=Path(out), interrupted=len(done) < len(jobs))
+
+
+def _lines(
+    scenarios: Sequence[Scenario], schemes: list[str], seeds: int, profile: str | None, limit: int
+) -> list[_Line]:
+    """Lay out every line's plan, which finds what is wrong with any before the first runs."""
+    if len(set(schemes)) != len(schemes):
+        raise ArgumentError(f"schemes={json.dumps(schemes)}: a scheme is named twice", "name each once")
+    if seeds < 1:
+        raise ArgumentError(f"seeds={seeds}: too few", "at least 1")
+    hint = 'name schemes with schemes=["A", "B"], another scenario, or seeds=N'
+    if not scenarios:
+        raise ArgumentError("no scenario to compare", hint)
+    if len(scenarios) == 1 and not schemes and seeds == 1:
+        raise ArgumentError("one run is nothing to compare", hint)
+    names = [scenario.name for scenario in scenarios]
+    for name in names:
+        if names.count(name) > 1:
+            hint = "give one a name of its own: the key name in its file"
+            raise ArgumentError(f"two scenarios are called {name}", hint)
+    choices: list[str | None] = [*schemes] or [None]
+    lines = []
+    for scenario in scenarios:
+        for chosen in choices:
+            plan = scenario.describe(scheme=chosen, profile=profile, limit=limit)
+            last = plan["seed"] + seeds - 1
+            scenario.describe(scheme=chosen, profile=profile, seed=last, limit=limit)
+            if len(scenarios) == 1:
+                # What was chosen, if anything: with priorities of their own schemes, the plan's are all called "mixed".
+                label = chosen or plan["scheme"]
+            else:
+                label = scenario.name if chosen is None else f"{scenario.name}: {chosen}"
+            lines.append(_Line(label, scenario, chosen, plan))
+    return lines
+
+
+def _known_queue(queue: str, lines: Sequence[_Line]) -> None:
+    known = list(dict.fromkeys(name for line in lines for name in line.plan["queues"]))
+    if queue not in known:
+        otherwise = "`penstock run` lists the recorded queues; record.queues chooses them"
+        raise ArgumentError(f'queue="{queue}": no such queue is recorded', nearest(queue, known, otherwise))
+
+
+def _document(lines: Sequence[_Line], done: Mapping[tuple[_Line, int], Result], queue: str | None) -> dict[str, Any]:
+    """Return the comparison as ``compare.json`` holds it."""
+    summaries = [result.summary for result in done.values()]
+    queue = queue or busiest(summaries)
+    # Tables in a folder are read run by run and let go: all of them together may not fit into memory.
+    measured = {
+        job: measure(result if result.path is None else Result.open(result.path), queue) for job, result in done.items()
+    }
+    scenarios = list(dict.fromkeys((line.scenario.name, line.scenario.question) for line in lines))
+    entries = []
+    for line in lines:
+        own = [job for job in done if job[0] is line]
+        entries.append(
+            {
+                "label": line.label,
+                "scenario": line.scenario.name,
+                "scheme": line.plan["scheme"],
+                "profile": line.plan["profile"],
+                "seeds": [seed for _, seed in own],
+                **_lossless([done[job] for job in own]),
+                **spreads([measured[job] for job in own]),
+            }
+        )
+    return {
+        "scenario": scenarios[0][0] if len(scenarios) == 1 else None,
+        "question": scenarios[0][1] if len(scenarios) == 1 else None,
+        "queue": queue,
+        "schemes": entries,
+        "runs": summaries,
+    }
+
+
+def _lossless(results: Sequence[Result]) -> dict[str, bool]:
+    """Say whether a scenario that claims to lose no frame has lost none; nothing of one that does not claim it."""
+    claims = [claim for result in results if (claim := result.summary.get("lossless")) is not None]
+    return {"lossless": all(claims)} if claims else {}
 
 
 def run_folders(line: dict[str, Any]) -> list[str]:
     """Return the names of the folders of a line's runs, in the order of its seeds."""
-    stem = line["label"].replace(": ", "-")
-    return [f"{stem}-seed{seed}" for seed in line["seeds"]]
+    return [_run_folder(line["label"], seed) for seed in line["seeds"]]
+
+
+def _run_folder(label: str, seed: int) -> str:
+    return f"{label.replace(': ', '-')}-seed{seed}"
 
 
 def unread(message: str) -> _core.OutputError:

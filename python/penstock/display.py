@@ -1,4 +1,4 @@
-"""How a notebook shows scenarios, results, comparisons and margins: HTML without style sheets or scripts of its own."""
+"""How a notebook shows scenarios, results and all that is made of them: HTML without style sheets or scripts."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -11,9 +11,11 @@ from penstock.text import bit_rate, count, duration, octets, share
 
 if TYPE_CHECKING:
     from penstock.comparison import Comparison
+    from penstock.reproduction.reproduce import Reproduction
     from penstock.result import Result
     from penstock.scenario import Scenario
     from penstock.theory.margin import Report
+    from penstock.tuning.answer import Tuning
 
 _QUEUES = 8
 _FLOWS = 12
@@ -109,6 +111,48 @@ def comparison_html(comparison: "Comparison") -> str:
         rows.append([line["label"], *cells])
     head = f"<p><i>{escape(document['question'] or '')}</i><br>queue {escape(str(document['queue']))}</p>"
     return head + _table(["", *(m.title for m in shown)], rows)
+
+
+def tuning_html(tuning: "Tuning") -> str:
+    """Show a proposal: its parameters beside those that it is compared with, and what each verdict says of its goal."""
+    from penstock.tuning.goals import MEASURES
+    from penstock.tuning.wording import broken, seeds, value
+
+    sets = [*([tuning.proposal] if tuning.changed else []), *tuning.others]
+    head = (
+        f"<p><b>{escape(tuning.scenario.name)}</b>, {escape(tuning.scheme)}, for {escape(tuning.goal.name)}: "
+        f"{escape(tuning.goal.definition)}; at {escape(tuning.queue)}</p>"
+    )
+    rows = [[key, *(str(entry.parameters[key]) for entry in sets)] for key in tuning.proposal.parameters]
+    told = ""
+    for verdict in tuning.verdicts:
+        (pair,) = (pair for pair in verdict.measures if pair.measure == tuning.goal.measure)
+        title, kind = MEASURES[pair.measure]
+        told += (
+            f"<p>against {escape(verdict.against)}, {seeds(tuning.verdict_seeds)}, which the search never saw: "
+            f"{escape(title)} {value(pair.proposal[0], kind)} instead of {value(pair.other[0], kind)}, "
+            f"{escape(verdict.word + broken(verdict))}</p>"
+        )
+    if not tuning.verdicts:
+        told = f"<p>{'interrupted before a verdict' if tuning.interrupted else 'nothing is proposed'}</p>"
+    return head + _table(["", *(entry.name for entry in sets)], rows) + told
+
+
+def reproduction_html(found: "Reproduction") -> str:
+    """Show claims of papers: what the paper has, what we measure, and the verdict."""
+    from penstock.reproduction.wording import ours, paper_value
+
+    counts = found.totals
+    rows = [
+        [entry.paper.name, claim.figure, claim.id, paper_value(claim), ours(answer), answer.judgement.verdict]
+        for entry in found.papers
+        for claim, answer in ((answer.claim, answer) for answer in entry.answers)
+    ]
+    head = (
+        f"<p>{counts['claims']} claims: {counts['holds']} hold, {counts['differs']} differ, "
+        f"{counts['untestable']} cannot be tested</p>"
+    )
+    return head + _table(["paper", "figure", "claim", "paper", "ours", "verdict"], rows)
 
 
 def report_html(report: "Report") -> str:

@@ -15,10 +15,12 @@ class MissingExtraError(PenstockError, ImportError):
     """A package that only some have need of is not installed.
 
     Attributes:
+        package: what is not installed.
         extra: what to install: ``pip install 'penstock[extra]'``.
     """
 
     def __init__(self, package: str, extra: str) -> None:
+        self.package = package
         self.extra = extra
         super().__init__(f"{package} is not installed: pip install 'penstock[{extra}]'")
 

@@ -4,6 +4,7 @@ Comparisons, reproductions and the search for parameters all run here.
 """
 
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,18 +19,25 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Watch:
-    """How runs are watched and ended.
+    """How many runs are watched and ended.
+
+        >>> penstock.compare(scenario, ["none", "qcn"], seeds=20, watch=Watch(done=lambda: print(".", end="")))
+
+    Runs go on in threads of their own, and call all of these from there.
 
     Attributes:
-        run: called for each run with its label; returns the ``progress`` of :meth:`penstock.scenario.Scenario.run`.
-        done: called after each whole run, from its thread.
-        stop: called when the runs that are under way are to end.
-        stopped: says whether somebody has asked the runs to end; then no further run begins.
+        planned: called with how many runs there will be, before the first; never where nobody knows.
+        run: called for each run with its label; returns the ``progress`` of :meth:`Scenario.run`, or ``None``.
+        done: called after each run whose result is kept.
+        theory: called with the share of calculations other than runs that is done.
+        stopped: asked about ten times a second whether all is to end. Once it answers yes, the runs that are under way
+            end as with Ctrl-C, and no further run begins.
     """
 
+    planned: Callable[[int], object] = lambda _: None
     run: Callable[[str], Progress | None] = lambda _: None
     done: Callable[[], object] = lambda: None
-    stop: Callable[[], object] = lambda: None
+    theory: Callable[[float], object] = lambda _: None
     stopped: Callable[[], bool] = lambda: False
 
 
@@ -86,10 +94,14 @@ def run_many(
     Raises:
         Exception: what the first run to fail raised, in the order of ``runs``. The others are ended before.
     """
+    over = threading.Event()
+
+    def ended() -> bool:
+        return over.is_set() or watch.stopped()
 
     def work(place: int) -> list[T]:
         run = runs[place]
-        if watch.stopped():
+        if ended():
             return []
         loss = None
         try:
@@ -98,7 +110,7 @@ def run_many(
                 profile=run.profile,
                 seed=run.seed,
                 out=run.out,
-                progress=watch.run(run.label),
+                progress=_Ending(watch.run(run.label), ended),
                 limit=run.limit,
             )
         except FrameLossError as error:
@@ -118,12 +130,33 @@ def run_many(
         try:
             found = [future.result() for future in futures]
         except BaseException as error:
-            watch.stop()
+            over.set()
             pool.shutdown(cancel_futures=True)
             if not isinstance(error, KeyboardInterrupt):
                 raise
             found = [_left(future) for future in futures]
     return {place: value for place, values in enumerate(found) for value in values}
+
+
+class _Ending:
+    """The progress of a run that ends once ``ended`` answers yes."""
+
+    def __init__(self, progress: Progress | None, ended: Callable[[], bool]) -> None:
+        self._progress = progress or (lambda *_: None)
+        self._laying_out: Callable[[], object] = getattr(progress, "laying_out", lambda: None)
+        self._ended = ended
+
+    def __call__(self, simulated_s: float, duration_s: float, events: int, wall_s: float) -> None:
+        self._go_on()
+        self._progress(simulated_s, duration_s, events, wall_s)
+
+    def laying_out(self) -> None:
+        self._go_on()
+        self._laying_out()
+
+    def _go_on(self) -> None:
+        if self._ended():
+            raise KeyboardInterrupt
 
 
 def _left(future: Future[list[T]]) -> list[T]:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,10 +38,44 @@ to = "h2"
 """
 """Two greedy senders to one port: 2 Gb/s meet 1 Gb/s, so that frames queue, signals flow and, at first, frames drop."""
 
+QUICK = """\
+question = "Is the tuner quick where the scenario is small?"
+duration = "120 ms"
+warmup = "40 ms"
+scheme = "qcn"
+
+[schemes.qcn]
+profile = "ieee-2010"
+
+[topology.dumbbell]
+sources = 10
+receivers = 1
+link_rate = "1 Gbps"
+bottleneck_rate = "1 Gbps"
+link_delay = "400 us"
+buffer = "150 KB"
+
+[[flow]]
+from = "h0..h9"
+to = "h10"
+
+[record]
+queues = ["sw0->sw1"]
+"""
+"""The scenario with long delay at a tenth of its rate, with ten sources: as hard to tune, and over in a blink."""
+
 ENDLESS = ["--set", "duration=100000 s", "--set", "record.interval=100 ms"]
 """Options that make the small scenario run for hours."""
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def quick(scheme: str = "qcn", **settings: Any) -> Scenario:
+    """Return the scenario that is over in a blink, with a scheme and its settings."""
+    scenario = Scenario.from_toml(QUICK.replace('profile = "ieee-2010"', ""), name="quick").set("scheme", scheme)
+    for key, value in settings.items():
+        scenario.set(f"schemes.{scheme}.{key}", value)
+    return scenario
 
 
 @pytest.fixture

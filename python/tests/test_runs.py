@@ -1,5 +1,7 @@
 """Many runs at a time: order, interruption, failures of single runs."""
 
+import os
+import signal
 import threading
 from collections.abc import Callable
 
@@ -13,6 +15,10 @@ from penstock.runs import Run, Watch, copies, run_many
 def _runs(count: int, scenario: Callable[[], Scenario] | None = None) -> list[Run]:
     copy = copies(Scenario.from_toml(SMALL, name="small"))
     return [Run(f"seed {seed}", scenario or copy, seed) for seed in range(1, count + 1)]
+
+
+def _endless() -> Scenario:
+    return Scenario.from_toml(SMALL).set("duration", "100000 s").set("record.interval", "100 ms")
 
 
 def _seed(_place: int, result: Result, _loss: FrameLossError | None) -> int:
@@ -47,18 +53,32 @@ def test_no_run_begins_after_a_stop() -> None:
 
 
 def test_an_interrupt_keeps_what_is_done() -> None:
-    stops = []
-
     def take(place: int, result: Result, loss: FrameLossError | None) -> int:
         if place == 2:
             raise KeyboardInterrupt
         return _seed(place, result, loss)
 
-    found = run_many(_runs(50), take, Watch(stop=lambda: stops.append(1)), workers=1)
+    found = run_many(_runs(50), take, Watch(), workers=1)
     # The thread goes on with the next runs until the main thread has dropped them.
     assert [found[0], found[1]] == [1, 2]
     assert 2 not in found
-    assert stops == [1]
+
+
+def test_ctrl_c_ends_runs_that_nobody_watches() -> None:
+    started = threading.Event()
+
+    def scenario() -> Scenario:
+        started.set()
+        return _endless()
+
+    def press() -> None:
+        started.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    # As in a notebook: the main thread gets the exception, the runs are in others.
+    threading.Thread(target=press).start()
+    runs = [Run("first", copies(Scenario.from_toml(SMALL)), 7), Run("endless", scenario, 8)]
+    assert run_many(runs, _seed, Watch(), workers=1) == {0: 7}
 
 
 @pytest.mark.parametrize("kept", [False, True])
@@ -66,10 +86,9 @@ def test_a_run_that_ends_early_is_taken_only_where_it_is_asked_for(kept: bool) -
     def progress(*_: float) -> None:
         raise KeyboardInterrupt
 
-    endless = Scenario.from_toml(SMALL).set("duration", "100000 s").set("record.interval", "100 ms")
     done = []
     found = run_many(
-        _runs(1, copies(endless)),
+        _runs(1, _endless),
         lambda _place, result, _loss: result.interrupted,
         Watch(run=lambda _: progress, done=lambda: done.append(1)),
         keep_interrupted=kept,
@@ -79,15 +98,13 @@ def test_a_run_that_ends_early_is_taken_only_where_it_is_asked_for(kept: bool) -
 
 
 def test_the_first_failure_ends_the_others() -> None:
-    stops = []
-
-    def scenario() -> Scenario:
+    def wrong() -> Scenario:
         return Scenario.from_toml(SMALL, origin="there.toml").set("scheme", "qnc")
 
+    runs = [Run("wrong", wrong, 1), Run("endless", _endless, 2), Run("waiting", _endless, 3)]
     with pytest.raises(ScenarioError, match="qnc") as caught:
-        run_many(_runs(3, scenario), _seed, Watch(stop=lambda: stops.append(1)))
+        run_many(runs, _seed, Watch(), workers=2)
     assert caught.value.file == "there.toml"
-    assert stops == [1]
 
 
 def test_what_take_raises_is_a_failure() -> None:

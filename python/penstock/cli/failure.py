@@ -61,11 +61,15 @@ def _of_an_extra(error: ModuleNotFoundError) -> int:
     extra = _EXTRAS.get(module)
     if extra is None:
         raise error
-    return _report(f"this needs {module}, which is not installed", f"pip install 'penstock[{extra}]'", FAILED)
+    return _missing(module, extra)
+
+
+def _missing(package: str, extra: str) -> int:
+    return _report(f"this needs {package}, which is not installed", f"pip install 'penstock[{extra}]'", FAILED)
 
 
 def _of_the_engine(error: Exception) -> int:
-    from penstock import LimitError, OutputError, PenstockError, ScenarioError
+    from penstock import ArgumentError, LimitError, MissingExtraError, OutputError, PenstockError, ScenarioError
     from penstock.reproduction.reading import PaperError
     from penstock.theory.configuration import Unsuited
 
@@ -73,6 +77,10 @@ def _of_the_engine(error: Exception) -> int:
         place = ":".join(str(part) for part in (error.file, error.line) if part not in (None, ""))
         parts = [part for part in (place, error.key, error.message) if part]
         return _report(": ".join(parts), error.hint or "", WRONG_INPUT)
+    if isinstance(error, MissingExtraError):
+        return _missing(error.package, error.extra)
+    if isinstance(error, ArgumentError):
+        return _report(error.message, error.hint, WRONG_INPUT)
     if isinstance(error, OutputError) and error.refused:
         return _report(str(error), error.hint or "", WRONG_INPUT)
     if isinstance(error, LimitError):
@@ -86,18 +94,24 @@ def _of_the_engine(error: Exception) -> int:
     raise error
 
 
-# What Python's words are on the command line.
-_OPTIONS = (
-    (re.compile(r"as given by set\(\)"), "as given by --set"),
-    (re.compile(r"\b(limit|metric|model)=\"?([\w.-]+)\"?"), r"--\1 \2"),
+# What Python's words are on the command line: a keyword argument is an option, mostly of the same name.
+_SETTER = re.compile(r"as given by set\(\)")
+_KEYWORD = re.compile(
+    r"(?<![\w.])(goal|library|limit|metric|model|queue|reading|scheme|schemes|seeds|topology)="
+    r'(?:\[([^\]]*)\]|"([^"]*)"|([\w.-]+))'
 )
+_FLAGS = {"goal": "for", "reading": "set"}
 
 
 def _as_options(text: str) -> str:
     """Return what Python says of its keywords, said of the options of the command line."""
-    for words, option in _OPTIONS:
-        text = words.sub(option, text)
-    return text
+    return _KEYWORD.sub(_as_option, _SETTER.sub("as given by --set", text))
+
+
+def _as_option(keyword: re.Match[str]) -> str:
+    name, entries, quoted, bare = keyword.groups()
+    value = entries.replace('"', "").replace(", ", ",") if entries is not None else quoted or bare or ""
+    return f"--{_FLAGS.get(name, name)} {value}"
 
 
 def _report(message: str, hint: str, status: int) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from penstock import interrupts
 from penstock.cli.failure import say
+from penstock.runs import Watch
 from penstock.scenario import Progress as Watcher
 from penstock.terminal import printable, styled
 from penstock.text import duration, events
@@ -109,45 +110,34 @@ class Progress:
         if self._stopped:
             raise KeyboardInterrupt
 
-    def count(self, label: str, total: int) -> Callable[[], None]:
-        """Return what is called when another of ``total`` runs is done; any thread may call it."""
+    def watch(self) -> Watch:
+        """Return what many runs report to: a bar for each that takes long, and one for how many are done."""
+        total: int | None = None
         row = None
         done = 0
         started = time.monotonic()
+
+        def planned(count: int) -> None:
+            nonlocal total
+            total = count
 
         def update() -> None:
             nonlocal row, done
             with self._lock:
                 done += 1
-                if not self._shown or total < 2 or time.monotonic() - started < _SILENT_S:
+                if not self._shown or total == 1 or time.monotonic() - started < _SILENT_S:
                     return
                 bars = self._start()
                 if row is None:
-                    row = bars.add_task(printable(label), total=total, simulated="", speed="", left="")
+                    row = bars.add_task("runs", total=total, simulated="", speed="", left="")
+                if total is None:
+                    bars.update(row, simulated=f"{done} done")
+                    return
                 left_s = (time.monotonic() - started) * (total - done) / done
                 left = f"{duration(round(left_s))} left" if done < total else ""
                 bars.update(row, completed=done, simulated=f"{done} of {total} done", left=left)
 
-        return update
-
-    def rounds(self, label: str = "runs") -> Callable[[], None]:
-        """Return what is called when another run is done, where nobody knows how many there will be."""
-        row = None
-        done = 0
-        started = time.monotonic()
-
-        def update() -> None:
-            nonlocal row, done
-            with self._lock:
-                done += 1
-                if not self._shown or time.monotonic() - started < _SILENT_S:
-                    return
-                bars = self._start()
-                if row is None:
-                    row = bars.add_task(printable(label), total=None, simulated="", speed="", left="")
-                bars.update(row, simulated=f"{done} done")
-
-        return update
+        return Watch(planned, self.task, update, self.part("theory"), lambda: self._stopped)
 
     def part(self, label: str) -> Callable[[float], None]:
         """Return what is called with the share of a calculation that is done."""

@@ -5,8 +5,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from penstock.errors import ArgumentError
 from penstock.reproduction.paper import Figure, figure_of
 from penstock.reproduction.reading import PaperError, Table, lines_of, parse
+
+PAPERS = Path("papers")
+"""Where papers are looked for."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,32 @@ class Contents:
     figures: tuple[Figure, ...]
     claims: dict[str, list[str]]
     drawn: frozenset[str]
+
+
+def papers() -> list[Contents]:
+    """Return what the papers below ``./papers`` hold, in the order of their names; no code of theirs is run.
+
+    :func:`penstock.reproduce` reproduces one.
+
+        >>> [(paper.name, [figure.name for figure in paper.figures]) for paper in penstock.papers()]
+
+    Raises:
+        ArgumentError: there is none.
+        PaperError: a paper's ``claims.toml``, or its ``figures.py``, cannot be read.
+    """
+    return [contents(folder) for folder in folders()]
+
+
+def folders() -> list[Path]:
+    """Return the folders of the papers below ``./papers``.
+
+    Raises:
+        ArgumentError: there is none.
+    """
+    found = sorted(path.parent for path in PAPERS.glob("*/claims.toml"))
+    if not found:
+        raise ArgumentError(f"no paper below ./{PAPERS}", "go where ./papers is, or name a paper's folder")
+    return found
 
 
 def contents(folder: Path) -> Contents:

@@ -2,21 +2,32 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.reproduction.answer import Answer
+from penstock.reproduction.answer import Answer, Scope
+from penstock.reproduction.execute import Values
 from penstock.reproduction.paper import Paper
 from penstock.reproduction.verdict import DIFFERS, HOLDS, UNTESTABLE, Spread
 
 
 @dataclass(frozen=True)
 class Reproduced:
-    """A paper with its answers."""
+    """A paper with its answers.
+
+    Attributes:
+        paper: the paper.
+        figures: names of the figures and tables that were asked for.
+        answers: one for each claim, in the order of the figures.
+        scope: what was asked of the paper.
+        values: what was taken from its runs.
+    """
 
     paper: Paper
     figures: tuple[str, ...]
     answers: tuple[Answer, ...]
+    scope: Scope
+    values: Values = field(repr=False)
 
     def of(self, figure: str) -> list[Answer]:
         """Return the answers to the claims of a figure."""

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, Self
 from penstock import _core
 from penstock.files import write_text
 from penstock.reproduction import wording
-from penstock.reproduction.answer import Answer, Scope
+from penstock.reproduction.answer import Answer
 from penstock.reproduction.document import Reproduced, document, totals, why
-from penstock.reproduction.drawing import Drawing
-from penstock.reproduction.execute import Values
 from penstock.reproduction.plan import Run
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from matplotlib.figure import Figure
 
 _DOCUMENT = "reproduce.json"
 """What tells a report's folder from others (`crates/runner/src/folder.rs`)."""
@@ -48,18 +47,18 @@ class Pages:
         """
         return cls(_core.Folder.create(folder, force, report=True))
 
-    def add(self, entry: Reproduced, scope: Scope, values: Values) -> None:
+    def add(self, entry: Reproduced) -> None:
         """Draw a paper's figures, and write its page and its scenarios."""
         partial = self.staged.partial
         own = partial / entry.paper.name
-        drawn = self._draw(entry, scope, values, own) if scope.drawn else {}
-        scenarios = _write_scenarios(entry, scope, own / "scenarios")
+        elements = self._draw(entry, own) if entry.scope.drawn else {}
+        scenarios = _write_scenarios(entry, own / "scenarios")
         figures = [
             {
                 "name": figure.name,
                 "title": figure.title,
-                "svg": drawn.get(figure.name),
-                "caption": entry.paper.drawings.entries[figure.name].caption if figure.name in drawn else "",
+                "svg": elements.get(figure.name),
+                "caption": entry.paper.drawings.entries[figure.name].caption if figure.name in elements else "",
                 "claims": [_row(answer) for answer in entry.of(figure.name)],
             }
             for figure in entry.paper.figures
@@ -73,7 +72,7 @@ class Pages:
             totals=totals(entry.answers),
             profile=profile,
             scenarios=scenarios,
-            short=scope.short,
+            short=entry.scope.short,
         )
         write_text(partial / f"{entry.paper.name}.html", text)
 
@@ -102,41 +101,45 @@ class Pages:
         """Remove what is not whole."""
         self.staged.discard()
 
-    def _draw(self, entry: Reproduced, scope: Scope, values: Values, folder: Path) -> dict[str, str]:
+    def _draw(self, entry: Reproduced, folder: Path) -> dict[str, str]:
         """Draw the figures into ``folder`` and return them as SVG elements for a page."""
         folder.mkdir()
-        drawn = {}
-        for name, drawing in entry.paper.drawings.entries.items():
+        elements = {}
+        for name in entry.paper.drawings.entries:
             if name not in entry.figures:
                 continue
             try:
-                drawn[name] = _drawn(drawing, scope, values, folder / f"{name}.svg")
+                path = folder / f"{name}.svg"
+                drawn(entry, name, path)
+                elements[name] = _element(path.read_text(encoding="utf-8"), name)
             except OSError:
                 raise
             except Exception as error:
                 # The runs took hours, perhaps; a figure of the paper's own making must not lose them.
                 self.undrawn[f"{entry.paper.name}: {name}"] = f"{type(error).__name__}: {error}"
-        return drawn
+        return elements
 
 
-def _drawn(drawing: Drawing, scope: Scope, values: Values, path: Path) -> str:
-    """Draw a figure into a file and return it as an SVG element."""
+def drawn(entry: Reproduced, name: str, path: Path | None = None) -> "Figure":
+    """Draw a figure of a paper from what was taken of its runs; with ``path`` it is written there."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     from penstock.figures.style import save, styled
 
+    drawing = entry.paper.drawings.entries[name]
     data = {}
     for key, source in drawing.sources.items():
-        wanted = source.wanted(scope.short)
-        data[key] = [values[wanted.run, wanted.quantity, seed] for seed in wanted.seeds]
+        wanted = source.wanted(entry.scope.short)
+        data[key] = [entry.values[wanted.run, wanted.quantity, seed] for seed in wanted.seeds]
     # The labels are the paper's own, and may be formulas.
     with styled(), mpl.rc_context({"svg.fonttype": "path", "text.parse_math": True}):
         figure = drawing.draw(data)
-        save(figure, path)
+        if path is not None:
+            save(figure, path)
     # A figure made by pyplot stays in memory until it is closed.
     plt.close(figure)
-    return _element(path.read_text(encoding="utf-8"), path.stem)
+    return figure
 
 
 def _element(svg: str, name: str) -> str:
@@ -147,10 +150,10 @@ def _element(svg: str, name: str) -> str:
     return re.sub(r' width="[^"]*pt"| height="[^"]*pt"', "", element, count=2)
 
 
-def _write_scenarios(entry: Reproduced, scope: Scope, folder: Path) -> list[dict[str, str]]:
+def _write_scenarios(entry: Reproduced, folder: Path) -> list[dict[str, str]]:
     """Write each scenario that ran, as `penstock run` takes it, and return their names and what they are."""
     folder.mkdir(parents=True)
-    runs: dict[Run, None] = dict.fromkeys(want.run for want in scope.wanted(entry.paper))
+    runs: dict[Run, None] = dict.fromkeys(want.run for want in entry.scope.wanted(entry.paper))
     written = []
     for number, run in enumerate(runs, 1):
         name = f"{run.experiment}-{run.scheme}-{number}.toml"

@@ -4,6 +4,6 @@
 verdict are disjoint.
 """
 
-from penstock.tuning.answer import Answer, tune
+from penstock.tuning.answer import Tuning, tune
 
-__all__ = ["Answer", "tune"]
+__all__ = ["Tuning", "tune"]

@@ -2,17 +2,20 @@
 
 import math
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
+from typing import Any
 
 import tomli_w
 
-from penstock._core import ScenarioError
+from penstock._core import PenstockError, ScenarioError
 from penstock.catalogue import schemes
+from penstock.errors import ArgumentError
 from penstock.runs import Watch
 from penstock.scenario import AssignedScheme, Description, Scenario
 from penstock.theory.configuration import Unsuited, configurations
-from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, Name, Observed, guards, score
+from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, Observed, guards, score
 from penstock.tuning.outlook import Outlook, outlook
 from penstock.tuning.region import Critic, Region, narrow
 from penstock.tuning.search import Interrupted, Search, simulate
@@ -47,8 +50,8 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What tuning came to.
+class Tuning:
+    """What tuning came to: a proposal, and what it is compared with. A notebook shows it as a table.
 
     Attributes:
         scenario: the scenario with the proposal; with its own parameters, if the search found nothing better.
@@ -91,10 +94,50 @@ class Answer:
         """Whether the proposal beats all that it is compared with, on seeds that the search never saw."""
         return bool(self.verdicts) and all(verdict.beats for verdict in self.verdicts)
 
+    @property
+    def worth_writing(self) -> bool:
+        """Whether a gain is shown; or the search was interrupted, and has found something better until then."""
+        return self.gain_shown or (self.interrupted and self.changed)
+
+    def document(self) -> dict[str, Any]:
+        """Return what ``penstock tune --json`` prints, but for the file's name: ``None`` stands for what is unknown."""
+        from penstock.tuning.document import document
+
+        return document(self)
+
+    def save(self, path: str | PathLike[str], *, name: str | None = None) -> None:
+        """Write the scenario with the proposal; the comment at its top says where it comes from.
+
+        A proposal without a gain would be taken for one with it, and is refused: ``scenario.save`` writes it, without
+        a comment.
+
+        Args:
+            path: the file.
+            name: what the comment calls the scenario that was tuned; by default its name.
+
+        Raises:
+            PenstockError: no gain is shown.
+            OSError: the file cannot be written; what had the name before is as it was.
+        """
+        from penstock.tuning.document import as_scenario
+
+        if not self.worth_writing:
+            raise PenstockError("no gain is shown on seeds that the search never saw; scenario.save writes it anyway")
+        as_scenario(self, name or self.scenario.name).save(path)
+
+    def _repr_html_(self) -> str:
+        from penstock.display import tuning_html
+
+        return tuning_html(self)
+
+    def __repr__(self) -> str:
+        shown = "a gain is shown" if self.gain_shown else "no gain is shown"
+        return f"<Tuning of {self.scenario.name!r} with {self.scheme!r} for {self.goal.name}: {shown}>"
+
 
 def tune(
     scenario: Scenario,
-    goal: Name,
+    goal: str,
     *,
     scheme: str | None = None,
     profile: str | None = None,
@@ -105,9 +148,16 @@ def tune(
     verdict_seeds: int = 10,
     points: int = 256,
     watch: Watch | None = None,
-    narrowing: Callable[[float], None] | None = None,
-) -> Answer:
-    """Propose parameters of a scenario's scheme.
+) -> Tuning:
+    """Propose parameters of a scenario's scheme: theory narrows, simulations search, others judge.
+
+        >>> scenario = penstock.Scenario.named("tuning/long-delay")
+        >>> found = penstock.tune(scenario, "latency", keys=["schemes.qcn.w=1..8", "schemes.qcn.q_eq"])
+        >>> if found.gain_shown:
+        ...     found.save("better.toml")
+
+    Runs use all cores. An interrupt (Ctrl-C) ends the search and keeps the best so far; see ``interrupted`` of the
+    answer. Needs the extra ``tune`` (``pip install 'penstock[tune]'``).
 
     Args:
         scenario: is left as it is.
@@ -121,13 +171,21 @@ def tune(
         seeds: how many seeds each of them is simulated with, from the scenario's on.
         verdict_seeds: how many seeds judge the proposal, those that follow.
         points: how many points the theory looks at; a power of two spreads them best.
-        watch: how to watch and end runs.
-        narrowing: called with the share of the theory's work that is done.
+        watch: how to watch and end the runs; its ``theory`` is told how far the theory's work is.
 
     Raises:
-        Unsuited: the scheme, or the scenario, has no fluid model; or there is nothing to tune.
+        ArgumentError: there is no such goal, or a number is too small.
+        KeyboardInterrupt: the interrupt came before anything was found.
+        MissingExtraError: a package of the extra ``tune`` is not installed.
         ScenarioError: a value is not legal.
+        Unsuited: the scheme, or the scenario, has no fluid model; or there is nothing to tune.
     """
+    asked = GOALS.get(goal)
+    if asked is None:
+        raise ArgumentError(f'goal="{goal}": no such goal', f"the goals are {', '.join(GOALS)}")
+    for name, number, least in (("trials", trials, 1), ("seeds", seeds, 1), ("verdict_seeds", verdict_seeds, 2)):
+        if number < least:
+            raise ArgumentError(f"{name}={number}: too few", f"at least {least}")
     watch = watch or Watch()
     own = _chosen(scenario, scheme, profile)
     plan = own.describe()
@@ -139,12 +197,11 @@ def tune(
     space = knobs(longest, _assigned(standard.describe(), longest.scheme)["parameters"], keys)
     spots = spread(own, longest, space, points, plan["seed"])
     _takes_effect(own, plan, longest.scheme, space, spots[0])
-    asked = GOALS[goal]
     tuning = tuple(range(plan["seed"], plan["seed"] + seeds))
     unseen = tuple(range(plan["seed"] + seeds, plan["seed"] + seeds + verdict_seeds))
 
     critic = Critic.of(periods, plan["warmup_s"], asked, space)
-    region = narrow(critic, spots, starts=max(_LEAST_STARTS, trials // 3), progress=narrowing)
+    region = narrow(critic, spots, starts=max(_LEAST_STARTS, trials // 3), progress=watch.theory)
     same = _assigned(plan, longest.scheme)["parameters"] == _assigned(standard.describe(), longest.scheme)["parameters"]
     references = {name: standard} if same else {name: standard, "scenario": own}
     runs = dict(zip(references, simulate(list(references.values()), tuning, longest.queue, watch), strict=True))
@@ -177,7 +234,7 @@ def tune(
         for other in references
         if judged
     )
-    return Answer(
+    return Tuning(
         scenario=proposal,
         scheme=longest.scheme,
         goal=asked,

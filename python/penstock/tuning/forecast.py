@@ -42,7 +42,7 @@ class Course:
 def forecast(
     courses: Sequence[Course],
     start_s: float,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], object] | None = None,
     step_s: float = np.inf,
 ) -> list[Observed]:
     """Integrate all points from ``start_s`` to the end of the last course; return each in the numbers of a run.
@@ -55,7 +55,7 @@ def forecast(
 
 
 def _forecast(
-    courses: Sequence[Course], start_s: float, progress: Callable[[float], None], step_s: float
+    courses: Sequence[Course], start_s: float, progress: Callable[[float], object], step_s: float
 ) -> list[Observed]:
     first = courses[0].wide
     state = _beside_rest(first)

@@ -8,7 +8,7 @@ same parameters that make the rest of the run smooth.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from penstock.measures import longest, measured_octets
 if TYPE_CHECKING:
     from penstock.result import Result
 
-Name = Literal["stability", "latency", "utilization"]
 
 Observed = Mapping[str, float]
 """A run in numbers, by the keys of :data:`MEASURES`."""
@@ -68,13 +67,13 @@ class Goal:
         definition: in a sentence.
     """
 
-    name: Name
+    name: str
     measure: str
     sign: int
     definition: str
 
 
-GOALS: dict[Name, Goal] = {
+GOALS: dict[str, Goal] = {
     "stability": Goal(
         "stability", "queue_std_octets", 1, "the least standard deviation of the queue's length, weighted with time"
     ),

@@ -24,7 +24,7 @@ from penstock.tuning.goals import Goal, Observed, guards, score
 from penstock.tuning.outlook import resting
 from penstock.tuning.space import Knob, Point, moved, point_of
 
-Progress = Callable[[float], None]
+Progress = Callable[[float], object]
 
 _KEPT = 0.5
 """So large a share of the points that rest is kept."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from penstock.frames import MissingExtraError
 from penstock.result import FrameLossError, Result
 from penstock.runs import Run, Watch, copies, run_many
 from penstock.scenario import Scenario
@@ -91,7 +92,10 @@ class Search:
         queue: str,
         buffer_octets: float,
     ) -> None:
-        import optuna
+        try:
+            import optuna
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("optuna", "tune") from error
 
         # Its messages on each trial would be most of what a person sees.
         optuna.logging.set_verbosity(optuna.logging.ERROR)

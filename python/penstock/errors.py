@@ -1,0 +1,29 @@
+"""Errors of the library's own functions; those of the engine are made in ``penstock._core``."""
+
+from difflib import get_close_matches
+
+from penstock._core import PenstockError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class ArgumentError(PenstockError, ValueError):
+    """An argument that a function cannot take.
+
+    Attributes:
+        message: what is wrong.
+        hint: what would be right.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        self.message = message
+        self.hint = hint
+        super().__init__(f"{message}; {hint}" if hint else message)
+
+
+def nearest(word: str, known: "Iterable[str]", otherwise: str, *, cutoff: float = 0.4) -> str:
+    """Return a hint for a word that is not known: the known word most like it, or else ``otherwise``."""
+    near = get_close_matches(word, list(known), n=1, cutoff=cutoff)
+    return f"did you mean {near[0]}?" if near else otherwise

@@ -1,0 +1,105 @@
+"""An answer as one document, which ``penstock tune --json`` prints, and as a scenario file."""
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from penstock.scenario import Scenario
+from penstock.tuning import wording
+from penstock.tuning.goals import MEASURES, mean
+from penstock.tuning.verdict import LEVEL, Verdict
+
+if TYPE_CHECKING:
+    from penstock.tuning.answer import Settings, Tuning
+
+
+def document(answer: "Tuning") -> dict[str, Any]:
+    """Return the answer as JSON has it: null stands for what is unknown."""
+    return {
+        "scenario": answer.scenario.name,
+        "scheme": answer.scheme,
+        "goal": asdict(answer.goal),
+        "guards": [asdict(guard) for guard in answer.guards],
+        "queue": answer.queue,
+        "theory": {
+            "points": answer.region.points,
+            "resting": answer.region.resting,
+            "kept": answer.region.kept,
+            "bounds": {
+                knob.key: {"unit": knob.unit, "of": [whole.low, whole.high], "kept": [knob.low, knob.high]}
+                for whole, knob in zip(answer.space, answer.region.knobs, strict=True)
+            },
+        },
+        "trials": answer.trials,
+        "refused_by_theory": answer.refused,
+        "tuning_seeds": list(answer.tuning_seeds),
+        "verdict_seeds": list(answer.verdict_seeds),
+        "changed": answer.changed,
+        "proposal": _settings(answer.proposal),
+        "others": [_settings(other) for other in answer.others],
+        "verdicts": [_verdict(verdict) for verdict in answer.verdicts],
+        "gain_shown": answer.gain_shown,
+        "interrupted": answer.interrupted,
+    }
+
+
+def _settings(settings: "Settings") -> dict[str, Any]:
+    return {
+        "name": settings.name,
+        "parameters": dict(settings.parameters),
+        "phase_margin_degrees": _number(math.degrees(settings.margin.phase_rad)),
+        "rest_octets": _number(settings.margin.rest_octets),
+        "no_margin_because": settings.margin.reason or None,
+        "tuning": mean(settings.tuning),
+        "judging": mean(settings.judging) if settings.judging else None,
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "against": verdict.against,
+        "word": verdict.word,
+        "beats": verdict.beats,
+        "guards_broken": list(verdict.broken),
+        "runs_alike": verdict.alike,
+        "measures": [
+            {
+                "measure": pair.measure,
+                "proposal": {"mean": pair.proposal[0], "std": pair.proposal[1]},
+                "other": {"mean": pair.other[0], "std": pair.other[1]},
+                "difference": {
+                    "mean": pair.difference,
+                    "std": pair.spread,
+                    "interval": [_number(pair.low), _number(pair.high)],
+                    "level": LEVEL,
+                },
+            }
+            for pair in verdict.measures
+        ],
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def as_scenario(answer: "Tuning", name: str) -> Scenario:
+    """Return the scenario with the proposal, whose comment says where it comes from; ``name`` is what was tuned."""
+    lines = [
+        f"{name} with parameters that `penstock tune` proposes for {answer.goal.name}: {answer.goal.definition}.",
+        f"{answer.trials} points simulated, {wording.seeds(answer.tuning_seeds)}.",
+    ]
+    lines += [_sentence(answer, verdict) for verdict in answer.verdicts] or ["Interrupted before a verdict."]
+    question = f"{answer.scenario.question} (Parameters proposed by `penstock tune --for {answer.goal.name}`.)"
+    text = "".join(f"# {line}\n" for line in lines) + "\n" + answer.scenario.to_toml()
+    return Scenario.from_toml(text, name=answer.scenario.name).set("question", question)
+
+
+def _sentence(answer: "Tuning", verdict: Verdict) -> str:
+    (pair,) = (pair for pair in verdict.measures if pair.measure == answer.goal.measure)
+    title, kind = MEASURES[pair.measure]
+    ours, other = wording.value(pair.proposal[0], kind), wording.value(pair.other[0], kind)
+    return (
+        f"Against {verdict.against}, {wording.seeds(answer.verdict_seeds)}, which the search never saw: {title} "
+        f"{ours} instead of {other}, {verdict.word}{wording.broken(verdict)}."
+    )

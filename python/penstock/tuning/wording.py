@@ -1,0 +1,30 @@
+"""What people read of an answer: seeds, values, broken guards."""
+
+from collections.abc import Callable
+
+from penstock.text import count, octets
+from penstock.tuning.goals import MEASURES
+from penstock.tuning.verdict import Verdict
+
+
+def seeds(seeds: tuple[int, ...]) -> str:
+    """Write seeds that follow one another."""
+    return f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+
+
+def value(value: float, kind: str, *, signed: bool = False) -> str:
+    """Write the value of a measure of the given kind, with a sign if it is a difference."""
+    size = abs(value)
+    writers: dict[str, Callable[[float], str]] = {
+        "octets": octets,
+        "share": lambda v: f"{100 * v:.2f} {'points' if signed else '%'}",
+        "count": lambda v: count(round(v)) if v == round(v) else f"{v:.1f}",
+        "index": lambda v: f"{v:.3f}",
+    }
+    sign = ("-" if value < 0 else "+") if signed else ""
+    return sign + writers[kind](size)
+
+
+def broken(verdict: Verdict) -> str:
+    """Write what the proposal pays with more than it may; nothing if it keeps all guards."""
+    return f", but breaks: {', '.join(MEASURES[key][0] for key in verdict.broken)}" if verdict.broken else ""

@@ -1,0 +1,162 @@
+"""`penstock.compare`: the function that the command calls."""
+
+import json
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+from conftest import SMALL
+
+import penstock
+from penstock import ArgumentError, Comparison, OutputError, Scenario, ScenarioError, Watch
+
+
+def _small(name: str = "small") -> Scenario:
+    return Scenario.from_toml(SMALL, name=name)
+
+
+def _numbers(comparison: Comparison) -> list[object]:
+    """Return what the same runs repeat: all but what they cost."""
+    document = json.loads(json.dumps(comparison.document))
+    for run in document["runs"]:
+        del run["run"]
+    return [document["queue"], document["schemes"], document["runs"]]
+
+
+def test_in_memory_and_in_a_folder_are_the_same(tmp_path: Path) -> None:
+    in_memory = penstock.compare(_small(), ["none", "qcn"], seeds=2)
+    in_folder = penstock.compare(_small(), ["none", "qcn"], seeds=2, out=tmp_path / "out")
+    read_back = Comparison.open(tmp_path / "out")
+    assert in_memory.path is None
+    assert in_folder.path == read_back.path == tmp_path / "out"
+    assert _numbers(in_memory) == _numbers(in_folder) == _numbers(read_back)
+    for comparison in (in_memory, in_folder, read_back):
+        assert not comparison.interrupted
+        assert [(label, len(runs)) for label, runs in comparison.runs.items()] == [("none", 2), ("qcn", 2)]
+        assert [run.summary["seed"] for run in comparison.runs["qcn"]] == [1, 2]
+    in_memory.plot(tmp_path / "memory.svg")
+    in_folder.plot(tmp_path / "folder.svg")
+    assert (tmp_path / "memory.svg").read_bytes() == (tmp_path / "folder.svg").read_bytes()
+    assert "none" in in_memory._repr_html_()
+
+
+def test_runs_are_those_of_the_scenario() -> None:
+    scenario = _small()
+    before = scenario.to_toml()
+    compared = penstock.compare(scenario, ["none", "qcn"])
+    assert scenario.to_toml() == before
+    alone = scenario.run(scheme="none")
+    assert compared.runs["none"][0].fingerprint() == alone.fingerprint()
+
+
+def test_figures_go_where_they_are_asked_to(tmp_path: Path) -> None:
+    in_memory = penstock.compare(_small(), ["none", "qcn"])
+    with pytest.raises(ArgumentError, match="write_figures"):
+        in_memory.write_figures()
+    names = {path.name for path in in_memory.write_figures(tmp_path)}
+    assert names == {"compare.png", "compare.svg", "cdf.png", "cdf.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+
+
+def test_several_scenarios_run_their_own_schemes() -> None:
+    other = _small("other").set("scheme", "none")
+    compared = penstock.compare([_small(), other])
+    assert [(line["label"], line["scheme"]) for line in compared.document["schemes"]] == [
+        ("small", "qcn"),
+        ("other", "none"),
+    ]
+
+
+def test_a_watch_is_told_of_each_run() -> None:
+    planned: list[int] = []
+    labels: list[str] = []
+    done: list[int] = []
+
+    def run(label: str) -> None:
+        labels.append(label)
+
+    watch = Watch(planned=planned.append, run=run, done=lambda: done.append(1))
+    penstock.compare(_small(), ["none", "qcn"], seeds=2, watch=watch, workers=1)
+    assert planned == [4]
+    assert labels == ["none, seed 1", "none, seed 2", "qcn, seed 1", "qcn, seed 2"]
+    assert len(done) == 4
+
+
+def test_what_was_recorded_until_a_stop_is_kept(tmp_path: Path) -> None:
+    done: list[int] = []
+    watch = Watch(done=lambda: done.append(1), stopped=lambda: len(done) == 2)
+    compared = penstock.compare(_small(), ["none", "qcn"], seeds=2, out=tmp_path / "out", watch=watch, workers=1)
+    assert compared.interrupted
+    assert [line["seeds"] for line in compared.document["schemes"]] == [[1, 2], []]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_ctrl_c_keeps_what_was_recorded() -> None:
+    started = threading.Event()
+
+    def press() -> None:
+        started.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def progress(*_: float) -> None:
+        started.set()
+
+    threading.Thread(target=press).start()
+    endless = _small().set("duration", "100000 s").set("record.interval", "100 ms")
+    compared = penstock.compare(endless, ["none", "qcn"], watch=Watch(run=lambda _: progress), workers=2)
+    assert compared.interrupted
+    assert all(run.interrupted for runs in compared.runs.values() for run in runs)
+
+
+def test_nothing_recorded_is_nothing_written(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        penstock.compare(_small(), ["none", "qcn"], out=tmp_path / "out", watch=Watch(stopped=lambda: True))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_that_loses_frames_ends_no_other(tmp_path: Path) -> None:
+    scenario = _small().set("lossless", True)
+    told = {
+        label: penstock.compare(scenario, ["none", "qcn"], out=out).losses
+        for label, out in (("memory", None), ("folder", tmp_path / "out"))
+    }
+    for losses in told.values():
+        assert list(losses) == ["none, seed 1", "qcn, seed 1"]
+        assert "claims to be lossless and lost" in losses["none, seed 1"].message
+        assert losses["none, seed 1"].result.summary["scheme"] == "none"
+    assert penstock.compare(_small(), ["none", "qcn"]).losses == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words", "hint"),
+    [
+        ({"schemes": ["qcn", "qcn"]}, 'schemes=["qcn", "qcn"]: a scheme is named twice', "name each once"),
+        ({}, "one run is nothing to compare", 'schemes=["A", "B"]'),
+        ({"seeds": 0}, "seeds=0: too few", "at least 1"),
+        ({"seeds": 2, "queue": "sw0->h3"}, 'queue="sw0->h3": no such queue is recorded', "did you mean sw0->h2?"),
+    ],
+)
+def test_what_cannot_be_compared(arguments: dict[str, object], words: str, hint: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        penstock.compare(_small(), **arguments)  # type: ignore[arg-type]
+    assert caught.value.message == words
+    assert hint in caught.value.hint
+    assert isinstance(caught.value, ValueError)
+
+
+def test_what_is_wrong_is_found_before_the_first_run(tmp_path: Path) -> None:
+    runs: list[str] = []
+    watch = Watch(run=runs.append)
+    with pytest.raises(ArgumentError, match="two scenarios are called small"):
+        penstock.compare([_small(), _small()], watch=watch)
+    with pytest.raises(ArgumentError, match="no scenario to compare"):
+        penstock.compare([], ["qcn", "none"], watch=watch)
+    with pytest.raises(ScenarioError, match="qnc"):
+        penstock.compare(_small(), ["none", "qnc"], watch=watch)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").touch()
+    with pytest.raises(OutputError):
+        penstock.compare(_small(), ["none", "qcn"], out=tmp_path / "out", force=True, watch=watch)
+    assert runs == []

@@ -1,0 +1,363 @@
+"""What tuning is made of: bounds, goals and verdicts by hand, and the fluid's forecast."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT, SMALL, quick
+
+from penstock import Result, Scenario
+from penstock.theory.configuration import Configuration, Unsuited, configuration, configurations
+from penstock.theory.margin import report, stack_models
+from penstock.theory.models import model_of
+from penstock.tuning import tune
+from penstock.tuning.forecast import Course, forecast
+from penstock.tuning.goals import GOALS, MEASURES, Guard, guards, observe, score
+from penstock.tuning.outlook import outlook, resting
+from penstock.tuning.region import Critic, narrow, starting_ranks
+from penstock.tuning.space import knobs, moved, set_to, written
+from penstock.tuning.spread import spread
+from penstock.tuning.verdict import judge, paired
+
+LONG_DELAY = ROOT / "scenarios/tuning/long-delay.toml"
+
+
+def _given(scenario: Scenario) -> Configuration:
+    return configuration(scenario)
+
+
+def _run(**values: float) -> dict[str, float]:
+    return dict.fromkeys(MEASURES, 0.0) | {"jain_index": 1.0, "utilization": 1.0} | values
+
+
+# Bounds.
+
+
+def test_bounds_reach_eight_times_around_both_values() -> None:
+    given = _given(quick(w=4.0))
+    standard: Mapping[str, float | str | bool] = {**given.parameters, "w": 2.0}
+    (knob,) = knobs(given, standard, ["w"])
+    assert (knob.key, knob.low, knob.high) == ("schemes.qcn.w", 0.25, 32.0)
+    # 26 KB: an eighth is 3.25 KB; eight times that is more than three quarters of 150 KB.
+    (queue,) = knobs(given, standard, ["schemes.qcn.q_eq"])
+    assert (queue.low, queue.high) == (3250.0, 112_500.0)
+
+
+def test_all_that_is_usually_tuned_has_an_effect() -> None:
+    given = _given(quick())
+    names = [knob.name for knob in knobs(given, given.parameters, [])]
+    assert "sample_base" in names and "sample_count" not in names
+    counted = _given(quick(sampling="count"))
+    names = [knob.name for knob in knobs(counted, counted.parameters, [])]
+    assert "sample_count" in names and "sample_base" not in names
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("schemes.qcn.ww=1..2", "did you mean"),
+        ("flows=1..4", "no parameter of qcn"),
+        ("w=2..1", "no axis"),
+        ("w=1..5000", "reaches from"),
+        ("w=1", "KEY=A..B"),
+        ("sample_count=10..100", "no effect while sampling is table"),
+        ("q_eq=1 us..2 us", "no value in octets"),
+        ("rpg_max_rate", "0, which says nothing"),
+    ],
+)
+def test_keys_that_cannot_be(key: str, words: str) -> None:
+    given = _given(quick())
+    with pytest.raises(Unsuited, match=words):
+        knobs(given, given.parameters, [key])
+
+
+def test_a_key_twice() -> None:
+    given = _given(quick())
+    with pytest.raises(Unsuited, match="twice"):
+        knobs(given, given.parameters, ["w=1..2", "schemes.qcn.w"])
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        # Kmax is 100 KB, and not tuned.
+        (["k_min=110 KB..120 KB"], ["k_min=110 KB..120 KB:", "k_max, which is 100 KB", "--set schemes.dcqcn.k_max="]),
+        (["k_max=1 KB..5 KB"], ["k_max=1 KB..5 KB:", "k_min, which is 10 KB", "schemes.dcqcn.k_min=A..B"]),
+        (
+            ["r_ai", "k_min=60 KB..80 KB", "k_max=20 KB..50 KB"],
+            ["--keys schemes.dcqcn.k_min=60 KB..80 KB,schemes.dcqcn.k_max=20 KB..50 KB:", "never less than k_min"],
+        ),
+        (["k_max=200 KB..300 KB"], ["k_max=200 KB..300 KB:", "is beyond the buffer of 150 KB"]),
+    ],
+)
+def test_ranges_that_contradict_one_another(keys: list[str], words: list[str]) -> None:
+    scenario = quick("dcqcn")
+    given = _given(scenario)
+    with pytest.raises(Unsuited) as refused:
+        spread(scenario, given, knobs(given, given.parameters, keys), 8, 1)
+    assert all(word in str(refused.value) for word in words), str(refused.value)
+
+
+def test_of_ranges_that_contradict_in_part_the_legal_points_remain() -> None:
+    # Kmin of the scenario is 20 KB: usual bounds reach to 112.5 KB, beyond Kmax of 100 KB.
+    scenario = quick("dcqcn", k_min="20 KB")
+    given = _given(scenario)
+    points = spread(scenario, given, knobs(given, given.parameters, ["k_min", "k_max"]), 64, 1)
+    assert len(points) == 64
+    assert all(point["k_min"] <= point["k_max"] for point in points)
+    assert max(point["k_min"] for point in points) > 80e3
+    found = tune(scenario, "latency", keys=["k_min=5 KB..150 KB"], trials=1, seeds=1, verdict_seeds=2, points=8)
+    assert found.trials == 1
+
+
+@pytest.mark.parametrize("unit", ["octets", "bit/s", "s"])
+def test_written_values_read_the_same(unit: str) -> None:
+    given = _given(quick())
+    name = {"octets": "q_eq", "bit/s": "rpg_ai_rate", "s": "rpg_time_reset"}[unit]
+    (knob,) = knobs(given, given.parameters, [name])
+    scenario = quick()
+    random = np.random.default_rng(1)
+    for value in np.exp(random.uniform(np.log(knob.low), np.log(knob.high), 20)).tolist():
+        snapped = knob.snapped(value)
+        assert snapped == pytest.approx(value, rel=5e-3)
+        assert _given(set_to(scenario, [knob], {name: snapped})).number(name) == pytest.approx(snapped, rel=1e-12)
+
+
+def test_written() -> None:
+    assert [written(*of) for of in ((33_100.0, "octets"), (950.0, "octets"), (0.0123, "s"), (5e6, "bit/s"))] == [
+        "33.1 KB",
+        "950 octets",
+        "12.3 ms",
+        "5 Mbps",
+    ]
+    assert (written(128.0, "count"), written(0.25, "ratio")) == (128, 0.25)
+
+
+def test_probability_moves_its_maximum_too() -> None:
+    given = _given(quick(sampling="probability"))
+    (knob,) = knobs(given, given.parameters, ["sample_probability"])
+    there = moved(given, [knob], {"sample_probability": 0.03})
+    assert (there.number("sample_probability"), there.number("sample_probability_max")) == (0.03, 0.03)
+
+
+# Goals.
+
+
+def test_what_keeps_the_guards_ranks_first() -> None:
+    goal = GOALS["latency"]
+    kept = guards(goal, [_run(utilization=0.95, frames_dropped=4), _run(utilization=0.97, frames_dropped=0)])
+    assert [(guard.measure, guard.bound) for guard in kept] == [
+        ("utilization", pytest.approx(0.95)),
+        # A hundredth of the two frames that are lost in mean.
+        ("frames_dropped", pytest.approx(2.02)),
+        ("frames_dropped_measured", 0.0),
+        ("jain_index", pytest.approx(0.95)),
+    ]
+    # Half of the slack of 0.01 in reserve.
+    assert guards(goal, [_run()], reserve=0.5)[0].bound == pytest.approx(0.995)
+    assert guards(goal, [_run(frames_dropped=2000)], reserve=0.5)[1].bound == pytest.approx(2010)
+
+    def of(**values: float) -> float:
+        return score(goal, kept, [_run(**values)], 100e3)
+
+    assert of(queue_p99_octets=30e3) == pytest.approx(0.3)
+    assert of(queue_p99_octets=100e3, frames_dropped=2) == 1.0
+    # Twice one and the frames that are allowed beyond these: 1 + ln 3. A share of 0.05 of the rate too little: 1.05.
+    assert of(frames_dropped=2.02 + 2 * 3.02) == pytest.approx(1 + math.log(3))
+    # What is lost after the warm-up, where none is allowed, is lost in the whole run too, and counts once.
+    assert of(frames_dropped=2, frames_dropped_measured=2) == pytest.approx(1 + math.log(3))
+    assert of(frames_dropped=2.02 + 2 * 3.02, frames_dropped_measured=2) == pytest.approx(1 + math.log(3))
+    assert of(utilization=0.90) == pytest.approx(1.05)
+
+
+def test_of_two_that_use_all_the_shorter_queue_is_better() -> None:
+    goal = GOALS["utilization"]
+    kept = guards(goal, [_run()])
+    short, long, idle = (
+        score(goal, kept, [_run(utilization=use, queue_mean_octets=queue)], 100e3)
+        for use, queue in ((1.0, 10e3), (1.0, 50e3), (0.99, 0.0))
+    )
+    assert short < long < idle < 1
+    assert "utilization" not in [guard.measure for guard in kept]
+
+
+def test_observed_is_what_the_summary_says(result: Result) -> None:
+    seen = observe(result, "sw0->h2")
+    (queue,) = (queue for queue in result.summary["queues"] if queue["name"] == "sw0->h2")
+    assert seen["queue_std_octets"] == queue["std_octets"]
+    assert seen["utilization"] == queue["utilization"]
+    # Without a warm-up all drops count.
+    assert seen["frames_dropped"] == queue["frames_dropped"] > 0
+
+
+def test_drops_of_the_warm_up_count() -> None:
+    late = Scenario.from_toml(SMALL, name="small").set("warmup", "10 ms").run(seed=1)
+    dropped, time_s = (late.column("queues", name) for name in ("frames_dropped", "time_s"))
+    seen = observe(late, "sw0->h2")
+    assert 0 < seen["frames_dropped_measured"] < seen["frames_dropped"]
+    assert seen["frames_dropped_measured"] == dropped[time_s >= 0.01].sum()
+    assert seen["frames_dropped"] == late.summary["totals"]["frames_dropped"]
+
+
+def test_a_smooth_run_is_not_bought_with_a_flood_at_its_start() -> None:
+    goal, standard = GOALS["stability"], [_run(queue_std_octets=20e3 + i) for i in range(3)]
+    flood = [_run(queue_std_octets=1e3, frames_dropped=14_700.0)] * 3
+    assert score(goal, guards(goal, standard), flood, 100e3) > 1
+    found = judge(goal, guards(goal, standard), flood, standard, "x")
+    assert (found.word, found.broken, found.beats) == ("better", ("frames_dropped",), False)
+    (printed,) = (pair for pair in found.measures if pair.measure == "frames_dropped")
+    assert printed.proposal == (14_700.0, 0.0)
+
+
+def test_calm_parameters_that_flood_a_network_at_100_gbps_at_its_start_break_a_guard() -> None:
+    text = """\
+        question = "Does what is calm later lose frames while flows start?"
+        duration = "90 ms"
+        warmup = "80 ms"
+        scheme = "qcn"
+        topology.star = { hosts = 65, link_rate = "100 Gbps", link_delay = "12.5 us", buffer = "400 KB" }
+        flow = [{ from = "h0..h63", to = "h64", stagger = "1 ms" }]
+        record.queues = ["sw0->h64"]
+    """
+    # What a search for stability finds, if losses count after the warm-up alone.
+    found: dict[str, str | float] = {
+        "q_eq": "13.2 KB",
+        "w": 2.41,
+        "gd_inverse": 194,
+        "sample_base": "311 KB",
+        "rpg_byte_reset": "46.2 KB",
+    }
+    found |= {"rpg_time_reset": "69.8 ms", "rpg_ai_rate": "723 kbps", "rpg_hai_rate": "99.2 Mbps"}
+    scenario = Scenario.from_toml(text)
+    standard = observe(scenario.run(seed=1), "sw0->h64")
+    for key, value in found.items():
+        scenario.set(f"schemes.qcn.{key}", value)
+    seen = observe(scenario.run(seed=1), "sw0->h64")
+    assert seen["queue_std_octets"] < standard["queue_std_octets"]
+    assert seen["frames_dropped_measured"] == standard["frames_dropped_measured"] == 0
+    assert standard["frames_dropped"] < 100 < 1000 < seen["frames_dropped"]
+    goal = GOALS["stability"]
+    assert score(goal, guards(goal, [standard]), [seen], 400e3) > 1
+    assert judge(goal, guards(goal, [standard]), [seen], [standard], "x").broken == ("frames_dropped",)
+
+
+# Verdicts.
+
+
+def test_the_interval_is_students() -> None:
+    # Differences 1, 2, 3: mean 2, deviation 1; t of two degrees at 97.5 % is 4.3027, over the root of 3: 2.4841.
+    pair = paired("queue_std_octets", [11.0, 22.0, 33.0], [10.0, 20.0, 30.0])
+    assert (pair.difference, pair.spread) == (2.0, 1.0)
+    assert [pair.low, pair.high] == pytest.approx([-0.4841, 4.4841], abs=1e-4)
+    assert pair.proposal[0] == 22.0
+
+
+@pytest.mark.parametrize(
+    ("differences", "word"),
+    [((-5.0, -6.0, -7.0), "better"), ((5.0, 6.0, 7.0), "worse"), ((-1.0, 0.0, 1.0), "no difference shown")],
+)
+def test_a_word_needs_the_whole_interval(differences: tuple[float, ...], word: str) -> None:
+    other = [_run(queue_p99_octets=100.0) for _ in differences]
+    mine = [_run(queue_p99_octets=100.0 + difference) for difference in differences]
+    found = judge(GOALS["latency"], (), mine, other, "x")
+    assert (found.word, found.beats) == (word, word == "better")
+
+
+def test_a_better_queue_with_a_broken_guard_does_not_beat() -> None:
+    other, mine = [_run(queue_p99_octets=100.0 + i) for i in range(3)], [_run(frames_dropped=1.0)] * 3
+    found = judge(GOALS["latency"], (Guard("frames_dropped", 0.0, 1),), mine, other, "x")
+    assert (found.word, found.broken, found.beats) == ("better", ("frames_dropped",), False)
+
+
+def test_runs_without_chance_are_named() -> None:
+    alike = [_run(queue_p99_octets=9.0)] * 3
+    assert judge(GOALS["latency"], (), alike, [_run(queue_p99_octets=10.0)] * 3, "x").alike
+    assert not judge(GOALS["latency"], (), alike, [_run(queue_p99_octets=10.0 + i) for i in range(3)], "x").alike
+
+
+# Theory.
+
+
+def test_a_queue_grows_by_what_arrives_within_the_delay() -> None:
+    given = replace(_given(quick(rpg_time_reset="1 s")), buffer_octets=1e9)
+    wide = stack_models([model_of(given)] * 2)
+    # A tenth of 1 Gb/s less for ten times the delay of 0.8 ms: nothing answers during the first, in which
+    # 0.1 Gb/s / 8 * 0.8 ms = 10 KB come, and all of it is not 100 KB, as without an answer.
+    less = wide.with_changes(capacity_bps=0.9e9, link_bps=0.9e9)
+    (quiet, _) = forecast([Course(wide, 0.008)], 0.0)
+    (seen, twin) = forecast([Course(wide, 1e-6), Course(less, 0.008)], 0.0)
+    assert seen == twin
+    assert 10e3 < seen["queue_p99_octets"] - quiet["queue_p99_octets"] < 100e3
+    assert seen["frames_dropped"] == 0
+
+
+def test_a_forecast_says_what_is_stable() -> None:
+    stable, unstable = (_given(quick(rpg_time_reset="5 ms", sample_base=base)) for base in ("150 KB", "10 KB"))
+    assert outlook([stable]).phase_rad > 0 > outlook([unstable]).phase_rad
+    wide = stack_models([model_of(given) for given in (stable, unstable)])
+    calm, swinging = forecast([Course(wide, 0.5)], 0.0)
+    assert calm["queue_std_octets"] < 0.1 * swinging["queue_std_octets"]
+
+
+def test_a_longer_run_does_not_make_the_forecast_swing() -> None:
+    # DCQCN at 10 Gb/s with four flows, a quick timer and small steps: it rests, with 5 degrees of margin. With a step
+    # that grows with the run, Heun's method itself swings here, and the forecast loses four fifths of the rate.
+    scenario = Scenario.load(ROOT / "scenarios/baseline/ten-gig.toml").set("scheme", "dcqcn")
+    given = _given(scenario.set("schemes.dcqcn.time_reset", "10 us").set("schemes.dcqcn.r_ai", "1 Mbps"))
+    assert outlook([given]).phase_rad > 0
+    wide = stack_models([model_of(given)] * 2)
+    (short, _), (long, _) = (forecast([Course(wide, length_s)], 0.0) for length_s in (0.02, 0.4))
+    assert short["utilization"] == long["utilization"] == 1.0
+    assert long["queue_std_octets"] < short["queue_std_octets"] < 1e3
+    assert long["queue_mean_octets"] == pytest.approx(outlook([given]).rest_octets, rel=0.02)
+
+
+def test_a_point_is_forecast_alike_whatever_stands_beside_it() -> None:
+    scenario = quick("dcqcn")
+    periods = configurations(scenario)
+    space = knobs(periods[0], periods[0].parameters, ["time_reset", "k_max"])
+    points = spread(scenario, periods[0], space, 8, 1)
+    critic = Critic.of(periods, 0.04, GOALS["latency"], space).in_steps_for(points)
+    alone = [critic.scores([point])[0] for point in points]
+    assert critic.scores(points).tolist() == pytest.approx(alone, nan_ok=True)
+
+
+@pytest.mark.parametrize(("kept", "ranks"), [(128, [0, 34, 1, 65, 2, 96, 3, 127]), (5, [0, 4, 1, 2, 3]), (1, [0])])
+def test_starts_are_the_best_and_some_between_them_and_the_last(kept: int, ranks: list[int]) -> None:
+    assert starting_ranks(kept, 8) == ranks
+
+
+@pytest.mark.parametrize("scheme", ["qcn", "smcc", "bcn", "fecn", "dcqcn"])
+def test_every_scheme_with_a_model_can_be_narrowed(scheme: str) -> None:
+    settings: dict[str, Any] = {"smcc": {"profile": "paper-sliding-mode"}}.get(scheme, {})
+    scenario = quick(scheme, **settings)
+    periods = configurations(scenario)
+    space = knobs(periods[0], periods[0].parameters, [])
+    assert len(space) >= 4
+    critic = Critic.of(periods, 0.04, GOALS["stability"], space)
+    region = narrow(critic, spread(scenario, periods[0], space, 16, 1), starts=4)
+    if region.resting:
+        assert all(region.holds(region.starts))
+        assert region.kept <= math.ceil(region.resting / 2) + 1
+        for before, after in zip(space, region.knobs, strict=True):
+            assert before.low <= after.low <= after.high <= before.high
+
+
+def test_the_margin_is_that_of_the_theory() -> None:
+    given = _given(quick(rpg_time_reset="5 ms"))
+    (side,) = report(given).sides
+    seen = outlook([given])
+    assert seen.phase_rad == pytest.approx(side.phase_rad)
+    # Two periods: the smaller margin.
+    slower = replace(given, feedback_delay_s=2 * given.feedback_delay_s)
+    assert outlook([given, slower]).phase_rad == pytest.approx(report(slower).sides[0].phase_rad)
+
+
+def test_smcc_that_stays_below_its_target_does_not_rest() -> None:
+    given = _given(quick("smcc", profile="dealbreaker"))
+    space = knobs(given, given.parameters, ["ra=1 Mbps..10 Gbps"])
+    weak, strong = ({"ra": 16e6}, {"ra": 2e9})
+    assert resting([given], space, [weak, strong]).tolist() == [False, True]
