@@ -141,13 +141,6 @@ def _by_name() -> dict[str, Scheme]:
     return {entry["name"]: entry for entry in schemes()}
 
 
-def settings_of(name: str, profile: str) -> dict[str, str]:
-    """Return every parameter of a scheme under one of its profiles, as a scenario file would have it."""
-    known = about(name)
-    (named,) = (p for p in known["profiles"] if p["name"] == profile)
-    return {parameter["name"]: parameter["written"]["default"] for parameter in known["parameters"]} | named["written"]
-
-
 def schema() -> dict[str, Any]:
     """Return the JSON schema of a scenario file, for editors and other tools."""
     return cast(dict[str, Any], json.loads(_core.schema()))

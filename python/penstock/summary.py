@@ -91,6 +91,11 @@ class QueueSummary(TypedDict):
     """Pause frames that stopped the queue, refreshes included."""
     drop_rate: float
     """Frames dropped at the queue over data frames that came to it."""
+    set_point_octets: int | None
+    """Length at which the queue's congestion point is to hold it, octets.
+
+    Null if the scheme has no such length, or the queue no congestion point.
+    """
 
 
 class FlowSummary(TypedDict):

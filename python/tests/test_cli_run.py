@@ -66,6 +66,7 @@ QUEUE = {
     "paused_s": NUMBER,
     "pause_frames": int,
     "drop_rate": NUMBER,
+    "set_point_octets": (int, type(None)),
 }
 FLOW = {
     "name": str,

@@ -56,11 +56,16 @@ def test_set_points_are_those_of_the_priorities() -> None:
     deep = SMALL.replace('"60 KB"', '"150 KB"')
     text = deep.replace("[topology.star]", f"{dcqcn}{profile}[topology.star]") + flows
     mixed = Scenario.from_toml(text).run()
+    lengths = {queue["priority"]: queue["set_point_octets"] for queue in mixed.summary["queues"]}
+    assert lengths == {0: 33_000, 3: None, 5: 26_000}
     assert set_points_octets(mixed) == [26_000, 33_000]
     assert "dcqcn at priority 3, qcn (ieee-2010) at priority 5" in mixed.plot().axes[0].get_title("left")
     # No flow has the scenario's own settings: their set point is nobody's.
     text = SMALL.replace("[topology.star]", f"{profile}[topology.star]") + "priority = 5\n"
     assert set_points_octets(Scenario.from_toml(text).run()) == [26_000]
+    # A host's own queue has no congestion point, and nothing holds it at a length.
+    host = Scenario.from_toml(f'{SMALL}\n[record]\nqueues = ["h0->sw0", "sw0->h2"]\n').run()
+    assert [queue["set_point_octets"] for queue in host.summary["queues"]] == [None, 33_000]
     # The scheme without parameters has no table, and here nothing else has.
     text = SMALL.replace('[schemes.qcn]\nq_eq = "33 KB"\n', "").replace('"qcn"', '"none"')
     assert set_points_octets(Scenario.from_toml(text).run()) == []

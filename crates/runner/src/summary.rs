@@ -206,6 +206,15 @@ impl QueueSource<'_> {
     fn drop_rate(&self) -> f64 {
         ratio(self.outcome.frames_dropped, self.outcome.frames_arrived)
     }
+
+    fn set_point_octets(&self) -> Option<u64> {
+        let (port, priority) = self.plan.network.place(self.id).expect("only data queues are recorded");
+        if !self.plan.network.ports[port.index()].congestion_points {
+            return None;
+        }
+        let assigned = self.plan.schemes.iter().find(|assigned| assigned.priority == priority)?;
+        assigned.config.info().set_point(&assigned.values).map(|length| length.0)
+    }
 }
 
 /// What the summary of a flow is made from.

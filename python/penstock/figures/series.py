@@ -1,14 +1,11 @@
 """What figures draw, taken out of a result's tables and thinned to what a page can show."""
 
-import tomllib
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penstock import _core
-from penstock.catalogue import settings_of
 from penstock.columns import rows_of
 from penstock.measures import groups
 
@@ -156,23 +153,9 @@ def fair_shares(
 
 
 def set_points_octets(result: "Result") -> list[int]:
-    """Return the lengths at which the schemes of all priorities try to hold queues, octets, each once, rising.
-
-    There is none for a scheme without ``q_eq`` or ``q0``.
-    """
-    document = tomllib.loads(result.scenario_toml)
-    own = {table["priority"]: table for table in document.get("priority", [])}
-    points = set()
-    for priority in {flow["priority"] for flow in document["flow"]}:
-        table = own.get(priority, document)
-        # A scheme without parameters has no table.
-        settings = document.get("schemes", {}).get(table["scheme"], {})
-        if "profile" in table:
-            settings = settings_of(table["scheme"], table["profile"])
-        target = settings.get("q_eq", settings.get("q0"))
-        if target is not None:
-            points.add(_core.parse_octets(target))
-    return sorted(points)
+    """Return the lengths at which the recorded queues are to be held, octets, each once, rising."""
+    lengths = {queue["set_point_octets"] for queue in result.summary["queues"]}
+    return sorted(length for length in lengths if length is not None)
 
 
 def envelope(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = 1000) -> tuple["NDArray[Any]", "NDArray[Any]"]:
