@@ -66,6 +66,58 @@ def limits() -> str:
     Each has what, most and meaning.
     """
 
+@final
+class QcnSampling:
+    """What QCN's congestion point makes of a sample."""
+
+    def __init__(self, parameters: dict[str, float | str | bool]) -> None:
+        """Take a value for each parameter of ``qcn``, in the catalogue's units.
+
+        Raises:
+            KeyError: a parameter has none.
+            ValueError: a word is none of its parameter's.
+        """
+
+    def feedback(self, queue_octets: int, old_octets: int) -> int:
+        """Return |Fb| as it travels, in 256ths of a step; 0 where Fb >= 0."""
+
+    def interval_octets(self, feedback: int, random: Callable[[], float]) -> int:
+        """Return the octets until the next sample by the table; ``random`` draws from [0, 1)."""
+
+@final
+class QcnRate:
+    """QCN's rate calculator without its timer, and without Extra Fast Recovery and Target Rate Reduction."""
+
+    def __init__(
+        self,
+        parameters: dict[str, float | str | bool],
+        line_rate_bps: int,
+        rate_bps: int,
+        target_bps: int,
+        cycles: int,
+    ) -> None:
+        """Begin a cycle of the byte counter, so many cycles after a message.
+
+        Raises:
+            KeyError: a parameter has no value.
+            ValueError: a word is none of its parameter's.
+        """
+
+    rate_bps: int
+    """CR, bit/s."""
+    target_bps: int
+    """TR, bit/s."""
+    cycle_octets: int
+    """Octets of the cycle of the byte counter that has begun."""
+    cycles: int
+    """Cycles since the last message."""
+
+    def decrease(self, feedback: int, random: Callable[[], float]) -> None:
+        """Take a message of |Fb| in 256ths of a step; ``random`` draws from [0, 1)."""
+
+    def end_cycle(self, random: Callable[[], float]) -> None:
+        """End a cycle of the byte counter; ``random`` draws from [0, 1)."""
+
 def parse_octets(text: str) -> int:
     """Read a size as a scenario holds it, such as "33 KB", in octets.
 

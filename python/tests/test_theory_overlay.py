@@ -12,7 +12,6 @@ from penstock.cli import app
 from penstock.theory import samples
 from penstock.theory.configuration import Configuration, Unsuited, configurations
 from penstock.theory.models import MODELS, model_of
-from penstock.theory.models.base import Source
 from penstock.theory.models.bcn import Bcn
 from penstock.theory.models.dcqcn import Dcqcn
 from penstock.theory.models.fecn import Fecn
@@ -107,21 +106,41 @@ def test_between_samples_the_queue_is_a_straight_line() -> None:
 
 def test_a_message_and_cycles_change_a_source_of_qcn_as_its_rate_calculator_does() -> None:
     model = Sampled.of(configuration("qcn"))
-    source = Source(300e6, 1.0, 400e6, 7)
+    source = model.source_at(np.array([64_000, 300e6, 400e6, 7]))
+    random = np.random.default_rng(1)
     # Fb = -(10 000 + 2 * 2000) octets; |Fb|max is 320 000, of which a message carries 2^-14 parts of 19.53125: 716 of
     # them, 13 984.375 octets. 64 / 320 000 / 128 of it is cut: 0.021 850 6.
-    model.told(source, 10_000, 2_000)
+    model.told(source, 10_000, 2_000, random)
     assert source.rate_bps == pytest.approx(300e6 * (1 - 0.021850586))
-    assert (source.target_bps, source.cycles, source.due_octets) == (300e6, 0, 150_000)
-    random = np.random.default_rng(1)
+    calculator = source.calculator  # type: ignore[attr-defined]
+    assert (calculator.target_bps, calculator.cycles, source.due_octets) == (300e6, 0, 150_000)
     for cycle in range(1, 8):
-        before, target = source.rate_bps, source.target_bps
+        before, target = source.rate_bps, calculator.target_bps
         model.ended(source, random)
         # Five cycles of Fast Recovery, then 1 Mb/s each; from the fifth on cycles have half the length.
-        assert source.target_bps == target + (1e6 if cycle > 5 else 0)
-        assert source.rate_bps == pytest.approx((before + source.target_bps) / 2)
+        assert calculator.target_bps == target + (1e6 if cycle > 5 else 0)
+        assert source.rate_bps == pytest.approx((before + calculator.target_bps) / 2, abs=1)
         length = 75_000 if cycle >= 5 else 150_000
         assert 0.85 * length <= source.due_octets <= 1.15 * length
+
+
+def test_cycles_of_qcn_follow_the_words_of_their_scenario() -> None:
+    random = np.random.default_rng(1)
+    early = three_sources(schemes__qcn__fr_cycles="threshold-less-one")
+    model = Sampled.of(configurations(early, scheme="qcn")[0])
+    source = model.source_at(np.array([64_000, 300e6, 400e6, 3]))
+    for cycle in (4, 5):
+        target = source.calculator.target_bps  # type: ignore[attr-defined]
+        model.ended(source, random)
+        # Active Increase begins with the fifth cycle, and so do half cycles.
+        assert source.calculator.target_bps == target + (1e6 if cycle == 5 else 0)  # type: ignore[attr-defined]
+        length = 75_000 if cycle == 5 else 150_000
+        assert 0.85 * length <= source.due_octets <= 1.15 * length
+    always = three_sources(schemes__qcn__jitter_rp="always")
+    model = Sampled.of(configurations(always, scheme="qcn")[0])
+    source = model.source_at(np.array([64_000, 300e6, 400e6, 7]))
+    model.told(source, 10_000, 2_000, random)
+    assert source.due_octets != 150_000 and 0.85 * 150_000 <= source.due_octets <= 1.15 * 150_000
 
 
 def test_a_sample_of_qcn_speaks_and_is_remembered_as_its_congestion_point_does() -> None:

@@ -10,6 +10,7 @@ mod catalogue;
 mod description;
 mod errors;
 mod folder;
+mod qcn;
 mod result;
 mod scenario;
 mod table;
@@ -25,6 +26,8 @@ mod _core {
     use super::errors::{LimitError, OutputError, PenstockError, ScenarioError};
     #[pymodule_export]
     use super::folder::PyFolder;
+    #[pymodule_export]
+    use super::qcn::{PyRate, PySampling};
     #[pymodule_export]
     use super::result::PyRun;
     #[pymodule_export]

@@ -366,7 +366,7 @@ def stack_models(models: list[FluidModel]) -> FluidModel:
     first = models[0]
     changes: dict[str, Any] = {}
     for entry in fields(first):
-        if not isinstance(getattr(first, entry.name), bool | str):
+        if not isinstance(getattr(first, entry.name), bool | str | Mapping):
             changes[entry.name] = np.array([getattr(model, entry.name) for model in models], dtype=float)
     return first.with_changes(**changes)
 

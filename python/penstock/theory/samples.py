@@ -127,7 +127,7 @@ def integrate(
                     recovering.ended(source, random)
         while waiting and waiting[0][0] <= now + 1e-15:
             _, source, offset, growth = waiting.popleft()
-            model.told(source, offset, growth)
+            model.told(source, offset, growth, random)
         total = sum(source.rate_bps for source in sources)
         if struck is not None:
             # With the sampled frame, which has just joined.

@@ -229,6 +229,14 @@ impl RateCalculator {
         }
     }
 
+    /// At a rate that it recovers from towards another, `byte_stage` cycles of the byte counter after a signal, at the
+    /// beginning of the next, timer stopped.
+    #[must_use]
+    pub fn recovering(rules: Rules, current_rate: u64, target_rate: u64, byte_stage: u32) -> Self {
+        let byte_count = rules.byte_cycle.octets(current_rate) as i64;
+        Self { current_rate, target_rate, byte_count, byte_stage, ..Self::new(rules) }
+    }
+
     /// Back to the largest rate, timer stopped.
     pub fn reset(&mut self) {
         *self = Self::new(self.rules);
@@ -275,13 +283,19 @@ impl RateCalculator {
     pub fn count(&mut self, octets: u16, draw: &mut impl Draw) {
         self.byte_count -= i64::from(octets);
         if self.byte_count < 0 {
-            self.byte_stage = self.byte_stage.saturating_add(1);
-            let cycle = self.rules.byte_cycle;
-            // Paper 003, algorithm 1: the limit is set before the rate increases.
-            let full = cycle.octets(self.current_rate);
-            self.increase();
-            self.byte_count = self.next_cycle(full, cycle.may_halve() && self.halves(self.byte_stage), draw) as i64;
+            self.end_byte_cycle(draw);
         }
+    }
+
+    /// Ends the byte counter's cycle, whatever is left of it.
+    #[inline]
+    pub fn end_byte_cycle(&mut self, draw: &mut impl Draw) {
+        self.byte_stage = self.byte_stage.saturating_add(1);
+        let cycle = self.rules.byte_cycle;
+        // Paper 003, algorithm 1: the limit is set before the rate increases.
+        let full = cycle.octets(self.current_rate);
+        self.increase();
+        self.byte_count = self.next_cycle(full, cycle.may_halve() && self.halves(self.byte_stage), draw) as i64;
     }
 
     /// Ends the timer's cycle if it is due.

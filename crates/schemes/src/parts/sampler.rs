@@ -175,12 +175,15 @@ impl Sampler {
         self.left <= 0
     }
 
+    /// Octets from a sample with feedback value `steps` to the next one by the table, spread.
+    pub fn table_interval(&self, steps: u8, draw: &mut impl Draw) -> u64 {
+        self.jitter.apply(self.intervals[usize::from(steps / 8)], draw.draw())
+    }
+
     /// Sets the interval to the next sample after a sample with feedback value `steps`.
     pub fn reload(&mut self, steps: u8, draw: &mut impl Draw) {
         match self.sampling {
-            Sampling::Table => {
-                self.left = self.jitter.apply(self.intervals[usize::from(steps / 8)], draw.draw()) as i64
-            }
+            Sampling::Table => self.left = self.table_interval(steps, draw) as i64,
             Sampling::Count if self.count_jitter == Spread::NONE => self.left = i64::from(self.every),
             Sampling::Count => {
                 // Rounded to whole frames, so that the mean interval stays `every`.

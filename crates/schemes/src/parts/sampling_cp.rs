@@ -50,6 +50,29 @@ parameters! {
     }
 }
 
+impl CpParameters {
+    /// What decides which frames are sampled, before the first.
+    #[must_use]
+    pub fn sampler(&self) -> Sampler {
+        Sampler::new(&SamplerConfig {
+            sampling: self.sampling,
+            base: self.sample_base.0,
+            table: self.sample_table,
+            jitter: Spread::new(self.sample_jitter),
+            every: self.sample_count,
+            probability: self.sample_probability,
+            probability_max: self.sample_probability_max,
+            step: self.sample_step,
+        })
+    }
+
+    /// What measures congestion.
+    #[must_use]
+    pub fn quantiser(&self) -> Quantiser {
+        Quantiser::new(self.q_eq.0, self.w, self.quantise)
+    }
+}
+
 /// A configuration of a scheme that has QCN's congestion point.
 pub trait CpConfig {
     /// The congestion point's part of it.
@@ -92,17 +115,8 @@ impl SamplingCp {
     pub fn new(config: &CpParameters, id: CpId) -> Self {
         Self {
             id,
-            sampler: Sampler::new(&SamplerConfig {
-                sampling: config.sampling,
-                base: config.sample_base.0,
-                table: config.sample_table,
-                jitter: Spread::new(config.sample_jitter),
-                every: config.sample_count,
-                probability: config.sample_probability,
-                probability_max: config.sample_probability_max,
-                step: config.sample_step,
-            }),
-            quantiser: Quantiser::new(config.q_eq.0, config.w, config.quantise),
+            sampler: config.sampler(),
+            quantiser: config.quantiser(),
             send_qf0: config.send_qf0,
             qold_every_sample: config.qold_update == QoldUpdate::EverySample,
             sample_dropped: config.sample_dropped,

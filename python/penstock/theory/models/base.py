@@ -255,15 +255,11 @@ class Source:
     Attributes:
         rate_bps: what arrives of it at the queue, bit/s.
         due_octets: what it sends until it changes its rate by itself, octets; infinite if only messages change it.
-        target_bps: the rate that it recovers towards, bit/s.
-        cycles: cycles since the last message.
         ahead_frames: how far its next frame is ahead, in frames; None if that is to be drawn.
     """
 
     rate_bps: float
     due_octets: float = math.inf
-    target_bps: float = math.inf
-    cycles: int = 0
     ahead_frames: float | None = None
 
 
@@ -304,10 +300,6 @@ class Stepwise(InSteps):
     def frames_between(self, offset_octets: float, growth_octets: float, random: np.random.Generator) -> float:
         """Return how many frames pass from a sample that shows an offset and a growth to the next."""
 
-    @abstractmethod
-    def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
-        """Return by how much a sampled flow changes its rate, bit/s."""
-
     def source_at(self, state: Array) -> Source:
         """Return a source as the fluid's state has it on the average."""
         return Source(float(state[1]))
@@ -320,7 +312,19 @@ class Stepwise(InSteps):
         """Return whether the growth that the next sample shows is that from this one on."""
         return True
 
-    def told(self, source: Source, offset_octets: float, growth_octets: float) -> None:
+    @abstractmethod
+    def told(self, source: Source, offset_octets: float, growth_octets: float, random: np.random.Generator) -> None:
+        """Change a source as a message says."""
+
+
+class Stateless(Stepwise):
+    """A stepwise model whose messages change a rate by an amount that depends on nothing else of the source."""
+
+    @abstractmethod
+    def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
+        """Return by how much a sampled flow changes its rate, bit/s."""
+
+    def told(self, source: Source, offset_octets: float, growth_octets: float, random: np.random.Generator) -> None:
         """Change a source as a message says."""
         change = self.step_bps(source.rate_bps, offset_octets, growth_octets)
         source.rate_bps = min(max(source.rate_bps + change, float(self.min_rate_bps)), float(self.line_rate_bps))

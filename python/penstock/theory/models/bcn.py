@@ -24,7 +24,7 @@ from penstock.theory.models.base import (
     RATE,
     Array,
     Flags,
-    Stepwise,
+    Stateless,
     Value,
     Variable,
     common,
@@ -37,7 +37,7 @@ _INCREASE, _DECREASE, _MOST, _SEVERE = range(4)
 
 
 @dataclass(frozen=True)
-class Bcn(Stepwise):
+class Bcn(Stateless):
     """BCN, equation (2).
 
     Attributes:

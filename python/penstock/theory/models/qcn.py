@@ -10,13 +10,15 @@ delay does to them; here with the timer and Hyper-Active Increase.
 Qeq (|Fb|max / 64 if it is not quantised): ``gain_per_octet`` = Gd / step. Paper 004 applies Gd to frames.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock._core import QcnRate, QcnSampling
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
 from penstock.theory.models.base import (
     ALIKE,
@@ -39,13 +41,9 @@ from penstock.theory.models.base import (
 
 _DECREASE, _RECOVERY, _INCREASE = range(3)
 
-_NEVER_S = 1e9
+_COUNTED = ("count", "every-frame")
 
-_TABLES = {
-    "paper": (1.0, 0.5, 1 / 3, 0.25, 0.2, 1 / 6, 21.5 / 150, 18.5 / 150),
-    "harmonic": tuple(1 / (k + 1) for k in range(8)),
-}
-"""Intervals between samples by |Fb|, eight steps a row, as shares of the first: paper 002, table 1, and 802.1Qau."""
+_NEVER_S = 1e9
 
 
 @dataclass(frozen=True)
@@ -219,6 +217,21 @@ class Paper004(_Qcn):
         return cast(Array, np.minimum(1 / np.sqrt(self.gd_per_frame * capacity_fps), 1 / fast))
 
 
+@dataclass(kw_only=True)
+class _Source(Source):
+    """A source with the scheme's rate calculator.
+
+    Attributes:
+        calculator: its state machine, without the timer.
+    """
+
+    calculator: QcnRate
+
+    def begin(self) -> None:
+        """Begin the cycle that the calculator stands at, with its rate."""
+        self.rate_bps, self.due_octets = float(self.calculator.rate_bps), float(self.calculator.cycle_octets)
+
+
 @dataclass(frozen=True)
 class Sampled(_Qcn, Recovering):
     """What the algorithm does, per second: cuts at samples with Fb < 0, cycles of the byte counter otherwise.
@@ -237,20 +250,12 @@ class Sampled(_Qcn, Recovering):
     Attributes:
         halved: whether cycles are halved after Fast Recovery.
         step_octets: step of quantisation, octets; 0 without.
-        old_at_messages: growth refers to the queue at the last message and not at the last sample; in steps alone.
-        counted: samples come at even distances; in steps alone, as what follows.
-        jitter: largest deviation of an interval of the table, as a share of its mean.
-        cycle_jitter: the same of a cycle of the byte counter.
-        intervals: lengths of the table's intervals, as shares of the first; one if |Fb| does not change them.
+        parameters: the scheme's, by name. The form in steps makes the scheme's own state machines of them.
     """
 
     halved: bool
     step_octets: Value = 0.0
-    old_at_messages: bool = False
-    counted: bool = False
-    jitter: float = 0.0
-    cycle_jitter: float = 0.0
-    intervals: tuple[float, ...] = (1.0,)
+    parameters: Mapping[str, float | str | bool] = field(default_factory=dict)
 
     form: ClassVar[str] = "sampled"
     source: ClassVar[str] = "paper 004, equation (15), with the rate of samples; paper 002 section 2"
@@ -279,71 +284,57 @@ class Sampled(_Qcn, Recovering):
             **shared,
             halved=word["cycle_halving"] == "per-counter",
             step_octets=1 / (shared["gain_per_octet"] * configuration.number("gd_inverse")) if quantised else 0.0,
-            old_at_messages=word["qold_update"] == "last-sent",
-            counted=word["sampling"] in ("count", "every-frame"),
-            jitter=configuration.number("sample_jitter") if word["sampling"] == "table" else 0.0,
-            cycle_jitter=configuration.number("rp_jitter") if word["jitter_rp"] != "off" else 0.0,
-            intervals=_TABLES[str(word["sample_table"])] if word["sampling"] == "table" else (1.0,),
+            parameters=word,
         )
 
     def source_at(self, state: Array) -> Source:
         """Return a source as the fluid's state has it; where in its cycle it is nobody knows: at the beginning."""
-        return Source(float(state[1]), float(self.byte_reset_octets), float(state[2]), int(state[3]))
+        rate, target = round(float(state[1])), round(float(state[2]))
+        calculator = QcnRate(dict(self.parameters), round(float(self.line_rate_bps)), rate, target, int(state[3]))
+        return _Source(float(state[1]), float(calculator.cycle_octets), calculator=calculator)
 
     @property
     def even(self) -> bool:
         """Whether frames are counted, or the table's intervals have no jitter."""
-        return self.counted or (len(self.intervals) > 1 and self.jitter == 0)
+        sampling = self.parameters["sampling"]
+        return sampling in _COUNTED or (sampling == "table" and self.parameters["sample_jitter"] == 0)
 
     def frames_between(self, offset_octets: float, growth_octets: float, random: np.random.Generator) -> float:
         """Return how many frames pass from a sample to the next: counted, drawn, or by the table and its jitter."""
+        if self.parameters["sampling"] == "table":
+            feedback = self._feedback(offset_octets, growth_octets)
+            return self._sampling.interval_octets(feedback, random.random) / float(self.frame_octets)
         mean = 1 / float(self.share_sampled)
-        if self.counted:
-            return mean
-        if len(self.intervals) == 1:
-            return float(random.exponential(mean))
-        # Unquantised, |Fb| has 64 steps of 2^8 parts.
-        sixty_fourths = self._steps(offset_octets, growth_octets) / (1 if self.step_octets else 2**8)
-        row = min(int(sixty_fourths), 63) // 8
-        spread = random.uniform(1 - self.jitter, 1 + self.jitter)
-        return float(mean * self.intervals[row] * spread)
+        return mean if self.parameters["sampling"] in _COUNTED else float(random.exponential(mean))
 
     def speaks(self, offset_octets: float, growth_octets: float) -> bool:
         """Return whether |Fb| is at least a step."""
-        return self._steps(offset_octets, growth_octets) > 0
+        return self._feedback(offset_octets, growth_octets) > 0
 
     def keeps(self, spoke: bool) -> bool:
         """Return whether Qold is stored: at every sample, or with a message."""
-        return spoke or not self.old_at_messages
+        return spoke or self.parameters["qold_update"] == "every-sample"
 
-    def step_bps(self, rate_bps: float, offset_octets: float, growth_octets: float) -> float:
-        """Return what a message takes of the rate, bit/s: Gd |Fb|, at most a half."""
-        cut = self._steps(offset_octets, growth_octets) * self._step() * float(self.gain_per_octet)
-        return -rate_bps * min(cut, 0.5)
-
-    def told(self, source: Source, offset_octets: float, growth_octets: float) -> None:
-        """Cut the rate; it was what is now the target, and the byte counter begins anew."""
-        source.target_bps, source.cycles = source.rate_bps, 0
-        source.due_octets = float(self.byte_reset_octets)
-        super().told(source, offset_octets, growth_octets)
+    def told(self, source: Source, offset_octets: float, growth_octets: float, random: np.random.Generator) -> None:
+        """Cut the rate; it was what is now the target, and the byte counter begins again."""
+        own = cast(_Source, source)
+        own.calculator.decrease(self._feedback(offset_octets, growth_octets), random.random)
+        own.begin()
 
     def ended(self, source: Source, random: np.random.Generator) -> None:
         """End a cycle of the byte counter: half the way to the target, which Active Increase raises before."""
-        source.cycles += 1
-        source.target_bps += float(self.r_ai_bps) if source.cycles > self.threshold else 0.0
-        mean = (source.rate_bps + source.target_bps) / 2
-        source.rate_bps = min(mean, float(self.line_rate_bps))
-        full = float(self.byte_reset_octets) * (0.5 if self.halved and source.cycles >= self.threshold else 1.0)
-        source.due_octets = full * random.uniform(1 - self.cycle_jitter, 1 + self.cycle_jitter)
+        own = cast(_Source, source)
+        own.calculator.end_cycle(random.random)
+        own.begin()
 
-    def _step(self) -> float:
-        """A step of |Fb|, octets; without quantisation one of the 2^14 that it has then."""
-        return float(self.step_octets) or float((2 * self.w + 1) * self.q_eq_octets) / 2**14
+    @cached_property
+    def _sampling(self) -> QcnSampling:
+        return QcnSampling(dict(self.parameters))
 
-    def _steps(self, offset_octets: float, growth_octets: float) -> float:
-        """|Fb| in whole steps, 0 where Fb >= 0."""
-        largest = float((2 * self.w + 1) * self.q_eq_octets)
-        return max(0.0, min(offset_octets + float(self.w) * growth_octets, largest)) // self._step()
+    def _feedback(self, offset_octets: float, growth_octets: float) -> int:
+        """|Fb| as it travels, in 256ths of a step; 0 where Fb >= 0."""
+        queue = round(offset_octets + float(self.q_eq_octets))
+        return self._sampling.feedback(queue, round(queue - growth_octets))
 
     def fb_octets(self, state: Array) -> Array:
         """Return Fb, octets, negative for congestion: its growth is that of the queue over 1 / (p arrivals)."""

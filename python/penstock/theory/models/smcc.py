@@ -28,7 +28,7 @@ from penstock.theory.models.base import (
     RATE,
     Array,
     Flags,
-    Stepwise,
+    Stateless,
     Value,
     Variable,
     common,
@@ -43,7 +43,7 @@ _APART = 3.0
 
 
 @dataclass(frozen=True)
-class Smcc(Stepwise):
+class Smcc(Stateless):
     """SMCC, equations (25) to (27).
 
     Attributes:
