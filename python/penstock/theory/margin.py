@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.catalogue import schemes
+from penstock.catalogue import about
 from penstock.text import bit_rate
 from penstock.theory.configuration import Configuration, Unsuited
 from penstock.theory.cycle import Cycle, Settled, harmonic_balance, settled
@@ -171,17 +171,17 @@ def report(configuration: Configuration) -> Report:
         raise Unsuited(*confined)
     rest = model.state_at_rest()
     by_name = {variable.name: float(value) for variable, value in zip(model.variables, rest, strict=True)}
-    about = f"{model.scheme}, {model.form}: {model.source}"
+    title = f"{model.scheme}, {model.form}: {model.source}"
     if isinstance(model, Smcc):
-        return Report(configuration, about, by_name, swing=swing(model), omits=model.omits)
+        return Report(configuration, title, by_name, swing=swing(model), omits=model.omits)
     modes = modes_beside(model)
     if isinstance(model, Dcqcn) and np.any(marks_jump(model)):
-        return Report(configuration, about, by_name, jump=jump(model), omits=model.omits)
+        return Report(configuration, title, by_name, jump=jump(model), omits=model.omits)
     none_at = [mode for mode in modes if not is_at_rest(model, mode)]
     if none_at:
         raise Unsuited(*_why_restless(model, configuration, none_at[0] if len(none_at) < len(modes) else None))
     sides = tuple(_side(configuration, model, mode) for mode in modes)
-    return Report(configuration, about, by_name, sides=sides, omits=model.omits)
+    return Report(configuration, title, by_name, sides=sides, omits=model.omits)
 
 
 def why_confined(model: FluidModel) -> tuple[str, str] | None:
@@ -388,10 +388,10 @@ def _side(configuration: Configuration, model: FluidModel, mode: int) -> Side:
 
 
 def _limits(configuration: Configuration, mode: int) -> tuple[Limit, ...]:
-    (about,) = (scheme for scheme in schemes() if scheme["name"] == configuration.scheme)
+    known = about(configuration.scheme)
     ranges = {
         entry["name"]: (float(entry["minimum"]), float(entry["maximum"]))
-        for entry in about["parameters"]
+        for entry in known["parameters"]
         if entry["minimum"] is not None and not isinstance(entry["default"], bool)
     }
     found = []

@@ -10,7 +10,7 @@ from typing import Any
 import tomli_w
 
 from penstock._core import PenstockError, ScenarioError
-from penstock.catalogue import schemes
+from penstock.catalogue import about
 from penstock.errors import ArgumentError
 from penstock.runs import Watch
 from penstock.scenario import AssignedScheme, Description, Scenario
@@ -274,8 +274,8 @@ def _standard(own: Scenario, scheme: str, against: str | None) -> tuple[str, Sce
 
     Unless one is named, it is the first profile that the scenario takes: a threshold may be beyond its buffer.
     """
-    (about,) = (entry for entry in schemes() if entry["name"] == scheme)
-    names = [*(profile["name"] for profile in about["profiles"]), DEFAULTS]
+    known = about(scheme)
+    names = [*(profile["name"] for profile in known["profiles"]), DEFAULTS]
     if against is not None and against not in names:
         raise Unsuited(f"{scheme} has no profile {against}", f"there are {', '.join(names)}")
     document = tomllib.loads(own.to_toml())

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from penstock._core import ScenarioError
-from penstock.catalogue import schemes
+from penstock.catalogue import about
 from penstock.scenario import Scenario
 from penstock.theory.configuration import Configuration, Unsuited
 from penstock.tuning.space import Knob, Point, set_to, written
@@ -77,8 +77,8 @@ def _contradiction(refused: ScenarioError, own: Configuration, tuned: Sequence[K
         return Unsuited(f"--keys {spans}: no point between these bounds is legal: {why}", "bounds with room for that")
     name = fixed[0]
     key = f"schemes.{own.scheme}.{name}"
-    (about,) = (scheme for scheme in schemes() if scheme["name"] == own.scheme)
-    (unit,) = (parameter["unit"] for parameter in about["parameters"] if parameter["name"] == name)
+    known = about(own.scheme)
+    (unit,) = (parameter["unit"] for parameter in known["parameters"] if parameter["name"] == name)
     value = written(own.number(name), unit) if isinstance(own.parameters[name], float | int) else own.parameters[name]
     return Unsuited(
         f"--keys {spans}: no value between these bounds goes with {name}, which is {value}: {rule}",
