@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use penstock_schemes::{BitRate, Duration, Instant, Octets};
+use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::{
     Capacity, Change, Feedback, Flow, Hop, HopId, LARGEST_QUEUE, Network, Node, NodeId, NodeKind, Pacer, Port,
     PortEvent, PortId, QueueId, ReactionPointSpec, RpId, Traffic,
@@ -10,76 +10,79 @@ use penstock_sim::network::{
 
 use crate::clocks::Clocks;
 use crate::error::Fault;
+use crate::fields::Either;
 use crate::groups::Groups;
-use crate::keys::{Record, Value};
 use crate::limits::{Bounds, Excess, PLACES, ROWS, SAMPLES, SHARES, SHARING};
-use crate::read::{excess, fault};
 use crate::routing::Branch;
-use crate::topology::{self, Fabric, capacity};
+use crate::sections::{self, Delayed, Experiment, Limiters, LinkState, Shown, SwitchClocks, Watched};
+use crate::topology::{self, Fabric};
 use crate::traffic::{self, FlowSpec};
-use crate::units::{self, Dimension};
+use crate::units;
 use crate::{Choice, FairPeriod, Plan, fair, names, pfc, plan, schemes, windows, write};
 
 /// MAC address of the node before the first: locally administered.
 const STATION: u64 = 0x0200_0000_0000;
 
-/// Lays out the run that `record` describes.
-pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, bounds: &Bounds<'_>) -> Result<Plan, Fault> {
+/// Lays out the run that a scenario describes.
+pub(crate) fn plan(
+    mut experiment: Experiment,
+    name: &str,
+    choice: &Choice,
+    bounds: &Bounds<'_>,
+) -> Result<Plan, Fault> {
     let filed = names::for_files(name);
-    if record.text("name").is_some_and(|name| names::for_files(name) != name) {
+    if experiment.name.as_ref().is_some_and(|name| names::for_files(name) != *name) {
         let message = "a name that results are filed under has no slash, no dot in front, and at most 200 octets";
-        return Err(fault(&record, "name", message).with_hint(format!("for instance \"{filed}\"")));
+        return Err(experiment.name.fault(message).with_hint(format!("for instance \"{filed}\"")));
     }
-    record.fill("name", Value::Text(filed));
-    let duration = Duration(record.number("duration"));
-    let mut notes = windows::cut_short(&mut record, duration);
-    let warmup = Duration(record.number("warmup"));
+    let name = experiment.name.fill(filed);
+    let duration = *experiment.duration;
+    let mut notes = windows::cut_short(&mut experiment);
+    let warmup = *experiment.warmup;
     if warmup >= duration {
         let message = "nothing is left to measure: the warm-up lasts as long as the run";
-        return Err(fault(&record, "warmup", message).with_hint(format!("the run ends at {}", units::time(duration.0))));
+        let hint = format!("the run ends at {}", units::time(duration.0));
+        return Err(experiment.warmup.fault(message).with_hint(hint));
     }
     if let Some(seed) = choice.seed {
-        if i64::try_from(seed).is_err() {
-            return Err(schemes::chosen(
-                "seed",
-                format!("{seed} is above the maximum"),
-                format!("at most {}", i64::MAX),
-            ));
+        if seed > sections::LARGEST_COUNT {
+            let hint = format!("at most {}", sections::LARGEST_COUNT);
+            return Err(schemes::chosen("seed", format!("{seed} is above the maximum"), hint));
         }
-        record.replace("seed", Value::Count(seed));
+        experiment.seed.replace(seed);
     }
-    let scheme = schemes::choose(&mut record, choice)?;
+    let scheme = schemes::choose(&mut experiment, choice)?;
 
-    let topology = record.table("topology").expect("a scenario has a topology").clone();
-    let fabric = topology::build(&topology, bounds)?;
-    if record.tables("flow").is_empty() {
+    let fabric = topology::build(&experiment.topology, bounds)?;
+    if experiment.flow.is_empty() {
         let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\"";
-        return Err(fault(&record, "flow", "there is no flow").with_hint(hint));
+        return Err(experiment.flow.fault("there is no flow").with_hint(hint));
     }
-    let groups = Groups::read(record.tables("group"), &fabric, bounds)?;
-    let seed = record.number("seed");
-    let flows = traffic::flows(record.tables_mut("flow"), &fabric, &groups, seed, duration, bounds)?;
-    let clocks = clocks(&record, &fabric, seed);
-    let mut network = network(&record, &fabric, &flows, &clocks, duration)?;
-    check_frames(&record, &topology, &network)?;
-    if let Some(table) = record.table_mut("pfc") {
+    let groups = Groups::read(&experiment.group, &fabric, bounds)?;
+    let seed = *experiment.seed;
+    let flows = traffic::flows(experiment.flow.inner(), &fabric, &groups, seed, duration, bounds)?;
+    let nodes = fabric.nodes.iter().map(|n| n.name.as_str());
+    let clocks = Clocks::draw(*experiment.network.clock_tolerance, seed, nodes);
+    let mut network = network(&experiment, &fabric, &flows, &clocks)?;
+    check_frames(&experiment, &network)?;
+    if let Some(table) = experiment.pfc.inner() {
         network.pfc = Some(pfc::pfc(table, &network, &fabric)?);
     }
-    let schemes = schemes::assign(&mut record, scheme, &network, &fabric, choice)?;
+    let schemes = schemes::assign(&mut experiment, scheme, &network, &fabric, choice)?;
     let places = plan::table_places(&network, &schemes);
     bounds
         .check(PLACES, places, "shorter tables in [schemes.NAME], or fewer links and flows")
-        .map_err(|e| excess(&record, "scheme", e))?;
-    let recorded = recorded(&mut record, &fabric, &network, duration, bounds)?;
-    let windows = windows::windows(&mut record, &network, duration, bounds)?;
-    check_offered(&network, duration).map_err(|e| excess(&record, "flow", e))?;
-    let fair = fair_shares(&network, duration, bounds).map_err(|e| excess(&record, "flow", e))?;
+        .map_err(|e| experiment.scheme.excess(e))?;
+    let recorded = recorded(experiment.record.inner(), &fabric, &network, duration, bounds)?;
+    let windows = windows::windows(experiment.window.inner(), &network, duration, bounds)?;
+    check_offered(&network, duration).map_err(|e| experiment.flow.excess(e))?;
+    let fair = fair_shares(&network, duration, bounds).map_err(|e| experiment.flow.excess(e))?;
 
     notes.extend(pfc::notes(&network));
     Ok(Plan {
-        name: record.text("name").expect("filled").to_owned(),
-        question: record.text("question").expect("required").to_owned(),
-        lossless: record.switch("lossless"),
+        name,
+        question: String::clone(&experiment.question),
+        lossless: *experiment.lossless,
         schemes,
         seed,
         duration,
@@ -87,7 +90,8 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, bounds: &Bou
         node_names: fabric.nodes.iter().map(|n| n.name.clone()).collect(),
         port_names: (0..fabric.ports.len()).map(|p| fabric.port_name(p)).collect(),
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),
-        flow_tables: flows.iter().map(|f| table_name(&record, f.table)).collect(),
+        // `traffic::flows` has given a name to tables without one.
+        flow_tables: flows.iter().map(|f| experiment.flow[f.table].name.clone().unwrap_or_default()).collect(),
         flow_ends: flows.iter().map(|f| (f.source, f.destinations(&groups).to_vec())).collect(),
         record: recorded,
         windows,
@@ -95,13 +99,8 @@ pub(crate) fn plan(mut record: Record, name: &str, choice: &Choice, bounds: &Bou
         fair,
         limits: choice.limits,
         network,
-        resolved: write::document(&record),
+        resolved: write::document(&experiment),
     })
-}
-
-/// The name of a `[[flow]]` table, which [`traffic::flows`] has given to tables without one.
-fn table_name(record: &Record, table: usize) -> String {
-    record.tables("flow")[table].text("name").expect("filled").to_owned()
 }
 
 /// The reference allocation, unless flows and links change too often for it.
@@ -134,15 +133,8 @@ fn check_offered(network: &Network, duration: Duration) -> Result<(), Excess> {
     Ok(())
 }
 
-fn network(
-    record: &Record,
-    fabric: &Fabric,
-    flows: &[FlowSpec],
-    clocks: &Clocks,
-    duration: Duration,
-) -> Result<Network, Fault> {
-    let settings = record.table("network").expect("network has defaults");
-    let hosts = record.table("hosts").expect("hosts have defaults");
+fn network(experiment: &Experiment, fabric: &Fabric, flows: &[FlowSpec], clocks: &Clocks) -> Result<Network, Fault> {
+    let (settings, hosts) = (&*experiment.network, &*experiment.hosts);
     let node = |(i, n): (usize, &topology::FabricNode)| Node { kind: n.kind, station: STATION + 1 + i as u64 };
     let mut network = Network {
         nodes: fabric.nodes.iter().enumerate().map(node).collect(),
@@ -152,18 +144,18 @@ fn network(
         flows: Vec::new(),
         reaction_points: Vec::new(),
         changes: Vec::new(),
-        wire_overhead: settings.number("wire_overhead") as u16,
-        in_service_counts: settings.switch("in_service_counts"),
-        own_clocks: settings.text("switch_clocks") == Some("own"),
-        control_capacity: Octets(settings.number("control_buffer")),
+        wire_overhead: settings.wire_overhead.0 as u16,
+        in_service_counts: *settings.in_service_counts,
+        own_clocks: *settings.switch_clocks == SwitchClocks::Own,
+        control_capacity: *settings.control_buffer,
         pfc: None,
-        feedback: match settings.table("feedback") {
-            Some(ideal) => Feedback::Ideal(Duration(ideal.number("ideal"))),
-            None => Feedback::InBand,
+        feedback: match &*settings.feedback {
+            Either::First(_) => Feedback::InBand,
+            Either::Second(delay) => Feedback::Ideal(*delay.ideal),
         },
     };
     let pacer = pacer(hosts);
-    let shared = hosts.text("reaction_points") == Some("per-host");
+    let shared = *hosts.reaction_points == Limiters::PerHost;
     let mut limiters: BTreeMap<(usize, u8), RpId> = BTreeMap::new();
     for spec in flows {
         let root = add_hops(&mut network.hops, &spec.route);
@@ -190,56 +182,63 @@ fn network(
             reaction_point,
         });
     }
-    for change in record.tables("change") {
-        add_change(change, &mut network, fabric, clocks, duration)?;
+    for change in experiment.change.iter() {
+        add_change(change, &mut network, fabric, clocks, *experiment.duration)?;
     }
     network.changes.sort_by_key(|change| change.at);
     Ok(network)
 }
 
-/// The clocks of the nodes.
-fn clocks(record: &Record, fabric: &Fabric, seed: u64) -> Clocks {
-    let tolerance = record.table("network").expect("network has defaults").number("clock_tolerance");
-    Clocks::draw(tolerance, seed, fabric.nodes.iter().map(|n| n.name.as_str()))
-}
-
-fn ports(settings: &Record, hosts: &Record, fabric: &Fabric, clocks: &Clocks) -> Result<Vec<Port>, Fault> {
-    let queue = capacity(hosts, "queue").unwrap_or(Capacity::Arbiter);
-    let listed = settings.list("congestion_points");
-    let everywhere = settings.text("congestion_points") == Some("everywhere");
+fn ports(
+    settings: &sections::Network,
+    hosts: &sections::Hosts,
+    fabric: &Fabric,
+    clocks: &Clocks,
+) -> Result<Vec<Port>, Fault> {
+    let queue = match *hosts.queue {
+        Either::First(_) => Capacity::Arbiter,
+        Either::Second(size) => size,
+    };
     let mut chosen = BTreeSet::new();
-    for name in listed.unwrap_or(&[]) {
-        let port = fabric.port(name).ok_or_else(|| {
-            let message = format!("there is no port \"{name}\"");
-            fault(settings, "congestion_points", message).with_hint(fabric.suggest_port(name))
-        })?;
-        if !chosen.insert(port) {
-            let message = format!("the port \"{name}\" is listed twice");
-            return Err(fault(settings, "congestion_points", message).with_hint("list each port once"));
+    if let Either::Second(listed) = &*settings.congestion_points {
+        for name in listed.iter() {
+            let port = fabric.port(name).ok_or_else(|| {
+                let message = format!("there is no port \"{name}\"");
+                settings.congestion_points.fault(message).with_hint(fabric.suggest_port(name))
+            })?;
+            if !chosen.insert(port) {
+                let message = format!("the port \"{name}\" is listed twice");
+                return Err(settings.congestion_points.fault(message).with_hint("list each port once"));
+            }
         }
     }
-    let node_delay = settings.number("node_delay");
-    let delayed = settings.text("node_delay_at").unwrap_or_default();
-    let host_delay = settings.number("host_delay");
     let mut ports = Vec::with_capacity(fabric.ports.len());
     for (i, p) in fabric.ports.iter().enumerate() {
         let (own_host, peer_host) = (fabric.is_host(p.node), fabric.is_host(p.peer));
-        let takes = delayed == "all" || (delayed == "hosts") == peer_host;
-        let delay = fabric.nodes[p.peer].delay.unwrap_or(if takes { node_delay } else { 0 });
-        let latency = p.delay.saturating_add(delay).saturating_add(if peer_host { host_delay } else { 0 });
-        let congestion_points = if listed.is_some() { chosen.contains(&i) } else { everywhere || !own_host };
+        let takes = match *settings.node_delay_at {
+            Delayed::All => true,
+            Delayed::Hosts => peer_host,
+            Delayed::Switches => !peer_host,
+        };
+        let delay = fabric.nodes[p.peer].delay.unwrap_or(if takes { *settings.node_delay } else { Duration::ZERO });
+        let latency = p.delay + delay + if peer_host { *settings.host_delay } else { Duration::ZERO };
+        let congestion_points = match &*settings.congestion_points {
+            Either::First(Watched::Everywhere) => true,
+            Either::First(Watched::Switches) => !own_host,
+            Either::Second(_) => chosen.contains(&i),
+        };
         let capacity = if own_host { queue } else { p.buffer };
         if congestion_points && capacity == Capacity::Arbiter {
             let message = format!("\"{}\" has no queue to watch", fabric.port_name(i));
             let hint = "give hosts a queue: hosts.queue = \"150 KB\"";
-            return Err(fault(settings, "congestion_points", message).with_hint(hint));
+            return Err(settings.congestion_points.fault(message).with_hint(hint));
         }
         ports.push(Port {
             node: NodeId(p.node as u32),
             peer: NodeId(p.peer as u32),
             number: p.number,
             rate: clocks.rate(p.node, p.rate),
-            latency: Duration(latency),
+            latency,
             capacity,
             congestion_points,
         });
@@ -247,14 +246,13 @@ fn ports(settings: &Record, hosts: &Record, fabric: &Fabric, clocks: &Clocks) ->
     Ok(ports)
 }
 
-fn pacer(hosts: &Record) -> Pacer {
-    match hosts.table("pacer").and_then(|choice| choice.table("token_bucket")) {
-        None => Pacer::Ideal,
-        Some(bucket) => Pacer::TokenBucket {
-            depth: Octets(bucket.number("depth")),
-            interval: Duration(bucket.number("interval")),
-            granularity: BitRate(bucket.number("granularity")),
-        },
+fn pacer(hosts: &sections::Hosts) -> Pacer {
+    match &*hosts.pacer {
+        Either::First(_) => Pacer::Ideal,
+        Either::Second(pacer) => {
+            let bucket = &*pacer.token_bucket;
+            Pacer::TokenBucket { depth: *bucket.depth, interval: *bucket.interval, granularity: *bucket.granularity }
+        }
     }
 }
 
@@ -285,31 +283,31 @@ fn add_hops(hops: &mut Vec<Hop>, route: &[Branch]) -> HopId {
 }
 
 fn add_change(
-    change: &Record,
+    change: &sections::Change,
     network: &mut Network,
     fabric: &Fabric,
     clocks: &Clocks,
     duration: Duration,
 ) -> Result<(), Fault> {
-    let at = Instant(change.number("at"));
+    let at = Instant(change.at.0);
     if at.0 >= duration.0 {
         let message = "a change at or after the end of the run";
-        return Err(fault(change, "at", message).with_hint(format!("the run ends at {}", units::time(duration.0))));
+        return Err(change.at.fault(message).with_hint(format!("the run ends at {}", units::time(duration.0))));
     }
-    let event = match (change.get("rate"), change.text("state")) {
-        (Some(rate), None) => PortEvent::Rate(BitRate(rate)),
-        (None, Some("down")) => PortEvent::Down,
-        (None, Some(_)) => PortEvent::Up,
+    let event = match (*change.rate, *change.state) {
+        (Some(rate), None) => PortEvent::Rate(rate),
+        (None, Some(LinkState::Down)) => PortEvent::Down,
+        (None, Some(LinkState::Up)) => PortEvent::Up,
         (Some(_), Some(_)) => {
             let hint = "for both, write two changes at the same time";
-            return Err(fault(change, "state", "a change has a rate or a state, not both").with_hint(hint));
+            return Err(change.state.fault("a change has a rate or a state, not both").with_hint(hint));
         }
         (None, None) => {
             let message = "a change has a rate, or a state (\"down\" or \"up\")";
-            return Err(fault(change, "rate", message).with_hint("for instance state = \"down\""));
+            return Err(change.rate.fault(message).with_hint("for instance state = \"down\""));
         }
     };
-    let link = change.text("link").expect("required");
+    let link = change.link.as_str();
     let names = match link.split_once("--") {
         Some((a, b)) => vec![format!("{a}->{b}"), format!("{b}->{a}")],
         None => vec![link.to_owned()],
@@ -317,10 +315,10 @@ fn add_change(
     for name in names {
         let port = fabric.port(&name).ok_or_else(|| {
             let message = format!("there is no link \"{link}\"");
-            fault(change, "link", message).with_hint(fabric.suggest_port(&name))
+            change.link.fault(message).with_hint(fabric.suggest_port(&name))
         })?;
         let event = match event {
-            PortEvent::Rate(rate) => PortEvent::Rate(clocks.rate(fabric.ports[port].node, rate.0)),
+            PortEvent::Rate(rate) => PortEvent::Rate(clocks.rate(fabric.ports[port].node, rate)),
             other => other,
         };
         match event {
@@ -332,38 +330,32 @@ fn add_change(
 }
 
 /// Refuses queues and buckets into which the largest frame does not fit, and queues of more octets than there can be.
-fn check_frames(record: &Record, topology: &Record, network: &Network) -> Result<(), Fault> {
+fn check_frames(experiment: &Experiment, network: &Network) -> Result<(), Fault> {
     let largest = largest_frame(network);
-    let too_small = |table: &Record, key: &str, size: Octets| {
-        let message = format!("{size} hold no frame of {largest} octets");
-        fault(table, key, message).with_hint(format!("at least {}", units::size(largest)))
-    };
-    let check_queue = |table: &Record, key: &str| match capacity(table, key) {
-        Some(Capacity::Octets(size)) if size.0 < largest => Err(too_small(table, key, size)),
-        Some(Capacity::Frames(n)) if u64::from(n) * largest > LARGEST_QUEUE.0 => {
+    let check = |(size, key): topology::Size<'_>| match size {
+        Capacity::Octets(size) if size.0 < largest => {
+            let message = format!("{size} hold no frame of {largest} octets");
+            Err(key.blame(message).with_hint(format!("at least {}", units::size(largest))))
+        }
+        Capacity::Frames(n) if u64::from(n) * largest > LARGEST_QUEUE.0 => {
             let most = LARGEST_QUEUE.0 / largest;
             let message =
                 format!("{n} frames of up to {largest} octets are more than {}", units::size(LARGEST_QUEUE.0));
-            Err(fault(table, key, message).with_hint(format!("at most {most} frames")))
+            Err(key.blame(message).with_hint(format!("at most {most} frames")))
         }
         _ => Ok(()),
     };
-    let check = |table: &Record| check_queue(table, "buffer");
-    for (_, entry) in &topology.entries {
-        let Some(Value::Table(table)) = entry.as_ref().map(|e| &e.value) else { continue };
-        check(table)?;
-        if table.entries.iter().any(|(key, _)| *key == "link") {
-            table.tables("link").iter().filter(|link| link.entry("buffer").is_some()).try_for_each(check)?;
-        }
+    experiment.topology.given().buffers().into_iter().try_for_each(check)?;
+    let hosts = &*experiment.hosts;
+    if let Either::Second(size) = *hosts.queue {
+        check((size, &hosts.queue))?;
     }
-    let hosts = record.table("hosts").expect("hosts have defaults");
-    check_queue(hosts, "queue")?;
     let on_wire = largest + u64::from(network.wire_overhead);
     if let Pacer::TokenBucket { depth, .. } = pacer(hosts)
         && depth.0 < on_wire
     {
         let message = format!("the bucket of {depth} never holds a frame of {on_wire} octets (wire overhead included)");
-        return Err(fault(hosts, "pacer", message).with_hint(format!("a depth of at least {}", units::size(on_wire))));
+        return Err(hosts.pacer.fault(message).with_hint(format!("a depth of at least {}", units::size(on_wire))));
     }
     Ok(())
 }
@@ -375,21 +367,19 @@ pub(crate) fn largest_frame(network: &Network) -> u64 {
 
 /// What is recorded. The record then holds the interval.
 fn recorded(
-    record: &mut Record,
+    settings: &mut sections::Record,
     fabric: &Fabric,
     network: &Network,
     duration: Duration,
     bounds: &Bounds<'_>,
 ) -> Result<plan::Record, Fault> {
-    let settings = record.table_mut("record").expect("record has defaults");
-    settings.fill("interval", Value::Quantity(Dimension::Time, (duration.0 / 1000).max(1)));
-    let interval = Duration(settings.number("interval"));
+    let interval = settings.interval.fill(Duration((duration.0 / 1000).max(1)));
     if interval > duration {
         let message = "no sample would fall into the run";
-        return Err(fault(settings, "interval", message).with_hint(format!("at most {}", units::time(duration.0))));
+        return Err(settings.interval.fault(message).with_hint(format!("at most {}", units::time(duration.0))));
     }
     let samples = duration.0 / interval.0;
-    let at_interval = |e| excess(settings, "interval", e);
+    let at_interval = |e| settings.interval.excess(e);
     bounds.check(SAMPLES, samples, "a longer interval").map_err(at_interval)?;
     let mut used = BTreeSet::new();
     for (i, flow) in network.flows.iter().enumerate() {
@@ -398,22 +388,22 @@ fn recorded(
     }
     let all = |port: PortId| network.priorities.iter().map(move |priority| (port, *priority));
     let ports = (0..network.ports.len()).map(|i| PortId(i as u32));
-    let places: Vec<(PortId, u8)> = match settings.list("queues") {
-        None if settings.text("queues") == Some("switches") => ports
+    let places: Vec<(PortId, u8)> = match &*settings.queues {
+        Either::First(Shown::Switches) => ports
             .filter(|p| network.nodes[network.ports[p.index()].node.index()].kind == NodeKind::Switch)
             .flat_map(all)
             .collect(),
         // A host's port without a queue has nothing to show, unless flow control can stop it.
-        None => {
+        Either::First(Shown::Used) => {
             let shows = |port: PortId| network.ports[port.index()].capacity != Capacity::Arbiter;
             used.into_iter().filter(|(port, _)| network.pfc.is_some() || shows(*port)).collect()
         }
-        Some(names) => {
+        Either::Second(names) => {
             let mut places = Vec::new();
-            for name in names {
+            for name in names.iter() {
                 let port = fabric.port(name).ok_or_else(|| {
                     let message = format!("there is no port \"{name}\"");
-                    fault(settings, "queues", message).with_hint(fabric.suggest_port(name))
+                    settings.queues.fault(message).with_hint(fabric.suggest_port(name))
                 })?;
                 let before = places.len();
                 places.extend(all(PortId(port as u32)).filter(|place| used.contains(place)));
@@ -422,7 +412,7 @@ fn recorded(
                 }
                 if places[..before].contains(&places[before]) {
                     let message = format!("the port \"{name}\" is listed twice");
-                    return Err(fault(settings, "queues", message).with_hint("list each port once"));
+                    return Err(settings.queues.fault(message).with_hint("list each port once"));
                 }
             }
             places
@@ -430,7 +420,7 @@ fn recorded(
     };
     let rows = samples.saturating_mul((places.len() + network.flows.len()) as u64);
     let less = format!("a longer interval: each sample has {} queues and {} flows", places.len(), network.flows.len());
-    bounds.check(ROWS, rows, &less).map_err(|e| excess(settings, "interval", e))?;
+    bounds.check(ROWS, rows, &less).map_err(|e| settings.interval.excess(e))?;
     let queues: Vec<QueueId> = places.into_iter().map(|(port, priority)| network.queue(port, priority)).collect();
-    Ok(plan::Record { interval, queues, signals: settings.switch("signals"), arrivals: settings.switch("arrivals") })
+    Ok(plan::Record { interval, queues, signals: *settings.signals, arrivals: *settings.arrivals })
 }

@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Fault;
 use crate::error::nearest;
-use crate::keys::Record;
+use crate::fields::{List, Names};
 use crate::limits::{Bounds, Excess, FLOWS};
 use crate::names;
-use crate::read::{excess, fault};
+use crate::read::Entry;
 use crate::routing::{self, Branch, Wanted};
+use crate::sections;
 use crate::topology::Fabric;
 
 /// All groups of a scenario.
@@ -39,21 +40,21 @@ struct Tree {
 }
 
 impl Groups {
-    pub(crate) fn read(tables: &[Record], fabric: &Fabric, bounds: &Bounds<'_>) -> Result<Self, Fault> {
+    pub(crate) fn read(tables: &[sections::Group], fabric: &Fabric, bounds: &Bounds<'_>) -> Result<Self, Fault> {
         let mut groups = Self::default();
         for table in tables {
-            let name = table.text("name").expect("a group has a name").to_owned();
-            names::check(&name).map_err(|(message, hint)| fault(table, "name", message).with_hint(hint))?;
+            let name = String::clone(&table.name);
+            names::check(&name).map_err(|e| table.name.excess(e))?;
             if fabric.node(&name).is_some() {
                 let message = format!("\"{name}\" is a node already");
-                return Err(fault(table, "name", message).with_hint("give the group a name of its own"));
+                return Err(table.name.fault(message).with_hint("give the group a name of its own"));
             }
             if groups.names.insert(name.clone(), groups.list.len()).is_some() {
                 let message = format!("the name \"{name}\" is used twice");
-                return Err(fault(table, "name", message).with_hint("each group has a name of its own"));
+                return Err(table.name.fault(message).with_hint("each group has a name of its own"));
             }
-            let members = members(table, fabric, bounds)?;
-            let tree = table.list("links").map(|links| tree(table, links, &members, fabric)).transpose()?;
+            let members = members(&table.members, fabric, bounds)?;
+            let tree = (*table.links).as_ref().map(|links| tree(&table.links, links, &members, fabric)).transpose()?;
             groups.list.push(Group { name, members, tree });
         }
         Ok(groups)
@@ -70,16 +71,15 @@ impl Groups {
     }
 }
 
-fn members(table: &Record, fabric: &Fabric, bounds: &Bounds<'_>) -> Result<Vec<usize>, Fault> {
-    let names = names::expand_all(table.list("members").expect("a group has members"), bounds.most(FLOWS))
-        .map_err(|e| excess(table, "members", e))?;
+fn members(key: &Entry<Names>, fabric: &Fabric, bounds: &Bounds<'_>) -> Result<Vec<usize>, Fault> {
+    let names = names::expand_all(key, bounds.most(FLOWS)).map_err(|e| key.excess(e))?;
     let mut members = Vec::with_capacity(names.len());
     let mut seen = BTreeSet::new();
     for name in names {
-        let host = fabric.host(&name).map_err(|(message, hint)| fault(table, "members", message).with_hint(hint))?;
+        let host = fabric.host(&name).map_err(|e| key.excess(e))?;
         if !seen.insert(host) {
             let message = format!("\"{name}\" is a member twice");
-            return Err(fault(table, "members", message).with_hint("list each member once"));
+            return Err(key.fault(message).with_hint("list each member once"));
         }
         members.push(host);
     }
@@ -87,8 +87,8 @@ fn members(table: &Record, fabric: &Fabric, bounds: &Bounds<'_>) -> Result<Vec<u
 }
 
 /// The tree of the links listed, or what keeps them from being one.
-fn tree(table: &Record, names: &[String], members: &[usize], fabric: &Fabric) -> Result<Tree, Fault> {
-    let wrong = |message: String| fault(table, "links", message);
+fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], fabric: &Fabric) -> Result<Tree, Fault> {
+    let wrong = |message: String| key.fault(message);
     let node = |index: usize| &fabric.nodes[index].name;
     let mut links = Vec::with_capacity(names.len());
     // By which listed link a node is reached.

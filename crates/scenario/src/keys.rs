@@ -1,9 +1,7 @@
-//! How a key of a scenario is declared, and what a value of it looks like once it has been read.
-//!
-//! One declaration (see `sections.rs`) feeds the reader (`read.rs`), the resolved scenario (`write.rs`), the JSON
-//! schema and the reference (`schema.rs`).
+//! What is said of a key: name, kind, default, meaning. The JSON schema and the reference (`schema.rs`) are made from it,
+//! and errors say by it what was expected. `declare.rs` has it from the same lines as the types that hold the values.
 
-use crate::tree::Origin;
+use crate::tree::Data;
 use crate::units::{self, Dimension};
 
 /// A table of keys.
@@ -33,6 +31,11 @@ pub(crate) enum Fallback {
     None(&'static str),
 }
 
+/// The words of a description: its lines, joined.
+pub(crate) fn description(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
+
 /// The kind of a value.
 #[derive(Debug)]
 pub(crate) enum Kind {
@@ -51,53 +54,19 @@ pub(crate) enum Kind {
     /// One line of text.
     Text,
     /// One of these words.
-    Word(&'static [&'static str]),
+    Word(Vec<&'static str>),
     /// Names: one, a range such as `"h0..h7"`, or a list of these.
     Names,
     /// A list of names, taken as they stand.
     List,
     /// A table.
     Table(Section),
+    /// A table with exactly one of these keys.
+    OneOf(Section),
     /// A list of tables, `[[…]]`.
     Tables(Section),
     /// One of several kinds that differ in form.
     Either(Vec<Kind>),
-}
-
-/// A value that has been read.
-#[derive(Debug, Clone)]
-pub(crate) enum Value {
-    /// In the dimension's base unit.
-    Quantity(Dimension, u64),
-    /// A queue's size in frames.
-    Frames(u32),
-    Count(u64),
-    Counts(Vec<u64>),
-    Real(f64),
-    Switch(bool),
-    Text(String),
-    Word(&'static str),
-    List(Vec<String>),
-    Table(Record),
-    Tables(Vec<Record>),
-}
-
-/// A table that has been read: every declared key with its value, or `None` where it has none.
-#[derive(Debug, Clone)]
-pub(crate) struct Record {
-    /// The table's own path, empty at the top.
-    pub(crate) path: String,
-    pub(crate) origin: Origin,
-    /// It stands in place of a word (`{ ideal = "10 us" }`) and is written on one line.
-    pub(crate) inline: bool,
-    pub(crate) entries: Vec<(&'static str, Option<Entry>)>,
-}
-
-/// A key's value and where it comes from.
-#[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    pub(crate) origin: Origin,
-    pub(crate) value: Value,
 }
 
 impl Kind {
@@ -115,7 +84,7 @@ impl Kind {
             Self::Word(words) => words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(" or "),
             Self::Names => "a name, a range such as \"h0..h7\", or a list of these".into(),
             Self::List => "a list of names".into(),
-            Self::Table(section) => {
+            Self::Table(section) | Self::OneOf(section) => {
                 let names: Vec<&str> = section.keys.iter().map(|k| k.name).collect();
                 format!("a table of {}", names.join(", "))
             }
@@ -142,131 +111,30 @@ impl Kind {
             Self::Word(words) => format!("\"{}\"", words[0]),
             Self::Names => "\"h0..h7\"".into(),
             Self::List => "[\"h0\", \"sw0\"]".into(),
-            Self::Table(_) => format!("[{path}]"),
+            Self::Table(_) | Self::OneOf(_) => format!("[{path}]"),
             Self::Tables(_) => format!("[[{path}]]"),
             Self::Either(kinds) => kinds[0].example(path),
         }
     }
 }
 
-impl Record {
-    /// The path of one of its keys.
-    pub(crate) fn key_path(&self, key: &str) -> String {
-        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+impl Kind {
+    /// Whether it has this very word.
+    pub(crate) fn has_word(&self, data: &Data) -> bool {
+        matches!((self, data), (Self::Word(words), Data::Text(text)) if words.contains(&text.as_str()))
     }
 
-    /// The entry of a declared key.
-    ///
-    /// # Panics
-    /// If the key is not declared.
-    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
-        let slot = self.entries.iter().find(|(name, _)| *name == key);
-        slot.unwrap_or_else(|| panic!("key {key} is not declared in [{}]", self.path)).1.as_ref()
-    }
-
-    /// Gives a declared key a value that follows from others, if it has none.
-    pub(crate) fn fill(&mut self, key: &str, value: Value) {
-        let slot = self.entries.iter_mut().find(|(name, _)| *name == key).expect("key is declared");
-        slot.1.get_or_insert(Entry { origin: Origin::Default, value });
-    }
-
-    /// Gives a declared key another value, which no line of the file is to blame for.
-    pub(crate) fn replace(&mut self, key: &str, value: Value) {
-        let slot = self.entries.iter_mut().find(|(name, _)| *name == key).expect("key is declared");
-        slot.1 = Some(Entry { origin: Origin::Default, value });
-    }
-
-    /// Takes tables out of a list; says how many.
-    pub(crate) fn leave_out(&mut self, key: &str, which: impl Fn(&Record) -> bool) -> usize {
-        let slot = self.entries.iter_mut().find(|(name, _)| *name == key).expect("key is declared");
-        let Some(Entry { value: Value::Tables(records), .. }) = &mut slot.1 else { return 0 };
-        let before = records.len();
-        records.retain(|record| !which(record));
-        before - records.len()
-    }
-
-    /// A whole number or a quantity in its base unit, if the key has one.
-    pub(crate) fn get(&self, key: &str) -> Option<u64> {
-        match self.entry(key).map(|e| &e.value) {
-            Some(Value::Quantity(_, x) | Value::Count(x)) => Some(*x),
-            _ => None,
-        }
-    }
-
-    /// A whole number or a quantity in its base unit.
-    pub(crate) fn number(&self, key: &str) -> u64 {
-        self.get(key).unwrap_or_else(|| panic!("{} has a value", self.key_path(key)))
-    }
-
-    /// A number, whole or not.
-    pub(crate) fn real(&self, key: &str) -> f64 {
-        match self.entry(key).map(|e| &e.value) {
-            Some(Value::Real(x)) => *x,
-            _ => panic!("{} is a number", self.key_path(key)),
-        }
-    }
-
-    /// Text or a word, if the key has one.
-    pub(crate) fn text(&self, key: &str) -> Option<&str> {
-        match self.entry(key).map(|e| &e.value) {
-            Some(Value::Text(text)) => Some(text),
-            Some(Value::Word(word)) => Some(word),
-            _ => None,
-        }
-    }
-
-    /// True or false.
-    pub(crate) fn switch(&self, key: &str) -> bool {
-        matches!(self.entry(key).map(|e| &e.value), Some(Value::Switch(true)))
-    }
-
-    /// A list of texts, if the key has one.
-    pub(crate) fn list(&self, key: &str) -> Option<&[String]> {
-        match self.entry(key).map(|e| &e.value) {
-            Some(Value::List(items)) => Some(items),
-            _ => None,
-        }
-    }
-
-    /// A list of whole numbers, if the key has one.
-    pub(crate) fn counts(&self, key: &str) -> Option<&[u64]> {
-        match self.entry(key).map(|e| &e.value) {
-            Some(Value::Counts(items)) => Some(items),
-            _ => None,
-        }
-    }
-
-    /// A table, if the key has one.
-    pub(crate) fn table(&self, key: &str) -> Option<&Record> {
-        match self.entry(key).map(|e| &e.value) {
-            Some(Value::Table(record)) => Some(record),
-            _ => None,
-        }
-    }
-
-    /// A table, if the key has one.
-    pub(crate) fn table_mut(&mut self, key: &str) -> Option<&mut Record> {
-        let slot = self.entries.iter_mut().find(|(name, _)| *name == key)?;
-        match slot.1.as_mut().map(|e| &mut e.value) {
-            Some(Value::Table(record)) => Some(record),
-            _ => None,
-        }
-    }
-
-    /// A list of tables, empty where there is none.
-    pub(crate) fn tables(&self, key: &str) -> &[Record] {
-        match self.entry(key).map(|e| &e.value) {
-            Some(Value::Tables(records)) => records,
-            _ => &[],
-        }
-    }
-
-    /// A list of tables, empty where there is none.
-    pub(crate) fn tables_mut(&mut self, key: &str) -> &mut [Record] {
-        let slot = self.entries.iter_mut().find(|(name, _)| *name == key).expect("key is declared");
-        match slot.1.as_mut().map(|e| &mut e.value) {
-            Some(Value::Tables(records)) => records,
-            _ => &mut [],
+    /// Whether its values have the form of this one.
+    pub(crate) fn fits(&self, data: &Data) -> bool {
+        match data {
+            Data::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
+                matches!(self, Self::Quantity(..) | Self::Capacity)
+            }
+            Data::Text(_) => matches!(self, Self::Word(_) | Self::Text | Self::Names),
+            Data::Integer(_) | Data::Real(_) => matches!(self, Self::Quantity(..) | Self::Capacity),
+            Data::List(_) => matches!(self, Self::List | Self::Names | Self::Counts(..)),
+            Data::Table(_) => matches!(self, Self::Table(_) | Self::OneOf(_)),
+            Data::Switch(_) | Data::Date => false,
         }
     }
 }

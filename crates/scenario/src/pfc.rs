@@ -8,25 +8,21 @@ use penstock_sim::pfc::{Reach, headroom};
 
 use crate::assemble::largest_frame;
 use crate::error::Fault;
-use crate::keys::{Entry, Record, Value};
-use crate::read::fault;
+use crate::fields::{Counts, Either, List};
+use crate::read::{Blame, Entry};
 use crate::schemes;
+use crate::sections;
 use crate::topology::Fabric;
-use crate::tree::Origin;
-use crate::units::{self, Dimension};
+use crate::units;
 
 /// Flow control in `network`, which is laid out but for it. The record then holds the priorities, and for each link what
 /// was computed: in `[pfc]` where all are alike, else in `[[pfc.link]]`.
-pub(crate) fn pfc(table: &mut Record, network: &Network, fabric: &Fabric) -> Result<Pfc, Fault> {
+pub(crate) fn pfc(table: &mut sections::Pfc, network: &Network, fabric: &Fabric) -> Result<Pfc, Fault> {
     let priorities = priorities(table, network)?;
-    table.fill("priorities", Value::Counts(priorities.iter().copied().map(u64::from).collect()));
-    let mut pfc = Pfc {
-        priorities,
-        ingress: vec![None; network.ports.len()],
-        quanta: table.number("quanta") as u16,
-        response: Duration(table.number("response")),
-    };
-    let stoppable = ports(table, "ports", fabric)?;
+    table.priorities.fill(Counts(priorities.clone()));
+    let mut pfc =
+        Pfc { priorities, ingress: vec![None; network.ports.len()], quanta: *table.quanta, response: *table.response };
+    let stoppable = stoppable(&table.ports, fabric)?;
     let links = links(table, &stoppable, fabric)?;
     let needed = needed(network, &pfc.priorities, pfc.response);
     let mut settled: BTreeMap<Settled, Vec<String>> = BTreeMap::new();
@@ -95,36 +91,29 @@ struct Settled {
 }
 
 /// Writes the octets into the record.
-fn write_out(table: &mut Record, settled: BTreeMap<Settled, Vec<String>>) {
-    let size = |octets: Octets| Value::Quantity(Dimension::Size, octets.0);
-    let values = |settled: &Settled| {
-        let Settled { ingress, headroom } = *settled;
-        [
-            ("buffer", size(ingress.buffer)),
-            ("headroom", size(headroom)),
-            ("xoff", size(ingress.xoff)),
-            ("xon", size(ingress.xon)),
-        ]
-    };
+fn write_out(table: &mut sections::Pfc, settled: BTreeMap<Settled, Vec<String>>) {
     if let [(alike, _)] = settled.iter().collect::<Vec<_>>()[..] {
-        values(alike).into_iter().for_each(|(key, value)| table.replace(key, value));
-        table.replace("link", Value::Tables(Vec::new()));
+        let Settled { ingress, headroom } = *alike;
+        table.buffer.replace(Some(ingress.buffer));
+        table.headroom.replace(Either::Second(headroom));
+        table.xoff.replace(Some(ingress.xoff));
+        table.xon.replace(Some(ingress.xon));
+        table.link.replace(Vec::new());
         return;
     }
-    let link = |(i, (settled, ports)): (usize, (Settled, Vec<String>))| {
-        let entry = |value| Some(Entry { origin: Origin::Default, value });
-        let ports = ("ports", entry(Value::List(ports)));
-        let rest = values(&settled).map(|(key, value)| (key, entry(value)));
-        let path = format!("{}.{i}", table.key_path("link"));
-        Record { path, origin: Origin::Default, inline: false, entries: [ports].into_iter().chain(rest).collect() }
+    let link = |(Settled { ingress, headroom }, ports)| sections::PfcLink {
+        ports: Entry::computed(List(ports)),
+        buffer: Entry::computed(Some(ingress.buffer)),
+        headroom: Entry::computed(Some(headroom)),
+        xoff: Entry::computed(Some(ingress.xoff)),
+        xon: Entry::computed(Some(ingress.xon)),
     };
-    let links = settled.into_iter().enumerate().map(link).collect();
-    table.replace("link", Value::Tables(links));
+    table.link.replace(settled.into_iter().map(link).collect());
 }
 
 /// Refuses switches whose ingress buffers together hold more of a priority than one of their queues can: all of it may be
 /// bound for the same port.
-fn check_sums(table: &Record, pfc: &Pfc, network: &Network, fabric: &Fabric) -> Result<(), Fault> {
+fn check_sums(table: &sections::Pfc, pfc: &Pfc, network: &Network, fabric: &Fabric) -> Result<(), Fault> {
     let largest = largest_frame(network);
     let mut held = vec![(0, 0); network.nodes.len()];
     for (port, ingress) in network.ports.iter().zip(&pfc.ingress) {
@@ -146,7 +135,7 @@ fn check_sums(table: &Record, pfc: &Pfc, network: &Network, fabric: &Fabric) -> 
                 units::size(room),
             );
             let hint = format!("buffers of at most {}", units::size(room / buffers));
-            return Err(fault(table, "buffer", message).with_hint(hint));
+            return Err(table.buffer.fault(message).with_hint(hint));
         }
     }
     Ok(())
@@ -161,79 +150,101 @@ fn size_of(capacity: Capacity, largest: u64) -> u64 {
     }
 }
 
-/// What an error speaks of.
+/// A port that can be stopped, and the tables that say what is behind it.
 struct At<'a> {
-    table: &'a Record,
+    table: &'a sections::Pfc,
     /// The table `[[pfc.link]]` of the port, if it has one.
-    link: Option<&'a Record>,
+    link: Option<&'a sections::PfcLink>,
     /// Name of the port that is stopped.
     port: String,
 }
 
-impl At<'_> {
-    /// A size, from the port's own table or from that of all.
-    fn get(&self, key: &str) -> Option<u64> {
-        self.link.and_then(|link| link.get(key)).or_else(|| self.table.get(key))
+impl<'a> At<'a> {
+    /// A size, from the port's own table or from that of all, and the key that says so, or could.
+    fn size(
+        &self,
+        own: impl Fn(&'a sections::PfcLink) -> &'a Entry<Option<Octets>>,
+        all: &'a Entry<Option<Octets>>,
+    ) -> (Option<Octets>, &'a dyn Blame) {
+        match self.link.map(own).filter(|own| own.is_some()) {
+            Some(own) => (**own, own),
+            None => (**all, all),
+        }
     }
 
-    fn fault(&self, key: &str, message: String) -> Fault {
-        let own = self.link.filter(|link| link.entries.iter().any(|(name, entry)| *name == key && entry.is_some()));
-        fault(own.unwrap_or(self.table), key, message)
+    /// The head-room that is given, likewise.
+    fn headroom(&self) -> (Option<Octets>, &'a dyn Blame) {
+        match (self.link.map(|link| &link.headroom).filter(|own| own.is_some()), &*self.table.headroom) {
+            (Some(own), _) => (**own, own),
+            (None, Either::Second(octets)) => (Some(*octets), &self.table.headroom),
+            (None, Either::First(_)) => (None, &self.table.headroom),
+        }
     }
 }
 
 /// The table `[[pfc.link]]` of each port that has one.
-fn links<'a>(table: &'a Record, stoppable: &[usize], fabric: &Fabric) -> Result<BTreeMap<usize, &'a Record>, Fault> {
+fn links<'a>(
+    table: &'a sections::Pfc,
+    stoppable: &[usize],
+    fabric: &Fabric,
+) -> Result<BTreeMap<usize, &'a sections::PfcLink>, Fault> {
     let mut links = BTreeMap::new();
-    for link in table.tables("link") {
-        for port in ports(link, "ports", fabric)? {
+    for link in table.link.iter() {
+        for port in ports(&link.ports, &link.ports, fabric)? {
             let name = fabric.port_name(port);
             if !stoppable.contains(&port) {
                 let message = format!("the port \"{name}\" is not one of pfc.ports");
-                return Err(fault(link, "ports", message).with_hint("list it there, too"));
+                return Err(link.ports.fault(message).with_hint("list it there, too"));
             }
             if links.insert(port, link).is_some() {
                 let message = format!("the port \"{name}\" has a [[pfc.link]] already");
-                return Err(fault(link, "ports", message).with_hint("list each port once"));
+                return Err(link.ports.fault(message).with_hint("list each port once"));
             }
         }
     }
     Ok(links)
 }
 
-fn priorities(table: &Record, network: &Network) -> Result<Vec<u8>, Fault> {
-    let Some(listed) = table.counts("priorities") else { return Ok(network.priorities.clone()) };
-    let used = |priority: &u64| network.priorities.iter().any(|p| u64::from(*p) == *priority);
-    if let Some(priority) = listed.iter().find(|priority| !used(priority)) {
+fn priorities(table: &sections::Pfc, network: &Network) -> Result<Vec<u8>, Fault> {
+    let Some(Counts(listed)) = &*table.priorities else { return Ok(network.priorities.clone()) };
+    if let Some(priority) = listed.iter().find(|priority| !network.priorities.contains(priority)) {
         let message = format!("no flow has priority {priority}");
-        return Err(fault(table, "priorities", message).with_hint(schemes::used(network)));
+        return Err(table.priorities.fault(message).with_hint(schemes::used(network)));
     }
-    let mut priorities: Vec<u8> = listed.iter().map(|priority| *priority as u8).collect();
+    let mut priorities = listed.clone();
     priorities.sort_unstable();
     Ok(priorities)
 }
 
 /// The ports that can be stopped: those that lead to switches, or those of them that are listed.
-fn ports(table: &Record, key: &str, fabric: &Fabric) -> Result<Vec<usize>, Fault> {
-    let leads_to_host = |port: usize| fabric.is_host(fabric.ports[port].peer);
-    let Some(names) = table.list(key) else {
-        return Ok((0..fabric.ports.len()).filter(|port| !leads_to_host(*port)).collect());
-    };
+fn stoppable(key: &Entry<Either<sections::AllPorts, List>>, fabric: &Fabric) -> Result<Vec<usize>, Fault> {
+    match &**key {
+        Either::First(_) => Ok((0..fabric.ports.len()).filter(|port| !leads_to_host(fabric, *port)).collect()),
+        Either::Second(names) => ports(key, names, fabric),
+    }
+}
+
+/// The ports that `key` lists.
+fn ports(key: &dyn Blame, names: &[String], fabric: &Fabric) -> Result<Vec<usize>, Fault> {
     let mut chosen = BTreeSet::new();
     for name in names {
-        let port = fabric.port(name).ok_or_else(|| {
-            fault(table, key, format!("there is no port \"{name}\"")).with_hint(fabric.suggest_port(name))
-        })?;
-        if leads_to_host(port) {
+        let port = fabric
+            .port(name)
+            .ok_or_else(|| key.blame(format!("there is no port \"{name}\"")).with_hint(fabric.suggest_port(name)))?;
+        if leads_to_host(fabric, port) {
             let message = format!("the port \"{name}\" leads to a host, and hosts stop nobody");
-            return Err(fault(table, key, message).with_hint("list ports that lead to switches"));
+            return Err(key.blame(message).with_hint("list ports that lead to switches"));
         }
         if !chosen.insert(port) {
             let message = format!("the port \"{name}\" is listed twice");
-            return Err(fault(table, key, message).with_hint("list each port once"));
+            return Err(key.blame(message).with_hint("list each port once"));
         }
     }
     Ok(chosen.into_iter().collect())
+}
+
+fn leads_to_host(fabric: &Fabric, port: usize) -> bool {
+    fabric.is_host(fabric.ports[port].peer)
 }
 
 /// Refuses a pause time that can run out before its refresh arrives.
@@ -245,11 +256,11 @@ fn check_quanta(at: &At<'_>, reaches: &[Reach], quanta: u16) -> Result<(), Fault
         Some(least) if least <= quanta => Ok(()),
         Some(least) => {
             let message = format!("{quanta} quanta are over before the pause frame for {} comes again", at.port);
-            Err(at.fault("quanta", message).with_hint(format!("at least {least}")))
+            Err(at.table.quanta.fault(message).with_hint(format!("at least {least}")))
         }
         None => {
             let message = format!("the longest pause is over before the pause frame for {} comes again", at.port);
-            Err(at.fault("quanta", message).with_hint("shorter frames, a faster line back, or a shorter response"))
+            Err(at.table.quanta.fault(message).with_hint("shorter frames, a faster line back, or a shorter response"))
         }
     }
 }
@@ -259,9 +270,10 @@ fn check_quanta(at: &At<'_>, reaches: &[Reach], quanta: u16) -> Result<(), Fault
 fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Result<(Ingress, Octets), Fault> {
     let largest = largest_frame(network);
     let port = &at.port;
-    let buffer = at.get("buffer").unwrap_or(size_of(queue, largest));
-    let given = at.get("headroom");
-    let headroom = given.unwrap_or(room.0);
+    let (buffer, of_buffer) = at.size(|link| &link.buffer, &at.table.buffer);
+    let buffer = buffer.map_or_else(|| size_of(queue, largest), |octets| octets.0);
+    let (given, of_headroom) = at.headroom();
+    let headroom = given.unwrap_or(room).0;
     let whole = units::size(buffer);
     let below = buffer.checked_sub(headroom).filter(|below| *below >= largest);
     let Some(below) = below else {
@@ -270,42 +282,44 @@ fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Res
             Some(headroom) => {
                 let message = format!(
                     "a head-room of {} is beyond the ingress buffer of {whole} behind {port}",
-                    units::size(headroom)
+                    units::size(headroom.0)
                 );
                 let most = units::size(buffer.saturating_sub(largest));
                 let hint = format!(
                     "{} are computed for it; at most {most}, a frame less than the buffer",
                     units::size(room.0)
                 );
-                at.fault("headroom", message).with_hint(hint)
+                of_headroom.blame(message).with_hint(hint)
             }
             None => {
                 let message = format!(
                     "the head-room of {port}, {} as computed, is beyond the ingress buffer of {whole}",
                     units::size(headroom)
                 );
-                at.fault("buffer", message).with_hint(format!("at least {least}, room for a frame included"))
+                of_buffer.blame(message).with_hint(format!("at least {least}, room for a frame included"))
             }
         });
     };
-    let xoff = at.get("xoff").unwrap_or(below);
+    let (xoff, of_xoff) = at.size(|link| &link.xoff, &at.table.xoff);
+    let xoff = xoff.map_or(below, |octets| octets.0);
     if xoff > below {
         let message = format!(
             "{} and the head-room of {port}, {}, are beyond the ingress buffer of {whole}",
             units::size(xoff),
             units::size(headroom)
         );
-        return Err(at.fault("xoff", message).with_hint(format!("at most {}", units::size(below))));
+        return Err(of_xoff.blame(message).with_hint(format!("at most {}", units::size(below))));
     }
     if xoff < largest {
         let message = format!("{} hold no frame of {largest} octets", units::size(xoff));
-        return Err(at.fault("xoff", message).with_hint(format!("at least {}", units::size(largest))));
+        return Err(of_xoff.blame(message).with_hint(format!("at least {}", units::size(largest))));
     }
-    let xon = at.get("xon").unwrap_or(xoff.saturating_sub(2 * largest));
+    let (xon, of_xon) = at.size(|link| &link.xon, &at.table.xon);
+    let xon = xon.map_or_else(|| xoff.saturating_sub(2 * largest), |octets| octets.0);
     if xon >= xoff {
         let message = format!("{} is not below xoff, {} for {port}", units::size(xon), units::size(xoff));
         let hint = "who was stopped goes on when the buffer has emptied below xoff";
-        return Err(at.fault("xon", message).with_hint(hint));
+        return Err(of_xon.blame(message).with_hint(hint));
     }
     Ok((Ingress { buffer: Octets(buffer), xoff: Octets(xoff), xon: Octets(xon) }, Octets(headroom)))
 }

@@ -1,207 +1,188 @@
-//! The reader: a tree and a declaration in, a record out, or an error with its place and what would be right.
+//! What a table of a file gives: for each key its value and its place, so that an error can name both.
 
-use penstock_sim::network::LARGEST_QUEUE;
+use std::ops::Deref;
+use std::rc::Rc;
 
-use crate::error::Fault;
-use crate::error::{brief, nearest, suggest};
-use crate::keys::{Entry, Fallback, Key, Kind, Record, Section, Value};
+use crate::error::{Fault, brief, suggest};
+use crate::fields::{self, Field, Table};
+use crate::keys::Kind;
 use crate::limits::Excess;
 use crate::tree::{Data, Node, Origin};
-use crate::units::{self, Dimension};
 
-/// Reads the table `node` at `path` by `section`.
-pub(crate) fn record(section: &Section, node: &Node, path: &str) -> Result<Record, Fault> {
-    let at = Place { path, origin: node.origin };
-    let Data::Table(given) = &node.data else {
-        let hint = if path.is_empty() { "a scenario is a table".to_owned() } else { format!("write [{path}]") };
-        return Err(at.error(format!("expected a table, found {}", node.data.noun()), hint));
-    };
-    for (name, entry) in given {
-        if !section.keys.iter().any(|key| key.name == name) {
-            let place = join(path, name);
-            let at = Place { path: &place, origin: entry.origin };
-            return Err(at.error("unknown key".into(), suggest(name, section.keys.iter().map(|key| key.name))));
+/// The value of a key and where it comes from. It stands for its value wherever one is asked for.
+#[derive(Debug)]
+pub(crate) struct Entry<T> {
+    value: T,
+    origin: Origin,
+    key: &'static str,
+    table: Rc<Stand>,
+}
+
+/// Where a table stands.
+#[derive(Debug)]
+struct Stand {
+    path: String,
+    origin: Origin,
+}
+
+impl<T> Deref for Entry<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> Entry<T> {
+    /// An error about the value, at the place where the key was written, or else its table.
+    pub(crate) fn fault(&self, message: impl Into<String>) -> Fault {
+        let origin = if self.origin == Origin::Default { self.table.origin } else { self.origin };
+        let fault = Place { path: &self.path(), origin }.error(message.into(), "");
+        Fault { hint: None, ..fault }
+    }
+
+    /// The same with its hint.
+    pub(crate) fn excess(&self, (message, hint): Excess) -> Fault {
+        self.fault(message).with_hint(hint)
+    }
+
+    /// The path of its key.
+    pub(crate) fn path(&self) -> String {
+        join(&self.table.path, self.key)
+    }
+
+    /// Where the value comes from.
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Where the table comes from that the key stands in.
+    pub(crate) fn table_origin(&self) -> Origin {
+        self.table.origin
+    }
+
+    /// What stands within the value, to be changed in place.
+    pub(crate) fn inner(&mut self) -> &mut T {
+        &mut self.value
+    }
+
+    /// Puts another value in its place, which no line of the file is to blame for.
+    pub(crate) fn replace(&mut self, value: T) {
+        self.value = value;
+        self.origin = Origin::Default;
+    }
+
+    /// A value that follows from others and is only written; no error speaks of it.
+    pub(crate) fn computed(value: T) -> Self {
+        let table = Rc::new(Stand { path: String::new(), origin: Origin::Default });
+        Self { value, origin: Origin::Default, key: "", table }
+    }
+}
+
+/// An entry whose value does not matter to an error about it.
+pub(crate) trait Blame {
+    /// An error about the value.
+    fn blame(&self, message: String) -> Fault;
+}
+
+impl<T> Blame for Entry<T> {
+    fn blame(&self, message: String) -> Fault {
+        self.fault(message)
+    }
+}
+
+impl<T: Clone> Entry<Option<T>> {
+    /// The value, or else this one, which follows from others.
+    pub(crate) fn fill(&mut self, value: T) -> T {
+        if self.value.is_none() {
+            self.replace(Some(value.clone()));
         }
+        self.value.clone().unwrap_or(value)
     }
-    let mut entries = Vec::with_capacity(section.keys.len());
-    for key in &section.keys {
-        let place = join(path, key.name);
-        let entry = match given.iter().find(|(name, _)| name == key.name) {
-            Some((_, node)) => Some(read_entry(&key.kind, node, &place)?),
-            None => fallback(key, &place, node.origin)?,
+}
+
+/// A table of the file, to be read key by key.
+pub(crate) struct Given<'a> {
+    entries: &'a [(String, Node)],
+    table: Rc<Stand>,
+}
+
+impl<'a> Given<'a> {
+    /// The table `node`, if it has none but the `known` keys.
+    pub(crate) fn new(node: &'a Node, place: Place<'_>, known: &[&'static str]) -> Result<Self, Fault> {
+        let Data::Table(entries) = &node.data else {
+            let hint = match place.path {
+                "" => "a scenario is a table".to_owned(),
+                path => format!("write [{path}]"),
+            };
+            return Err(place.error(format!("expected a table, found {}", node.data.noun()), hint));
         };
-        entries.push((key.name, entry));
+        for (name, entry) in entries {
+            if !known.contains(&name.as_str()) {
+                let place = Place { path: &join(place.path, name), origin: entry.origin };
+                return Err(place.error("unknown key".into(), suggest(name, known.iter().copied())));
+            }
+        }
+        Ok(Self { entries, table: Rc::new(Stand { path: place.path.to_owned(), origin: node.origin }) })
     }
-    Ok(Record { path: path.to_owned(), origin: node.origin, inline: false, entries })
-}
 
-/// An error about `key` of `record`, at the place where the key was written.
-pub(crate) fn fault(record: &Record, key: &str, message: impl Into<String>) -> Fault {
-    let origin = record.entry(key).map_or(record.origin, |e| e.origin);
-    let origin = if origin == Origin::Default { record.origin } else { origin };
-    let hint = None;
-    Fault { hint, ..Place { path: &record.key_path(key), origin }.error(message.into(), "") }
-}
-
-/// The same with its hint.
-pub(crate) fn excess(record: &Record, key: &str, (message, hint): Excess) -> Fault {
-    fault(record, key, message).with_hint(hint)
-}
-
-fn fallback(key: &Key, path: &str, table: Origin) -> Result<Option<Entry>, Fault> {
-    match &key.fallback {
-        Fallback::Value(text) => read_entry(&key.kind, &Node::declared(text), path).map(Some),
-        Fallback::None(_) => Ok(None),
-        Fallback::Required => {
+    /// A key that must be written.
+    pub(crate) fn required<T: Field>(&self, key: &'static str, range: &T::Range) -> Result<Entry<T>, Fault> {
+        let Some(node) = self.find(key) else {
             // What is missing was not given itself, though the table around it may have been.
-            let (origin, message) = match table {
+            let (origin, message) = match self.table.origin {
                 Origin::Set => (Origin::Default, "missing beside what is given by --set"),
                 other => (other, "missing"),
             };
-            let at = Place { path, origin };
-            Err(at.error(message.into(), format!("expected {}", key.kind.expects())))
+            let place = Place { path: &join(&self.table.path, key), origin };
+            return Err(place.error(message.into(), format!("expected {}", T::kind(range).expects())));
+        };
+        self.entry(key, node, |node, place| T::read(range, node, place))
+    }
+
+    /// A key that need not be written, by this reader.
+    pub(crate) fn or_else<T>(
+        &self,
+        key: &'static str,
+        default: impl FnOnce() -> T,
+        read: impl FnOnce(&Node, Place<'_>) -> Result<T, Fault>,
+    ) -> Result<Entry<T>, Fault> {
+        match self.find(key) {
+            Some(node) => self.entry(key, node, read),
+            None => Ok(Entry { value: default(), origin: Origin::Default, key, table: Rc::clone(&self.table) }),
         }
     }
-}
 
-fn read_entry(kind: &Kind, node: &Node, path: &str) -> Result<Entry, Fault> {
-    let at = Place { path, origin: node.origin };
-    Ok(Entry { origin: node.origin, value: value(kind, node, at)? })
-}
+    /// A table whose keys need not be written.
+    pub(crate) fn or_defaults<T: Table>(&self, key: &'static str) -> Result<Entry<T>, Fault> {
+        self.entry(key, self.find(key).unwrap_or(&Node::EMPTY), |node, place| fields::table(node, place))
+    }
 
-fn value(kind: &Kind, node: &Node, at: Place<'_>) -> Result<Value, Fault> {
-    let wrong = || {
-        let hint = format!("for instance {}", kind.example(at.path));
-        Err(at.error(format!("expected {}, found {}", kind.expects(), node.data.noun()), hint))
-    };
-    match (kind, &node.data) {
-        (Kind::Quantity(dimension, low, high), Data::Text(text)) => quantity(*dimension, *low, *high, text, at),
-        (Kind::Quantity(dimension, ..), Data::Integer(_) | Data::Real(_)) => {
-            let hint = format!("write a number and a unit, as in \"{}\"", dimension.example());
-            Err(at.error(format!("{} has no unit", node.data.noun()), hint))
-        }
-        (Kind::Capacity, Data::Text(text)) => match units::parse_frames(text) {
-            Some(0) => Err(at.error("a queue holds at least one frame".into(), "for instance \"100 frames\"")),
-            Some(frames) => Ok(Value::Frames(frames)),
-            None => quantity(Dimension::Size, 1, LARGEST_QUEUE.0, text, at),
-        },
-        (Kind::Capacity, Data::Integer(_) | Data::Real(_)) => {
-            let hint = "write a number and a unit, as in \"150 KB\" or \"100 frames\"";
-            Err(at.error(format!("{} has no unit", node.data.noun()), hint))
-        }
-        (Kind::Count(low, high), Data::Integer(x)) => match u64::try_from(*x) {
-            Ok(x) if (*low..=*high).contains(&x) => Ok(Value::Count(x)),
-            _ => wrong(),
-        },
-        (Kind::Counts(low, high), Data::List(items)) => {
-            if items.is_empty() {
-                return Err(at.error("an empty list".into(), format!("expected {}", kind.expects())));
+    /// Which one of the `known` keys is given.
+    pub(crate) fn the_one(&self, noun: &str, known: &[&'static str]) -> Result<&'static str, Fault> {
+        let place = Place { path: &self.table.path, origin: self.table.origin };
+        match self.entries {
+            [(one, _)] => Ok(known.iter().find(|key| *key == one).copied().unwrap_or_default()),
+            [] => Err(place.error(format!("no {noun}"), format!("exactly one of {}", known.join(", ")))),
+            [(first, _), (second, node), ..] => {
+                let place = Place { path: &join(place.path, second), origin: node.origin };
+                Err(place.error(format!("a second {noun}; there is \"{first}\" already"), "keep one of them"))
             }
-            let mut counts = Vec::with_capacity(items.len());
-            for item in items {
-                let at = Place { origin: item.origin, ..at };
-                let Value::Count(x) = value(&Kind::Count(*low, *high), item, at)? else { unreachable!("a count") };
-                if counts.contains(&x) {
-                    return Err(at.error(format!("{x} is listed twice"), "list each number once"));
-                }
-                counts.push(x);
-            }
-            Ok(Value::Counts(counts))
         }
-        (Kind::Real(low, high), Data::Integer(_) | Data::Real(_)) => {
-            let x = if let Data::Integer(x) = node.data { x as f64 } else { real(&node.data) };
-            if *low <= x && x <= *high { Ok(Value::Real(x)) } else { wrong() }
-        }
-        (Kind::Switch, Data::Switch(x)) => Ok(Value::Switch(*x)),
-        (Kind::Text, Data::Text(text)) => {
-            if text.trim().is_empty() || text.contains(char::is_control) {
-                let found = if text.trim().is_empty() { "nothing" } else { "line ends or other control characters" };
-                let hint = format!("for instance {}", kind.example(at.path));
-                return Err(at.error(format!("expected one line of text, found {found}"), hint));
-            }
-            Ok(Value::Text(text.clone()))
-        }
-        (Kind::Word(words), Data::Text(text)) => match words.iter().find(|word| *word == text) {
-            Some(word) => Ok(Value::Word(word)),
-            None => Err(at.error(
-                format!("\"{text}\" is not known here, expected {}", kind.expects()),
-                nearest(text, words.iter().copied())
-                    .unwrap_or_else(|| format!("for instance {}", kind.example(at.path))),
-            )),
-        },
-        (Kind::Names, Data::Text(text)) => Ok(Value::List(vec![text.clone()])),
-        (Kind::Names | Kind::List, Data::List(items)) => {
-            if items.is_empty() {
-                return Err(at.error("an empty list".into(), format!("expected {}", kind.expects())));
-            }
-            let names = items.iter().map(|item| match &item.data {
-                Data::Text(text) => Ok(text.clone()),
-                other => {
-                    let at = Place { origin: item.origin, ..at };
-                    Err(at.error(format!("expected a name, found {}", other.noun()), "for instance \"h0\""))
-                }
-            });
-            Ok(Value::List(names.collect::<Result<_, _>>()?))
-        }
-        (Kind::Table(section), Data::Table(_)) => Ok(Value::Table(record(section, node, at.path)?)),
-        (Kind::Tables(section), Data::List(items)) => {
-            let read = |(i, item): (usize, &Node)| record(section, item, &format!("{}.{i}", at.path));
-            Ok(Value::Tables(items.iter().enumerate().map(read).collect::<Result<_, _>>()?))
-        }
-        (Kind::Tables(_), Data::Table(_)) => {
-            Err(at.error("expected a list of tables, found a table".into(), format!("write [[{}]]", at.path)))
-        }
-        (Kind::Either(kinds), data) => match either(kinds, data) {
-            Some(kind) => value(kind, node, at).map(|value| match value {
-                Value::Table(record) => Value::Table(Record { inline: true, ..record }),
-                other => other,
-            }),
-            None => wrong(),
-        },
-        _ => wrong(),
     }
-}
 
-/// The alternative whose form fits the value best.
-fn either<'a>(kinds: &'a [Kind], data: &Data) -> Option<&'a Kind> {
-    let word_fits = |kind: &&Kind| match (kind, data) {
-        (Kind::Word(words), Data::Text(text)) => words.contains(&text.as_str()),
-        _ => false,
-    };
-    let form_fits = |kind: &&Kind| match data {
-        Data::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
-            matches!(kind, Kind::Quantity(..) | Kind::Capacity)
-        }
-        Data::Text(_) => matches!(kind, Kind::Word(_) | Kind::Text | Kind::Names),
-        Data::Integer(_) | Data::Real(_) => matches!(kind, Kind::Quantity(..) | Kind::Capacity),
-        Data::List(_) => matches!(kind, Kind::List | Kind::Names | Kind::Counts(..)),
-        Data::Table(_) => matches!(kind, Kind::Table(_)),
-        Data::Switch(_) | Data::Date => false,
-    };
-    kinds.iter().find(word_fits).or_else(|| kinds.iter().find(form_fits))
-}
+    fn find(&self, key: &str) -> Option<&'a Node> {
+        self.entries.iter().find(|(name, _)| name == key).map(|(_, node)| node)
+    }
 
-fn quantity(d: Dimension, low: u64, high: u64, text: &str, at: Place<'_>) -> Result<Value, Fault> {
-    let (least, most) = (units::format(d, low), units::format(d, high));
-    let range = || format!("from {least} to {most}");
-    let x = units::parse(d, text).map_err(|wrong| match wrong.hint {
-        Some(hint) => at.error(wrong.message, hint),
-        None => at.error(wrong.message, format!("at most {most}")),
-    })?;
-    if x == 0 && low > 0 {
-        return Err(at.error(format!("\"{text}\" is zero; this {} must be more", d.noun()), range()));
+    fn entry<T>(
+        &self,
+        key: &'static str,
+        node: &Node,
+        read: impl FnOnce(&Node, Place<'_>) -> Result<T, Fault>,
+    ) -> Result<Entry<T>, Fault> {
+        let value = read(node, Place { path: &join(&self.table.path, key), origin: node.origin })?;
+        Ok(Entry { value, origin: node.origin, key, table: Rc::clone(&self.table) })
     }
-    if x < low {
-        return Err(at.error(format!("\"{text}\" is below the minimum of {least}"), range()));
-    }
-    if x > high {
-        return Err(at.error(format!("\"{text}\" is above the maximum of {most}"), range()));
-    }
-    Ok(Value::Quantity(d, x))
-}
-
-fn real(data: &Data) -> f64 {
-    if let Data::Real(x) = data { *x } else { f64::NAN }
 }
 
 /// The path of a key, which stands in quotes where TOML asks for them.
@@ -219,6 +200,10 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// The whole file.
+    pub(crate) const FILE: Self = Place { path: "", origin: Origin::Line(1) };
+
+    /// An error with its hint.
     pub(crate) fn error(self, mut message: String, hint: impl Into<String>) -> Fault {
         if self.origin == Origin::Set {
             message.push_str(", as given by --set");
@@ -229,5 +214,11 @@ impl Place<'_> {
             message: brief(&message),
             hint: Some(hint.into()),
         }
+    }
+
+    /// The error about a value that is not of its kind.
+    pub(crate) fn unlike(self, kind: &Kind, node: &Node) -> Fault {
+        let hint = format!("for instance {}", kind.example(self.path));
+        self.error(format!("expected {}, found {}", kind.expects(), node.data.noun()), hint)
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::limits::{Bounds, Excess};
-use crate::topology::Fabric;
+use crate::topology::{Fabric, Routing};
 
 /// Which way a flow goes.
 pub(crate) struct Wanted<'a> {
@@ -238,7 +238,7 @@ fn walk(fabric: &Fabric, wanted: &Wanted<'_>, distance: &Distances, shared: &[us
         let n = candidates.len() as u64;
         let port = match shared.get(ports.len()) {
             Some(port) => *port,
-            None if n > 1 && !fabric.by_destination => {
+            None if n > 1 && fabric.routing == Routing::Ecmp => {
                 candidates[(hash(wanted.flow.as_bytes(), fabric.nodes[node].name.as_bytes()) % n) as usize]
             }
             None => candidates[(quotient % n) as usize],

@@ -8,10 +8,12 @@ use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::assemble;
 use crate::error::{Fault, brief};
+use crate::fields::Table as _;
 use crate::limits::{Bounds, Limits};
-use crate::sections::SCENARIO;
+use crate::read::Place;
+use crate::sections::Experiment;
 use crate::tree::{Data, Node, Origin};
-use crate::{Plan, ScenarioError, read};
+use crate::{Plan, ScenarioError};
 
 /// The largest file that is read, in octets.
 const MAX_FILE: u64 = 4_000_000;
@@ -119,8 +121,8 @@ impl Scenario {
     /// As [`plan`](Self::plan), or if it was interrupted.
     pub fn plan_while(&self, choice: &Choice, waits: &mut dyn FnMut() -> bool) -> Result<Plan, ScenarioError> {
         let bounds = Bounds::new(choice.limits, waits);
-        let plan = read::record(&SCENARIO, &self.tree, "")
-            .and_then(|record| assemble::plan(record, &self.name, choice, &bounds));
+        let plan = Experiment::read(&self.tree, Place::FILE)
+            .and_then(|experiment| assemble::plan(experiment, &self.name, choice, &bounds));
         plan.map_err(|fault| fault.in_file(&self.file))
     }
 

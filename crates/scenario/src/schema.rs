@@ -2,19 +2,18 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use crate::fields::Table;
 use crate::keys::{Fallback, Key, Kind, Section};
-use crate::sections::SCENARIO;
+use crate::sections::Experiment;
 use crate::tree::{Data, Node};
 use crate::units::Dimension;
 
 /// The JSON schema (draft 2020-12) of a scenario file.
 #[must_use]
 pub fn schema() -> Json {
-    let mut schema = table(&SCENARIO);
+    let mut schema = table(&Experiment::section());
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     schema["title"] = "Penstock scenario".into();
-    exactly_one(&mut schema["properties"]["topology"]);
-    exactly_one(&mut schema["properties"]["flow"]["items"]["properties"]["size"]["anyOf"][1]);
     schema["properties"]["flow"]["minItems"] = 1.into();
     schema
 }
@@ -25,14 +24,16 @@ pub fn schema() -> Json {
 #[must_use]
 pub fn reference() -> Json {
     let mut list = Vec::new();
-    collect(&SCENARIO, "", &mut list);
+    collect(&Experiment::section(), "", &mut list);
     Json::Array(list)
 }
 
-/// Says of a table that it holds one of its keys.
-fn exactly_one(table: &mut Json) {
-    table["minProperties"] = 1.into();
-    table["maxProperties"] = 1.into();
+/// A table that holds one of its keys.
+fn exactly_one(section: &Section) -> Json {
+    let mut schema = table(section);
+    schema["minProperties"] = 1.into();
+    schema["maxProperties"] = 1.into();
+    schema
 }
 
 fn table(section: &Section) -> Json {
@@ -80,6 +81,7 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Names => json!({ "anyOf": [{ "type": "string" }, of_kind(&Kind::List)] }),
         Kind::List => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
         Kind::Table(section) => table(section),
+        Kind::OneOf(section) => exactly_one(section),
         Kind::Tables(section) => json!({ "type": "array", "items": table(section) }),
         Kind::Either(kinds) => json!({ "anyOf": kinds.iter().map(of_kind).collect::<Vec<_>>() }),
     }
@@ -104,7 +106,7 @@ fn plain(node: &Node) -> Json {
 
 fn collect(section: &Section, path: &str, list: &mut Vec<Json>) {
     for key in &section.keys {
-        if matches!(key.kind, Kind::Table(_) | Kind::Tables(_)) {
+        if matches!(key.kind, Kind::Table(_) | Kind::OneOf(_) | Kind::Tables(_)) {
             continue;
         }
         let (default, required) = match &key.fallback {
@@ -121,7 +123,7 @@ fn collect(section: &Section, path: &str, list: &mut Vec<Json>) {
     for key in &section.keys {
         let inner = if path.is_empty() { key.name.to_owned() } else { format!("{path}.{}", key.name) };
         match &key.kind {
-            Kind::Table(section) => collect(section, &inner, list),
+            Kind::Table(section) | Kind::OneOf(section) => collect(section, &inner, list),
             Kind::Tables(section) => collect(section, &format!("[{inner}]"), list),
             _ => {}
         }
@@ -141,7 +143,7 @@ fn unit(kind: &Kind) -> String {
         Kind::Word(words) => words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(" | "),
         Kind::Names => "names".into(),
         Kind::List => "list of names".into(),
-        Kind::Table(section) => {
+        Kind::Table(section) | Kind::OneOf(section) => {
             let keys: Vec<String> = section.keys.iter().map(|k| format!("{} = {}", k.name, unit(&k.kind))).collect();
             format!("{{ {} }}", keys.join(", "))
         }

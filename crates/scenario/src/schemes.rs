@@ -5,36 +5,35 @@
 
 use std::collections::BTreeSet;
 
-use penstock_schemes::{Bound, Info, Profile, SCHEMES, SchemeConfig, Unit, Value as Setting};
+use penstock_schemes::{Bound, Info, Parameter, Profile, SCHEMES, SchemeConfig, Unit, Value as Setting};
 use penstock_sim::network::{Capacity, Network, Port};
 
 use crate::assemble::largest_frame;
 use crate::error::{Fault, brief, suggest};
-use crate::keys::{Record, Value};
 use crate::plan::Assigned;
-use crate::read::{self, fault};
+use crate::sections::{self, Experiment, ProfileName, SchemeName, Settings};
 use crate::topology::Fabric;
-use crate::tree::{Node, Origin};
-use crate::{Choice, sections, units};
+use crate::tree::Origin;
+use crate::{Choice, units};
 
-/// The scheme of the priorities without a table of their own. Its settings are then in the record, with the chosen
+/// The scheme of the priorities without a table of their own. Its settings are then in the scenario, with the chosen
 /// profile.
-pub(crate) fn choose(record: &mut Record, choice: &Choice) -> Result<&'static Info, Fault> {
+pub(crate) fn choose(experiment: &mut Experiment, choice: &Choice) -> Result<&'static Info, Fault> {
     if let Some(name) = &choice.scheme {
         let Some(info) = SCHEMES.iter().find(|info| info.name == name) else {
             let hint = suggest(name, SCHEMES.iter().map(|info| info.name));
             return Err(chosen("scheme", format!("unknown scheme \"{name}\""), hint));
         };
-        record.replace("scheme", Value::Word(info.name));
+        experiment.scheme.replace(SchemeName(info));
     }
-    let chosen = listed(record.text("scheme").expect("required"));
-    let by = record.entry("scheme").expect("required").origin;
-    let tables = record.table_mut("schemes").expect("schemes have a default");
-    fill(tables, chosen, by)?;
-    for info in SCHEMES {
-        if let Some(table) = tables.table_mut(info.name) {
+    let SchemeName(chosen) = *experiment.scheme;
+    let by = experiment.scheme.origin();
+    let schemes = experiment.schemes.inner();
+    schemes.fill(chosen, by)?;
+    for (info, settings) in schemes.all() {
+        if let Some(settings) = settings {
             let wanted = if info.name == chosen.name { choice.profile.as_deref() } else { None };
-            apply_profile(info, table, wanted)?;
+            apply_profile(info, settings, wanted)?;
         }
     }
     Ok(chosen)
@@ -42,29 +41,28 @@ pub(crate) fn choose(record: &mut Record, choice: &Choice) -> Result<&'static In
 
 /// The scheme of each of the network's priorities.
 pub(crate) fn assign(
-    record: &mut Record,
+    experiment: &mut Experiment,
     scheme: &'static Info,
     network: &Network,
     fabric: &Fabric,
     choice: &Choice,
 ) -> Result<Vec<Assigned>, Fault> {
-    check_priorities(record, network, choice)?;
-    let own = |table: &Record| (listed(table.text("scheme").expect("required")), table.origin);
-    for (info, by) in record.tables("priority").iter().map(own).collect::<Vec<_>>() {
-        fill(record.table_mut("schemes").expect("schemes have a default"), info, by)?;
+    check_priorities(&experiment.priority, network, choice)?;
+    for own in experiment.priority.iter() {
+        experiment.schemes.inner().fill(own.scheme.0, own.scheme.table_origin())?;
     }
     let assign = |&priority: &u8| {
-        let own = record.tables("priority").iter().find(|table| table.number("priority") == u64::from(priority));
-        let info = own.map_or(scheme, |table| listed(table.text("scheme").expect("required")));
-        let profile = own.and_then(|table| Some((table, table.text("profile")?)));
-        let table = record.table("schemes").and_then(|tables| tables.table(info.name)).expect("filled");
+        let own = experiment.priority.iter().find(|own| *own.priority == priority);
+        let info = own.map_or(scheme, |own| own.scheme.0);
+        let profile = own.and_then(|own| Some((own, own.profile.as_ref()?)));
+        let settings = experiment.schemes.of(info);
         let (values, name) = match profile {
-            Some((table, name)) => (of_profile(info, profile_of(info, table, name)?), Some(name)),
-            None => (of_table(info, table), profile_name(info, table)),
+            Some((own, name)) => (of_profile(info, profile_of(info, own, name)?), Some(name.as_str())),
+            None => (settings.values(), settings.profile().map(|profile| profile.name)),
         };
-        let error = |parameter: &str, message: String| match profile {
-            Some((own, name)) => fault(own, "profile", format!("{parameter} of {name}: {message}")),
-            None => fault(table, parameter, message),
+        let error = |parameter: usize, message: String| match profile {
+            Some((own, name)) => own.profile.fault(format!("{} of {name}: {message}", info.parameters[parameter].name)),
+            None => settings.values[parameter].fault(message),
         };
         check_thresholds(info, &values, priority, network, fabric, error)?;
         check_bounds(info, &values, network, error)?;
@@ -75,17 +73,17 @@ pub(crate) fn assign(
 }
 
 /// Refuses priorities that are listed twice or unused, and choices that nothing would follow.
-fn check_priorities(record: &Record, network: &Network, choice: &Choice) -> Result<(), Fault> {
+fn check_priorities(tables: &[sections::Priority], network: &Network, choice: &Choice) -> Result<(), Fault> {
     let mut seen = BTreeSet::new();
-    for table in record.tables("priority") {
-        let priority = table.number("priority");
+    for table in tables {
+        let priority = *table.priority;
         if !seen.insert(priority) {
             let message = format!("priority {priority} has a scheme already");
-            return Err(fault(table, "priority", message).with_hint("one scheme for each priority"));
+            return Err(table.priority.fault(message).with_hint("one scheme for each priority"));
         }
-        if !network.priorities.iter().any(|p| u64::from(*p) == priority) {
+        if !network.priorities.contains(&priority) {
             let message = format!("no flow has priority {priority}");
-            return Err(fault(table, "priority", message).with_hint(used(network)));
+            return Err(table.priority.fault(message).with_hint(used(network)));
         }
     }
     let given = [("scheme", &choice.scheme), ("profile", &choice.profile)];
@@ -104,66 +102,36 @@ pub(crate) fn used(network: &Network) -> String {
     format!("flows have {}", list.join(", "))
 }
 
-fn listed(name: &str) -> &'static Info {
-    SCHEMES.iter().find(|info| info.name == name).expect("the scheme is one of the words")
-}
-
-/// Gives a scheme without a table one with its defaults. Where these do not fit, the place is to blame that names the scheme.
-fn fill(tables: &mut Record, info: &Info, by: Origin) -> Result<(), Fault> {
-    if tables.table(info.name).is_none() {
-        let path = tables.key_path(info.name);
-        let mut defaults = read::record(sections::scheme(info.name), &Node::declared("{}"), &path)?;
-        defaults.origin = by;
-        tables.fill(info.name, Value::Table(defaults));
-    }
-    Ok(())
-}
-
-/// A scheme's parameters as its table has them.
-fn of_table(info: &Info, table: &Record) -> Vec<Setting> {
-    let setting = |name: &str| match table.entry(name).expect("parameters have defaults").value {
-        Value::Quantity(_, x) | Value::Count(x) => Setting::Int(x),
-        Value::Real(x) => Setting::Real(x),
-        Value::Word(word) => Setting::Choice(word),
-        Value::Switch(x) => Setting::Switch(x),
-        ref other => unreachable!("a parameter cannot be {other:?}"),
-    };
-    info.parameters.iter().map(|p| setting(p.name)).collect()
-}
-
 /// A scheme's parameters as a profile has them.
 fn of_profile(info: &Info, profile: &Profile) -> Vec<Setting> {
     let set = |name: &str| profile.settings.iter().find(|(set, _)| *set == name).map(|(_, value)| *value);
     info.parameters.iter().map(|p| set(p.name).unwrap_or(p.default)).collect()
 }
 
-/// The profile that the scheme's table names.
-fn profile_name<'a>(info: &Info, table: &'a Record) -> Option<&'a str> {
-    if info.profiles.is_empty() { None } else { table.text("profile") }
-}
-
 /// The profile that a priority's table names.
-fn profile_of(info: &Info, table: &Record, name: &str) -> Result<&'static Profile, Fault> {
+fn profile_of(info: &Info, table: &sections::Priority, name: &str) -> Result<&'static Profile, Fault> {
     info.profile(name).ok_or_else(|| {
         let hint = no_profile(info, name);
-        fault(table, "profile", format!("{} has no profile \"{name}\"", info.name)).with_hint(hint)
+        table.profile.fault(format!("{} has no profile \"{name}\"", info.name)).with_hint(hint)
     })
 }
 
 /// Gives the parameters that the table does not set the values of its profile, or of the one wanted instead.
-fn apply_profile(info: &Info, table: &mut Record, wanted: Option<&str>) -> Result<(), Fault> {
+fn apply_profile(info: &Info, settings: &mut Settings, wanted: Option<&str>) -> Result<(), Fault> {
     if let Some(name) = wanted {
         let Some(profile) = info.profile(name) else {
             let message = format!("{} has no profile \"{name}\"", info.name);
             return Err(chosen("profile", message, no_profile(info, name)));
         };
-        table.replace("profile", Value::Word(profile.name));
+        if let Some(entry) = &mut settings.profile {
+            entry.replace(Some(ProfileName(profile)));
+        }
     }
-    let Some(profile) = profile_name(info, table).and_then(|name| info.profile(name)) else { return Ok(()) };
-    for (name, value) in profile.settings {
-        let parameter = info.parameter(name).expect("a profile sets parameters of its scheme");
-        if table.entry(name).is_some_and(|e| e.origin == Origin::Default) {
-            table.replace(name, sections::parameter_value(parameter, *value));
+    let Some(profile) = settings.profile() else { return Ok(()) };
+    for (parameter, value) in info.parameters.iter().zip(&mut settings.values) {
+        let set = profile.settings.iter().find(|(name, _)| *name == parameter.name);
+        if let Some((_, set)) = set.filter(|_| value.origin() == Origin::Default) {
+            value.replace(*set);
         }
     }
     Ok(())
@@ -190,7 +158,7 @@ fn check_thresholds(
     priority: u8,
     network: &Network,
     fabric: &Fabric,
-    error: impl Fn(&str, String) -> Fault,
+    error: impl Fn(usize, String) -> Fault,
 ) -> Result<(), Fault> {
     let watched = network.ports.iter().enumerate().filter(|(_, p)| p.congestion_points);
     let size = |capacity| match capacity {
@@ -207,7 +175,8 @@ fn check_thresholds(
     }
     let longest = |p: &Port| size(p.capacity).saturating_add(held[p.node.index()]);
     let Some((smallest, port)) = watched.map(|(i, p)| (longest(p), i)).min() else { return Ok(()) };
-    for (parameter, value) in info.parameters.iter().zip(values).filter(|(p, _)| p.unit == Unit::Threshold) {
+    let of_queues = |(_, (p, _)): &(usize, (&Parameter, &Setting))| p.unit == Unit::Threshold;
+    for (i, (_, value)) in info.parameters.iter().zip(values).enumerate().filter(of_queues) {
         if let Setting::Int(threshold) = *value
             && threshold > smallest
         {
@@ -217,7 +186,7 @@ fn check_thresholds(
             };
             let message = format!("{} is beyond the {what} of {}", units::size(threshold), units::size(smallest));
             let hint = format!("the queue of {} {at_port}", fabric.port_name(port));
-            return Err(error(parameter.name, message).with_hint(hint));
+            return Err(error(i, message).with_hint(hint));
         }
     }
     Ok(())
@@ -228,14 +197,11 @@ fn check_bounds(
     info: &Info,
     values: &[Setting],
     network: &Network,
-    error: impl Fn(&str, String) -> Fault,
+    error: impl Fn(usize, String) -> Fault,
 ) -> Result<(), Fault> {
-    for (parameter, value) in info.parameters.iter().zip(values) {
+    for (i, (parameter, value)) in info.parameters.iter().zip(values).enumerate() {
         let (Some(bound), Setting::Int(value)) = (parameter.bound, *value) else { continue };
-        let write = |value| match sections::parameter_value(parameter, Setting::Int(value)) {
-            Value::Quantity(dimension, x) => units::format(dimension, x),
-            _ => value.to_string(),
-        };
+        let write = |value| sections::quantity(parameter, Setting::Int(value));
         match bound {
             Bound::AtLeast(other) => {
                 let least = info.parameters.iter().zip(values).find(|(p, _)| p.name == other).map(|(_, v)| *v);
@@ -244,7 +210,7 @@ fn check_bounds(
                 {
                     let message = format!("{} is below {other}, {}", write(value), write(least));
                     let hint = format!("{} is never less than {other}", parameter.name);
-                    return Err(error(parameter.name, message).with_hint(hint));
+                    return Err(error(i, message).with_hint(hint));
                 }
             }
             Bound::AtMostLine => {
@@ -255,7 +221,7 @@ fn check_bounds(
                 {
                     let message =
                         format!("{} is above the rate of the sources' lines, {}", write(value), write(fastest));
-                    return Err(error(parameter.name, message).with_hint("no source could slow down"));
+                    return Err(error(i, message).with_hint("no source could slow down"));
                 }
             }
         }

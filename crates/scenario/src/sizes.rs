@@ -3,11 +3,14 @@
 //! A flow draws once, by inversion of the distribution function. What it draws depends on the seed and on its name alone,
 //! so that another flow in the scenario changes nothing; `libm` gives the same logarithms and powers on every machine.
 
+use std::ops::RangeInclusive;
+
 use penstock_schemes::Octets;
 
+use crate::declare::{one_of, section};
 use crate::error::Fault;
-use crate::keys::{Record, Value};
-use crate::read::fault;
+use crate::fields::Either;
+use crate::read::Entry;
 use crate::routing::hash;
 use crate::units;
 
@@ -26,67 +29,124 @@ pub(crate) enum Sizes {
     Points(Vec<(u64, f64)>),
 }
 
-impl Sizes {
-    /// What the key `size` of a flow's table says; `None` where it is absent.
-    pub(crate) fn read(table: &Record) -> Result<Option<Self>, Fault> {
-        if let Some(size) = table.get("size") {
-            return Ok(Some(Self::Fixed(size)));
-        }
-        let Some(choice) = table.table("size") else { return Ok(None) };
-        let mut given = choice.entries.iter().filter_map(|(name, entry)| Some((*name, &entry.as_ref()?.value)));
-        let Some((name, value)) = given.next() else {
-            let known: Vec<&str> = choice.entries.iter().map(|(name, _)| *name).collect();
-            let hint = format!("exactly one of {}", known.join(", "));
-            return Err(fault(table, "size", "no distribution").with_hint(hint));
-        };
-        if let Some((second, _)) = given.next() {
-            let message = format!("a second distribution; there is \"{name}\" already");
-            return Err(fault(choice, second, message).with_hint("keep one of them"));
-        }
-        match value {
-            Value::Tables(points) => Self::points(choice, points),
-            Value::Table(inner) if name == "exponential" => Ok(Self::Exponential(inner.number("mean"))),
-            Value::Table(inner) => {
-                let (minimum, maximum) = (inner.number("minimum"), inner.number("maximum"));
-                if minimum >= maximum {
-                    let message = format!("not above the minimum of {}", units::size(minimum));
-                    return Err(fault(inner, "maximum", message).with_hint("for a single size, write it alone"));
-                }
-                Ok(match name {
-                    "uniform" => Self::Uniform(minimum, maximum),
-                    _ => Self::Pareto { shape: inner.real("shape"), minimum, maximum },
-                })
-            }
-            other => unreachable!("a distribution cannot be {other:?}"),
-        }
-        .map(Some)
-    }
+/// The size of a flow.
+pub(crate) const SIZE: RangeInclusive<Octets> = Octets(1)..=Octets(1 << 50);
 
-    fn points(choice: &Record, tables: &[Record]) -> Result<Self, Fault> {
-        let mut points: Vec<(u64, f64)> = Vec::with_capacity(tables.len());
-        for table in tables {
-            let (size, share) = (table.number("size"), table.real("share"));
+one_of! {
+    pub(crate) enum Distribution: dyn Drawn, "distribution" {
+        "uniform" = Uniform(Uniform),
+        "exponential" = Exponential(Exponential),
+        "pareto" = Pareto(Pareto),
+        "points" = Points(Vec<Point>),
+    }
+}
+
+section! {
+    pub(crate) struct Uniform {
+        /// The smallest size.
+        minimum: Octets [SIZE];
+        /// The largest.
+        maximum: Octets [SIZE];
+    }
+}
+
+section! {
+    pub(crate) struct Exponential {
+        /// The mean.
+        mean: Octets [SIZE];
+    }
+}
+
+section! {
+    pub(crate) struct Pareto {
+        /// The exponent of the tail.
+        shape: f64 [0.01..=100.0];
+        /// The smallest size.
+        minimum: Octets [SIZE];
+        /// The largest.
+        maximum: Octets [SIZE];
+    }
+}
+
+section! {
+    pub(crate) struct Point {
+        /// A size.
+        size: Octets [SIZE];
+        /// The share of flows that are no larger.
+        share: f64 [0.0..=1.0];
+    }
+}
+
+/// A distribution as a file gives it.
+pub(crate) trait Drawn {
+    /// The sizes, if the keys agree with one another.
+    fn sizes(&self) -> Result<Sizes, Fault>;
+}
+
+impl Drawn for Uniform {
+    fn sizes(&self) -> Result<Sizes, Fault> {
+        let (minimum, maximum) = bounds(&self.minimum, &self.maximum)?;
+        Ok(Sizes::Uniform(minimum, maximum))
+    }
+}
+
+impl Drawn for Exponential {
+    fn sizes(&self) -> Result<Sizes, Fault> {
+        Ok(Sizes::Exponential(self.mean.0))
+    }
+}
+
+impl Drawn for Pareto {
+    fn sizes(&self) -> Result<Sizes, Fault> {
+        let (minimum, maximum) = bounds(&self.minimum, &self.maximum)?;
+        Ok(Sizes::Pareto { shape: *self.shape, minimum, maximum })
+    }
+}
+
+fn bounds(minimum: &Entry<Octets>, maximum: &Entry<Octets>) -> Result<(u64, u64), Fault> {
+    if **minimum < **maximum {
+        return Ok((minimum.0, maximum.0));
+    }
+    let message = format!("not above the minimum of {}", units::size(minimum.0));
+    Err(maximum.fault(message).with_hint("for a single size, write it alone"))
+}
+
+impl Drawn for Vec<Point> {
+    fn sizes(&self) -> Result<Sizes, Fault> {
+        let mut points: Vec<(u64, f64)> = Vec::with_capacity(self.len());
+        for Point { size, share } in self {
             if let Some(&(last_size, last_share)) = points.last() {
-                if size <= last_size {
+                if size.0 <= last_size {
                     let message = format!("not above the {} before it", units::size(last_size));
-                    return Err(fault(table, "size", message).with_hint("list the points in rising order"));
+                    return Err(size.fault(message).with_hint("list the points in rising order"));
                 }
-                if share <= last_share {
-                    let message = format!("{share} is not above the {last_share} before it");
+                if **share <= last_share {
+                    let message = format!("{} is not above the {last_share} before it", **share);
                     let hint = "the share of a point is that of all flows that are no larger";
-                    return Err(fault(table, "share", message).with_hint(hint));
+                    return Err(share.fault(message).with_hint(hint));
                 }
             }
-            points.push((size, share));
+            points.push((size.0, **share));
         }
-        match points.last() {
-            Some((_, 1.0)) => Ok(Self::Points(points)),
-            Some((_, share)) => {
-                let last = tables.last().expect("there is a point");
-                let message = format!("the last share is {share}: some flows would have no size");
-                Err(fault(last, "share", message).with_hint("no flow is larger than the last point: 1.0"))
+        match self.last() {
+            Some(last) if *last.share < 1.0 => {
+                let message = format!("the last share is {}: some flows would have no size", *last.share);
+                Err(last.share.fault(message).with_hint("no flow is larger than the last point: 1.0"))
             }
-            None => Err(fault(choice, "points", "no points").with_hint("at least { size = \"1 MB\", share = 1.0 }")),
+            _ => Ok(Sizes::Points(points)),
+        }
+    }
+}
+
+impl Sizes {
+    /// What the key `size` of a flow's table says.
+    pub(crate) fn read(size: &Either<Octets, Distribution>) -> Result<Self, Fault> {
+        match size {
+            Either::First(size) => Ok(Self::Fixed(size.0)),
+            Either::Second(distribution @ Distribution::Points(points)) if points.is_empty() => {
+                Err(distribution.fault("no points").with_hint("at least { size = \"1 MB\", share = 1.0 }"))
+            }
+            Either::Second(distribution) => distribution.given().sizes(),
         }
     }
 

@@ -1,17 +1,20 @@
 //! Flows: from `[[flow]]` tables, each for one flow or many, to single flows with their routes.
 
+pub(crate) mod kinds;
+
 use std::collections::BTreeSet;
 
-use penstock_schemes::{BitRate, Duration, Instant, Octets};
+use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{Excess, Traffic};
 
 use crate::error::Fault;
+use crate::fields::{Either, Names};
 use crate::groups::Groups;
-use crate::keys::{Record, Value};
 use crate::limits::{Bounds, DESTINATIONS, FLOWS};
 use crate::names;
-use crate::read::{excess, fault};
+use crate::read::Entry;
 use crate::routing::{self, Branch, Distances, Growing, Wanted};
+use crate::sections::{self, AboveRate};
 use crate::sizes::Sizes;
 use crate::topology::Fabric;
 use crate::units;
@@ -46,7 +49,7 @@ enum Destination {
 
 /// All flows of the scenario. Tables without a name get one.
 pub(crate) fn flows(
-    tables: &mut [Record],
+    tables: &mut [sections::Flow],
     fabric: &Fabric,
     groups: &Groups,
     seed: u64,
@@ -60,21 +63,21 @@ pub(crate) fn flows(
         let pairs = ends(table, fabric, groups, bounds)?;
         let (rounds, every) = rounds(table)?;
         let count = flows.len() + pairs.len() * rounds;
-        bounds.check(FLOWS, count as u64, "fewer hosts or rounds").map_err(|e| excess(table, "from", e))?;
+        bounds.check(FLOWS, count as u64, "fewer hosts or rounds").map_err(|e| table.from.excess(e))?;
         destinations += pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum::<usize>() * rounds;
         bounds
             .check(DESTINATIONS, destinations as u64, "fewer flows to groups of so many members")
-            .map_err(|e| excess(table, "to", e))?;
-        bounds.go_on().map_err(|e| excess(table, "from", e))?;
+            .map_err(|e| table.to.excess(e))?;
+        bounds.go_on().map_err(|e| table.from.excess(e))?;
         let own = flow_names(table, pairs.len() * rounds, flows.len(), bounds)?;
         let model = model(table)?;
-        let sizes = Sizes::read(table)?;
-        let starts = Starts::read(table)?;
-        let stagger = table.number("stagger");
+        let sizes = (*table.size).as_ref().map(Sizes::read).transpose()?;
+        let starts = Starts::read(&table.start)?;
+        let stagger = table.stagger.0;
         for (i, name) in own.into_iter().enumerate() {
             if !names.insert(name.clone()) {
                 let message = format!("the name \"{name}\" is used twice");
-                return Err(fault(table, "name", message).with_hint("each flow has a name of its own"));
+                return Err(table.name.fault(message).with_hint("each flow has a name of its own"));
             }
             let (round, place) = (i / pairs.len(), i % pairs.len());
             let (source, to) = pairs[place];
@@ -97,18 +100,16 @@ struct Starts {
 }
 
 impl Starts {
-    fn read(table: &Record) -> Result<Self, Fault> {
-        if let Some(start) = table.get("start") {
-            return Ok(Self { earliest: start, latest: start });
+    fn read(start: &Either<Duration, sections::Starts>) -> Result<Self, Fault> {
+        let range = match start {
+            Either::First(start) => return Ok(Self { earliest: start.0, latest: start.0 }),
+            Either::Second(starts) => &starts.uniform,
+        };
+        if *range.minimum >= *range.maximum {
+            let message = format!("not above the minimum of {}", units::time(range.minimum.0));
+            return Err(range.maximum.fault(message).with_hint("for a single time, write it alone"));
         }
-        let range =
-            table.table("start").and_then(|choice| choice.table("uniform")).expect("a time, or a range of times");
-        let (earliest, latest) = (range.number("minimum"), range.number("maximum"));
-        if earliest >= latest {
-            let message = format!("not above the minimum of {}", units::time(earliest));
-            return Err(fault(range, "maximum", message).with_hint("for a single time, write it alone"));
-        }
-        Ok(Self { earliest, latest })
+        Ok(Self { earliest: range.minimum.0, latest: range.maximum.0 })
     }
 
     /// The start of the flow called `name`: it hangs on the seed and the name alone.
@@ -142,33 +143,29 @@ impl Destination {
 
 /// Source and destination of each flow of a table.
 fn ends(
-    table: &Record,
+    table: &sections::Flow,
     fabric: &Fabric,
     groups: &Groups,
     bounds: &Bounds<'_>,
 ) -> Result<Vec<(usize, Destination)>, Fault> {
-    let side = |key: &str| {
-        let names = names::expand_all(table.list(key).expect("a flow has ends"), bounds.most(FLOWS));
-        names.map_err(|e| excess(table, key, e))
-    };
-    let host =
-        |key: &str, name: &str| fabric.host(name).map_err(|(message, hint)| fault(table, key, message).with_hint(hint));
+    let names = |key: &Entry<Names>| names::expand_all(key, bounds.most(FLOWS)).map_err(|e| key.excess(e));
+    let host = |key: &Entry<Names>, name: &str| fabric.host(name).map_err(|e| key.excess(e));
     let destination = |name: &String| match groups.find(name) {
         Some(group) => Ok(Destination::Group(group)),
-        None => match (host("to", name), groups.suggestion(name)) {
+        None => match (host(&table.to, name), groups.suggestion(name)) {
             (Ok(host), _) => Ok(Destination::Host(host)),
             (Err(_), Some(hint)) => {
-                Err(fault(table, "to", format!("there is no host or group \"{name}\"")).with_hint(hint))
+                Err(table.to.fault(format!("there is no host or group \"{name}\"")).with_hint(hint))
             }
             (Err(error), None) => Err(error),
         },
     };
-    let from = side("from")?.iter().map(|name| host("from", name)).collect::<Result<Vec<usize>, _>>()?;
-    let to = side("to")?.iter().map(destination).collect::<Result<Vec<Destination>, _>>()?;
+    let from = names(&table.from)?.iter().map(|name| host(&table.from, name)).collect::<Result<Vec<usize>, _>>()?;
+    let to = names(&table.to)?.iter().map(destination).collect::<Result<Vec<Destination>, _>>()?;
     let is_group = |to: &Destination| matches!(to, Destination::Group(_));
     if to.iter().any(is_group) && !to.iter().all(is_group) {
         let hint = "write one [[flow]] to the group and one to the hosts";
-        return Err(fault(table, "to", "groups and hosts are mixed").with_hint(hint));
+        return Err(table.to.fault("groups and hosts are mixed").with_hint(hint));
     }
     let pairs: Vec<(usize, Destination)> = match (from.len(), to.len()) {
         (_, 1) => from.iter().map(|f| (*f, to[0])).collect(),
@@ -176,13 +173,13 @@ fn ends(
         (m, n) if m == n => from.into_iter().zip(to).collect(),
         (m, n) => {
             let message = format!("{m} sources and {n} destinations; they go in pairs, or one side has a single name");
-            return Err(fault(table, "to", message).with_hint("write one [[flow]] for each destination"));
+            return Err(table.to.fault(message).with_hint("write one [[flow]] for each destination"));
         }
     };
     let destinations: usize = pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum();
     bounds
         .check(DESTINATIONS, destinations as u64, "fewer flows to groups of so many members")
-        .map_err(|e| excess(table, "to", e))?;
+        .map_err(|e| table.to.excess(e))?;
     let Some((source, to)) = pairs.iter().find(|(source, to)| to.hosts(groups).contains(source)) else {
         return Ok(pairs);
     };
@@ -190,71 +187,74 @@ fn ends(
     match to {
         Destination::Host(_) => {
             let hint = format!("take \"{name}\" out of from, or send to another host");
-            Err(fault(table, "to", format!("\"{name}\" would send to itself")).with_hint(hint))
+            Err(table.to.fault(format!("\"{name}\" would send to itself")).with_hint(hint))
         }
         Destination::Group(group) => {
             let message = format!("the source \"{name}\" is a member of the group \"{}\"", groups.list[*group].name);
-            Err(fault(table, "to", message).with_hint(format!("take \"{name}\" out of from, or out of members")))
+            Err(table.to.fault(message).with_hint(format!("take \"{name}\" out of from, or out of members")))
         }
     }
 }
 
 /// Names of the flows of a table, the first of which is number `first` in the file.
-fn flow_names(table: &mut Record, count: usize, first: usize, bounds: &Bounds<'_>) -> Result<Vec<String>, Fault> {
+fn flow_names(
+    table: &mut sections::Flow,
+    count: usize,
+    first: usize,
+    bounds: &Bounds<'_>,
+) -> Result<Vec<String>, Fault> {
     let range = |prefix: &str, first: usize| match count {
         1 => format!("{prefix}{first}"),
         _ => format!("{prefix}{first}..{prefix}{}", first + count - 1),
     };
-    let text = match table.text("name") {
+    let text = match &*table.name {
         None => range("f", first),
         Some(name) if count > 1 && !name.contains("..") => range(name, 0),
-        Some(name) => name.to_owned(),
+        Some(name) => name.clone(),
     };
-    let names = names::expand(&text, bounds.most(FLOWS)).map_err(|e| excess(table, "name", e))?;
+    let names = names::expand(&text, bounds.most(FLOWS)).map_err(|e| table.name.excess(e))?;
     if names.len() != count {
         let message = format!("{} names for {count} flows", names.len());
         let hint = "as many names as flows, or a single name, which gets numbers";
-        return Err(fault(table, "name", message).with_hint(hint));
+        return Err(table.name.fault(message).with_hint(hint));
     }
-    if table.text("name").is_some_and(|name| name != text) {
+    if table.name.as_ref() != Some(&text) {
         // Written out in the resolved scenario; where the key was written matters no more.
-        table.replace("name", Value::Text(text));
-    } else {
-        table.fill("name", Value::Text(text));
+        table.name.replace(Some(text));
     }
     Ok(names)
 }
 
 /// How many rounds of its flows a table stands for, and how much later each begins than the one before, ps.
-fn rounds(table: &Record) -> Result<(usize, u64), Fault> {
-    match (table.number("repeat"), table.get("every")) {
+fn rounds(table: &sections::Flow) -> Result<(usize, u64), Fault> {
+    match (*table.repeat, *table.every) {
         (1, None) => Ok((1, 0)),
         (1, Some(_)) => {
-            let error = fault(table, "every", "a table without repeat has a single round");
+            let error = table.every.fault("a table without repeat has a single round");
             Err(error.with_hint("for instance repeat = 10"))
         }
         (_, None) => {
-            let error = fault(table, "every", "missing; repeat needs it");
+            let error = table.every.fault("missing; repeat needs it");
             Err(error.with_hint("the time between the rounds, for instance every = \"10 ms\""))
         }
-        (rounds, Some(every)) => Ok((rounds as usize, every)),
+        (rounds, Some(every)) => Ok((rounds as usize, every.0)),
     }
 }
 
 /// What the flows of a table have in common.
-fn model(table: &Record) -> Result<FlowSpec, Fault> {
-    let traffic = traffic(table)?;
-    let frame = table.number("frame");
-    let excess = match table.entry("excess").map(|e| &e.value) {
-        Some(Value::Table(queue)) => Excess::Queue(Octets(queue.number("queue"))),
-        _ if table.text("excess") == Some("discard") => Excess::Discard,
-        _ => Excess::Hold,
+fn model(table: &sections::Flow) -> Result<FlowSpec, Fault> {
+    let traffic = kinds::traffic(table)?;
+    let frame = *table.frame;
+    let excess = match &*table.excess {
+        Either::First(AboveRate::Hold) => Excess::Hold,
+        Either::First(AboveRate::Discard) => Excess::Discard,
+        Either::Second(source) => Excess::Queue(*source.queue),
     };
     if let Excess::Queue(octets) = excess
-        && octets.0 < frame
+        && octets < frame
     {
-        let message = format!("the source queue of {octets} is smaller than a frame of {frame} octets");
-        return Err(fault(table, "excess", message).with_hint(format!("at least {frame} octets")));
+        let message = format!("the source queue of {octets} is smaller than a frame of {frame}");
+        return Err(table.excess.fault(message).with_hint(format!("at least {frame}")));
     }
     let model = FlowSpec {
         name: String::new(),
@@ -264,78 +264,45 @@ fn model(table: &Record) -> Result<FlowSpec, Fault> {
         route: Vec::new(),
         traffic,
         size: None,
-        frame: frame as u16,
+        frame: frame.0 as u16,
         start: Instant::ZERO,
-        stop: table.get("stop").map(Instant),
+        stop: table.stop.map(|stop| Instant(stop.0)),
         excess,
-        controlled: table.switch("controlled"),
-        priority: table.number("priority") as u8,
-        weight: table.number("weight") as u16,
+        controlled: *table.controlled,
+        priority: *table.priority,
+        weight: *table.weight,
     };
     Ok(model)
 }
 
-fn traffic(table: &Record) -> Result<Traffic, Fault> {
-    let word = table.text("traffic").unwrap_or_default();
-    let (needed, refused): (&[&str], &[&str]) = match word {
-        "greedy" => (&[], &["rate", "on", "off"]),
-        "on-off" => (&["rate", "on", "off"], &[]),
-        _ => (&["rate"], &["on", "off"]),
-    };
-    if let Some(key) = needed.iter().find(|key| table.get(key).is_none()) {
-        let hint = format!("for instance {key} = \"{}\"", if *key == "rate" { "1 Gbps" } else { "1 ms" });
-        return Err(fault(table, key, format!("missing; traffic = \"{word}\" needs it")).with_hint(hint));
-    }
-    if let Some(key) = refused.iter().find(|key| table.get(key).is_some()) {
-        let hint = if *key == "rate" { "\"constant\", \"poisson\" and \"on-off\" have" } else { "\"on-off\" has" };
-        return Err(fault(table, key, format!("traffic = \"{word}\" has no such key")).with_hint(hint));
-    }
-    if word != "on-off" && table.switch("random") {
-        let message = format!("traffic = \"{word}\" has no turns that could be random");
-        return Err(fault(table, "random", message).with_hint("\"on-off\" has"));
-    }
-    Ok(match word {
-        "greedy" => Traffic::Greedy,
-        "constant" => Traffic::Constant(BitRate(table.number("rate"))),
-        "poisson" => Traffic::Poisson(BitRate(table.number("rate"))),
-        _ => Traffic::OnOff {
-            rate: BitRate(table.number("rate")),
-            on: Duration(table.number("on")),
-            off: Duration(table.number("off")),
-            random: table.switch("random"),
-        },
-    })
-}
-
 /// Checks that a flow that begins at `start` at the latest (`later` than the first of its table) lies in the run.
-fn check_times(table: &Record, start: u64, later: bool, model: &FlowSpec, duration: Duration) -> Result<(), Fault> {
-    let key = match table.get("every") {
-        _ if !later => "start",
-        Some(_) => "every",
-        None => "stagger",
-    };
+fn check_times(
+    table: &sections::Flow,
+    start: u64,
+    later: bool,
+    model: &FlowSpec,
+    duration: Duration,
+) -> Result<(), Fault> {
     if start >= duration.0 {
         let message = "a flow would start at or after the end of the run";
-        let hint = match key {
-            "start" => format!("the run ends at {}", units::time(duration.0)),
-            _ => format!(
-                "the run ends at {}, the last flow would start at {}",
-                units::time(duration.0),
-                units::time(start)
-            ),
-        };
-        return Err(fault(table, key, message).with_hint(hint));
+        let ends = format!("the run ends at {}", units::time(duration.0));
+        let last = format!("{ends}, the last flow would start at {}", units::time(start));
+        return Err(match *table.every {
+            _ if !later => table.start.fault(message).with_hint(ends),
+            Some(_) => table.every.fault(message).with_hint(last),
+            None => table.stagger.fault(message).with_hint(last),
+        });
     }
     if model.stop.is_some_and(|stop| stop.0 <= start) {
         let hint = format!("it starts at {}; stop must be later", units::time(start));
-        return Err(fault(table, "stop", "a flow would stop before it starts").with_hint(hint));
+        return Err(table.stop.fault("a flow would stop before it starts").with_hint(hint));
     }
     Ok(())
 }
 
 /// Finds the routes of all flows, or takes those listed.
 fn route(
-    tables: &[Record],
+    tables: &[sections::Flow],
     flows: &mut [FlowSpec],
     fabric: &Fabric,
     groups: &Groups,
@@ -344,7 +311,7 @@ fn route(
     let table = |flow: &FlowSpec| &tables[flow.table];
     let unreachable = |flow: &FlowSpec, host: usize| {
         let (from, to) = (&fabric.nodes[flow.source].name, &fabric.nodes[host].name);
-        let error = fault(table(flow), "to", format!("\"{to}\" cannot be reached from \"{from}\""));
+        let error = table(flow).to.fault(format!("\"{to}\" cannot be reached from \"{from}\""));
         error.with_hint(routing::within_reach(fabric, flow.source))
     };
     let mut routes: Vec<Vec<Branch>> = vec![Vec::new(); flows.len()];
@@ -356,7 +323,7 @@ fn route(
     let (mut wanted, mut unicast) = (Vec::new(), Vec::new());
     let mut multicast: Vec<Vec<usize>> = vec![Vec::new(); groups.list.len()];
     for (i, flow) in flows.iter().enumerate() {
-        match (table(flow).list("path"), flow.to) {
+        match (&*table(flow).path, flow.to) {
             (Some(path), _) => {
                 routes[i] = routing::chain(listed(table(flow), path, flow, counts[flow.table], fabric)?);
             }
@@ -367,7 +334,7 @@ fn route(
             }
         }
     }
-    let found = routing::routes(fabric, &wanted, bounds).map_err(|e| excess(&tables[0], "to", e))?;
+    let found = routing::routes(fabric, &wanted, bounds).map_err(|e| tables[0].to.excess(e))?;
     for ((i, destination), ports) in unicast.into_iter().zip(found) {
         routes[i] = routing::chain(ports.ok_or_else(|| unreachable(&flows[i], destination))?);
     }
@@ -377,13 +344,13 @@ fn route(
             for &i in &own {
                 let flow = &flows[i];
                 let route = group.listed(fabric, &flow.name, flow.source, bounds);
-                routes[i] = route.map_err(|e| excess(table(flow), "to", e))?;
+                routes[i] = route.map_err(|e| table(flow).to.excess(e))?;
             }
             continue;
         }
         let mut trees: Vec<_> = own.iter().map(|i| Growing::new(&flows[*i].name, flows[*i].source)).collect();
         for &member in if own.is_empty() { &[] } else { &group.members[..] } {
-            let at_first = |e| excess(table(&flows[own[0]]), "to", e);
+            let at_first = |e| table(&flows[own[0]]).to.excess(e);
             let distance = Distances::to(fabric, member, bounds).map_err(at_first)?;
             for (i, tree) in own.iter().zip(&mut trees) {
                 if !tree.reach(fabric, member, &distance, bounds).map_err(at_first)? {
@@ -403,7 +370,7 @@ fn route(
 
 /// The ports along the path that a table lists for its one flow.
 fn listed(
-    table: &Record,
+    table: &sections::Flow,
     path: &[String],
     flow: &FlowSpec,
     count: usize,
@@ -411,16 +378,16 @@ fn listed(
 ) -> Result<Vec<usize>, Fault> {
     if count > 1 {
         let message = format!("a path of {} nodes for {count} flows; it belongs to a single flow", path.len());
-        return Err(fault(table, "path", message).with_hint("write a [[flow]] for each path"));
+        return Err(table.path.fault(message).with_hint("write a [[flow]] for each path"));
     }
     let Destination::Host(destination) = flow.to else {
         let hint = "the way to a group is a tree: list its links in [[group]]";
-        return Err(fault(table, "path", "a path leads to a single host").with_hint(hint));
+        return Err(table.path.fault("a path leads to a single host").with_hint(hint));
     };
     let (from, to) = (&fabric.nodes[flow.source].name, &fabric.nodes[destination].name);
     if path.first() != Some(from) || path.last() != Some(to) {
         let hint = format!("for instance path = [\"{from}\", …, \"{to}\"]");
-        return Err(fault(table, "path", format!("the path must lead from \"{from}\" to \"{to}\"")).with_hint(hint));
+        return Err(table.path.fault(format!("the path must lead from \"{from}\" to \"{to}\"")).with_hint(hint));
     }
-    routing::listed(fabric, path).map_err(|(message, hint)| fault(table, "path", message).with_hint(hint))
+    routing::listed(fabric, path).map_err(|e| table.path.excess(e))
 }

@@ -50,6 +50,9 @@ impl Data {
 }
 
 impl Node {
+    /// A table that is not written.
+    pub(crate) const EMPTY: Self = Self { origin: Origin::Default, data: Data::Table(Vec::new()) };
+
     /// The tree of a whole document.
     pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
         let lines = Lines::of(text);

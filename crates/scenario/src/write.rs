@@ -1,81 +1,91 @@
-//! The resolved scenario: a record back to TOML, with every value written out.
+//! The resolved scenario: back to TOML, with every value written out.
 
 use std::fmt::Write;
 
-use crate::keys::{Record, Value};
-use crate::units;
+use crate::fields::{Field, Table};
+
+/// A value as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// On one line.
+    Line(String),
+    /// A table in braces.
+    Inline(Keys),
+    /// A table under its header.
+    Table(Keys),
+    /// A list of tables, each under its header.
+    Tables(Vec<Keys>),
+}
+
+/// The keys of a table with their values.
+type Keys = Vec<(&'static str, Written)>;
+
+impl Written {
+    /// The same, a table in braces.
+    pub(crate) fn on_one_line(self) -> Self {
+        if let Self::Table(keys) = self { Self::Inline(keys) } else { self }
+    }
+}
 
 /// The whole scenario as TOML.
-pub(crate) fn document(record: &Record) -> String {
+pub(crate) fn document(scenario: &impl Table) -> String {
     let mut text = String::new();
-    tables(record, &mut text);
+    tables(&scenario.write(), "", &mut text);
     text
 }
 
-/// A value on one line; `None` for tables.
-pub(crate) fn value(value: &Value) -> Option<String> {
-    Some(match value {
-        Value::Quantity(dimension, x) => quoted(&units::format(*dimension, *x)),
-        Value::Frames(n) => quoted(&format!("{n} frames")),
-        Value::Count(x) => x.to_string(),
-        Value::Counts(items) => format!("[{}]", items.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
-        Value::Real(x) => format!("{x:?}"),
-        Value::Switch(x) => x.to_string(),
-        Value::Text(text) => quoted(text),
-        Value::Word(word) => quoted(word),
-        Value::List(items) if items.len() == 1 => format!("[{}]", quoted(&items[0])),
-        Value::List(items) => format!("[{}]", items.iter().map(|s| quoted(s)).collect::<Vec<_>>().join(", ")),
-        Value::Table(_) | Value::Tables(_) => return None,
-    })
+/// A declared default as TOML.
+pub(crate) fn declared<T: Field>(value: &T) -> String {
+    value.write().map_or_else(String::new, |written| in_line(&written).unwrap_or_else(|| "[]".to_owned()))
 }
 
-fn tables(record: &Record, text: &mut String) {
-    let present = || record.entries.iter().filter_map(|(key, entry)| entry.as_ref().map(|e| (*key, &e.value)));
-    for (key, entry) in present() {
-        if let Some(line) = value(entry) {
+fn tables(keys: &Keys, path: &str, text: &mut String) {
+    for (key, written) in keys {
+        if let Written::Line(line) = written {
             let _ = writeln!(text, "{key} = {line}");
         }
     }
-    for (key, entry) in present() {
-        if let Value::Table(inner) = entry
-            && inner.inline
-        {
-            let _ = writeln!(text, "{key} = {}", inline(inner));
+    for (key, written) in keys {
+        if let Written::Inline(inner) = written {
+            let _ = writeln!(text, "{key} = {}", braces(inner));
         }
     }
-    for (key, entry) in present() {
-        let path = record.key_path(key);
-        match entry {
-            Value::Table(inner) if !inner.inline => {
-                if inner.entries.iter().any(|(_, e)| e.as_ref().is_some_and(|e| value(&e.value).is_some())) {
+    for (key, written) in keys {
+        let path = if path.is_empty() { (*key).to_owned() } else { format!("{path}.{key}") };
+        match written {
+            Written::Table(inner) => {
+                if inner.iter().any(|(_, written)| matches!(written, Written::Line(_))) {
                     let _ = write!(text, "\n[{path}]\n");
                 }
-                tables(inner, text);
+                tables(inner, &path, text);
             }
-            Value::Tables(list) => {
+            Written::Tables(list) => {
                 for inner in list {
                     let _ = write!(text, "\n[[{path}]]\n");
-                    tables(inner, text);
+                    tables(inner, &path, text);
                 }
             }
-            _ => {}
+            Written::Line(_) | Written::Inline(_) => {}
         }
     }
 }
 
-fn inline(record: &Record) -> String {
-    let items = record.entries.iter().filter_map(|(key, entry)| {
-        let text = match &entry.as_ref()?.value {
-            Value::Table(inner) => inline(inner),
-            Value::Tables(list) if list.is_empty() => return None,
-            Value::Tables(list) => format!("[{}]", list.iter().map(inline).collect::<Vec<_>>().join(", ")),
-            other => value(other)?,
-        };
-        Some(format!("{key} = {text}"))
-    });
+/// A value on one line; `None` for an empty list of tables.
+fn in_line(written: &Written) -> Option<String> {
+    Some(match written {
+        Written::Line(line) => line.clone(),
+        Written::Inline(keys) | Written::Table(keys) => braces(keys),
+        Written::Tables(list) if list.is_empty() => return None,
+        Written::Tables(list) => format!("[{}]", list.iter().map(braces).collect::<Vec<_>>().join(", ")),
+    })
+}
+
+fn braces(keys: &Keys) -> String {
+    let items = keys.iter().filter_map(|(key, written)| Some(format!("{key} = {}", in_line(written)?)));
     format!("{{ {} }}", items.collect::<Vec<_>>().join(", "))
 }
 
-fn quoted(text: &str) -> String {
+/// A text in quotes.
+pub(crate) fn quoted(text: &str) -> String {
     toml_edit::Value::from(text).to_string()
 }

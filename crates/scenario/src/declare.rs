@@ -1,0 +1,166 @@
+//! The declarations: a table of keys, a word of several, one table of several. Each becomes a type that holds the values,
+//! with the reader and the writer of it, and the description of its keys.
+
+/// Declares a table of a scenario. A line is `key: Type [range] = default;`:
+///
+/// - without a default, the key must be written;
+/// - `= value` is what holds where it is not written;
+/// - `=> "words"` says what holds there, and the type is an `Option`;
+/// - `{}` stands for a table whose keys all have defaults.
+///
+/// The range is left out where the type has none. Comments of documentation become the descriptions.
+macro_rules! section {
+    (@range) => { Default::default() };
+    (@range $range:expr) => { $range };
+    (@fallback $type:ty) => { $crate::keys::Fallback::Required };
+    (@fallback $type:ty = $default:expr) => {
+        $crate::keys::Fallback::Value($crate::write::declared::<$type>(&$default))
+    };
+    (@fallback $type:ty => $otherwise:literal) => { $crate::keys::Fallback::None($otherwise) };
+    (@fallback $type:ty {}) => { $crate::keys::Fallback::Value("{}".to_owned()) };
+    (@read $given:ident $key:ident $range:ident) => { $given.required(stringify!($key), $range) };
+    (@read $given:ident $key:ident $range:ident = $default:expr) => {
+        $given.or_else(stringify!($key), || $default, |node, place| $crate::fields::Field::read($range, node, place))
+    };
+    (@read $given:ident $key:ident $range:ident => $otherwise:literal) => {
+        $given.or_else(stringify!($key), || None, |node, place| $crate::fields::Field::read($range, node, place))
+    };
+    (@read $given:ident $key:ident $range:ident {}) => {{
+        let () = $range;
+        $given.or_defaults(stringify!($key))
+    }};
+    ($(#[doc = $doc:expr])* pub(crate) struct $name:ident {
+        $($(#[doc = $text:expr])* $key:ident : $type:ty
+            $([$range:expr])? $({$($empty:tt)?})? $(= $default:expr)? $(=> $otherwise:literal)?;)*
+    }) => {
+        #[derive(Debug)]
+        pub(crate) struct $name {
+            $(pub(crate) $key: $crate::read::Entry<$type>,)*
+        }
+
+        impl $crate::fields::Table for $name {
+            fn section() -> $crate::keys::Section {
+                let keys = vec![$({
+                    let range: <$type as $crate::fields::Field>::Range = section!(@range $($range)?);
+                    $crate::keys::Key {
+                        name: stringify!($key),
+                        kind: <$type as $crate::fields::Field>::kind(&range),
+                        fallback: section!(@fallback $type $({$($empty)?})? $(= $default)? $(=> $otherwise)?),
+                        doc: $crate::keys::description(&[$(&$text),*]),
+                    }
+                }),*];
+                $crate::keys::Section { doc: $crate::keys::description(&[$(&$doc),*]), keys }
+            }
+
+            fn read(node: &$crate::tree::Node, place: $crate::read::Place<'_>) -> Result<Self, $crate::error::Fault> {
+                let given = $crate::read::Given::new(node, place, &[$(stringify!($key)),*])?;
+                Ok(Self {
+                    $($key: {
+                        let range: &<$type as $crate::fields::Field>::Range = &section!(@range $($range)?);
+                        section!(@read given $key range $({$($empty)?})? $(= $default)? $(=> $otherwise)?)?
+                    },)*
+                })
+            }
+
+            fn write(&self) -> Vec<(&'static str, $crate::write::Written)> {
+                let keys = [$((stringify!($key), $crate::fields::Field::write(&*self.$key))),*];
+                keys.into_iter().filter_map(|(key, written)| Some((key, written?))).collect()
+            }
+        }
+    };
+}
+
+/// Declares an enum whose variants are the words that a key can have.
+macro_rules! words {
+    ($(#[$doc:meta])* pub(crate) enum $name:ident { $($(#[$text:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum $name { $($(#[$text])* $variant),+ }
+
+        impl $name {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
+        }
+
+        impl $crate::fields::Field for $name {
+            type Range = ();
+
+            fn kind((): &()) -> $crate::keys::Kind {
+                $crate::keys::Kind::Word(vec![$($word),+])
+            }
+
+            fn read((): &(), node: &$crate::tree::Node, place: $crate::read::Place<'_>)
+                -> Result<Self, $crate::error::Fault>
+            {
+                $crate::fields::word(Self::WORDS, node, place)
+            }
+
+            fn write(&self) -> Option<$crate::write::Written> {
+                let word = match self { $(Self::$variant => $word),+ };
+                Some($crate::write::Written::Line($crate::write::quoted(word)))
+            }
+        }
+    };
+}
+
+/// Declares a table with exactly one of several keys, `noun` for all of them. Each can be asked for what the trait says.
+macro_rules! one_of {
+    ($(#[doc = $doc:expr])* pub(crate) enum $name:ident: dyn $trait:ident, $noun:literal {
+        $($word:literal = $variant:ident($type:ty) $([$range:expr])?),+ $(,)?
+    }) => {
+        #[derive(Debug)]
+        pub(crate) enum $name { $($variant($crate::read::Entry<$type>)),+ }
+
+        impl $name {
+            /// The one that was given.
+            pub(crate) fn given(&self) -> &dyn $trait {
+                match self { $(Self::$variant(given) => &**given),+ }
+            }
+
+            /// A fault of the one that was given.
+            pub(crate) fn fault(&self, message: impl Into<String>) -> $crate::error::Fault {
+                match self { $(Self::$variant(given) => given.fault(message)),+ }
+            }
+        }
+
+        impl $crate::fields::Field for $name {
+            type Range = ();
+
+            fn kind((): &()) -> $crate::keys::Kind {
+                let keys = vec![$({
+                    let range: <$type as $crate::fields::Field>::Range = section!(@range $($range)?);
+                    $crate::keys::Key {
+                        name: $word,
+                        kind: <$type as $crate::fields::Field>::kind(&range),
+                        fallback: $crate::keys::Fallback::None(concat!("another ", $noun)),
+                        doc: String::new(),
+                    }
+                }),+];
+                $crate::keys::Kind::OneOf($crate::keys::Section { doc: $crate::keys::description(&[$(&$doc),*]), keys })
+            }
+
+            fn read((): &(), node: &$crate::tree::Node, place: $crate::read::Place<'_>)
+                -> Result<Self, $crate::error::Fault>
+            {
+                if !matches!(node.data, $crate::tree::Data::Table(_)) {
+                    return Err(place.unlike(&Self::kind(&()), node));
+                }
+                let given = $crate::read::Given::new(node, place, &[$($word),+])?;
+                let one = given.the_one($noun, &[$($word),+])?;
+                $(if one == $word {
+                    let range: &<$type as $crate::fields::Field>::Range = &section!(@range $($range)?);
+                    return Ok(Self::$variant(given.required($word, range)?));
+                })+
+                unreachable!("{one} is one of the keys")
+            }
+
+            fn write(&self) -> Option<$crate::write::Written> {
+                let (key, written) = match self {
+                    $(Self::$variant(given) => ($word, $crate::fields::Field::write(&**given)),)+
+                };
+                Some($crate::write::Written::Table(written.map(|written| (key, written)).into_iter().collect()))
+            }
+        }
+    };
+}
+
+pub(crate) use {one_of, section, words};

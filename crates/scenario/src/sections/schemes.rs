@@ -1,0 +1,224 @@
+//! The keys of `[schemes.NAME]`: what each scheme says of its own parameters.
+
+use penstock_schemes::{BitRate, Duration, Info, Octets, Parameter, Profile, SCHEMES, Unit, Value};
+
+use crate::error::Fault;
+use crate::fields::{self, Field, Table};
+use crate::keys::{Fallback, Key, Kind, Section};
+use crate::read::{Entry, Given, Place};
+use crate::tree::{Node, Origin};
+use crate::units::{self, Dimension};
+use crate::write::{self, Written};
+
+/// A scheme, by its name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SchemeName(pub(crate) &'static Info);
+
+impl Field for SchemeName {
+    type Range = ();
+
+    fn kind((): &()) -> Kind {
+        Kind::Word(SCHEMES.iter().map(|info| info.name).collect())
+    }
+
+    fn read((): &(), node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+        let words: Vec<_> = SCHEMES.iter().map(|info| (info.name, Self(info))).collect();
+        fields::word(&words, node, place)
+    }
+
+    fn write(&self) -> Option<Written> {
+        Some(Written::Line(write::quoted(self.0.name)))
+    }
+}
+
+/// The settings of all schemes, in the order of the registry.
+#[derive(Debug)]
+pub(crate) struct Schemes(Vec<(&'static Info, Entry<Option<Settings>>)>);
+
+/// The settings of one scheme.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// A profile to start from; there is no such key where the scheme has no profile.
+    pub(crate) profile: Option<Entry<Option<ProfileName>>>,
+    /// The parameters, in the order in which the scheme declares them.
+    pub(crate) values: Vec<Entry<Value>>,
+    info: &'static Info,
+}
+
+/// A profile of a scheme.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProfileName(pub(crate) &'static Profile);
+
+impl Schemes {
+    /// Each scheme with its settings.
+    pub(crate) fn all(&mut self) -> impl Iterator<Item = (&'static Info, &mut Option<Settings>)> {
+        self.0.iter_mut().map(|(info, settings)| (*info, settings.inner()))
+    }
+
+    /// The settings of a scheme, which [`Schemes::fill`] has made sure of.
+    pub(crate) fn of(&self, info: &Info) -> &Settings {
+        let settings = self.0.iter().find(|(known, _)| known.name == info.name);
+        settings.and_then(|(_, settings)| settings.as_ref()).expect("a scheme that runs has settings")
+    }
+
+    /// Gives a scheme without a table one with its defaults. Where these do not fit, the place `by` is to blame, which names
+    /// the scheme.
+    pub(crate) fn fill(&mut self, info: &'static Info, by: Origin) -> Result<(), Fault> {
+        for (known, settings) in &mut self.0 {
+            if known.name == info.name && settings.is_none() {
+                let path = settings.path();
+                let defaults =
+                    Settings::read(info, &Node { origin: by, ..Node::EMPTY }, Place { path: &path, origin: by })?;
+                settings.replace(Some(defaults));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Table for Schemes {
+    fn section() -> Section {
+        let key = |info: &'static Info| Key {
+            name: info.name,
+            kind: Kind::Table(Settings::section(info)),
+            fallback: Fallback::None("every parameter at its default"),
+            doc: String::new(),
+        };
+        Section {
+            doc: "Settings of the schemes. A scheme without a table runs at its defaults.".to_owned(),
+            keys: SCHEMES.iter().map(key).collect(),
+        }
+    }
+
+    fn read(node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+        let known: Vec<&'static str> = SCHEMES.iter().map(|info| info.name).collect();
+        let given = Given::new(node, place, &known)?;
+        let settings = |info: &'static Info| {
+            let read = |node: &Node, place: Place<'_>| Settings::read(info, node, place).map(Some);
+            given.or_else(info.name, || None, read).map(|settings| (info, settings))
+        };
+        SCHEMES.iter().map(settings).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn write(&self) -> Vec<(&'static str, Written)> {
+        let written = |(info, settings): &(&'static Info, Entry<Option<Settings>>)| {
+            Some((info.name, Written::Table((**settings).as_ref()?.write())))
+        };
+        self.0.iter().filter_map(written).collect()
+    }
+}
+
+impl Settings {
+    fn section(info: &Info) -> Section {
+        let mut keys = Vec::new();
+        if !info.profiles.is_empty() {
+            keys.push(Key {
+                name: "profile",
+                kind: Kind::Word(info.profiles.iter().map(|p| p.name).collect()),
+                fallback: Fallback::None("no profile"),
+                doc: "A named set of values to start from; single keys go before it.".to_owned(),
+            });
+        }
+        keys.extend(info.parameters.iter().map(|p| Key {
+            name: p.name,
+            kind: kind(p),
+            fallback: Fallback::Value(written(p, p.default)),
+            doc: format!("{} Source: {}", p.meaning(), p.source),
+        }));
+        Section { doc: info.title.to_owned(), keys }
+    }
+
+    /// Reads the table of a scheme.
+    pub(crate) fn read(info: &'static Info, node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+        let profile = (!info.profiles.is_empty()).then_some("profile");
+        let known: Vec<&'static str> = profile.into_iter().chain(info.parameters.iter().map(|p| p.name)).collect();
+        let given = Given::new(node, place, &known)?;
+        let words: Vec<_> = info.profiles.iter().map(|profile| (profile.name, ProfileName(profile))).collect();
+        let named = |node: &Node, place: Place<'_>| fields::word(&words, node, place).map(Some);
+        let profile = profile.map(|key| given.or_else(key, || None, named)).transpose()?;
+        let value = |p: &'static Parameter| given.or_else(p.name, || p.default, |node, place| read(p, node, place));
+        let values = info.parameters.iter().map(value).collect::<Result<_, _>>()?;
+        Ok(Self { profile, values, info })
+    }
+
+    /// The values of the parameters.
+    pub(crate) fn values(&self) -> Vec<Value> {
+        self.values.iter().map(|value| **value).collect()
+    }
+
+    /// The profile that the table names.
+    pub(crate) fn profile(&self) -> Option<&'static Profile> {
+        self.profile.as_ref().and_then(|profile| **profile).map(|ProfileName(profile)| profile)
+    }
+
+    fn write(&self) -> Vec<(&'static str, Written)> {
+        let profile = self.profile().map(|profile| ("profile", Written::Line(write::quoted(profile.name))));
+        let values = self.info.parameters.iter().zip(&self.values);
+        profile.into_iter().chain(values.map(|(p, value)| (p.name, Written::Line(written(p, **value))))).collect()
+    }
+}
+
+/// How a parameter is described.
+fn kind(p: &Parameter) -> Kind {
+    match p.unit {
+        Unit::Octets | Unit::Threshold => Octets::kind(&(Octets(whole(p.minimum))..=Octets(whole(p.maximum)))),
+        Unit::Time => Duration::kind(&(Duration(whole(p.minimum))..=Duration(whole(p.maximum)))),
+        Unit::BitRate => BitRate::kind(&(BitRate(whole(p.minimum))..=BitRate(whole(p.maximum)))),
+        Unit::Count => u64::kind(&(whole(p.minimum)..=whole(p.maximum))),
+        Unit::Ratio => f64::kind(&(real(p.minimum)..=real(p.maximum))),
+        Unit::Choice(words) => Kind::Word(words.to_vec()),
+        Unit::Switch => Kind::Switch,
+    }
+}
+
+/// Reads the value of a parameter.
+fn read(p: &Parameter, node: &Node, place: Place<'_>) -> Result<Value, Fault> {
+    let (low, high) = (p.minimum, p.maximum);
+    Ok(match p.unit {
+        Unit::Octets | Unit::Threshold => {
+            Value::Int(Octets::read(&(Octets(whole(low))..=Octets(whole(high))), node, place)?.0)
+        }
+        Unit::Time => Value::Int(Duration::read(&(Duration(whole(low))..=Duration(whole(high))), node, place)?.0),
+        Unit::BitRate => Value::Int(BitRate::read(&(BitRate(whole(low))..=BitRate(whole(high))), node, place)?.0),
+        Unit::Count => Value::Int(u64::read(&(whole(low)..=whole(high)), node, place)?),
+        Unit::Ratio => Value::Real(f64::read(&(real(low)..=real(high)), node, place)?),
+        Unit::Choice(words) => {
+            let words: Vec<_> = words.iter().map(|word| (*word, Value::Choice(word))).collect();
+            fields::word(&words, node, place)?
+        }
+        Unit::Switch => Value::Switch(bool::read(&(), node, place)?),
+    })
+}
+
+fn whole(value: Value) -> u64 {
+    if let Value::Int(x) = value { x } else { 0 }
+}
+
+fn real(value: Value) -> f64 {
+    if let Value::Real(x) = value { x } else { 0.0 }
+}
+
+/// The value of a parameter as TOML.
+fn written(p: &Parameter, value: Value) -> String {
+    match (value, p.unit) {
+        (Value::Choice(word), _) => write::quoted(word),
+        (Value::Real(x), _) => format!("{x:?}"),
+        (Value::Int(_), Unit::Octets | Unit::Threshold | Unit::Time | Unit::BitRate) => {
+            write::quoted(&quantity(p, value))
+        }
+        _ => quantity(p, value),
+    }
+}
+
+/// The value of a parameter, as one writes it.
+pub(crate) fn quantity(p: &Parameter, value: Value) -> String {
+    match (value, p.unit) {
+        (Value::Int(x), Unit::Octets | Unit::Threshold) => units::size(x),
+        (Value::Int(x), Unit::Time) => units::time(x),
+        (Value::Int(x), Unit::BitRate) => units::format(Dimension::Rate, x),
+        (Value::Int(x), _) => x.to_string(),
+        (Value::Real(x), _) => x.to_string(),
+        (Value::Choice(word), _) => word.to_owned(),
+        (Value::Switch(x), _) => x.to_string(),
+    }
+}

@@ -1,0 +1,114 @@
+//! Any graph: nodes and links as listed.
+
+use penstock_schemes::{BitRate, Duration};
+use penstock_sim::network::{Capacity, NodeKind};
+
+use super::{BUFFER, Fabric, Line, ROUTING, Routing, Shape, Size};
+use crate::declare::section;
+use crate::error::Fault;
+use crate::fields::{List, Names};
+use crate::limits::{Bounds, FLOWS, NODES};
+use crate::names;
+use crate::read::Blame;
+use crate::sections::{RATE, TIME};
+section! {
+    /// Nodes and links as listed.
+    pub(crate) struct Graph {
+        /// The hosts: a range such as "h0..h7", or a list of names and ranges.
+        hosts: Names;
+        /// The switches, likewise.
+        switches: Names;
+        #[doc = BUFFER]
+        buffer: Capacity;
+        #[doc = ROUTING]
+        routing: Routing = Routing::Ecmp;
+        link: Vec<Link>;
+        node: Vec<Special> = Vec::new();
+    }
+}
+
+section! {
+    /// A link between two nodes, both ways.
+    pub(crate) struct Link {
+        /// The two nodes that it joins.
+        ends: List;
+        /// Its rate, each way.
+        rate: BitRate [RATE];
+        /// Its propagation delay, one way.
+        delay: Duration [TIME] = Duration::ZERO;
+        /// Size of the output queues of switches at its ends.
+        buffer: Option<Capacity> => "the graph's buffer";
+    }
+}
+
+section! {
+    /// What is special about a node.
+    pub(crate) struct Special {
+        /// The node's name.
+        name: String;
+        /// Time that a frame takes through this node, instead of network.node_delay.
+        delay: Duration [TIME];
+    }
+}
+
+impl Shape for Graph {
+    fn counts(&self) -> (u64, u64) {
+        (0, self.link.len() as u64)
+    }
+
+    fn build(&self, fabric: &mut Fabric, bounds: &Bounds<'_>) -> Result<(), Fault> {
+        for (key, kind) in [(&self.hosts, NodeKind::Host), (&self.switches, NodeKind::Switch)] {
+            let names = names::expand_all(key, bounds.most(FLOWS)).map_err(|e| key.excess(e))?;
+            let nodes = (fabric.nodes.len() + names.len()) as u64;
+            bounds.check(NODES, nodes, "fewer hosts or switches").map_err(|e| key.excess(e))?;
+            for name in names {
+                if fabric.add_named(kind, name.clone()).is_none() {
+                    let message = format!("the name \"{name}\" is used twice");
+                    return Err(key.fault(message).with_hint("each node has a name of its own"));
+                }
+            }
+        }
+        for link in self.link.iter() {
+            let [a, b] = &**link.ends else {
+                let message = format!("a link has two ends, found {}", link.ends.len());
+                return Err(link.ends.fault(message).with_hint("for instance ends = [\"h0\", \"sw0\"]"));
+            };
+            let (from, to) = (find(fabric, &link.ends, a)?, find(fabric, &link.ends, b)?);
+            if from == to {
+                let hint = "a link joins two different nodes";
+                return Err(link.ends.fault(format!("both ends are \"{a}\"")).with_hint(hint));
+            }
+            let buffer = link.buffer.unwrap_or(*self.buffer);
+            if !fabric.link(from, to, Line { rate: *link.rate, delay: *link.delay, buffer }) {
+                let message = format!("\"{a}\" and \"{b}\" are joined twice");
+                return Err(link.ends.fault(message).with_hint("one link between two nodes; it runs both ways"));
+            }
+        }
+        for node in self.node.iter() {
+            let index = find(fabric, &node.name, &node.name)?;
+            if fabric.nodes[index].delay.replace(*node.delay).is_some() {
+                let message = format!("the node \"{}\" is listed twice", *node.name);
+                return Err(node.name.fault(message).with_hint("list each node once"));
+            }
+        }
+        Ok(())
+    }
+
+    fn buffers(&self) -> Vec<Size<'_>> {
+        let mut buffers: Vec<Size<'_>> = vec![(*self.buffer, &self.buffer)];
+        for link in self.link.iter() {
+            buffers.extend(link.buffer.map(|size| -> Size<'_> { (size, &link.buffer) }));
+        }
+        buffers
+    }
+
+    fn routing(&self) -> Routing {
+        *self.routing
+    }
+}
+
+/// The node called `name`, as `key` says.
+fn find(fabric: &Fabric, key: &dyn Blame, name: &str) -> Result<usize, Fault> {
+    let missing = || key.blame(format!("there is no node \"{name}\"")).with_hint(fabric.suggest_node(name));
+    fabric.node(name).ok_or_else(missing)
+}
