@@ -20,6 +20,9 @@ CARGO_DENY := .build/cargo-deny-0.20.2
 PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 
 .DELETE_ON_ERROR:
+# The crates for crates.io.
+PUBLISHED := penstock-schemes penstock-sim penstock-conformance
+
 .PHONY: help demo test verify fuzz mutate deny bench docs lint test-rust test-python test-cores check-build check-test clean
 
 help:
@@ -58,6 +61,7 @@ lint: .venv/.dev check-test
 test-rust: check-test
 	cargo test --locked
 	cargo run --locked --quiet -p penstock-fuzz -- --inputs 2000
+	cargo package --locked --offline --allow-dirty --no-verify --quiet $(PUBLISHED:%=-p %)
 
 test-python: .venv/.extension .venv/.dev
 	$(BIN)/python -m pytest -q
@@ -75,6 +79,7 @@ fuzz: check-build
 
 verify: test fuzz
 	PROPTEST_CASES=2000 cargo test --locked
+	cargo package --locked --allow-dirty --quiet $(PUBLISHED:%=-p %)
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
 	$(BIN)/python tools/check_tuning.py
 	$(BIN)/python tools/signal_trial.py

@@ -336,6 +336,7 @@ pub mod values {
 }
 
 /// Declares an enum whose variants are the words of a parameter.
+#[macro_export]
 macro_rules! choice {
     ($(#[$doc:meta])* pub enum $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -352,7 +353,7 @@ macro_rules! choice {
         }
     };
 }
-pub(crate) use choice;
+pub use choice;
 
 /// Declares a typed configuration and its parameter list at once:
 /// `name: Type = default, minimum => maximum; "source", "description";` (words and switches have no range). A range may
@@ -361,6 +362,7 @@ pub(crate) use choice;
 ///
 /// Lines `..part: List;` at the head take in the parameters of another declaration, as a field `part`: what two schemes
 /// share is declared once.
+#[macro_export]
 macro_rules! parameters {
     (@range $default:expr,) => { ($default, $default) };
     (@range $default:expr, $min:expr, $max:expr) => { ($min, $max) };
@@ -371,7 +373,7 @@ macro_rules! parameters {
     (@when $key:ident $($value:tt)+) => {
         Some($crate::info::Condition {
             parameter: stringify!($key),
-            values: &[$($crate::info::parameters!(@value $value)),+],
+            values: &[$($crate::parameters!(@value $value)),+],
         })
     };
     (@value true) => { $crate::info::Value::Switch(true) };
@@ -392,15 +394,15 @@ macro_rules! parameters {
             /// Every parameter, in the order of the fields.
             pub const PARAMETERS: &'static [$crate::info::Parameter] = {
                 const OWN: &[$crate::info::Parameter] = &[$({
-                    let (minimum, maximum) = $crate::info::parameters!(@range $default, $($min, $max)?);
+                    let (minimum, maximum) = $crate::parameters!(@range $default, $($min, $max)?);
                     $crate::info::Parameter {
                         name: stringify!($name),
                         unit: <$type as $crate::info::Field>::UNIT,
                         default: $default,
                         minimum,
                         maximum,
-                        bound: $crate::info::parameters!(@bound $($($bound $other)?)?),
-                        when: $crate::info::parameters!(@when $($key $($value)+)?),
+                        bound: $crate::parameters!(@bound $($($bound $other)?)?),
+                        when: $crate::parameters!(@when $($key $($value)+)?),
                         source: $source,
                         description: $text,
                     }
@@ -422,10 +424,11 @@ macro_rules! parameters {
         }
     };
 }
-pub(crate) use parameters;
+pub use parameters;
 
 /// How many parameters `lists` have together.
-pub(crate) const fn total(lists: &[&[Parameter]]) -> usize {
+#[doc(hidden)]
+pub const fn total(lists: &[&[Parameter]]) -> usize {
     let (mut sum, mut list) = (0, 0);
     while list < lists.len() {
         sum += lists[list].len();
@@ -435,7 +438,8 @@ pub(crate) const fn total(lists: &[&[Parameter]]) -> usize {
 }
 
 /// The parameters of `lists`, one list after the other; `N` is their [`total`].
-pub(crate) const fn joined<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
+#[doc(hidden)]
+pub const fn joined<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
     // Each place is overwritten below.
     const PLACE: Parameter = Parameter {
         name: "",

@@ -42,10 +42,68 @@
 //! time, and octets in flight. A scheme states its window ([`Allowance::window`]) and counts nothing itself. A scheme
 //! without acknowledgements says so by its type of echo ([`Never`]).
 //!
-//! # Adding a scheme
+//! # Calling a scheme
 //!
-//! One file beside `qcn.rs` with parameters, tag, signal and roles, and one line in [`registry`]. The conformance suite
-//! (`tests/conformance.rs`) finds it there. Pieces that two schemes share live in [`parts`].
+//! ```
+//! use penstock_schemes::{qcn::Qcn, *};
+//!
+//! /// Random words; the same words give the same answers.
+//! struct Words(u32);
+//! impl Draw for Words {
+//!     fn draw(&mut self) -> u32 {
+//!         self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+//!         self.0
+//!     }
+//! }
+//!
+//! /// Keeps what the congestion point sends.
+//! struct Sent<S: Scheme>(Vec<S::Signal>);
+//! impl<S: Scheme> Out<S> for Sent<S> {
+//!     fn send(&mut self, _: To, _: Class, signal: S::Signal) {
+//!         self.0.push(signal);
+//!     }
+//! }
+//!
+//! /// The rate of a source after two hundred frames of 1500 octets, which come to a queue of `len`.
+//! fn rate<S: Scheme>(config: &S::Config, line: BitRate, len: Octets) -> BitRate {
+//!     let place = Place { cp: CpId::new(0xaa, 0, 0), line, capacity: Octets(150_000), phase: Duration::ZERO };
+//!     let (mut cp, mut rp) = (S::Cp::new(config, place), S::Rp::new(config, line));
+//!     let (mut words, mut sent, flow) = (Words(1), Sent::<S>(Vec::new()), FlowKey(7));
+//!     for i in 0..200 {
+//!         let now = Instant::ZERO + Duration::from_us(i);
+//!         let release = Release { flow, octets: 1500, seq: Octets(1500 * i), last: false };
+//!         let mut tag = rp.on_send(now, release, &mut words, &mut sent);
+//!         let frame = Frame {
+//!             flow,
+//!             octets: 1500,
+//!             weight: 1,
+//!             seq: release.seq,
+//!             last: false,
+//!             trimmed: false,
+//!             sent_at: now,
+//!             tag: &mut tag,
+//!         };
+//!         let queue = Queue { len, frames: (len.0 / 1500) as u32, rate: line, ..Queue::default() };
+//!         cp.on_arrival(now, frame, Fate::Queued, &queue, &mut words, &mut sent);
+//!         for signal in std::mem::take(&mut sent.0) {
+//!             rp.on_signal(now, flow, signal, &mut words, &mut sent);
+//!         }
+//!     }
+//!     rp.allowance().rate
+//! }
+//!
+//! let line = BitRate::from_gbps(10);
+//! let Some(SchemeConfig::Qcn(config)) = SchemeConfig::with_defaults("qcn") else { unreachable!() };
+//! assert_eq!(rate::<Qcn>(&config, line, Octets(1500)), line, "a short queue says nothing");
+//! assert!(rate::<Qcn>(&config, line, Octets(100_000)) < line, "a long one has slowed the source down");
+//! ```
+//!
+//! # Defining a scheme
+//!
+//! One file with parameters ([`parameters!`], [`choice!`]), tag, signal and roles, in any crate: a caller that is generic
+//! over [`Scheme`], as the crate `penstock-sim` is, takes it. `penstock_conformance::check` holds it to the rules above. In
+//! this crate it also has a line in [`registry`], from which scenario files and reference pages follow. Pieces that two
+//! schemes share live in [`parts`].
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -15,6 +15,60 @@
 //! - `admission`: verdicts of congestion points; `acknowledgement`: what is in flight
 //! - `source`: generators and limiters; `host`: what releases and limits frames
 //!
+//! # Example
+//!
+//! One host sends 100 frames to another, without control:
+//!
+//! ```
+//! use penstock_schemes::none::{Config, NoControl};
+//! use penstock_schemes::{BitRate, Duration, Instant, Octets};
+//! use penstock_sim::network::*;
+//! use penstock_sim::{NoProbe, Sim};
+//!
+//! let port = |from, to| Port {
+//!     node: NodeId(from),
+//!     peer: NodeId(to),
+//!     number: 0,
+//!     rate: BitRate::from_gbps(10),
+//!     latency: Duration::from_us(1),
+//!     capacity: Capacity::Arbiter,
+//!     congestion_points: false,
+//! };
+//! let network = Network {
+//!     nodes: vec![Node { kind: NodeKind::Host, station: 1 }, Node { kind: NodeKind::Host, station: 2 }],
+//!     ports: vec![port(0, 1), port(1, 0)],
+//!     priorities: vec![0],
+//!     hops: vec![Hop { port: PortId(0), back: PortId(1), parent: None, first_child: HopId(1), children: 0 }],
+//!     flows: vec![Flow {
+//!         root: HopId(0),
+//!         priority: 0,
+//!         frame: 1500,
+//!         weight: 1,
+//!         start: Instant::ZERO,
+//!         stop: None,
+//!         size: Some(Octets(150_000)),
+//!         traffic: Traffic::Greedy,
+//!         excess: Excess::Hold,
+//!         reaction_point: Some(RpId(0)),
+//!     }],
+//!     reaction_points: vec![ReactionPointSpec { port: PortId(0), pacer: Pacer::Ideal }],
+//!     changes: Vec::new(),
+//!     wire_overhead: 0,
+//!     in_service_counts: true,
+//!     own_clocks: false,
+//!     control_capacity: Octets(64_000),
+//!     feedback: Feedback::InBand,
+//!     pfc: None,
+//! };
+//! let mut sim = Sim::<NoControl, _, false>::new(&network, &[Config {}], 1, NoProbe);
+//! sim.run_until(Instant::ZERO + Duration::from_ms(1));
+//! let (outcome, _) = sim.finish();
+//! // 100 frames of 1.2 us, and 1 us on the line.
+//! assert_eq!(outcome.flows[0].completed, Some(Instant::ZERO + Duration::from_us(121)));
+//! ```
+//!
+//! # How it is built
+//!
 //! Two choices give the engine its speed. A frame costs one event per link, because ports settle their departures lazily
 //! (`fabric`). And everything is in arenas under indices: a frame is written once, at its source, and then only relinked.
 #![forbid(unsafe_code)]

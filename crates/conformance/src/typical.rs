@@ -10,7 +10,7 @@
 
 use penstock_schemes::*;
 
-use crate::{FLOWS, LINE, Nobody, Words, frame, place};
+use crate::world::{FLOWS, LINE, Nobody, Words, frame, place};
 
 /// What the roles were handed.
 pub(crate) struct Typical<S: Scheme> {

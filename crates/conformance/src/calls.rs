@@ -1,0 +1,303 @@
+//! Sequences of calls of the three roles, and the rules that each call keeps.
+
+use std::collections::VecDeque;
+use std::fmt::Write;
+
+use penstock_schemes::*;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+
+use crate::typical::Typical;
+use crate::world::{FLOWS, LINE, Nobody, TwoQueues, Words, frame};
+
+/// Everything that a role has answered, as text, and the lengths and addressees of its signals.
+#[derive(Clone, Default)]
+pub(crate) struct Log {
+    pub(crate) text: String,
+    pub(crate) lengths: Vec<u16>,
+    addressees: Vec<To>,
+}
+
+impl Log {
+    fn note(&mut self, answer: impl std::fmt::Debug) {
+        write!(self.text, "{answer:?};").expect("strings take all");
+    }
+
+    fn append(&mut self, later: Log) {
+        self.text += &later.text;
+        self.lengths.extend(later.lengths);
+        self.addressees.extend(later.addressees);
+    }
+}
+
+impl<S: Scheme> Out<S> for Log {
+    fn send(&mut self, to: To, class: Class, signal: S::Signal) {
+        self.note((to, class, signal));
+        self.lengths.push(signal.octets());
+        self.addressees.push(to);
+    }
+}
+
+/// One call of a role.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Call {
+    /// A frame of so many octets comes to the queue; or is sent.
+    Frame(u16),
+    /// A frame is refused by the full queue; or a signal comes.
+    Refused(u16),
+    /// A frame leaves the queue; or a signal comes.
+    Leaves,
+    /// So many ns pass.
+    Wait(u32),
+    /// The timer fires when it is due.
+    Timeout,
+    /// The timer fires although it is not due.
+    Early,
+}
+
+pub(crate) fn calls() -> impl Strategy<Value = Vec<Call>> {
+    let call = prop_oneof![
+        6 => (64u16..9000).prop_map(Call::Frame),
+        1 => (64u16..9000).prop_map(Call::Refused),
+        4 => Just(Call::Leaves),
+        3 => (0u32..2_000_000).prop_map(Call::Wait),
+        2 => Just(Call::Timeout),
+        2 => Just(Call::Early),
+    ];
+    prop::collection::vec(call, 1..300)
+}
+
+/// A rule that a call keeps or breaks.
+fn rule(ok: bool, rule: &str) -> Result<(), TestCaseError> {
+    prop_assert!(ok, "{}", rule);
+    Ok(())
+}
+
+/// A congestion point under a sequence of calls.
+pub(crate) fn drive_cp<S: Scheme>(
+    cp: &mut S::Cp,
+    calls: &[Call],
+    given: &Typical<S>,
+    words: &mut Words,
+    log: &mut Log,
+) -> Result<(), TestCaseError> {
+    let (mut now, mut signals) = (Instant(1), given.for_previous_hop.iter().cycle());
+    let mut waiting = VecDeque::<u16>::new();
+    for &call in calls {
+        let state = |waiting: &VecDeque<u16>| Queue {
+            len: Octets(waiting.iter().map(|&octets| u64::from(octets)).sum()),
+            frames: waiting.len() as u32,
+            rate: LINE,
+            ..Queue::default()
+        };
+        let mut tag = S::Tag::default();
+        match call {
+            Call::Frame(octets) if S::Cp::ADMITS => {
+                let verdict = cp.admit(now, frame(octets, &mut tag), true, &state(&waiting), &TwoQueues, words);
+                log.note(verdict);
+                let known = !matches!(verdict, Verdict::Move(priority) if TwoQueues.queue(priority).is_none());
+                rule(known, "frames are moved to queues that the port has")?;
+                if verdict == Verdict::Accept {
+                    waiting.push_back(octets);
+                    cp.on_arrival(now, frame(octets, &mut tag), Fate::Queued, &state(&waiting), words, log);
+                } else if verdict == Verdict::Drop {
+                    cp.on_arrival(now, frame(octets, &mut tag), Fate::Dropped, &state(&waiting), words, log);
+                }
+            }
+            Call::Frame(octets) => {
+                waiting.push_back(octets);
+                cp.on_arrival(now, frame(octets, &mut tag), Fate::Queued, &state(&waiting), words, log);
+            }
+            Call::Refused(octets) => {
+                cp.on_arrival(now, frame(octets, &mut tag), Fate::Dropped, &state(&waiting), words, log);
+                if let Some(&signal) = signals.next() {
+                    cp.on_signal(now, FLOWS[0], signal, &state(&waiting), words, log);
+                }
+            }
+            Call::Leaves => {
+                if let Some(octets) = waiting.pop_front() {
+                    cp.on_departure(now, frame(octets, &mut tag), &state(&waiting));
+                }
+            }
+            Call::Wait(ns) => now += Duration(u64::from(ns) * 1000),
+            Call::Timeout => {
+                if let Some(at) = cp.next_timeout() {
+                    now = now.max(at);
+                    cp.on_timeout(now, &state(&waiting), words, log);
+                    rule(cp.next_timeout().is_none_or(|next| next > now), "after a timeout the next one lies ahead")?;
+                }
+            }
+            Call::Early => {
+                if cp.next_timeout().is_none_or(|at| at > now) {
+                    let before = (format!("{cp:?}"), log.text.len());
+                    cp.on_timeout(now, &state(&waiting), words, log);
+                    rule((format!("{cp:?}"), log.text.len()) == before, "an early timeout does nothing")?;
+                }
+            }
+        }
+        let mut row = vec![i64::MIN; S::Cp::VARS.len()];
+        cp.vars(&mut row);
+        rule(!row.contains(&i64::MIN), "every variable of VARS is written")?;
+        log.note((tag, cp.next_timeout(), row));
+    }
+    Ok(())
+}
+
+/// A reaction point with two flows under a sequence of calls.
+pub(crate) fn drive_rp<S: Scheme>(
+    rp: &mut S::Rp,
+    calls: &[Call],
+    given: &Typical<S>,
+    words: &mut Words,
+    log: &mut Log,
+) -> Result<(), TestCaseError> {
+    let (mut now, mut signals) = (Instant(1), given.for_source.iter().cycle());
+    let mut echoes = given.echoes.iter().cycle();
+    let own = |log: &Log| log.addressees.iter().all(|to| FLOWS.iter().any(|&flow| *to == To::Destination(flow)));
+    let mut sent = Log::default();
+    for flow in FLOWS {
+        rp.on_start(now, flow, words, &mut sent);
+    }
+    for &call in calls {
+        match call {
+            Call::Frame(octets) => {
+                let flow = FLOWS[usize::from(octets) % 2];
+                let tag = rp.on_send(now, Release { flow, octets, seq: Octets(0), last: false }, words, &mut sent);
+                log.note(tag);
+                let at = rp.admits(now, flow);
+                let kept = at == Instant::NEVER || rp.admits(at.max(now), flow) <= at.max(now);
+                rule(kept, "a flow that has waited as long as it was told is admitted")?;
+                log.note(at);
+            }
+            Call::Refused(_) | Call::Leaves => {
+                if let Some(&signal) = signals.next() {
+                    let before = rp.allowance().rate;
+                    rp.on_signal(now, FLOWS[0], signal, words, &mut sent);
+                    let lowered = rp.allowance().rate <= before;
+                    rule(lowered || S::INFO.raises_on_signal, "a signal raises the rate only in schemes that say so")?;
+                }
+            }
+            Call::Wait(ns) => {
+                now += Duration(u64::from(ns) * 1000);
+                if let Some(&echo) = echoes.next() {
+                    let (acked, lost) = (Octets(1500), Octets(1500 * u64::from(ns % 8 == 0)));
+                    let ack = Ack { acked, lost, rtt: Duration(u64::from(ns) * 1000), echo };
+                    rp.on_ack(now, FLOWS[0], &ack, words, &mut sent);
+                    if ns % 16 == 1 {
+                        rp.on_silence(now, FLOWS[0], Octets(3000));
+                    }
+                }
+                if rp.next_timeout().is_some_and(|at| at <= now) {
+                    rp.on_timeout(now, words, &mut sent);
+                }
+            }
+            Call::Timeout => {
+                if let Some(at) = rp.next_timeout() {
+                    now = now.max(at);
+                    rp.on_timeout(now, words, &mut sent);
+                    rule(rp.next_timeout().is_none_or(|next| next > now), "after a timeout the next one lies ahead")?;
+                }
+            }
+            Call::Early => {
+                if rp.next_timeout().is_none_or(|at| at > now) {
+                    let before = (format!("{rp:?}"), sent.text.len());
+                    rp.on_timeout(now, words, &mut sent);
+                    rule((format!("{rp:?}"), sent.text.len()) == before, "an early timeout does nothing")?;
+                }
+            }
+        }
+        let rate = rp.allowance().rate;
+        let least = given.least_rate;
+        rule(rate.0 == 0 || (least..=LINE.0).contains(&rate.0), "the allowed rate is zero or within [minimum, line]")?;
+        let window = rp.allowance().window;
+        rule(window.is_none() || acknowledged::<S>(), "only a scheme with acknowledgements has a window")?;
+        rule(rp.limiting() || rate == LINE, "without a limiter the rate is the line's")?;
+        let mut row = vec![i64::MIN; S::Rp::VARS.len()];
+        rp.vars(&mut row);
+        rule(!row.contains(&i64::MIN), "every variable of VARS is written")?;
+        log.note((rp.allowance(), rp.next_timeout(), row));
+    }
+    rule(own(&sent), "a reaction point signals the destinations of its own flows")?;
+    log.append(sent);
+    Ok(())
+}
+
+/// A notification point under a sequence of calls.
+pub(crate) fn drive_np<S: Scheme>(
+    np: &mut S::Np,
+    calls: &[Call],
+    given: &Typical<S>,
+    words: &mut Words,
+    log: &mut Log,
+) -> Result<(), TestCaseError> {
+    let (mut now, mut probes) = (Instant(1), given.for_destination.iter().cycle());
+    let mut tags = given.tags.iter().cycle();
+    let mut sent = Log::default();
+    for &call in calls {
+        match call {
+            Call::Frame(octets) => {
+                let mut tag = tags.next().copied().unwrap_or_default();
+                np.on_frame(now, frame(octets, &mut tag), words, &mut sent);
+                if let Some(echo) = np.acknowledge(now, frame(octets, &mut tag)) {
+                    log.note(echo);
+                }
+            }
+            Call::Refused(_) | Call::Leaves => {
+                if let Some(&probe) = probes.next() {
+                    np.on_signal(now, FLOWS[0], probe, words, &mut sent);
+                }
+            }
+            Call::Wait(ns) => now += Duration(u64::from(ns) * 1000),
+            Call::Timeout => {
+                if let Some(at) = np.next_timeout() {
+                    now = now.max(at);
+                    np.on_timeout(now, words, &mut sent);
+                    rule(np.next_timeout().is_none_or(|next| next > now), "after a timeout the next one lies ahead")?;
+                }
+            }
+            Call::Early => {
+                if np.next_timeout().is_none_or(|at| at > now) {
+                    let before = (format!("{np:?}"), sent.text.len());
+                    np.on_timeout(now, words, &mut sent);
+                    rule((format!("{np:?}"), sent.text.len()) == before, "an early timeout does nothing")?;
+                }
+            }
+        }
+        log.note(np.next_timeout());
+    }
+    let mut tag = tags.next().copied().unwrap_or_default();
+    let last = np.acknowledge(now, Frame { last: true, ..frame(1499, &mut tag) });
+    rule(last.is_some() || !acknowledged::<S>(), "the last frame of a flow is acknowledged")?;
+    let own = sent.addressees.iter().all(|&to| to == To::Source(FLOWS[0]));
+    rule(own, "a notification point signals the source of its own flow")?;
+    log.append(sent);
+    Ok(())
+}
+
+/// Whether the scheme has acknowledgements: its type of echo has values.
+fn acknowledged<S: Scheme>() -> bool {
+    size_of::<Option<S::Echo>>() > 0
+}
+
+/// Left alone and sending, the rate returns to the line's.
+pub(crate) fn recovers<S: Scheme>(rp: &mut S::Rp, words: &mut Words) -> Result<(), TestCaseError> {
+    let mut now = Instant(1 << 50);
+    for _ in 0..200_000 {
+        if rp.allowance().rate == LINE {
+            return Ok(());
+        }
+        now += Duration::from_us(100);
+        if rp.next_timeout().is_some_and(|at| at <= now) {
+            rp.on_timeout(now, words, &mut Nobody);
+        }
+        for i in 0..16 {
+            rp.on_send(
+                now,
+                Release { flow: FLOWS[i % 2], octets: 9000, seq: Octets(0), last: false },
+                words,
+                &mut Nobody,
+            );
+        }
+    }
+    rule(false, "a scheme that recovers alone returns to the line rate")
+}

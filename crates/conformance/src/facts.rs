@@ -1,0 +1,61 @@
+//! What a scheme says of itself in its `INFO`.
+
+use penstock_schemes::*;
+
+use crate::typical::Typical;
+
+/// That names, texts, values, ranges and conditions are given and fit.
+pub(crate) fn documented(info: &Info) -> Result<(), String> {
+    let plain = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-')
+    };
+    let rule = |ok: bool, rule: &str| if ok { Ok(()) } else { Err(format!("{}: {rule}", info.name)) };
+    rule(plain(info.name), "the name is in small letters")?;
+    rule(![info.title, info.source, info.description].contains(&""), "title, source and description are given")?;
+    for (i, p) in info.parameters.iter().enumerate() {
+        rule(plain(p.name), "names of parameters are in small letters")?;
+        rule(!p.source.is_empty() && p.description.ends_with('.'), "a parameter has a source and a sentence")?;
+        rule([p.default, p.minimum, p.maximum].iter().all(|&v| p.accepts(v)), "defaults are in their ranges")?;
+        rule(info.parameters[..i].iter().all(|other| other.name != p.name), "a parameter is declared once")?;
+    }
+    for condition in info.parameters.iter().filter_map(|p| p.when) {
+        let of = info.parameter(condition.parameter).filter(|p| matches!(p.unit, Unit::Choice(_) | Unit::Switch));
+        let legal = of.is_some_and(|p| condition.values.iter().all(|&v| p.accepts(v)));
+        rule(legal, "a condition names a choice or a switch of the scheme, and values of it")?;
+    }
+    let is_threshold = |name| info.parameter(name).is_some_and(|p| p.unit == Unit::Threshold);
+    rule(info.set_point.is_none_or(is_threshold), "the set point is a length of the queue")?;
+    let names: Vec<&str> = info.tuned.iter().flat_map(|group| group.iter().copied()).collect();
+    for (i, name) in names.iter().enumerate() {
+        let number = info.parameter(name).is_some_and(|p| !matches!(p.unit, Unit::Choice(_) | Unit::Switch));
+        rule(number && !names[..i].contains(name), "what is tuned is a number of the scheme, named once")?;
+    }
+    for (name, value) in info.profiles.iter().flat_map(|profile| profile.settings) {
+        rule(info.parameter(name).is_some_and(|p| p.accepts(*value)), "profiles set parameters to legal values")?;
+    }
+    Ok(())
+}
+
+/// Whether a source hears of its queue as `INFO` says: from whom, and in signals of which length.
+///
+/// # Errors
+/// What differs.
+pub fn tells_the_source<S: Scheme>(config: &S::Config) -> Result<(), String> {
+    let given = Typical::<S>::met(config);
+    let Some(signals) = S::INFO.signals else {
+        return if given.for_source.is_empty() {
+            Ok(())
+        } else {
+            Err("a source hears nothing in a scheme without signals".into())
+        };
+    };
+    let (told, by) = match signals.path {
+        SignalPath::Backward => (given.from_queue, "the congestion point tells the source"),
+        SignalPath::ByDestination => (given.from_destination, "the destination tells the source"),
+    };
+    if told == 0 {
+        return Err(by.into());
+    }
+    let long = given.for_source.iter().all(|signal| signal.octets() == signals.octets);
+    if long { Ok(()) } else { Err("a signal to a source is as long as `INFO` says".into()) }
+}

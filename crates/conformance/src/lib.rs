@@ -1,0 +1,157 @@
+//! What every congestion-management scheme must do, whatever else it does: the rules of the contract in
+//! [`penstock_schemes`], as a test that any crate can call.
+//!
+//! ```
+//! # use penstock_schemes::none::NoControl as MyScheme;
+//! // In a test of the crate that defines `MyScheme`:
+//! penstock_conformance::check::<MyScheme>();
+//! ```
+//!
+//! With the defaults and with each profile, random sequences of calls drive each role. After every call the rules are
+//! checked: timeouts, those that come early too; that the same calls give the same answers, to a clone as well; the bounds of
+//! the rate, and what `INFO` says of it; that a flow that has waited as long as it was told is admitted; to whom signals go,
+//! and how long they are; that every recorded variable is written. Besides, that every parameter is documented, and has no
+//! effect where its condition does not hold.
+//!
+//! The sequences are the same in every run. `PROPTEST_CASES=1000` asks for more of them.
+#![forbid(unsafe_code)]
+
+mod calls;
+mod facts;
+mod typical;
+mod world;
+
+use penstock_schemes::*;
+use proptest::prelude::*;
+use proptest::test_runner::{Config as Runs, RngAlgorithm, TestRng, TestRunner};
+
+use calls::{Call, Log, calls, drive_cp, drive_np, drive_rp, recovers};
+pub use facts::tells_the_source;
+use typical::Typical;
+use world::{FLOWS, LINE, Words, place};
+
+/// Checks a scheme at its defaults and under each of its profiles.
+///
+/// # Panics
+/// If a rule is broken: the message names the configuration, the rule, and the shortest sequence of calls that was found.
+pub fn check<S: Scheme>() {
+    for (name, config) in configurations::<S>() {
+        if let Err(broken) = conforms::<S>(&config).and_then(|()| tells_the_source::<S>(&config)) {
+            panic!("{} {name}: {broken}", S::INFO.name);
+        }
+    }
+    if let Err(broken) = conditions::<S>() {
+        panic!("{}: {broken}", S::INFO.name);
+    }
+}
+
+/// The configurations that a scheme names: `defaults` and its profiles.
+///
+/// # Panics
+/// If a profile sets a parameter to a value of another kind.
+pub fn configurations<S: Scheme>() -> impl Iterator<Item = (&'static str, S::Config)> {
+    let profiles = S::INFO.profiles.iter().map(|p| (p.name, p.settings));
+    profiles.chain([("defaults", &[][..])]).map(|(name, settings)| (name, with::<S>(settings)))
+}
+
+/// The configuration with some parameters at other values than their defaults.
+fn with<S: Scheme>(changes: &[(&str, Value)]) -> S::Config {
+    let value = |p: &Parameter| changes.iter().find(|change| change.0 == p.name).map_or(p.default, |change| change.1);
+    let values: Vec<_> = S::INFO.parameters.iter().map(value).collect();
+    S::Config::from_values(&values).expect("values are of their parameters' kinds")
+}
+
+/// So many cases, or as many as the environment's PROPTEST_CASES asks for.
+fn cases(usual: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").map_or(usual, |n| n.parse().expect("PROPTEST_CASES is a number"))
+}
+
+/// The rules of the contract for one configuration, under random sequences of calls: 48 of them, or as many as the
+/// environment's `PROPTEST_CASES` asks for.
+///
+/// # Errors
+/// The first rule that is broken, with the shortest sequence of calls that was found.
+pub fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
+    facts::documented(&S::INFO)?;
+    let given = &Typical::<S>::of(config);
+    let runs = Runs { cases: cases(48), max_shrink_iters: 64, failure_persistence: None, ..Runs::default() };
+    let mut runner = TestRunner::new_with_rng(runs, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let run = |(first, then, seed): (Vec<Call>, Vec<Call>, u32)| {
+        let (mut words, mut log) = (Words(seed), Log::default());
+        let (mut cp, mut rp) = (S::Cp::new(config, place()), S::Rp::new(config, LINE));
+        let mut np = S::Np::new(config, FLOWS[0]);
+        drive_cp::<S>(&mut cp, &first, given, &mut words, &mut log)?;
+        drive_np::<S>(&mut np, &first, given, &mut words, &mut log)?;
+        drive_rp::<S>(&mut rp, &first, given, &mut words, &mut log)?;
+        // Clone and replay: the copy goes on exactly as the original does.
+        let (mut cp2, mut np2, mut rp2) = (cp.clone(), np.clone(), rp.clone());
+        let (mut words2, mut log2) = (words.clone(), log.clone());
+        drive_cp::<S>(&mut cp, &then, given, &mut words, &mut log)?;
+        drive_np::<S>(&mut np, &then, given, &mut words, &mut log)?;
+        drive_rp::<S>(&mut rp, &then, given, &mut words, &mut log)?;
+        drive_cp::<S>(&mut cp2, &then, given, &mut words2, &mut log2)?;
+        drive_np::<S>(&mut np2, &then, given, &mut words2, &mut log2)?;
+        drive_rp::<S>(&mut rp2, &then, given, &mut words2, &mut log2)?;
+        prop_assert!(log.text == log2.text, "the same calls give the same answers");
+        let fits = log.lengths.iter().all(|octets| (64..=1522).contains(octets));
+        prop_assert!(fits, "a signal fits an Ethernet frame");
+        if S::INFO.recovers_alone { recovers::<S>(&mut rp, &mut words) } else { Ok(()) }
+    };
+    runner.run(&(calls(), calls(), any::<u32>()), run).map_err(|e| e.to_string())
+}
+
+/// That a parameter changes no answer where its condition does not hold. Gives how many pairs of a parameter and a value of
+/// the other one have no effect, and how many have one.
+///
+/// # Errors
+/// The parameter that has an effect all the same.
+pub fn conditions<S: Scheme>() -> Result<(usize, usize), String> {
+    let (mut without, mut with_effect) = (0, 0);
+    for p in S::INFO.parameters {
+        let Some(condition) = p.when else { continue };
+        let Some(other) = S::INFO.parameter(condition.parameter) else {
+            return Err(format!("{}: there is no parameter {}", p.name, condition.parameter));
+        };
+        for value in every_value(other) {
+            let [least, most] =
+                [p.minimum, p.maximum].map(|end| answers::<S>(&with::<S>(&[(other.name, value), (p.name, end)])));
+            if condition.values.contains(&value) {
+                with_effect += usize::from(least != most);
+            } else if least == most {
+                without += 1;
+            } else {
+                return Err(format!("{} has an effect although {} is {value:?}", p.name, other.name));
+            }
+        }
+    }
+    Ok((without, with_effect))
+}
+
+/// All values of a choice or a switch.
+fn every_value(p: &Parameter) -> Vec<Value> {
+    match p.unit {
+        Unit::Choice(words) => words.iter().map(|&word| Value::Choice(word)).collect(),
+        _ => vec![Value::Switch(false), Value::Switch(true)],
+    }
+}
+
+/// What all roles answer to a fixed sequence of calls.
+fn answers<S: Scheme>(config: &S::Config) -> String {
+    const KEPT: &str = "a rule is kept";
+    let (mut words, mut log) = (Words(1), Log::default());
+    let calls: Vec<Call> = (0..1500)
+        .map(|i| match i % 8 {
+            0..3 => Call::Frame(1500),
+            3 => Call::Refused(1000),
+            4 => Call::Wait(words.draw() >> 14),
+            5 => Call::Timeout,
+            _ => Call::Leaves,
+        })
+        .collect();
+    let given = Typical::<S>::met(config);
+    let (mut cp, mut rp) = (S::Cp::new(config, place()), S::Rp::new(config, LINE));
+    drive_cp::<S>(&mut cp, &calls, &given, &mut words, &mut log).expect(KEPT);
+    drive_np::<S>(&mut S::Np::new(config, FLOWS[0]), &calls, &given, &mut words, &mut log).expect(KEPT);
+    drive_rp::<S>(&mut rp, &calls, &given, &mut words, &mut log).expect(KEPT);
+    log.text
+}
