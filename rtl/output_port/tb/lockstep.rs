@@ -1,5 +1,7 @@
 //! The output port against the line of the event simulator: when each frame starts.
 
+mod edges;
+
 use std::collections::VecDeque;
 
 use penstock_cosim::{
@@ -55,7 +57,7 @@ fn wide<const N: usize>(values: &[u64], bits: usize) -> [u32; N] {
     words
 }
 
-/// 0.95, 0.2, 0.95 Gb/s and an odd rate: every frame of ten million clocks starts in the first clock in which it may.
+/// 0.95, 0.2, 0.95 Gb/s and an odd rate: every frame starts in the first clock in which it may.
 #[test]
 fn keeps_the_time_of_the_ideal_line() {
     let mut random = Random::new(5);
@@ -182,6 +184,8 @@ fn survives_what_comes() {
     let (mut earliest_ps, mut latest_ps, mut line_time, mut since_reset) = (0, 0, 0, 0);
     let mut last_rate = 0;
     let (mut stalls, mut holds, mut frames, mut idle, mut length_now) = (1, 1, 0u64, 0, VecDeque::new());
+    // Frames and octets, which show three clocks after a beat was taken.
+    let (mut counted, mut shown_counts) = ((0, 0), VecDeque::new());
     for clock in 0..3_000_000u64 {
         given.rst_i = clock == 0 || since_reset > 15_000 && random.one_in(3_000);
         since_reset += 1;
@@ -203,6 +207,8 @@ fn survives_what_comes() {
             given.schedule_rate_i = wide(&[0, given.rate_i, random.below(given.rate_i), given.rate_i], 34);
             (earliest_ps, latest_ps, since_reset, idle) = (0, 0, 0, 0);
             last_rate = 0;
+            counted = (0, 0);
+            shown_counts = VecDeque::from([counted; 3]);
         }
         if source.left() < 3_000 {
             let length = if random.one_in(200) { 20_000 } else { length(&mut random) };
@@ -239,11 +245,18 @@ fn survives_what_comes() {
             line_time = time.0;
             frames += 1;
         }
+        assert_eq!(Some((out.frames_o, out.octets_o)), shown_counts.pop_front(), "in clock {clock}");
         let moves = shown.is_some() && out.s_axis_tready;
-        if moves && source.take().last {
-            // What comes late takes its time from then on.
-            latest_ps = now + line_time;
+        if moves {
+            let last = source.take().last;
+            counted.0 += u32::from(last);
+            counted.1 += u64::from(beat.keep.count_ones()) + if last { CHECK } else { 0 };
+            if last {
+                // What comes late takes its time from then on.
+                latest_ps = now + line_time;
+            }
         }
+        shown_counts.push_back(counted);
         // Nothing sticks: a frame that waits starts, one that has begun goes on.
         let may = shown.is_some() && !held && given.m_axis_tready && out.rate_o > 0 && now > latest_ps;
         idle = if may && !moves { idle + 1 } else { 0 };
