@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any, Literal, TypedDict, cast
 
 from penstock import _core, library
+from penstock.errors import ArgumentError, nearest
 
 
 class Written(TypedDict):
@@ -141,11 +142,43 @@ def _by_name() -> dict[str, Scheme]:
     return {entry["name"]: entry for entry in schemes()}
 
 
-def schema() -> dict[str, Any]:
-    """Return the JSON schema of a scenario file, for editors and other tools."""
-    return cast(dict[str, Any], json.loads(_core.schema()))
+def schema(section: str | None = None) -> dict[str, Any]:
+    """Return the JSON schema of a scenario file, or of one section of it, for editors and other tools.
+
+    A section is named as in :func:`keys`.
+
+    Raises:
+        ArgumentError: there is no such section.
+    """
+    part = cast(dict[str, Any], json.loads(_core.schema()))
+    if section is None:
+        return part
+    sections = {key["section"] for key in keys(section)}
+    path = sections.pop() if len(sections) == 1 else section
+    for name in filter(None, path.strip("[]").split(".")):
+        part = part["properties"][name]
+        part = part.get("items", part)
+    return part
 
 
-def keys() -> list[Key]:
-    """Return the documentation of every key of a scenario file."""
-    return cast(list[Key], json.loads(_core.reference()))
+def keys(section: str | None = None) -> list[Key]:
+    """Return the documentation of every key of a scenario file, or of one section, such as ``topology.star``.
+
+    The brackets of a section may be left out. Its last part alone names it as well (``star``), and its first part all
+    of them (``topology``).
+
+    Raises:
+        ArgumentError: there is no such section.
+    """
+    known = cast(list[Key], json.loads(_core.reference()))
+    if section is None:
+        return known
+    names = {key["section"]: key["section"].strip("[]") or "scenario" for key in known}
+    word = section.strip("[]")
+    chosen = [full for full, name in names.items() if name == word]
+    chosen = chosen or [full for full, name in names.items() if name.rpartition(".")[2] == word]
+    chosen = chosen or [full for full, name in names.items() if name.startswith(f"{word}.")]
+    if not chosen:
+        hint = nearest(word, names.values(), f"the sections are {', '.join(names.values())}")
+        raise ArgumentError(f"{section}: no such section of a scenario file", hint)
+    return [key for key in known if key["section"] in chosen]

@@ -245,6 +245,21 @@ class Scenario:
         """
         return cls._wrap(_core.Scenario.parse(text, origin, name))
 
+    @classmethod
+    def new(cls, name: str, *, scheme: str = "qcn", topology: str = "star") -> Self:
+        """Return a scenario to start from: it runs as it is, and its text has a comment to each key of its sections.
+
+            >>> Scenario.new("four-to-one", scheme="bcn").save("four-to-one.toml")
+
+        ``topology`` is ``star``, ``dumbbell``, ``parking-lot``, ``leaf-spine`` or ``fat-tree``.
+
+        Raises:
+            ArgumentError: there is no such scheme, or no such topology to start from.
+        """
+        from penstock.starting import template
+
+        return cls.from_toml(template(scheme, topology), origin=name, name=name)
+
     @property
     def name(self) -> str:
         """Name of the scenario: the stem of its file."""

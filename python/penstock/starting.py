@@ -3,7 +3,8 @@
 import textwrap
 from itertools import groupby
 
-from penstock.catalogue import Key, keys
+from penstock.catalogue import Key, keys, schemes
+from penstock.errors import ArgumentError, nearest
 
 _WIDTH = 100
 
@@ -42,7 +43,18 @@ _OTHERS = ("pfc", "change", "window", "group", "priority", "network", "hosts")
 
 
 def template(scheme: str, topology: str) -> str:
-    """Return the text of a scenario with this scheme on this topology, one of :data:`TOPOLOGIES`."""
+    """Return the text of a scenario with this scheme on this topology, one of :data:`TOPOLOGIES`.
+
+    Raises:
+        ArgumentError: there is no such scheme, or no such topology.
+    """
+    known = [about["name"] for about in schemes()]
+    if scheme not in known:
+        hint = nearest(scheme, known, f"the schemes are {', '.join(known)}", cutoff=0.3)
+        raise ArgumentError(f'scheme="{scheme}": no such scheme', hint)
+    if topology not in TOPOLOGIES:
+        message = f'topology="{topology}": no such topology to start from'
+        raise ArgumentError(message, f"one of {', '.join(TOPOLOGIES)}")
     values = _VALUES | {"scheme": f'"{scheme}"'}
     values |= dict(zip(("from", "to"), (f'"{ends}"' for ends in TOPOLOGIES[topology]), strict=True))
     sections = {section: list(group) for section, group in groupby(keys(), key=lambda key: key["section"])}

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SMALL
+from conftest import ROOT, SMALL, Command
 from typer.testing import CliRunner
 
-from penstock import PenstockError, Result, Scenario, library, scenarios
-from penstock.catalogue import keys, schemes
+from penstock import ArgumentError, PenstockError, Result, Scenario, library, scenarios
+from penstock.catalogue import keys, schema, schemes
 from penstock.cli import app
 from penstock.starting import TOPOLOGIES, template
 
@@ -157,3 +157,23 @@ def test_table_prints_columns(run: Run, folder: Path) -> None:
         status, printed, told = run("table", str(folder), *words)
         assert (status, printed) == (2, "")
         assert said in told
+
+
+def test_the_function_gives_what_the_command_writes(penstock: Command, tmp_path: Path) -> None:
+    assert penstock("new", "two", "--scheme", "bcn", "--topology", "dumbbell").returncode == 0
+    scenario = Scenario.new("two", scheme="bcn", topology="dumbbell")
+    assert scenario.to_toml() == (tmp_path / "two.toml").read_text()
+    assert (scenario.name, scenario.describe()["scheme"]) == ("two", "bcn")
+    with pytest.raises(ArgumentError, match='scheme="qnc": no such scheme; did you mean qcn'):
+        Scenario.new("two", scheme="qnc")
+    with pytest.raises(ArgumentError, match='topology="ring": no such topology to start from; one of star'):
+        Scenario.new("two", topology="ring")
+
+
+def test_keys_and_schema_of_a_section() -> None:
+    assert {key["section"] for key in keys("[[flow]]")} == {"[flow]"}
+    assert keys("star") == keys("topology.star")
+    assert {key["section"] for key in keys("topology")} > {"topology.star", "topology.dumbbell"}
+    assert schema("topology.star") == schema()["properties"]["topology"]["properties"]["star"]
+    with pytest.raises(ArgumentError, match="flw: no such section of a scenario file; did you mean flow"):
+        schema("flw")

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from penstock import ScenarioError, library
-from penstock.catalogue import Key, Scheme, keys, schema, schemes
+from penstock.catalogue import Scheme, keys, schema, schemes
 from penstock.cli.failure import InputError
 from penstock.cli.report import add_row, console, listing
 from penstock.scenario import Scenario
@@ -58,16 +58,11 @@ def show_scenarios(folder: Path | None, *, json: bool) -> None:
 
 def show_keys(wanted: str | None, *, json: bool) -> None:
     """Print the keys of a scenario file, or of one section, for people, or their JSON schema."""
-    known = keys()
-    if wanted is not None:
-        known = _of_section(wanted, known)
     if json:
-        sections = {key["section"] for key in known}
-        part = _schema_of(sections.pop() if len(sections) == 1 else wanted or "")
-        typer.echo(jsonlib.dumps(part, indent=2))
+        typer.echo(jsonlib.dumps(schema(wanted), indent=2))
         return
     out = console()
-    for section, group in groupby(known, key=lambda key: key["section"]):
+    for section, group in groupby(keys(wanted), key=lambda key: key["section"]):
         entries = list(group)
         out.print(f"\n[bold]{escape(section) or 'scenario'}[/bold]  {escape(entries[0]['section_description'])}")
         table = listing("key", "value", "default", "what it is")
@@ -75,30 +70,6 @@ def show_keys(wanted: str | None, *, json: bool) -> None:
             default = "required" if key["required"] else key["default"] or "-"
             add_row(table, key["key"], key["unit"], default, key["description"])
         out.print(table)
-
-
-def _of_section(wanted: str, known: list[Key]) -> list[Key]:
-    """Return the keys of a section; its brackets may be left out, and its last part alone names it as well."""
-    names = {key["section"]: key["section"].strip("[]") or "scenario" for key in known}
-    word = wanted.strip("[]")
-    chosen = [section for section, name in names.items() if name == word]
-    chosen = chosen or [section for section, name in names.items() if name.rpartition(".")[2] == word]
-    # "topology" and "schemes" are all of theirs.
-    chosen = chosen or [section for section, name in names.items() if name.startswith(f"{word}.")]
-    if not chosen:
-        near = get_close_matches(word, names.values(), n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]}?" if near else f"the sections are {', '.join(names.values())}"
-        raise InputError(f"{wanted}: no such section of a scenario file", hint)
-    return [key for key in known if key["section"] in chosen]
-
-
-def _schema_of(section: str) -> dict[str, Any]:
-    """Return the part of the JSON schema that describes a section, or all of it."""
-    part = schema()
-    for name in filter(None, section.strip("[]").split(".")):
-        part = part["properties"][name]
-        part = part.get("items", part)
-    return part
 
 
 def _contract(scheme: Scheme) -> dict[str, Any]:
