@@ -60,7 +60,9 @@ fn numbers(summary: &Summary) -> Option<String> {
             }
             // JSON has no NaN: what is null and may not be is one.
             serde_json::Value::Null
-                if !["profile", "settling_time_s", "completion_time_s"].iter().any(|k| path.ends_with(k)) =>
+                if !["profile", "settling_time_s", "completion_time_s", "set_point_octets"]
+                    .iter()
+                    .any(|k| path.ends_with(k)) =>
             {
                 Some(format!("{path} is no number"))
             }
