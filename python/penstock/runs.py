@@ -6,7 +6,7 @@ Comparisons, reproductions and the search for parameters all run here.
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -15,6 +15,8 @@ from penstock.result import FrameLossError, Result
 from penstock.scenario import Progress, Scenario
 
 T = TypeVar("T")
+
+_BETWEEN_LOOKS_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def run_many(
     with ThreadPoolExecutor(max_workers=workers or len(os.sched_getaffinity(0))) as pool:
         futures = [pool.submit(work, place) for place in range(len(runs))]
         try:
-            found = [future.result() for future in futures]
+            found = [_answer(future) for future in futures]
         except BaseException as error:
             over.set()
             pool.shutdown(cancel_futures=True)
@@ -157,6 +159,17 @@ class _Ending:
     def _go_on(self) -> None:
         if self._ended():
             raise KeyboardInterrupt
+
+
+def _answer(future: Future[list[T]]) -> list[T]:
+    """Wait for a run and return what is made of it.
+
+    The wait ends now and then, so that Python sees Ctrl-C: a signal alone does not end it once a library has put a
+    handler of its own before Python's that restarts system calls, as Polars does when it is imported.
+    """
+    while not future.done():
+        wait((future,), timeout=_BETWEEN_LOOKS_S)
+    return future.result()
 
 
 def _left(future: Future[list[T]]) -> list[T]:
