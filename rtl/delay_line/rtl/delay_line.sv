@@ -236,11 +236,18 @@ module delay_line #(
   logic                before_some_q;
   logic                long_before_some_q;
   logic                span_ends;
+  // With a beat that leaves and without, side by side: whether one does is known late.
+  logic [AddressW+1:0] kept;
+  logic [AddressW+1:0] kept_less;
+  logic [AddressW+1:0] before_less;
   logic [AddressW+1:0] in_line;
 
   assign passed = long_before_some_q || (before_some_q && head.due[StampW-1] != now_q[StampW-1]);
   assign span_ends = &now_q[StampW-2:0];
-  assign in_line = in_line_q + (AddressW + 2)'(stores) - (AddressW + 2)'(leaves);
+  assign kept = in_line_q + (AddressW + 2)'(stores);
+  assign kept_less = stores ? in_line_q : in_line_q - One;
+  assign before_less = before_q - (AddressW + 2)'(before_some_q);
+  assign in_line = leaves ? kept_less : kept;
 
   // Beats in the line; those of them that came before this span, and before the last one.
   always_ff @(posedge clk_i) begin
@@ -255,10 +262,10 @@ module delay_line #(
       if (span_ends) begin
         before_q <= in_line;
         before_some_q <= stores || (leaves ? in_line_q != One : in_line_q != '0);
-        long_before_q <= before_q - (AddressW + 2)'(leaves && before_some_q);
+        long_before_q <= leaves ? before_less : before_q;
         long_before_some_q <= leaves ? before_q > One : before_some_q;
       end else if (leaves) begin
-        before_q           <= before_q - (AddressW + 2)'(before_some_q);
+        before_q           <= before_less;
         before_some_q      <= before_q > One;
         long_before_q      <= long_before_q - (AddressW + 2)'(long_before_some_q);
         long_before_some_q <= long_before_q > One;
