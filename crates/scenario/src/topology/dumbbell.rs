@@ -8,6 +8,7 @@ use crate::declare::section;
 use crate::error::Fault;
 use crate::limits::Bounds;
 use crate::sections::{RATE, TIME};
+
 section! {
     /// Sources h0, h1, … at switch sw0, receivers (numbered on) at switch sw1, one link between the switches.
     pub(crate) struct Dumbbell {

@@ -8,6 +8,7 @@ use crate::declare::section;
 use crate::error::Fault;
 use crate::limits::Bounds;
 use crate::sections::{RATE, TIME};
+
 section! {
     /// The k-ary fat tree: k pods of k/2 edge and k/2 aggregation switches (edge0, agg0, …, pod by pod), (k/2)² core switches
     /// (core0, …), k³/4 hosts (h0, …, edge by edge).

@@ -11,6 +11,7 @@ use crate::limits::{Bounds, FLOWS, NODES};
 use crate::names;
 use crate::read::Blame;
 use crate::sections::{RATE, TIME};
+
 section! {
     /// Nodes and links as listed.
     pub(crate) struct Graph {

@@ -8,6 +8,7 @@ use crate::declare::section;
 use crate::error::Fault;
 use crate::limits::Bounds;
 use crate::sections::{RATE, TIME};
+
 section! {
     /// Switches leaf0, leaf1, …, each with a link to every one of spine0, spine1, …; hosts h0, h1, … leaf by leaf.
     pub(crate) struct LeafSpine {

@@ -8,6 +8,7 @@ use crate::declare::section;
 use crate::error::Fault;
 use crate::limits::Bounds;
 use crate::sections::{RATE, TIME};
+
 section! {
     /// A row of switches sw0, sw1, … with hosts at each: h0 and the next ones at sw0, then those of sw1, and so on.
     pub(crate) struct ParkingLot {

@@ -8,6 +8,7 @@ use crate::declare::section;
 use crate::error::Fault;
 use crate::limits::Bounds;
 use crate::sections::{RATE, TIME};
+
 section! {
     /// Hosts h0, h1, … around one switch, sw0.
     pub(crate) struct Star {
