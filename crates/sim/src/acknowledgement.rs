@@ -11,9 +11,9 @@
 
 use penstock_schemes::{Ack, Duration, Instant, NotificationPoint, Octets, ReactionPoint, Scheme};
 
-use crate::agenda::{Agenda, NO_LANE};
 use crate::engine::{NpState, Sim};
 use crate::event::Event;
+use crate::event_queue::EventQueue;
 use crate::fabric::Sender;
 use crate::frame::{Marks, NONE, Payload, Slot};
 use crate::network::HopId;
@@ -169,18 +169,18 @@ impl InFlight {
 impl FlowState {
     /// A frame of `octets` goes at `now`.
     #[inline]
-    pub(crate) fn send(&mut self, now: u64, index: u32, octets: u16, agenda: &mut Agenda) {
+    pub(crate) fn send(&mut self, now: u64, index: u32, octets: u16, events: &mut EventQueue) {
         self.in_flight.send(now, octets.into());
-        self.watch(index, agenda);
+        self.watch(index, events);
     }
 
     /// Sees to it that its silence is noticed.
-    fn watch(&mut self, index: u32, agenda: &mut Agenda) {
+    fn watch(&mut self, index: u32, events: &mut EventQueue) {
         if let Some(deadline) = self.in_flight.deadline
             && !self.in_flight.watched
         {
             self.in_flight.watched = true;
-            agenda.push(NO_LANE, deadline, Event::Silence(index).pack());
+            events.schedule(deadline, Event::Silence(index));
         }
     }
 }
@@ -241,7 +241,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let flow = &mut self.state.flows[flow_index as usize];
         self.known[np as usize].learn(arrived, lost);
         let settled = flow.in_flight.acknowledge(now, now - sent_at, &self.known[flow.destinations.places()]);
-        flow.watch(flow_index, &mut self.state.fabric.agenda);
+        flow.watch(flow_index, &mut self.state.fabric.events);
         let limiter_index = flow.limiter;
         let limiter = &mut self.state.limiters[limiter_index as usize];
         let Some(rp) = &mut limiter.rp else { return };
@@ -269,7 +269,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 self.reschedule(limiter_index);
             }
         }
-        self.state.flows[flow_index as usize].watch(flow_index, &mut self.state.fabric.agenda);
+        self.state.flows[flow_index as usize].watch(flow_index, &mut self.state.fabric.events);
     }
 }
 

@@ -66,7 +66,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         let weight = weight_of(self.facts, slot.flow);
         let Some(frame) = slot.data(weight) else { return Verdict::Accept };
         let verdict = state.cp.admit(Instant(self.now), frame, fits, &seen, &port, &mut state.stream);
-        state.arm(self.agenda, q.cp);
+        state.arm(self.events, q.cp);
         verdict
     }
 

@@ -3,13 +3,13 @@
 use penstock_schemes::{BitRate, Duration, HEADER, Instant, NotificationPoint, Octets, ReactionPoint, Scheme};
 
 use crate::acknowledgement::{Known, Receipt, acknowledged};
-use crate::agenda::{Agenda, NO_LANE};
 use crate::event::{Event, MAX_INDEX};
+use crate::event_queue::EventQueue;
 use crate::fabric::{Fabric, Outbox};
 use crate::frame::{GONE, Kind, NONE, Payload, Slot};
 use crate::measure::Reading;
 use crate::network::{
-    Feedback, FlowId, Hop, Network, NodeKind, Pacer, PortEvent, QueueId, ReactionPointSpec, RpId, Traffic,
+    Feedback, FlowId, Hop, HopId, Network, NodeKind, Pacer, PortEvent, QueueId, ReactionPointSpec, RpId, Traffic,
 };
 use crate::outcome::Totals;
 use crate::probe::{FlowNow, Probe, QueueNow, View};
@@ -34,12 +34,12 @@ pub(crate) struct NpState<S: Scheme> {
 impl<S: Scheme> NpState<S> {
     /// Makes the event of its timer.
     #[inline(always)]
-    pub(crate) fn arm(&mut self, agenda: &mut Agenda, index: u32) {
+    pub(crate) fn arm(&mut self, events: &mut EventQueue, index: u32) {
         if let Some(Instant(at)) = self.np.next_timeout()
             && at < self.armed
         {
             self.armed = at;
-            agenda.push(NO_LANE, at, Event::NpTimer(index).pack());
+            events.schedule(at, Event::NpTimer(index));
         }
     }
 }
@@ -56,6 +56,46 @@ pub(crate) struct Step {
 pub(crate) const LEAF: u32 = NONE;
 pub(crate) const BRANCH: u32 = NONE - 1;
 pub(crate) const LOST: u32 = NONE - 2;
+
+/// A limiter that waits for its port's line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waiting {
+    pub(crate) since: u64,
+    pub(crate) limiter: u32,
+}
+
+/// Where each flow passes, by port.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    /// The first of `places` of each flow, and the end of the last one's.
+    first: Vec<u32>,
+    /// Port and hop: those of a flow in the order of ports.
+    places: Vec<(u32, HopId)>,
+}
+
+impl Routes {
+    fn new(network: &Network) -> Self {
+        let mut routes = Self { first: vec![0], places: Vec::with_capacity(network.hops.len()) };
+        for flow in 0..network.flows.len() as u32 {
+            let start = routes.places.len();
+            routes.places.extend(network.route(FlowId(flow)).map(|hop| (network.hops[hop.index()].port.0, hop)));
+            routes.places[start..].sort_unstable_by_key(|&(port, _)| port);
+            routes.first.push(routes.places.len() as u32);
+        }
+        routes
+    }
+
+    /// The hop of `flow` that leaves by `port`.
+    pub(crate) fn hop(&self, flow: u32, port: u32) -> HopId {
+        let range = self.first[flow as usize] as usize..self.first[flow as usize + 1] as usize;
+        let places = &self.places[range];
+        let place = places.binary_search_by_key(&port, |&(port, _)| port);
+        let place = place.unwrap_or_else(|_| {
+            panic!("a congestion point at port {port} signals flow {flow}, which does not pass there")
+        });
+        places[place].1
+    }
+}
 
 /// The state of a run, without its observer.
 #[derive(Debug)]
@@ -87,6 +127,7 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     pub(crate) state: State<S, PFC>,
     pub(crate) probe: P,
     pub(crate) hops: Vec<Hop>,
+    pub(crate) routes: Routes,
     pub(crate) steps: Vec<Step>,
     pub(crate) nps: Vec<NpState<S>>,
     /// What sources know of each notification point, where the scheme has acknowledgements.
@@ -95,12 +136,15 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     pub(crate) np_of_hop: Vec<u32>,
     pub(crate) changes: Vec<crate::network::Change>,
     pub(crate) feedback: Feedback,
-    /// For each port the limiters that wait for its line, and the time of its NicFree event.
-    pub(crate) waiting: Vec<std::collections::VecDeque<u32>>,
+    /// For each port the limiters that wait for its line, the one that had it last, and the time of its NicFree event.
+    pub(crate) waiting: Vec<std::collections::VecDeque<Waiting>>,
+    pub(crate) last_turn: Vec<u32>,
     pub(crate) nic_armed: Vec<u64>,
     /// For each port the limiters whose priority is stopped there.
     pub(crate) parked: Vec<std::collections::VecDeque<u32>>,
     pub(crate) outbox: Outbox<S>,
+    /// Empty ones, for signals that make others while they are routed.
+    spare: Vec<Outbox<S>>,
     /// Keeps a reaction point's signals while its frame is on its way into the port.
     pub(crate) outbox_of_rp: Outbox<S>,
     events: u64,
@@ -116,15 +160,15 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     ///
     /// # Panics
     /// If `network` is not what its documentation says, if it has priority flow control and the engine has not (`PFC`), if
-    /// there is not one configuration a priority, or if there are more than 2^27 entities of a kind.
+    /// there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
     pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
         assert!(
-            network.ports.len().max(network.flows.len()).max(network.hops.len()) < MAX_INDEX,
-            "a network has at most {MAX_INDEX} ports, flows and hops"
+            (network.ports.len() * network.queues_per_port() + network.hops.len()).max(network.flows.len()) < MAX_INDEX,
+            "a network has at most {MAX_INDEX} queues and hops, and as many flows"
         );
         assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
         assert!(PFC || network.pfc.is_none(), "priority flow control needs the engine that has it");
-        let mut fabric = Fabric::new(network, configs, seed, agenda_for(network));
+        let mut fabric = Fabric::new(network, configs, seed, event_queue_for(network));
         let mut limiters: Vec<Limiter<S>> = Vec::new();
         // The flows of a reaction point share a priority.
         let mut classes = vec![0; network.reaction_points.len()];
@@ -173,16 +217,23 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             let mut state = FlowState::new(network, index, limiter, places, seed);
             state.tag = limiters[limiter as usize].tag;
             flows.push(state);
-            fabric.agenda.push(NO_LANE, flow.start.0, Event::Start(index as u32).pack());
+            fabric.events.schedule(flow.start.0, Event::Start(index as u32));
             if let Some(stop) = flow.stop {
-                fabric.agenda.push(NO_LANE, stop.0, Event::Stop(index as u32).pack());
+                fabric.events.schedule(stop.0, Event::Stop(index as u32));
             }
         }
         for (index, change) in network.changes.iter().enumerate() {
-            fabric.agenda.push(NO_LANE, change.at.0, Event::Change(index as u32).pack());
+            fabric.events.schedule(change.at.0, Event::Change(index as u32));
         }
         if probe.interval().is_some() {
-            fabric.agenda.push(NO_LANE, 0, Event::Sample.pack());
+            fabric.events.schedule(0, Event::Sample);
+        }
+        let mut on_port = vec![0; network.ports.len()];
+        for limiter in &limiters {
+            on_port[limiter.port as usize] += 1;
+        }
+        for (port, &count) in fabric.ports.iter_mut().zip(&on_port) {
+            port.shared = port.arbiter && count > 1;
         }
         let mut hosts = vec![HostState::default(); network.nodes.len()];
         for limiter in limiters.iter().filter(|l| l.limiting) {
@@ -210,6 +261,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             },
             probe,
             hops: network.hops.clone(),
+            routes: Routes::new(network),
             steps: network.hops.iter().map(step).chain([Step { port: 0, next: LOST }]).collect(),
             known: if acknowledged::<S>() { vec![Known::default(); nps.len()] } else { Vec::new() },
             nps,
@@ -217,9 +269,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             changes: network.changes.clone(),
             feedback: network.feedback,
             waiting: vec![std::collections::VecDeque::new(); ports],
+            last_turn: vec![NONE; ports],
             nic_armed: vec![NEVER; ports],
             parked: vec![std::collections::VecDeque::new(); if PFC { ports } else { 0 }],
             outbox: Vec::new(),
+            spare: Vec::new(),
             outbox_of_rp: Vec::new(),
             events: 0,
             left: 0,
@@ -243,6 +297,18 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         done
     }
 
+    /// The signals that are to be routed; another outbox takes those that are sent meanwhile.
+    pub(crate) fn take_outbox(&mut self) -> Outbox<S> {
+        std::mem::replace(&mut self.outbox, self.spare.pop().unwrap_or_default())
+    }
+
+    /// Takes the outbox back when its signals are on their way, for it to be used again.
+    pub(crate) fn return_outbox(&mut self, outbox: Outbox<S>) {
+        let other = std::mem::replace(&mut self.outbox, outbox);
+        debug_assert!(other.is_empty(), "signals that were sent meanwhile have been routed");
+        self.spare.push(other);
+    }
+
     /// Work other than that of an event.
     pub(crate) fn charge(&mut self, work: u64) {
         let work = work.min(self.left);
@@ -252,7 +318,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     fn handle_events(&mut self, t: Instant) -> bool {
         while self.left > 0 {
-            let Some((at, what)) = self.state.fabric.agenda.pop(t.0) else {
+            let Some((at, what)) = self.state.fabric.events.pop(t.0) else {
                 self.state.fabric.now = self.state.fabric.now.max(t.0);
                 return true;
             };
@@ -419,7 +485,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.probe.sample(Instant(now), &self.state);
         self.charge((self.state.flows.len() + self.state.fabric.ports.len()) as u64);
         if let Some(interval) = self.probe.interval() {
-            self.state.fabric.agenda.push(NO_LANE, now + interval.0.max(1), Event::Sample.pack());
+            self.state.fabric.events.schedule(now + interval.0.max(1), Event::Sample);
         }
     }
 }
@@ -458,8 +524,8 @@ impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {
     }
 }
 
-/// An agenda whose spans suit the network: how far ahead deliveries and releases are, and how many events come.
-fn agenda_for(network: &Network) -> Agenda {
+/// A queue whose spans suit the network: how far ahead deliveries and releases are, and how many events come.
+fn event_queue_for(network: &Network) -> EventQueue {
     let largest = network.flows.iter().map(|f| f.frame).max().unwrap_or(1500);
     let octets = u64::from(largest) + u64::from(network.wire_overhead);
     let reach = network.ports.iter().map(|p| p.rate.serialisation(octets).0.0 + p.latency.0).max().unwrap_or(0);
@@ -473,5 +539,5 @@ fn agenda_for(network: &Network) -> Agenda {
         rate as f64 / (8.0 * octets as f64) * (hops + 1.0)
     });
     debug_assert!(network.nodes.iter().any(|n| n.kind == NodeKind::Host) || network.flows.is_empty());
-    Agenda::new(reach, per_second.sum())
+    EventQueue::new(reach, per_second.sum())
 }

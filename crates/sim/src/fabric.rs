@@ -10,8 +10,8 @@
 use penstock_schemes::{BitRate, CongestionPoint, Duration, Fate, FlowKey, Instant, Octets, Out, Place, Scheme};
 
 use crate::admission::{Admitted, Entry};
-use crate::agenda::{Agenda, Lane, NO_LANE, RELEASES};
 use crate::event::Event;
+use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
 use crate::frame::{Frames, GONE, NONE, Payload};
 use crate::network::{Capacity, Network, NodeKind, PortId, QueueId};
 use crate::pause::Pauses;
@@ -42,11 +42,11 @@ pub(crate) struct CpState<S: Scheme> {
     armed: u64,
 }
 
-/// All ports with their queues, lines, congestion points and frames, and the agenda of events.
+/// All ports with their queues, lines, congestion points and frames, and the event queue.
 #[derive(Debug)]
 pub(crate) struct Fabric<S: Scheme, const PFC: bool> {
     pub(crate) now: u64,
-    pub(crate) agenda: Agenda,
+    pub(crate) events: EventQueue,
     pub(crate) ports: Vec<PortState>,
     pub(crate) cps: Vec<CpState<S>>,
     pub(crate) frames: Frames<S>,
@@ -69,7 +69,7 @@ pub(crate) struct FlowFacts {
 }
 
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
-    pub(crate) fn new(network: &Network, configs: &[S::Config], seed: u64, agenda: Agenda) -> Self {
+    pub(crate) fn new(network: &Network, configs: &[S::Config], seed: u64, events: EventQueue) -> Self {
         let per_port = network.queues_per_port();
         let largest = network.flows.iter().map(|f| f.frame).max().unwrap_or(0);
         let common = common_lines(network);
@@ -121,7 +121,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         }
         let mut fabric = Self {
             now: 0,
-            agenda,
+            events,
             ports,
             cps,
             frames: Frames::new(),
@@ -142,6 +142,11 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             fabric.arm_cp(cp);
         }
         fabric
+    }
+
+    /// How many queues there are.
+    pub(crate) fn queues(&self) -> u32 {
+        self.ports.len() as u32 * self.per_port
     }
 
     /// The class of control frames: the last queue of each port.
@@ -183,7 +188,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let around = Around {
             now: self.now,
             frames: &mut self.frames,
-            agenda: &mut self.agenda,
+            events: &mut self.events,
             cps: &mut self.cps,
             facts: &self.facts,
             classes: &self.classes,
@@ -232,7 +237,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let seen = p.queues[class as usize].seen(p.rate, p.stops::<PFC>(class));
         let state = &mut self.cps[cp as usize];
         state.cp.on_timeout(Instant(self.now), &seen, &mut state.stream, &mut Sender(out));
-        state.arm(&mut self.agenda, cp);
+        state.arm(&mut self.events, cp);
         Some(QueueId(queue))
     }
 
@@ -251,12 +256,12 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let state = self.cps.get_mut(q.cp as usize)?;
         let seen = q.seen(p.rate, p.stops::<PFC>(class.into()));
         state.cp.on_signal(Instant(self.now), FlowKey(flow), signal, &seen, &mut state.stream, &mut Sender(out));
-        state.arm(&mut self.agenda, q.cp);
+        state.arm(&mut self.events, q.cp);
         Some(QueueId(state.queue))
     }
 
     fn arm_cp(&mut self, cp: usize) {
-        self.cps[cp].arm(&mut self.agenda, cp as u32);
+        self.cps[cp].arm(&mut self.events, cp as u32);
     }
 
     /// The line's rate changes from the next frame on.
@@ -323,7 +328,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 pub(crate) struct Around<'a, S: Scheme, const PFC: bool> {
     pub(crate) now: u64,
     pub(crate) frames: &'a mut Frames<S>,
-    pub(crate) agenda: &'a mut Agenda,
+    pub(crate) events: &'a mut EventQueue,
     pub(crate) cps: &'a mut Vec<CpState<S>>,
     pub(crate) facts: &'a Vec<FlowFacts>,
     pub(crate) classes: &'a Classes,
@@ -337,7 +342,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         Around {
             now: self.now,
             frames: self.frames,
-            agenda: self.agenda,
+            events: self.events,
             cps: self.cps,
             facts: self.facts,
             classes: self.classes,
@@ -415,11 +420,11 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         p.busy_until = finish;
         p.octets += u64::from(wire_octets);
         if PFC && p.watched {
-            self.agenda.push(NO_LANE, finish, Event::LineFree(p.index).pack());
+            self.events.schedule(finish, Event::LineFree(p.index));
         }
         let delivery = finish + p.latency;
         self.frames.get_mut(index).at = delivery;
-        self.agenda.push(p.lane, delivery, Event::Deliver(index).pack());
+        self.events.schedule_from(p.lane, delivery, Event::Deliver(index), p.index);
     }
 
     /// See [`Fabric::enqueue`]; the port is settled.
@@ -463,7 +468,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         {
             let fate = if fits { Fate::Queued } else { Fate::Dropped };
             state.cp.on_arrival(Instant(self.now), frame, fate, &seen, &mut state.stream, &mut Sender(out));
-            state.arm(self.agenda, cp);
+            state.arm(self.events, cp);
         }
         if !fits {
             self.frames.remove(index);
@@ -529,7 +534,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         if let Some(frame) = slot.data(weight) {
             let Some(state) = self.cps.get_mut(cp as usize) else { return };
             state.cp.on_departure(Instant(at), frame, &seen);
-            state.arm(self.agenda, cp);
+            state.arm(self.events, cp);
         } else if let Payload::Down(signal) = &mut slot.payload {
             // A probe is shown to the congestion point of the data that it stands for.
             let Some(facts) = self.facts.get(slot.flow as usize) else { return };
@@ -537,7 +542,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             let Some(q) = p.queues.get(usize::from(facts.class)) else { return };
             let Some(state) = self.cps.get_mut(q.cp as usize) else { return };
             state.cp.on_probe_departure(Instant(at), signal, &q.seen(rate, stopped));
-            state.arm(self.agenda, q.cp);
+            state.arm(self.events, q.cp);
         }
     }
 }
@@ -561,12 +566,12 @@ fn common_lines(network: &Network) -> Vec<(BitRate, Duration)> {
 
 impl<S: Scheme> CpState<S> {
     #[inline]
-    pub(crate) fn arm(&mut self, agenda: &mut Agenda, index: u32) {
+    pub(crate) fn arm(&mut self, events: &mut EventQueue, index: u32) {
         if let Some(Instant(at)) = self.cp.next_timeout()
             && at < self.armed
         {
             self.armed = at;
-            agenda.push(NO_LANE, at, Event::CpTimer(index).pack());
+            events.schedule(at, Event::CpTimer(index));
         }
     }
 }

@@ -4,9 +4,9 @@ use penstock_schemes::{FlowKey, Instant, Octets, ReactionPoint, Release, Scheme,
 
 use crate::acknowledgement::acknowledged;
 use crate::admission::Entry;
-use crate::agenda::{Agenda, NO_LANE, RELEASES};
-use crate::engine::{NEVER, Sim, State};
+use crate::engine::{NEVER, Sim, State, Waiting};
 use crate::event::Event;
+use crate::event_queue::{EventQueue, RELEASES};
 use crate::fabric::Sender;
 use crate::frame::{Kind, Marks, NONE, Payload, Slot};
 use crate::network::HopId;
@@ -36,7 +36,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let before = generator.offered;
         generator.advance(fabric.now);
         if let Some(at) = generator.ask_again(fabric.now) {
-            fabric.agenda.push(NO_LANE, at, Event::Generate(flow).pack());
+            fabric.events.schedule(at, Event::Generate(flow));
         }
         let made = generator.offered - before;
         self.charge(made);
@@ -85,7 +85,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     #[inline(always)]
     pub(crate) fn adopt(&mut self, limiter_index: u32) -> bool {
         let limiter = &mut self.state.limiters[limiter_index as usize];
-        let changed = adopt(limiter, limiter_index, &mut self.state.fabric.agenda);
+        let changed = adopt(limiter, limiter_index, &mut self.state.fabric.events);
         if changed.anything() {
             self.take_over(limiter_index, changed);
         }
@@ -123,7 +123,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     #[cold]
     pub(crate) fn route_from_rp(&mut self, limiter_index: u32) {
         self.charge(self.outbox.len() as u64);
-        for (to, class, signal) in std::mem::take(&mut self.outbox) {
+        let mut outbox = self.take_outbox();
+        for (to, class, signal) in outbox.drain(..) {
             let To::Destination(FlowKey(flow)) = to else { panic!("a reaction point signals destinations only") };
             assert_eq!(
                 self.state.flows[flow as usize].limiter, limiter_index,
@@ -132,6 +133,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             let root = HopId(self.state.flows[flow as usize].root);
             self.send_down(flow, root, class, signal);
         }
+        self.return_outbox(outbox);
     }
 
     /// Sees to it that the limiter wakes when its next frame may go; returns that time.
@@ -151,7 +153,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         if wake != limiter.wake {
             limiter.wake = wake;
             if wake != NEVER {
-                self.state.fabric.agenda.push(RELEASES, wake, Event::Release(limiter_index).pack());
+                self.state.fabric.events.schedule_in(RELEASES, wake, Event::Release(limiter_index));
             }
         }
         wake
@@ -172,9 +174,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.parked[port as usize].push_back(limiter_index);
             return;
         }
-        if p.arbiter && (!p.free::<PFC>(now) || (!in_turn && !self.waiting[port as usize].is_empty())) {
+        // Whoever shares a line waits for the others that may send at the same instant: the turn decides among them.
+        let others = p.shared || !self.waiting[port as usize].is_empty();
+        if p.arbiter && (!p.free::<PFC>(now) || (!in_turn && others)) {
             limiter.waiting = true;
-            self.waiting[port as usize].push_back(limiter_index);
+            self.waiting[port as usize].push_back(Waiting { since: now, limiter: limiter_index });
             self.arm_nic(port);
             return;
         }
@@ -199,7 +203,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let payload = Payload::Data(tag);
         if acknowledged::<S>() && limiter.rp.is_some() {
             limiter.in_flight += u64::from(octets);
-            flow.send(now, flow_index, octets, around.agenda);
+            flow.send(now, flow_index, octets, around.events);
         }
         let slot = Slot {
             next: NONE,
@@ -215,7 +219,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         };
         let (mut wake, overhead) = (NEVER, p.overhead);
         let alone = limiter.flows.len() == 1;
-        let changed = adopt(limiter, limiter_index, around.agenda);
+        let changed = adopt(limiter, limiter_index, around.events);
         if alone && !changed.anything() {
             wake = limiter.next_release_of(flow, now, overhead);
             limiter.wake = wake;
@@ -232,7 +236,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             around.enqueue(p, index, class, octets, NONE, &mut self.outbox)
         };
         if wake != NEVER {
-            around.agenda.push(RELEASES, wake, Event::Release(limiter_index).pack());
+            around.events.schedule_in(RELEASES, wake, Event::Release(limiter_index));
         }
         if entry != Entry::Queued {
             self.count_refusal(flow_index, Kind::Data, entry);
@@ -261,8 +265,20 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let at = p.busy_until.max(self.state.fabric.now);
         if self.nic_armed[port as usize] != at {
             self.nic_armed[port as usize] = at;
-            self.state.fabric.agenda.push(NO_LANE, at, Event::NicFree(port).pack());
+            self.state.fabric.events.schedule(at, Event::NicFree(port));
         }
+    }
+
+    /// The limiter whose turn it is at a host port: the one that has waited longest, and of several that began to wait at the
+    /// same instant the next one round.
+    fn next_turn(&mut self, port: u32) -> Option<u32> {
+        let waiting = &mut self.waiting[port as usize];
+        let last = &mut self.last_turn[port as usize];
+        let since = waiting.front()?.since;
+        let ties = waiting.iter().take_while(|w| w.since == since).enumerate();
+        let (place, _) = ties.min_by_key(|(_, w)| w.limiter.wrapping_sub(last.wrapping_add(1)))?;
+        *last = waiting.remove(place)?.limiter;
+        Some(*last)
     }
 
     /// The line of a host port is free: the limiters that wait take their turns.
@@ -274,7 +290,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.nic_armed[port as usize] = NEVER;
         self.state.fabric.settle(port);
         while self.state.fabric.idle(port) {
-            let Some(limiter) = self.waiting[port as usize].pop_front() else { return };
+            let Some(limiter) = self.next_turn(port) else { return };
             self.state.limiters[limiter as usize].waiting = false;
             // Since it began to wait, its allowance may have changed.
             if self.reschedule(limiter) == now {
@@ -304,13 +320,13 @@ impl Changed {
 
 /// Arms the reaction point's timer and compares its answers with what is in force.
 #[inline(always)]
-fn adopt<S: Scheme>(limiter: &mut Limiter<S>, index: u32, agenda: &mut Agenda) -> Changed {
+fn adopt<S: Scheme>(limiter: &mut Limiter<S>, index: u32, events: &mut EventQueue) -> Changed {
     let Some(rp) = &limiter.rp else { return Changed { allowance: false, limiting: false } };
     if let Some(Instant(at)) = rp.next_timeout()
         && at < limiter.armed
     {
         limiter.armed = at;
-        agenda.push(NO_LANE, at, Event::RpTimer(index).pack());
+        events.schedule(at, Event::RpTimer(index));
     }
     let allowance = rp.allowance();
     let window = allowance.window.map_or(NEVER, |w| w.0);

@@ -6,15 +6,24 @@ use penstock_schemes::{
 
 use crate::acknowledgement::acknowledged;
 use crate::admission::Entry;
-use crate::agenda::NO_LANE;
 use crate::engine::{LEAF, LOST, NEVER, NpState, Sim, State};
 use crate::event::Event;
+use crate::event_queue::NO_LANE;
 use crate::fabric::Sender;
 use crate::frame::{Kind, Marks, NONE, Payload, Slot};
 use crate::network::{Feedback, FlowId, HopId, QueueId};
 use crate::pfc::LARGEST_SIGNAL;
 use crate::probe::{Probe, SignalSeen};
 use crate::source::FlowState;
+
+/// Where a signal comes from.
+#[derive(Debug, Clone, Copy)]
+enum Origin {
+    /// The congestion point of this queue.
+    Queue(u32),
+    /// This notification point.
+    Destination(u32),
+}
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// A frame has reached the far end of a line.
@@ -131,7 +140,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             );
         }
         fabric.frames.remove(index);
-        state.arm(&mut fabric.agenda, np);
+        state.arm(&mut fabric.events, np);
         if !self.outbox.is_empty() {
             self.route_from_np(np);
         }
@@ -198,45 +207,35 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             state.signals += self.outbox.len() as u64;
         }
         self.charge(self.outbox.len() as u64);
-        for (to, priority, signal) in std::mem::take(&mut self.outbox) {
+        let mut outbox = self.take_outbox();
+        for (to, priority, signal) in outbox.drain(..) {
             let (To::Source(FlowKey(flow)) | To::Destination(FlowKey(flow)) | To::PreviousHop(FlowKey(flow))) = to;
-            let hop = self.hop_at(flow, port);
+            let hop = self.routes.hop(flow, port);
             let parent = self.hops[hop.index()].parent;
             match to {
-                To::Source(_) => self.send_up(flow, parent, priority, signal, queue),
+                To::Source(_) => self.send_up(flow, parent, priority, signal, Origin::Queue(queue)),
                 To::Destination(_) => self.send_down(flow, hop, priority, signal),
-                To::PreviousHop(_) => self.send_back(flow, parent, priority, signal),
+                To::PreviousHop(_) => self.send_back(flow, parent, priority, signal, queue),
             }
         }
-    }
-
-    /// The hop of `flow` that leaves by `port`.
-    pub(crate) fn hop_at(&self, flow: u32, port: u32) -> HopId {
-        let mut waiting = vec![HopId(self.state.flows[flow as usize].root)];
-        while let Some(hop) = waiting.pop() {
-            let h = &self.hops[hop.index()];
-            if h.port.0 == port {
-                return hop;
-            }
-            waiting.extend((0..u32::from(h.children)).map(|i| HopId(h.first_child.0 + i)));
-        }
-        panic!("a congestion point at port {port} signals flow {flow}, which does not pass there");
+        self.return_outbox(outbox);
     }
 
     /// A signal for the source of `flow` leaves a station; `hop` is the link that it takes first, upwards (`None`: it is
     /// at the source already).
-    pub(crate) fn send_up(&mut self, flow: u32, hop: Option<HopId>, class: Class, signal: S::Signal, origin: u32) {
+    fn send_up(&mut self, flow: u32, hop: Option<HopId>, class: Class, signal: S::Signal, origin: Origin) {
         let start = hop.map_or(NONE, |h| h.0);
-        let index = self.signal_frame(flow, start, class, Payload::Up { signal, origin });
+        let queue = if let Origin::Queue(queue) = origin { queue } else { NONE };
+        let index = self.signal_frame(flow, start, class, Payload::Up { signal, origin: queue });
         match (self.feedback, hop) {
-            (Feedback::Ideal(delay), _) => self.send_outside(index, delay),
+            (Feedback::Ideal(delay), _) => self.send_outside(index, delay, origin),
             (Feedback::InBand, None) => self.reaches_source(index),
             (Feedback::InBand, Some(hop)) => self.climb(index, hop, NONE),
         }
     }
 
     /// A signal for the previous hop of `flow`: to the port of hop `parent`, if the frames come from a port at all.
-    fn send_back(&mut self, flow: u32, parent: Option<HopId>, class: Class, signal: S::Signal) {
+    fn send_back(&mut self, flow: u32, parent: Option<HopId>, class: Class, signal: S::Signal, queue: u32) {
         let Some(parent) = parent else {
             self.state.totals.signals_sent += 1;
             self.state.totals.signals_discarded += 1;
@@ -244,16 +243,20 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         };
         let index = self.signal_frame(flow, parent.0, class, Payload::Back(signal));
         match self.feedback {
-            Feedback::Ideal(delay) => self.send_outside(index, delay),
+            Feedback::Ideal(delay) => self.send_outside(index, delay, Origin::Queue(queue)),
             Feedback::InBand => self.climb(index, parent, NONE),
         }
     }
 
     /// The signal travels outside of the network.
-    fn send_outside(&mut self, index: u32, delay: Duration) {
+    fn send_outside(&mut self, index: u32, delay: Duration, origin: Origin) {
+        let entity = match origin {
+            Origin::Queue(queue) => queue,
+            Origin::Destination(np) => self.state.fabric.queues() + np,
+        };
         self.state.ideal_in_flight += 1;
         let at = self.state.fabric.now + delay.0;
-        self.state.fabric.agenda.push(NO_LANE, at, Event::Ideal(index).pack());
+        self.state.fabric.events.schedule_from(NO_LANE, at, Event::Ideal(index), entity);
     }
 
     /// A signal for the destinations of `flow` leaves a station by `hop`. Probes are frames even where feedback is ideal:
@@ -353,11 +356,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn route_from_np(&mut self, np: u32) {
         let NpState { flow, leaf, .. } = self.nps[np as usize];
         self.charge(self.outbox.len() as u64);
-        for (to, class, signal) in std::mem::take(&mut self.outbox) {
+        let mut outbox = self.take_outbox();
+        for (to, class, signal) in outbox.drain(..) {
             let To::Source(FlowKey(to)) = to else { panic!("a notification point signals sources only") };
             assert_eq!(to, flow, "a notification point signals the source of its own flow");
-            self.send_up(flow, Some(HopId(leaf)), class, signal, NONE);
+            self.send_up(flow, Some(HopId(leaf)), class, signal, Origin::Destination(np));
         }
+        self.return_outbox(outbox);
     }
 
     pub(crate) fn np_timeout(&mut self, np: u32) {
@@ -366,7 +371,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             state.armed = NEVER;
             let now = Instant(self.state.fabric.now);
             state.np.on_timeout(now, &mut state.stream, &mut Sender(&mut self.outbox));
-            state.arm(&mut self.state.fabric.agenda, np);
+            state.arm(&mut self.state.fabric.events, np);
             self.route_from_np(np);
         }
     }

@@ -8,7 +8,7 @@
 //! - [`probe`]: what observers see
 //! - [`outcome`]: what a run comes to; [`metrics`]: what there is to tell of it, declared once
 //! - [`random`]: the random words that a run sees
-//! - `engine`: the event loop; `agenda`: the event queue
+//! - `engine`: the event loop; `event_queue`: what happens next
 //! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
 //! - `measure`: windows of measurement; `report`: the end of a run
 //! - [`pfc`]: the head-room that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues
@@ -75,9 +75,9 @@
 
 mod acknowledgement;
 mod admission;
-mod agenda;
 mod engine;
 mod event;
+mod event_queue;
 mod fabric;
 mod frame;
 mod host;

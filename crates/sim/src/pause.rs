@@ -16,9 +16,9 @@
 
 use penstock_schemes::{BitRate, Scheme, units::PS_PER_S};
 
-use crate::agenda::NO_LANE;
-use crate::engine::{NEVER, Sim};
+use crate::engine::{NEVER, Sim, Waiting};
 use crate::event::{Event, MAX_INDEX};
+use crate::event_queue::NO_LANE;
 use crate::fabric::{Around, Fabric};
 use crate::frame::NONE;
 use crate::network::{Network, NodeKind};
@@ -334,13 +334,13 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         p.busy_until = finish;
         p.octets += u64::from(wire_octets);
         let frame = self.pauses.compose(p.index, classes, at);
-        self.agenda.push(NO_LANE, finish, Event::LineFree(p.index).pack());
-        self.agenda.push(NO_LANE, finish + p.latency, Event::Pause(frame).pack());
+        self.events.schedule(finish, Event::LineFree(p.index));
+        self.events.schedule_from(NO_LANE, finish + p.latency, Event::Pause(frame), p.index);
         let from = self.pauses.reverse(p.index);
         for class in bits(self.pauses.frames[frame as usize].stop) {
             let counter = from * self.pauses.per_port + class;
             let due = self.pauses.counters[counter as usize].refresh;
-            self.agenda.push(NO_LANE, due, Event::Refresh(counter).pack());
+            self.events.schedule(due, Event::Refresh(counter));
         }
     }
 }
@@ -420,10 +420,10 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             if stop.from <= now {
                 self.stop(port, class);
             } else {
-                self.agenda.push(NO_LANE, from, Event::Stopping(port).pack());
+                self.events.schedule(from, Event::Stopping(port));
             }
         }
-        self.agenda.push(NO_LANE, until, Event::Stopping(port).pack());
+        self.events.schedule(until, Event::Stopping(port));
     }
 
     /// From now on no frame of `class` starts. One that could start at this instant has.
@@ -503,8 +503,12 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         for limiter in parked {
             let state = &self.state.limiters[limiter as usize];
             let own = u32::from(self.state.flows[state.flow_in_turn() as usize].class);
-            let queue = if own == class { &mut self.waiting } else { &mut self.parked };
-            queue[port as usize].push_back(limiter);
+            if own == class {
+                let since = self.state.fabric.now;
+                self.waiting[port as usize].push_back(Waiting { since, limiter });
+            } else {
+                self.parked[port as usize].push_back(limiter);
+            }
         }
         if !self.waiting[port as usize].is_empty() {
             self.arm_nic(port);

@@ -2,7 +2,7 @@
 
 use penstock_schemes::{BitRate, Octets, Queue, units::PS_PER_S};
 
-use crate::agenda::Lane;
+use crate::event_queue::Lane;
 use crate::frame::{Chain, NONE};
 use crate::network::{Capacity, Network, Port};
 
@@ -83,6 +83,8 @@ pub(crate) struct PortState {
     pub(crate) in_service_octets: u16,
     pub(crate) up: bool,
     pub(crate) arbiter: bool,
+    /// Whether several limiters send over it by turns.
+    pub(crate) shared: bool,
     pub(crate) latency: u64,
     pub(crate) rate: u64,
     pub(crate) overhead: u32,
@@ -183,6 +185,7 @@ impl PortState {
             in_service_octets: 0,
             up: true,
             arbiter: port.capacity == Capacity::Arbiter,
+            shared: false,
             latency: port.latency.0,
             rate: port.rate.0,
             overhead: u32::from(network.wire_overhead),

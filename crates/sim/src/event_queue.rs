@@ -1,10 +1,12 @@
 //! The event queue: a few first-in-first-out lanes, and a calendar for the rest.
 //!
-//! Events come out in order of (time, order of insertion).
+//! Events come out in order of (time, rank), whoever put them in first: a rank says which entity an event belongs to
+//! ([`crate::event::Event`]). Events of one time and rank, of which no two may be in lanes unless they are the same,
+//! come out in the order in which their entity has made them.
 //!
 //! *Lanes.* Most events are made by the same rule over and over: a frame that starts on an idle line of a common kind is
-//! delivered a fixed time later, a limiter wakes a fixed time later. Such events are made in the order in which they
-//! happen, so a plain queue holds them. Whoever makes one names its lane; an event that would not be the last of its lane
+//! delivered a fixed time later, a limiter wakes a fixed time later. Such events are made in the order of
+//! their times, so a plain queue holds them. Whoever makes one names its lane; an event that is before the last of its lane
 //! goes to the calendar, so a lane is a matter of speed, never of results.
 //!
 //! *Calendar.* It covers `BUCKETS` equal spans of time from the current one on; a bitmap finds the next bucket that holds
@@ -16,6 +18,9 @@ use std::collections::BinaryHeap;
 
 /// What an event is about: a kind and an index, packed by the engine.
 pub(crate) type What = u32;
+
+/// An event's turn among those of one time.
+pub(crate) type Rank = u32;
 
 /// Names a lane: deliveries over the two most common kinds of lines, releases, or none.
 pub(crate) type Lane = u8;
@@ -30,43 +35,39 @@ pub(crate) const NO_LANE: Lane = LANES as Lane;
 struct Event {
     at: u64,
     what: What,
-    /// Order of insertion, modulo 2^32.
-    order: u32,
+    rank: Rank,
 }
 
 impl Event {
     /// Whether it comes before `other`.
     #[inline(always)]
     fn before(self, other: Self) -> bool {
-        self.at < other.at || (self.at == other.at && (self.order.wrapping_sub(other.order) as i32) < 0)
+        self.at < other.at || (self.at == other.at && self.rank < other.rank)
     }
 }
 
 /// Later than any event.
-const NEVER: Event = Event { at: u64::MAX, what: 0, order: 0 };
+const NEVER: Event = Event { at: u64::MAX, what: 0, rank: Rank::MAX };
 
 /// A queue of events whose times never precede the last one taken.
 #[derive(Debug)]
-pub(crate) struct Agenda {
+pub(crate) struct EventQueue {
     lanes: [Ring; LANES],
     calendar: Calendar,
-    order: u32,
 }
 
-impl Agenda {
-    /// An agenda for events that are mostly at most `reach` picoseconds ahead, `per_second` of them in a second.
+impl EventQueue {
+    /// A queue for events that are mostly at most `reach` picoseconds ahead, `per_second` of them in a second.
     pub(crate) fn new(reach: u64, per_second: f64) -> Self {
-        Self { lanes: std::array::from_fn(|_| Ring::new()), calendar: Calendar::new(reach, per_second), order: 0 }
+        Self { lanes: std::array::from_fn(|_| Ring::new()), calendar: Calendar::new(reach, per_second) }
     }
 
     /// Puts in an event at `at`, which is not before the last event taken.
     #[inline(always)]
-    pub(crate) fn push(&mut self, lane: Lane, at: u64, what: What) {
-        let order = self.order;
-        self.order = order.wrapping_add(1);
+    pub(crate) fn push(&mut self, lane: Lane, at: u64, rank: Rank, what: What) {
         match self.lanes.get_mut(usize::from(lane)) {
-            Some(lane) if lane.takes(at) => lane.push(at, what, order),
-            _ => self.calendar.push(Event { at, what, order }),
+            Some(lane) if lane.takes(at) => lane.push(at, rank, what),
+            _ => self.calendar.push(Event { at, what, rank }),
         }
     }
 
@@ -124,15 +125,30 @@ impl Ring {
     }
 
     #[inline(always)]
-    fn push(&mut self, at: u64, what: What, order: u32) {
+    fn push(&mut self, at: u64, rank: Rank, what: What) {
         let event = &mut self.events[self.tail % LANE_SIZE];
-        (event.at, event.what, event.order) = (at, what, order);
-        self.last_at = at;
+        (event.at, event.what, event.rank) = (at, what, rank);
         if self.first_at == u64::MAX {
             self.first_at = at;
         }
         self.tail += 1;
         self.events[self.tail % LANE_SIZE].at = u64::MAX;
+        if self.last_at == at {
+            self.sink();
+        }
+        self.last_at = at;
+    }
+
+    /// Moves the last event before those of its time that come after it.
+    #[cold]
+    fn sink(&mut self) {
+        let mut place = self.tail - 1;
+        let event = self.events[place % LANE_SIZE];
+        while place > self.head && event.before(self.events[(place - 1) % LANE_SIZE]) {
+            self.events[place % LANE_SIZE] = self.events[(place - 1) % LANE_SIZE];
+            place -= 1;
+        }
+        self.events[place % LANE_SIZE] = event;
     }
 
     /// Takes the first event; there must be one.
@@ -175,7 +191,7 @@ struct Calendar {
     /// A bit for each bucket that holds something, and a bit for each word of them.
     occupied: [u64; WORDS],
     summary: u64,
-    far: BinaryHeap<Reverse<(u64, u64, What, u32)>>,
+    far: BinaryHeap<Reverse<(u64, Rank, u64, What)>>,
     far_inserted: u64,
     /// Bucket of the first event in `far`.
     far_bucket: u64,
@@ -261,7 +277,7 @@ impl Calendar {
 
     fn put_due(&mut self, event: Event) {
         let mut index = self.due.len();
-        while index > self.cursor && self.due[index - 1].at > event.at {
+        while index > self.cursor && event.before(self.due[index - 1]) {
             index -= 1;
         }
         self.due.insert(index, event);
@@ -269,7 +285,7 @@ impl Calendar {
 
     #[cold]
     fn put_far(&mut self, bucket: u64, event: Event) {
-        self.far.push(Reverse((event.at, self.far_inserted, event.what, event.order)));
+        self.far.push(Reverse((event.at, event.rank, self.far_inserted, event.what)));
         self.far_inserted += 1;
         self.far_bucket = self.far_bucket.min(bucket);
     }
@@ -289,11 +305,11 @@ impl Calendar {
         if *word == 0 {
             self.summary &= !(1 << (index / 64));
         }
-        // Events of one time stand in order of insertion already: those from the heap came first.
+        // Events of one time and rank stand in order of insertion already: those from the heap came first.
         if self.due.len() <= 24 {
             insertion_sort(&mut self.due);
         } else {
-            self.due.sort_by_key(|event| event.at);
+            self.due.sort_by_key(|event| (event.at, event.rank));
         }
     }
 
@@ -301,14 +317,14 @@ impl Calendar {
     #[cold]
     fn fetch_far(&mut self) {
         self.far_bucket = u64::MAX;
-        while let Some(&Reverse((at, _, what, order))) = self.far.peek() {
+        while let Some(&Reverse((at, rank, _, what))) = self.far.peek() {
             let bucket = at >> self.shift;
             if bucket > self.current + MASK {
                 self.far_bucket = bucket;
                 break;
             }
             self.far.pop();
-            self.put(bucket, Event { at, what, order });
+            self.put(bucket, Event { at, what, rank });
         }
     }
 
@@ -332,13 +348,13 @@ impl Calendar {
     }
 }
 
-/// Sorts by time; events of equal times keep their order.
+/// Sorts by time and rank; events that are equal in both keep their order.
 #[inline(always)]
 fn insertion_sort(events: &mut [Event]) {
     for i in 1..events.len() {
         let event = events[i];
         let mut j = i;
-        while j > 0 && events[j - 1].at > event.at {
+        while j > 0 && event.before(events[j - 1]) {
             events[j] = events[j - 1];
             j -= 1;
         }
@@ -352,44 +368,47 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a plain heap of (time, insertion), for any span, any lanes and any mix of near and far events.
+        /// Against a plain heap of (time, rank, insertion), for any span, any lanes and any mix of near and far events. A rank
+        /// of 100 and more is made once, and goes to a lane; the others are common, and go to the calendar.
         #[test]
-        fn order_is_time_then_insertion(
+        fn order_is_time_then_rank_then_insertion(
             reach in 1u64..1_000_000_000,
-            steps in prop::collection::vec((0u64..40, 0u32..24, 0u8..5, 0usize..4), 1..400),
+            steps in prop::collection::vec((0u64..40, 0u32..24, 0u8..5, 0u32..1000, 0usize..4), 1..400),
         ) {
-            let mut agenda = Agenda::new(reach, 1e6);
+            let mut queue = EventQueue::new(reach, 1e6);
             let mut reference = BinaryHeap::new();
             let (mut now, mut inserted) = (0, 0u32);
-            for (ahead, scale, lane, takes) in steps {
+            for (ahead, scale, lane, chance, takes) in steps {
                 let at = now + (ahead << scale);
-                agenda.push(lane, at, inserted);
-                reference.push(Reverse((at, inserted)));
+                let common = lane >= NO_LANE;
+                let rank = if common { chance % 4 } else { (chance + 1) << 10 | inserted };
+                queue.push(lane, at, rank, inserted);
+                reference.push(Reverse((at, rank, inserted)));
                 inserted += 1;
                 for _ in 0..takes {
-                    let expected = reference.pop().map(|Reverse(e)| e);
-                    let taken = agenda.pop(u64::MAX);
+                    let expected = reference.pop().map(|Reverse((at, _, what))| (at, what));
+                    let taken = queue.pop(u64::MAX);
                     prop_assert_eq!(taken, expected);
                     now = taken.map_or(now, |(at, _)| at);
                 }
             }
-            while let Some(Reverse(expected)) = reference.pop() {
-                prop_assert_eq!(agenda.pop(u64::MAX), Some(expected));
+            while let Some(Reverse((at, _, what))) = reference.pop() {
+                prop_assert_eq!(queue.pop(u64::MAX), Some((at, what)));
             }
-            prop_assert_eq!(agenda.pop(u64::MAX), None);
+            prop_assert_eq!(queue.pop(u64::MAX), None);
         }
     }
 
     #[test]
     fn a_limit_leaves_later_events_in_place() {
-        let mut agenda = Agenda::new(1_000, 1e6);
-        agenda.push(0, 50, 1);
-        agenda.push(NO_LANE, 10_000_000_000_000, 2);
-        assert_eq!(agenda.pop(50), None);
-        assert_eq!(agenda.pop(51), Some((50, 1)));
-        assert_eq!(agenda.pop(1_000_000), None);
-        agenda.push(NO_LANE, 2_000_000, 3);
-        assert_eq!(agenda.pop(u64::MAX), Some((2_000_000, 3)));
-        assert_eq!(agenda.pop(u64::MAX), Some((10_000_000_000_000, 2)));
+        let mut queue = EventQueue::new(1_000, 1e6);
+        queue.push(0, 50, 0, 1);
+        queue.push(NO_LANE, 10_000_000_000_000, 0, 2);
+        assert_eq!(queue.pop(50), None);
+        assert_eq!(queue.pop(51), Some((50, 1)));
+        assert_eq!(queue.pop(1_000_000), None);
+        queue.push(NO_LANE, 2_000_000, 0, 3);
+        assert_eq!(queue.pop(u64::MAX), Some((2_000_000, 3)));
+        assert_eq!(queue.pop(u64::MAX), Some((10_000_000_000_000, 2)));
     }
 }
