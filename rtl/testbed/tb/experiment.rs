@@ -74,7 +74,7 @@ fn both(experiment: &Experiment, seed: u64) -> [Vec<Phase>; 2] {
         bed.run(until - bed.measured().clocks);
         let phase = bed.measured().since(&before);
         before = bed.measured();
-        phases.push(Phase { queue: phase.mean_queue() / f64::from(experiment.octets), used: phase.utilisation(rate) });
+        phases.push(Phase::of(&phase, experiment.octets, rate));
     }
     [phases, experiment.simulate(seed, offset)]
 }

@@ -8,7 +8,7 @@ use penstock_sim::network::QueueId;
 use penstock_sim::random::{Owner, Stream as Words};
 use penstock_sim::{Probe, Sim, View};
 
-use super::driver::{self, Bus, CLOCK_HZ, NICS, POINTS, POINTS_A_NIC, Stream};
+use super::driver::{self, Bus, CLOCK_HZ, Measured, NICS, POINTS, POINTS_A_NIC, Stream};
 use super::lines;
 
 /// A setting of both.
@@ -49,7 +49,14 @@ pub struct Phase {
     pub used: f64,
 }
 
-/// Octets that a frame occupies on a line beside its own.
+impl Phase {
+    /// A phase in which frames had `octets` octets and the port this rate, bit/s.
+    pub fn of(measured: &Measured, octets: u16, rate: u64) -> Self {
+        Self { queue: measured.mean_queue() / f64::from(octets), used: measured.utilisation(rate) }
+    }
+}
+
+/// Octets that a frame occupies on a line in addition to its own.
 const PREAMBLE_AND_GAP: u64 = 20;
 /// Picoseconds a clock.
 const CLOCK_PS: u64 = 1_000_000_000_000 / CLOCK_HZ;
@@ -168,23 +175,29 @@ impl Visitor for Job<'_> {
         sim.run_until(Instant((self.experiment.clocks() + self.offset) * CLOCK_PS));
         let (_, samples) = sim.finish();
         let mut from = 0;
-        let phase = |&(until, _): &(u64, u64)| {
+        // The test bed's port counts a frame, all of it, when its transmission begins.
+        let begun = |at: usize| samples.seen[at].1.div_ceil((u64::from(*octets) + PREAMBLE_AND_GAP) * 8);
+        let phase = |&(until, rate): &(u64, u64)| {
             let (first, last) = (samples.index(from + self.offset), samples.index(until + self.offset));
-            from = until;
             let lengths = &samples.seen[first + 1..=last];
-            let queue = lengths.iter().map(|&(length, ..)| length as f64).sum::<f64>() / lengths.len() as f64;
-            let (before, after) = (samples.seen[first], samples.seen[last]);
-            let used = (after.1 - before.1) as f64 / (after.2 - before.2) as f64;
-            Phase { queue: queue / f64::from(*octets), used }
+            let frames = begun(last) - begun(first);
+            let measured = Measured {
+                clocks: until - from,
+                queue_sum: lengths.iter().map(|&(length, _)| length * SAMPLE_CLOCKS).sum(),
+                frames: u32::try_from(frames).expect("frames of milliseconds"),
+                octets: frames * u64::from(*octets),
+            };
+            from = until;
+            Phase::of(&measured, *octets, rate)
         };
         phases.iter().map(phase).collect()
     }
 }
 
-/// The queue, and the bits that its port has sent and could have sent, every microsecond.
+/// The queue and the bits that its port has sent, every microsecond.
 struct Samples {
     queue: QueueId,
-    seen: Vec<(u64, u64, u128)>,
+    seen: Vec<(u64, u64)>,
 }
 
 const SAMPLE_CLOCKS: u64 = 125;
@@ -202,6 +215,6 @@ impl<S: Scheme> Probe<S> for Samples {
 
     fn sample(&mut self, _now: Instant, view: &impl View<S>) {
         let now = view.queue(self.queue);
-        self.seen.push((now.len.0, now.line_bits, now.scheduled_bits));
+        self.seen.push((now.len.0, now.line_bits));
     }
 }
