@@ -1,4 +1,4 @@
-"""The figures of paper 003 in its own axes: rates in Gb/s and queues in frames over time in s."""
+"""The figures of the paper in its own axes: rates in Gb/s and queues in frames over time in s."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What paper 003 alone takes from a run: who starves, who hears how much, and the queue that each flow meets.
+"""The metrics of this paper alone: who starves, who gets how much feedback, and the queue that each flow meets.
 
 A seed counts as good if flow 1 gets at least GOOD of the mean of the other flows after the warm-up. The metrics with
 ``starved_only`` are of the seeds that are not, as the paper's figures 5 and 6 and table III are; others have no value.

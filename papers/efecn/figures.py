@@ -1,4 +1,4 @@
-"""The figures of paper 001 in its own axes: source rates in Gb/s and the core queue in KB, over time in ms."""
+"""The figures of the paper in its own axes: source rates in Gb/s and the core queue in KB, over time in ms."""
 
 from collections.abc import Mapping
 from statistics import median_low

@@ -1,4 +1,4 @@
-"""What only paper 001 takes from a run: when all sources are fair at once, what control frames cost, who is limited."""
+"""The metrics of this paper alone: when all sources are fair at once, the cost of control frames, limited sources."""
 
 from collections.abc import Sequence
 from itertools import pairwise

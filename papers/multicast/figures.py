@@ -1,4 +1,4 @@
-"""The figures of paper 000 in its own axes: CR over time, and what each scheme gives at Qeq of 25, 50 and 75 frames.
+"""The figures of the paper in its own axes: CR over time, and the result of each scheme at Qeq of 25, 50 and 75 frames.
 
 Bars are means over 20 seeds, lines reach from the least to the greatest seed; diamonds are numbers of the paper's text.
 """

@@ -1,4 +1,4 @@
-"""What paper 000 alone takes from a run: rates over all sources, queues in frames, shares in percent, and who is mute.
+"""The metrics of this paper alone: rates over all sources, queues in frames, shares in percent, and silenced queues.
 
 Where the paper shows one value for six sources or for two queues, it is their mean here.
 """

@@ -1,4 +1,4 @@
-"""The figures of paper 002 in its own axes, queue size and utilisation over time, and what it does not show."""
+"""The figures of the paper in its own axes, queue size and utilisation over time, and some that it does not show."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any

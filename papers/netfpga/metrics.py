@@ -1,4 +1,4 @@
-"""What paper 002 alone takes from a run: the one queue and its link, period by period.
+"""The metrics of this paper alone: the one queue and its link, period by period.
 
 The service rate falls at DROP_S and returns at RISE_S. Three periods are at rest (``before``, ``low``, ``after``: from
 half a second after the start, from a second after each change on), two are the seconds after the changes (``drop``,

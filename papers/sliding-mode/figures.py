@@ -1,4 +1,4 @@
-"""The figures of paper 004 in its own axes: queue in KB over time in s, sampled every millisecond; rates in Mb/s."""
+"""The figures of the paper in its own axes: queue in KB over time in s, sampled every millisecond; rates in Mb/s."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What paper 004 alone takes from a run: how soon a queue rests, which states it visits, what messages say.
+"""The metrics of this paper alone: how soon a queue settles, which states it visits, the contents of messages.
 
 The paper samples the queue every millisecond, and so does its profile; all of this is of such samples. How far a queue
 oscillates is the standard deviation of its samples, `queue_std_octets`, from 0.3 s after a change of the traffic: what

@@ -1,4 +1,4 @@
-"""Paper 003: the runnable example has the network of the paper's experiment, and its own metrics count right."""
+"""Matsushima et al. 2014: the example has the network of the paper's experiment, and its own metrics count right."""
 
 import tomllib
 from typing import Any

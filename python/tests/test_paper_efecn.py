@@ -1,4 +1,4 @@
-"""Paper 001: the runnable example has the network of the paper's experiment, and its own metrics count right."""
+"""So-In et al. 2008: the example has the network of the paper's experiment, and its own metrics count right."""
 
 import tomllib
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Paper 000: the example is the network of the paper's star, so is the longer star, and its own metrics count right."""
+"""Mliki et al. 2016: both examples are the network of the paper's star, and its own metrics count right."""
 
 import math
 import tomllib

@@ -1,4 +1,4 @@
-"""Paper 002: the runnable examples have the network of the paper's experiments, and its own metrics count right."""
+"""Kabbani and Yasuda 2010: the examples have the network of the paper's experiments, and the metrics count right."""
 
 import tomllib
 from typing import TYPE_CHECKING, Any

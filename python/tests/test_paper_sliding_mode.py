@@ -1,4 +1,4 @@
-"""Paper 004: its own metrics, on samples of a queue that are written down here."""
+"""Jiang et al. 2015: its own metrics, on samples of a queue that are written down here."""
 
 from collections.abc import Callable
 from typing import Any

@@ -73,12 +73,12 @@ def over_seeds(seeds: Iterable[int], once: Callable[[int], T]) -> list[T]:
         return list(pool.map(once, seeds))
 
 
-# Paper 001: four sources of 10 Gb/s start at 5 ms into one port, two of them end at 80 ms.
+# So-In et al. 2008: four sources of 10 Gb/s start at 5 ms into one port, two of them end at 80 ms.
 
 
 @cache
 def four_sources(scheme: str) -> list[Run]:
-    """Return twelve seeds of paper 001's experiment."""
+    """Return twelve seeds of So-In et al.'s experiment."""
     return over_seeds(range(1, 13), lambda seed: run(load("four-sources"), "CS->DU", seed, scheme))
 
 
@@ -124,7 +124,7 @@ def test_without_control_the_queue_is_full() -> None:
     assert min(outcome.mean_queue_octets(0.025, 0.080) for outcome in four_sources("none")) > 140_000
 
 
-# Paper 003: one flow crosses three bottlenecks, each shared with a flow of its own.
+# Matsushima et al. 2014: one flow crosses three bottlenecks, each shared with a flow of its own.
 
 
 @cache
@@ -152,7 +152,7 @@ def test_both_parts_together_give_the_long_flow_its_share() -> None:
     assert sum(r >= 0.8 for r in long_flows_share("qcn-bs-adaptive")) >= 28
 
 
-# Paper 000: six sources send to the same two receivers.
+# Mliki et al. 2016: six sources send to the same two receivers.
 
 
 @cache
@@ -191,7 +191,8 @@ def test_at_a_high_set_point_the_representative_locks_up() -> None:
         assert max(flow["mean_rate_bps"] for flow in free["flows"]) < 0.5e9
 
 
-# Paper 004: two controlled sources on a dumbbell of 1 Gb/s, from 2 s on with traffic that nothing controls beside them.
+# Jiang et al. 2015: two controlled sources on a dumbbell of 1 Gb/s, from 2 s on with traffic that nothing controls
+# beside them.
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Theorems 1 to 3 of paper 004 follow from its equations of motion, and a sign changed in any of them is found out."""
+"""Theorems 1 to 3 of Jiang et al. 2015 follow from its equations of motion; a changed sign in any of them is found."""
 
 import ast
 from collections.abc import Iterator

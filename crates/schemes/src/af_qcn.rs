@@ -10,9 +10,10 @@
 //!              Fb = (1 - alpha) Fb_QCN + alpha Fb_AF  --->  QCN's reaction point
 //! ```
 //!
-//! Source: Kabbani, Alizadeh, Yasuda, Pan, Prabhakar, "AF-QCN" (HotI 2010), as papers 000 and 004 cite it; its text was not
-//! at hand, the formulas are those of summaries. How arrivals are estimated is [`flow_table`](crate::parts::flow_table)'s
-//! reading. Whether a flow may be told to slow down while its queue is not congested is an option.
+//! Source: Kabbani, Alizadeh, Yasuda, Pan, Prabhakar, "AF-QCN" (HotI 2010), as Mliki et al. 2016 and Jiang et al. 2015
+//! cite it; its text was not at hand, the formulas are those of summaries. How arrivals are estimated is
+//! [`flow_table`](crate::parts::flow_table)'s reading. Whether a flow may be told to slow down while its queue is not
+//! congested is an option.
 
 use crate::info::values::{choice, real, switch};
 use crate::info::{Info, Signals, choice, parameters};
@@ -63,7 +64,7 @@ impl Scheme for AfQcn {
     const INFO: Info = Info {
         name: "af-qcn",
         title: "Approximately Fair QCN",
-        source: "Kabbani, Alizadeh, Yasuda, Pan, Prabhakar: AF-QCN (HotI 2010), cited by papers 000 and 004",
+        source: "Kabbani, Alizadeh, Yasuda, Pan, Prabhakar: AF-QCN (HotI 2010), cited by Mliki et al. 2016 and Jiang et al. 2015",
         description: "QCN whose switches estimate what each flow sends and add its excess over a weighted fair share to |Fb|.",
         parameters: Config::PARAMETERS,
         profiles: &[PAN_10G],

@@ -15,8 +15,8 @@
 //!
 //! The options BCN-MAX, BCN(0,0), drift and over-sampling are switches of [`Ecm`], each for itself.
 //!
-//! Sources: paper 001, sections 2 and 5.1 (the options, table 2); paper 004, equation (2) (the rate law). Where the
-//! papers say nothing, the parameter's source is "option".
+//! Sources: So-In et al. 2008, sections 2 and 5.1 (the options, table 2); Jiang et al. 2015, equation (2) (the rate
+//! law). Where the papers say nothing, the parameter's source is "option".
 
 use crate::info::values::{octets, switch};
 use crate::info::{Info, Profile, Signals};
@@ -33,7 +33,7 @@ pub struct BackwardCongestionNotification;
 
 const PROFILES: &[Profile] = &[Profile {
     name: "paper-efecn",
-    description: "Paper 001, table 2, at 10 Gb/s: BCN-MAX at 2 Qeq, over-sampling above Qsc, drift (its section 6).",
+    description: "So-In et al. 2008, table 2, at 10 Gb/s: BCN-MAX at 2 Qeq, over-sampling above Qsc, drift (its section 6).",
     settings: &[
         ("q_eq", octets(24_000)),
         ("q_sc", octets(120_000)),
@@ -47,7 +47,7 @@ impl Scheme for BackwardCongestionNotification {
     const INFO: Info = Info {
         name: "bcn",
         title: "Backward Congestion Notification (ECM)",
-        source: "Bergamasco's proposal to IEEE 802.1Qau as paper 001 (E-FECN) describes and measures it",
+        source: "Bergamasco's proposal to IEEE 802.1Qau as So-In et al. 2008 (E-FECN) describe and measure it",
         description: "Switches sample frames and send their sources signed feedback; limited sources tag their frames, and \
                       only the congestion point that limits a source raises its rate.",
         parameters: Ecm::PARAMETERS,

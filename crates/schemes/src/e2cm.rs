@@ -1,8 +1,8 @@
 //! E2CM, Extended Ethernet Congestion Management: a reconstruction.
 //!
-//! Paper 001 names what the scheme adds to ECM (BCN): continuous probing, forward latency timed by the source's own
-//! clock, per-flow load counted at the source, faster recovery. Its constants and messages are not at hand. This is the
-//! simplest machine that has these four and nothing else; its results stand for no publication.
+//! So-In et al. 2008 name what the scheme adds to ECM (BCN): continuous probing, forward latency timed by the source's
+//! own clock, per-flow load counted at the source, faster recovery. Its constants and messages are not at hand. This is
+//! the simplest machine that has these four and nothing else; its results stand for no publication.
 //!
 //! ```text
 //!   ECM as in parts::ecm, and while there is a limiter, every `probe_interval`:
@@ -19,7 +19,7 @@
 //! *Uses its rate*: since the last probe it has sent at least half of what it was allowed. A multicast flow's probe comes
 //! back from each destination; each of these counts for itself.
 //!
-//! Source: paper 001, section 2 (Gusat's and Minkenberg's E²CM).
+//! Source: So-In et al. 2008, section 2 (Gusat's and Minkenberg's E²CM).
 
 use crate::info::values::{count, mbps, us};
 use crate::info::{Info, Profile, Signals, parameters};
@@ -108,7 +108,7 @@ impl Scheme for ExtendedEcm {
     const INFO: Info = Info {
         name: "e2cm",
         title: "Extended Ethernet Congestion Management (reconstruction)",
-        source: "a reconstruction from what paper 001, section 2, says of E²CM; no published results to hold it to",
+        source: "a reconstruction from what So-In et al. 2008, section 2, say of E²CM; no published results to hold it to",
         description: "Reconstruction: ECM whose limited sources also probe their path, time the probe's round trip, and \
                       recover faster while it shows no queue.",
         parameters: Config::PARAMETERS,

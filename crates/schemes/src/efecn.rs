@@ -10,7 +10,8 @@
 //!   probe leaves: rate = min(rate, r) ==> reflected ==> regulator's rate = probe's rate; at line rate none
 //! ```
 //!
-//! Source: paper 001, section 4. What it shares with FECN are the same parts: see `parts::explicit_rate`, `parts::regulators`.
+//! Source: So-In et al. 2008, section 4. What it shares with FECN are the same parts: see `parts::explicit_rate`,
+//! `parts::regulators`.
 
 use alloc::vec::Vec;
 
@@ -42,14 +43,14 @@ parameters! {
     /// E-FECN's parameters.
     pub struct Config {
         ..rates: ExplicitRate;
-        q_sc: Threshold = octets(120_000), octets(64) => octets(1_000_000_000), at_least q_eq; "paper 001 table 2, Qsc", "Severe congestion: above this queue length BCN(0,0) is sent.";
-        bcn_00_rule: Bcn00Rule = choice("per-frame"); "paper 001 section 4 does not say", "How often BCN(0,0) goes to a source: for each frame above Qsc, or once until the queue is back.";
+        q_sc: Threshold = octets(120_000), octets(64) => octets(1_000_000_000), at_least q_eq; "So-In et al. 2008 table 2, Qsc", "Severe congestion: above this queue length BCN(0,0) is sent.";
+        bcn_00_rule: Bcn00Rule = choice("per-frame"); "So-In et al. 2008 section 4 does not say", "How often BCN(0,0) goes to a source: for each frame above Qsc, or once until the queue is back.";
     }
 }
 
 const PROFILES: &[Profile] = &[Profile {
     name: "paper-efecn",
-    description: "Paper 001, table 2, at 10 Gb/s: Qeq 24 000 and Qsc 120 000 octets, Rmin 500 Mb/s.",
+    description: "So-In et al. 2008, table 2, at 10 Gb/s: Qeq 24 000 and Qsc 120 000 octets, Rmin 500 Mb/s.",
     settings: &[("q_eq", octets(24_000)), ("q_sc", octets(120_000))],
 }];
 
@@ -98,7 +99,7 @@ impl Scheme for EnhancedForwardExplicitRate {
     const INFO: Info = Info {
         name: "efecn",
         title: "Enhanced Forward Explicit Congestion Notification",
-        source: "paper 001 (So-In, Jain, Jiang: E-FECN), section 4",
+        source: "So-In et al. 2008 (E-FECN), section 4",
         description: "FECN whose sources start at line rate; a switch under severe congestion sends them back to a low rate \
                       with BCN(0,0), and probes raise them from there.",
         parameters: Config::PARAMETERS,

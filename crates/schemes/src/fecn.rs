@@ -14,7 +14,7 @@
 //!
 //! Sources start at C/N0: slow start with N0 = 20, fast start with N0 = 1.
 //!
-//! Sources: paper 001, sections 2 to 5; the FECN pseudo-code as reposted.
+//! Sources: So-In et al. 2008, sections 2 to 5; the FECN pseudo-code as reposted.
 
 use crate::info::values::count;
 use crate::info::{Info, Profile, Signals, parameters};
@@ -34,13 +34,13 @@ parameters! {
     /// FECN's parameters.
     pub struct Config {
         ..rates: ExplicitRate;
-        n0: u32 = count(20), count(1) => count(1_000_000); "paper 001 section 5.1, N0", "Sources and switches begin with C/N0: 20 for slow start, 1 for fast start.";
+        n0: u32 = count(20), count(1) => count(1_000_000); "So-In et al. 2008 section 5.1, N0", "Sources and switches begin with C/N0: 20 for slow start, 1 for fast start.";
     }
 }
 
 const PROFILES: &[Profile] = &[Profile {
     name: "paper-efecn",
-    description: "Paper 001, table 2, at 10 Gb/s: fast start (N0 = 1).",
+    description: "So-In et al. 2008, table 2, at 10 Gb/s: fast start (N0 = 1).",
     settings: &[("n0", count(1))],
 }];
 
@@ -48,7 +48,7 @@ impl Scheme for ForwardExplicitRate {
     const INFO: Info = Info {
         name: "fecn",
         title: "Forward Explicit Congestion Notification",
-        source: "Jain's proposal to IEEE 802.1Qau as paper 001 (E-FECN) describes and measures it",
+        source: "Jain's proposal to IEEE 802.1Qau as So-In et al. 2008 (E-FECN) describe and measure it",
         description: "Sources probe their path every millisecond; switches measure their load and write the rate that they \
                       allow into the probe; the destination returns it.",
         parameters: Config::PARAMETERS,

@@ -13,8 +13,9 @@
 //!     +--------- Cnm { fb, q_off, q_delta } ------> (parts::rate_calculator draws its phases)
 //! ```
 //!
-//! Sources: paper 002 (the algorithm and its hardware), papers 000, 003, 004 (variants), IEEE8021-CN-MIB (constants),
-//! R. Pan's pseudo-code ("Pan"). Where they disagree, each reading is a parameter; the default is the pseudo-code's.
+//! Sources: Kabbani and Yasuda 2010 (the algorithm and its hardware), Mliki et al. 2016, Matsushima et al. 2014, Jiang
+//! et al. 2015 (variants), IEEE8021-CN-MIB (constants), R. Pan's pseudo-code ("Pan"). Where they disagree, each reading
+//! is a parameter; the default is the pseudo-code's.
 
 use crate::Scheme;
 use crate::info::values::{choice, count, kbps, mbps, octets, real, switch, us};
@@ -58,10 +59,10 @@ pub const PAN_10G: Profile = Profile {
     settings: &[("q_eq", octets(33_000))],
 };
 
-/// What paper 000 has in common for QCN and its multicast variant.
+/// What Mliki et al. 2016 have in common for QCN and its multicast variant.
 pub const PAPER_MULTICAST: Profile = Profile {
     name: "paper-multicast",
-    description: "Paper 000 at 1 Gb/s: sampling probability rises from 1 % to 50 % with |Fb|, timer 10 ms, no EFR, no TRR.",
+    description: "Mliki et al. 2016 at 1 Gb/s: sampling probability rises from 1 % to 50 % with |Fb|, timer 10 ms, no EFR, no TRR.",
     settings: &[
         ("q_eq", octets(37_500)),
         ("sampling", choice("probability")),
@@ -76,10 +77,10 @@ pub const PAPER_MULTICAST: Profile = Profile {
     ],
 };
 
-/// What paper 003 has in common for QCN and its variants.
+/// What Matsushima et al. 2014 have in common for QCN and its variants.
 pub const PAPER_BOTTLENECK: Profile = Profile {
     name: "paper-bottleneck",
-    description: "Paper 003 at 10 Gb/s: Qeq of 22 frames, Active Increase from the fifth cycle, HAI without multiplier.",
+    description: "Matsushima et al. 2014 at 10 Gb/s: Qeq of 22 frames, Active Increase from the fifth cycle, HAI without multiplier.",
     settings: &[
         ("q_eq", octets(33_000)),
         ("fr_cycles", choice("threshold-less-one")),
@@ -118,7 +119,7 @@ const PROFILES: &[Profile] = &[
     PAPER_MULTICAST,
     Profile {
         name: "paper-netfpga",
-        description: "Paper 002 at 1 Gb/s: table 2, timer 25 ms, permanent limiters of 0.5 Mb/s granularity.",
+        description: "Kabbani and Yasuda 2010 at 1 Gb/s: table 2, timer 25 ms, permanent limiters of 0.5 Mb/s granularity.",
         settings: &[
             ("q_eq", octets(33_000)),
             ("rpg_time_reset", us(25_000)),
@@ -136,7 +137,7 @@ const PROFILES: &[Profile] = &[
     PAPER_BOTTLENECK,
     Profile {
         name: "paper-sliding-mode",
-        description: "Paper 004 at 1 Gb/s: one frame in a hundred drawn, unquantised Fb, decrease, FR and AI alone.",
+        description: "Jiang et al. 2015 at 1 Gb/s: one frame in a hundred drawn, unquantised Fb, decrease, FR and AI alone.",
         settings: &[
             ("q_eq", octets(64_000)),
             ("quantise", choice("none")),
@@ -157,7 +158,7 @@ impl Scheme for Qcn {
     const INFO: Info = Info {
         name: "qcn",
         title: "Quantized Congestion Notification",
-        source: "IEEE 802.1Qau-2010; paper 002 (Kabbani, Yasuda: QCN on NetFPGA)",
+        source: "IEEE 802.1Qau-2010; Kabbani and Yasuda 2010 (QCN on NetFPGA)",
         description: "Switches sample frames and send the source |Fb| in six bits; sources cut their rate and recover it by \
                       byte counter and timer.",
         parameters: Config::PARAMETERS,

@@ -4,7 +4,7 @@
 //! `BC_LIMIT = K CR` bits: all flows recover equally often, while fast ones are sampled more often. Congestion points and
 //! all other rules are QCN's.
 //!
-//! Source: paper 003 (Matsushima, Tanisawa, Yamamoto), section III.A, equation (5) and algorithm 1.
+//! Source: Matsushima et al. 2014, section III.A, equation (5) and algorithm 1.
 
 use crate::Scheme;
 use crate::info::values::{switch, us};
@@ -24,8 +24,8 @@ pub struct QcnAdaptive;
 parameters! {
     /// Byte-counter cycles of the same time at every rate.
     pub struct AdaptiveParameters {
-        k: Duration = us(240), us(1) => us(1_000_000); "paper 003 eq. (5): K = 2.4e-4, BC_LIMIT and CR in bits", "K: a cycle of the byte counter has as many octets as the current rate carries in this time (150 KB at 5 Gb/s).";
-        halve_adaptive: bool = switch(true); "option; paper 003 algorithm 1 prints none", "Cycles of K CR are halved where cycle_halving says so; otherwise never.";
+        k: Duration = us(240), us(1) => us(1_000_000); "Matsushima et al. 2014 eq. (5): K = 2.4e-4, BC_LIMIT and CR in bits", "K: a cycle of the byte counter has as many octets as the current rate carries in this time (150 KB at 5 Gb/s).";
+        halve_adaptive: bool = switch(true); "option; Matsushima et al. 2014 algorithm 1 prints none", "Cycles of K CR are halved where cycle_halving says so; otherwise never.";
     }
 }
 
@@ -77,14 +77,14 @@ impl Scheme for QcnAdaptive {
     const INFO: Info = Info {
         name: "qcn-adaptive",
         title: "QCN with Adaptive BC_LIMIT",
-        source: "paper 003 (Matsushima, Tanisawa, Yamamoto: Fairness of multiple-bottleneck flows)",
+        source: "Matsushima et al. 2014 (fairness of multiple-bottleneck flows)",
         description: "QCN whose byte-counter cycles grow with the current rate, so that all flows recover equally often.",
         parameters: Config::PARAMETERS,
         profiles: &[
             PAN_10G,
             Profile {
                 name: PAPER_BOTTLENECK.name,
-                description: "Paper 003 at 10 Gb/s: Qeq of 22 frames, cycles of 240 us.",
+                description: "Matsushima et al. 2014 at 10 Gb/s: Qeq of 22 frames, cycles of 240 us.",
                 settings: PAPER_BOTTLENECK.settings,
             },
         ],

@@ -4,8 +4,8 @@
 //! long flows too much. QCN/BS keeps rate, counters and timer for each switch that complains; the least of the rates is
 //! the flow's. Congestion points are QCN's. [`limiter_table`](crate::parts::limiter_table) draws the reaction point.
 //!
-//! Source: paper 003 (Matsushima, Tanisawa, Yamamoto), section II.B and algorithm 1. It leaves open how long an entry
-//! lives, and what happens in a full table; each is an option or a rule stated there.
+//! Source: Matsushima et al. 2014, section II.B and algorithm 1. It leaves open how
+//! long an entry lives, and what happens in a full table; each is an option or a rule stated there.
 
 use crate::Scheme;
 use crate::info::{Info, Profile, Signals, parameters};
@@ -47,14 +47,14 @@ impl Scheme for QcnBs {
     const INFO: Info = Info {
         name: "qcn-bs",
         title: "QCN with Bottleneck Selection",
-        source: "paper 003 (Matsushima, Tanisawa, Yamamoto: Fairness of multiple-bottleneck flows)",
+        source: "Matsushima et al. 2014 (fairness of multiple-bottleneck flows)",
         description: "QCN whose sources keep a rate for each congested switch and send at the least of them.",
         parameters: Config::PARAMETERS,
         profiles: &[
             PAN_10G,
             Profile {
                 name: PAPER_BOTTLENECK.name,
-                description: "Paper 003 at 10 Gb/s: Qeq of 22 frames, an entry for each switch, decreased when it is made.",
+                description: "Matsushima et al. 2014 at 10 Gb/s: Qeq of 22 frames, an entry for each switch, decreased when it is made.",
                 settings: PAPER_BOTTLENECK.settings,
             },
         ],

@@ -5,7 +5,7 @@
 //! unfair split; Adaptive BC_LIMIT takes that away. Nothing here is new: the table is that of
 //! [`qcn_bs`](crate::qcn_bs), the cycle that of [`qcn_adaptive`](crate::qcn_adaptive).
 //!
-//! Source: paper 003 (Matsushima, Tanisawa, Yamamoto), section III.B, algorithm 1.
+//! Source: Matsushima et al. 2014, section III.B, algorithm 1.
 
 use crate::Scheme;
 use crate::info::{Info, Profile, Signals, parameters};
@@ -48,14 +48,14 @@ impl Scheme for QcnBsAdaptive {
     const INFO: Info = Info {
         name: "qcn-bs-adaptive",
         title: "QCN/BS integrated with Adaptive BC_LIMIT",
-        source: "paper 003 (Matsushima, Tanisawa, Yamamoto: Fairness of multiple-bottleneck flows)",
+        source: "Matsushima et al. 2014 (fairness of multiple-bottleneck flows)",
         description: "QCN whose sources keep a rate for each congested switch, each recovering at the same pace at every rate.",
         parameters: Config::PARAMETERS,
         profiles: &[
             PAN_10G,
             Profile {
                 name: PAPER_BOTTLENECK.name,
-                description: "Paper 003 at 10 Gb/s: Qeq of 22 frames, an entry for each switch, cycles of 240 us.",
+                description: "Matsushima et al. 2014 at 10 Gb/s: Qeq of 22 frames, an entry for each switch, cycles of 240 us.",
                 settings: PAPER_BOTTLENECK.settings,
             },
         ],

@@ -13,10 +13,11 @@
 //!     F^ = 63: F^ = 0           Cnm { |Fb|, CPID }
 //! ```
 //!
-//! Source: paper 000, section 3, algorithms 1 and 2. Values are compared in six bits. Nothing but 63 lowers F^, so a large
-//! one mutes all milder congestion for as long as the rate limiter lives: see the test of the lock-up below. What the paper
-//! leaves open is answered so: frames carry the CPID beside F^ (their length is the same); where two queues tie, `tie` says
-//! who answers; and a rate limiter that is removed (the paper has permanent ones) takes F^ with it.
+//! Source: Mliki et al. 2016, section 3, algorithms 1 and 2. Values are compared in six bits. Nothing but 63 lowers F^,
+//! so a large one mutes all milder congestion for as long as the rate limiter lives: see the test of the lock-up below.
+//! What the paper leaves open is answered so: frames carry the CPID beside F^ (their length is the same); where two
+//! queues tie, `tie` says who answers; and a rate limiter that is removed (the paper has permanent ones) takes F^ with
+//! it.
 
 use crate::info::values::choice;
 use crate::info::{Info, Signals, choice, parameters};
@@ -38,9 +39,9 @@ pub struct QcnMulticast;
 choice! {
     /// Who answers a frame whose F^ is as large as the |Fb| of the queue.
     pub enum Tie {
-        /// The queue whose CPID the frame carries. (Paper 000, section 4)
+        /// The queue whose CPID the frame carries. (Mliki et al. 2016, section 4)
         Cpid = "cpid",
-        /// Every queue. (Paper 000, algorithm 2 alone)
+        /// Every queue. (Mliki et al. 2016, algorithm 2 alone)
         All = "all",
     }
 }
@@ -49,7 +50,7 @@ parameters! {
     /// The parameters of enhanced QCN for multicast.
     pub struct Config {
         ..qcn: qcn::Config;
-        tie: Tie = choice("cpid"); "paper 000 section 4; algorithm 2", "Who answers where |Fb| equals the saved value: the queue that sent the saved value, or every queue.";
+        tie: Tie = choice("cpid"); "Mliki et al. 2016 section 4; algorithm 2", "Who answers where |Fb| equals the saved value: the queue that sent the saved value, or every queue.";
     }
 }
 
@@ -66,7 +67,7 @@ impl Scheme for QcnMulticast {
     const INFO: Info = Info {
         name: "qcn-multicast",
         title: "Enhanced QCN for multicast",
-        source: "paper 000, algorithms 1 and 2",
+        source: "Mliki et al. 2016, algorithms 1 and 2",
         description: "QCN for multicast trees: data frames carry the largest |Fb| heard, and only the queue that is at least as \
                       congested answers.",
         parameters: Config::PARAMETERS,

@@ -1,4 +1,4 @@
-//! SMCC, Sliding Mode Congestion Control (paper 004).
+//! SMCC, Sliding Mode Congestion Control (Jiang et al. 2015).
 //!
 //! A congestion point samples frames and always answers: the queue's offset from its target and its growth since the
 //! sample before, separately and with their signs. The reaction point needs no counter, no timer and no phase: the two
@@ -97,24 +97,24 @@ choice! {
 parameters! {
     /// SMCC's parameters.
     pub struct Config {
-        q0: Threshold = octets(64_000), octets(100) => octets(2_147_483_647); "paper 004 section 5.2", "Target of the queue length, q0.";
-        sampling: Even = choice("count"); "option; paper 004 section 2.2 says \"periodically with probability p\"", "Whether every n-th frame is sampled or each frame with a probability.";
-        sample_count: u32 = count(100), count(1) => count(1_000_000_000); "paper 004 (p = 0.01)", "Frames from one sample to the next.", when sampling = "count";
-        sample_probability: f64 = real(0.01), real(0.0) => real(1.0); "paper 004 (p = 0.01)", "Probability of a sample.", when sampling = "probability";
+        q0: Threshold = octets(64_000), octets(100) => octets(2_147_483_647); "Jiang et al. 2015 section 5.2", "Target of the queue length, q0.";
+        sampling: Even = choice("count"); "option; Jiang et al. 2015 section 2.2 says \"periodically with probability p\"", "Whether every n-th frame is sampled or each frame with a probability.";
+        sample_count: u32 = count(100), count(1) => count(1_000_000_000); "Jiang et al. 2015 (p = 0.01)", "Frames from one sample to the next.", when sampling = "count";
+        sample_probability: f64 = real(0.01), real(0.0) => real(1.0); "Jiang et al. 2015 (p = 0.01)", "Probability of a sample.", when sampling = "probability";
         sample_jitter: f64 = real(0.0), real(0.0) => real(0.99); "option; BCN and QCN have 0.15", "Spread of the counted intervals (0.15 for ±15 %). At 0 a count can keep step with periodic traffic, and then samples some sources more often than others.", when sampling = "count";
         first_interval: FirstInterval = choice("whole"); "option", "How long the first counted interval of a congestion point is.", when sampling = "count";
         sample_dropped: bool = switch(true); "option", "Frames that the full queue refuses count for sampling.";
-        ra: BitRate = mbps(256), kbps(1) => mbps(1_000_000); "paper 004 section 5.4, Ra and Rlarge", "Change of the rate in state A when the offset is ra_at; this sets alpha (with two stages the larger alpha).";
+        ra: BitRate = mbps(256), kbps(1) => mbps(1_000_000); "Jiang et al. 2015 section 5.4, Ra and Rlarge", "Change of the rate in state A when the offset is ra_at; this sets alpha (with two stages the larger alpha).";
         ra_at: Octets = octets(64_000), octets(64) => octets(1_000_000_000); "option; the largest offset with q0 64 KB and a buffer of 128 KB", "Offset at which the change is ra.";
-        two_stage: bool = switch(false); "paper 004 section 4.4", "Two values of alpha: the larger while the queue changes fast.";
-        ra_small: BitRate = mbps(128), kbps(1) => mbps(1_000_000); "paper 004 section 5.4, Rsmall", "Change of the rate in state A when the offset is ra_at and the queue changes by t1 or less.", when two_stage = true;
-        t1: Octets = octets(8_000), octets(0) => octets(1_000_000_000); "paper 004 section 5.4, T1", "A change of the queue by more, up or down, calls for the larger alpha.", when two_stage = true;
-        rb: BitRate = mbps(64), kbps(1) => mbps(1_000_000); "paper 004 section 5.4, Rb", "Change of the rate in state B when the growth is rb_at; this sets beta.";
+        two_stage: bool = switch(false); "Jiang et al. 2015 section 4.4", "Two values of alpha: the larger while the queue changes fast.";
+        ra_small: BitRate = mbps(128), kbps(1) => mbps(1_000_000); "Jiang et al. 2015 section 5.4, Rsmall", "Change of the rate in state A when the offset is ra_at and the queue changes by t1 or less.", when two_stage = true;
+        t1: Octets = octets(8_000), octets(0) => octets(1_000_000_000); "Jiang et al. 2015 section 5.4, T1", "A change of the queue by more, up or down, calls for the larger alpha.", when two_stage = true;
+        rb: BitRate = mbps(64), kbps(1) => mbps(1_000_000); "Jiang et al. 2015 section 5.4, Rb", "Change of the rate in state B when the growth is rb_at; this sets beta.";
         rb_at: Octets = octets(16_000), octets(64) => octets(1_000_000_000); "option; 8 to 16 KB fit the figures", "Growth at which the change is rb.";
-        hold_change: bool = switch(false); "option; \"the maximum amount of the rate adjustment\", paper 004 section 5.2", "A change is never larger than ra and rb, whatever offset and growth.";
-        delta_zero: DeltaZero = choice("state-a"); "option; paper 004 section 5.1", "The state when the queue has not changed.";
-        offset_zero: OffsetZero = choice("sign-bit"); "option; paper 004 section 5.1", "What a notice of a queue exactly at its target does.";
-        increase_to: IncreaseTo = choice("all"); "option; paper 004 section 2.2", "Whom a congestion point asks to raise the rate.";
+        hold_change: bool = switch(false); "option; \"the maximum amount of the rate adjustment\", Jiang et al. 2015 section 5.2", "A change is never larger than ra and rb, whatever offset and growth.";
+        delta_zero: DeltaZero = choice("state-a"); "option; Jiang et al. 2015 section 5.1", "The state when the queue has not changed.";
+        offset_zero: OffsetZero = choice("sign-bit"); "option; Jiang et al. 2015 section 5.1", "What a notice of a queue exactly at its target does.";
+        increase_to: IncreaseTo = choice("all"); "option; Jiang et al. 2015 section 2.2", "Whom a congestion point asks to raise the rate.";
         increase_from: IncreaseFrom = choice("bound"); "option; BCN's rule", "Whose notices raise the rate.";
         bind_on: BindOn = choice("above-target"); "option", "Which notices bind the limiter to their congestion point.";
         min_rate: BitRate = mbps(10), kbps(1) => mbps(1_000_000), at_most line; "option", "Least rate.";
@@ -124,12 +124,12 @@ parameters! {
 const PROFILES: &[Profile] = &[
     Profile {
         name: "paper-sliding-mode",
-        description: "Paper 004 at 1 Gb/s with one value of alpha: Ra 256 Mb/s, Rb 64 Mb/s, target 64 KB of a buffer of 128 KB.",
+        description: "Jiang et al. 2015 at 1 Gb/s with one value of alpha: Ra 256 Mb/s, Rb 64 Mb/s, target 64 KB of a buffer of 128 KB.",
         settings: &[("q0", octets(64_000)), ("ra", mbps(256)), ("rb", mbps(64)), ("two_stage", switch(false))],
     },
     Profile {
         name: "two-stage",
-        description: "What paper 004 recommends at 1 Gb/s: Ra 256 and 128 Mb/s, T1 8 KB, Rb 64 Mb/s.",
+        description: "What Jiang et al. 2015 recommend at 1 Gb/s: Ra 256 and 128 Mb/s, T1 8 KB, Rb 64 Mb/s.",
         settings: &[
             ("two_stage", switch(true)),
             ("ra", mbps(256)),
@@ -140,7 +140,7 @@ const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "dealbreaker",
-        description: "The readings under which paper 004's figure 15 shows a rest at 48 KB with Ra 64 Mb/s; they starve \
+        description: "The readings under which Jiang et al.'s figure 15 shows a rest at 48 KB with Ra 64 Mb/s; they starve \
                       sources when little bandwidth is left.",
         settings: &[
             ("ra", mbps(64)),
@@ -203,7 +203,7 @@ impl Scheme for Smcc {
     const INFO: Info = Info {
         name: "smcc",
         title: "Sliding Mode Congestion Control",
-        source: "paper 004 (SMCC for data center Ethernet, with its NetFPGA implementation)",
+        source: "Jiang et al. 2015 (SMCC for data center Ethernet, with its NetFPGA implementation)",
         description: "Switches sample frames and send the source the queue's offset and growth; their signs choose which \
                       of the two changes the rate.",
         parameters: Config::PARAMETERS,

@@ -66,7 +66,7 @@ class Paper:
     folder: Path
     title: str
     source: str
-    """Short name of the paper, as parameters and documentation have it, such as ``paper 003``."""
+    """Short name of the paper, as parameters and documentation have it, such as ``Matsushima et al. 2014``."""
     profile: Profile
     experiments: dict[str, Path]
     figures: tuple[Figure, ...]

@@ -1,4 +1,4 @@
-"""Paper 004's figures 2 to 4 and 6 to 9, and its remark 2, redrawn from its equations.
+"""Figures 2 to 4 and 6 to 9 and remark 2 of Jiang et al. 2015, redrawn from its equations.
 
 The paper gives no numbers for them: it draws curves without scales. The gains here are round numbers that make the
 same shapes, in units in which the stiffness of the decrease is 1.

@@ -1,9 +1,9 @@
-"""Is SMCC fair because it is AIMD? What equation (25) makes of the ratio and of the difference of two rates.
+"""Is SMCC fair because it is AIMD? The effect of equation (25) on the ratio and on the difference of two rates.
 
-Section 4.2 of paper 004: with (13) in (25) the rate adjustment "involves both additive increase phase and multiple
-decrease phase", thus SMCC is fair by Chiu and Jain's analysis. That needs a decrease in proportion to a source's own
-rate, and an increase that does not depend on it. :func:`flow` writes out what (25) does to two sources; the signs of
-its parts say whether rates come together.
+Section 4.2 of Jiang et al. 2015: with (13) in (25) the rate adjustment "involves both additive increase phase and
+multiple decrease phase", thus SMCC is fair by Chiu and Jain's analysis. That needs a decrease in proportion to a
+source's own rate, and an increase that does not depend on it. :func:`flow` writes out the effect of (25) on two
+sources; the signs of its parts say whether rates come together.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The equations of motion of paper 004, without delay: (5), (10), (12) to (18), (26), (27).
+"""The equations of motion of Jiang et al. 2015, without delay: (5), (10), (12) to (18), (26), (27).
 
 Each is written once, for numbers, NumPy arrays and SymPy's symbols: phase portraits integrate these functions, and
 :mod:`penstock.theory.derivation` derives the theorems from them.

@@ -2,8 +2,8 @@
 
 A trajectory is integrated with SciPy's ``solve_ivp``, piece by piece: each piece follows one law, and ends where the
 state meets the switching line or an end of queue or rate. Where both laws lead to the line, it goes on along the line
-as Filippov has it: with that mean of both laws which stays on it. (Paper 004 cites Utkin's equivalent control, [16];
-for two laws, linear in the switch, both are the same.)
+as Filippov has it: with that mean of both laws which stays on it. (Jiang et al. 2015 cite Utkin's equivalent control,
+[16]; for two laws, linear in the switch, both are the same.)
 """
 
 from collections.abc import Callable

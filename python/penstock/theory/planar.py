@@ -1,4 +1,4 @@
-"""The planar models of paper 004: two laws, the line where they meet, and the limits of queue and rate.
+"""The planar models of Jiang et al. 2015: two laws, the line where they meet, and the limits of queue and rate.
 
 States are the paper's, x = q - q0 in frames and y = N r - C in frames/s (equation 16). Parameters are those of the
 fluid models in :mod:`penstock.theory.models`, which have what these leave out: delay, Active Increase, a target rate
@@ -311,7 +311,7 @@ def plane_of(
 
 
 def theorem_of(scheme: str) -> int | None:
-    """Return the number of paper 004's theorem on the sliding of a scheme; None if there is none."""
+    """Return the number of Jiang et al.'s theorem on the sliding of a scheme; None if there is none."""
     return _PLANES[scheme].theorem if scheme in _PLANES else None
 
 
@@ -322,7 +322,7 @@ def _of_scheme(given: Configuration, scheme: str) -> None:
 
 def _planeless(scheme: str) -> Unsuited:
     known = " and ".join(_PLANES)
-    return Unsuited(f"{scheme} has no planar model", f"the planar models are those of {known} (paper 004)")
+    return Unsuited(f"{scheme} has no planar model", f"the planar models are those of {known} (Jiang et al. 2015)")
 
 
 def _limits(fluid: FluidModel) -> Limits:

@@ -1,4 +1,4 @@
-"""Where SMCC comes to rest: the deal-breaker of remark 1 (paper 004, section 4.3).
+"""Where SMCC comes to rest: the deal-breaker of remark 1 (Jiang et al. 2015, section 4.3).
 
 Chatter between two points S and F of the phase plane, neither of them the target, asks for two balances at once: what
 the queue gains in state B it must lose in state A, and what the sum of rates gains in one it must lose in the other. In
@@ -50,7 +50,7 @@ def rest(given: Configuration) -> Rest:
         Unsuited: the scheme is not SMCC.
     """
     if given.scheme != Smcc.scheme:
-        raise Unsuited(f"{given.scheme} has no states A and B", "the deal-breaker is SMCC's (paper 004, remark 1)")
+        raise Unsuited(f"{given.scheme} has no states A and B", "the deal-breaker of Jiang et al. 2015 is SMCC's")
     model = Smcc.of(given)
     elsewhere: Place = "below" if model.zero_above == 1.0 else "anywhere"
     return Rest(

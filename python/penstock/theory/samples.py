@@ -6,8 +6,8 @@ since the sample before; after the delay the rate of the source changes whose fr
 with a rate of its own. When a sample comes and which source it strikes is the matter of
 :mod:`penstock.theory.strikes`: by chance where samples are drawn or their distances vary, by the phases of the sources
 where they are even. A sample that strikes other traffic's frame changes nothing. For SMCC this is equation (25) of
-paper 004 as it stands; (26) and (27) are its limit for samples that come often. QCN's sources change their rates at the
-ends of their cycles too.
+Jiang et al. 2015 as it stands; (26) and (27) are its limit for samples that come often. QCN's sources change their
+rates at the ends of their cycles too.
 
 FECN's switch has a clock in place of samples, and one rate for all: :func:`by_clock`.
 """

@@ -104,7 +104,7 @@ def verdict(
     if theorem is None:
         raise Unsuited(
             f"{given.scheme} has no theorem on sliding",
-            f"theorem 2 is on {QcnPlane.scheme}, theorem 3 on {SmccPlane.scheme} (paper 004)",
+            f"theorem 2 is on {QcnPlane.scheme}, theorem 3 on {SmccPlane.scheme} (Jiang et al. 2015)",
         )
     if theorem == 3:
         for what, value in (("offset", offset_octets), ("target rate", target_bps)):

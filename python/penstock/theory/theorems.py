@@ -1,4 +1,4 @@
-"""Theorems 1, 2 and 3 of paper 004 as plain formulas.
+"""Theorems 1, 2 and 3 of Jiang et al. 2015 as plain formulas.
 
 They hold for numbers, for NumPy arrays and for SymPy's symbols alike: the test suite derives each from the equations of
 motion with :mod:`penstock.theory.derivation`, and everything else in this package calls the same functions.

@@ -15,7 +15,7 @@
 //! always been the new switch's. So a notification never raises the rate, and a table of one
 //! entry is QCN's rate limiter.
 //!
-//! Source: paper 003, section II.B and algorithm 1.
+//! Source: Matsushima et al. 2014, section II.B and algorithm 1.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -30,7 +30,7 @@ use crate::{Allowance, Draw, Out, ReactionPoint, Release, Scheme, Var};
 choice! {
     /// What has an entry of its own.
     pub enum EntryKey {
-        /// A switch, by its MAC address. (Paper 003)
+        /// A switch, by its MAC address. (Matsushima et al. 2014)
         Switch = "switch",
         /// A queue, by its whole CPID.
         Queue = "queue",
@@ -40,7 +40,7 @@ choice! {
 choice! {
     /// Which notification makes an entry.
     pub enum EntryCreate {
-        /// Any. (Paper 003, algorithm 1)
+        /// Any. (Matsushima et al. 2014, algorithm 1)
         Any = "any",
         /// One whose queue is above the set point, as with QCN's limiter. (Pan)
         AboveSetPoint = "above-set-point",
@@ -52,7 +52,7 @@ choice! {
     pub enum BsFirst {
         /// Decreases it at once, from the line rate.
         CreateThenDecrease = "create-then-decrease",
-        /// Nothing more, as algorithm 1 of paper 003 is printed. Such an entry lives for one cycle.
+        /// Nothing more, as algorithm 1 of Matsushima et al. 2014 is printed. Such an entry lives for one cycle.
         CreateOnly = "create-only",
     }
 }
@@ -72,11 +72,11 @@ choice! {
 parameters! {
     /// The table of rate calculators.
     pub struct TableParameters {
-        entry_key: EntryKey = choice("switch"); "paper 003 section II.B", "What has an entry of its own: a switch, by its MAC address, or a queue, by its CPID.";
-        table_size: u32 = count(8), count(1) => count(1024); "option; unbounded in paper 003", "Entries of the table; when it is full, the fastest entry changes hands.";
-        entry_create: EntryCreate = choice("any"); "paper 003 algorithm 1; Pan", "Which notification makes an entry: any, or one whose queue is above the set point.";
-        bs_first: BsFirst = choice("create-then-decrease"); "paper 003 algorithm 1", "What the notification that makes an entry does to it: decreases it from the line rate, or nothing (as printed).";
-        entry_release: EntryRelease = choice("line-rate"); "option; not in paper 003", "What removes an entry.";
+        entry_key: EntryKey = choice("switch"); "Matsushima et al. 2014 section II.B", "What has an entry of its own: a switch, by its MAC address, or a queue, by its CPID.";
+        table_size: u32 = count(8), count(1) => count(1024); "option; unbounded in Matsushima et al. 2014", "Entries of the table; when it is full, the fastest entry changes hands.";
+        entry_create: EntryCreate = choice("any"); "Matsushima et al. 2014 algorithm 1; Pan", "Which notification makes an entry: any, or one whose queue is above the set point.";
+        bs_first: BsFirst = choice("create-then-decrease"); "Matsushima et al. 2014 algorithm 1", "What the notification that makes an entry does to it: decreases it from the line rate, or nothing (as printed).";
+        entry_release: EntryRelease = choice("line-rate"); "option; not in Matsushima et al. 2014", "What removes an entry.";
         entry_idle_time: Duration = us(100_000), us(1) => us(1_000_000_000); "option", "How long an entry must be without notification to be removed.", when entry_release = "idle";
     }
 }

@@ -1,7 +1,8 @@
 //! The congestion measure and its quantisation.
 //!
-//! `Fb = -(q_off + w q_delta)` (papers 000, 002, 003, 004; 802.1Qau cpFb). Negative Fb means congestion; only its size
-//! travels, in steps of |Fb|max / 63 with |Fb|max = (2w + 1) Qeq.
+//! `Fb = -(q_off + w q_delta)` (Mliki et al. 2016, Kabbani and Yasuda 2010, Matsushima et al. 2014, Jiang et al. 2015;
+//! 802.1Qau cpFb). Negative Fb means congestion; only its size travels, in steps of |Fb|max / 63 with |Fb|max = (2w +
+//! 1) Qeq.
 
 use crate::info::choice;
 

@@ -1,4 +1,5 @@
-//! QCN's rate calculator: what feedback takes from a rate and what cycles give back. (Paper 002, section 2; 802.1Qau RP)
+//! QCN's rate calculator: what feedback takes from a rate and what cycles give back. (Kabbani and Yasuda 2010, section
+//! 2; 802.1Qau RP)
 //!
 //! ```text
 //!               signal                       either counter      both counters
@@ -23,9 +24,11 @@ use crate::units::{Duration, Instant, PS_PER_S};
 choice! {
     /// What the target rate becomes when feedback decreases the rate.
     pub enum DecreaseOrder {
-        /// The current rate before the decrease. (Paper 003, 802.1Qau; equations (2) and (3) of paper 002 read as simultaneous)
+        /// The current rate before the decrease. (Matsushima et al. 2014, 802.1Qau; equations (2) and (3) of Kabbani
+        /// and Yasuda 2010 read as simultaneous)
         Simultaneous = "simultaneous",
-        /// The current rate after the decrease, as equations (2) and (3) of paper 002 stand; Fast Recovery then recovers nothing.
+        /// The current rate after the decrease, as equations (2) and (3) of Kabbani and Yasuda 2010 stand; Fast
+        /// Recovery then recovers nothing.
         Printed = "printed",
     }
 }
@@ -33,9 +36,9 @@ choice! {
 choice! {
     /// How many updates without increase of the target rate Fast Recovery has.
     pub enum FrCycles {
-        /// `rpg_threshold`: Active Increase begins beyond it. (Papers 000 and 002)
+        /// `rpg_threshold`: Active Increase begins beyond it. (Mliki et al. 2016 and Kabbani and Yasuda 2010)
         Threshold = "threshold",
-        /// One less: Active Increase begins with cycle number `rpg_threshold`. (Paper 003, algorithm 1)
+        /// One less: Active Increase begins with cycle number `rpg_threshold`. (Matsushima et al. 2014, algorithm 1)
         ThresholdLessOne = "threshold-less-one",
     }
 }
@@ -43,7 +46,8 @@ choice! {
 choice! {
     /// When cycles are halved.
     pub enum CycleHalving {
-        /// Each counter for itself, after its own `rpg_threshold` cycles. (Papers 000, 002, 003)
+        /// Each counter for itself, after its own `rpg_threshold` cycles. (Mliki et al. 2016, Kabbani and Yasuda 2010,
+        /// Matsushima et al. 2014)
         PerCounter = "per-counter",
         /// Both while in Hyper-Active Increase. (A simulator's reading of the standard)
         HaiOnly = "hai-only",
@@ -59,9 +63,10 @@ choice! {
         MinCount = "min-count",
         /// min(byte stage, time stage) − threshold + 1. (The standard's form)
         MinCountPlusOne = "min-count-plus-one",
-        /// The number of cycles that either counter ended since Hyper-Active Increase began. (Paper 002, equation (7))
+        /// The number of cycles that either counter ended since Hyper-Active Increase began. (Kabbani and Yasuda 2010,
+        /// equation (7))
         Ordinal = "ordinal",
-        /// 1. (Papers 000 and 003)
+        /// 1. (Mliki et al. 2016 and Matsushima et al. 2014)
         One = "one",
     }
 }
@@ -69,9 +74,11 @@ choice! {
 choice! {
     /// What leads from Active to Hyper-Active Increase.
     pub enum AiHaiSequence {
-        /// The two counters: one past Fast Recovery is Active, both are Hyper-Active. (Papers 002 and 003)
+        /// The two counters: one past Fast Recovery is Active, both are Hyper-Active. (Kabbani and Yasuda 2010 and
+        /// Matsushima et al. 2014)
         Counters = "counters",
-        /// The faster counter alone: one cycle of Active Increase, then Hyper-Active. (Wording of paper 000, sections 2.2.2 and 2.2.3)
+        /// The faster counter alone: one cycle of Active Increase, then Hyper-Active. (Wording of Mliki et al. 2016,
+        /// sections 2.2.2 and 2.2.3)
         Serial = "serial",
     }
 }
@@ -81,9 +88,9 @@ choice! {
     pub enum Efr {
         /// If the byte counter has ended no cycle since the last signal. (Pan, 802.1Qau)
         ByteStage = "byte-stage",
-        /// If neither counter has. (Paper 002: "CR has not increased meanwhile")
+        /// If neither counter has. (Kabbani and Yasuda 2010: "CR has not increased meanwhile")
         NeitherFired = "neither-fired",
-        /// Never. (Papers 000, 003, 004)
+        /// Never. (Mliki et al. 2016, Matsushima et al. 2014, Jiang et al. 2015)
         Off = "off",
     }
 }
@@ -93,7 +100,7 @@ choice! {
     pub enum Trr {
         /// In the first cycle of either counter, in place of an increase. (Pan, 802.1Qau)
         FirstCycle = "first-cycle",
-        /// In any cycle. (Paper 002)
+        /// In any cycle. (Kabbani and Yasuda 2010)
         AnyTime = "any-time",
         /// Never.
         Off = "off",
@@ -105,7 +112,7 @@ choice! {
     pub enum JitterRp {
         /// All but the first after a signal. (Pan)
         Reload = "reload",
-        /// All. (Paper 002)
+        /// All. (Kabbani and Yasuda 2010)
         Always = "always",
         /// None.
         Off = "off",
@@ -117,8 +124,8 @@ choice! {
 pub enum ByteCycle {
     /// So many. (rpgByteReset)
     Fixed(u64),
-    /// What the current rate carries in a given time, so that the cycles of all rates take equally long. (Paper 003,
-    /// equation (5): BC_LIMIT = K CR)
+    /// What the current rate carries in a given time, so that the cycles of all rates take equally long. (Matsushima et
+    /// al. 2014, equation (5): BC_LIMIT = K CR)
     AtRate {
         /// K, as the time that CR bits per second take for K CR bits.
         k: Duration,
@@ -292,7 +299,7 @@ impl RateCalculator {
     pub fn end_byte_cycle(&mut self, draw: &mut impl Draw) {
         self.byte_stage = self.byte_stage.saturating_add(1);
         let cycle = self.rules.byte_cycle;
-        // Paper 003, algorithm 1: the limit is set before the rate increases.
+        // Matsushima et al. 2014, algorithm 1: the limit is set before the rate increases.
         let full = cycle.octets(self.current_rate);
         self.increase();
         self.byte_count = self.next_cycle(full, cycle.may_halve() && self.halves(self.byte_stage), draw) as i64;

@@ -29,7 +29,7 @@ choice! {
         AboveSetPoint = "above-set-point",
         /// Any notification.
         Any = "any",
-        /// It is there from the start. (Paper 002's hardware, papers 000 and 004)
+        /// It is there from the start. (Kabbani and Yasuda's hardware, Mliki et al. 2016 and Jiang et al. 2015)
         Always = "always",
     }
 }
@@ -49,22 +49,22 @@ choice! {
 parameters! {
     /// How a rate falls and rises, but for the length of the byte counter's cycles.
     pub struct RateParameters {
-        gd_inverse: u32 = count(128), count(64) => count(65_536); "rpgGd (7 for 2^7); paper 002 table 2", "1/Gd: a feedback value of n cuts the rate by n Gd.";
+        gd_inverse: u32 = count(128), count(64) => count(65_536); "rpgGd (7 for 2^7); Kabbani and Yasuda 2010 table 2", "1/Gd: a feedback value of n cuts the rate by n Gd.";
         rpg_min_dec_fac: u32 = count(50), count(1) => count(100); "rpgMinDecFac", "The least share of the rate that one cut leaves, in percent.";
-        decrease_order: DecreaseOrder = choice("simultaneous"); "paper 003, 802.1Qau; paper 002 eq. (2), (3)", "Whether the target rate becomes the rate before the cut or, as printed, after it.";
+        decrease_order: DecreaseOrder = choice("simultaneous"); "Matsushima et al. 2014, 802.1Qau; Kabbani and Yasuda 2010 eq. (2), (3)", "Whether the target rate becomes the rate before the cut or, as printed, after it.";
         rpg_threshold: u32 = count(5), count(1) => count(1000); "rpgThreshold", "Cycles of Fast Recovery.";
-        fr_cycles: FrCycles = choice("threshold"); "papers 000, 002; paper 003 algorithm 1", "Active Increase begins beyond rpg_threshold cycles, or with cycle number rpg_threshold.";
-        timer_on: bool = switch(true); "option; off in paper 004", "Whether the timer exists.";
+        fr_cycles: FrCycles = choice("threshold"); "Mliki et al. 2016, Kabbani and Yasuda 2010; Matsushima et al. 2014 algorithm 1", "Active Increase begins beyond rpg_threshold cycles, or with cycle number rpg_threshold.";
+        timer_on: bool = switch(true); "option; off in Jiang et al. 2015", "Whether the timer exists.";
         rpg_time_reset: Duration = us(15_000), us(1) => us(1_000_000_000); "rpgTimeReset; TIMER_PERIOD", "Length of a timer cycle.", when timer_on = true;
-        cycle_halving: CycleHalving = choice("per-counter"); "papers 000, 002, 003", "When cycles are halved.";
-        jitter_rp: JitterRp = choice("reload"); "Pan; paper 002", "Which cycles are jittered: all but the first after a notification, all, or none.";
-        rp_jitter: f64 = real(0.15), real(0.0) => real(0.99); "paper 002 section 2", "Spread of the cycles (0.15 for ±15 %).", when jitter_rp = "reload" | "always";
+        cycle_halving: CycleHalving = choice("per-counter"); "Mliki et al. 2016, Kabbani and Yasuda 2010, Matsushima et al. 2014", "When cycles are halved.";
+        jitter_rp: JitterRp = choice("reload"); "Pan; Kabbani and Yasuda 2010", "Which cycles are jittered: all but the first after a notification, all, or none.";
+        rp_jitter: f64 = real(0.15), real(0.0) => real(0.99); "Kabbani and Yasuda 2010 section 2", "Spread of the cycles (0.15 for ±15 %).", when jitter_rp = "reload" | "always";
         rpg_ai_rate: BitRate = mbps(5), mbps(0) => mbps(1_000_000); "rpgAiRate; AI_INC", "R_AI, the step of Active Increase.";
         rpg_hai_rate: BitRate = mbps(50), mbps(0) => mbps(1_000_000); "rpgHaiRate; HAI_INC", "R_HAI, the step of Hyper-Active Increase.";
-        hai_multiplier: HaiMultiplier = choice("min-count"); "Pan; 802.1Qau; papers 000, 002, 003", "The factor of R_HAI.";
-        ai_hai_sequence: AiHaiSequence = choice("counters"); "papers 002, 003; paper 000", "What leads from Active to Hyper-Active Increase.";
-        efr: Efr = choice("byte-stage"); "Pan, 802.1Qau; paper 002", "Extra Fast Recovery: when a notification keeps target rate and byte counter.";
-        trr: Trr = choice("first-cycle"); "Pan, 802.1Qau; paper 002", "Target Rate Reduction: when a target rate above 10 times the current rate is divided by 8.";
+        hai_multiplier: HaiMultiplier = choice("min-count"); "Pan; 802.1Qau; Mliki et al. 2016, Kabbani and Yasuda 2010, Matsushima et al. 2014", "The factor of R_HAI.";
+        ai_hai_sequence: AiHaiSequence = choice("counters"); "Kabbani and Yasuda 2010, Matsushima et al. 2014; Mliki et al. 2016", "What leads from Active to Hyper-Active Increase.";
+        efr: Efr = choice("byte-stage"); "Pan, 802.1Qau; Kabbani and Yasuda 2010", "Extra Fast Recovery: when a notification keeps target rate and byte counter.";
+        trr: Trr = choice("first-cycle"); "Pan, 802.1Qau; Kabbani and Yasuda 2010", "Target Rate Reduction: when a target rate above 10 times the current rate is divided by 8.";
         tr_clamp: bool = switch(false); "option; on in NIC firmware", "Hold the target rate at the largest rate.";
         rpg_min_rate: BitRate = mbps(5), kbps(1) => mbps(1_000_000), at_most line; "rpgMinRate", "Least rate.";
         rpg_max_rate: BitRate = mbps(0), mbps(0) => mbps(10_000_000); "rpgMaxRate", "Largest rate; 0 for the line's.";

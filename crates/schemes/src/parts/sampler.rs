@@ -7,16 +7,18 @@ use crate::parts::jitter::Spread;
 choice! {
     /// How frames are sampled.
     pub enum Sampling {
-        /// A byte counter, reloaded from a table by the last feedback value, with jitter. (Paper 002, table 1; cpSampleBase)
+        /// A byte counter, reloaded from a table by the last feedback value, with jitter. (Kabbani and Yasuda 2010,
+        /// table 1; cpSampleBase)
         Table = "table",
-        /// Each frame with a probability that rises linearly with the feedback value. (Papers 000 and 004)
+        /// Each frame with a probability that rises linearly with the feedback value. (Mliki et al. 2016 and Jiang et
+        /// al. 2015)
         Probability = "probability",
         /// Each frame with a probability that jumps from one value to another at a feedback value. (In no source; the feedback that
-        /// paper 000 reports asks for it)
+        /// Mliki et al. 2016 report asks for it)
         Step = "step",
         /// Every n-th frame.
         Count = "count",
-        /// Every frame. (Paper 000, algorithm 2)
+        /// Every frame. (Mliki et al. 2016, algorithm 2)
         EveryFrame = "every-frame",
     }
 }
@@ -24,7 +26,7 @@ choice! {
 choice! {
     /// The intervals of the sampling table.
     pub enum Table {
-        /// 150, 75, 50, 37.5, 30, 25, 21.5, 18.5 KB, scaled to the base. (Paper 002, table 1)
+        /// 150, 75, 50, 37.5, 30, 25, 21.5, 18.5 KB, scaled to the base. (Kabbani and Yasuda 2010, table 1)
         Paper = "paper",
         /// Base / (k + 1). (802.1Qau)
         Harmonic = "harmonic",

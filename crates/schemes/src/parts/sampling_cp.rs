@@ -25,7 +25,7 @@ choice! {
     pub enum QoldUpdate {
         /// At every sample. (Pan)
         EverySample = "every-sample",
-        /// Only when a message is sent. (Wording of papers 000, 002, 003)
+        /// Only when a message is sent. (Wording of Mliki et al. 2016, Kabbani and Yasuda 2010, Matsushima et al. 2014)
         LastSent = "last-sent",
     }
 }
@@ -34,17 +34,17 @@ parameters! {
     /// What a congestion point measures, and when.
     pub struct CpParameters {
         q_eq: Threshold = octets(26_000), octets(100) => octets(4_294_967_295); "cpQSp, CpQueueSizeSetPoint", "Set point of the queue, Qeq.";
-        w: f64 = real(2.0), real(0.0) => real(1024.0); "cpW, CpFeedbackWeight (w = 2^x); paper 002 eq. (1)", "Weight of the queue's growth in Fb, rounded to 1/1024.";
-        quantise: Quantise = choice("linear63"); "802.1Qau; papers 002, 004", "How |Fb| is quantised: in 63 equal steps, by the six most significant bits, or not at all.";
+        w: f64 = real(2.0), real(0.0) => real(1024.0); "cpW, CpFeedbackWeight (w = 2^x); Kabbani and Yasuda 2010 eq. (1)", "Weight of the queue's growth in Fb, rounded to 1/1024.";
+        quantise: Quantise = choice("linear63"); "802.1Qau; Kabbani and Yasuda 2010, Jiang et al. 2015", "How |Fb| is quantised: in 63 equal steps, by the six most significant bits, or not at all.";
         send_qf0: bool = switch(false); "option; Pan sends none", "Send a notification for Fb < 0 that quantises to 0.";
-        qold_update: QoldUpdate = choice("every-sample"); "Pan; papers 000, 002, 003", "When the queue length that q_delta refers to is stored: at every sample, or when a message is sent (so the wording of papers 000, 002 and 003; their results fit every sample).";
-        sampling: Sampling = choice("table"); "paper 002 table 1; papers 000, 004", "How frames are sampled: byte counter with table, probability that rises or jumps with the feedback value, count, or every frame.";
+        qold_update: QoldUpdate = choice("every-sample"); "Pan; Mliki et al. 2016, Kabbani and Yasuda 2010, Matsushima et al. 2014", "When the queue length that q_delta refers to is stored: at every sample, or when a message is sent (so the wording of Mliki et al. 2016, Kabbani and Yasuda 2010, and Matsushima et al. 2014; their results fit every sample).";
+        sampling: Sampling = choice("table"); "Kabbani and Yasuda 2010 table 1; Mliki et al. 2016, Jiang et al. 2015", "How frames are sampled: byte counter with table, probability that rises or jumps with the feedback value, count, or every frame.";
         sample_base: Octets = octets(150_000), octets(10_000) => octets(1_000_000_000); "cpSampleBase, CpMinSampleBase", "Octets between samples at feedback value 0.", when sampling = "table";
-        sample_table: Table = choice("paper"); "paper 002 table 1; 802.1Qau", "Intervals of the table: the paper's rounded values, or base / (k + 1).", when sampling = "table";
-        sample_jitter: f64 = real(0.15), real(0.0) => real(0.99); "paper 002 section 2", "Spread of the sampling intervals (0.15 for ±15 %).", when sampling = "table";
+        sample_table: Table = choice("paper"); "Kabbani and Yasuda 2010 table 1; 802.1Qau", "Intervals of the table: the paper's rounded values, or base / (k + 1).", when sampling = "table";
+        sample_jitter: f64 = real(0.15), real(0.0) => real(0.99); "Kabbani and Yasuda 2010 section 2", "Spread of the sampling intervals (0.15 for ±15 %).", when sampling = "table";
         sample_count: u32 = count(100), count(1) => count(1_000_000_000); "option", "Frames between samples.", when sampling = "count";
-        sample_probability: f64 = real(0.01), real(0.0) => real(1.0); "paper 004", "Probability of a sample at feedback value 0.", when sampling = "probability" | "step";
-        sample_probability_max: f64 = real(0.01), real(0.0) => real(1.0); "paper 000", "Probability of a sample at feedback value 63; linear in between (sampling = probability), or the same from sample_step on (sampling = step).", when sampling = "probability" | "step";
+        sample_probability: f64 = real(0.01), real(0.0) => real(1.0); "Jiang et al. 2015", "Probability of a sample at feedback value 0.", when sampling = "probability" | "step";
+        sample_probability_max: f64 = real(0.01), real(0.0) => real(1.0); "Mliki et al. 2016", "Probability of a sample at feedback value 63; linear in between (sampling = probability), or the same from sample_step on (sampling = step).", when sampling = "probability" | "step";
         sample_step: u32 = count(32), count(1) => count(63); "option", "Feedback value at which the probability of a sample jumps.", when sampling = "step";
         sample_dropped: bool = switch(true); "option", "Frames that the full queue refuses count for sampling; without them fixed-rate sources can lock in phase with a full queue.";
     }

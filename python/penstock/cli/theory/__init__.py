@@ -183,7 +183,7 @@ def phase(
     )
 
 
-@app.command(short_help="The theoretical figures of paper 004, redrawn.")
+@app.command(short_help="The theoretical figures of Jiang et al. 2015, redrawn.")
 def figures(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[N]…", help="2, 3, 4, 6, 7, 8, 9 or remark-2.  [default: all]")
@@ -193,7 +193,7 @@ def figures(
     ] = None,
     kind: Annotated[str, typer.Option("--format", metavar="KIND", help="In a folder: png, svg or pdf.")] = "png",
 ) -> None:
-    """Redraw figures 2 to 4 and 6 to 9 of paper 004, and what its remark 2 describes, from the equations."""
+    """Redraw figures 2 to 4 and 6 to 9 of Jiang et al. 2015, and what its remark 2 describes, from the equations."""
     from penstock.cli.theory.phase import draw_figures
 
     draw_figures(names or [], out=out, kind=kind)

@@ -1,4 +1,4 @@
-"""`penstock theory phase` and `penstock theory figures`: phase portraits, of a scenario and of paper 004."""
+"""`penstock theory phase` and `penstock theory figures`: phase portraits, of a scenario and of Jiang et al. 2015."""
 
 from difflib import get_close_matches
 from pathlib import Path
@@ -44,7 +44,7 @@ def draw_phase(
 
 
 def draw_figures(names: list[str], *, out: Path | None, kind: str) -> None:
-    """Draw figures of paper 004."""
+    """Draw figures of Jiang et al. 2015."""
     if kind not in _KINDS:
         raise InputError(f"--format {kind}: no such format", f"the formats are {', '.join(_KINDS)}")
     wanted = [_known(name) for name in names] or list(DRAWINGS)

@@ -55,7 +55,7 @@ def show_sliding(
         whole = {"scenario": scenario.name, "scheme": periods[0].scheme, "periods": _plain(documents)}
         typer.echo(json_text.dumps(whole, indent=2))
         return
-    typer.echo(f"{scenario.name}: theorem {verdicts[0].theorem} of paper 004, model {chosen}")
+    typer.echo(f"{scenario.name}: theorem {verdicts[0].theorem} of Jiang et al. 2015, model {chosen}")
     for given, found, document in zip(periods, verdicts, documents, strict=True):
         _print(given, found, document)
 

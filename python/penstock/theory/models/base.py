@@ -205,7 +205,7 @@ class FluidModel(ABC):
         return self.link_bps - self.capacity_bps
 
     def excess_octets_per_s(self, state: Array) -> Array:
-        """Return (N r - C) / 8, the paper's y in octets/s; equation (12) of paper 004 without the queue's limits."""
+        """Return (N r - C) / 8, in octets/s: y in equation (12) of Jiang et al. 2015, without the queue's limits."""
         return cast(Array, (self.flows * state[1] - self.capacity_bps) * self.octets_per_bit)
 
     def growth_octets_per_s(self, state: Array) -> Array:
@@ -219,10 +219,10 @@ class FluidModel(ABC):
         """Return what comes to the queue with the others' traffic, lost frames included, octets/s."""
         return cast(Array, (self.flows * state[1] + self.background_bps) * self.octets_per_bit)
 
-    # The coordinates of paper 004.
+    # The coordinates of Jiang et al. 2015.
 
     def to_paper(self, state: Array) -> tuple[Array, Array]:
-        """Return x = q - q0 (frames) and y = N r - C (frames/s): equation (16) of paper 004."""
+        """Return x = q - q0 (frames) and y = N r - C (frames/s): equation (16) of Jiang et al. 2015."""
         return (state[0] - self.set_point_octets()) / self.frame_octets, self.excess_octets_per_s(
             state
         ) / self.frame_octets

@@ -1,4 +1,4 @@
-"""BCN as a fluid: equation (2) of paper 004, Fb in units of 64 octets, each side of its switching line Fb = 0.
+"""BCN as a fluid: equation (2) of Jiang et al. 2015, Fb in units of 64 octets, each side of its switching line Fb = 0.
 
 A flow of rate r is sampled m = p r / frame times a second, and each message changes its rate: by Gi Ru Fb while Fb > 0,
 by -Gd |Fb| r while Fb < 0. With x = q - q0, y = N r - C and k = w / (p C), near the rest:
@@ -64,7 +64,7 @@ class Bcn(Stateless):
 
     scheme: ClassVar[str] = "bcn"
     form: ClassVar[str] = "sampled"
-    source: ClassVar[str] = "paper 004, equation (2); Ren and Jiang's coordinates"
+    source: ClassVar[str] = "Jiang et al. 2015, equation (2); Ren and Jiang's coordinates"
     per: ClassVar[str] = "per second: what a message does, times the messages of a flow in a second"
     omits: ClassVar[tuple[str, ...]] = (
         ALIKE,

@@ -31,7 +31,7 @@ from penstock.theory.models.base import (
 
 @dataclass(frozen=True)
 class Fecn(Clocked):
-    """FECN: paper 001's switch, as a relaxation towards f(q) link less what others send.
+    """FECN: So-In et al.'s switch, as a relaxation towards f(q) link less what others send.
 
     Attributes:
         q_eq_octets: set point of the queue.
@@ -55,7 +55,7 @@ class Fecn(Clocked):
 
     scheme: ClassVar[str] = "fecn"
     form: ClassVar[str] = "interval"
-    source: ClassVar[str] = "paper 001, sections 2 to 5; the scheme's own allocator"
+    source: ClassVar[str] = "So-In et al. 2008, sections 2 to 5; the scheme's own allocator"
     per: ClassVar[str] = "per second: what an interval does, spread over it"
     omits: ClassVar[tuple[str, ...]] = (
         PHASE,

@@ -1,4 +1,4 @@
-"""QCN as a fluid, three times: as printed in paper 004, per sample as the algorithm has it, and averaged with delay.
+"""QCN as a fluid, three times: as Jiang et al. 2015 print it, per sample as the algorithm works, averaged with delay.
 
 ``Paper004`` is equations (12) to (18) to the letter. In (15) a decrease is per feedback message and written per second;
 N does not occur in it, nor does the rate of samples. ``Sampled`` puts that right: a flow of rate r is sampled
@@ -7,7 +7,7 @@ Kabbani, Atikoglu and Prabhakar (SIGMETRICS 2011): messages and cycles as indepe
 delay does to them; here with the timer and Hyper-Active Increase.
 
 |Fb| counts in octets here. What cuts by Gd of it is the step of quantisation, |Fb|max / 63 with |Fb|max = (2 w + 1)
-Qeq (|Fb|max / 64 if it is not quantised): ``gain_per_octet`` = Gd / step. Paper 004 applies Gd to frames.
+Qeq (|Fb|max / 64 if it is not quantised): ``gain_per_octet`` = Gd / step. Jiang et al. 2015 apply Gd to frames.
 """
 
 from collections.abc import Mapping, Sequence
@@ -127,7 +127,7 @@ class _Qcn(FluidModel):
 
 @dataclass(frozen=True)
 class Paper004(_Qcn):
-    """Equations (12) to (18) of paper 004 as printed: C in frames/s, Fb in frames, rates of change per second.
+    """Equations (12) to (18) of Jiang et al. 2015 as printed: C in frames/s, Fb in frames, rates of change per second.
 
     A cycle lasts T = B / fair rate. R(0) is what the rate was when the last decrease began, other than by sliding;
     along Fb = 0 it stays, as theorem 2 takes it for a constant.
@@ -139,7 +139,7 @@ class Paper004(_Qcn):
     gd_per_frame: Value
 
     form: ClassVar[str] = "paper004"
-    source: ClassVar[str] = "paper 004, equations (12) to (18)"
+    source: ClassVar[str] = "Jiang et al. 2015, equations (12) to (18)"
     per: ClassVar[str] = "as printed: per-message and per-cycle changes written per second"
     omits: ClassVar[tuple[str, ...]] = (
         "how often a flow is sampled",
@@ -258,7 +258,7 @@ class Sampled(_Qcn, Recovering):
     parameters: Mapping[str, float | str | bool] = field(default_factory=dict)
 
     form: ClassVar[str] = "sampled"
-    source: ClassVar[str] = "paper 004, equation (15), with the rate of samples; paper 002 section 2"
+    source: ClassVar[str] = "Jiang et al. 2015, equation (15), with the rate of samples; Kabbani and Yasuda 2010"
     per: ClassVar[str] = "per second: what a message or a cycle does, times how many a flow has in a second"
     omits: ClassVar[tuple[str, ...]] = (
         ALIKE,

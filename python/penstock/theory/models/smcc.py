@@ -1,4 +1,4 @@
-"""SMCC as a fluid: equations (25) to (27) of paper 004, with the gains, bounds and delay of the simulated scheme.
+"""SMCC as a fluid: equations (25) to (27) of Jiang et al. 2015, with gains, bounds and delay of the simulated scheme.
 
 Every sample changes the rate of one flow: by -alpha Qoff in state A, by -beta dQ in state B. A flow of rate r is
 sampled r p / frame times a second, p being the share of frames that are sampled, so that all N r changes by N times
@@ -74,7 +74,7 @@ class Smcc(Stateless):
 
     scheme: ClassVar[str] = "smcc"
     form: ClassVar[str] = "sampled"
-    source: ClassVar[str] = "paper 004, equations (25) to (27)"
+    source: ClassVar[str] = "Jiang et al. 2015, equations (25) to (27)"
     per: ClassVar[str] = "per second: what a sample does, times the samples of a flow in a second"
     omits: ClassVar[tuple[str, ...]] = (
         ALIKE,

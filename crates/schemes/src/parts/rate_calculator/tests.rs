@@ -137,7 +137,8 @@ fn jitter_of_cycles() {
 fn cycles_that_follow_the_rate() {
     let k = Duration::from_us(240);
     let rules = |halved| Rules { byte_cycle: ByteCycle::AtRate { k, halved }, jitter_rp: JitterRp::Off, ..rules() };
-    // 10 Gb/s × 240 us = 2 400 000 bits; at the first signal, of the rate before it (paper 003, algorithm 1).
+    // 10 Gb/s × 240 us = 2 400 000 bits; at the first signal, of the rate before it (Matsushima et al. 2014, algorithm
+    // 1).
     let mut c = cut(Rules { efr: Efr::Off, ..rules(true) });
     assert_eq!((c.current_rate, c.byte_count()), (5_078_125_000, 300_000));
     run(&mut c, 1, 0); // 5.078125 Gb/s × 240 us = 1 218 750 bits, from the rate before the increase
