@@ -42,7 +42,7 @@ def test_formulas_become_mathml(page: Path) -> None:
 
 def test_stability_has_its_equilibrium() -> None:
     shown = rendered((ROOT / "docs/explanation/theory/stability.md").read_text(encoding="utf-8"))
-    (paragraph,) = re.findall(r"<p>At rest the queue.*?</p>", shown, re.DOTALL)
+    (paragraph,) = re.findall(r"<p>In equilibrium the queue.*?</p>", shown, re.DOTALL)
     assert "<em>" not in paragraph
     assert "<msup><mi>q</mi>" in paragraph
 
