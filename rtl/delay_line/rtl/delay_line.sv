@@ -229,47 +229,78 @@ module delay_line #(
 
   // A stamp tells early from late for half its range alone, and a sink may stall for longer. So the time is cut into spans of
   // that half: what came before the last whole span is due, and so is what came before this one with a time of that span.
-  localparam logic [AddressW+1:0] One = 1;
-  logic [AddressW+1:0] in_line_q;
-  logic [AddressW+1:0] before_q;
-  logic [AddressW+1:0] long_before_q;
-  logic                before_some_q;
-  logic                long_before_some_q;
-  logic                span_ends;
-  // With a beat that leaves and without, side by side: whether one does is known late.
-  logic [AddressW+1:0] kept;
-  logic [AddressW+1:0] kept_less;
-  logic [AddressW+1:0] before_less;
-  logic [AddressW+1:0] in_line;
+  typedef logic [AddressW+1:0] count_t;
+  // Beats in the line; those of them that came before this span, and before the last one. The beat that left in the clock
+  // before is still in all of these that it was in, for whether one leaves is known late. And: there are some, and more than one.
+  count_t in_line_q;
+  count_t before_q;
+  count_t long_before_q;
+  logic   before_some_q;
+  logic   before_more_q;
+  logic   long_before_some_q;
+  logic   long_before_more_q;
+  logic   span_ends;
+  // The same without that beat.
+  count_t in_line_still;
+  count_t before_still;
+  count_t long_before_still;
+  logic   in_line_some;
+  logic   in_line_more;
+  logic   before_some;
+  logic   before_more;
+  logic   long_before_some;
+  logic   long_before_more;
 
-  assign passed = long_before_some_q || (before_some_q && head.due[StampW-1] != now_q[StampW-1]);
   assign span_ends = &now_q[StampW-2:0];
-  assign kept = in_line_q + (AddressW + 2)'(stores);
-  assign kept_less = stores ? in_line_q : in_line_q - One;
-  assign before_less = before_q - (AddressW + 2)'(before_some_q);
-  assign in_line = leaves ? kept_less : kept;
+  assign passed = long_before_some || (before_some && head.due[StampW-1] != now_q[StampW-1]);
 
-  // Beats in the line; those of them that came before this span, and before the last one.
+  assign before_still = before_q - count_t'(left_q && before_some_q);
+  assign before_some = left_q ? before_more_q : before_some_q;
+  assign before_more = left_q ? before_q > count_t'(2) : before_more_q;
+  assign long_before_still = long_before_q - count_t'(left_q && long_before_some_q);
+  assign long_before_some = left_q ? long_before_more_q : long_before_some_q;
+  assign long_before_more = left_q ? long_before_q > count_t'(2) : long_before_more_q;
+
+  // With a beat that comes.
+  always_comb begin
+    case ({
+      stores, left_q
+    })
+      2'b10: begin
+        in_line_still = in_line_q + count_t'(1);
+        in_line_some  = 1'b1;
+        in_line_more  = in_line_q != '0;
+      end
+      2'b01: begin
+        in_line_still = in_line_q - count_t'(1);
+        in_line_some  = in_line_q > count_t'(1);
+        in_line_more  = in_line_q > count_t'(2);
+      end
+      default: begin
+        in_line_still = in_line_q;
+        in_line_some  = in_line_q != '0;
+        in_line_more  = in_line_q > count_t'(1);
+      end
+    endcase
+  end
+
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       in_line_q          <= '0;
       before_q           <= '0;
-      long_before_q      <= '0;
       before_some_q      <= 1'b0;
+      before_more_q      <= 1'b0;
+      long_before_q      <= '0;
       long_before_some_q <= 1'b0;
+      long_before_more_q <= 1'b0;
     end else begin
-      in_line_q <= in_line;
-      if (span_ends) begin
-        before_q <= in_line;
-        before_some_q <= stores || (leaves ? in_line_q != One : in_line_q != '0);
-        long_before_q <= leaves ? before_less : before_q;
-        long_before_some_q <= leaves ? before_q > One : before_some_q;
-      end else if (leaves) begin
-        before_q           <= before_less;
-        before_some_q      <= before_q > One;
-        long_before_q      <= long_before_q - (AddressW + 2)'(long_before_some_q);
-        long_before_some_q <= long_before_q > One;
-      end
+      in_line_q          <= in_line_still;
+      before_q           <= span_ends ? in_line_still : before_still;
+      before_some_q      <= span_ends ? in_line_some : before_some;
+      before_more_q      <= span_ends ? in_line_more : before_more;
+      long_before_q      <= span_ends ? before_still : long_before_still;
+      long_before_some_q <= span_ends ? before_some : long_before_some;
+      long_before_more_q <= span_ends ? before_more : long_before_more;
     end
   end
 
@@ -340,9 +371,11 @@ module delay_line #(
         assert (32'(held) + 32'(on_way) + 32'(left_q) == 32'(coming_q));
         assert (32'(coming_q) <= Ahead && on_way <= coming_q);
         // What is counted by the time at which it came is in the line.
-        assert (32'(in_line_q) == 32'(words_o) + 32'(mem_write_o) + 32'(coming_q) - 32'(left_q));
+        assert (32'(in_line_q) == 32'(words_o) + 32'(mem_write_o) + 32'(coming_q));
         assert (before_q <= in_line_q && long_before_q <= before_q);
-        assert (before_some_q == (before_q != '0) && long_before_some_q == (long_before_q != '0));
+        assert (before_some_q == (before_q != '0) && before_more_q == (before_q > count_t'(1)));
+        assert (long_before_some_q == (long_before_q != '0));
+        assert (long_before_more_q == (long_before_q > count_t'(1)));
         if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);
       end
   end
