@@ -8,7 +8,9 @@
 
 module stream_buffer #(
   // Bits of tuser.
-  parameter int unsigned UserW = 1
+  parameter int unsigned UserW = 1,
+  // m_axis_tready is known late: it moves no beats, but chooses which of two shows. Else what shows is a register.
+  parameter bit          Late  = 1'b0
 ) (
   input var logic clk_i,
   input var logic rst_i,
@@ -35,9 +37,8 @@ module stream_buffer #(
   } beat_t;
 
   beat_t beat;
-  beat_t shown_q;
-  // A beat that came in the clock in which the one shown was first not taken.
-  beat_t kept_q;
+  beat_t shown;
+  // There is a beat that came in the clock in which the one shown was first not taken.
   logic  keeps_q;
   // That there is none, as a register of its own: the other chooses among many bits.
   logic  ready_q;
@@ -51,7 +52,7 @@ module stream_buffer #(
       };
   assign moves = !m_axis_tvalid || m_axis_tready;
   assign s_axis_tready = ready_q;
-  assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = shown_q;
+  assign {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} = shown;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -68,9 +69,39 @@ module stream_buffer #(
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (moves) shown_q <= keeps_q ? kept_q : beat;
-    if (!keeps_q) kept_q <= beat;
+  if (Late) begin : gen_late
+    // Two places in turn: which one is written, and which one shows.
+    beat_t even_q;
+    beat_t odd_q;
+    logic  write_q;
+    logic  show_q;
+
+    assign shown = show_q ? odd_q : even_q;
+
+    always_ff @(posedge clk_i) begin
+      if (rst_i) begin
+        write_q <= 1'b0;
+        show_q  <= 1'b0;
+      end else begin
+        if (s_axis_tvalid && ready_q) write_q <= !write_q;
+        if (m_axis_tvalid && m_axis_tready) show_q <= !show_q;
+      end
+    end
+
+    always_ff @(posedge clk_i) begin
+      if (ready_q && !write_q) even_q <= beat;
+      if (ready_q && write_q) odd_q <= beat;
+    end
+  end else begin : gen_early
+    beat_t shown_q;
+    beat_t kept_q;
+
+    assign shown = shown_q;
+
+    always_ff @(posedge clk_i) begin
+      if (moves) shown_q <= keeps_q ? kept_q : beat;
+      if (!keeps_q) kept_q <= beat;
+    end
   end
 
 `ifdef FORMAL
@@ -83,11 +114,21 @@ module stream_buffer #(
   logic  [3:0] came_q;
   logic  [3:0] left_q;
   beat_t       seen_q;
+  beat_t       kept;
+  logic        in_turn;
+
+  if (Late) begin : gen_places
+    assign kept    = gen_late.show_q ? gen_late.even_q : gen_late.odd_q;
+    assign in_turn = (gen_late.write_q != gen_late.show_q) == (m_axis_tvalid && !keeps_q);
+  end else begin : gen_registers
+    assign kept    = gen_early.kept_q;
+    assign in_turn = 1'b1;
+  end
 
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;
     past_held_q  <= m_axis_tvalid && !m_axis_tready && !rst_i;
-    past_shown_q <= shown_q;
+    past_shown_q <= shown;
     watched_q    <= watched_q;
     if (rst_i) begin
       came_q <= '0;
@@ -102,9 +143,10 @@ module stream_buffer #(
       assert (4'(came_q - left_q) == 4'(m_axis_tvalid) + 4'(keeps_q));
       if (keeps_q) assert (m_axis_tvalid);
       assert (ready_q != keeps_q);
-      if (m_axis_tvalid && left_q == watched_q) assert (shown_q == seen_q);
-      if (keeps_q && 4'(left_q + 1'b1) == watched_q) assert (kept_q == seen_q);
-      if (past_held_q) assert (m_axis_tvalid && shown_q == past_shown_q);
+      assert (in_turn);
+      if (m_axis_tvalid && left_q == watched_q) assert (shown == seen_q);
+      if (keeps_q && 4'(left_q + 1'b1) == watched_q) assert (kept == seen_q);
+      if (past_held_q) assert (m_axis_tvalid && shown == past_shown_q);
     end
   end
 `endif

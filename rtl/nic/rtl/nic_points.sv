@@ -113,7 +113,8 @@ module nic_points
 
   for (genvar i = 0; i < ReactionPoints; ++i) begin : gen_waiting
     stream_buffer #(
-        .UserW(FrameW + 1)
+        .UserW(FrameW + 1),
+        .Late (1'b1)
     ) u_waiting (
         .clk_i,
         .rst_i,
