@@ -94,12 +94,14 @@ module smcc_rate_calculator
   logic  fast_q;
   gain_t gain;
   diff_t by;
-  logic  raises;
+  // Its sign, known a clock after it, which is when the first row is added.
+  logic  raises_q;
   diff_t size;
 
   always_ff @(posedge clk_i) begin
     state_a_q <= runs_away(q_off_i, q_delta_i, DeltaZero);
     fast_q    <= !two_stage_i || changes_fast(q_delta_i, t1_i);
+    raises_q  <= by[DiffW-1];
   end
 
   always_comb begin
@@ -107,10 +109,9 @@ module smcc_rate_calculator
     else if (fast_q) gain = alpha_i;
     else gain = alpha_small_i;
   end
-  assign by     = state_a_q ? q_off_i : q_delta_i;
-  assign raises = by[DiffW-1];
+  assign by   = state_a_q ? q_off_i : q_delta_i;
   // A size is this and 1 more if the number is negative.
-  assign size   = by ^ {DiffW{raises}};
+  assign size = by ^ {DiffW{raises_q}};
 
   // product = mantissa × size, a row a clock: the rows' sum above, what is left of the mantissa below it. Then a shift, a
   // place a clock; 50 places leave nothing of a product that goes down, and one that goes up by more has run over.
@@ -130,9 +131,9 @@ module smcc_rate_calculator
   // The 1 that a negative number lacks comes in as a carry, in a place below; so does that of a
   // subtraction.
   assign {row, unused_place[0]} =
-      {product_q[ProductW-1:MantissaW], 1'b1} + (product_q[0] ? {1'b0, size, raises} : '0);
+      {product_q[ProductW-1:MantissaW], 1'b1} + (product_q[0] ? {1'b0, size, raises_q} : '0);
   assign {change, unused_place[1]} =
-      {1'b0, rate_q, 1'b1} + ({1'b0, product_q[RateW-1:0], 1'b0} ^ {RateW + 2{!raises}});
+      {1'b0, rate_q, 1'b1} + ({1'b0, product_q[RateW-1:0], 1'b0} ^ {RateW + 2{!raises_q}});
   assign places = gain.shift[ShiftW-1] ? -gain.shift : gain.shift;
   // Of the next step.
   assign place = step_q - (FirstShift - 7'd1);
@@ -156,7 +157,7 @@ module smcc_rate_calculator
       over_q <= 1'b0;
     end else if (operation_q.change) begin
       product_q <= ProductW'(change);
-      over_q    <= !raises && change[RateW];
+      over_q    <= !raises_q && change[RateW];
     end else if (operation_q.at_least) begin
       if (below_q) product_q <= ProductW'(limit);
       over_q <= 1'b0;
@@ -176,7 +177,7 @@ module smcc_rate_calculator
     always_ff @(posedge clk_i) begin
       match_q <= bound_valid_q && cp_id_i == bound_q;
       // A queue above its target lowers the rate in state A alone.
-      if (operation_q.change) binds_q <= state_a_q && !raises && product_q[RateW-1:0] != '0;
+      if (operation_q.change) binds_q <= state_a_q && !raises_q && product_q[RateW-1:0] != '0;
       if (signal_ready_o && binds_q) bound_q <= cp_id_i;
       if (begins) bound_valid_q <= 1'b0;
       else if (signal_ready_o && binds_q) bound_valid_q <= 1'b1;
@@ -189,7 +190,7 @@ module smcc_rate_calculator
 
   always_ff @(posedge clk_i) begin
     if (begins) rate_q <= max_rate_i;
-    else if (step_q == Last && (may_raise || !raises))
+    else if (step_q == Last && (may_raise || !raises_q))
       rate_q <= below_q ? RateW'(product_q) : limit;
   end
 
