@@ -29,7 +29,7 @@ duration = "20 ms"
 """
 CLAIMS = """\
 title = "Two senders"
-source = "paper 9"
+source = "Nobody 2009"
 
 [[figure]]
 name = "figure-1"
@@ -113,7 +113,7 @@ def paper(tmp_path: Path) -> Write:
     ("file", "before", "after", "key", "words"),
     [
         ("claims.toml", 'title = "Two senders"\n', "", "title", "missing"),
-        ("claims.toml", 'name = "figure-1"', 'name = "fig 1"', "figure.0.name", "no name"),
+        ("claims.toml", 'name = "figure-1"', 'name = "fig 1"', "figure.0.name", "not a name"),
         ("claims.toml", 'figure = "figure-1"', 'figure = "figure-2"', "claim queue.figure", "did you mean figure-1"),
         (
             "claims.toml",
@@ -126,7 +126,7 @@ def paper(tmp_path: Path) -> Write:
         ("claims.toml", 'scheme = "qcn" }', 'scheme = "qnc" }', "claim queue.run", "qnc"),
         ("claims.toml", 'experiment = "small"', 'experiment = "smal"', "claim queue.run.experiment", "mean small"),
         ("claims.toml", "within_percent = 40", "near = 40", "claim queue.test.near", "unknown test"),
-        ("claims.toml", "paper = 33000.0", 'paper = "33 KB"', "claim queue.test.within_percent", "no number"),
+        ("claims.toml", "paper = 33000.0", 'paper = "33 KB"', "claim queue.test.within_percent", "has to be a number"),
         ("claims.toml", "seeds = 3", "seeds = 0", "claim queue.seeds", "count"),
         ("claims.toml", "seeds = 3", "seeds = [1, 1]", "claim queue.seeds", "count"),
         ("claims.toml", 'over = "mean"', 'over = "average"', "claim queue.over", "not known"),
@@ -137,7 +137,7 @@ def paper(tmp_path: Path) -> Write:
             'control = { scheme = "none" }',
             'control = { scheme = "qcn" }',
             "claim queue.control",
-            "itself",
+            "asks the same as the claim",
         ),
         ("claims.toml", "short = true", "shrot = true", "claim queue.shrot", "did you mean short"),
         ("claims.toml", 'because = "a short run"\n', "", "claim queue.because", "missing"),
@@ -147,11 +147,11 @@ def paper(tmp_path: Path) -> Write:
             'scheme = "qcn" }',
             'scheme = "qcn", set = { "schemes.qcn.q_eq" = "30 KB" } }',
             'claim queue.run.set."schemes.qcn.q_eq"',
-            "profile's",
+            "only profile.toml",
         ),
         ("profile.toml", "[experiment.small]", "[experiment.smal]", "experiment.smal", "did you mean small"),
         ("profile.toml", "[every]\n", "[every]\nduration = 5\n", 'experiment.small."duration"', "set it once"),
-        ("profile.toml", 'duration = "20 ms"', '"network.node_delay" = "1 us"', None, "one reading"),
+        ("profile.toml", 'duration = "20 ms"', '"network.node_delay" = "1 us"', None, "same for all experiments"),
         ("profile.toml", "[every]", "[every", None, "not TOML"),
         ("small.toml", 'scheme = "qcn"', 'scheme = "qcn"\nduration = "1 s"', "duration", "never both"),
         ("small.toml", "[topology.star]", "[schemes.none]\n[topology.star]", "schemes", "profile"),
@@ -182,7 +182,7 @@ def test_an_error_names_the_line_of_its_claim(paper: Write) -> None:
 
 
 def test_no_paper(tmp_path: Path) -> None:
-    with pytest.raises(PaperError, match="no paper"):
+    with pytest.raises(PaperError, match="not a paper"):
         load(tmp_path)
 
 
@@ -303,7 +303,7 @@ def test_the_function_answers_in_memory_and_writes_when_asked(
     [
         ({"paper": "smal"}, "smal: no such paper", "did you mean small?"),
         ({"figure": "1"}, "1: no such figure of small", "did you mean figure-1?"),
-        ({"reading": {"schemes.bcn.q_eq": "1 KB"}}, 'reading="schemes.bcn.q_eq": no run here has a use for it', "NAME"),
+        ({"reading": {"schemes.bcn.q_eq": "1 KB"}}, 'reading="schemes.bcn.q_eq": no run uses this key', "NAME"),
     ],
 )
 def test_the_function_refuses_what_is_not_there(
@@ -315,7 +315,7 @@ def test_the_function_refuses_what_is_not_there(
     hint: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ArgumentError, match="no paper below"):
+    with pytest.raises(ArgumentError, match="there is no paper below"):
         papers()
     paper()
     with pytest.raises(ArgumentError) as caught:
@@ -328,7 +328,10 @@ def test_a_figure_that_nothing_draws_is_refused(paper: Write, tmp_path: Path, mo
     (paper() / "figures.py").unlink()
     monkeypatch.chdir(tmp_path)
     found = reproduce("small", short=True)
-    for names, words in ((("small", "figure-1"), "draws none"), (("large", "figure-1"), "no such paper here")):
+    for names, words in (
+        (("small", "figure-1"), "draws none"),
+        (("large", "figure-1"), "no such paper in this reproduction"),
+    ):
         with pytest.raises(ArgumentError, match=words):
             found.plot(*names)
 
@@ -394,9 +397,9 @@ def test_another_reading(paper: Write, penstock: Command, tmp_path: Path) -> Non
     assert "schemes.qcn.q_eq = 60 KB" in (tmp_path / "out" / "small.html").read_text()
 
     for wrong, told in (
-        ("schemes.qcn.q_eq", "no KEY=VALUE"),
+        ("schemes.qcn.q_eq", "not of the form KEY=VALUE"),
         ("schemes.qcn.q_egg=1 KB", "q_egg"),
-        ("schemes.bcn.q_eq=1 KB", "no run here has a use for it"),
+        ("schemes.bcn.q_eq=1 KB", "no run uses this key"),
     ):
         refused = penstock(*asked, "--set", wrong)
         assert refused.returncode == 2 and told in refused.stderr, refused.stderr

@@ -111,7 +111,7 @@ class ClaimReader:
         """Read a row.
 
         Raises:
-            PaperError: it is none.
+            PaperError: it is not a valid claim.
         """
         name = table.text("id")
         table.place = f"claim {name}"
@@ -120,7 +120,9 @@ class ClaimReader:
         paper = table.raw("paper")
         number = isinstance(paper, int | float) and not isinstance(paper, bool) and abs(paper) < MOST
         if not number and (not isinstance(paper, str) or not paper):
-            raise table.error("paper", f"{paper!r} is neither a number nor a text", "write what the paper reports")
+            raise table.error(
+                "paper", f"{paper!r} is neither a number nor a text", "write the number or the words of the paper"
+            )
         paper = paper if isinstance(paper, str) else float(paper)
         untestable = table.text("untestable", "")
         testable = None if untestable else self._testable(table, paper)
@@ -134,10 +136,18 @@ class ClaimReader:
         over = table.word("over", OVER, "mean")
         good = _bound(table.table("good")) if table.has("good") else None
         if (over == "share") != (good is not None):
-            raise table.error("good", "a share of seeds, and nothing else, needs the bound that its seeds keep to")
+            raise table.error(
+                "good",
+                'over = "share" needs a bound, and no other value of over has one',
+                "write good = { at_least = 0.8 }",
+            )
         test = _test(table.table("test"), paper)
         if isinstance(test, Ordered) != (len(question.sides) > 1):
-            raise table.error("test", "rising is for a list of runs", "write runs = [ … ] for it, and run = { … } else")
+            raise table.error(
+                "test",
+                "rising needs a list of runs, and only rising has one",
+                "write runs = [ … ] for it, and run = { … } otherwise",
+            )
         if isinstance(test, Consistent) and over != "share":
             raise table.error("test", "consistent compares two counts of seeds", 'write over = "share"')
         control = table.table("control")
@@ -156,7 +166,7 @@ class ClaimReader:
 
     def _question(self, table: Table, metric: str, arguments: Mapping[str, Any]) -> Question:
         if table.has("runs") == table.has("run"):
-            raise table.error("run", "a claim has either run or runs", 'run = { experiment = "…", scheme = "…" }')
+            raise table.error("run", "a claim needs either run or runs", 'run = { experiment = "…", scheme = "…" }')
         tables = table.tables("runs") if table.has("runs") else [table.table("run")]
         sides = tuple(self._side(own, table, metric, arguments) for own in tables)
         against = self._side(table.table("against"), table, metric, arguments) if table.has("against") else None
@@ -178,12 +188,12 @@ class ClaimReader:
         against = question.against
         if table.has("against"):
             if against is None:
-                raise table.error("against", "the claim itself compares with nothing")
+                raise table.error("against", "the claim itself has no against", "leave it out of the control")
             against = self._varied(table.table("against"), against)
         sides = tuple(self._varied(_copy(table), side) for side in question.sides)
         changed = Question(sides, against, question.compare, scaled)
         if changed == question:
-            raise table.error(None, "is the claim itself", "name another scheme, other settings, or scaled = …")
+            raise table.error(None, "asks the same as the claim", "name another scheme, other settings, or scaled = …")
         for key in _RUN_KEYS:
             table.raw(key)
         table.end(_CONTROL_KEYS)
@@ -220,7 +230,9 @@ def settings(table: Table) -> dict[str, Setting]:
         elif isinstance(value, str | int | float):
             found[key] = value
         else:
-            raise table.error(f'"{key}"', f"{value!r} is no plain value", 'put the whole path in quotes: "a.b.c" = …')
+            raise table.error(
+                f'"{key}"', f"{value!r} is not a plain value", 'put the whole path in quotes: "a.b.c" = …'
+            )
     return found
 
 
@@ -231,7 +243,7 @@ def _copy(table: Table) -> Table:
 def _seeds(table: Table) -> tuple[int, ...]:
     value = table.raw("seeds", 1)
     if (isinstance(value, int) and value > _MOST_SEEDS) or (isinstance(value, list) and len(value) > _MOST_SEEDS):
-        raise table.error("seeds", "there are too many", f"at most {_MOST_SEEDS}")
+        raise table.error("seeds", "too many seeds", f"write at most {_MOST_SEEDS}")
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return tuple(range(1, value + 1))
     whole = isinstance(value, list) and all(isinstance(s, int) and not isinstance(s, bool) and s >= 0 for s in value)
@@ -244,18 +256,18 @@ def _bound(table: Table) -> Bound:
     at_least = table.number("at_least") if table.has("at_least") else None
     at_most = table.number("at_most") if table.has("at_most") else None
     if at_least is None and at_most is None:
-        raise table.error(None, "is no bound", "write { at_least = 0.8 }")
+        raise table.error(None, "needs a bound", "write { at_least = 0.8 }")
     table.end(("at_least", "at_most"))
     return Bound(at_least, at_most)
 
 
 def _test(table: Table, paper: float | str) -> Test:
     if len(table.values) != 1:
-        raise table.error(None, "has one key", f"one of {', '.join(_TESTS)}")
+        raise table.error(None, "needs exactly one key", f"write one of {', '.join(_TESTS)}")
     (kind,) = table.values
     if kind in ("within", "within_percent"):
         if isinstance(paper, str):
-            raise table.error(kind, "there is no number in `paper` to be near to", "write paper = 0.9997")
+            raise table.error(kind, "`paper` has to be a number for this test", "write, for instance, paper = 0.9997")
         width = table.number(kind) * (abs(paper) / 100 if kind == "within_percent" else 1)
         return Within(Bound(paper - width, paper + width))
     if kind == "at_least":
@@ -269,13 +281,13 @@ def _test(table: Table, paper: float | str) -> Test:
             and len(ends) == 2
             and all(isinstance(x, int | float) and abs(x) < MOST for x in ends)
         ):
-            raise table.error(kind, f"{ends!r} is no pair of numbers", "write between = [0.5, 1.5]")
+            raise table.error(kind, f"{ends!r} is not a pair of numbers", "write between = [0.5, 1.5]")
         return Within(Bound(float(ends[0]), float(ends[1])))
     if kind == "consistent":
         count = re.fullmatch(r"(\d+) of (\d+).*", str(paper))
         if count is None or int(count[1]) > int(count[2]):
-            raise table.error(kind, f"`paper` is no count of seeds: {paper!r}", 'write paper = "7 of 20 seeds"')
+            raise table.error(kind, f"`paper` is not a count of seeds: {paper!r}", 'write paper = "7 of 20 seeds"')
         return Consistent(int(count[1]), int(count[2]), table.number(kind))
     if kind == "rising":
         return Ordered(table.number(kind))
-    raise table.error(kind, "unknown test", f"one of {', '.join(_TESTS)}")
+    raise table.error(kind, "unknown test", f"use one of {', '.join(_TESTS)}")

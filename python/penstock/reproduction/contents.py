@@ -1,4 +1,4 @@
-"""What is in a paper's folder, read without running any of its code: for lists."""
+"""The contents of a paper's folder, read without running any of its code: for lists."""
 
 import ast
 import re
@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.errors import ArgumentError
+from penstock.reproduction.grid import claims_of
 from penstock.reproduction.paper import Figure, figure_of
 from penstock.reproduction.reading import PaperError, Table, lines_of, parse
 
 PAPERS = Path("papers")
-"""Where papers are looked for."""
+"""The folder that is searched for papers."""
 
 
 @dataclass(frozen=True)
@@ -20,10 +21,10 @@ class Contents:
     Attributes:
         name: the folder's name.
         title: the paper's title.
-        source: its short name.
+        source: its citation, by author and year.
         figures: its figures and tables.
         claims: the claims of each figure by its name.
-        drawn: the names of the figures that its figures.py says that it draws.
+        drawn: the names of the figures that its figures.py draws.
     """
 
     name: str
@@ -42,7 +43,7 @@ def papers() -> list[Contents]:
         >>> [(paper.name, [figure.name for figure in paper.figures]) for paper in penstock.papers()]
 
     Raises:
-        ArgumentError: there is none.
+        ArgumentError: there is no paper.
         PaperError: a paper's ``claims.toml``, or its ``figures.py``, cannot be read.
     """
     return [contents(folder) for folder in folders()]
@@ -52,16 +53,19 @@ def folders() -> list[Path]:
     """Return the folders of the papers below ``./papers``.
 
     Raises:
-        ArgumentError: there is none.
+        ArgumentError: there is no paper.
     """
     found = sorted(path.parent for path in PAPERS.glob("*/claims.toml"))
     if not found:
-        raise ArgumentError(f"no paper below ./{PAPERS}", "go where ./papers is, or name a paper's folder")
+        raise ArgumentError(
+            f"there is no paper below ./{PAPERS}",
+            "change to the folder that contains ./papers, or name a paper's folder",
+        )
     return found
 
 
 def contents(folder: Path) -> Contents:
-    """Read what a paper's folder holds.
+    """Read the contents of a paper's folder.
 
     Raises:
         PaperError: its claims.toml, or its figures.py, cannot be read.
@@ -71,7 +75,7 @@ def contents(folder: Path) -> Contents:
     title, source = document.text("title"), document.text("source")
     figures = tuple(figure_of(table) for table in document.tables("figure", lines_of(path, "figure")))
     claims: dict[str, list[str]] = {figure.name: [] for figure in figures}
-    for table in document.tables("claim", lines_of(path, "claim")):
+    for table in claims_of(document, path):
         name = table.text("id")
         claims[table.word("figure", claims)].append(name)
     return Contents(folder.resolve().name, title, source, figures, claims, _drawn(folder / "figures.py", figures))
@@ -84,7 +88,7 @@ def _drawn(path: Path, figures: tuple[Figure, ...]) -> frozenset[str]:
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise PaperError(path, None, f"is no Python: {error}") from None
+        raise PaperError(path, None, f"is not valid Python: {error}") from None
     patterns = [
         _pattern(call.args[0])
         for call in ast.walk(tree)

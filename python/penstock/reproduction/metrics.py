@@ -263,5 +263,5 @@ def _flow(result: Result, name: str) -> FlowSummary:
 
 def _known(name: str, names: Sequence[str]) -> str:
     if name not in names:
-        raise ValueError(f"{name!r} is not recorded; there are {', '.join(names)}")
+        raise ValueError(f"{name!r} is not recorded; the recorded ones are {', '.join(names)}")
     return name

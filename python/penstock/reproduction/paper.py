@@ -23,6 +23,7 @@ from penstock import ScenarioError
 from penstock.reproduction import metrics as generic
 from penstock.reproduction.claims import Claim, ClaimReader, RunBuilder, settings
 from penstock.reproduction.drawing import Figures
+from penstock.reproduction.grid import claims_of
 from penstock.reproduction.plan import Quantity, Run, Setting
 from penstock.reproduction.reading import PaperError, Table, lines_of, nearest, parse
 from penstock.scenario import Scenario
@@ -113,13 +114,15 @@ def load(folder: Path) -> Paper:
     """Read a paper's folder.
 
     Raises:
-        PaperError: it is none; file, key and hint say why.
+        PaperError: it is not a valid paper; file, key and hint say why.
     """
     if not (folder / "claims.toml").is_file():
-        raise PaperError(folder, None, "no paper: there is no claims.toml", "`penstock reproduce --list` lists papers")
+        raise PaperError(
+            folder, None, "not a paper: claims.toml is missing", "`penstock reproduce --list` lists papers"
+        )
     experiments = {path.stem: path for path in sorted(folder.glob("*.toml")) if path.name not in _OTHERS}
     if not experiments:
-        raise PaperError(folder, None, "there is no experiment", "add a scenario: EXPERIMENT.toml")
+        raise PaperError(folder, None, "the paper has no experiment", "add a scenario, EXPERIMENT.toml")
     profile = _profile(folder / "profile.toml", experiments)
     for name, path in experiments.items():
         _states_only_what_the_paper_states(path, profile.of(name))
@@ -127,7 +130,9 @@ def load(folder: Path) -> Paper:
     drawn = _module(folder, "figures")
     drawings = getattr(drawn, "FIGURES", None) if drawn is not None else Figures()
     if not isinstance(drawings, Figures):
-        raise PaperError(folder / "figures.py", None, "has no FIGURES", "FIGURES = Figures(), then @FIGURES.draw(…)")
+        raise PaperError(
+            folder / "figures.py", None, "FIGURES is missing", "write FIGURES = Figures(), then @FIGURES.draw(…)"
+        )
 
     path = folder / "claims.toml"
     document = Table.of(path, "", parse(path))
@@ -136,7 +141,7 @@ def load(folder: Path) -> Paper:
     names = [figure.name for figure in figures]
     builder = _Builder(experiments, profile, offered)
     reader = ClaimReader(set(names), builder)
-    claims = tuple(reader.read(table) for table in document.tables("claim", lines_of(path, "claim")))
+    claims = tuple(reader.read(table) for table in claims_of(document, path))
     document.end(("title", "source", "figure", "claim"))
     _every_name_once(path, "figure", names)
     _every_name_once(path, "claim", [claim.id for claim in claims])
@@ -148,7 +153,7 @@ def load(folder: Path) -> Paper:
     for name, drawing in drawings.entries.items():
         place = Table(folder / "figures.py", name, {})
         if name not in names:
-            raise PaperError(place.file, name, "is no figure of claims.toml", nearest(name, names))
+            raise PaperError(place.file, name, "claims.toml has no figure of this name", nearest(name, names))
         for source_of in drawing.sources.values():
             table = Table(place.file, name, {"experiment": source_of.run.experiment, "scheme": source_of.run.scheme})
             table.values["set"] = dict(source_of.run.settings)
@@ -174,7 +179,7 @@ class _Builder(RunBuilder):
             for key in own:
                 if key in self._profile.of(experiment):
                     hint = "one reading serves all figures: change profile.toml, or leave the key out of it"
-                    raise table.error(f'set."{key}"', "is the profile's to set", hint)
+                    raise table.error(f'set."{key}"', "only profile.toml may set this key", hint)
         run = Run.of(experiment, scheme, {**(dict(base.settings) if base else {}), **own})
         if run not in self._laid_out:
             try:
@@ -210,9 +215,9 @@ def _profile(path: Path, experiments: Mapping[str, Path]) -> Profile:
             own[name] = settings(inner)
             for key in own[name]:
                 if key.split(".")[0] in _EVERYWHERE:
-                    raise inner.error(f'"{key}"', "is set for one experiment alone", "one reading serves all: [every]")
+                    raise inner.error(f'"{key}"', "must be the same for all experiments", "move it to [every]")
                 if key in every:
-                    raise inner.error(f'"{key}"', "is set in [every] too", "set it once")
+                    raise inner.error(f'"{key}"', "is also set in [every]", "set it once")
     document.end(("every", "experiment"))
     return Profile(every, own)
 
@@ -221,13 +226,15 @@ def _states_only_what_the_paper_states(path: Path, profile: Mapping[str, Setting
     """Refuse an experiment that sets what the profile sets, or parameters of schemes."""
     document = parse(path)
     if "schemes" in document:
-        raise PaperError(path, "schemes", "parameters of schemes are the profile's", 'profile.toml: "schemes.NAME.KEY"')
+        raise PaperError(
+            path, "schemes", "an experiment sets no parameters of schemes", 'write "schemes.NAME.KEY" in profile.toml'
+        )
     if "record" in document:
-        raise PaperError(path, "record", "what is recorded is the profile's", 'profile.toml: "record.interval"')
+        raise PaperError(path, "record", "an experiment has no [record]", 'write "record.interval" in profile.toml')
     for key in profile:
         if _leads_somewhere(document, key):
-            hint = "what the paper states stands in the experiment, what it leaves open in the profile; never both"
-            raise PaperError(path, key, "is set in profile.toml too", hint)
+            hint = "a value that the paper states belongs into the experiment, an open one into the profile; never both"
+            raise PaperError(path, key, "is also set in profile.toml", hint)
 
 
 def _leads_somewhere(document: Any, key: str) -> bool:
@@ -245,19 +252,21 @@ def figure_of(table: Table) -> Figure:
     """Read a figure of claims.toml.
 
     Raises:
-        PaperError: it is none.
+        PaperError: it is not a valid figure.
     """
     figure = Figure(table.text("name"), table.text("title"))
     table.end(("name", "title"))
     if not all(c.isalnum() or c == "-" for c in figure.name):
-        raise table.error("name", f"{figure.name!r} is no name", "such as figure-4, figure-4a or table-2")
+        raise table.error(
+            "name", f"{figure.name!r} is not a name", "use letters, digits and -, as in figure-4, figure-4a or table-2"
+        )
     return figure
 
 
 def _every_name_once(path: Path, kind: str, names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise PaperError(path, f"{kind} {name}", "is there twice", "give each a name of its own")
+            raise PaperError(path, f"{kind} {name}", "is defined twice", "give each a different name")
 
 
 def _public(module: ModuleType | None) -> dict[str, Callable[..., Any]]:

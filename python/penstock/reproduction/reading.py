@@ -14,14 +14,14 @@ MOST = 1e300
 
 
 class PaperError(PenstockError):
-    """A paper's folder that cannot be read as one.
+    """A folder that is not a valid paper.
 
     Attributes:
         file: the file, or the folder.
         line: the line, counted from 1, where it is known.
         key: the key, as a dotted path.
-        message: what is wrong.
-        hint: what would be right.
+        message: the error.
+        hint: what to write instead.
     """
 
     def __init__(self, file: Path, key: str | None, message: str, hint: str = "", line: int | None = None) -> None:
@@ -38,7 +38,7 @@ def parse(path: Path) -> dict[str, Any]:
     """Read a TOML file.
 
     Raises:
-        PaperError: there is none, or it is not TOML.
+        PaperError: the file does not exist, or is not TOML.
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -63,7 +63,7 @@ def nearest(word: str, known: Iterable[str], otherwise: str = "") -> str:
 
 @dataclass
 class Table:
-    """A table of a TOML file that is taken apart key by key; what is left over at the end is an error."""
+    """A table of a TOML file that is taken apart key by key; a key that is left at the end is an error."""
 
     file: Path
     place: str
@@ -76,10 +76,10 @@ class Table:
         """Take ``value`` for a table.
 
         Raises:
-            PaperError: it is none.
+            PaperError: it is not a table.
         """
         if not isinstance(value, Mapping):
-            raise PaperError(file, place, f"{value!r} is no table", f"write {place} = {{ key = value }}", line)
+            raise PaperError(file, place, f"{value!r} is not a table", f"write {place} = {{ key = value }}", line)
         return cls(file, place, dict(value), line)
 
     def error(self, key: str | None, message: str, hint: str = "") -> PaperError:
@@ -91,7 +91,7 @@ class Table:
         """Take a text; without ``default`` it must be there."""
         value = self._take(key, default)
         if not isinstance(value, str) or (default is None and not value.strip()):
-            raise self.error(key, f"{value!r} is no text", f'write {key} = "…"')
+            raise self.error(key, f"{value!r} is not a text", f'write {key} = "…"')
         return value
 
     def word(self, key: str, words: Iterable[str], default: str | None = None) -> str:
@@ -105,7 +105,9 @@ class Table:
         """Take a number."""
         value = self._take(key, None)
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST:
-            raise self.error(key, f"{value!r} is no number", "numbers are in the unit that the metric's name ends in")
+            raise self.error(
+                key, f"{value!r} is not a number", "write a number, in the unit in which the metric's name ends"
+            )
         return float(value)
 
     def switch(self, key: str, default: bool) -> bool:
@@ -116,7 +118,7 @@ class Table:
         return value
 
     def raw(self, key: str, default: Any = None) -> Any:
-        """Take whatever is there, or ``default``."""
+        """Take a value of any type; ``default`` if the key is missing."""
         return self.values.pop(key, default)
 
     def table(self, key: str) -> "Table":
@@ -125,10 +127,10 @@ class Table:
         return Table.of(self.file, place, self.values.pop(key, {}), self.line)
 
     def tables(self, key: str, lines: list[int] | None = None) -> list["Table"]:
-        """Take a list of tables, ``[[key]]``; ``lines`` says where each begins."""
+        """Take a list of tables, ``[[key]]``; ``lines`` are the lines on which they begin."""
         value = self.values.pop(key, [])
         if not isinstance(value, list):
-            raise self.error(key, "is no list of tables", f"write [[{key}]]")
+            raise self.error(key, "is not a list of tables", f"write [[{key}]]")
         found = []
         for i, entry in enumerate(value):
             line = lines[i] if lines and i < len(lines) else self.line
@@ -137,7 +139,7 @@ class Table:
         return found
 
     def end(self, known: Iterable[str]) -> None:
-        """Be sure that every key has been taken; ``known`` are those that there are."""
+        """Refuse keys that have not been taken; ``known`` are the possible ones."""
         for key in self.values:
             raise self.error(key, "unknown key", nearest(key, known))
 

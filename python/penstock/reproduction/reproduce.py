@@ -58,11 +58,17 @@ class Reproduction:
         """
         known = {entry.paper.name: entry for entry in self.papers}
         if paper not in known:
-            raise ArgumentError(f"{paper}: no such paper here", nearest(paper, known, f"there are {', '.join(known)}"))
+            raise ArgumentError(
+                f"{paper}: no such paper in this reproduction", nearest(paper, known, f"it has {', '.join(known)}")
+            )
         drawable = [name for name in known[paper].figures if name in known[paper].paper.drawings.entries]
         if figure not in drawable:
-            told = f"there are {', '.join(drawable)}" if drawable else "figures.py of the paper draws none of these"
-            raise ArgumentError(f"{figure}: no figure of {paper} that is drawn here", nearest(figure, drawable, told))
+            told = (
+                f"its drawn figures are {', '.join(drawable)}"
+                if drawable
+                else "figures.py of the paper draws none of its figures"
+            )
+            raise ArgumentError(f"{figure}: {paper} draws no figure of this name", nearest(figure, drawable, told))
         return drawn(known[paper], figure, None if path is None else Path(path))
 
     def write(self, folder: str | PathLike[str], *, force: bool = False) -> "Reproduction":
@@ -178,8 +184,8 @@ def _check(reading: Mapping[str, Setting], planned: Sequence[PaperJob]) -> None:
             paper.scenario(run).describe(scheme=run.scheme)
             unused = {key: value for key, value in unused.items() if key not in paper.reading_of(run)}
     for key in unused:
-        hint = "schemes.NAME.KEY counts in runs of NAME alone, and what a claim sets itself stays"
-        raise ArgumentError(f'reading="{key}": no run here has a use for it', hint)
+        hint = "schemes.NAME.KEY acts only in runs of NAME, and settings of a claim stay"
+        raise ArgumentError(f'reading="{key}": no run uses this key', hint)
 
 
 def _folder(name: str | PathLike[str]) -> Path:
@@ -194,7 +200,7 @@ def _folder(name: str | PathLike[str]) -> Path:
 def _figures(paper: Paper, wanted: str | None) -> tuple[str, ...]:
     known = [figure.name for figure in paper.figures]
     if wanted is not None and wanted not in known:
-        hint = _near(wanted, known, f"there are {', '.join(known)}")
+        hint = _near(wanted, known, f"its figures are {', '.join(known)}")
         raise ArgumentError(f"{wanted}: no such figure of {paper.name}", hint)
     return (wanted,) if wanted else tuple(known)
 

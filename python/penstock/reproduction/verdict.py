@@ -67,7 +67,7 @@ def combine(values: Sequence[float], over: Over, good: Bound | None = None) -> S
     """Combine one value a seed; a ``share`` is that of the seeds which keep to ``good``."""
     if over == "share":
         if good is None:
-            raise ValueError("a share of seeds needs the bound that its seeds keep to")
+            raise ValueError("a share of seeds needs a bound")
         k, n = sum(good.misses_by(value) == 0 for value in values), len(values)
         low, high = wilson(k, n)
         return Spread(k / n, n, low, high, None, k)
