@@ -61,7 +61,7 @@ class Comparison:
             document = json.loads((path / _DOCUMENT).read_text(encoding="utf-8"))
             document["queue"], [(line["label"], line["seeds"]) for line in document["schemes"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise unread(f"{path} holds no comparison: {_DOCUMENT} cannot be read ({error})") from error
+            raise unread(f"{path}: not a folder of `penstock compare`: {_DOCUMENT} cannot be read ({error})") from error
         return cls(document, path=path)
 
     @property
@@ -134,9 +134,11 @@ class Comparison:
         queue = self._document["queue"]
         stopped = (queue["paused_s"] for runs in self.runs.values() for run in runs for queue in run.summary["queues"])
         if show == "pauses" and not any(stopped):
-            raise _core.PenstockError("no queue was stopped: without priority flow control there are no pauses to draw")
+            raise _core.PenstockError(
+                "no queue was stopped, so there are no pauses to draw; only priority flow control stops queues"
+            )
         if show == "cdf" and queue is None:
-            raise _core.PenstockError("the runs have no queue in common, whose distribution could be drawn")
+            raise _core.PenstockError("the runs have no common queue whose distribution could be drawn")
         with on(Page(width, font_size, title)):
             if show == "compare":
                 firsts = {label: results[0] for label, results in self.runs.items() if results}
@@ -158,7 +160,7 @@ class Comparison:
 
         target = folder if folder is not None else self._path
         if target is None:
-            raise ArgumentError("the comparison has no folder to write figures into", 'write_figures("FOLDER")')
+            raise ArgumentError("the comparison has no folder for figures", 'write_figures("FOLDER")')
         runs = {label: results for label, results in self.runs.items() if results}
         return write_comparison(runs, self._document["queue"], Path(target))
 
@@ -281,17 +283,17 @@ def _lines(
     if len(set(schemes)) != len(schemes):
         raise ArgumentError(f"schemes={json.dumps(schemes)}: a scheme is named twice", "name each once")
     if seeds < 1:
-        raise ArgumentError(f"seeds={seeds}: too few", "at least 1")
+        raise ArgumentError(f"seeds={seeds}: must be at least 1", "write seeds=1 or more")
     hint = 'name schemes with schemes=["A", "B"], another scenario, or seeds=N'
     if not scenarios:
         raise ArgumentError("no scenario to compare", hint)
     if len(scenarios) == 1 and not schemes and seeds == 1:
-        raise ArgumentError("one run is nothing to compare", hint)
+        raise ArgumentError("a comparison needs at least two runs", hint)
     names = [scenario.name for scenario in scenarios]
     for name in names:
         if names.count(name) > 1:
             hint = "give one a name of its own: the key name in its file"
-            raise ArgumentError(f"two scenarios are called {name}", hint)
+            raise ArgumentError(f"two scenarios have the name {name}", hint)
     choices: list[str | None] = [*schemes] or [None]
     lines = []
     for scenario in scenarios:
@@ -312,7 +314,7 @@ def _known_queue(queue: str, lines: Sequence[_Line]) -> None:
     known = list(dict.fromkeys(name for line in lines for name in line.plan["queues"]))
     if queue not in known:
         otherwise = "`penstock run` lists the recorded queues; record.queues chooses them"
-        raise ArgumentError(f'queue="{queue}": no such queue is recorded', nearest(queue, known, otherwise))
+        raise ArgumentError(f'queue="{queue}": no recorded queue has this name', nearest(queue, known, otherwise))
 
 
 def _document(lines: Sequence[_Line], done: Mapping[tuple[_Line, int], Result], queue: str | None) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def reproduction_html(found: "Reproduction") -> str:
 def report_html(report: "Report") -> str:
     """Show margins: where a configuration rests, and how far each mode is from instability."""
     given = report.configuration
-    rest = ", ".join(f"{key} {value:.4g}" for key, value in report.rest.items())
+    rest = ", ".join(f"{key} {value:.4g}" for key, value in report.equilibrium.items())
     head = (
         f"<p><b>{escape(given.scheme)}</b>: {escape(report.model)}<br>{given.flows} flows at {escape(given.queue)}, "
         f"{bit_rate(given.capacity_bps)} for them; equilibrium: {escape(rest)}</p>"
@@ -176,9 +176,8 @@ def report_html(report: "Report") -> str:
     ]
     names = ["mode", "", "phase margin", "gain margin", "delay margin", "limited by"]
     body = _table(names, rows) if rows else ""
-    for swing in filter(None, (report.swing,)):
-        cycle = swing.integrated
-        body += f"<p>limit cycle: half the swing is {octets(cycle.amplitude_octets)}</p>"
+    if report.limit_cycle is not None:
+        body += f"<p>limit cycle: its amplitude is {octets(report.limit_cycle.integrated.amplitude_octets)}</p>"
     for jump in filter(None, (report.jump,)):
         body += f"<p>no equilibrium; the queue's mean is {octets(jump.mean_octets)}</p>"
     return head + body

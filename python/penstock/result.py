@@ -235,9 +235,9 @@ class Result:
     def _table(self, name: str) -> "Table":
         if name not in self._tables:
             if name not in self._core.tables:
-                named = f"; there are {', '.join(self._core.tables)}"
+                named = f"; the tables are {', '.join(self._core.tables)}"
                 hint = "; set record.arrivals = true in the scenario" if name == "arrivals" else named
-                raise _core.PenstockError(f"no table {name!r} was recorded{hint}")
+                raise _core.PenstockError(f"no recorded table is called {name!r}{hint}")
             # One chunk, so that each column is one piece of memory for NumPy to look at.
             self._tables[name] = self._core.table(name).combine_chunks()
         return self._tables[name]

@@ -51,7 +51,7 @@ def template(scheme: str, topology: str) -> str:
     known = [about["name"] for about in schemes()]
     if scheme not in known:
         hint = nearest(scheme, known, f"the schemes are {', '.join(known)}", cutoff=0.3)
-        raise ArgumentError(f'scheme="{scheme}": no such scheme', hint)
+        raise ArgumentError(f'scheme="{scheme}": unknown scheme', hint)
     if topology not in TOPOLOGIES:
         message = f'topology="{topology}": no such topology to start from'
         raise ArgumentError(message, f"one of {', '.join(TOPOLOGIES)}")

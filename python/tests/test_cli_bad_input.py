@@ -89,7 +89,7 @@ def test_file_that_is_no_scenario(content: bytes | None, penstock: Command, tmp_
     ("arguments", "words"),
     [
         (["run"], "SCENARIO"),
-        (["run", "nowhere.toml"], "no such file"),
+        (["run", "nowhere.toml"], "neither a file nor a scenario"),
         (["run", "small.toml", "--scheme", "qcm"], "qcn"),
         (["run", "small.toml", "--profile", "ieee-2011"], "ieee-2010"),
         (["run", "small.toml", "--seed", "one"], "--seed"),

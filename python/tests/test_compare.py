@@ -133,9 +133,9 @@ def test_a_run_that_loses_frames_ends_no_other(tmp_path: Path) -> None:
     ("arguments", "words", "hint"),
     [
         ({"schemes": ["qcn", "qcn"]}, 'schemes=["qcn", "qcn"]: a scheme is named twice', "name each once"),
-        ({}, "one run is nothing to compare", 'schemes=["A", "B"]'),
-        ({"seeds": 0}, "seeds=0: too few", "at least 1"),
-        ({"seeds": 2, "queue": "sw0->h3"}, 'queue="sw0->h3": no such queue is recorded', "did you mean sw0->h2?"),
+        ({}, "a comparison needs at least two runs", 'schemes=["A", "B"]'),
+        ({"seeds": 0}, "seeds=0: must be at least 1", "write seeds=1 or more"),
+        ({"seeds": 2, "queue": "sw0->h3"}, 'queue="sw0->h3": no recorded queue has this name', "did you mean sw0->h2?"),
     ],
 )
 def test_what_cannot_be_compared(arguments: dict[str, object], words: str, hint: str) -> None:
@@ -149,7 +149,7 @@ def test_what_cannot_be_compared(arguments: dict[str, object], words: str, hint:
 def test_what_is_wrong_is_found_before_the_first_run(tmp_path: Path) -> None:
     runs: list[str] = []
     watch = Watch(run=runs.append)
-    with pytest.raises(ArgumentError, match="two scenarios are called small"):
+    with pytest.raises(ArgumentError, match="two scenarios have the name small"):
         penstock.compare([_small(), _small()], watch=watch)
     with pytest.raises(ArgumentError, match="no scenario to compare"):
         penstock.compare([], ["qcn", "none"], watch=watch)

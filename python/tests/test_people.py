@@ -58,7 +58,7 @@ def test_frames(result: Result) -> None:
     assert str(frame["queue"].dtype) == "category"
     other = result.to_polars("rates")
     assert other.shape == (len(result.column("rates", "time_s")), len(result.rates.column_names))
-    with pytest.raises(PenstockError, match="no table 'queue' was recorded; there are queues"):
+    with pytest.raises(PenstockError, match="no recorded table is called 'queue'; the tables are queues"):
         result.to_pandas("queue")
 
 
@@ -102,11 +102,11 @@ def test_a_comparison_is_read_back(compared: Path, tmp_path: Path) -> None:
         assert not caught.value.refused
     for damaged in ("", "[]", '{"queue": 1, "schemes": 2}', '{"queue": 1, "schemes": [{}]}'):
         (tmp_path / "compare.json").write_text(damaged)
-        with pytest.raises(OutputError, match="holds no comparison"):
+        with pytest.raises(OutputError, match="not a folder of `penstock compare`"):
             Comparison.open(tmp_path)
-        with pytest.raises(OutputError, match="holds no comparison"):
+        with pytest.raises(OutputError, match="not a folder of `penstock compare`"):
             Result.open(tmp_path)
-    with pytest.raises(OutputError, match="holds no comparison"):
+    with pytest.raises(OutputError, match="not a folder of `penstock compare`"):
         Comparison.open(tmp_path / "nothing")
 
 
@@ -154,11 +154,14 @@ def test_theory_is_public(tmp_path: Path) -> None:
     short = Scenario.load(TEN_GIG).set("warmup", "5 ms").set("duration", "40 ms")
     theory.compare_with_packets(short.set("flow.0.stagger", "0 s"), scheme="bcn").plot(tmp_path / "overlay.png")
     assert {path.name for path in tmp_path.iterdir()} == {"map.png", "p.png", "overlay.png"}
-    for asked, word in (({"metric": "margins"}, "one of margin"), ({"y": "flows=1..2:2"}, "take two parameters")):
+    for asked, word in (
+        ({"metric": "margins"}, "use one of margin"),
+        ({"y": "flows=1..2:2"}, "choose two different parameters"),
+    ):
         given: dict[str, Any] = {"x": "flows=1..4:2", "y": "delay=20us..40us:2"} | asked
         with pytest.raises(theory.Unsuited, match=word):
             theory.stability_map(scenario, **given)
-    with pytest.raises(theory.Unsuited, match="no such model"):
+    with pytest.raises(theory.Unsuited, match="unknown model"):
         theory.sliding_verdicts(scenario, model="paper")  # type: ignore[arg-type]
 
 

@@ -77,8 +77,8 @@ def test_new_writes_a_file_once(run: Run, tmp_path: Path) -> None:
         (("new", "mine", "--scheme", "bcn"), "--force"),
         (("new", "other", "--scheme", "qnc"), "did you mean qcn?"),
         (("new", "other", "--topology", "ring"), "star, dumbbell"),
-        (("new", "nowhere/other"), "make it first"),
-        (("new", ""), "no name of a file"),
+        (("new", "nowhere/other"), "create it first"),
+        (("new", ""), "not a file name"),
     ):
         status, _, said = run(*asked)
         assert status == 2, asked
@@ -134,7 +134,7 @@ def test_plot_draws_a_page_of_a_folder(run: Run, tmp_path: Path, folder: Path) -
     for words, said in (
         (("--show", "cdf"), "the figures of a run are overview"),
         (("--out", "f.docx"), ".png, .svg or .pdf"),
-        (("--out", "nowhere/f.png"), "no such folder"),
+        (("--out", "nowhere/f.png"), "the folder does not exist"),
     ):
         status, _, told = run("plot", str(folder), *words)
         assert status == 2
@@ -153,7 +153,7 @@ def test_table_prints_columns(run: Run, folder: Path) -> None:
     assert head == "time_s,queue,queue_octets"
     assert len(rows) == len(result.queues)
     assert float(rows[7].split(",")[0]) == result.column("queues", "time_s")[7]
-    for words, said in ((("queue",), "there are queues"), (("queues", "octets"), "did you mean queue_octets?")):
+    for words, said in ((("queue",), "the tables are queues"), (("queues", "octets"), "did you mean queue_octets?")):
         status, printed, told = run("table", str(folder), *words)
         assert (status, printed) == (2, "")
         assert said in told
@@ -164,7 +164,7 @@ def test_the_function_gives_what_the_command_writes(penstock: Command, tmp_path:
     scenario = Scenario.new("two", scheme="bcn", topology="dumbbell")
     assert scenario.to_toml() == (tmp_path / "two.toml").read_text()
     assert (scenario.name, scenario.describe()["scheme"]) == ("two", "bcn")
-    with pytest.raises(ArgumentError, match='scheme="qnc": no such scheme; did you mean qcn'):
+    with pytest.raises(ArgumentError, match='scheme="qnc": unknown scheme; did you mean qcn'):
         Scenario.new("two", scheme="qnc")
     with pytest.raises(ArgumentError, match='topology="ring": no such topology to start from; one of star'):
         Scenario.new("two", topology="ring")

@@ -107,7 +107,7 @@ def test_buffers_of_frames_are_octets_here() -> None:
 def test_parameters_carry_the_units_of_the_catalogue() -> None:
     period = configuration(dumbbell(schemes={"smcc": {"q0": "50 KB", "ra": "256 Mbps"}}))
     assert (period.number("q0"), period.number("ra")) == (50_000, 256e6)
-    with pytest.raises(TypeError, match=r"smcc\.two_stage is no number: False"):
+    with pytest.raises(TypeError, match=r"smcc\.two_stage is not a number: False"):
         period.number("two_stage")
 
 
@@ -142,7 +142,7 @@ def test_multicast_is_refused() -> None:
 
 def test_no_flow_at_that_time() -> None:
     late = dumbbell(flow=[flow | {"start": "1 s"} for flow in flows()])
-    with pytest.raises(Unsuited, match=r"no controlled flow runs at 0\.5 s; they run from 1 to 8 s"):
+    with pytest.raises(Unsuited, match=r"no controlled flow runs at 0\.5 s; controlled flows run from 1 to 8 s"):
         configuration(late, at_s=0.5)
 
 

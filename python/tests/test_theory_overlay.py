@@ -232,11 +232,11 @@ def test_settling_is_the_first_time_from_which_a_queue_stays_near_its_rest() -> 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["sliding-mode/three-sources", "--scheme", "af-qcn"], "af-qcn has no fluid model"),
+        (["sliding-mode/three-sources", "--scheme", "af-qcn"], "there is no fluid model of af-qcn"),
         (["sliding-mode/three-sources", "--scheme", "dcqcn", "--model", "steps"], "dcqcn has no form in steps"),
         (["sliding-mode/three-sources", "--model", "paper004"], "smcc has no model 'paper004'"),
         (["sliding-mode/parking-lot-1"], "the bottleneck moves"),
-        (["sliding-mode/three-sources", "--out", "figure.doc"], "no such kind of file"),
+        (["sliding-mode/three-sources", "--out", "figure.doc"], "unknown type of file"),
         (["sliding-mode/three-sources", "--scheme", "bcn", "--set", "schemes.bcn.bcn_00=true"], "no bcn_00"),
     ],
 )

@@ -170,7 +170,7 @@ def test_commands(tmp_path: Path) -> None:
     assert all({"name", "left", "relation", "right", "unit", "holds"} == set(side) for side in sides)
 
     document = json.loads(command.invoke(app, ["theory", "sliding", "sliding-mode/three-sources", "--json"]).stdout)
-    assert (document["periods"][0]["theorem"], document["periods"][0]["rest"]["place"]) == (3, "target")
+    assert (document["periods"][0]["theorem"], document["periods"][0]["equilibrium"]["place"]) == (3, "target")
 
     out = tmp_path / "new" / "plane.svg"
     options = ["--at", "1", "--start", "0,1.2e9", "--duration", "0.02", "--out", str(out)]
@@ -188,13 +188,13 @@ WRONG = [
     (["sliding", "sliding-mode/three-sources", "--simulate"], "theorem 3 holds in every state"),
     (["sliding", FIGURE_5, "--scheme", "bcn"], "bcn has no theorem on sliding"),
     (["sliding", "bottleneck/parking-lot"], "one bottleneck"),
-    (["phase", FIGURE_5, "--scheme", "dcqcn"], "dcqcn has no planar model"),
+    (["phase", FIGURE_5, "--scheme", "dcqcn"], "there is no planar model of dcqcn"),
     (["phase", FIGURE_5, "--start", "5"], "--start 5"),
     (["phase", FIGURE_5, "--at", "9"], "no controlled flow runs at 9 s"),
-    (["phase", FIGURE_5, "--out", "plane.bmp"], "no such kind of file"),
-    (["figures", "5"], "no such figure"),
-    (["figures", "--format", "bmp"], "no such format"),
-    (["figures", "2", "3", "--out", "both.svg"], "one file for 2 figures"),
+    (["phase", FIGURE_5, "--out", "plane.bmp"], "unknown type of file"),
+    (["figures", "5"], "unknown figure"),
+    (["figures", "--format", "bmp"], "unknown format"),
+    (["figures", "2", "3", "--out", "both.svg"], "2 figures do not fit into one file"),
 ]
 
 

@@ -197,7 +197,9 @@ def test_an_equilibrium_next_to_its_switching_line_is_refused_for_that_reason() 
         report(configuration(scenario, scheme="qcn"))
     # R_AI five times as large: five times as far off, 0.2068 octets.
     scenario.set("schemes.qcn.rpg_ai_rate", "5 Mbps")
-    assert report(configuration(scenario, scheme="qcn")).rest["queue_octets"] == pytest.approx(64_000.2068, abs=1e-3)
+    assert report(configuration(scenario, scheme="qcn")).equilibrium["queue_octets"] == pytest.approx(
+        64_000.2068, abs=1e-3
+    )
 
 
 def _published(flows: int, delay_us: float) -> Dcqcn:
@@ -346,11 +348,11 @@ def test_a_cycle_at_long_delay_is_integrated_until_it_is_one() -> None:
 def test_margin_of_smcc_at_its_defaults_has_a_critical_delay() -> None:
     outcome = _cli("margin", str(TEN_GIG), "--scheme", "smcc")
     assert outcome.exit_code == 0
-    assert "large swings grow at delays of     36" in outcome.stdout
+    assert "large oscillations grow at delays of    36" in outcome.stdout
     outcome = _cli(
         "margin", str(ROOT / "scenarios/sliding-mode/three-sources.toml"), "--set", "schemes.smcc.rb=192 Mbps"
     )
-    assert "window: large swings die again at  809 us to 1.50 ms" in outcome.stdout
+    assert "window: large ones die again at         809 us to 1.50 ms" in outcome.stdout
 
 
 @pytest.mark.parametrize(("delay_us", "octets"), [(200, 0), (600, 6000), (1000, 64_000), (1200, 64_000)])
@@ -433,7 +435,7 @@ def test_a_map_has_the_margins_of_its_points() -> None:
             wanted = np.degrees(margins(linearise(model, 1)).phase_rad) if is_at_rest(model, 1) else np.nan
             assert drawn.values[row, column] == pytest.approx(wanted, rel=1e-6, nan_ok=True)
     assert np.isnan(drawn.values[:, -1]).all()
-    (number,) = (k for k, reason in enumerate(drawn.refused) if "more likely than p_max" in reason)
+    (number,) = (k for k, reason in enumerate(drawn.refused) if "more marks than p_max" in reason)
     assert (drawn.verdicts[:, -1] == number).all()
 
 
@@ -494,7 +496,7 @@ def _cli(*arguments: str) -> Any:
 def test_a_point_of_dcqcn_without_equilibrium_has_its_words() -> None:
     outcome = _cli("margin", str(TEN_GIG), "--scheme", "dcqcn", "--set", "schemes.dcqcn.p_max=0.001")
     assert outcome.exit_code == 0
-    assert "limit cycle about k_max, 100 KB: half the swing is" in outcome.stdout
+    assert "limit cycle about k_max, 100 KB: its amplitude is" in outcome.stdout
     outcome = _cli("margin", str(TEN_GIG), "--scheme", "dcqcn", "--set", "schemes.dcqcn.p_max=0.001", "--json")
     found = json.loads(outcome.stdout)
     assert found["about_k_max"]["cycle"]["amplitude_octets"] > 10e3
@@ -532,7 +534,7 @@ def test_margin_of_smcc_is_its_limit_cycle() -> None:
     [
         (("margin", str(TEN_GIG), "--scheme", "none"), "no fluid model"),
         (("map", str(TEN_GIG), "--x", "flows=1..4", "--y", "flows=1..4"), "both flows"),
-        (("map", str(TEN_GIG), "--x", "flows=1..4", "--y", "delay=1us..2us", "--metric", "speed"), "no such metric"),
+        (("map", str(TEN_GIG), "--x", "flows=1..4", "--y", "delay=1us..2us", "--metric", "speed"), "unknown metric"),
         (("map", str(TEN_GIG), "--x", "flows=1..4", "--y", "delay=1us..2us", "--scheme", "smcc"), "no margin"),
     ],
 )

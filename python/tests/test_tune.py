@@ -103,9 +103,13 @@ def test_the_standard_is_the_first_profile_that_fits() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words", "hint"),
     [
-        ({"goal": "beauty"}, 'goal="beauty": no such goal', "the goals are stability, latency, utilization"),
-        ({"goal": "latency", "trials": 0}, "trials=0: too few", "at least 1"),
-        ({"goal": "latency", "verdict_seeds": 1}, "verdict_seeds=1: too few", "at least 2"),
+        ({"goal": "beauty"}, 'goal="beauty": unknown goal', "use one of stability, latency, utilization"),
+        ({"goal": "latency", "trials": 0}, "trials=0: must be at least 1", "write trials=1 or more"),
+        (
+            {"goal": "latency", "verdict_seeds": 1},
+            "verdict_seeds=1: must be at least 2",
+            "write verdict_seeds=2 or more",
+        ),
     ],
 )
 def test_arguments_that_cannot_be(arguments: dict[str, Any], words: str, hint: str) -> None:
@@ -135,7 +139,7 @@ def test_an_answer_shows_itself_and_saves_what_it_shows(answer: Tuning, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--for", "beauty"], "no such goal"),
+        (["--for", "beauty"], "unknown goal"),
         (["--for", "latency", "--scheme", "e2cm"], "e2cm has no fluid model"),
         (["--for", "latency", "--scheme", "bcn", "--profile", "paper-efecn"], "schemes.bcn.drift to false"),
         (["--for", "latency", "--against", "nobody"], "no profile nobody"),
@@ -194,7 +198,7 @@ def test_the_command_where_no_point_is_better(tmp_path: Path, monkeypatch: pytes
     ("changes", "words", "written"),
     [
         ({}, "written: found/proposal.toml", True),
-        ({"verdicts": "lost"}, "no gain is shown on seeds that the search never saw: nothing is written", False),
+        ({"verdicts": "lost"}, "no gain is shown on seeds that the search never used: nothing is written", False),
         ({"verdicts": ()}, "", False),
         ({"verdicts": (), "changed": False}, "nothing is proposed or written", False),
         ({"verdicts": (), "interrupted": True}, "", True),

@@ -44,7 +44,7 @@ def run_all(request: Request, names: Sequence[str], *, schemes: list[str], seeds
     if undrawn is not None:
         fail_on_drawing(undrawn, folder)
     if interrupted:
-        say(f"interrupted; what was recorded until then is in {folder}")
+        say(f"interrupted; the records up to then are in {folder}")
         say(f"hint: penstock plot {folder} draws it")
         raise typer.Exit(INTERRUPTED)
     if comparison.losses:

@@ -41,7 +41,9 @@ def show_schemes(name: str | None, *, json: bool) -> None:
 def show_scenarios(folder: Path | None, *, json: bool) -> None:
     """Print the scenario files in ``folder`` and below, or all that have a name, with their questions."""
     if folder is not None and not folder.is_dir():
-        raise InputError(f"{folder}: no such folder", "name one, or none for ./scenarios and those of Penstock")
+        raise InputError(
+            f"{folder}: the folder does not exist", "leave it out to list ./scenarios and the scenarios of Penstock"
+        )
     files = library.known() if folder is None else {name: folder / f"{name}.toml" for name in library.names(folder)}
     entries = [_entry(name, path) for name, path in files.items()]
     if json:

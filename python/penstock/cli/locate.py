@@ -25,7 +25,9 @@ def assignments(sets: list[str]) -> dict[str, str]:
     for assignment in sets:
         key, equals, value = assignment.partition("=")
         if not equals or not key.strip():
-            raise InputError(f"--set {assignment}: no KEY=VALUE", "for instance --set duration='1 s'")
+            raise InputError(
+                f"--set {assignment}: not of the form KEY=VALUE", "write, for instance, --set duration='1 s'"
+            )
         found[key.strip()] = value.strip()
     return found
 
@@ -42,16 +44,18 @@ def file_to_write(path: Path, endings: Sequence[str] = FIGURES) -> Path:
     """Return ``path``, if a file of that name can be written: asked before the work, not after it."""
     if path.suffix not in endings:
         ends = " or ".join([", ".join(endings[:-1]), endings[-1]] if len(endings) > 1 else endings)
-        raise InputError(f"--out {path}: no such kind of file", f"end its name in {ends}")
+        raise InputError(f"--out {path}: unknown type of file", f"use a name that ends in {ends}")
     if path.is_dir():
-        raise InputError(f"--out {path}: is a folder, not a file", f"for instance {path / ('out' + endings[0])}")
+        raise InputError(
+            f"--out {path}: is a folder, not a file", f"write, for instance, {path / ('out' + endings[0])}"
+        )
     if len(os.fsencode(path.name)) + _HIDDEN > _LONGEST_NAME:
-        raise InputError(f"--out {path}: the name is too long", f"at most {_LONGEST_NAME - _HIDDEN} octets")
+        raise InputError(f"--out {path}: the name is too long", f"use at most {_LONGEST_NAME - _HIDDEN} octets")
     above = next(folder for folder in path.absolute().parents if folder.exists())
     if not above.is_dir():
-        raise InputError(f"--out {path}: {above} is a file, not a folder", "name another place")
+        raise InputError(f"--out {path}: {above} is a file, not a folder", "name another folder")
     if not os.access(above, os.W_OK | os.X_OK):
-        raise InputError(f"--out {path}: nothing can be written in {above}", "name a folder in which you may write")
+        raise InputError(f"--out {path}: no permission to write in {above}", "name a folder in which you may write")
     return path
 
 
@@ -64,4 +68,4 @@ def _path(name: str) -> Path:
         return found
     near = library.near(name)
     hint = f"did you mean {near}?" if near else "`penstock scenarios` lists those that have a name"
-    raise InputError(f"{name}: no such file, and no scenario of that name", hint)
+    raise InputError(f"{name}: neither a file nor a scenario of Penstock", hint)

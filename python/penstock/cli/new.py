@@ -14,9 +14,9 @@ def write_new(name: str, *, scheme: str, topology: str, force: bool) -> None:
     # Whatever is to stand in the file is read by the program itself.
     scenario = Scenario.new(path.stem, scheme=scheme, topology=topology)
     if path.name in (".toml", "..toml") or path.is_dir():
-        raise InputError(f"{name}: no name of a file", "for instance four-to-one")
+        raise InputError(f"{name}: not a file name", "use, for instance, four-to-one")
     if not path.parent.is_dir():
-        raise InputError(f"{path.parent}: no such folder", "make it first, or leave it out")
+        raise InputError(f"{path.parent}: the folder does not exist", "create it first, or leave it out")
     if path.exists() and not force:
         raise InputError(f"{path} exists", "replace it with --force, or take another name")
     scenario.save(path)

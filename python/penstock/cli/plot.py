@@ -20,12 +20,12 @@ def plot_folder(
     known = FIGURES if of_several else PANELS
     if show is not None and show not in known:
         what = "a comparison" if of_several else "a run"
-        raise InputError(f"--show {show}: no such figure", f"the figures of {what} are {', '.join(known)}")
+        raise InputError(f"--show {show}: unknown figure", f"the figures of {what} are {', '.join(known)}")
     chosen = show or known[0]
     path = out or folder / f"{chosen}.pdf"
     file_to_write(path)
     if not path.parent.is_dir():
-        raise InputError(f"--out {path}: no such folder", "make it first")
+        raise InputError(f"--out {path}: the folder does not exist", "create it first")
     opened = Comparison.open(folder) if of_several else Result.open(folder)
     try:
         opened.plot(path, show=chosen, width=width, font_size=font_size, title=title)

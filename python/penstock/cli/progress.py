@@ -169,7 +169,7 @@ class Progress:
         if left_s >= _LONG_S:
             say(f"{label}: this run will take about {duration(left_s)} at this speed ({done}); Ctrl-C ends it early")
         elif not simulated_s:
-            say(f"{label}: no time has passed in the run yet ({done}); Ctrl-C ends it early")
+            say(f"{label}: no simulated time has passed yet ({done}); Ctrl-C ends it early")
 
     def _start(self) -> "Bars":
         if self._bars is None:

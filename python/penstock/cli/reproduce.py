@@ -83,7 +83,7 @@ def reproduce_all(
     for claim in found.toothless:
         say(f"error: {claim}: the negative control does not fail this claim")
     if found.toothless:
-        say("hint: a stricter test, or a control that differs more; see claims.toml")
+        say("hint: make the test stricter in claims.toml, or choose a control that differs more")
     if found.toothless or found.undrawn:
         raise typer.Exit(FAILED)
 

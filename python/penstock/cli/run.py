@@ -57,7 +57,7 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
             loss, result = error, error.result
     if result.interrupted:
         at = duration(result.interrupted_at_s or 0.0)
-        say(f"interrupted at {at} of {duration(plan['duration_s'])}; what was recorded until then is in {folder}")
+        say(f"interrupted at {at} of {duration(plan['duration_s'])}; the records up to then are in {folder}")
         # Drawing takes seconds, and who interrupts waits for none.
         if figures:
             say(f"hint: penstock plot {folder} draws it")

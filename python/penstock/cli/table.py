@@ -22,13 +22,13 @@ def print_table(folder: Path, table: str | None, columns: list[str]) -> None:
             print(f"{name}: {', '.join(result._table(name).column_names)}")
         return
     if table not in result.tables:
-        raise InputError(f"{table}: no such table was recorded", f"there are {', '.join(result.tables)}")
+        raise InputError(f"{table}: no recorded table has this name", f"the tables are {', '.join(result.tables)}")
     have = result._table(table).column_names
     for column in columns:
         if column not in have:
             near = get_close_matches(column, have, n=1, cutoff=0.4)
             hint = f"did you mean {near[0]}?" if near else f"its columns are {', '.join(have)}"
-            raise InputError(f"{column}: {table} has no such column", hint)
+            raise InputError(f"{column}: {table} has no column of this name", hint)
     chosen = columns or have
     values = [result.column(table, column) for column in chosen]
     writer = csv.writer(sys.stdout, lineterminator="\n")

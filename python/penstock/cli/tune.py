@@ -78,11 +78,13 @@ def _print(answer: Tuning, written: Path | None) -> None:
     typer.echo("")
     if region.resting:
         typer.echo(
-            f"theory: of {region.points} points {region.resting} rest within the limits of queue and rates; "
-            f"kept are the {region.kept} of them of which the fluid model forecasts the best"
+            f"theory: {region.resting} of {region.points} points have an equilibrium within the limits "
+            f"of queue and rates; the best {region.kept} by the fluid model are kept"
         )
     else:
-        typer.echo(f"theory: none of {region.points} points rests within the limits of queue and rates: all are kept")
+        typer.echo(
+            f"theory: no point of {region.points} has an equilibrium within the limits of queue and rates; all are kept"
+        )
     typer.echo(
         f"simulated: {answer.trials} points, {wording.seeds(answer.tuning_seeds)}; "
         f"{answer.refused} more that the search proposed were left out by theory"
@@ -95,9 +97,9 @@ def _print(answer: Tuning, written: Path | None) -> None:
     if written is not None:
         typer.echo(f"written: {written}")
     elif answer.changed:
-        typer.echo("no gain is shown on seeds that the search never saw: nothing is written")
+        typer.echo("no gain is shown on seeds that the search never used: nothing is written")
     else:
-        typer.echo("none of these points is better than the scenario's own parameters: nothing is proposed or written")
+        typer.echo("no point is better than the scenario's own parameters: nothing is proposed or written")
 
 
 def _print_parameters(answer: Tuning) -> None:
@@ -107,7 +109,7 @@ def _print_parameters(answer: Tuning) -> None:
         [
             *([key, *(str(settings.parameters[key]) for settings in sets)] for key in answer.proposal.parameters),
             ["phase margin", *(_margin(settings) for settings in sets)],
-            ["queue at rest", *(_rest(settings) for settings in sets)],
+            ["equilibrium queue", *(_rest(settings) for settings in sets)],
         ],
     )
     for settings in sets:
@@ -117,7 +119,7 @@ def _print_parameters(answer: Tuning) -> None:
 
 def _print_verdict(answer: Tuning, verdict: Verdict) -> None:
     typer.echo("")
-    typer.echo(f"against {verdict.against}, {wording.seeds(answer.verdict_seeds)}, which the search never saw:")
+    typer.echo(f"against {verdict.against}, {wording.seeds(answer.verdict_seeds)}, which the search never used:")
     rows = []
     for pair in verdict.measures:
         title, kind = MEASURES[pair.measure]
@@ -140,7 +142,7 @@ def _print_verdict(answer: Tuning, verdict: Verdict) -> None:
     shown = verdict.word != "no difference shown" and found.other[0] > 0
     change = f" by {share(abs(found.difference) / found.other[0])}" if shown else ""
     if verdict.alike:
-        typer.echo("every seed gives the same run: nothing in them is random, and the interval says nothing")
+        typer.echo("every seed gives the same run: nothing in the scenario is random, so the interval has no meaning")
     typer.echo(f"{MEASURES[found.measure][0]}: {verdict.word}{change}{wording.broken(verdict)}")
 
 

@@ -92,7 +92,7 @@ class Page:
         ):
             # Not a number is not within either.
             if value is not None and not least <= value <= most:
-                raise PenstockError(f"{word} = {value:g}: a figure has {least:g} to {most:g} {unit}")
+                raise PenstockError(f"{word} = {value:g}: must be between {least:g} and {most:g} {unit}")
 
 
 _page: ContextVar[Page] = ContextVar("page", default=Page())  # noqa: B039 - a page does not change

@@ -26,7 +26,7 @@ def margins(
 
     Raises:
         ScenarioError: a value is not legal.
-        Unsuited: the scenario is none that a model describes.
+        Unsuited: no model describes the scenario.
     """
     return report(configuration(scenario, scheme=scheme, profile=profile, at_s=at_s))
 
@@ -47,10 +47,10 @@ def sliding_verdicts(
 
     Raises:
         ScenarioError: a value is not legal.
-        Unsuited: the scenario is none that a model describes, or the scheme has no theorem.
+        Unsuited: no model describes the scenario, or the scheme has no theorem.
     """
     if model not in MODELS:
-        raise Unsuited(f"model = {model!r}: no such model", f"the models are {' and '.join(MODELS)}")
+        raise Unsuited(f"model = {model!r}: unknown model", f"the models are {' and '.join(MODELS)}")
     periods = configurations(scenario, scheme=scheme, profile=profile)
     return [verdict(given, model=model, offset_octets=offset_octets, target_bps=target_bps) for given in periods]
 
@@ -76,11 +76,11 @@ def stability_map(
         Unsuited: an axis names no parameter, the metric has no meaning for the scheme, or no point has a model.
     """
     if metric not in get_args(Metric):
-        raise Unsuited(f"metric = {metric!r}: no such metric", f"one of {', '.join(get_args(Metric))}")
+        raise Unsuited(f"metric = {metric!r}: unknown metric", f"use one of {', '.join(get_args(Metric))}")
     name = scheme or scenario.scheme
     along = read(x, name), read(y, name)
     if along[0].name == along[1].name:
-        raise Unsuited(f"x and y are both {along[0].name}", "take two parameters")
+        raise Unsuited(f"x and y are both {along[0].name}", "choose two different parameters")
     return draw_up(scenario, *along, metric, scheme=scheme, profile=profile, at_s=at_s, progress=progress)
 
 
@@ -100,7 +100,7 @@ def compare_with_packets(
 
     Raises:
         ScenarioError: a value is not legal.
-        Unsuited: the scenario is none that a model describes, or the scheme has no model of that form.
+        Unsuited: no model describes the scenario, or the scheme has no model of that form.
     """
     return overlay(scenario, scheme=scheme, profile=profile, seed=seed, seeds=seeds, form=form)
 
@@ -127,6 +127,6 @@ def phase_portrait(
     from penstock.theory.portrait import portrait
 
     if model not in MODELS:
-        raise Unsuited(f"model = {model!r}: no such model", f"the models are {' and '.join(MODELS)}")
+        raise Unsuited(f"model = {model!r}: unknown model", f"the models are {' and '.join(MODELS)}")
     given = configuration(scenario, scheme=scheme, profile=profile, at_s=at_s)
     return portrait(given, model=model, target_bps=target_bps, starts=starts, duration_s=duration_s)

@@ -93,7 +93,7 @@ class Configuration:
         """
         value = self.parameters[name]
         if isinstance(value, bool | str):
-            raise TypeError(f"{self.scheme}.{name} is no number: {value}")
+            raise TypeError(f"{self.scheme}.{name} is not a number: {value}")
         return value
 
 
@@ -112,7 +112,7 @@ def configurations(
     periods = _periods(scenario, scheme, profile)
     late = [period.configuration() for period in periods if period.stop_s > from_s]
     if not late:
-        raise Unsuited(f"no controlled flow runs after {from_s:g} s", "a shorter warm-up, or flows that last longer")
+        raise Unsuited(f"no controlled flow runs after {from_s:g} s", "shorten the warm-up, or let flows last longer")
     return late
 
 
@@ -132,7 +132,7 @@ def configuration(
         if period.start_s <= at_s < period.stop_s:
             return period.configuration()
     spans = _and([f"{period.start_s:g} to {period.stop_s:g} s" for period in periods])
-    raise Unsuited(f"no controlled flow runs at {at_s:g} s", f"they run from {spans}")
+    raise Unsuited(f"no controlled flow runs at {at_s:g} s", f"controlled flows run from {spans}")
 
 
 def _periods(scenario: Scenario, scheme: str | None, profile: str | None) -> "list[_Period]":
@@ -145,11 +145,15 @@ def _periods(scenario: Scenario, scheme: str | None, profile: str | None) -> "li
         )
     for flow in plan["flows"]:
         if len(flow["destinations"]) > 1:
-            raise Unsuited(f"flow {flow['name']} is multicast", "a model's flows have one destination each")
+            raise Unsuited(
+                f"flow {flow['name']} is multicast", "the models have one destination for each flow: use unicast flows"
+            )
     periods = [_Period(plan, index) for index in range(len(plan["fair"]))]
     controlled = [period for period in periods if period.flows]
     if not controlled:
-        raise Unsuited("no flow is controlled", "flows are controlled unless they say controlled = false")
+        raise Unsuited(
+            "no flow is controlled", "remove controlled = false from the flows that the scheme is to control"
+        )
     return controlled
 
 
@@ -245,11 +249,14 @@ class _Period:
             and sum(most_bps(link) for link in before.get(name, ())) > self.left_bps[name]
         ]
         if not full:
-            raise self._unsuited("no link with a congestion point is full", "more flows, or a slower bottleneck")
+            raise self._unsuited("no link with a congestion point is full", "add flows, or make a link slower")
         everyone = {flow["name"] for flow in self.flows}
         sets = {frozenset(users[name]) for name in full}
         if len(sets) > 1:
-            raise self._unsuited(f"{_and(full)} are bottlenecks of different flows", "the models have one bottleneck")
+            raise self._unsuited(
+                f"{_and(full)} are bottlenecks of different flows",
+                "the models have one bottleneck: use a scenario in which all controlled flows share it",
+            )
         name = full[0]
         if users[name] != everyone:
             others = sorted(everyone - users[name])
@@ -293,7 +300,7 @@ class _Period:
         low, high = min(values), max(values)
         if low < alike * high:
             reason = f"flows have {what} of {low:g} to {high:g} {unit}"
-            raise self._unsuited(reason, "the models' flows are all alike")
+            raise self._unsuited(reason, "the models need flows that are all alike")
         return values[0]
 
     def _unsuited(self, reason: str, hint: str) -> Unsuited:

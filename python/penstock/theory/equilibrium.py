@@ -1,4 +1,4 @@
-"""Where SMCC comes to rest: the deal-breaker of remark 1 (Jiang et al. 2015, section 4.3).
+"""The equilibrium of SMCC: the deal-breaker of remark 1 (Jiang et al. 2015, section 4.3).
 
 Chatter between two points S and F of the phase plane, neither of them the target, asks for two balances at once: what
 the queue gains in state B it must lose in state A, and what the sum of rates gains in one it must lose in the other. In
@@ -9,11 +9,11 @@ shrinking state A, so that the sums of |dQ| over both are the same, and the bala
 
 A message of state A that says dQ = 0 brings that mean down to almost nothing. So the reading of dQ = 0 decides:
 
-- It is state A (``state-a``): the queue rests at its target.
+- It is state A (``state-a``): the queue settles at its target.
 - By the sign bits (``sign-bit``) it is state B below the target: there every message of state A says at least a frame,
-  and the queue rests at least beta/alpha frames below. Only the quotient of alpha and beta counts.
+  and the queue settles at least beta/alpha frames below. Only the quotient of alpha and beta counts.
 - It is state B (``state-b``): a queue with dQ = 0 stays, wherever that is. So it does in the planar model (26), (27),
-  in which all of y = 0 is at rest: the regime that theorem 3 calls sliding leads nowhere.
+  in which every point of y = 0 is an equilibrium: the regime that theorem 3 calls sliding leads nowhere.
 """
 
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ Place = Literal["target", "below", "anywhere"]
 
 
 @dataclass(frozen=True)
-class Rest:
-    """Where the queue of SMCC comes to rest.
+class Equilibrium:
+    """The equilibrium of SMCC's queue.
 
     Attributes:
         place: ``target``; ``below`` it, the deal-breaker; or ``anywhere``, where the rates first balance: often at the
             full queue.
-        balance_octets: beta/alpha times a frame, octets: how far below the target the two states balance if each
-            message of state A says one frame of change. Where messages say more, the rest is as many times further.
+        balance_octets: beta/alpha times a frame, octets: the distance below the target at which the two states balance
+            if each message of state A says one frame of change. It is a multiple of this where messages say more.
         answer: beta times the time between samples: the part of a growth that one message of state B takes back. Above
             1 it takes back more than all.
     """
@@ -43,8 +43,8 @@ class Rest:
     answer: float
 
 
-def rest(given: Configuration) -> Rest:
-    """Return where the queue rests with a configuration of SMCC.
+def equilibrium(given: Configuration) -> Equilibrium:
+    """Return where the queue settles with a configuration of SMCC.
 
     Raises:
         Unsuited: the scheme is not SMCC.
@@ -53,7 +53,7 @@ def rest(given: Configuration) -> Rest:
         raise Unsuited(f"{given.scheme} has no states A and B", "the deal-breaker of Jiang et al. 2015 is SMCC's")
     model = Smcc.of(given)
     elsewhere: Place = "below" if model.zero_above == 1.0 else "anywhere"
-    return Rest(
+    return Equilibrium(
         place="target" if model.comes_to_rest() else elsewhere,
         balance_octets=float(model.balance_frames()) * given.frame_octets,
         answer=float(model.beta) * float(model.octets_per_bit) * float(model.interval_s),

@@ -34,7 +34,7 @@ _WIDEST = 1000.0
 """A parameter is changed up to so many times, up and down."""
 
 _FINE = 120
-"""Steps in a turn of DCQCN's time scale about k_max, where a delay decides how far the queue swings."""
+"""Steps in a turn of DCQCN's time scale about k_max, where a delay decides the amplitude of the queue."""
 
 _FACTORS = 49
 _ZOOMS = 5
@@ -89,13 +89,13 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Swing:
+class LimitCycle:
     """The limit cycle of a model that cannot be linearised.
 
     Attributes:
         delay_s: the loop's delay.
-        small: the delays at which swings within a frame grow.
-        large: the delays at which large swings grow until buffer or rates bound them.
+        small: the delays at which oscillations within a frame grow.
+        large: the delays at which large oscillations grow until buffer or rates bound them.
         describing: the cycle by harmonic balance.
         integrated: the cycle in which the integrated model ends.
         utilization: share of the capacity that the integrated model uses.
@@ -114,7 +114,7 @@ class Jump:
     """What DCQCN does where there is no equilibrium: below k_max marks are too few, above it all frames are marked.
 
     Attributes:
-        mark: how likely a mark would have to be at rest.
+        mark: the probability of a mark that an equilibrium needs.
         p_max: how likely it is just below k_max.
         k_max_octets: where it jumps to 1, octets.
         delay_s: the loop's delay, with the wait in a queue of k_max.
@@ -139,17 +139,17 @@ class Report:
     Attributes:
         configuration: of what.
         model: name and source of the model.
-        rest: the equilibrium, by variable.
+        equilibrium: the value of each variable.
         sides: one for each mode beside it; none for SMCC.
-        swing: the limit cycle of SMCC; None for others.
-        jump: what DCQCN does where marks at rest would have to be more likely than p_max; None elsewhere.
+        limit_cycle: that of SMCC; None for others.
+        jump: the behaviour of DCQCN where an equilibrium needs more marks than p_max allows; None elsewhere.
     """
 
     configuration: Configuration
     model: str
-    rest: Mapping[str, float]
+    equilibrium: Mapping[str, float]
     sides: tuple[Side, ...] = ()
-    swing: Swing | None = None
+    limit_cycle: LimitCycle | None = None
     jump: Jump | None = None
     omits: tuple[str, ...] = field(default=())
 
@@ -173,7 +173,7 @@ def report(configuration: Configuration) -> Report:
     by_name = {variable.name: float(value) for variable, value in zip(model.variables, rest, strict=True)}
     title = f"{model.scheme}, {model.form}: {model.source}"
     if isinstance(model, Smcc):
-        return Report(configuration, title, by_name, swing=swing(model), omits=model.omits)
+        return Report(configuration, title, by_name, limit_cycle=limit_cycle(model), omits=model.omits)
     modes = modes_beside(model)
     if isinstance(model, Dcqcn) and np.any(marks_jump(model)):
         return Report(configuration, title, by_name, jump=jump(model), omits=model.omits)
@@ -192,12 +192,12 @@ def why_confined(model: FluidModel) -> tuple[str, str] | None:
     if flows * least >= capacity:
         return (
             f"all flows at their least rate of {bit_rate(least)} fill the link: the queue stays full, come what may",
-            "fewer flows, or a smaller least rate",
+            "use fewer flows, or a smaller least rate",
         )
     if flows * line <= capacity:
         return (
-            f"all flows at their lines' rate of {bit_rate(line)} are no more than the capacity: the queue stays empty",
-            "more flows, or a slower bottleneck",
+            f"all flows at line rate, {bit_rate(line)} each, do not exceed the capacity: the queue stays empty",
+            "add flows, or make the bottleneck slower",
         )
     return None
 
@@ -209,12 +209,12 @@ def _why_restless(model: FluidModel, given: Configuration, beside: int | None) -
         away = abs(queue - float(np.max(np.asarray(model.set_point_octets()))))
         return (
             f"the equilibrium is {away:.2g} octets from the switching line, and beyond that the mode "
-            f"'{model.modes[beside]}' has none: every swing of more than that leaves what a linear law describes",
-            "`penstock theory overlay` shows the swing; a larger R_AI or shorter cycles move it off the line",
+            f"'{model.modes[beside]}' has none: every larger oscillation leaves the range of a linear law",
+            "`penstock theory overlay` shows the limit cycle; a larger R_AI or shorter cycles move it off the line",
         )
     return (
-        f"at rest the queue would have to be {queue:g} octets long, and the buffer has {given.buffer_octets:g}",
-        "a larger buffer, or fewer flows",
+        f"the equilibrium needs a queue of {queue:g} octets, and the buffer has {given.buffer_octets:g}",
+        "use a larger buffer, or fewer flows",
     )
 
 
@@ -230,17 +230,17 @@ def restless(wide: FluidModel) -> list[str]:
         [every, jumps, some],
         [
             "",
-            "marks at rest would have to be more likely than p_max: the queue swings about k_max, or slides along it "
-            "(`penstock theory margin` says how far)",
-            "the equilibrium lies on a switching line, beyond which no rate is at rest",
+            "an equilibrium needs more marks than p_max allows: the queue oscillates about k_max, or slides along it "
+            "(`penstock theory margin` has the amplitude)",
+            "the equilibrium lies on a switching line, and beyond the line there is none",
         ],
-        "at rest the queue would have to be longer than the buffer, or less than empty",
+        "the equilibrium needs a queue longer than the buffer, or shorter than zero",
     )
     return [str(word) for word in np.atleast_1d(words)]
 
 
 def marks_jump(model: FluidModel) -> Array:
-    """Whether marks of DCQCN would have to be more likely than p_max at rest; shape of the configurations."""
+    """Whether an equilibrium of DCQCN needs more marks than p_max allows; shape of the configurations."""
     if not isinstance(model, Dcqcn):
         return np.zeros(np.shape(model.state_at_rest()[0]), dtype=bool)
     return np.asarray(model.mark_at_rest() > model.p_max)
@@ -258,11 +258,11 @@ def modes_beside_each(model: FluidModel) -> Array:
     return np.array([np.any([modes == mode for modes in found], axis=0) for mode in range(len(model.modes))])
 
 
-def swing(model: Smcc) -> Swing:
+def limit_cycle(model: Smcc) -> LimitCycle:
     """The limit cycle of one configuration of SMCC."""
     delay = float(np.max(np.asarray(model.delay_s)))
     ends = settled(model)
-    return Swing(
+    return LimitCycle(
         delay,
         growth(model, small=True),
         growth(model),
@@ -287,7 +287,7 @@ def jump(model: Dcqcn) -> Jump:
 
 
 def cycle(model: FluidModel) -> Cycle:
-    """The cycle in which one configuration ends when integrated from the simulator's beginning; of no size at rest."""
+    """The cycle in which one configuration ends, integrated from the simulator's start; of size 0 in equilibrium."""
     return _cycle(settled(model))
 
 

@@ -124,7 +124,9 @@ class QcnPlane:
         _of_scheme(given, cls.scheme)
         rate_bps = given.line_rate_bps if target_bps is None else target_bps
         if not 0 < rate_bps < math.inf:
-            raise Unsuited(f"a target rate of {rate_bps:g} bit/s is none", "a rate above 0, for instance 1e9")
+            raise Unsuited(
+                f"a target rate of {rate_bps:g} bit/s is not possible", "use a rate above 0, for instance 1e9"
+            )
         fluid = QcnModel.of(given) if model == "sampled" else QcnPrinted.of(given)
         per_frame_bits = BITS_PER_OCTET * float(fluid.wire_octets)
         probability, fair_fps = float(fluid.share_sampled), given.capacity_fps / given.flows
@@ -215,7 +217,7 @@ class SmccPlane:
         """
         _of_scheme(given, cls.scheme)
         if target_bps is not None:
-            raise Unsuited(f"sources of {given.scheme} have no target rate", f"leave it out, or take {QcnPlane.scheme}")
+            raise Unsuited(f"sources of {given.scheme} have no target rate", f"leave it out, or use {QcnPlane.scheme}")
         fluid = SmccModel.of(given)
         # Frames/s for each frame of offset, and of growth.
         octets_per_bit = float(fluid.octets_per_bit)
@@ -322,7 +324,7 @@ def _of_scheme(given: Configuration, scheme: str) -> None:
 
 def _planeless(scheme: str) -> Unsuited:
     known = " and ".join(_PLANES)
-    return Unsuited(f"{scheme} has no planar model", f"the planar models are those of {known} (Jiang et al. 2015)")
+    return Unsuited(f"there is no planar model of {scheme}", f"use one of {known} (Jiang et al. 2015)")
 
 
 def _limits(fluid: FluidModel) -> Limits:

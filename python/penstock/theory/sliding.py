@@ -209,7 +209,7 @@ def along(result: Result, given: Configuration, *, model: Model = "paper004", se
     here = result.column("queues", "queue") == given.queue
     inside = here & (time_s > given.start_s + settle_s) & (time_s <= given.stop_s)
     if not inside.any():
-        raise Unsuited("the run has no sample of the period after it has settled", "a longer period, or more samples")
+        raise Unsuited("the run has no sample after it has settled", "make the period longer, or sample more often")
     octets = result.column("queues", "queue_octets")[inside].astype(float)
     offset = (octets - given.number("q_eq")) / given.frame_octets
     per_frame_bits = BITS_PER_OCTET * (given.frame_octets + given.wire_overhead_octets)

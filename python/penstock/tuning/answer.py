@@ -122,7 +122,9 @@ class Tuning:
         from penstock.tuning.document import as_scenario
 
         if not self.worth_writing:
-            raise PenstockError("no gain is shown on seeds that the search never saw; scenario.save writes it anyway")
+            raise PenstockError(
+                "no gain is shown on seeds that the search never used; scenario.save writes the proposal anyway"
+            )
         as_scenario(self, name or self.scenario.name).save(path)
 
     def _repr_html_(self) -> str:
@@ -182,17 +184,17 @@ def tune(
     """
     asked = GOALS.get(goal)
     if asked is None:
-        raise ArgumentError(f'goal="{goal}": no such goal', f"the goals are {', '.join(GOALS)}")
+        raise ArgumentError(f'goal="{goal}": unknown goal', f"use one of {', '.join(GOALS)}")
     for name, number, least in (("trials", trials, 1), ("seeds", seeds, 1), ("verdict_seeds", verdict_seeds, 2)):
         if number < least:
-            raise ArgumentError(f"{name}={number}: too few", f"at least {least}")
+            raise ArgumentError(f"{name}={number}: must be at least {least}", f"write {name}={least} or more")
     watch = watch or Watch()
     own = _chosen(scenario, scheme, profile)
     plan = own.describe()
     periods = configurations(own, from_s=plan["warmup_s"])
     longest = max(periods, key=lambda period: period.stop_s - period.start_s)
     if longest.queue not in plan["queues"]:
-        raise Unsuited(f"the bottleneck {longest.queue} is not recorded", "record.queues says what is")
+        raise Unsuited(f"the bottleneck {longest.queue} is not recorded", "add it to record.queues")
     name, standard = _standard(own, longest.scheme, against)
     space = knobs(longest, _assigned(standard.describe(), longest.scheme)["parameters"], keys)
     spots = spread(own, longest, space, points, plan["seed"])
@@ -277,7 +279,7 @@ def _standard(own: Scenario, scheme: str, against: str | None) -> tuple[str, Sce
     known = about(scheme)
     names = [*(profile["name"] for profile in known["profiles"]), DEFAULTS]
     if against is not None and against not in names:
-        raise Unsuited(f"{scheme} has no profile {against}", f"there are {', '.join(names)}")
+        raise Unsuited(f"{scheme} has no profile {against}", f"its profiles are {', '.join(names)}")
     document = tomllib.loads(own.to_toml())
     for name in names if against is None else [against]:
         table = {} if name == DEFAULTS else {"profile": name}

@@ -167,7 +167,7 @@ def observe(result: "Result", queue: str) -> dict[str, float]:
     """
     found = longest(result.summary, queue)
     if found is None:
-        raise PenstockError(f"queue {queue} is not recorded; record.queues chooses what is")
+        raise PenstockError(f"queue {queue} is not recorded; add it to record.queues")
     octets = measured_octets(result, found)
     rows = rows_of(result.queues.column("queue").chunk(0))[queue]
     late = result.column("queues", "time_s")[rows] >= result.summary["warmup_s"]

@@ -2,7 +2,7 @@
 
 Each period's model is linearised where it rests; the least margin of all modes and periods counts. SMCC has no
 linearisation: its number is the phase that is left until a swing as large as its target keeps itself going (harmonic
-balance), and below a target that it does not reach (:mod:`penstock.theory.rest`) it does not count as resting.
+balance), and below a target that it does not reach (:mod:`penstock.theory.equilibrium`) it does not count as resting.
 """
 
 from collections.abc import Sequence

@@ -37,16 +37,16 @@ class MapRequest:
 def draw(request: MapRequest) -> None:
     """Calculate, draw and print a map."""
     if request.metric not in get_args(Metric):
-        raise InputError(f"--metric {request.metric}: no such metric", f"one of {', '.join(get_args(Metric))}")
+        raise InputError(f"--metric {request.metric}: unknown metric", f"use one of {', '.join(get_args(Metric))}")
     if request.library not in ("auto", "numpy", "jax"):
-        raise InputError(f"--library {request.library}: no such library", "one of auto, numpy, jax")
+        raise InputError(f"--library {request.library}: unknown library", "use auto, numpy or jax")
     metric = cast(Metric, request.metric)
     asked = request.asked
     scenario = find(asked.name, asked.sets)
     scheme = asked.scheme or scenario.scheme
     x, y = read(request.x, scheme), read(request.y, scheme)
     if x.name == y.name:
-        raise InputError(f"--x and --y are both {x.name}", "take two parameters")
+        raise InputError(f"--x and --y are both {x.name}", "choose two different parameters")
     out = file_to_write(request.out or RESULTS / f"map-{scenario.name}-{scheme}-{metric}.png")
     with Progress(quiet=request.quiet) as progress:
         drawn = draw_up(
@@ -80,7 +80,7 @@ def draw(request: MapRequest) -> None:
     elif not request.quiet:
         typer.echo(out)
     for number, reason in enumerate(drawn.refused):
-        say(f"{int((drawn.verdicts == number).sum())} of {drawn.values.size} points without a value: {reason}")
+        say(f"{int((drawn.verdicts == number).sum())} of {drawn.values.size} points have no value: {reason}")
 
 
 def document(name: str, drawn: Map, points: list[Point]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from penstock.cli.theory.asked import Asked
 from penstock.text import duration, octets
 from penstock.theory.configuration import configuration
 from penstock.theory.growth import Growth
-from penstock.theory.margin import Jump, Limit, Report, Side, Swing, report
+from penstock.theory.margin import Jump, Limit, LimitCycle, Report, Side, report
 
 _SHOWN = 5
 """So many parameters are listed; JSON has all."""
@@ -31,11 +31,11 @@ def show_margin(asked: Asked, *, at_s: float | None, json: bool) -> None:
         f"{given.flows} flows at {given.queue}, {given.capacity_bps / 1e6:g} Mb/s for them, "
         f"round trip {duration(given.round_trip_s)} without the queue"
     )
-    typer.echo("equilibrium: " + ", ".join(f"{key} {value:.6g}" for key, value in found.rest.items()))
+    typer.echo("equilibrium: " + ", ".join(f"{key} {value:.6g}" for key, value in found.equilibrium.items()))
     for side in found.sides:
         _print_side(side)
-    if found.swing is not None:
-        _print_swing(found.swing)
+    if found.limit_cycle is not None:
+        _print_cycle(found.limit_cycle)
     if found.jump is not None:
         _print_jump(found.jump, given.frame_octets)
 
@@ -55,7 +55,7 @@ def document(name: str, found: Report) -> dict[str, Any]:
             "start_s": given.start_s,
             "stop_s": _number(given.stop_s),
         },
-        "equilibrium": {key: _number(value) for key, value in found.rest.items()},
+        "equilibrium": {key: _number(value) for key, value in found.equilibrium.items()},
         "sides": [
             {
                 "mode": side.mode,
@@ -71,24 +71,24 @@ def document(name: str, found: Report) -> dict[str, Any]:
             }
             for side in found.sides
         ],
-        "limit_cycle": None if found.swing is None else _swing(found.swing),
+        "limit_cycle": None if found.limit_cycle is None else _cycle(found.limit_cycle),
         "about_k_max": None if found.jump is None else _plain(asdict(found.jump)),
         "omits": list(found.omits),
     }
 
 
-def _swing(swing: Swing) -> dict[str, Any]:
+def _cycle(cycle: LimitCycle) -> dict[str, Any]:
     return {
-        "delay_s": swing.delay_s,
-        "onset_delay_s": _number(swing.small.onset_s),
-        "critical_delay_s": _number(swing.large.onset_s),
-        "longest_delay_s": swing.large.longest_s,
-        "small_swings_last_s": _spans(swing.small.spans_s),
-        "large_swings_grow_s": _spans(swing.large.spans_s),
-        "large_swings_die_again_s": _spans(swing.large.windows_s),
-        "describing_function": {key: _number(value) for key, value in asdict(swing.describing).items()},
-        "integrated": {key: _number(value) for key, value in asdict(swing.integrated).items()},
-        "utilization": swing.utilization,
+        "delay_s": cycle.delay_s,
+        "onset_delay_s": _number(cycle.small.onset_s),
+        "critical_delay_s": _number(cycle.large.onset_s),
+        "longest_delay_s": cycle.large.longest_s,
+        "small_oscillations_last_s": _spans(cycle.small.spans_s),
+        "large_oscillations_grow_s": _spans(cycle.large.spans_s),
+        "large_oscillations_die_again_s": _spans(cycle.large.windows_s),
+        "describing_function": {key: _number(value) for key, value in asdict(cycle.describing).items()},
+        "integrated": {key: _number(value) for key, value in asdict(cycle.integrated).items()},
+        "utilization": cycle.utilization,
     }
 
 
@@ -116,23 +116,23 @@ def _print_side(side: Side) -> None:
         label = "  limited by    " if index == 0 else "  then          "
         typer.echo(f"{label}{_limit(limit)}")
     if not side.limits:
-        typer.echo("  no parameter alone, a thousandth to a thousand times what it is, changes that")
+        typer.echo("  no single parameter changes that, from a thousandth to a thousand times its value")
 
 
-def _print_swing(swing: Swing) -> None:
+def _print_cycle(cycle: LimitCycle) -> None:
     typer.echo("")
     typer.echo("the equilibrium lies on the switching lines: limit cycle instead of margins")
-    typer.echo(f"  delay of the loop                  {duration(swing.delay_s)}")
-    for label, found in (("small swings last", swing.small), ("large swings grow", swing.large)):
-        typer.echo(f"  {label + ' at delays of':<35}{_delays(found)}")
-    for start, stop in swing.large.windows_s:
-        typer.echo(f"  {'window: large swings die again at':<35}{_span(start, stop)}")
-    for label, cycle in (("describing function", swing.describing), ("integrated", swing.integrated)):
-        size = cycle.amplitude_octets
+    typer.echo(f"  delay of the loop                       {duration(cycle.delay_s)}")
+    for label, found in (("small oscillations last", cycle.small), ("large oscillations grow", cycle.large)):
+        typer.echo(f"  {label + ' at delays of':<40}{_delays(found)}")
+    for start, stop in cycle.large.windows_s:
+        typer.echo(f"  {'window: large ones die again at':<40}{_span(start, stop)}")
+    for label, size_of in (("describing function", cycle.describing), ("integrated", cycle.integrated)):
+        size = size_of.amplitude_octets
         amplitude = _finite(size, " octets") if math.isfinite(size) else "no bound but buffer and rates"
-        period = f", period {duration(cycle.period_s)}" if math.isfinite(cycle.period_s) else ""
-        typer.echo(f"  {label + ', amplitude':<35}{amplitude}{period}")
-    typer.echo(f"  utilization                        {swing.utilization:.4f}")
+        period = f", period {duration(size_of.period_s)}" if math.isfinite(size_of.period_s) else ""
+        typer.echo(f"  {label + ', amplitude':<40}{amplitude}{period}")
+    typer.echo(f"  utilization                             {cycle.utilization:.4f}")
 
 
 def _delays(found: Growth) -> str:
@@ -150,8 +150,8 @@ def _span(start_s: float, stop_s: float) -> str:
 def _print_jump(jump: Jump, frame_octets: float) -> None:
     typer.echo("")
     typer.echo(
-        f"no equilibrium: at rest a mark would have to be as likely as {jump.mark:.3g}, p_max is {jump.p_max:.3g}, "
-        "and from k_max on all frames are marked"
+        f"no equilibrium: it needs marks with probability {jump.mark:.3g}; p_max is {jump.p_max:.3g}, and from k_max "
+        "on all frames are marked"
     )
     cycle = jump.cycle
     if cycle.amplitude_octets < frame_octets:
@@ -159,13 +159,13 @@ def _print_jump(jump: Jump, frame_octets: float) -> None:
     else:
         period = f", period {duration(cycle.period_s)}" if math.isfinite(cycle.period_s) else ""
         typer.echo(
-            f"  limit cycle about k_max, {octets(jump.k_max_octets)}: half the swing is "
+            f"  limit cycle about k_max, {octets(jump.k_max_octets)}: its amplitude is "
             f"{octets(cycle.amplitude_octets)}{period}"
         )
     typer.echo(f"  mean of the queue   {octets(jump.mean_octets)}")
     typer.echo(f"  delay of the loop   {duration(jump.delay_s)}")
     typer.echo(f"  utilization         {jump.utilization:.4f}")
-    typer.echo("  a larger p_max, fewer flows or a smaller r_ai give it an equilibrium below k_max")
+    typer.echo("  with a larger p_max, fewer flows or a smaller r_ai there is an equilibrium below k_max")
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:

@@ -46,11 +46,13 @@ def draw_phase(
 def draw_figures(names: list[str], *, out: Path | None, kind: str) -> None:
     """Draw figures of Jiang et al. 2015."""
     if kind not in _KINDS:
-        raise InputError(f"--format {kind}: no such format", f"the formats are {', '.join(_KINDS)}")
+        raise InputError(f"--format {kind}: unknown format", f"use one of {', '.join(_KINDS)}")
     wanted = [_known(name) for name in names] or list(DRAWINGS)
     if out is not None and out.suffix:
         if len(wanted) > 1:
-            raise InputError(f"--out {out}: one file for {len(wanted)} figures", "name one figure, or a folder")
+            raise InputError(
+                f"--out {out}: {len(wanted)} figures do not fit into one file", "name one figure, or a folder"
+            )
         paths = [file_to_write(out)]
     else:
         paths = [file_to_write((out or RESULTS / "theory") / f"{name}.{kind}") for name in wanted]
@@ -67,13 +69,13 @@ def _known(name: str) -> str:
             return full
     near = get_close_matches(name, DRAWINGS, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(DRAWINGS)}"
-    raise InputError(f"{name}: no such figure", hint)
+    raise InputError(f"{name}: unknown figure", hint)
 
 
 def _start(text: str) -> tuple[float, float]:
-    octets, comma, rates = text.partition(",")
+    octets, _, rates = text.partition(",")
     try:
         return float(octets), float(rates)
     except ValueError:
-        example = "for instance --start 0,2e9: an empty queue and 2 Gb/s from all sources together"
-        raise InputError(f"--start {text}: no OCTETS,BPS" if comma else f"--start {text}: no comma", example) from None
+        example = "write, for instance, --start 0,2e9: an empty queue and 2 Gb/s from all sources together"
+        raise InputError(f"--start {text}: not of the form OCTETS,BPS", example) from None

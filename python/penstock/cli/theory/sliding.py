@@ -13,10 +13,10 @@ from penstock.cli.progress import Progress
 from penstock.cli.theory.asked import Asked
 from penstock.text import bit_rate, duration, octets, share
 from penstock.theory.configuration import Configuration, configurations
+from penstock.theory.equilibrium import equilibrium
 from penstock.theory.margin import cycle, why_confined
 from penstock.theory.models import model_of
 from penstock.theory.planar import MODELS, Model
-from penstock.theory.rest import rest
 from penstock.theory.sliding import Verdict, along, verdict
 
 # What follows a change of the traffic is a response to it, and no oscillation.
@@ -40,7 +40,9 @@ def show_sliding(
     documents = [_document(given, found) for given, found in zip(periods, verdicts, strict=True)]
     if simulate:
         if verdicts[0].theorem == 3:
-            raise InputError("--simulate: theorem 3 holds in every state", "leave it out, or name --scheme qcn")
+            raise InputError(
+                "--simulate has no use here: theorem 3 holds in every state", "leave it out, or add --scheme qcn"
+            )
         if not any(_settles(given) for given in periods):
             short = f"--simulate: no period is longer than {duration(_SETTLE_S)}, in which queues settle"
             raise InputError(short, "for instance --set duration='1 s'")
@@ -83,7 +85,7 @@ def reading(word: str) -> Model:
     for model in MODELS:
         if word == model:
             return model
-    raise InputError(f"--model {word}: no such model", f"the models are {' and '.join(MODELS)}")
+    raise InputError(f"--model {word}: unknown model", f"the models are {' and '.join(MODELS)}")
 
 
 def _document(given: Configuration, found: Verdict) -> dict[str, Any]:
@@ -97,7 +99,7 @@ def _document(given: Configuration, found: Verdict) -> dict[str, Any]:
         **asdict(found),
     }
     if found.theorem == 3:
-        document["rest"] = asdict(rest(given))
+        document["equilibrium"] = asdict(equilibrium(given))
         model = model_of(given)
         document["limit_cycle"] = None if why_confined(model) else asdict(cycle(model))
     else:
@@ -137,20 +139,20 @@ def _print(given: Configuration, found: Verdict, document: dict[str, Any]) -> No
         holds = "holds" if side.holds else "does not hold"
         numbers = f"{side.left:.4g} {side.relation} {side.right:.4g} {side.unit}".rstrip()
         typer.echo(f"    {side.name}: {numbers}, {holds}")
-    if "rest" in document:
-        found_rest = document["rest"]
+    if "equilibrium" in document:
+        settled = document["equilibrium"]
         words = {
-            "target": "rests at the target",
-            "below": f"rests {octets(found_rest['balance_octets'])} below the target or more: the deal-breaker",
-            "anywhere": "rests wherever the rates first balance: the deal-breaker",
+            "target": "settles at the target",
+            "below": f"settles {octets(settled['balance_octets'])} below the target or more: the deal-breaker",
+            "anywhere": "stays wherever the rates first balance: the deal-breaker",
         }
-        typer.echo(f"  {words[found_rest['place']]} (beta/alpha of a frame: {octets(found_rest['balance_octets'])})")
-        swing = document["limit_cycle"]
-        if swing is not None and swing["amplitude_octets"] >= given.frame_octets:
-            period = f", period {duration(swing['period_s'])}" if math.isfinite(swing["period_s"]) else ""
+        typer.echo(f"  {words[settled['place']]} (beta/alpha of a frame: {octets(settled['balance_octets'])})")
+        cycle = document["limit_cycle"]
+        if cycle is not None and cycle["amplitude_octets"] >= given.frame_octets:
+            period = f", period {duration(cycle['period_s'])}" if math.isfinite(cycle["period_s"]) else ""
             typer.echo(
-                f"  so without delay; with the loop's {duration(given.round_trip_s)} the fluid does not rest: "
-                f"it swings by {octets(swing['amplitude_octets'])} to either side{period} (`penstock theory margin`)"
+                f"  so without delay; with the loop's {duration(given.round_trip_s)} there is a limit cycle: "
+                f"an amplitude of {octets(cycle['amplitude_octets'])}{period} (`penstock theory margin`)"
             )
     if found.outrun:
         _print_outrun(given, found)

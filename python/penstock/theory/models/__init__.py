@@ -22,7 +22,7 @@ def kind_of(scheme: str) -> type[FluidModel]:
         Unsuited: the scheme has none.
     """
     if scheme not in DELAYED:
-        raise Unsuited(f"{scheme} has no fluid model", f"{', '.join(DELAYED)} have one")
+        raise Unsuited(f"there is no fluid model of {scheme}", f"use one of {', '.join(DELAYED)}")
     return DELAYED[scheme]
 
 
@@ -38,5 +38,5 @@ def model_of(configuration: Configuration, form: str | None = None) -> FluidMode
         return delayed.of(configuration)
     forms = {model.form: model for model in MODELS if model.scheme == scheme}
     if form not in forms:
-        raise Unsuited(f"{scheme} has no model {form!r}", f"it has {', '.join(forms)}")
+        raise Unsuited(f"{scheme} has no model {form!r}", f"its models are {', '.join(forms)}")
     return forms[form].of(configuration)

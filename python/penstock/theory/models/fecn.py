@@ -95,7 +95,7 @@ class Fecn(Clocked):
 
     def without_delay(self) -> Self:
         """Refuse: a step every interval is a delay by itself."""
-        raise ValueError("FECN's model without its interval is no model of it")
+        raise ValueError("FECN's model needs its interval")
 
     def wanted(self, mode: int, queue: Array) -> Array:
         """Return the queue function f(q) on one side of Qeq."""

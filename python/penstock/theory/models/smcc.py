@@ -188,7 +188,7 @@ class Smcc(Stateless):
         return stack(self.q0_octets, self.capacity_bps / self.flows)
 
     def comes_to_rest(self) -> Flags:
-        """Return whether it rests at its target: what dQ = 0 counts as decides, see :mod:`penstock.theory.rest`."""
+        """Return whether it settles at its target; that depends on dQ = 0: :mod:`penstock.theory.equilibrium`."""
         return np.asarray((self.zero_below == 1.0) | ((self.zero_above == 1.0) & (self.balance_frames() < _APART)))
 
     def balance_frames(self) -> Value:
