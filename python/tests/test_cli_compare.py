@@ -142,7 +142,7 @@ def test_compare_needs_names_that_differ(penstock: Command, small: Path, tmp_pat
     (tmp_path / "twin" / "small.toml").write_text(SMALL)
     done = penstock("compare", small, tmp_path / "twin" / "small.toml")
     assert done.returncode == 2
-    assert "two scenarios are called small" in done.stderr
+    assert "two scenarios have the name small" in done.stderr
     assert not (tmp_path / "results").exists()
 
 

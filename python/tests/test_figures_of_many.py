@@ -140,9 +140,9 @@ def test_settings_of_matplotlib_hold(result: Result, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"width": 0.2}, "width = 0.2: a figure has 1 to 40 inches"),
+        ({"width": 0.2}, "width = 0.2: must be between 1 and 40 inches"),
         ({"width": float("nan")}, "width = nan"),
-        ({"font_size": 100}, "font_size = 100: a figure has 3 to 40 points"),
+        ({"font_size": 100}, "font_size = 100: must be between 3 and 40 points"),
         ({"show": "queues"}, "the figures are overview, queue, utilization, rates"),
     ],
 )

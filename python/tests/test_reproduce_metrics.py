@@ -86,7 +86,7 @@ def test_feedback_adds_up(result: Result) -> None:
 
 
 def test_names_that_are_not_there(result: Result) -> None:
-    with pytest.raises(ValueError, match="there are f0, f1"):
+    with pytest.raises(ValueError, match="'f9' is not recorded; the recorded ones are f0, f1"):
         metrics.throughput_bps(result, "f9")
     with pytest.raises(ValueError, match="sw0->h2"):
         metrics.queue_mean_octets(result, "sw0->h9")
