@@ -139,22 +139,39 @@ impl<S: Scheme> Typical<S> {
         }
     }
 
-    /// The lowest rate other than zero that signals lead to: each of them once, some of them a thousand times, at once and
-    /// at distances; and silence, for probes can go unanswered.
+    /// The lowest rate other than zero that signals and acknowledgements lead to: each of them once, some of them a thousand
+    /// times, at once and at distances; and silence, for probes can go unanswered.
     fn least(&self, config: &S::Config) -> u64 {
-        let some = |n: usize| self.for_source.iter().step_by(self.for_source.len() / n + 1);
+        let signals: Vec<_> = self.for_source.iter().map(|&signal| Told::Signal(signal)).collect();
+        let some = |n: usize| signals.iter().step_by(signals.len() / n + 1);
         let once = some(4000).map(|&signal| lowest::<S>(config, &[signal], 1, Duration::ZERO));
         let often = some(50).flat_map(|&signal| {
             [Duration::ZERO, Duration::from_us(10)].map(|step| lowest::<S>(config, &[signal], 1000, step))
         });
-        let all = lowest::<S>(config, &self.for_source, 1000, Duration::ZERO);
-        once.chain(often).min().unwrap_or(LINE.0).min(all).min(lowest::<S>(config, &[], 0, Duration::ZERO))
+        let acknowledged = self.echoes.iter().step_by(self.echoes.len() / 50 + 1).map(|&echo| {
+            let told: Vec<_> = ROUND_TRIPS.iter().map(|&us| Told::Ack(echo, Duration::from_us(us))).collect();
+            lowest::<S>(config, &told, 1000, Duration::from_us(10))
+        });
+        let all = lowest::<S>(config, &signals, 1000, Duration::ZERO);
+        let told = once.chain(often).chain(acknowledged).min().unwrap_or(LINE.0).min(all);
+        told.min(lowest::<S>(config, &[], 0, Duration::ZERO))
     }
 }
 
-/// The lowest rate other than zero of a new reaction point that is given `signals` in turn, `times` in all, each `step`
-/// after the one before, and whose timers then run out a hundred times.
-fn lowest<S: Scheme>(config: &S::Config, signals: &[S::Signal], times: usize, step: Duration) -> u64 {
+/// A source hears this.
+#[derive(Clone, Copy)]
+enum Told<S: Scheme> {
+    Signal(S::Signal),
+    /// An acknowledgement after this round trip; it tells of a loss too.
+    Ack(S::Echo, Duration),
+}
+
+/// Round trips in microseconds that grow from one acknowledgement to the next, up to more than any queue can make.
+const ROUND_TRIPS: [u64; 6] = [10, 50, 200, 1_000, 5_000, 20_000];
+
+/// The lowest rate other than zero of a new reaction point that hears `told` in turn, `times` in all, each `step` after the one
+/// before, and whose timers then run out a hundred times.
+fn lowest<S: Scheme>(config: &S::Config, told: &[Told<S>], times: usize, step: Duration) -> u64 {
     let (mut rp, mut words) = (S::Rp::new(config, LINE), Words(1));
     let (mut now, mut lowest) = (Instant(1), LINE.0);
     let mut see = |rp: &S::Rp| match rp.allowance().rate.0 {
@@ -164,12 +181,18 @@ fn lowest<S: Scheme>(config: &S::Config, signals: &[S::Signal], times: usize, st
     for flow in FLOWS {
         rp.on_start(now, flow, &mut words, &mut Nobody);
     }
-    for &signal in signals.iter().cycle().take(times) {
+    for &told in told.iter().cycle().take(times) {
         now += step;
         if rp.next_timeout().is_some_and(|at| at <= now) {
             rp.on_timeout(now, &mut words, &mut Nobody);
         }
-        rp.on_signal(now, FLOWS[0], signal, &mut words, &mut Nobody);
+        match told {
+            Told::Signal(signal) => rp.on_signal(now, FLOWS[0], signal, &mut words, &mut Nobody),
+            Told::Ack(echo, rtt) => {
+                let ack = Ack { acked: Octets(1500), lost: Octets(1500), rtt, echo };
+                rp.on_ack(now, FLOWS[0], &ack, &mut words, &mut Nobody);
+            }
+        }
         see(&rp);
     }
     for _ in 0..100 {

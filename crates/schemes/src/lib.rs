@@ -129,6 +129,7 @@ pub mod registry;
 pub mod smcc;
 #[cfg(test)]
 mod testing;
+pub mod timely;
 pub mod units;
 
 pub use info::{Bound, Condition, Configuration, Info, Parameter, Profile, SignalPath, Signals, Unit, Value};

@@ -37,28 +37,28 @@ impl Scheme for NoControl {
     type Tag = ();
     type Echo = Never;
     type Signal = Never;
-    type Cp = Cp;
+    type Cp = Absent;
     type Np = Silent;
     type Rp = Rp;
 }
 
-/// Sees nothing.
+/// The congestion point of schemes whose switches take no part.
 #[derive(Debug, Clone)]
-pub struct Cp;
+pub struct Absent;
 
-impl CongestionPoint<NoControl> for Cp {
-    fn new(_: &Config, _: Place) -> Self {
+impl<S: Scheme> CongestionPoint<S> for Absent {
+    fn new(_: &S::Config, _: Place) -> Self {
         Self
     }
 
     fn on_arrival(
         &mut self,
         _: Instant,
-        _: Frame<'_, ()>,
+        _: Frame<'_, S::Tag>,
         _: Fate,
         _: &Queue,
         _: &mut impl Draw,
-        _: &mut impl Out<NoControl>,
+        _: &mut impl Out<S>,
     ) {
     }
 }

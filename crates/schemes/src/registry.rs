@@ -31,6 +31,7 @@ macro_rules! for_each_scheme {
             Fqcn: crate::fqcn::Fqcn,
             Smcc: crate::smcc::Smcc,
             Dcqcn: crate::dcqcn::Dcqcn,
+            Timely: crate::timely::Timely,
         }
     };
 }
