@@ -251,7 +251,7 @@ class Scenario:
 
             >>> Scenario.new("four-to-one", scheme="bcn").save("four-to-one.toml")
 
-        ``topology`` is ``star``, ``dumbbell``, ``parking-lot``, ``leaf-spine`` or ``fat-tree``.
+        ``topology`` is a table of ``penstock schema topology`` that needs no list of links: any but ``graph``.
 
         Raises:
             ArgumentError: there is no such scheme, or no such topology to start from.

@@ -26,6 +26,11 @@ _VALUES = {
     "spines": "2",
     "hosts_per_leaf": "4",
     "k": "4",
+    "groups": "5",
+    "switches_per_group": "2",
+    "global_links": "2",
+    "local_rate": '"10 Gbps"',
+    "global_rate": '"10 Gbps"',
 }
 """Values of the keys that a scenario must have, or had better have."""
 
@@ -35,6 +40,7 @@ TOPOLOGIES = {
     "parking-lot": ("h0..h3", "h4"),
     "leaf-spine": ("h0..h3", "h4"),
     "fat-tree": ("h0..h3", "h15"),
+    "dragonfly": ("h0..h3", "h9"),
 }
 """The topologies that can be chosen, with the senders and the receiver of the flows."""
 

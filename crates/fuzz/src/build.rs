@@ -217,12 +217,27 @@ fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Place) {
             (0..place.hosts.len()).for_each(|i| link(&mut place, &format!("h{i}"), &format!("edge{}", i / (k / 2))));
             "fat-tree"
         }
+        6 => {
+            let (size, each, global) = (small(random, 1), small(random, 1), small(random, 1));
+            let groups = 2 + random.below(size * global);
+            let counts = [
+                ("groups", groups),
+                ("switches_per_group", size),
+                ("hosts_per_switch", each),
+                ("global_links", global),
+            ];
+            counts.into_iter().for_each(|(key, n)| set(&mut keys, key, plain(n)));
+            rates(&mut keys, random, &["host_rate", "local_rate", "global_rate", "link_delay", "global_delay"]);
+            place.hosts = hosts(groups * size * each);
+            (0..place.hosts.len()).for_each(|i| link(&mut place, &format!("h{i}"), &format!("sw{}", i / each)));
+            "dragonfly"
+        }
         _ => {
             graph(&mut keys, &mut place, scale, random);
             "graph"
         }
     };
-    if matches!(kind, "leaf-spine" | "fat-tree" | "graph") && random.one_in(2) {
+    if matches!(kind, "leaf-spine" | "fat-tree" | "dragonfly" | "graph") && random.one_in(2) {
         set(&mut keys, "routing", text("d-mod-k"));
     }
     set(&mut keys, "buffer", text(&scale.buffer(random)));

@@ -1,6 +1,7 @@
 //! Topologies: from a table of sizes and rates to nodes and ports with names. Each stands in a file of its own, with its keys;
 //! the list below has all of them.
 
+mod dragonfly;
 mod dumbbell;
 mod fat_tree;
 mod graph;
@@ -26,6 +27,7 @@ one_of! {
         "parking-lot" = ParkingLot(parking_lot::ParkingLot),
         "leaf-spine" = LeafSpine(leaf_spine::LeafSpine),
         "fat-tree" = FatTree(fat_tree::FatTree),
+        "dragonfly" = Dragonfly(dragonfly::Dragonfly),
         "graph" = Graph(graph::Graph),
     }
 }

@@ -380,6 +380,14 @@ fn sizes_that_would_take_too_long_are_refused_at_once() {
     let text = GOOD.replace("[topology.star]\nhosts = 4\nlink_rate", "[topology.fat-tree]\nk = 5\nlink_rate");
     let message = outcome(&text).unwrap_err().to_string();
     assert!(message.contains("topology.fat-tree.k: a fat tree needs an even number of ports, found 5"), "{message}");
+    let text = GOOD.replace(
+        "[topology.star]\nhosts = 4\nlink_rate",
+        "[topology.dragonfly]\ngroups = 6\nswitches_per_group = 2\nhosts_per_switch = 1\nglobal_links = 2\n\
+         local_rate = \"1 Gbps\"\nglobal_rate = \"1 Gbps\"\nhost_rate",
+    );
+    let message = outcome(&text).unwrap_err().to_string();
+    let expected = "topology.dragonfly.groups: 6 groups need 5 links to others, but 2 switches with 2 each have 4";
+    assert!(message.contains(expected) && message.contains("at most 5"), "{message}");
 }
 
 #[test]

@@ -57,6 +57,27 @@ fn every_topology_has_its_nodes_and_ways() {
     assert_eq!(way(&tree, 3), ["h0", "edge0", "agg1", "core3", "agg7", "edge7", "h15"]);
 }
 
+/// Five groups of two switches with two links to other groups each: the largest of that shape. The groups that group 0 sees are
+/// 1, 2, 3, 4; the first two are reached from sw0, the others from sw1.
+#[test]
+fn a_dragonfly_links_every_two_groups_once() {
+    let shape = "[topology.dragonfly]\ngroups = 5\nswitches_per_group = 2\nhosts_per_switch = 2\nglobal_links = 2\n\
+        host_rate = \"10 Gbps\"\nlocal_rate = \"20 Gbps\"\nglobal_rate = \"40 Gbps\"\nlink_delay = \"1 us\"\n\
+        global_delay = \"5 us\"\nbuffer = \"150 KB\"\n\
+        [[flow]]\nfrom = \"h0\"\nto = [\"h1\", \"h2\", \"h4\", \"h19\"]";
+    let plan = plan(shape);
+    assert_eq!(plan.network.nodes.len(), 20 + 10);
+    assert_eq!(plan.network.ports.len(), 2 * (20 + 5 + 10));
+    assert_eq!(way(&plan, 0), ["h0", "sw0", "h1"]);
+    assert_eq!(way(&plan, 1), ["h0", "sw0", "sw1", "h2"]);
+    // Group 1 sees 0, 2, 3, 4: its first switch, sw2, has the link to group 0.
+    assert_eq!(way(&plan, 2), ["h0", "sw0", "sw2", "h4"]);
+    // Group 4 sees 0, 1, 2, 3: sw8 leads to group 0, where sw1 leads to group 4; h19 is at sw9.
+    assert_eq!(way(&plan, 3), ["h0", "sw0", "sw1", "sw8", "sw9", "h19"]);
+    assert_eq!(port(&plan, "sw1->sw8").rate, BitRate::from_gbps(40));
+    assert_eq!(port(&plan, "sw0->sw1").rate, BitRate::from_gbps(20));
+}
+
 #[test]
 fn equal_paths_are_spread_or_chosen() {
     let flows = "[[flow]]\nfrom = \"h0\"\nto = \"h7\"\n".repeat(32);

@@ -347,7 +347,7 @@ def new_scenario(
         str, typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme that it runs.")
     ] = "qcn",
     topology: Annotated[
-        str, typer.Option(metavar="NAME", help="star, dumbbell, parking-lot, leaf-spine or fat-tree.")
+        str, typer.Option(metavar="NAME", help="The form of its network: a table of `penstock schema topology`.")
     ] = "star",
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
