@@ -12,7 +12,8 @@ ROOT = Path(__file__).resolve().parent.parent
 MAY_DEPEND_ON = {
     "penstock-schemes": set(),
     "penstock-conformance": {"penstock-schemes"},
-    "penstock-sim": {"penstock-schemes"},
+    "penstock-endpoint": {"penstock-schemes"},
+    "penstock-sim": {"penstock-schemes", "penstock-endpoint"},
     "own-scheme": {"penstock-schemes", "penstock-sim"},
     "penstock-scenario": {"penstock-schemes", "penstock-sim"},
     "penstock-runner": {"penstock-schemes", "penstock-sim", "penstock-scenario"},
@@ -23,6 +24,7 @@ MAY_DEPEND_ON = {
 # What a package's sources must not name, and why.
 MUST_NOT_NAME = {
     "schemes": (r"\bstd::|extern crate std\b", "the schemes are built without the standard library"),
+    "endpoint": (r"\bstd::(\{.*\b)?(fs|io|net|env|process|thread|time)\b", "whoever drives it has clock and socket"),
     "sim": (r"\bstd::(\{.*\b)?(fs|io|net|env|process|thread|time)\b", "the simulator knows no file, clock or thread"),
     "scenario": (r"\bstd::(\{.*\b)?(net|process|thread|time)\b", "a scenario file alone decides what is planned"),
 }

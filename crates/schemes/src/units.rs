@@ -46,6 +46,21 @@ impl Instant {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
+    /// `d` later. Where [`Add`] saturates, this sum must be below 2^64 ps: for loops that have no instruction to spare.
+    #[must_use]
+    #[inline(always)]
+    pub const fn after(self, d: Duration) -> Self {
+        Self(self.0 + d.0)
+    }
+
+    /// Time since `earlier`. Where [`since`](Self::since) gives zero, `earlier` must not be later: for loops that have no
+    /// instruction to spare.
+    #[must_use]
+    #[inline(always)]
+    pub const fn passed_since(self, earlier: Self) -> Duration {
+        Duration(self.0 - earlier.0)
+    }
+
     /// Seconds since the start, for people.
     #[must_use]
     pub fn as_seconds(self) -> f64 {

@@ -1,9 +1,10 @@
 //! What becomes of a frame that comes to a queue, where congestion points decide on it (`CongestionPoint::ADMITS`).
 
-use penstock_schemes::{CongestionPoint, HEADER, Instant, PortView, Queue, Scheme, Verdict};
+use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::{CongestionPoint, HEADER, PortView, Queue, Scheme, Verdict};
 
 use crate::fabric::{Around, Classes, weight_of};
-use crate::frame::{GONE, Marks};
+use crate::frame::{FrameId, GONE, Marks};
 use crate::port::PortState;
 
 /// What has become of a frame at a queue.
@@ -26,29 +27,29 @@ struct Queues<'a, const PFC: bool> {
 impl<const PFC: bool> PortView for Queues<'_, PFC> {
     fn queue(&self, priority: u8) -> Option<Queue> {
         let class = *self.classes.get(usize::from(priority)).filter(|&&class| class != GONE)?;
-        Some(self.p.queues[usize::from(class)].seen(self.p.rate, self.p.stops::<PFC>(class.into())))
+        Some(self.p.queues[class.index()].seen(self.p.rate, self.p.stops::<PFC>(class)))
     }
 }
 
 /// How a frame goes on: in which class, how long, and whether at all.
 pub(crate) struct Admitted {
-    pub(crate) class: u32,
+    pub(crate) class: TrafficClass,
     pub(crate) octets: u16,
     pub(crate) entry: Entry,
 }
 
 impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     /// Does with a frame that comes to a queue what its congestion point says.
-    pub(crate) fn admit(&mut self, p: &mut PortState, index: u32, from: u32, admitted: &mut Admitted) {
+    pub(crate) fn admit(&mut self, p: &mut PortState, index: FrameId, from: PortId, admitted: &mut Admitted) {
         match self.verdict(p, index, admitted.class, admitted.octets, from) {
             Verdict::Accept => {}
             Verdict::Drop => admitted.entry = Entry::Dropped,
             Verdict::Move(priority) => {
                 let other = self.classes.get(usize::from(priority)).filter(|&&class| class != GONE);
-                admitted.class = u32::from(*other.expect("frames are moved to priorities that the network has"));
+                admitted.class = *other.expect("frames are moved to priorities that the network has");
             }
             Verdict::Trim => {
-                let control = p.queues.len() as u32 - 1;
+                let control = TrafficClass(p.queues.len() as u8 - 1);
                 self.trim(p, index, control);
                 *admitted = Admitted { class: control, octets: HEADER, entry: Entry::Trimmed };
             }
@@ -56,27 +57,27 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     }
 
     /// Asks the congestion point of a queue what is to be done with a frame that comes to it.
-    fn verdict(&mut self, p: &PortState, index: u32, class: u32, octets: u16, from: u32) -> Verdict {
-        let q = &p.queues[class as usize];
+    fn verdict(&mut self, p: &PortState, index: FrameId, class: TrafficClass, octets: u16, from: PortId) -> Verdict {
+        let q = &p.queues[class.index()];
         let fits = self.fits(q, self.counter(from, class), octets);
         let port = Queues::<PFC> { p, classes: self.classes };
         let seen = q.seen(p.rate, p.stops::<PFC>(class));
-        let Some(state) = self.cps.get_mut(q.cp as usize) else { return Verdict::Accept };
+        let Some(state) = self.cps.get_mut(q.cp.index()) else { return Verdict::Accept };
         let slot = self.frames.get_mut(index);
         let weight = weight_of(self.facts, slot.flow);
         let Some(frame) = slot.data(weight) else { return Verdict::Accept };
-        let verdict = state.cp.admit(Instant(self.now), frame, fits, &seen, &port, &mut state.stream);
+        let verdict = state.cp.admit(self.now, frame, fits, &seen, &port, &mut state.stream);
         state.arm(self.events, q.cp);
         verdict
     }
 
     /// Of a frame that has come to a queue its header alone goes on, in class `control`.
-    fn trim(&mut self, p: &mut PortState, index: u32, control: u32) {
+    fn trim(&mut self, p: &mut PortState, index: FrameId, control: TrafficClass) {
         let slot = self.frames.get_mut(index);
-        let q = &mut p.queues[usize::from(slot.class)];
+        let q = &mut p.queues[slot.class.index()];
         q.arrived += 1;
         q.dropped += 1;
         slot.marks = slot.marks.with(Marks::TRIMMED);
-        (slot.class, slot.octets) = (control as u8, HEADER);
+        (slot.class, slot.octets) = (control, HEADER);
     }
 }

@@ -1,6 +1,37 @@
 //! The kinds of events, packed into 32 bits: five for the kind, the rest for an index; and their order at one instant.
 
-use crate::event_queue::{EventQueue, Lane, NO_LANE};
+use penstock_endpoint::{Alarms, DestinationId, FlowId, LimiterId, PortId, Timer};
+use penstock_schemes::Instant;
+
+use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
+use crate::frame::FrameId;
+use crate::network::QueueId;
+
+penstock_endpoint::indices!(
+    /// A congestion point.
+    pub(crate) CpIndex,
+    /// An entry of the list of changes.
+    pub(crate) ChangeId,
+    /// A pause frame, by its slot.
+    pub(crate) PauseId,
+    /// An ingress counter: see `pause`.
+    pub(crate) CounterId,
+    /// The sender of a frame, in the order of events: a port, or the origin of a signal.
+    pub(crate) Sender,
+);
+
+impl From<PortId> for Sender {
+    #[inline(always)]
+    fn from(port: PortId) -> Self {
+        Self(port.0)
+    }
+}
+
+impl From<QueueId> for Sender {
+    fn from(queue: QueueId) -> Self {
+        Self(queue.0)
+    }
+}
 
 /// What happens, and to which entity. Events of one instant happen in the order of this list, those of a kind in the order of
 /// their entities: never in the order in which they were put into the queue.
@@ -10,39 +41,39 @@ use crate::event_queue::{EventQueue, Lane, NO_LANE};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
     /// This entry of the list of changes is due.
-    Change(u32),
+    Change(ChangeId),
     /// This flow starts.
-    Start(u32),
+    Start(FlowId),
     /// This flow stops.
-    Stop(u32),
+    Stop(FlowId),
     /// The probe samples.
     Sample,
     /// A transmission on the line of this watched port ends.
-    LineFree(u32),
+    LineFree(PortId),
     /// The frame in this slot reaches the far end of the line that it is on.
-    Deliver(u32),
+    Deliver(FrameId),
     /// This pause frame reaches the far end of its line.
-    Pause(u32),
+    Pause(PauseId),
     /// A signal outside of the network (its frame's slot) reaches its source or destinations.
-    Ideal(u32),
+    Ideal(FrameId),
     /// A stop of a queue of this port begins or runs out.
-    Stopping(u32),
+    Stopping(PortId),
     /// The pause frame for this ingress counter is due again.
-    Refresh(u32),
+    Refresh(CounterId),
     /// This flow's generator is to make what is due. Housekeeping: it changes nothing, and counts as no event.
-    Generate(u32),
+    Generate(FlowId),
     /// This limiter may release a frame.
-    Release(u32),
+    Release(LimiterId),
     /// The line of this host port is free for the next limiter in turn.
-    NicFree(u32),
+    NicFree(PortId),
     /// The timer of this congestion point.
-    CpTimer(u32),
+    CpTimer(CpIndex),
     /// The timer of this notification point.
-    NpTimer(u32),
+    NpTimer(DestinationId),
     /// The timer of this limiter's reaction point.
-    RpTimer(u32),
+    RpTimer(LimiterId),
     /// No acknowledgement of this flow may have come for too long.
-    Silence(u32),
+    Silence(FlowId),
 }
 
 const INDEX_BITS: u32 = 27;
@@ -56,61 +87,61 @@ impl Event {
     #[inline(always)]
     pub(crate) fn pack(self) -> u32 {
         let (kind, index) = match self {
-            Self::Change(i) => (0, i),
-            Self::Start(i) => (1, i),
-            Self::Stop(i) => (2, i),
+            Self::Change(i) => (0, i.0),
+            Self::Start(i) => (1, i.0),
+            Self::Stop(i) => (2, i.0),
             Self::Sample => (3, 0),
-            Self::LineFree(i) => (4, i),
-            Self::Deliver(i) => (DELIVER, i),
-            Self::Pause(i) => (6, i),
-            Self::Ideal(i) => (7, i),
-            Self::Stopping(i) => (8, i),
-            Self::Refresh(i) => (9, i),
-            Self::Generate(i) => (10, i),
-            Self::Release(i) => (11, i),
-            Self::NicFree(i) => (12, i),
-            Self::CpTimer(i) => (13, i),
-            Self::NpTimer(i) => (14, i),
-            Self::RpTimer(i) => (15, i),
-            Self::Silence(i) => (16, i),
+            Self::LineFree(i) => (4, i.0),
+            Self::Deliver(i) => (DELIVER, i.0),
+            Self::Pause(i) => (6, i.0),
+            Self::Ideal(i) => (7, i.0),
+            Self::Stopping(i) => (8, i.0),
+            Self::Refresh(i) => (9, i.0),
+            Self::Generate(i) => (10, i.0),
+            Self::Release(i) => (11, i.0),
+            Self::NicFree(i) => (12, i.0),
+            Self::CpTimer(i) => (13, i.0),
+            Self::NpTimer(i) => (14, i.0),
+            Self::RpTimer(i) => (15, i.0),
+            Self::Silence(i) => (16, i.0),
         };
         kind << INDEX_BITS | index
     }
 
-    /// The event's turn among those of one instant, where `entity` has made it.
+    /// The event's turn among those of one instant, where `sender` has made it.
     #[inline(always)]
-    fn rank(self, entity: u32) -> u32 {
-        self.pack() & !(MAX_INDEX as u32) | entity
+    fn rank(self, sender: Sender) -> u32 {
+        self.pack() & !(MAX_INDEX as u32) | sender.0
     }
 
     /// The frame's slot, if this is a delivery.
     #[inline(always)]
-    pub(crate) fn delivery(what: u32) -> Option<u32> {
+    pub(crate) fn delivery(what: u32) -> Option<FrameId> {
         let slot = what.wrapping_sub(DELIVER << INDEX_BITS);
-        (slot <= MAX_INDEX as u32).then_some(slot)
+        (slot <= MAX_INDEX as u32).then_some(FrameId(slot))
     }
 
     #[inline(always)]
     pub(crate) fn unpack(what: u32) -> Self {
         let i = what & MAX_INDEX as u32;
         match what >> INDEX_BITS {
-            0 => Self::Change(i),
-            1 => Self::Start(i),
-            2 => Self::Stop(i),
+            0 => Self::Change(ChangeId(i)),
+            1 => Self::Start(FlowId(i)),
+            2 => Self::Stop(FlowId(i)),
             3 => Self::Sample,
-            4 => Self::LineFree(i),
-            DELIVER => Self::Deliver(i),
-            6 => Self::Pause(i),
-            7 => Self::Ideal(i),
-            8 => Self::Stopping(i),
-            9 => Self::Refresh(i),
-            10 => Self::Generate(i),
-            11 => Self::Release(i),
-            12 => Self::NicFree(i),
-            13 => Self::CpTimer(i),
-            14 => Self::NpTimer(i),
-            15 => Self::RpTimer(i),
-            _ => Self::Silence(i),
+            4 => Self::LineFree(PortId(i)),
+            DELIVER => Self::Deliver(FrameId(i)),
+            6 => Self::Pause(PauseId(i)),
+            7 => Self::Ideal(FrameId(i)),
+            8 => Self::Stopping(PortId(i)),
+            9 => Self::Refresh(CounterId(i)),
+            10 => Self::Generate(FlowId(i)),
+            11 => Self::Release(LimiterId(i)),
+            12 => Self::NicFree(PortId(i)),
+            13 => Self::CpTimer(CpIndex(i)),
+            14 => Self::NpTimer(DestinationId(i)),
+            15 => Self::RpTimer(LimiterId(i)),
+            _ => Self::Silence(FlowId(i)),
         }
     }
 }
@@ -118,19 +149,32 @@ impl Event {
 impl EventQueue {
     /// Puts in an event at `at`, in the turn of the entity that it is about.
     #[inline(always)]
-    pub(crate) fn schedule(&mut self, at: u64, event: Event) {
+    pub(crate) fn schedule(&mut self, at: Instant, event: Event) {
         self.schedule_in(NO_LANE, at, event);
     }
 
     /// The same, in a lane.
     #[inline(always)]
-    pub(crate) fn schedule_in(&mut self, lane: Lane, at: u64, event: Event) {
+    pub(crate) fn schedule_in(&mut self, lane: Lane, at: Instant, event: Event) {
         self.push(lane, at, event.pack(), event.pack());
     }
 
-    /// Puts in an event of a frame, whose slot says nothing of its turn: `entity` has sent it, a port or the origin of a signal.
+    /// Puts in an event of a frame, whose slot says nothing of its turn: `sender` has sent it.
     #[inline(always)]
-    pub(crate) fn schedule_from(&mut self, lane: Lane, at: u64, event: Event, entity: u32) {
-        self.push(lane, at, event.rank(entity), event.pack());
+    pub(crate) fn schedule_from(&mut self, lane: Lane, at: Instant, event: Event, sender: Sender) {
+        self.push(lane, at, event.rank(sender), event.pack());
+    }
+}
+
+impl Alarms for EventQueue {
+    #[inline(always)]
+    fn wake(&mut self, at: Instant, timer: Timer) {
+        match timer {
+            Timer::Release(limiter) => self.schedule_in(RELEASES, at, Event::Release(limiter)),
+            Timer::Turn(port) => self.schedule(at, Event::NicFree(port)),
+            Timer::Destination(destination) => self.schedule(at, Event::NpTimer(destination)),
+            Timer::ReactionPoint(limiter) => self.schedule(at, Event::RpTimer(limiter)),
+            Timer::Silence(flow) => self.schedule(at, Event::Silence(flow)),
+        }
     }
 }

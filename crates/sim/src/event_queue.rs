@@ -16,6 +16,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use penstock_schemes::Instant;
+
 /// What an event is about: a kind and an index, packed by the engine.
 pub(crate) type What = u32;
 
@@ -33,7 +35,7 @@ pub(crate) const NO_LANE: Lane = LANES as Lane;
 
 #[derive(Clone, Copy, Debug)]
 struct Event {
-    at: u64,
+    at: Instant,
     what: What,
     rank: Rank,
 }
@@ -47,7 +49,7 @@ impl Event {
 }
 
 /// Later than any event.
-const NEVER: Event = Event { at: u64::MAX, what: 0, rank: Rank::MAX };
+const LAST: Event = Event { at: Instant::NEVER, what: 0, rank: Rank::MAX };
 
 /// A queue of events whose times never precede the last one taken.
 #[derive(Debug)]
@@ -64,7 +66,7 @@ impl EventQueue {
 
     /// Puts in an event at `at`, which is not before the last event taken.
     #[inline(always)]
-    pub(crate) fn push(&mut self, lane: Lane, at: u64, rank: Rank, what: What) {
+    pub(crate) fn push(&mut self, lane: Lane, at: Instant, rank: Rank, what: What) {
         match self.lanes.get_mut(usize::from(lane)) {
             Some(lane) if lane.takes(at) => lane.push(at, rank, what),
             _ => self.calendar.push(Event { at, what, rank }),
@@ -73,7 +75,7 @@ impl EventQueue {
 
     /// Takes the first event, if it is before `limit`.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, limit: u64) -> Option<(u64, What)> {
+    pub(crate) fn pop(&mut self, limit: Instant) -> Option<(Instant, What)> {
         let [a, b, c] = &mut self.lanes;
         let mut lane = if b.before(a) { b } else { a };
         if c.before(lane) {
@@ -100,13 +102,13 @@ impl EventQueue {
 /// How many events a lane holds at the most; the calendar takes what is more.
 const LANE_SIZE: usize = 1 << 13;
 
-/// A queue of events in a ring. The place behind the last event holds [`NEVER`].
+/// A queue of events in a ring. The place behind the last event holds [`LAST`].
 #[derive(Debug)]
 struct Ring {
-    /// Time of the first event, `u64::MAX` if there is none.
-    first_at: u64,
+    /// Time of the first event, never if there is none.
+    first_at: Instant,
     /// Time of the last event, also when it has been taken.
-    last_at: u64,
+    last_at: Instant,
     head: usize,
     tail: usize,
     events: Box<[Event; LANE_SIZE]>,
@@ -114,25 +116,25 @@ struct Ring {
 
 impl Ring {
     fn new() -> Self {
-        let events = vec![NEVER; LANE_SIZE].into_boxed_slice().try_into().expect("the size is LANE_SIZE");
-        Self { first_at: u64::MAX, last_at: 0, head: 0, tail: 0, events }
+        let events = vec![LAST; LANE_SIZE].into_boxed_slice().try_into().expect("the size is LANE_SIZE");
+        Self { first_at: Instant::NEVER, last_at: Instant::ZERO, head: 0, tail: 0, events }
     }
 
     /// Whether an event at `at` can be the last one here.
     #[inline(always)]
-    fn takes(&self, at: u64) -> bool {
+    fn takes(&self, at: Instant) -> bool {
         at >= self.last_at && self.tail - self.head < LANE_SIZE - 1
     }
 
     #[inline(always)]
-    fn push(&mut self, at: u64, rank: Rank, what: What) {
+    fn push(&mut self, at: Instant, rank: Rank, what: What) {
         let event = &mut self.events[self.tail % LANE_SIZE];
         (event.at, event.what, event.rank) = (at, what, rank);
-        if self.first_at == u64::MAX {
+        if self.first_at == Instant::NEVER {
             self.first_at = at;
         }
         self.tail += 1;
-        self.events[self.tail % LANE_SIZE].at = u64::MAX;
+        self.events[self.tail % LANE_SIZE].at = Instant::NEVER;
         if self.last_at == at {
             self.sink();
         }
@@ -178,8 +180,8 @@ const WORDS: usize = BUCKETS / 64;
 
 #[derive(Debug)]
 struct Calendar {
-    /// No event is before this time; `u64::MAX` if there is none.
-    bound: u64,
+    /// No event is before this time; never if there is none.
+    bound: Instant,
     /// log2 of a bucket's span in picoseconds.
     shift: u32,
     /// Number of the current bucket, counted from time zero.
@@ -191,7 +193,7 @@ struct Calendar {
     /// A bit for each bucket that holds something, and a bit for each word of them.
     occupied: [u64; WORDS],
     summary: u64,
-    far: BinaryHeap<Reverse<(u64, Rank, u64, What)>>,
+    far: BinaryHeap<Reverse<(Instant, Rank, u64, What)>>,
     far_inserted: u64,
     /// Bucket of the first event in `far`.
     far_bucket: u64,
@@ -202,7 +204,7 @@ impl Calendar {
         let few_events = (4e12 / per_second.max(1.0)) as u64;
         let span = few_events.max(reach.saturating_mul(2) / BUCKETS as u64).clamp(1 << 4, 1 << 34);
         Self {
-            bound: u64::MAX,
+            bound: Instant::NEVER,
             shift: span.next_power_of_two().trailing_zeros(),
             current: 0,
             due: Vec::new(),
@@ -219,7 +221,7 @@ impl Calendar {
     #[inline(always)]
     fn push(&mut self, event: Event) {
         self.bound = self.bound.min(event.at);
-        let bucket = event.at >> self.shift;
+        let bucket = event.at.0 >> self.shift;
         if bucket.wrapping_sub(self.current + 1) < MASK {
             self.put(bucket, event);
         } else if bucket <= self.current {
@@ -231,11 +233,11 @@ impl Calendar {
 
     /// The first event if it is at `until` or before; else one that is later than `until`.
     #[inline(always)]
-    fn head(&mut self, until: u64) -> Event {
+    fn head(&mut self, until: Instant) -> Event {
         if let Some(&event) = self.due.get(self.cursor) { event } else { self.next_head(until) }
     }
 
-    fn next_head(&mut self, until: u64) -> Event {
+    fn next_head(&mut self, until: Instant) -> Event {
         loop {
             if let Some(&event) = self.due.get(self.cursor) {
                 self.bound = event.at;
@@ -243,13 +245,13 @@ impl Calendar {
             }
             let next = self.next_occupied().unwrap_or(u64::MAX).min(self.far_bucket);
             if next == u64::MAX {
-                self.bound = u64::MAX;
-                return NEVER;
+                self.bound = Instant::NEVER;
+                return LAST;
             }
-            let start = next << self.shift;
+            let start = Instant(next << self.shift);
             if start > until {
                 self.bound = start;
-                return NEVER;
+                return LAST;
             }
             self.advance(next);
         }
@@ -318,7 +320,7 @@ impl Calendar {
     fn fetch_far(&mut self) {
         self.far_bucket = u64::MAX;
         while let Some(&Reverse((at, rank, _, what))) = self.far.peek() {
-            let bucket = at >> self.shift;
+            let bucket = at.0 >> self.shift;
             if bucket > self.current + MASK {
                 self.far_bucket = bucket;
                 break;
@@ -382,33 +384,33 @@ mod tests {
                 let at = now + (ahead << scale);
                 let common = lane >= NO_LANE;
                 let rank = if common { chance % 4 } else { (chance + 1) << 10 | inserted };
-                queue.push(lane, at, rank, inserted);
+                queue.push(lane, Instant(at), rank, inserted);
                 reference.push(Reverse((at, rank, inserted)));
                 inserted += 1;
                 for _ in 0..takes {
-                    let expected = reference.pop().map(|Reverse((at, _, what))| (at, what));
-                    let taken = queue.pop(u64::MAX);
+                    let expected = reference.pop().map(|Reverse((at, _, what))| (Instant(at), what));
+                    let taken = queue.pop(Instant::NEVER);
                     prop_assert_eq!(taken, expected);
-                    now = taken.map_or(now, |(at, _)| at);
+                    now = taken.map_or(now, |(at, _)| at.0);
                 }
             }
             while let Some(Reverse((at, _, what))) = reference.pop() {
-                prop_assert_eq!(queue.pop(u64::MAX), Some((at, what)));
+                prop_assert_eq!(queue.pop(Instant::NEVER), Some((Instant(at), what)));
             }
-            prop_assert_eq!(queue.pop(u64::MAX), None);
+            prop_assert_eq!(queue.pop(Instant::NEVER), None);
         }
     }
 
     #[test]
     fn a_limit_leaves_later_events_in_place() {
         let mut queue = EventQueue::new(1_000, 1e6);
-        queue.push(0, 50, 0, 1);
-        queue.push(NO_LANE, 10_000_000_000_000, 0, 2);
-        assert_eq!(queue.pop(50), None);
-        assert_eq!(queue.pop(51), Some((50, 1)));
-        assert_eq!(queue.pop(1_000_000), None);
-        queue.push(NO_LANE, 2_000_000, 0, 3);
-        assert_eq!(queue.pop(u64::MAX), Some((2_000_000, 3)));
-        assert_eq!(queue.pop(u64::MAX), Some((10_000_000_000_000, 2)));
+        queue.push(0, Instant(50), 0, 1);
+        queue.push(NO_LANE, Instant(10_000_000_000_000), 0, 2);
+        assert_eq!(queue.pop(Instant(50)), None);
+        assert_eq!(queue.pop(Instant(51)), Some((Instant(50), 1)));
+        assert_eq!(queue.pop(Instant(1_000_000)), None);
+        queue.push(NO_LANE, Instant(2_000_000), 0, 3);
+        assert_eq!(queue.pop(Instant::NEVER), Some((Instant(2_000_000), 3)));
+        assert_eq!(queue.pop(Instant::NEVER), Some((Instant(10_000_000_000_000), 2)));
     }
 }

@@ -7,25 +7,26 @@
 //! With priority flow control (`PFC`) departures from switches have consequences elsewhere: there the end of each
 //! transmission is an event as well.
 
-use penstock_schemes::{BitRate, CongestionPoint, Duration, Fate, FlowKey, Instant, Octets, Out, Place, Scheme};
+use penstock_endpoint::{FlowId, PortId, TrafficClass};
+use penstock_schemes::{BitRate, Class, CongestionPoint, Duration, Fate, Instant, Octets, Out, Place, Scheme, To};
 
 use crate::admission::{Admitted, Entry};
-use crate::event::Event;
+use crate::event::{CounterId, CpIndex, Event};
 use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
-use crate::frame::{Frames, GONE, NONE, Payload};
-use crate::network::{Capacity, Network, NodeKind, PortId, QueueId};
+use crate::frame::{FrameId, Frames, GONE, Payload};
+use crate::network::{Capacity, Network, NodeKind, QueueId};
 use crate::pause::Pauses;
 use crate::port::{PortState, QueueState};
 use crate::random::{Owner, Stream};
 
 /// Where congestion points' signals go until the engine routes them.
-pub(crate) type Outbox<S> = Vec<(penstock_schemes::To, penstock_schemes::Class, <S as Scheme>::Signal)>;
+pub(crate) type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
 
 /// [`Out`] onto an [`Outbox`].
 pub(crate) struct Sender<'a, S: Scheme>(pub(crate) &'a mut Outbox<S>);
 
 impl<S: Scheme> Out<S> for Sender<'_, S> {
-    fn send(&mut self, to: penstock_schemes::To, class: penstock_schemes::Class, signal: S::Signal) {
+    fn send(&mut self, to: To, class: Class, signal: S::Signal) {
         self.0.push((to, class, signal));
     }
 }
@@ -35,17 +36,17 @@ impl<S: Scheme> Out<S> for Sender<'_, S> {
 pub(crate) struct CpState<S: Scheme> {
     pub(crate) cp: S::Cp,
     pub(crate) stream: Stream,
-    queue: u32,
+    queue: QueueId,
     /// Signals that it has sent.
     pub(crate) signals: u64,
     /// Time of the earliest timer event under way.
-    armed: u64,
+    armed: Instant,
 }
 
 /// All ports with their queues, lines, congestion points and frames, and the event queue.
 #[derive(Debug)]
 pub(crate) struct Fabric<S: Scheme, const PFC: bool> {
-    pub(crate) now: u64,
+    pub(crate) now: Instant,
     pub(crate) events: EventQueue,
     pub(crate) ports: Vec<PortState>,
     pub(crate) cps: Vec<CpState<S>>,
@@ -59,13 +60,13 @@ pub(crate) struct Fabric<S: Scheme, const PFC: bool> {
 }
 
 /// The class of each priority; [`GONE`] where no flow has it.
-pub(crate) type Classes = [u8; 8];
+pub(crate) type Classes = [TrafficClass; 8];
 
 /// What ports need to know of a flow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FlowFacts {
     weight: u16,
-    class: u8,
+    class: TrafficClass,
 }
 
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
@@ -75,7 +76,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let common = common_lines(network);
         let mut ports = Vec::new();
         let mut cps = Vec::new();
-        for (index, port) in network.ports.iter().enumerate() {
+        for (id, port) in (0..).map(PortId).zip(&network.ports) {
             let (max_len, max_frames) = match port.capacity {
                 Capacity::Octets(o) => (o.0, 0),
                 Capacity::Frames(n) => (0, n),
@@ -92,35 +93,30 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             };
             let mut queues = Vec::with_capacity(per_port);
             for (&priority, config) in network.priorities.iter().zip(configs) {
-                let mut cp = NONE;
+                let mut cp = CpIndex::NONE;
                 if port.congestion_points {
-                    let place = Place {
-                        cp: network.cp_id(PortId(index as u32), priority),
-                        line: port.rate,
-                        capacity: Octets(capacity),
-                        phase,
-                    };
-                    let queue = index * per_port + queues.len();
-                    cp = cps.len() as u32;
+                    let place =
+                        Place { cp: network.cp_id(id, priority), line: port.rate, capacity: Octets(capacity), phase };
+                    let queue = network.queue(id, priority);
+                    cp = CpIndex(cps.len() as u32);
                     cps.push(CpState {
                         cp: S::Cp::new(config, place),
-                        stream: Stream::new(seed, Owner::CongestionPoint, queue),
-                        queue: queue as u32,
+                        stream: Stream::new(seed, Owner::CongestionPoint, queue.index()),
+                        queue,
                         signals: 0,
-                        armed: u64::MAX,
+                        armed: Instant::NEVER,
                     });
                 }
                 queues.push(QueueState::new(max_len, max_frames, cp));
             }
-            queues.push(QueueState::new(network.control_capacity.0, 0, NONE));
+            queues.push(QueueState::new(network.control_capacity.0, 0, CpIndex::NONE));
             let lane = common.iter().position(|&kind| kind == (port.rate, port.latency)).map_or(NO_LANE, |i| i as Lane);
-            let mut state = PortState::new(network, port, lane, queues.into_boxed_slice());
-            state.index = index as u32;
+            let mut state = PortState::new(network, port, id, lane, queues.into_boxed_slice());
             state.watched = PFC && network.pfc.is_some() && network.nodes[port.node.index()].kind == NodeKind::Switch;
             ports.push(state);
         }
         let mut fabric = Self {
-            now: 0,
+            now: Instant::ZERO,
             events,
             ports,
             cps,
@@ -130,16 +126,16 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             pauses: Pauses::new(network),
             classes: std::array::from_fn(|priority| {
                 let class = network.priorities.iter().position(|&p| usize::from(p) == priority);
-                class.map_or(GONE, |class| class as u8)
+                class.map_or(GONE, |class| TrafficClass(class as u8))
             }),
             facts: network
                 .flows
                 .iter()
-                .map(|f| FlowFacts { weight: f.weight, class: network.class(f.priority) as u8 })
+                .map(|f| FlowFacts { weight: f.weight, class: network.class(f.priority) })
                 .collect(),
         };
-        for cp in 0..fabric.cps.len() {
-            fabric.arm_cp(cp);
+        for (index, state) in (0..).map(CpIndex).zip(&mut fabric.cps) {
+            state.arm(&mut fabric.events, index);
         }
         fabric
     }
@@ -150,41 +146,58 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     }
 
     /// The class of control frames: the last queue of each port.
-    pub(crate) fn control_class(&self) -> u8 {
-        (self.per_port - 1) as u8
+    pub(crate) fn control_class(&self) -> TrafficClass {
+        TrafficClass((self.per_port - 1) as u8)
     }
 
     /// The weight of a flow.
-    pub(crate) fn weight_of(&self, flow: u32) -> u16 {
+    pub(crate) fn weight_of(&self, flow: FlowId) -> u16 {
         weight_of(&self.facts, flow)
     }
 
     /// The class of a flow's data.
-    pub(crate) fn class_of(&self, flow: u32) -> u8 {
-        self.facts[flow as usize].class
+    pub(crate) fn class_of(&self, flow: FlowId) -> TrafficClass {
+        self.facts[flow.index()].class
+    }
+
+    /// A port.
+    #[inline(always)]
+    pub(crate) fn port(&self, port: PortId) -> &PortState {
+        &self.ports[port.index()]
+    }
+
+    /// The port and the class of a queue.
+    pub(crate) fn place(&self, queue: QueueId) -> (PortId, TrafficClass) {
+        (PortId(queue.0 / self.per_port), TrafficClass((queue.0 % self.per_port) as u8))
+    }
+
+    /// The queue of a class at a port.
+    pub(crate) fn queue_at(&self, port: PortId, class: TrafficClass) -> QueueId {
+        QueueId(port.0 * self.per_port + u32::from(class.0))
     }
 
     /// A queue, by its number in the network.
-    pub(crate) fn queue(&self, queue: u32) -> &QueueState {
-        &self.ports[(queue / self.per_port) as usize].queues[(queue % self.per_port) as usize]
+    pub(crate) fn queue(&self, queue: QueueId) -> &QueueState {
+        let (port, class) = self.place(queue);
+        &self.port(port).queues[class.index()]
     }
 
     /// Whether a frame could start on `port` at once. The port must be settled.
     #[inline]
-    pub(crate) fn idle(&self, port: u32) -> bool {
-        self.ports[port as usize].free::<PFC>(self.now)
+    pub(crate) fn idle(&self, port: PortId) -> bool {
+        self.port(port).free::<PFC>(self.now)
     }
 
     /// Lets every departure up to now happen.
     #[inline]
-    pub(crate) fn settle(&mut self, port: u32) {
+    pub(crate) fn settle(&mut self, port: PortId) {
         let (p, mut around) = self.at(port);
         around.settle(p);
     }
 
     /// A port, and what its frames touch.
     #[inline(always)]
-    pub(crate) fn at(&mut self, port: u32) -> (&mut PortState, Around<'_, S, PFC>) {
+    pub(crate) fn at(&mut self, port: PortId) -> (&mut PortState, Around<'_, S, PFC>) {
         let around = Around {
             now: self.now,
             frames: &mut self.frames,
@@ -194,19 +207,19 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             classes: &self.classes,
             pauses: &mut self.pauses,
         };
-        (&mut self.ports[port as usize], around)
+        (&mut self.ports[port.index()], around)
     }
 
     /// Puts a frame into the queue of its class at `port`, or into the one that the congestion point there decides on. `from`
-    /// is the port over whose line it has come, or [`NONE`].
+    /// is the port over whose line it has come, or none.
     #[inline(always)]
     pub(crate) fn enqueue(
         &mut self,
-        port: u32,
-        index: u32,
-        class: u8,
+        port: PortId,
+        index: FrameId,
+        class: TrafficClass,
         octets: u16,
-        from: u32,
+        from: PortId,
         out: &mut Outbox<S>,
     ) -> Entry {
         let (p, mut around) = self.at(port);
@@ -216,7 +229,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 
     /// A frame has crossed the line of `port`.
     #[inline(always)]
-    pub(crate) fn cross(&mut self, port: u32) {
+    pub(crate) fn cross(&mut self, port: PortId) {
         let (p, mut around) = self.at(port);
         p.hops += 1;
         // Before the frame moves on: its departure may edit its tag. And the next transmission may be due.
@@ -224,48 +237,44 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     }
 
     /// The timer of a congestion point.
-    pub(crate) fn cp_timeout(&mut self, cp: u32, out: &mut Outbox<S>) -> Option<QueueId> {
-        let state = &mut self.cps[cp as usize];
+    pub(crate) fn cp_timeout(&mut self, cp: CpIndex, out: &mut Outbox<S>) -> Option<QueueId> {
+        let state = &mut self.cps[cp.index()];
         if state.armed != self.now {
             return None;
         }
-        state.armed = u64::MAX;
+        state.armed = Instant::NEVER;
         let queue = state.queue;
-        let port = queue / self.per_port;
+        let (port, class) = self.place(queue);
         self.settle(port);
-        let (p, class) = (&self.ports[port as usize], queue % self.per_port);
-        let seen = p.queues[class as usize].seen(p.rate, p.stops::<PFC>(class));
-        let state = &mut self.cps[cp as usize];
-        state.cp.on_timeout(Instant(self.now), &seen, &mut state.stream, &mut Sender(out));
+        let p = self.port(port);
+        let seen = p.queues[class.index()].seen(p.rate, p.stops::<PFC>(class));
+        let state = &mut self.cps[cp.index()];
+        state.cp.on_timeout(self.now, &seen, &mut state.stream, &mut Sender(out));
         state.arm(&mut self.events, cp);
-        Some(QueueId(queue))
+        Some(queue)
     }
 
     /// A signal of the next hop of `flow` has come to `port`; `None` where no congestion point is there.
     pub(crate) fn cp_signal(
         &mut self,
-        port: u32,
-        flow: u32,
+        port: PortId,
+        flow: FlowId,
         signal: S::Signal,
         out: &mut Outbox<S>,
     ) -> Option<QueueId> {
         self.settle(port);
         let class = self.class_of(flow);
-        let p = &self.ports[port as usize];
-        let q = &p.queues[usize::from(class)];
-        let state = self.cps.get_mut(q.cp as usize)?;
-        let seen = q.seen(p.rate, p.stops::<PFC>(class.into()));
-        state.cp.on_signal(Instant(self.now), FlowKey(flow), signal, &seen, &mut state.stream, &mut Sender(out));
+        let p = &self.ports[port.index()];
+        let q = &p.queues[class.index()];
+        let state = self.cps.get_mut(q.cp.index())?;
+        let seen = q.seen(p.rate, p.stops::<PFC>(class));
+        state.cp.on_signal(self.now, flow.key(), signal, &seen, &mut state.stream, &mut Sender(out));
         state.arm(&mut self.events, q.cp);
-        Some(QueueId(state.queue))
-    }
-
-    fn arm_cp(&mut self, cp: usize) {
-        self.cps[cp].arm(&mut self.events, cp as u32);
+        Some(state.queue)
     }
 
     /// The line's rate changes from the next frame on.
-    pub(crate) fn set_rate(&mut self, port: u32, rate: BitRate) {
+    pub(crate) fn set_rate(&mut self, port: PortId, rate: BitRate) {
         let (p, mut around) = self.at(port);
         around.settle(p);
         p.set_rate(around.now, rate);
@@ -275,7 +284,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     }
 
     /// The line breaks: `lost` frames were on it.
-    pub(crate) fn set_down(&mut self, port: u32, lost: u64) {
+    pub(crate) fn set_down(&mut self, port: PortId, lost: u64) {
         let (p, mut around) = self.at(port);
         around.settle(p);
         p.ledger.lost += lost;
@@ -287,14 +296,14 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             p.ledger.cut_bits += p.unsent_bits(around.now);
             p.busy_until = around.now;
         }
-        if p.in_service != NONE {
+        if p.in_service != TrafficClass::NONE {
             around.end_service(p);
         }
-        p.busy_until = u64::MAX;
+        p.busy_until = Instant::NEVER;
     }
 
     /// The line is whole again.
-    pub(crate) fn set_up(&mut self, port: u32) {
+    pub(crate) fn set_up(&mut self, port: PortId) {
         let (p, mut around) = self.at(port);
         if !std::mem::replace(&mut p.up, true) {
             p.busy_until = around.now;
@@ -305,8 +314,8 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     /// Brings ports to the present, for observers: those whose departures have consequences come there by events alone, or
     /// watching them would change the order of what happens at one instant.
     pub(crate) fn settle_all(&mut self) {
-        for port in 0..self.ports.len() as u32 {
-            if !(PFC && self.ports[port as usize].watched) {
+        for port in (0..self.ports.len() as u32).map(PortId) {
+            if !(PFC && self.port(port).watched) {
                 self.settle(port);
             }
         }
@@ -326,7 +335,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 
 /// Everything that the frames of a port touch besides the port itself, borrowed once for a whole hop.
 pub(crate) struct Around<'a, S: Scheme, const PFC: bool> {
-    pub(crate) now: u64,
+    pub(crate) now: Instant,
     pub(crate) frames: &'a mut Frames<S>,
     pub(crate) events: &'a mut EventQueue,
     pub(crate) cps: &'a mut Vec<CpState<S>>,
@@ -354,7 +363,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     #[inline(always)]
     pub(crate) fn settle(&mut self, p: &mut PortState) {
         if p.busy_until <= self.now {
-            if p.in_service != NONE {
+            if p.in_service != TrafficClass::NONE {
                 self.end_service(p);
             }
             if p.has_work::<PFC>() {
@@ -366,7 +375,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     /// The frame in transmission, which counted as queued until now, has left.
     #[inline(always)]
     fn end_service(&mut self, p: &mut PortState) {
-        let class = std::mem::replace(&mut p.in_service, NONE);
+        let class = std::mem::replace(&mut p.in_service, TrafficClass::NONE);
         self.depart(p, class, p.busy_until);
     }
 
@@ -378,11 +387,11 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             if PFC && p.pauses != 0 {
                 self.send_pause(p);
             } else {
-                let class = 31 - p.eligible::<PFC>().leading_zeros();
-                let q = &mut p.queues[class as usize];
+                let class = TrafficClass((31 - p.eligible::<PFC>().leading_zeros()) as u8);
+                let q = &mut p.queues[class.index()];
                 let index = q.waiting.pop(self.frames);
                 if q.waiting.is_empty() {
-                    p.ready &= !(1 << class);
+                    p.ready &= !class.bit();
                 }
                 let octets = self.frames.get(index).octets;
                 self.start(p, class, index, octets, p.busy_until);
@@ -390,7 +399,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             if p.busy_until > self.now {
                 break;
             }
-            if p.in_service != NONE {
+            if p.in_service != TrafficClass::NONE {
                 self.end_service(p);
             }
             if !p.has_work::<PFC>() {
@@ -401,7 +410,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
 
     /// The transmission of a queued frame starts at `at`.
     #[inline(always)]
-    fn start(&mut self, p: &mut PortState, class: u32, index: u32, octets: u16, at: u64) {
+    fn start(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, octets: u16, at: Instant) {
         self.transmit(p, index, octets, at);
         p.in_service_octets = octets;
         p.in_service_frame = index;
@@ -414,17 +423,17 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
 
     /// The line is taken from `at` on.
     #[inline(always)]
-    fn transmit(&mut self, p: &mut PortState, index: u32, octets: u16, at: u64) {
+    fn transmit(&mut self, p: &mut PortState, index: FrameId, octets: u16, at: Instant) {
         let wire_octets = u32::from(octets) + p.overhead;
-        let finish = at + p.serialise(wire_octets);
+        let finish = at.after(p.serialise(wire_octets));
         p.busy_until = finish;
         p.octets += u64::from(wire_octets);
         if PFC && p.watched {
             self.events.schedule(finish, Event::LineFree(p.index));
         }
-        let delivery = finish + p.latency;
+        let delivery = finish.after(p.latency);
         self.frames.get_mut(index).at = delivery;
-        self.events.schedule_from(p.lane, delivery, Event::Deliver(index), p.index);
+        self.events.schedule_from(p.lane, delivery, Event::Deliver(index), p.index.into());
     }
 
     /// See [`Fabric::enqueue`]; the port is settled.
@@ -432,19 +441,19 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     pub(crate) fn enqueue(
         &mut self,
         p: &mut PortState,
-        index: u32,
-        class: u8,
+        index: FrameId,
+        class: TrafficClass,
         octets: u16,
-        from: u32,
+        from: PortId,
         out: &mut Outbox<S>,
     ) -> Entry {
-        let mut admitted = Admitted { class: u32::from(class), octets, entry: Entry::Queued };
+        let mut admitted = Admitted { class, octets, entry: Entry::Queued };
         if S::Cp::ADMITS {
             self.admit(p, index, from, &mut admitted);
         }
         let Admitted { class, octets, entry } = admitted;
         let (rate, stopped) = (p.rate, p.stops::<PFC>(class));
-        let q = &mut p.queues[class as usize];
+        let q = &mut p.queues[class.index()];
         let len = q.len + u64::from(octets);
         let counter = self.counter(from, class);
         let fits = !(S::Cp::ADMITS && entry == Entry::Dropped) && self.fits(q, counter, octets);
@@ -462,12 +471,12 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             q.dropped += 1;
         }
         let (cp, seen) = (q.cp, q.seen(rate, stopped));
-        if let Some(state) = self.cps.get_mut(cp as usize)
+        if let Some(state) = self.cps.get_mut(cp.index())
             && let Some(slot) = self.frames.peek_mut(index)
             && let Some(frame) = slot.data(weight_of(self.facts, slot.flow))
         {
             let fate = if fits { Fate::Queued } else { Fate::Dropped };
-            state.cp.on_arrival(Instant(self.now), frame, fate, &seen, &mut state.stream, &mut Sender(out));
+            state.cp.on_arrival(self.now, frame, fate, &seen, &mut state.stream, &mut Sender(out));
             state.arm(self.events, cp);
         }
         if !fits {
@@ -478,24 +487,24 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             self.start(p, class, index, octets, self.now);
         } else {
             let slot = self.frames.get_mut(index);
-            slot.next = NONE;
-            slot.at = 0;
-            p.queues[class as usize].waiting.push(self.frames, index);
-            p.ready |= 1 << class;
+            slot.next = FrameId::NONE;
+            slot.at = Instant::ZERO;
+            p.queues[class.index()].waiting.push(self.frames, index);
+            p.ready |= class.bit();
         }
         entry
     }
 
-    /// The ingress counter of frames of `class` that come over the line of port `from`; [`NONE`] where nothing counts them.
+    /// The ingress counter of frames of `class` that come over the line of port `from`, if anything counts them.
     #[inline(always)]
-    pub(crate) fn counter(&self, from: u32, class: u32) -> u32 {
-        if PFC { self.pauses.counter(from, class) } else { NONE }
+    pub(crate) fn counter(&self, from: PortId, class: TrafficClass) -> CounterId {
+        if PFC { self.pauses.counter(from, class) } else { CounterId::NONE }
     }
 
     /// Whether a frame has room in the queue, or in the ingress buffer that bounds it instead.
     #[inline(always)]
-    pub(crate) fn fits(&self, q: &QueueState, counter: u32, octets: u16) -> bool {
-        if PFC && counter != NONE {
+    pub(crate) fn fits(&self, q: &QueueState, counter: CounterId, octets: u16) -> bool {
+        if PFC && counter != CounterId::NONE {
             self.pauses.has_room(counter, octets)
         } else {
             q.len + u64::from(octets) <= q.max_len || q.has_room_for_a_frame()
@@ -504,8 +513,8 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
 
     /// A frame goes straight onto the free line of a port without queue.
     #[inline(always)]
-    pub(crate) fn pass(&mut self, p: &mut PortState, index: u32, class: u8, octets: u16) {
-        let q = &mut p.queues[usize::from(class)];
+    pub(crate) fn pass(&mut self, p: &mut PortState, index: FrameId, class: TrafficClass, octets: u16) {
+        let q = &mut p.queues[class.index()];
         q.arrived += 1;
         q.departed += 1;
         q.sent_octets += u64::from(octets);
@@ -514,13 +523,13 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
 
     /// The frame in transmission no longer counts as queued.
     #[inline(always)]
-    fn depart(&mut self, p: &mut PortState, class: u32, at: u64) {
+    fn depart(&mut self, p: &mut PortState, class: TrafficClass, at: Instant) {
         let (rate, stopped) = (p.rate, p.stops::<PFC>(class));
         if PFC {
             self.pauses.let_go(p.in_service_frame, p.in_service_octets);
         }
         let octets = u64::from(p.in_service_octets);
-        let q = &mut p.queues[class as usize];
+        let q = &mut p.queues[class.index()];
         q.statistics.pass_filled(at, q.len);
         q.len -= octets;
         q.sent_octets += octets;
@@ -532,16 +541,16 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         let weight = weight_of(self.facts, slot.flow);
         let (cp, seen) = (q.cp, q.seen(rate, stopped));
         if let Some(frame) = slot.data(weight) {
-            let Some(state) = self.cps.get_mut(cp as usize) else { return };
-            state.cp.on_departure(Instant(at), frame, &seen);
+            let Some(state) = self.cps.get_mut(cp.index()) else { return };
+            state.cp.on_departure(at, frame, &seen);
             state.arm(self.events, cp);
         } else if let Payload::Down(signal) = &mut slot.payload {
             // A probe is shown to the congestion point of the data that it stands for.
-            let Some(facts) = self.facts.get(slot.flow as usize) else { return };
-            let stopped = p.stops::<PFC>(u32::from(facts.class));
-            let Some(q) = p.queues.get(usize::from(facts.class)) else { return };
-            let Some(state) = self.cps.get_mut(q.cp as usize) else { return };
-            state.cp.on_probe_departure(Instant(at), signal, &q.seen(rate, stopped));
+            let Some(facts) = self.facts.get(slot.flow.index()) else { return };
+            let stopped = p.stops::<PFC>(facts.class);
+            let Some(q) = p.queues.get(facts.class.index()) else { return };
+            let Some(state) = self.cps.get_mut(q.cp.index()) else { return };
+            state.cp.on_probe_departure(at, signal, &q.seen(rate, stopped));
             state.arm(self.events, q.cp);
         }
     }
@@ -549,8 +558,8 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
 
 /// A flow's weight, looked up so that the compiler may leave it out for schemes without weights.
 #[inline(always)]
-pub(crate) fn weight_of(facts: &[FlowFacts], flow: u32) -> u16 {
-    facts.get(flow as usize).map_or(1, |f| f.weight)
+pub(crate) fn weight_of(facts: &[FlowFacts], flow: FlowId) -> u16 {
+    facts.get(flow.index()).map_or(1, |f| f.weight)
 }
 
 /// The kinds of lines, rate and latency, that most ports have, most common first: one for each lane of deliveries.
@@ -566,8 +575,8 @@ fn common_lines(network: &Network) -> Vec<(BitRate, Duration)> {
 
 impl<S: Scheme> CpState<S> {
     #[inline]
-    pub(crate) fn arm(&mut self, events: &mut EventQueue, index: u32) {
-        if let Some(Instant(at)) = self.cp.next_timeout()
+    pub(crate) fn arm(&mut self, events: &mut EventQueue, index: CpIndex) {
+        if let Some(at) = self.cp.next_timeout()
             && at < self.armed
         {
             self.armed = at;

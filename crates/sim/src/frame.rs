@@ -1,28 +1,33 @@
 //! The arena of frames. A frame stays in its slot from source to destination; a queue is a chain through slots.
 
-use penstock_schemes::{CongestionPoint, FlowKey, Frame, Instant, Octets, Scheme};
+use penstock_endpoint::{DestinationId, FlowId, TrafficClass};
+use penstock_schemes::{CongestionPoint, Frame, Instant, Octets, Scheme};
 
-/// No frame, no entity.
-pub(crate) const NONE: u32 = u32::MAX;
+use crate::network::{HopId, QueueId};
+
+penstock_endpoint::indices!(
+    /// A frame, by its slot in the arena.
+    pub(crate) FrameId
+);
 
 /// The class of no frame.
-pub(crate) const GONE: u8 = u8::MAX;
+pub(crate) const GONE: TrafficClass = TrafficClass::NONE;
 
 /// What a frame carries, and which way it goes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Payload<S: Scheme> {
     /// Data, down its flow's tree.
     Data(S::Tag),
-    /// A signal for the destinations, down the tree. `origin` is the queue or [`NONE`].
+    /// A signal for the destinations, down the tree.
     Down(S::Signal),
-    /// A signal for the source, up the tree.
-    Up { signal: S::Signal, origin: u32 },
+    /// A signal for the source, up the tree. `origin` is the queue whose congestion point sent it, or none.
+    Up { signal: S::Signal, origin: QueueId },
     /// A signal for the previous hop: up the tree over one link.
     Back(S::Signal),
-    /// An acknowledgement of notification point `np`, up the tree. `lost` are the octets that are known there to be lost,
+    /// An acknowledgement by destination `from`, up the tree. `lost` are the octets that are known there to be lost,
     /// modulo 2^32; those that arrived are in the slot's `seq`. No variant of a scheme without acknowledgements, and then
     /// without room in the slot.
-    Ack { np: u32, lost: u32, echo: S::Echo },
+    Ack { from: DestinationId, lost: u32, echo: S::Echo },
 }
 
 /// What is special about a frame.
@@ -56,20 +61,20 @@ impl Marks {
 #[derive(Debug, Clone)]
 pub(crate) struct Slot<S: Scheme> {
     /// The next slot of the same queue.
-    pub(crate) next: u32,
-    pub(crate) flow: u32,
+    pub(crate) next: FrameId,
+    pub(crate) flow: FlowId,
     /// The hop that it is on; going up, the hop whose `back` port it takes.
-    pub(crate) hop: u32,
+    pub(crate) hop: HopId,
     pub(crate) octets: u16,
     /// Which queue of each port it joins; [`GONE`] if the slot holds no frame, or one that a broken link has lost.
-    pub(crate) class: u8,
+    pub(crate) class: TrafficClass,
     pub(crate) marks: Marks,
     /// When it was released; of an acknowledgement, when the frame that it answers was.
-    pub(crate) sent_at: u64,
+    pub(crate) sent_at: Instant,
     /// Octets that its flow had sent before it; of an acknowledgement, the octets that have arrived.
-    pub(crate) seq: u64,
-    /// While on a line: when it reaches the far end. Else 0.
-    pub(crate) at: u64,
+    pub(crate) seq: Octets,
+    /// While on a line: when it reaches the far end. Else zero.
+    pub(crate) at: Instant,
     pub(crate) payload: Payload<S>,
 }
 
@@ -100,13 +105,13 @@ impl<S: Scheme> Slot<S> {
     pub(crate) fn data(&mut self, weight: u16) -> Option<Frame<'_, S::Tag>> {
         let Payload::Data(tag) = &mut self.payload else { return None };
         Some(Frame {
-            flow: FlowKey(self.flow),
+            flow: self.flow.key(),
             octets: self.octets,
             weight,
-            seq: Octets(self.seq),
+            seq: self.seq,
             last: self.marks.contains(Marks::LAST),
             trimmed: self.marks.contains(Marks::TRIMMED),
-            sent_at: Instant(self.sent_at),
+            sent_at: self.sent_at,
             tag,
         })
     }
@@ -116,30 +121,30 @@ impl<S: Scheme> Slot<S> {
 #[derive(Debug)]
 pub(crate) struct Frames<S: Scheme> {
     slots: Vec<Slot<S>>,
-    free: u32,
+    free: FrameId,
 }
 
 impl<S: Scheme> Frames<S> {
     pub(crate) fn new() -> Self {
-        Self { slots: Vec::new(), free: NONE }
+        Self { slots: Vec::new(), free: FrameId::NONE }
     }
 
     #[inline(always)]
-    pub(crate) fn insert(&mut self, slot: Slot<S>) -> u32 {
-        if let Some(place) = self.slots.get_mut(self.free as usize) {
+    pub(crate) fn insert(&mut self, slot: Slot<S>) -> FrameId {
+        if let Some(place) = self.slots.get_mut(self.free.index()) {
             let index = self.free;
             self.free = place.next;
             *place = slot;
             index
         } else {
             self.slots.push(slot);
-            (self.slots.len() - 1) as u32
+            FrameId((self.slots.len() - 1) as u32)
         }
     }
 
     #[inline(always)]
-    pub(crate) fn remove(&mut self, index: u32) {
-        let slot = &mut self.slots[index as usize];
+    pub(crate) fn remove(&mut self, index: FrameId) {
+        let slot = &mut self.slots[index.index()];
         slot.next = self.free;
         slot.class = GONE;
         self.free = index;
@@ -151,41 +156,41 @@ impl<S: Scheme> Frames<S> {
     }
 
     /// Every frame.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Slot<S>)> {
-        (0..).zip(&self.slots).filter(|(_, slot)| slot.class != GONE)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (FrameId, &Slot<S>)> {
+        (0..).map(FrameId).zip(&self.slots).filter(|(_, slot)| slot.class != GONE)
     }
 
     #[inline(always)]
-    pub(crate) fn get(&self, index: u32) -> &Slot<S> {
-        &self.slots[index as usize]
+    pub(crate) fn get(&self, index: FrameId) -> &Slot<S> {
+        &self.slots[index.index()]
     }
 
     /// The slot of a frame that is needed for its side effects alone: the compiler may leave the look-up out.
     #[inline(always)]
-    pub(crate) fn peek_mut(&mut self, index: u32) -> Option<&mut Slot<S>> {
-        self.slots.get_mut(index as usize)
+    pub(crate) fn peek_mut(&mut self, index: FrameId) -> Option<&mut Slot<S>> {
+        self.slots.get_mut(index.index())
     }
 
     #[inline(always)]
-    pub(crate) fn get_mut(&mut self, index: u32) -> &mut Slot<S> {
-        &mut self.slots[index as usize]
+    pub(crate) fn get_mut(&mut self, index: FrameId) -> &mut Slot<S> {
+        &mut self.slots[index.index()]
     }
 }
 
 /// A chain of frames, first in, first out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
-    head: u32,
-    tail: u32,
+    head: FrameId,
+    tail: FrameId,
 }
 
 impl Chain {
-    pub(crate) const EMPTY: Self = Self { head: NONE, tail: NONE };
+    pub(crate) const EMPTY: Self = Self { head: FrameId::NONE, tail: FrameId::NONE };
 
-    /// Appends a frame whose `next` is [`NONE`].
+    /// Appends a frame whose `next` is none.
     #[inline(always)]
-    pub(crate) fn push<S: Scheme>(&mut self, frames: &mut Frames<S>, index: u32) {
-        if self.head == NONE {
+    pub(crate) fn push<S: Scheme>(&mut self, frames: &mut Frames<S>, index: FrameId) {
+        if self.head == FrameId::NONE {
             self.head = index;
         } else {
             frames.get_mut(self.tail).next = index;
@@ -195,7 +200,7 @@ impl Chain {
 
     /// Takes the first frame. The chain must not be empty.
     #[inline(always)]
-    pub(crate) fn pop<S: Scheme>(&mut self, frames: &Frames<S>) -> u32 {
+    pub(crate) fn pop<S: Scheme>(&mut self, frames: &Frames<S>) -> FrameId {
         let index = self.head;
         self.head = frames.get(index).next;
         index
@@ -203,14 +208,14 @@ impl Chain {
 
     #[inline(always)]
     pub(crate) fn is_empty(self) -> bool {
-        self.head == NONE
+        self.head == FrameId::NONE
     }
 
     /// The slots of the chain in order.
-    pub(crate) fn iter<S: Scheme>(self, frames: &Frames<S>) -> impl Iterator<Item = u32> + '_ {
-        std::iter::successors((self.head != NONE).then_some(self.head), move |&i| {
+    pub(crate) fn iter<S: Scheme>(self, frames: &Frames<S>) -> impl Iterator<Item = FrameId> + '_ {
+        std::iter::successors((self.head != FrameId::NONE).then_some(self.head), move |&i| {
             let next = frames.get(i).next;
-            (next != NONE).then_some(next)
+            (next != FrameId::NONE).then_some(next)
         })
     }
 }

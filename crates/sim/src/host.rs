@@ -1,38 +1,95 @@
-//! Hosts: limiters release frames, reaction points set their rates, limiters of one port take turns.
+//! Hosts: the engine drives the sources and destinations of `penstock_endpoint`, by its events and on its lines.
 
-use penstock_schemes::{FlowKey, Instant, Octets, ReactionPoint, Release, Scheme, To};
+use penstock_endpoint::{Alarms, Flow, Limiter, LimiterId, Line, Permission, Sent, Supply, Timer, Watch};
+use penstock_schemes::{Class, FlowKey, Instant, Out, Scheme, To};
 
-use crate::acknowledgement::acknowledged;
 use crate::admission::Entry;
-use crate::engine::{NEVER, Sim, State, Waiting};
+use crate::engine::{Sim, Sources, State};
 use crate::event::Event;
-use crate::event_queue::{EventQueue, RELEASES};
-use crate::fabric::Sender;
-use crate::frame::{Kind, Marks, NONE, Payload, Slot};
-use crate::network::HopId;
+use crate::event_queue::EventQueue;
+use crate::fabric::{Around, Outbox};
+use crate::frame::{FrameId, Kind, Marks, Payload, Slot};
+use crate::network::{FlowId, HopId, NodeId, PortId};
+use crate::port::PortState;
 use crate::probe::Probe;
-use crate::source::{FlowState, Limiter};
+use crate::random::Stream;
+use crate::records::{FlowRecord, HostRecord};
+
+/// What sources need to send a frame.
+struct Desk<'a, S: Scheme> {
+    events: &'a mut EventQueue,
+    outbox: &'a mut Outbox<S>,
+}
+
+impl<S: Scheme> Alarms for Desk<'_, S> {
+    #[inline(always)]
+    fn wake(&mut self, at: Instant, timer: Timer) {
+        self.events.wake(at, timer);
+    }
+}
+
+impl<S: Scheme> Out<S> for Desk<'_, S> {
+    fn send(&mut self, to: To, class: Class, signal: S::Signal) {
+        self.outbox.push((to, class, signal));
+    }
+}
+
+/// The same, with the statistics that change when reaction points answer.
+pub(crate) struct Host<'a, S: Scheme> {
+    now: Instant,
+    desk: Desk<'a, S>,
+    records: &'a mut [FlowRecord],
+    hosts: &'a mut [HostRecord],
+    homes: &'a [NodeId],
+}
+
+impl<S: Scheme> Alarms for Host<'_, S> {
+    #[inline(always)]
+    fn wake(&mut self, at: Instant, timer: Timer) {
+        self.desk.wake(at, timer);
+    }
+}
+
+impl<S: Scheme> Out<S> for Host<'_, S> {
+    fn send(&mut self, to: To, class: Class, signal: S::Signal) {
+        self.desk.send(to, class, signal);
+    }
+}
+
+impl<S: Scheme> Watch<S, Stream> for Host<'_, S> {
+    fn rate_changes<X: Supply>(&mut self, limiter: &Limiter<S, Stream>, flows: &[Flow<X>]) {
+        for flow in limiter.flows() {
+            let active = flows[flow.index()].active();
+            self.records[flow.index()].pass_rate(self.now, limiter.rate(), active);
+        }
+    }
+
+    fn limiting_changes(&mut self, limiter: LimiterId, limiting: bool) {
+        self.hosts[self.homes[limiter.index()].index()].change(self.now, limiting);
+    }
+}
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
-    pub(crate) fn start(&mut self, flow: u32) {
-        let now = self.state.fabric.now;
-        let limiter_index = self.state.flows[flow as usize].limiter;
-        let limiter = &mut self.state.limiters[limiter_index as usize];
-        let state = &mut self.state.flows[flow as usize];
-        state.pass_rate(now, limiter.rate);
-        state.started = true;
-        if let Some(rp) = &mut limiter.rp {
-            rp.on_start(Instant(now), FlowState::key(flow), &mut limiter.stream, &mut Sender(&mut self.outbox));
-            self.after_rp(limiter_index);
-        }
-        self.reschedule(limiter_index);
+    pub(crate) fn start(&mut self, flow: FlowId) {
+        self.state.pass_rate(flow);
+        let limiter = self.state.sources.flow(flow).limiter();
+        self.with_limiter(limiter, |sources, now, host| sources.start(now, flow, host));
         self.generate(flow);
     }
 
+    pub(crate) fn stop(&mut self, flow: FlowId) {
+        self.state.pass_rate(flow);
+        let now = self.state.fabric.now;
+        let state = self.state.sources.flow_mut(flow);
+        state.supply_mut().generator.advance(now);
+        let limiter = state.limiter();
+        self.with_limiter(limiter, |sources, now, host| sources.stop(now, flow, host));
+    }
+
     /// Lets a flow's generator make what is due, and sees to it that never too much comes due at a time.
-    pub(crate) fn generate(&mut self, flow: u32) {
+    pub(crate) fn generate(&mut self, flow: FlowId) {
         let fabric = &mut self.state.fabric;
-        let generator = &mut self.state.flows[flow as usize].generator;
+        let generator = &mut self.state.sources.flow_mut(flow).supply_mut().generator;
         let before = generator.offered;
         generator.advance(fabric.now);
         if let Some(at) = generator.ask_again(fabric.now) {
@@ -42,296 +99,177 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.charge(made);
     }
 
-    pub(crate) fn stop(&mut self, flow: u32) {
-        let now = self.state.fabric.now;
-        let state = &mut self.state.flows[flow as usize];
-        state.pass_rate(now, self.state.limiters[state.limiter as usize].rate);
-        state.generator.advance(now);
-        state.stopped = true;
-        let limiter_index = state.limiter;
-        if let Some(rp) = &mut self.state.limiters[limiter_index as usize].rp {
-            rp.on_stop(Instant(now), FlowState::key(flow));
-            self.after_rp(limiter_index);
-        }
-        self.reschedule(limiter_index);
+    pub(crate) fn rp_timeout(&mut self, limiter: LimiterId) {
+        self.with_limiter(limiter, |sources, now, host| sources.on_rp_timeout(now, limiter, host));
     }
 
-    pub(crate) fn rp_timeout(&mut self, limiter_index: u32) {
-        let limiter = &mut self.state.limiters[limiter_index as usize];
-        if limiter.armed != self.state.fabric.now {
-            return;
-        }
-        limiter.armed = NEVER;
-        let now = Instant(self.state.fabric.now);
-        if let Some(rp) = &mut limiter.rp {
-            rp.on_timeout(now, &mut limiter.stream, &mut Sender(&mut self.outbox));
-            self.after_rp(limiter_index);
-        }
+    /// Time passes without acknowledgements of a flow.
+    pub(crate) fn silence(&mut self, flow: FlowId) {
+        let limiter = self.state.sources.flow(flow).limiter();
+        self.with_limiter(limiter, |sources, now, host| sources.on_silence(now, flow, host));
     }
 
-    /// After any call of a reaction point: takes over its allowance, arms its timer, sends its signals.
-    #[inline]
-    pub(crate) fn after_rp(&mut self, limiter_index: u32) {
-        // Where several flows share the point, their own regulators may have changed although the allowance has not.
-        if self.adopt(limiter_index) || self.state.limiters[limiter_index as usize].flows.len() > 1 {
-            self.reschedule(limiter_index);
-        }
-        if !self.outbox.is_empty() {
-            self.route_from_rp(limiter_index);
-        }
-    }
-
-    /// Reads a reaction point's answers; true if its allowance has changed.
+    /// Calls the reaction point of `limiter`, and sends its signals.
     #[inline(always)]
-    pub(crate) fn adopt(&mut self, limiter_index: u32) -> bool {
-        let limiter = &mut self.state.limiters[limiter_index as usize];
-        let changed = adopt(limiter, limiter_index, &mut self.state.fabric.events);
-        if changed.anything() {
-            self.take_over(limiter_index, changed);
+    pub(crate) fn with_limiter<R>(
+        &mut self,
+        limiter: LimiterId,
+        call: impl FnOnce(&mut Sources<S>, Instant, &mut Host<'_, S>) -> R,
+    ) -> R {
+        self.charge_flows(limiter);
+        let State { fabric, sources, records, hosts, .. } = &mut self.state;
+        let desk = Desk { events: &mut fabric.events, outbox: &mut self.outbox };
+        let mut host = Host { now: fabric.now, desk, records, hosts, homes: &self.homes };
+        let answer = call(sources, fabric.now, &mut host);
+        if !self.outbox.is_empty() {
+            self.route_from_rp(limiter);
         }
-        changed.anything()
+        answer
     }
 
     /// To go through the flows of a limiter is work: what one event costs, sixteen of them do.
-    fn charge_flows(&mut self, limiter_index: u32) {
-        let flows = self.state.limiters[limiter_index as usize].flows.len() as u64;
+    #[inline]
+    fn charge_flows(&mut self, limiter: LimiterId) {
+        let flows = self.state.sources.limiter(limiter).flows().len() as u64;
         if flows >= 16 {
             self.charge(flows / 16);
         }
     }
 
-    /// Gives effect to what has changed in a reaction point's answers.
-    fn take_over(&mut self, limiter_index: u32, changed: Changed) {
-        let now = self.state.fabric.now;
-        self.charge_flows(limiter_index);
-        let limiter = &mut self.state.limiters[limiter_index as usize];
-        if changed.limiting {
-            limiter.limiting = !limiter.limiting;
-            self.state.hosts[limiter.host as usize].change(now, limiter.limiting);
-        }
-        let Some(rp) = &limiter.rp else { return };
-        let allowance = rp.allowance();
-        limiter.window = allowance.window.map_or(NEVER, |w| w.0);
-        if allowance.rate.0 != limiter.rate {
-            for &flow in &limiter.flows {
-                self.state.flows[flow as usize].pass_rate(now, limiter.rate);
-            }
-            limiter.set_rate(now, allowance.rate.0);
-        }
-    }
-
     #[cold]
-    pub(crate) fn route_from_rp(&mut self, limiter_index: u32) {
+    pub(crate) fn route_from_rp(&mut self, limiter: LimiterId) {
         self.charge(self.outbox.len() as u64);
         let mut outbox = self.take_outbox();
         for (to, class, signal) in outbox.drain(..) {
             let To::Destination(FlowKey(flow)) = to else { panic!("a reaction point signals destinations only") };
-            assert_eq!(
-                self.state.flows[flow as usize].limiter, limiter_index,
-                "a reaction point signals the destinations of its own flows"
-            );
-            let root = HopId(self.state.flows[flow as usize].root);
+            let flow = FlowId(flow);
+            let state = self.state.sources.flow(flow);
+            assert_eq!(state.limiter(), limiter, "a reaction point signals the destinations of its own flows");
+            let root = state.supply().root;
             self.send_down(flow, root, class, signal);
         }
         self.return_outbox(outbox);
     }
 
-    /// Sees to it that the limiter wakes when its next frame may go; returns that time.
+    /// A limiter is due, or its turn has come (`in_turn`): it releases a frame, unless it has to wait for the line.
     #[inline(always)]
-    pub(crate) fn reschedule(&mut self, limiter_index: u32) -> u64 {
-        let now = self.state.fabric.now;
-        let overhead = self.state.fabric.overhead;
-        let limiter = &mut self.state.limiters[limiter_index as usize];
-        if limiter.waiting {
-            return NEVER;
-        }
-        if limiter.flows.len() > 1 {
-            self.charge_flows(limiter_index);
-        }
-        let limiter = &mut self.state.limiters[limiter_index as usize];
-        let wake = limiter.next_release(now, &mut self.state.flows, overhead);
-        if wake != limiter.wake {
-            limiter.wake = wake;
-            if wake != NEVER {
-                self.state.fabric.events.schedule_in(RELEASES, wake, Event::Release(limiter_index));
+    pub(crate) fn release(&mut self, limiter: LimiterId, in_turn: bool) {
+        let port = self.state.sources.limiter(limiter).port();
+        let (p, mut around) = self.state.fabric.at(port);
+        around.settle(p);
+        if p.arbiter {
+            let line = line_of::<S, PFC>(p, &self.state.sources, limiter, around.now);
+            match self.state.sources.may_send(around.now, limiter, line, in_turn) {
+                Permission::Send => {}
+                Permission::Wait => return self.arm_turn(port),
+                Permission::Parked => return,
             }
         }
-        wake
-    }
-
-    /// Releases a frame of the flow whose turn it is, for which traffic, pacer and window allow it. If the line is not free,
-    /// or other limiters wait for it and it is not this one's turn, it waits.
-    #[inline(always)]
-    pub(crate) fn release(&mut self, limiter_index: u32, in_turn: bool) {
-        let State { fabric, flows, limiters, .. } = &mut self.state;
-        let now = fabric.now;
-        let limiter = &mut limiters[limiter_index as usize];
-        let port = limiter.port;
-        let (p, mut around) = fabric.at(port);
-        around.settle(p);
-        if PFC && p.arbiter && p.stops::<PFC>(u32::from(flows[limiter.flow_in_turn() as usize].class)) {
-            limiter.waiting = true;
-            self.parked[port as usize].push_back(limiter_index);
-            return;
+        let mut desk = Desk { events: around.events, outbox: &mut self.outbox_of_rp };
+        let sent = self.state.sources.send(around.now, limiter, &mut desk);
+        if sent.release.last {
+            self.state.records[sent.flow.index()].pass_rate(
+                around.now,
+                self.state.sources.limiter(limiter).rate(),
+                true,
+            );
         }
-        // Whoever shares a line waits for the others that may send at the same instant: the turn decides among them.
-        let others = p.shared || !self.waiting[port as usize].is_empty();
-        if p.arbiter && (!p.free::<PFC>(now) || (!in_turn && others)) {
-            limiter.waiting = true;
-            self.waiting[port as usize].push_back(Waiting { since: now, limiter: limiter_index });
-            self.arm_nic(port);
-            return;
-        }
-        let flow_index = limiter.flow_in_turn();
-        let flow = &mut flows[flow_index as usize];
-        let (octets, last) = flow.generator.take(now);
-        let octets = octets + limiter.tag;
-        let wire_octets = u32::from(octets) + p.overhead;
-        let seq = flow.sent_octets - flow.sent * u64::from(p.overhead);
-        flow.sent += 1;
-        flow.sent_octets += u64::from(wire_octets);
-        if last {
-            flow.pass_rate(now, limiter.rate);
-            flow.stopped = true;
-        }
-        limiter.spend(now, wire_octets);
-        let tag = limiter.rp.as_mut().map_or_else(S::Tag::default, |rp| {
-            let frame = Release { flow: FlowState::key(flow_index), octets, seq: Octets(seq), last };
-            rp.on_send(Instant(now), frame, &mut limiter.stream, &mut Sender(&mut self.outbox))
-        });
-        let class = flow.class;
-        let payload = Payload::Data(tag);
-        if acknowledged::<S>() && limiter.rp.is_some() {
-            limiter.in_flight += u64::from(octets);
-            flow.send(now, flow_index, octets, around.events);
-        }
-        let slot = Slot {
-            next: NONE,
-            flow: flow_index,
-            hop: flow.root,
-            octets,
-            class,
-            marks: Marks::last(last),
-            sent_at: now,
-            seq,
-            at: 0,
-            payload,
-        };
-        let (mut wake, overhead) = (NEVER, p.overhead);
-        let alone = limiter.flows.len() == 1;
-        let changed = adopt(limiter, limiter_index, around.events);
-        if alone && !changed.anything() {
-            wake = limiter.next_release_of(flow, now, overhead);
-            limiter.wake = wake;
-        }
-        let signals = !self.outbox.is_empty();
-        if signals {
-            std::mem::swap(&mut self.outbox, &mut self.outbox_of_rp);
-        }
-        let index = around.frames.insert(slot);
-        let entry = if p.arbiter {
-            around.pass(p, index, class, octets);
-            Entry::Queued
-        } else {
-            around.enqueue(p, index, class, octets, NONE, &mut self.outbox)
-        };
-        if wake != NEVER {
-            around.events.schedule_in(RELEASES, wake, Event::Release(limiter_index));
-        }
+        let root = self.state.sources.flow(sent.flow).supply().root;
+        let slot = frame_of(&sent, around.now, root);
+        let entry = put_on_line(around, p, slot, &mut self.outbox);
         if entry != Entry::Queued {
-            self.count_refusal(flow_index, Kind::Data, entry);
+            self.count_refusal(sent.flow, Kind::Data, entry);
         }
         if !self.outbox.is_empty() || P::ARRIVALS {
-            self.seen_at_queue(port, class, flow_index, entry == Entry::Queued);
+            self.seen_at_queue(port, sent.class, sent.flow, entry == Entry::Queued);
         }
-        if changed.anything() {
-            self.take_over(limiter_index, changed);
+        if sent.open {
+            self.with_limiter(limiter, |sources, now, host| sources.after_send(now, limiter, host));
         }
-        if changed.anything() || !alone {
-            self.reschedule(limiter_index);
-        }
-        if signals {
+        if !self.outbox_of_rp.is_empty() {
             std::mem::swap(&mut self.outbox, &mut self.outbox_of_rp);
-            self.route_from_rp(limiter_index);
+            self.route_from_rp(limiter);
         }
     }
 
-    /// Makes the event at which the line of a host port is free again.
-    pub(crate) fn arm_nic(&mut self, port: u32) {
-        let p = &self.state.fabric.ports[port as usize];
-        if !p.up {
-            return;
+    /// Sees to it that the limiters that wait at a host port go on when its line is free.
+    #[inline(never)]
+    pub(crate) fn arm_turn(&mut self, port: PortId) {
+        let State { fabric, sources, .. } = &mut self.state;
+        let p = &fabric.ports[port.index()];
+        if p.up {
+            sources.arm_turn(port, p.busy_until.max(fabric.now), &mut fabric.events);
         }
-        let at = p.busy_until.max(self.state.fabric.now);
-        if self.nic_armed[port as usize] != at {
-            self.nic_armed[port as usize] = at;
-            self.state.fabric.events.schedule(at, Event::NicFree(port));
-        }
-    }
-
-    /// The limiter whose turn it is at a host port: the one that has waited longest, and of several that began to wait at the
-    /// same instant the next one round.
-    fn next_turn(&mut self, port: u32) -> Option<u32> {
-        let waiting = &mut self.waiting[port as usize];
-        let last = &mut self.last_turn[port as usize];
-        let since = waiting.front()?.since;
-        let ties = waiting.iter().take_while(|w| w.since == since).enumerate();
-        let (place, _) = ties.min_by_key(|(_, w)| w.limiter.wrapping_sub(last.wrapping_add(1)))?;
-        *last = waiting.remove(place)?.limiter;
-        Some(*last)
     }
 
     /// The line of a host port is free: the limiters that wait take their turns.
-    pub(crate) fn nic_free(&mut self, port: u32) {
-        if self.nic_armed[port as usize] != self.state.fabric.now {
+    pub(crate) fn nic_free(&mut self, port: PortId) {
+        let now = self.state.fabric.now;
+        if !self.state.sources.turn_due(now, port) {
             return;
         }
-        let now = self.state.fabric.now;
-        self.nic_armed[port as usize] = NEVER;
         self.state.fabric.settle(port);
         while self.state.fabric.idle(port) {
-            let Some(limiter) = self.next_turn(port) else { return };
-            self.state.limiters[limiter as usize].waiting = false;
-            // Since it began to wait, its allowance may have changed.
-            if self.reschedule(limiter) == now {
-                self.state.limiters[limiter as usize].wake = NEVER;
-                self.release(limiter, true);
-            }
+            let State { fabric, sources, .. } = &mut self.state;
+            let Some(limiter) = sources.next_turn(now, port, &mut fabric.events) else { return };
+            self.release(limiter, true);
         }
-        if !self.waiting[port as usize].is_empty() {
-            self.arm_nic(port);
-        }
+        self.arm_turn(port);
     }
 }
 
-/// What has changed in a reaction point's answers.
-#[derive(Debug, Clone, Copy)]
-struct Changed {
-    allowance: bool,
-    limiting: bool,
-}
-
-impl Changed {
-    #[inline(always)]
-    pub(crate) fn anything(self) -> bool {
-        self.allowance || self.limiting
-    }
-}
-
-/// Arms the reaction point's timer and compares its answers with what is in force.
+/// The line of a port without queue, as a limiter finds it.
 #[inline(always)]
-fn adopt<S: Scheme>(limiter: &mut Limiter<S>, index: u32, events: &mut EventQueue) -> Changed {
-    let Some(rp) = &limiter.rp else { return Changed { allowance: false, limiting: false } };
-    if let Some(Instant(at)) = rp.next_timeout()
-        && at < limiter.armed
-    {
-        limiter.armed = at;
-        events.schedule(at, Event::RpTimer(index));
+fn line_of<S: Scheme, const PFC: bool>(p: &PortState, sources: &Sources<S>, limiter: LimiterId, now: Instant) -> Line {
+    if PFC && p.stops::<PFC>(sources.class_in_turn(limiter)) {
+        Line::Stopped
+    } else if p.free::<PFC>(now) {
+        Line::Free
+    } else {
+        Line::Busy
     }
-    let allowance = rp.allowance();
-    let window = allowance.window.map_or(NEVER, |w| w.0);
-    Changed {
-        allowance: allowance.rate.0 != limiter.rate || window != limiter.window,
-        limiting: rp.limiting() != limiter.limiting,
+}
+
+/// The frame that has been sent at `now`, before the first hop of its way.
+#[inline(always)]
+fn frame_of<S: Scheme>(sent: &Sent<S::Tag>, now: Instant, root: HopId) -> Slot<S> {
+    Slot {
+        next: FrameId::NONE,
+        flow: sent.flow,
+        hop: root,
+        octets: sent.release.octets,
+        class: sent.class,
+        marks: Marks::last(sent.release.last),
+        sent_at: now,
+        seq: sent.release.seq,
+        at: Instant::ZERO,
+        payload: Payload::Data(sent.tag),
+    }
+}
+
+/// A frame goes onto the free line of a port without queue, or into the queue.
+#[inline(always)]
+fn put_on_line<S: Scheme, const PFC: bool>(
+    mut around: Around<'_, S, PFC>,
+    p: &mut PortState,
+    slot: Slot<S>,
+    outbox: &mut Outbox<S>,
+) -> Entry {
+    let (class, octets) = (slot.class, slot.octets);
+    let index = around.frames.insert(slot);
+    if p.arbiter {
+        around.pass(p, index, class, octets);
+        Entry::Queued
+    } else {
+        around.enqueue(p, index, class, octets, PortId::NONE, outbox)
+    }
+}
+
+impl<S: Scheme, const PFC: bool> State<S, PFC> {
+    /// Lets the sum of a flow's rate reach the present.
+    pub(crate) fn pass_rate(&mut self, flow: FlowId) {
+        let state = self.sources.flow(flow);
+        let rate = self.sources.limiter(state.limiter()).rate();
+        self.records[flow.index()].pass_rate(self.fabric.now, rate, state.active());
     }
 }

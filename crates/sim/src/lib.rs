@@ -12,8 +12,9 @@
 //! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
 //! - `measure`: windows of measurement; `report`: the end of a run
 //! - [`pfc`]: the head-room that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues
-//! - `admission`: verdicts of congestion points; `acknowledgement`: what is in flight
-//! - `source`: generators and limiters; `host`: what releases and limits frames
+//! - `admission`: verdicts of congestion points; `acknowledgement`: acknowledgements on their ways
+//! - `host`: drives flows, limiters and destinations, which are `penstock_endpoint`'s; `generator`: what flows send
+//! - `records`: what is counted of flows and hosts; `layout`: the start of a run
 //!
 //! # Example
 //!
@@ -80,20 +81,21 @@ mod event;
 mod event_queue;
 mod fabric;
 mod frame;
+mod generator;
 mod host;
 mod journey;
+mod layout;
 mod measure;
 pub mod metrics;
 pub mod network;
 pub mod outcome;
-pub mod pacer;
 mod pause;
 pub mod pfc;
 mod port;
 pub mod probe;
 pub mod random;
+mod records;
 mod report;
-mod source;
 
 pub use engine::Sim;
 pub use network::Network;

@@ -4,20 +4,21 @@
 //! closes, and is the difference. The smallest and the largest of something are no differences: they are kept from one
 //! reading to the next, and each reading hands them to every window that is open.
 
-use penstock_schemes::{Duration, Scheme};
+use penstock_schemes::{Duration, Instant, Scheme};
 
 use crate::engine::State;
+use crate::network::{FlowId, QueueId};
 use crate::outcome::{
     FlowCounts, FlowMeasures, FlowOutcome, HostOutcome, Outcome, QueueCounts, QueueMeasures, QueueOutcome, Sum, Totals,
     moments,
 };
 use crate::port::{PortState, QueueState};
-use crate::source::{FlowState, HostState};
+use crate::records::{FlowRecord, HostRecord};
 
 /// Everything that is counted or summed, at one instant.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reading {
-    at: u64,
+    at: Instant,
     totals: Totals,
     lines: Vec<LineReading>,
     queues: Vec<QueueReading>,
@@ -36,7 +37,7 @@ struct LineReading {
 struct QueueReading {
     area: u128,
     area_squared: u128,
-    empty: u64,
+    empty: Duration,
     /// Extremes since the reading.
     min: u64,
     max: u64,
@@ -45,7 +46,7 @@ struct QueueReading {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct FlowReading {
-    rate_time: u64,
+    rate_time: Duration,
     rate_area: u128,
     rate_area_squared: Sum,
     delivered_octets: u64,
@@ -76,14 +77,14 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         let place = self.windows.iter().position(|&(open, _)| open == window)?;
         let end = self.read();
         let (_, start) = self.windows.swap_remove(place);
-        Some(between(&start, &end, &start, &self.flows))
+        Some(between(&start, &end, &start, &self.records))
     }
 
     /// The outcome of the run: counts from its start, all else from the end of the warm-up.
     pub(crate) fn whole(&self, end: &Reading) -> Outcome {
         let mut outset = end.clone();
         outset.forget();
-        between(&self.measuring, end, &outset, &self.flows)
+        between(&self.measuring, end, &outset, &self.records)
     }
 
     /// Brings everything to the present and reads it. Hands the extremes since the last reading to all that is measured.
@@ -92,9 +93,9 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         self.fabric.pass_all();
         self.pass_rates();
         let now = self.fabric.now;
-        for flow in self.flows.iter_mut().filter(|f| f.started) {
+        for flow in self.sources.flows_mut().iter_mut().filter(|flow| flow.active()) {
             // What is made at this very instant belongs to the time after it, as any other event does.
-            flow.generator.advance(now.saturating_sub(1));
+            flow.supply_mut().generator.advance(Instant(now.0.saturating_sub(1)));
         }
         for start in self.windows.iter_mut().map(|(_, start)| start).chain([&mut self.measuring]) {
             let queues = self.fabric.ports.iter().flat_map(|p| &p.queues);
@@ -118,7 +119,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
     /// The present; everything has been brought there.
     pub(crate) fn reading(&self) -> Reading {
         let fabric = &self.fabric;
-        let queue = |q: &QueueState, index: u32| QueueReading {
+        let queue = |q: &QueueState, id: QueueId| QueueReading {
             area: q.statistics.area,
             area_squared: q.statistics.area_squared,
             empty: q.statistics.empty,
@@ -127,46 +128,66 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             counts: QueueCounts {
                 frames_arrived: q.arrived,
                 frames_dropped: q.dropped,
-                feedback_frames: fabric.cps.get(q.cp as usize).map_or(0, |cp| cp.signals),
-                paused: Duration(fabric.pauses.paused(index, fabric.now)),
-                pause_frames: fabric.pauses.pause_frames(index),
+                feedback_frames: fabric.cps.get(q.cp.index()).map_or(0, |cp| cp.signals),
+                paused: fabric.pauses.paused(id, fabric.now),
+                pause_frames: fabric.pauses.pause_frames(id),
             },
         };
         let line = |p: &PortState| LineReading {
             sent_bits: p.sent_bits(fabric.now),
             scheduled_bits: p.scheduled_bits(fabric.now),
         };
-        let queues = fabric.ports.iter().flat_map(|p| &p.queues).zip(0..);
+        let queues = fabric.ports.iter().flat_map(|p| &p.queues).zip((0..).map(QueueId));
         Reading {
             at: fabric.now,
             totals: self.totals_so_far(),
             lines: fabric.ports.iter().map(line).collect(),
-            queues: queues.map(|(q, index)| queue(q, index)).collect(),
-            flows: self.flows.iter().map(FlowState::reading).collect(),
-            hosts: self.hosts.iter().map(HostState::reading).collect(),
+            queues: queues.map(|(q, id)| queue(q, id)).collect(),
+            flows: (0..self.records.len() as u32).map(|flow| self.flow_reading(FlowId(flow))).collect(),
+            hosts: self.hosts.iter().map(HostRecord::reading).collect(),
         }
     }
 
     /// The counts of the network, but for what is under way.
     pub(crate) fn totals_so_far(&self) -> Totals {
         let mut t = self.totals;
-        for flow in &self.flows {
-            t.frames_offered += flow.generator.offered;
-            t.frames_sent += flow.sent;
-            t.frames_delivered += flow.delivered;
-            t.frames_dropped += flow.dropped;
-            t.frames_lost_on_link += flow.lost;
+        for (flow, record) in self.sources.flows().iter().zip(&self.records) {
+            t.frames_offered += flow.supply().generator.offered;
+            t.frames_sent += flow.sent();
+            t.frames_delivered += record.delivered;
+            t.frames_dropped += record.dropped;
+            t.frames_lost_on_link += record.lost;
         }
         t.pause_frames = self.fabric.pauses.lines.iter().map(|line| line.sent).sum();
         t.packet_hops = self.fabric.ports.iter().map(|p| p.hops).sum();
         t
     }
 
+    fn flow_reading(&self, flow: FlowId) -> FlowReading {
+        let (source, record) = (self.sources.flow(flow), &self.records[flow.index()]);
+        FlowReading {
+            rate_time: record.rate_time,
+            rate_area: record.rate_area,
+            rate_area_squared: record.rate_area_squared,
+            delivered_octets: record.delivered_octets,
+            counts: FlowCounts {
+                frames_offered: source.supply().generator.offered,
+                frames_sent: source.sent(),
+                frames_delivered: record.delivered,
+                frames_dropped: record.dropped,
+                frames_lost: record.lost,
+                copies_made: record.copies,
+                feedback_received: record.signals,
+                probes_returned: record.probes,
+            },
+        }
+    }
+
     /// Lets the sums of rates and limiters reach the present.
     fn pass_rates(&mut self) {
         let now = self.fabric.now;
-        for flow in &mut self.flows {
-            flow.pass_rate(now, self.limiters[flow.limiter as usize].rate);
+        for flow in 0..self.records.len() as u32 {
+            self.pass_rate(FlowId(flow));
         }
         for host in &mut self.hosts {
             host.pass(now);
@@ -183,36 +204,15 @@ impl Reading {
     }
 }
 
-impl FlowState {
-    fn reading(&self) -> FlowReading {
-        FlowReading {
-            rate_time: self.rate_time,
-            rate_area: self.rate_area,
-            rate_area_squared: self.rate_area_squared,
-            delivered_octets: self.delivered_octets,
-            counts: FlowCounts {
-                frames_offered: self.generator.offered,
-                frames_sent: self.sent,
-                frames_delivered: self.delivered,
-                frames_dropped: self.dropped,
-                frames_lost: self.lost,
-                copies_made: self.copies,
-                feedback_received: self.signals,
-                probes_returned: self.probes,
-            },
-        }
-    }
-}
-
-impl HostState {
+impl HostRecord {
     fn reading(&self) -> HostReading {
         HostReading { area: self.area, most: self.limiters }
     }
 }
 
 /// Statistics from `start` to `end`, counts from `counted` to `end`.
-fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowState]) -> Outcome {
-    let measured = end.at - start.at;
+fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowRecord]) -> Outcome {
+    let measured = end.at.since(start.at);
     let queue = |index: usize| {
         let (from, to, count) = (&start.queues[index], &end.queues[index], &counted.queues[index]);
         let port = index * end.lines.len() / end.queues.len();
@@ -224,7 +224,7 @@ fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowState
             std_octets,
             min_octets: from.min,
             max_octets: from.max,
-            empty_fraction: ratio((to.empty - from.empty).into(), measured.into()),
+            empty_fraction: ratio((to.empty.0 - from.empty.0).into(), measured.0.into()),
             utilization: ratio(
                 u128::from(line_to.sent_bits - line.sent_bits),
                 line_to.scheduled_bits - line.scheduled_bits,
@@ -235,14 +235,14 @@ fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowState
     let flow = |index: usize| {
         let (from, to, count) = (&start.flows[index], &end.flows[index], &counted.flows[index]);
         let flow = &flows[index];
-        let bits = (to.delivered_octets - from.delivered_octets) as f64 * 8.0 / f64::from(flow.destinations.count);
+        let bits = (to.delivered_octets - from.delivered_octets) as f64 * 8.0 / f64::from(flow.destinations);
         let (mean_rate_bps, std_rate_bps) = moments(
-            to.rate_time - from.rate_time,
+            Duration(to.rate_time.0 - from.rate_time.0),
             to.rate_area - from.rate_area,
             to.rate_area_squared.less(from.rate_area_squared).as_f64(),
         );
         let measures = FlowMeasures {
-            throughput_bps: if measured == 0 { 0.0 } else { bits / Duration(measured).as_seconds() },
+            throughput_bps: if measured == Duration::ZERO { 0.0 } else { bits / measured.as_seconds() },
             mean_rate_bps,
             std_rate_bps,
             completed: flow.completed,
@@ -258,7 +258,7 @@ fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowState
         queues: (0..end.queues.len()).map(queue).collect(),
         flows: (0..end.flows.len()).map(flow).collect(),
         hosts: start.hosts.iter().zip(&end.hosts).map(host).collect(),
-        measured: Duration(measured),
+        measured,
     }
 }
 

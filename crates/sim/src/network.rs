@@ -14,6 +14,9 @@
 //!         <===back of hop 0      <===back of hop 1      <===back of hop 2
 //! ```
 
+use penstock_endpoint::TrafficClass;
+/// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].
+pub use penstock_endpoint::{FlowId, Pacer, PortId};
 use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets, units::PS_PER_S};
 
 /// The longest time of anything: a run, a delay, a turn. Times are 64 bits of picoseconds, 18 446 744 s. A frame that
@@ -26,31 +29,15 @@ pub const FASTEST: BitRate = BitRate(100_000_000_000_000);
 /// The largest queue, 4 GB: the square of its length is below 2^64, and in the longest run the integral of it below 2^128.
 pub const LARGEST_QUEUE: Octets = Octets(4_000_000_000);
 
-macro_rules! index {
-    ($(#[$doc:meta] $name:ident),+) => { $(
-        #[$doc]
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub struct $name(pub u32);
-        impl $name {
-            /// As an index into its list.
-            #[must_use]
-            pub const fn index(self) -> usize { self.0 as usize }
-        }
-    )+ };
-}
-index!(
+penstock_endpoint::indices!(
     /// Index into [`Network::nodes`].
-    NodeId,
-    /// Index into [`Network::ports`].
-    PortId,
+    pub NodeId,
     /// Index into [`Network::hops`].
-    HopId,
-    /// Index into [`Network::flows`].
-    FlowId,
+    pub HopId,
     /// Index into [`Network::reaction_points`].
-    RpId,
+    pub RpId,
     /// One queue of a port: see [`Network::queue`].
-    QueueId
+    pub QueueId,
 );
 
 /// Everything that a run is made of, but for the scheme, the seed and the duration.
@@ -264,23 +251,6 @@ pub struct ReactionPointSpec {
     pub pacer: Pacer,
 }
 
-/// How a rate limiter turns a rate into times of release.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pacer {
-    /// The next frame leaves when the last one would have ended at the allowed rate.
-    Ideal,
-    /// Tokens come every `interval`, as many octets as the rate (rounded down to `granularity`) gives; a frame leaves
-    /// when the bucket holds its length. (Paper 002, section 3.2)
-    TokenBucket {
-        /// The most octets that the bucket holds.
-        depth: Octets,
-        /// Time between refills.
-        interval: Duration,
-        /// Step of the rate.
-        granularity: BitRate,
-    },
-}
-
 /// Something that happens to a port.
 #[derive(Debug, Clone, Copy)]
 pub struct Change {
@@ -320,8 +290,7 @@ impl Network {
     /// If no flow uses `priority`.
     #[must_use]
     pub fn queue(&self, port: PortId, priority: u8) -> QueueId {
-        let class = self.class(priority);
-        QueueId(port.0 * self.queues_per_port() as u32 + class as u32)
+        QueueId(port.0 * self.queues_per_port() as u32 + u32::from(self.class(priority).0))
     }
 
     /// The port and the priority of a data queue; `None` for a control queue.
@@ -356,7 +325,9 @@ impl Network {
         })
     }
 
-    pub(crate) fn class(&self, priority: u8) -> usize {
-        self.priorities.iter().position(|&p| p == priority).expect("priority of a flow is listed in `priorities`")
+    /// The class of a priority: its place among [`Self::priorities`].
+    pub(crate) fn class(&self, priority: u8) -> TrafficClass {
+        let place = self.priorities.iter().position(|&p| p == priority);
+        TrafficClass(place.expect("priority of a flow is listed in `priorities`") as u8)
     }
 }

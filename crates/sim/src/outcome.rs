@@ -121,13 +121,14 @@ impl FlowOutcome {
     }
 }
 
-/// Mean and standard deviation of a quantity from its integrals over `time` picoseconds.
-pub(crate) fn moments(time: u64, area: u128, area_squared: f64) -> (f64, f64) {
-    if time == 0 {
+/// Mean and standard deviation of a quantity from its integrals over `time`, in picoseconds.
+pub(crate) fn moments(time: Duration, area: u128, area_squared: f64) -> (f64, f64) {
+    if time == Duration::ZERO {
         return (0.0, 0.0);
     }
-    let mean = area as f64 / time as f64;
-    let variance = area_squared / time as f64 - mean * mean;
+    let time = time.0 as f64;
+    let mean = area as f64 / time;
+    let variance = area_squared / time - mean * mean;
     (mean, variance.max(0.0).sqrt())
 }
 
@@ -173,7 +174,7 @@ mod tests {
             sum.add(10_u128.pow(28), 2 * 10_u64.pow(15));
         }
         assert!((sum.as_f64() / 2e46 - 1.0).abs() < 1e-15, "{}", sum.as_f64());
-        let (mean, deviation) = moments(2 * 10_u64.pow(18), 2 * 10_u128.pow(32), sum.as_f64());
+        let (mean, deviation) = moments(Duration(2 * 10_u64.pow(18)), 2 * 10_u128.pow(32), sum.as_f64());
         assert!(mean == 1e14 && deviation < 1e14 * 1e-7, "{mean} {deviation}");
         let mut small = Sum::default();
         small.add(u128::from(u64::MAX), u64::MAX);

@@ -14,20 +14,21 @@
 //! its pause time. A stop goes on while its own line is down. When the way back comes up again, what was lost on it is told
 //! anew, ahead of all frames, as the counters stand then.
 
-use penstock_schemes::{BitRate, Scheme, units::PS_PER_S};
+use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::{BitRate, Duration, Instant, Scheme, units::PS_PER_S};
 
-use crate::engine::{NEVER, Sim, Waiting};
-use crate::event::{Event, MAX_INDEX};
+use crate::engine::Sim;
+use crate::event::{CounterId, Event, MAX_INDEX, PauseId};
 use crate::event_queue::NO_LANE;
 use crate::fabric::{Around, Fabric};
-use crate::frame::NONE;
-use crate::network::{Network, NodeKind};
+use crate::frame::FrameId;
+use crate::network::{Network, NodeKind, QueueId};
 use crate::pfc::{FRAME, QUANTUM_BITS};
 use crate::port::PortState;
 use crate::probe::Probe;
 
 /// Longer than any run, and with the longest run still below 2^64: what stops so long stops for good.
-const FOREVER: u64 = 1 << 62;
+const FOREVER: Duration = Duration(1 << 62);
 
 /// The frames of one priority that have come in over one line and are still held.
 #[derive(Debug, Clone)]
@@ -42,31 +43,37 @@ struct Counter {
     /// The neighbour was told so last, or it is not known what reached it.
     told: bool,
     /// When the pause frame is due again, if the counter is still full then.
-    refresh: u64,
+    refresh: Instant,
 }
 
 /// A queue as pause frames stop it.
 #[derive(Debug, Clone, Copy)]
 struct Stop {
     /// When a stop begins that has been told but is not yet in force.
-    from: u64,
+    from: Instant,
     /// When the stop runs out.
-    until: u64,
+    until: Instant,
     /// Since when it is stopped; never if it is not.
-    since: u64,
+    since: Instant,
     /// Time stopped before that.
-    total: u64,
+    total: Duration,
     /// Pause frames that stopped it or went on stopping it.
     frames: u64,
+}
+
+impl Stop {
+    /// No stop yet.
+    const NONE: Self =
+        Self { from: Instant::NEVER, until: Instant::ZERO, since: Instant::NEVER, total: Duration::ZERO, frames: 0 };
 }
 
 /// A line as it carries pause frames.
 #[derive(Debug, Clone)]
 pub(crate) struct PauseLine {
-    /// The port of the opposite direction, or [`NONE`].
-    reverse: u32,
-    /// Present rate of the line, bit/s.
-    rate: u64,
+    /// The port of the opposite direction, or none.
+    reverse: PortId,
+    /// Present rate of the line.
+    rate: BitRate,
     /// Pause frames whose transmission began here, that arrived, and that broke with the line.
     pub(crate) sent: u64,
     pub(crate) arrived: u64,
@@ -76,14 +83,14 @@ pub(crate) struct PauseLine {
 /// A pause frame on its way.
 #[derive(Debug, Clone, Copy)]
 struct PauseFrame {
-    /// The port whose line it is on; [`NONE`] for one that is lost, or for a free place.
-    line: u32,
+    /// The port whose line it is on; none for one that is lost, or for a free place.
+    line: PortId,
     /// Classes that it stops.
     stop: u32,
     /// Classes that it lets go on.
     resume: u32,
-    /// How long it stops them, picoseconds.
-    time: u64,
+    /// How long it stops them.
+    time: Duration,
 }
 
 /// The state of flow control in the whole network.
@@ -94,18 +101,18 @@ pub(crate) struct Pauses {
     lossless: u32,
     /// Pause time of a frame, in bits of the stopped port.
     bits: u64,
-    response: u64,
+    response: Duration,
     /// For each port and class: what came over its line. Empty without flow control, as the two lists that follow.
     counters: Vec<Counter>,
     /// For each queue.
     stops: Vec<Stop>,
     pub(crate) lines: Vec<PauseLine>,
-    /// For each slot of a frame in a queue: its counter, or [`NONE`].
-    charged: Vec<u32>,
+    /// For each slot of a frame in a queue: its counter, or none.
+    charged: Vec<CounterId>,
     /// Counters that have crossed a threshold.
-    crossed: Vec<u32>,
+    crossed: Vec<CounterId>,
     frames: Vec<PauseFrame>,
-    free: Vec<u32>,
+    free: Vec<PauseId>,
 }
 
 impl Pauses {
@@ -119,7 +126,7 @@ impl Pauses {
             per_port: per_port as u32,
             lossless: 0,
             bits: 0,
-            response: 0,
+            response: Duration::ZERO,
             counters: Vec::new(),
             stops: Vec::new(),
             lines: Vec::new(),
@@ -134,22 +141,23 @@ impl Pauses {
         assert!(pfc.quanta > 0, "a pause of no time stops nothing");
         assert_eq!(pfc.ingress.len(), network.ports.len(), "an entry for each port");
         for &priority in &pfc.priorities {
-            pauses.lossless |= 1 << network.class(priority);
+            pauses.lossless |= network.class(priority).bit();
         }
         pauses.bits = u64::from(pfc.quanta) * QUANTUM_BITS;
-        pauses.response = pfc.response.0;
-        let line = |rate: BitRate| PauseLine { reverse: NONE, rate: rate.0, sent: 0, arrived: 0, lost: 0 };
+        pauses.response = pfc.response;
+        let line = |rate: BitRate| PauseLine { reverse: PortId::NONE, rate, sent: 0, arrived: 0, lost: 0 };
         pauses.lines = network.ports.iter().map(|p| line(p.rate)).collect();
         for hop in &network.hops {
             for (port, back) in [(hop.port, hop.back), (hop.back, hop.port)] {
                 let reverse = &mut pauses.lines[port.index()].reverse;
-                assert!(*reverse == NONE || *reverse == back.0, "port {} has two ways back", port.0);
-                *reverse = back.0;
+                assert!(*reverse == PortId::NONE || *reverse == back, "port {} has two ways back", port.0);
+                *reverse = back;
             }
         }
-        let nothing = Counter { held: 0, buffer: 0, xoff: NEVER, xon: 0, full: false, told: false, refresh: NEVER };
+        let refresh = Instant::NEVER;
+        let nothing = Counter { held: 0, buffer: 0, xoff: u64::MAX, xon: 0, full: false, told: false, refresh };
         pauses.counters = vec![nothing; queues];
-        pauses.stops = vec![Stop { from: NEVER, until: 0, since: NEVER, total: 0, frames: 0 }; queues];
+        pauses.stops = vec![Stop::NONE; queues];
         for (index, ingress) in pfc.ingress.iter().enumerate() {
             let Some(ingress) = ingress else { continue };
             let peer = &network.nodes[network.ports[index].peer.index()];
@@ -157,39 +165,49 @@ impl Pauses {
             let (buffer, xoff, xon) = (ingress.buffer.0, ingress.xoff.0, ingress.xon.0);
             assert!(xon < xoff && xoff <= buffer, "port {index}: {ingress:?}");
             for class in bits(pauses.lossless) {
-                let counter = &mut pauses.counters[index * per_port + class as usize];
+                let counter = &mut pauses.counters[index * per_port + class.index()];
                 (counter.buffer, counter.xoff, counter.xon) = (buffer, xoff, xon);
             }
         }
         pauses
     }
 
-    /// The counter of what comes over the line of port `from` ([`NONE`]: from nowhere) in `class`; [`NONE`] where there is
-    /// none.
+    /// The counter of what comes over the line of port `from` (none: from nowhere) in `class`, if there is one.
     #[inline(always)]
-    pub(crate) fn counter(&self, from: u32, class: u32) -> u32 {
-        if self.lossless & (1 << class) == 0 || from == NONE {
-            return NONE;
+    pub(crate) fn counter(&self, from: PortId, class: TrafficClass) -> CounterId {
+        if self.lossless & class.bit() == 0 || from == PortId::NONE {
+            return CounterId::NONE;
         }
-        let index = from * self.per_port + class;
-        if self.counters[index as usize].buffer == 0 { NONE } else { index }
+        let counter = self.counter_of(from, class);
+        if self.counters[counter.index()].buffer == 0 { CounterId::NONE } else { counter }
+    }
+
+    /// The place of the counter of what comes over the line of port `from` in `class`.
+    #[inline(always)]
+    fn counter_of(&self, from: PortId, class: TrafficClass) -> CounterId {
+        CounterId(from.0 * self.per_port + u32::from(class.0))
+    }
+
+    /// The port over whose line the frames of a counter come, and their class.
+    fn counted(&self, counter: CounterId) -> (PortId, TrafficClass) {
+        (PortId(counter.0 / self.per_port), TrafficClass((counter.0 % self.per_port) as u8))
     }
 
     /// Whether the ingress buffer takes a frame.
     #[inline(always)]
-    pub(crate) fn has_room(&self, counter: u32, octets: u16) -> bool {
-        let counter = &self.counters[counter as usize];
+    pub(crate) fn has_room(&self, counter: CounterId, octets: u16) -> bool {
+        let counter = &self.counters[counter.index()];
         counter.held + u64::from(octets) <= counter.buffer
     }
 
     /// A frame joins a queue; it is held by `counter`, or by none.
     #[inline(always)]
-    pub(crate) fn hold(&mut self, frame: u32, counter: u32, octets: u16) {
-        if frame as usize >= self.charged.len() {
-            self.charged.resize(frame as usize + 1, NONE);
+    pub(crate) fn hold(&mut self, frame: FrameId, counter: CounterId, octets: u16) {
+        if frame.index() >= self.charged.len() {
+            self.charged.resize(frame.index() + 1, CounterId::NONE);
         }
-        self.charged[frame as usize] = counter;
-        if let Some(state) = self.counters.get_mut(counter as usize) {
+        self.charged[frame.index()] = counter;
+        if let Some(state) = self.counters.get_mut(counter.index()) {
             state.held += u64::from(octets);
             if state.held >= state.xoff && !state.full {
                 self.crossed.push(counter);
@@ -199,9 +217,9 @@ impl Pauses {
 
     /// A frame departs from its queue.
     #[inline(always)]
-    pub(crate) fn let_go(&mut self, frame: u32, octets: u16) {
-        let counter = self.charged[frame as usize];
-        if let Some(state) = self.counters.get_mut(counter as usize) {
+    pub(crate) fn let_go(&mut self, frame: FrameId, octets: u16) {
+        let counter = self.charged[frame.index()];
+        if let Some(state) = self.counters.get_mut(counter.index()) {
             state.held -= u64::from(octets);
             if state.held <= state.xon && state.full {
                 self.crossed.push(counter);
@@ -210,80 +228,83 @@ impl Pauses {
     }
 
     /// The rate of a port's line changes.
-    pub(crate) fn set_rate(&mut self, port: u32, rate: BitRate) {
-        if let Some(line) = self.lines.get_mut(port as usize) {
-            line.rate = rate.0;
+    pub(crate) fn set_rate(&mut self, port: PortId, rate: BitRate) {
+        if let Some(line) = self.lines.get_mut(port.index()) {
+            line.rate = rate;
         }
     }
 
     /// How long a pause frame that is made now stops `port`: its time counts in bit times of that port. A rate that changes
     /// while the frame is under way changes nothing in it, or its refresh, which is due by the same time, could come too late.
-    fn time(&self, port: u32) -> u64 {
-        let rate = self.lines[port as usize].rate;
-        (u128::from(self.bits) * u128::from(PS_PER_S) / u128::from(rate)).min(FOREVER.into()) as u64
+    fn time(&self, port: PortId) -> Duration {
+        let rate = self.lines[port.index()].rate;
+        let time = u128::from(self.bits) * u128::from(PS_PER_S) / u128::from(rate.0);
+        Duration(time.min(FOREVER.0.into()) as u64)
     }
 
     /// The port that a pause frame on the line of `port` is for, or whose data the line of `port` answers.
-    fn reverse(&self, port: u32) -> u32 {
-        self.lines[port as usize].reverse
+    fn reverse(&self, port: PortId) -> PortId {
+        self.lines[port.index()].reverse
     }
 
     /// The pause frame whose transmission on the line of `port` starts at `at`, about `classes`; its number.
-    fn compose(&mut self, port: u32, classes: u32, at: u64) -> u32 {
+    fn compose(&mut self, port: PortId, classes: u32, at: Instant) -> PauseId {
         let from = self.reverse(port);
         let time = self.time(from);
-        let refresh = at + time / 2;
+        let refresh = at + Duration(time.0 / 2);
         let mut frame = PauseFrame { line: port, stop: 0, resume: 0, time };
         for class in bits(classes) {
-            let counter = &mut self.counters[(from * self.per_port + class) as usize];
+            let counter = self.counter_of(from, class);
+            let counter = &mut self.counters[counter.index()];
             counter.told = counter.full;
             if counter.full {
-                frame.stop |= 1 << class;
+                frame.stop |= class.bit();
                 counter.refresh = refresh;
             } else {
-                frame.resume |= 1 << class;
+                frame.resume |= class.bit();
             }
         }
-        self.lines[port as usize].sent += 1;
+        self.lines[port.index()].sent += 1;
         if let Some(free) = self.free.pop() {
-            self.frames[free as usize] = frame;
+            self.frames[free.index()] = frame;
             free
         } else {
             self.frames.push(frame);
-            (self.frames.len() - 1) as u32
+            PauseId((self.frames.len() - 1) as u32)
         }
     }
 
     /// A pause frame reaches the far end of its line, unless it was lost on the way.
-    fn land(&mut self, frame: u32) -> Option<PauseFrame> {
+    fn land(&mut self, frame: PauseId) -> Option<PauseFrame> {
         self.free.push(frame);
-        let gone = PauseFrame { line: NONE, stop: 0, resume: 0, time: 0 };
-        let frame = std::mem::replace(&mut self.frames[frame as usize], gone);
-        self.lines.get_mut(frame.line as usize)?.arrived += 1;
+        let gone = PauseFrame { line: PortId::NONE, stop: 0, resume: 0, time: Duration::ZERO };
+        let frame = std::mem::replace(&mut self.frames[frame.index()], gone);
+        self.lines.get_mut(frame.line.index())?.arrived += 1;
         Some(frame)
     }
 
     /// The line of `port` breaks: how many pause frames were on it, and the classes that they were about.
-    fn lose(&mut self, port: u32) -> (u64, u32) {
+    fn lose(&mut self, port: PortId) -> (u64, u32) {
         let (mut lost, mut classes) = (0, 0);
         for frame in self.frames.iter_mut().filter(|frame| frame.line == port) {
             lost += 1;
             classes |= frame.stop | frame.resume;
-            frame.line = NONE;
+            frame.line = PortId::NONE;
         }
         let from = self.reverse(port);
         for class in bits(classes) {
-            self.counters[(from * self.per_port + class) as usize].told = true;
+            let counter = self.counter_of(from, class);
+            self.counters[counter.index()].told = true;
         }
-        self.lines[port as usize].lost += lost;
+        self.lines[port.index()].lost += lost;
         (lost, classes)
     }
 
     /// Pause frames on the line of each port.
     pub(crate) fn on_lines(&self) -> Vec<u64> {
         let mut frames = vec![0; self.lines.len()];
-        for frame in self.frames.iter().filter(|frame| frame.line != NONE) {
-            frames[frame.line as usize] += 1;
+        for frame in self.frames.iter().filter(|frame| frame.line != PortId::NONE) {
+            frames[frame.line.index()] += 1;
         }
         frames
     }
@@ -299,27 +320,27 @@ impl Pauses {
     }
 
     /// The counter that holds a frame in a queue, if one does.
-    pub(crate) fn holder(&self, frame: u32) -> Option<usize> {
-        self.charged.get(frame as usize).filter(|&&counter| counter != NONE).map(|&counter| counter as usize)
+    pub(crate) fn holder(&self, frame: FrameId) -> Option<CounterId> {
+        self.charged.get(frame.index()).copied().filter(|&counter| counter != CounterId::NONE)
     }
 
-    /// How long a queue has been stopped until `now`, picoseconds.
-    pub(crate) fn paused(&self, queue: u32, now: u64) -> u64 {
-        self.stops.get(queue as usize).map_or(0, |stop| stop.total + now - stop.since.min(now))
+    /// How long a queue has been stopped until `now`.
+    pub(crate) fn paused(&self, queue: QueueId, now: Instant) -> Duration {
+        self.stops.get(queue.index()).map_or(Duration::ZERO, |stop| stop.total + now.since(stop.since))
     }
 
     /// Pause frames that stopped a queue.
-    pub(crate) fn pause_frames(&self, queue: u32) -> u64 {
-        self.stops.get(queue as usize).map_or(0, |stop| stop.frames)
+    pub(crate) fn pause_frames(&self, queue: QueueId) -> u64 {
+        self.stops.get(queue.index()).map_or(0, |stop| stop.frames)
     }
 }
 
-/// The places of the bits that are set, lowest first.
-fn bits(mut mask: u32) -> impl Iterator<Item = u32> {
+/// The classes of the bits that are set, lowest first.
+fn bits(mut mask: u32) -> impl Iterator<Item = TrafficClass> {
     std::iter::from_fn(move || {
         let place = (mask != 0).then(|| mask.trailing_zeros())?;
         mask &= mask - 1;
-        Some(place)
+        Some(TrafficClass(place as u8))
     })
 }
 
@@ -330,16 +351,16 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         let at = p.busy_until;
         let classes = std::mem::take(&mut p.pauses);
         let wire_octets = u32::from(FRAME) + p.overhead;
-        let finish = at + p.serialise(wire_octets);
+        let finish = at.after(p.serialise(wire_octets));
         p.busy_until = finish;
         p.octets += u64::from(wire_octets);
         let frame = self.pauses.compose(p.index, classes, at);
         self.events.schedule(finish, Event::LineFree(p.index));
-        self.events.schedule_from(NO_LANE, finish + p.latency, Event::Pause(frame), p.index);
+        self.events.schedule_from(NO_LANE, finish.after(p.latency), Event::Pause(frame), p.index.into());
         let from = self.pauses.reverse(p.index);
-        for class in bits(self.pauses.frames[frame as usize].stop) {
-            let counter = from * self.pauses.per_port + class;
-            let due = self.pauses.counters[counter as usize].refresh;
+        for class in bits(self.pauses.frames[frame.index()].stop) {
+            let counter = self.pauses.counter_of(from, class);
+            let due = self.pauses.counters[counter.index()].refresh;
             self.events.schedule(due, Event::Refresh(counter));
         }
     }
@@ -355,8 +376,8 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     }
 
     #[cold]
-    fn review_counter(&mut self, counter: u32) {
-        let state = &mut self.pauses.counters[counter as usize];
+    fn review_counter(&mut self, counter: CounterId) {
+        let state = &mut self.pauses.counters[counter.index()];
         if !state.full && state.held >= state.xoff {
             state.full = true;
             self.tell(counter);
@@ -366,27 +387,28 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
                 self.tell(counter);
             } else {
                 // The stop still waits for the line.
-                let back = self.pauses.reverse(counter / self.per_port);
-                self.ports[back as usize].pauses &= !(1 << (counter % self.per_port));
+                let (from, class) = self.pauses.counted(counter);
+                let back = self.pauses.reverse(from);
+                self.ports[back.index()].pauses &= !class.bit();
             }
         }
     }
 
     /// A pause frame goes back to the neighbour from whom this counter's frames come, as soon as the line is free.
-    fn tell(&mut self, counter: u32) {
-        let back = self.pauses.reverse(counter / self.per_port);
-        let (p, mut around) = self.at(back);
-        p.pauses |= 1 << (counter % around.pauses.per_port);
+    fn tell(&mut self, counter: CounterId) {
+        let (from, class) = self.pauses.counted(counter);
+        let (p, mut around) = self.at(self.pauses.reverse(from));
+        p.pauses |= class.bit();
         // An idle line; a watched port has settled what ended before.
         p.busy_until = p.busy_until.max(around.now);
         around.settle(p);
     }
 
     /// Half of the pause time is over: the stop is renewed if it is still needed.
-    fn refresh(&mut self, counter: u32) {
-        let state = &mut self.pauses.counters[counter as usize];
+    fn refresh(&mut self, counter: CounterId) {
+        let state = &mut self.pauses.counters[counter.index()];
         if state.refresh == self.now {
-            state.refresh = NEVER;
+            state.refresh = Instant::NEVER;
             if state.full {
                 self.tell(counter);
             }
@@ -394,28 +416,29 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     }
 
     /// The line of `port` has broken, with the pause frames on it: they are made anew when it is whole.
-    pub(crate) fn lose_pauses(&mut self, port: u32) {
+    pub(crate) fn lose_pauses(&mut self, port: PortId) {
         if self.pauses.lines.is_empty() {
             return;
         }
         let (lost, classes) = self.pauses.lose(port);
-        let p = &mut self.ports[port as usize];
+        let p = &mut self.ports[port.index()];
         p.ledger.lost += lost;
         p.pauses |= classes;
     }
 
-    fn stop_of(&mut self, port: u32, class: u32) -> &mut Stop {
-        &mut self.pauses.stops[(port * self.per_port + class) as usize]
+    fn stop_of(&mut self, port: PortId, class: TrafficClass) -> &mut Stop {
+        let queue = self.queue_at(port, class);
+        &mut self.pauses.stops[queue.index()]
     }
 
     /// A pause frame for a queue has arrived: it is to stop for `time`.
-    fn told_to_stop(&mut self, port: u32, class: u32, time: u64) {
+    fn told_to_stop(&mut self, port: PortId, class: TrafficClass, time: Duration) {
         let (now, until) = (self.now, self.now + time);
         let from = now + self.pauses.response;
         let stop = self.stop_of(port, class);
         stop.frames += 1;
         stop.until = until;
-        if stop.since == NEVER {
+        if stop.since == Instant::NEVER {
             stop.from = stop.from.min(from);
             if stop.from <= now {
                 self.stop(port, class);
@@ -427,27 +450,27 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     }
 
     /// From now on no frame of `class` starts. One that could start at this instant has.
-    fn stop(&mut self, port: u32, class: u32) {
+    fn stop(&mut self, port: PortId, class: TrafficClass) {
         self.settle(port);
-        self.ports[port as usize].stopped |= 1 << class;
+        self.ports[port.index()].stopped |= class.bit();
         let now = self.now;
         let stop = self.stop_of(port, class);
-        (stop.from, stop.since) = (NEVER, now);
+        (stop.from, stop.since) = (Instant::NEVER, now);
     }
 
     /// A stop of `class`, if there is one, is over; true if it was in force.
-    fn go_on(&mut self, port: u32, class: u32) -> bool {
+    fn go_on(&mut self, port: PortId, class: TrafficClass) -> bool {
         let now = self.now;
         let stop = self.stop_of(port, class);
-        stop.from = NEVER;
-        if stop.since == NEVER {
+        stop.from = Instant::NEVER;
+        if stop.since == Instant::NEVER {
             return false;
         }
-        stop.total += now - stop.since;
-        stop.since = NEVER;
+        stop.total = stop.total + now.since(stop.since);
+        stop.since = Instant::NEVER;
         let (p, mut around) = self.at(port);
         around.settle(p);
-        p.stopped &= !(1 << class);
+        p.stopped &= !class.bit();
         // What waited starts now, not when the line became free.
         p.busy_until = p.busy_until.max(now);
         around.settle(p);
@@ -468,10 +491,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     }
 
     /// A pause frame has reached the far end of its line.
-    fn pause_arrives(&mut self, frame: u32) {
+    fn pause_arrives(&mut self, frame: PauseId) {
         let fabric = &mut self.state.fabric;
         let Some(frame) = fabric.pauses.land(frame) else { return };
-        fabric.ports[frame.line as usize].hops += 1;
+        fabric.ports[frame.line.index()].hops += 1;
         let port = fabric.pauses.reverse(frame.line);
         for class in bits(frame.stop) {
             self.state.fabric.told_to_stop(port, class, frame.time);
@@ -482,7 +505,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     }
 
     /// A stop of a queue of `port` may be due to begin, or to run out.
-    fn stopping(&mut self, port: u32) {
+    fn stopping(&mut self, port: PortId) {
         let now = self.state.fabric.now;
         for class in bits(self.state.fabric.pauses.lossless) {
             let stop = *self.state.fabric.stop_of(port, class);
@@ -495,23 +518,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     }
 
     /// A stop is over: what waited may go.
-    fn go_on(&mut self, port: u32, class: u32) {
-        if !self.state.fabric.go_on(port, class) {
-            return;
-        }
-        let parked = std::mem::take(&mut self.parked[port as usize]);
-        for limiter in parked {
-            let state = &self.state.limiters[limiter as usize];
-            let own = u32::from(self.state.flows[state.flow_in_turn() as usize].class);
-            if own == class {
-                let since = self.state.fabric.now;
-                self.waiting[port as usize].push_back(Waiting { since, limiter });
-            } else {
-                self.parked[port as usize].push_back(limiter);
-            }
-        }
-        if !self.waiting[port as usize].is_empty() {
-            self.arm_nic(port);
+    fn go_on(&mut self, port: PortId, class: TrafficClass) {
+        if self.state.fabric.go_on(port, class) {
+            self.state.sources.unpark(self.state.fabric.now, port, class);
+            self.arm_turn(port);
         }
     }
 }

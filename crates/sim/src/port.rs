@@ -1,18 +1,20 @@
 //! A port and its queues: what they hold, and how long a frame takes.
 
-use penstock_schemes::{BitRate, Octets, Queue, units::PS_PER_S};
+use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::{BitRate, Duration, Instant, Octets, Queue, units::PS_PER_S};
 
+use crate::event::CpIndex;
 use crate::event_queue::Lane;
-use crate::frame::{Chain, NONE};
+use crate::frame::{Chain, FrameId};
 use crate::network::{Capacity, Network, Port};
 
 /// Time-weighted statistics of a queue's length, in integers: octets, picoseconds and their products.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LengthStatistics {
-    since: u64,
+    since: Instant,
     pub(crate) area: u128,
     pub(crate) area_squared: u128,
-    pub(crate) empty: u64,
+    pub(crate) empty: Duration,
     /// Extremes since the last reading (`measure`).
     pub(crate) min: u64,
     pub(crate) max: u64,
@@ -26,9 +28,9 @@ impl LengthStatistics {
 
     /// The length was `len` since the last call, and changes at `now`.
     #[inline(always)]
-    pub(crate) fn pass(&mut self, now: u64, len: u64) {
+    pub(crate) fn pass(&mut self, now: Instant, len: u64) {
         if len == 0 {
-            self.empty += now - self.since;
+            self.empty = Duration(self.empty.0 + now.passed_since(self.since).0);
             self.since = now;
         } else {
             self.pass_filled(now, len);
@@ -37,8 +39,8 @@ impl LengthStatistics {
 
     /// The same for a queue that was not empty.
     #[inline(always)]
-    pub(crate) fn pass_filled(&mut self, now: u64, len: u64) {
-        let time = now - self.since;
+    pub(crate) fn pass_filled(&mut self, now: Instant, len: u64) {
+        let time = now.passed_since(self.since).0;
         self.since = now;
         self.area += u128::from(len) * u128::from(time);
         // No queue holds 2^32 octets: see `network::LARGEST_QUEUE`.
@@ -57,8 +59,8 @@ pub(crate) struct QueueState {
     pub(crate) max_len: u64,
     /// The most frames, for a queue that is counted in frames; else 0.
     pub(crate) max_frames: u32,
-    /// Index into `Fabric::cps`, or [`NONE`].
-    pub(crate) cp: u32,
+    /// Its congestion point, or none.
+    pub(crate) cp: CpIndex,
     pub(crate) sent_octets: u64,
     pub(crate) arrived: u64,
     pub(crate) dropped: u64,
@@ -73,26 +75,24 @@ pub(crate) struct PortState {
     /// One queue per priority in use, and last the control queue.
     pub(crate) queues: Box<[QueueState]>,
     /// End of the transmission in progress, or of the last one; never while the line is broken.
-    pub(crate) busy_until: u64,
+    pub(crate) busy_until: Instant,
     /// A bit for each queue in which a frame waits for transmission; higher queues go first.
     pub(crate) ready: u32,
-    /// Class of the frame in transmission, if it still counts as queued there; else [`NONE`].
-    pub(crate) in_service: u32,
+    /// Class of the frame in transmission, if it still counts as queued there; else none.
+    pub(crate) in_service: TrafficClass,
     /// The frame whose transmission started last.
-    pub(crate) in_service_frame: u32,
+    pub(crate) in_service_frame: FrameId,
     pub(crate) in_service_octets: u16,
     pub(crate) up: bool,
     pub(crate) arbiter: bool,
-    /// Whether several limiters send over it by turns.
-    pub(crate) shared: bool,
-    pub(crate) latency: u64,
-    pub(crate) rate: u64,
+    pub(crate) latency: Duration,
+    pub(crate) rate: BitRate,
     pub(crate) overhead: u32,
     pub(crate) in_service_counts: bool,
     /// The lane of deliveries over lines of this kind.
     pub(crate) lane: Lane,
     /// The port's own number.
-    pub(crate) index: u32,
+    pub(crate) index: PortId,
     /// A bit for each queue that priority flow control stops.
     pub(crate) stopped: u32,
     /// A bit for each class of which the far end is to be told, by a pause frame that waits for the line.
@@ -101,7 +101,7 @@ pub(crate) struct PortState {
     pub(crate) watched: bool,
     /// Octets (with overhead) whose serialisation was computed last: picoseconds, and remainder in 1/rate picoseconds.
     pub(crate) known_octets: u32,
-    known_time: u64,
+    known_time: Duration,
     known_remainder: u64,
     pub(crate) remainder: u64,
     /// Octets put on the line, wire overhead included, the transmission in progress counted whole.
@@ -114,8 +114,8 @@ pub(crate) struct PortState {
 /// A transmission at a rate that the line no longer has.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Older {
-    rate: u64,
-    end: u64,
+    rate: BitRate,
+    end: Instant,
     /// With overhead.
     octets: u32,
 }
@@ -131,11 +131,11 @@ pub(crate) struct Ledger {
     pub(crate) lost: u64,
     /// Integral of the scheduled rate up to `rate_since`, bit/s × ps.
     scheduled: u128,
-    rate_since: u64,
+    rate_since: Instant,
 }
 
 impl QueueState {
-    pub(crate) fn new(max_len: u64, max_frames: u32, cp: u32) -> Self {
+    pub(crate) fn new(max_len: u64, max_frames: u32, cp: CpIndex) -> Self {
         Self {
             waiting: Chain::EMPTY,
             len: 0,
@@ -163,40 +163,33 @@ impl QueueState {
 
     /// The queue as a congestion point sees it.
     #[inline(always)]
-    pub(crate) fn seen(&self, rate: u64, paused: bool) -> Queue {
-        Queue {
-            len: Octets(self.len),
-            frames: self.frames(),
-            rate: BitRate(rate),
-            sent: Octets(self.sent_octets),
-            paused,
-        }
+    pub(crate) fn seen(&self, rate: BitRate, paused: bool) -> Queue {
+        Queue { len: Octets(self.len), frames: self.frames(), rate, sent: Octets(self.sent_octets), paused }
     }
 }
 
 impl PortState {
-    pub(crate) fn new(network: &Network, port: &Port, lane: Lane, queues: Box<[QueueState]>) -> Self {
+    pub(crate) fn new(network: &Network, port: &Port, index: PortId, lane: Lane, queues: Box<[QueueState]>) -> Self {
         Self {
             queues,
-            busy_until: 0,
+            busy_until: Instant::ZERO,
             ready: 0,
-            in_service: NONE,
-            in_service_frame: NONE,
+            in_service: TrafficClass::NONE,
+            in_service_frame: FrameId::NONE,
             in_service_octets: 0,
             up: true,
             arbiter: port.capacity == Capacity::Arbiter,
-            shared: false,
-            latency: port.latency.0,
-            rate: port.rate.0,
+            latency: port.latency,
+            rate: port.rate,
             overhead: u32::from(network.wire_overhead),
             in_service_counts: network.in_service_counts,
             lane,
-            index: 0,
+            index,
             stopped: 0,
             pauses: 0,
             watched: false,
             known_octets: 0,
-            known_time: 0,
+            known_time: Duration::ZERO,
             known_remainder: 0,
             remainder: 0,
             octets: 0,
@@ -219,30 +212,30 @@ impl PortState {
 
     /// Whether priority flow control stops the queue of `class`.
     #[inline(always)]
-    pub(crate) fn stops<const PFC: bool>(&self, class: u32) -> bool {
-        PFC && self.stopped & (1 << class) != 0
+    pub(crate) fn stops<const PFC: bool>(&self, class: TrafficClass) -> bool {
+        PFC && self.stopped & class.bit() != 0
     }
 
     /// Whether a frame could start at once. The port must be settled.
     #[inline(always)]
-    pub(crate) fn free<const PFC: bool>(&self, now: u64) -> bool {
+    pub(crate) fn free<const PFC: bool>(&self, now: Instant) -> bool {
         self.busy_until <= now && !self.has_work::<PFC>()
     }
 
     /// Time to send `octets`; remainders are carried, so that back-to-back frames keep the line's rate exactly.
     #[inline(always)]
-    pub(crate) fn serialise(&mut self, octets: u32) -> u64 {
+    pub(crate) fn serialise(&mut self, octets: u32) -> Duration {
         if octets != self.known_octets {
-            let (time, remainder) = BitRate(self.rate).serialisation(u64::from(octets));
-            (self.known_octets, self.known_time, self.known_remainder) = (octets, time.0, remainder);
+            let (time, remainder) = self.rate.serialisation(u64::from(octets));
+            (self.known_octets, self.known_time, self.known_remainder) = (octets, time, remainder);
         }
         if self.known_remainder == 0 {
             return self.known_time;
         }
         self.remainder += self.known_remainder;
-        if self.remainder >= self.rate {
-            self.remainder -= self.rate;
-            self.known_time + 1
+        if self.remainder >= self.rate.0 {
+            self.remainder -= self.rate.0;
+            Duration(self.known_time.0 + 1)
         } else {
             self.known_time
         }
@@ -250,47 +243,51 @@ impl PortState {
 
     /// Bits of the transmission in progress that are still to come, rounded down. Its time may be a picosecond longer than its
     /// bits, yet no more are to come than were begun.
-    pub(crate) fn unsent_bits(&self, now: u64) -> u64 {
-        if self.busy_until == u64::MAX {
+    pub(crate) fn unsent_bits(&self, now: Instant) -> u64 {
+        if self.busy_until == Instant::NEVER {
             return 0;
         }
-        let time = self.busy_until.saturating_sub(now);
+        let time = self.busy_until.since(now);
         let older = &self.ledger.older;
         let (rate, octets) =
             if self.busy_until == older.end { (older.rate, older.octets) } else { (self.rate, self.known_octets) };
-        let bits = (u128::from(time) * u128::from(rate) / u128::from(PS_PER_S)) as u64;
+        let bits = (u128::from(time.0) * u128::from(rate.0) / u128::from(PS_PER_S)) as u64;
         bits.min(u64::from(octets) * 8)
     }
 
     /// Bits put on the line up to `now`. The port must be settled.
-    pub(crate) fn sent_bits(&self, now: u64) -> u64 {
+    pub(crate) fn sent_bits(&self, now: Instant) -> u64 {
         self.octets * 8 - self.ledger.cut_bits - self.unsent_bits(now)
     }
 
     /// Bits that the scheduled rate could have carried up to `now`: of an idle line more than 64 bits can count.
-    pub(crate) fn scheduled_bits(&self, now: u64) -> u128 {
-        let area = self.ledger.scheduled + u128::from(now - self.ledger.rate_since) * u128::from(self.rate);
-        area / u128::from(PS_PER_S)
+    pub(crate) fn scheduled_bits(&self, now: Instant) -> u128 {
+        (self.ledger.scheduled + self.scheduled_since(now)) / u128::from(PS_PER_S)
+    }
+
+    /// Bit/s × ps since the last change of the rate.
+    fn scheduled_since(&self, now: Instant) -> u128 {
+        u128::from(now.passed_since(self.ledger.rate_since).0) * u128::from(self.rate.0)
     }
 
     /// The frame in transmission counts as queued in the queue of this class.
-    pub(crate) fn serves(&self, class: usize) -> bool {
-        self.in_service == class as u32
+    pub(crate) fn serves(&self, class: TrafficClass) -> bool {
+        self.in_service == class
     }
 
     /// The line has another rate from the next transmission on.
-    pub(crate) fn set_rate(&mut self, now: u64, rate: BitRate) {
+    pub(crate) fn set_rate(&mut self, now: Instant, rate: BitRate) {
         self.pass_rate(now);
         if self.ledger.older.end != self.busy_until {
             self.ledger.older = Older { rate: self.rate, end: self.busy_until, octets: self.known_octets };
         }
-        self.rate = rate.0;
+        self.rate = rate;
         self.known_octets = 0;
         self.remainder = 0;
     }
 
-    pub(crate) fn pass_rate(&mut self, now: u64) {
-        self.ledger.scheduled += u128::from(now - self.ledger.rate_since) * u128::from(self.rate);
+    pub(crate) fn pass_rate(&mut self, now: Instant) {
+        self.ledger.scheduled += self.scheduled_since(now);
         self.ledger.rate_since = now;
     }
 }

@@ -41,9 +41,9 @@ impl Stream {
     }
 
     /// A length with exponential distribution around `mean`, at least 1.
-    pub(crate) fn exponential(&mut self, mean: u64) -> u64 {
+    pub(crate) fn exponential(&mut self, mean: Duration) -> Duration {
         let uniform = (f64::from(self.draw()) + 0.5) / 4_294_967_296.0;
-        ((-libm::log(uniform) * mean as f64) as u64).max(1)
+        Duration(((-libm::log(uniform) * mean.0 as f64) as u64).max(1))
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
     fn exponential_has_its_mean() {
         let mut s = Stream::new(7, Owner::Generator, 0);
         let n = 100_000;
-        let sum: u64 = (0..n).map(|_| s.exponential(1_000_000)).sum();
+        let sum: u64 = (0..n).map(|_| s.exponential(Duration::from_us(1)).0).sum();
         let mean = sum as f64 / f64::from(n);
         // The standard error is 1/sqrt(100 000) = 0.3 %; five of them.
         assert!((mean / 1e6 - 1.0).abs() < 0.016, "{mean}");

@@ -1,9 +1,10 @@
 //! The end of a run: the check of conservation, and the [`Outcome`].
 
+use penstock_endpoint::TrafficClass;
 use penstock_schemes::Scheme;
 
 use crate::engine::State;
-use crate::frame::{Kind, NONE};
+use crate::frame::Kind;
 use crate::outcome::{Outcome, Totals};
 
 /// Frames in queues and on lines.
@@ -28,10 +29,10 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
 
     /// Counts the frames in queues and on lines.
     fn frames_inside(&self) -> Inside {
-        let (mut data, mut headers, mut signals, mut acks) = (vec![0; self.flows.len()], 0, 0, 0);
+        let (mut data, mut headers, mut signals, mut acks) = (vec![0; self.records.len()], 0, 0, 0);
         for (_, slot) in self.fabric.frames.iter() {
             match slot.kind() {
-                Kind::Data => data[slot.flow as usize] += 1,
+                Kind::Data => data[slot.flow.index()] += 1,
                 Kind::Header => headers += 1,
                 Kind::Signal => signals += 1,
                 Kind::Ack => acks += 1,
@@ -55,18 +56,19 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         let fabric = &self.fabric;
         let pauses_on_lines = fabric.pauses.on_lines();
         for (index, p) in fabric.ports.iter().enumerate() {
-            for (class, q) in p.queues.iter().enumerate() {
+            for (class, q) in (0..).map(TrafficClass).zip(&p.queues) {
                 let waiting = q.waiting.iter(&fabric.frames).count() as u64;
                 let counted = u64::from(q.frames());
                 assert!(
                     counted == waiting + u64::from(p.serves(class)),
-                    "queue {class} of port {index}: {} frames arrived, {} were dropped, {} departed, {waiting} wait",
+                    "queue {} of port {index}: {} frames arrived, {} were dropped, {} departed, {waiting} wait",
+                    class.0,
                     q.arrived,
                     q.dropped,
                     q.departed,
                 );
             }
-            let serving = (0..p.queues.len()).filter(|&class| p.serves(class)).count() as u64;
+            let serving = u64::from(p.in_service != TrafficClass::NONE);
             let pauses_on_line = pauses_on_lines.get(index).copied().unwrap_or(0);
             let pauses = self.check_pauses(index, pauses_on_line);
             let started = p.queues.iter().map(|q| q.departed).sum::<u64>() + serving + pauses;
@@ -79,12 +81,11 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             );
         }
         self.check_ingress();
-        for (index, f) in self.flows.iter().enumerate() {
-            let inside = inside.data[index];
+        for (index, (flow, f)) in self.sources.flows().iter().zip(&self.records).enumerate() {
+            let (sent, inside) = (flow.sent(), inside.data[index]);
             assert!(
-                f.sent + f.copies == f.delivered + f.dropped + f.lost + inside,
-                "flow {index}: {} frames sent, {} copies, {} delivered, {} dropped, {} lost on links, {inside} inside",
-                f.sent,
+                sent + f.copies == f.delivered + f.dropped + f.lost + inside,
+                "flow {index}: {sent} frames sent, {} copies, {} delivered, {} dropped, {} lost on links, {inside} inside",
                 f.copies,
                 f.delivered,
                 f.dropped,
@@ -127,11 +128,11 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         let counted = fabric.pauses.held();
         let mut held = vec![0; counted.len()];
         for p in &fabric.ports {
-            let serving = (p.in_service != NONE).then_some(p.in_service_frame);
+            let serving = (p.in_service != TrafficClass::NONE).then_some(p.in_service_frame);
             let waiting = p.queues.iter().flat_map(|q| q.waiting.iter(&fabric.frames));
             for frame in waiting.chain(serving) {
                 if let Some(counter) = fabric.pauses.holder(frame) {
-                    held[counter] += u64::from(fabric.frames.get(frame).octets);
+                    held[counter.index()] += u64::from(fabric.frames.get(frame).octets);
                 }
             }
         }

@@ -1,9 +1,9 @@
-//! The simulator's token bucket, given a rate as many clocks late as the hardware's sees it.
+//! The endpoint's token bucket, given a rate as many clocks late as the hardware's sees it.
 
 use std::collections::VecDeque;
 
-use penstock_schemes::{BitRate, Duration, Octets};
-use penstock_sim::pacer::TokenBucket;
+use penstock_endpoint::TokenBucket;
+use penstock_schemes::{BitRate, Duration, Instant, Octets};
 
 const CLOCK_PS: u64 = 8_000;
 /// Clocks from one refill to the next.
@@ -38,13 +38,13 @@ impl Default for Bucket {
 impl Bucket {
     /// Whether so many octets are in it in this clock, and what is.
     pub fn shows(&mut self, octets: u32) -> (bool, u64) {
-        let now = self.clock * CLOCK_PS;
+        let now = Instant(self.clock * CLOCK_PS);
         if self.coming.front().is_some_and(|(at, _)| *at == self.clock)
             && let Some((_, rate)) = self.coming.pop_front()
         {
             self.bucket.set_rate(now, BitRate(rate));
         }
-        (self.bucket.ready(now, octets) == now, self.bucket.octets())
+        (self.bucket.ready(now, octets) == now, self.bucket.octets().0)
     }
 
     /// The clock passes, in which this rate stands there and so many octets are taken.
@@ -55,7 +55,7 @@ impl Bucket {
         let (ready, _) = self.shows(take.unwrap_or(0));
         if let Some(octets) = take {
             assert!(ready, "a frame goes when the bucket has its length");
-            self.bucket.take(self.clock * CLOCK_PS, octets);
+            self.bucket.take(Instant(self.clock * CLOCK_PS), octets);
         }
         // The division takes one rate at a time.
         if self.clock >= self.free_at && rate != self.seen {

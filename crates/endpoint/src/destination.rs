@@ -1,0 +1,181 @@
+//! Destinations: where a flow's frames arrive and are acknowledged.
+//!
+//! Frames of a flow stay in order, so that a destination that sees a frame knows that all frames before it have arrived or
+//! are lost. Trimmed frames overtake others; a destination counts those one by one.
+
+use penstock_schemes::{Draw, FlowKey, Frame, HEADER, Instant, NotificationPoint, Octets, Out, Scheme};
+
+use crate::ids::DestinationId;
+use crate::timer::{Alarms, Timer};
+
+/// Whether destinations acknowledge frames of scheme `S`: its type of echo has values.
+#[must_use]
+pub const fn acknowledged<S: Scheme>() -> bool {
+    size_of::<Option<S::Echo>>() > 0
+}
+
+/// An acknowledgement, as it travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Acknowledgement<E> {
+    /// When the frame that it answers was released.
+    pub sent_at: Instant,
+    /// Octets of the flow that have arrived since its start.
+    pub arrived: Octets,
+    /// Octets of the flow that are known to be lost since its start, modulo 2^32.
+    pub lost: u32,
+    /// What the notification point wrote.
+    pub echo: E,
+}
+
+/// A destination of a flow: its notification point, its receipt of what has come, its acknowledgements.
+#[derive(Debug, Clone)]
+pub struct Destination<S: Scheme, D> {
+    np: S::Np,
+    draw: D,
+    flow: FlowKey,
+    /// Time of the earliest timer under way.
+    armed: Instant,
+    receipt: Receipt,
+    acknowledgement_octets: u16,
+}
+
+impl<S: Scheme, D: Draw> Destination<S, D> {
+    /// The destination of `flow` with the scheme's settings. Random words come from `draw`.
+    pub fn new(config: &S::Config, flow: FlowKey, draw: D) -> Self {
+        Self {
+            np: S::Np::new(config, flow),
+            draw,
+            flow,
+            armed: Instant::NEVER,
+            receipt: Receipt::default(),
+            acknowledgement_octets: HEADER + S::echo_octets(config),
+        }
+    }
+
+    /// The flow that ends here.
+    #[must_use]
+    pub fn flow(&self) -> FlowKey {
+        self.flow
+    }
+
+    /// Length of its acknowledgements, octets with FCS.
+    #[must_use]
+    pub fn acknowledgement_octets(&self) -> u16 {
+        self.acknowledgement_octets
+    }
+
+    /// A data frame has come, whole or cut down to its header.
+    #[inline(always)]
+    pub fn on_frame(&mut self, now: Instant, frame: Frame<'_, S::Tag>, out: &mut impl Out<S>) {
+        self.np.on_frame(now, frame, &mut self.draw, out);
+    }
+
+    /// The acknowledgement of the frame that [`on_frame`](Self::on_frame) was told of, which its source had sent with
+    /// `octets`; `None` if it is not acknowledged.
+    pub fn acknowledge(
+        &mut self,
+        now: Instant,
+        frame: Frame<'_, S::Tag>,
+        octets: u16,
+    ) -> Option<Acknowledgement<S::Echo>> {
+        self.receipt.take(frame.seq, octets, frame.trimmed);
+        let sent_at = frame.sent_at;
+        let echo = self.np.acknowledge(now, frame)?;
+        Some(Acknowledgement { sent_at, arrived: Octets(self.receipt.arrived), lost: self.receipt.lost(), echo })
+    }
+
+    /// A signal for the destination has come.
+    #[inline]
+    pub fn on_signal(&mut self, now: Instant, signal: S::Signal, out: &mut impl Out<S>) {
+        self.np.on_signal(now, self.flow, signal, &mut self.draw, out);
+    }
+
+    /// The timer of `own`, this destination, has expired; false if it is no longer the one that counts.
+    pub fn on_timeout(
+        &mut self,
+        now: Instant,
+        own: DestinationId,
+        alarms: &mut impl Alarms,
+        out: &mut impl Out<S>,
+    ) -> bool {
+        if self.armed != now {
+            return false;
+        }
+        self.armed = Instant::NEVER;
+        self.np.on_timeout(now, &mut self.draw, out);
+        self.arm(own, alarms);
+        true
+    }
+
+    /// Asks for the timer of `own`, this destination: to be called after each of the calls above.
+    #[inline(always)]
+    pub fn arm(&mut self, own: DestinationId, alarms: &mut impl Alarms) {
+        if let Some(at) = self.np.next_timeout()
+            && at < self.armed
+        {
+            self.armed = at;
+            alarms.wake(at, Timer::Destination(own));
+        }
+    }
+}
+
+/// What has come to a destination.
+#[derive(Debug, Clone, Copy, Default)]
+struct Receipt {
+    /// Octets of whole frames.
+    arrived: u64,
+    /// Octets of frames of which the header alone came.
+    trimmed: u64,
+    /// End of the last whole frame, in octets of the flow.
+    end: u64,
+    lost: u64,
+}
+
+impl Receipt {
+    /// A frame has come whose first octet is the `seq`-th of the flow and that was sent with `octets`.
+    fn take(&mut self, seq: Octets, octets: u16, trimmed: bool) {
+        let octets = u64::from(octets);
+        if trimmed {
+            self.trimmed += octets;
+        } else {
+            self.arrived += octets;
+            self.end = seq.0 + octets;
+        }
+        let missing = self.end.saturating_sub(self.arrived + self.trimmed);
+        self.lost = self.lost.max(self.trimmed + missing);
+    }
+
+    /// Octets that are known to be lost, as an acknowledgement carries them.
+    fn lost(&self) -> u32 {
+        self.lost as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames of 1000 octets: 0 and 2 come, 1 and 3 do not, 4 does.
+    #[test]
+    fn a_gap_is_a_loss() {
+        let mut receipt = Receipt::default();
+        let mut seen = Vec::new();
+        for frame in [0, 2, 4] {
+            receipt.take(Octets(frame * 1000), 1000, false);
+            seen.push((receipt.arrived, receipt.lost()));
+        }
+        assert_eq!(seen, [(1000, 0), (2000, 1000), (3000, 2000)]);
+    }
+
+    /// The header of frame 2 overtakes frame 1; frame 3 is lost.
+    #[test]
+    fn a_trimmed_frame_is_lost_once() {
+        let mut receipt = Receipt::default();
+        let mut seen = Vec::new();
+        for (frame, trimmed) in [(0, false), (2, true), (1, false), (4, false)] {
+            receipt.take(Octets(frame * 1000), 1000, trimmed);
+            seen.push((receipt.arrived, receipt.lost()));
+        }
+        assert_eq!(seen, [(1000, 0), (1000, 1000), (2000, 1000), (3000, 2000)]);
+    }
+}

@@ -1,0 +1,116 @@
+//! A network interface as a state machine without input or output.
+//!
+//! Nothing here owns a clock, a socket, a random generator or an event queue. Time is an argument, random words come
+//! through [`Draw`](penstock_schemes::Draw), data comes through a [`Supply`], frames go out with their times, signals and
+//! acknowledgements come back. A simulator drives it by events, a program on a host by a poll loop.
+//!
+//! ```text
+//!   Supply --> flow --> limiter: reaction point, pacer, window --> turn at the port --> frames with times
+//!                          ^                                                                |
+//!                          +------ signals, acknowledgements ------ Destination <-----------+
+//! ```
+//!
+//! - [`Nic`]: one port with everything that belongs to it, to be polled. Start here.
+//! - [`Sources`]: flows, limiters and turns of many ports, for drivers that have lines and timers of their own
+//! - [`Destination`]: where frames arrive: notification point, receipt, acknowledgements
+//! - [`Supply`]: where data comes from
+//! - [`Pacer`], [`TokenBucket`]: how a rate becomes times of release
+//! - [`Timer`], [`Alarms`], [`Timers`]: who is to be called when
+//!
+//! # Rules for drivers
+//!
+//! 1. `now` never decreases from one call to the next.
+//! 2. At one instant inputs come before polls, and timers in the order of [`Timer`].
+//! 3. The same calls, data and random words give the same frames; a clone goes on as the original does.
+//!
+//! # Example
+//!
+//! Two flows share a port of 10 Gb/s, driven by a poll loop. A frame of 1250 octets takes 1 us.
+//!
+//! ```
+//! use penstock_endpoint::{FlowSpec, Nic, Outgoing, Pacer, Supply, Taken, TrafficClass};
+//! use penstock_schemes::none::NoControl;
+//! use penstock_schemes::{BitRate, Draw, Duration, Instant};
+//!
+//! /// An application that has so many frames of 1250 octets to send.
+//! struct Frames(u32);
+//!
+//! impl Supply for Frames {
+//!     fn when(&mut self, now: Instant) -> Instant {
+//!         if self.0 > 0 { now } else { Instant::NEVER }
+//!     }
+//!     fn next_octets(&self) -> u16 {
+//!         1250
+//!     }
+//!     fn take(&mut self, _: Instant) -> Taken {
+//!         self.0 -= 1;
+//!         Taken { octets: 1250, last: self.0 == 0 }
+//!     }
+//! }
+//!
+//! /// No control draws no words.
+//! struct NoWords;
+//!
+//! impl Draw for NoWords {
+//!     fn draw(&mut self) -> u32 {
+//!         unreachable!("nothing is random here")
+//!     }
+//! }
+//!
+//! let us = |n| Instant::ZERO + Duration::from_us(n);
+//! let mut nic = Nic::<NoControl, Frames, NoWords>::new(BitRate::from_gbps(10), 0);
+//! let flows = [3, 2].map(|frames| {
+//!     let limiter = nic.add_uncontrolled(Pacer::Ideal, NoWords);
+//!     let spec = FlowSpec { class: TrafficClass(0), frame: 1250, destinations: 1 };
+//!     nic.add_flow(limiter, spec, Frames(frames))
+//! });
+//! for flow in flows {
+//!     nic.start(us(0), flow);
+//! }
+//! // A neighbour stops the class from 2.5 us to 10 us.
+//! let mut stops = vec![(us(10), false), (Instant(2_500_000), true)];
+//!
+//! let (mut now, mut sent) = (us(0), Vec::new());
+//! loop {
+//!     while let Some((_, stop)) = stops.pop_if(|&mut (at, _)| at == now) {
+//!         if stop { nic.pause(now, TrafficClass(0)) } else { nic.resume(now, TrafficClass(0)) }
+//!     }
+//!     while let Some(frame) = nic.poll_transmit(now) {
+//!         if let Outgoing::Data(data) = frame.frame {
+//!             sent.push((frame.at, data.flow));
+//!         }
+//!     }
+//!     // Sleep until the network interface or a neighbour has something to do.
+//!     let next = nic.next_timeout().into_iter().chain(stops.last().map(|&(at, _)| at)).min();
+//!     match next {
+//!         Some(at) => now = at,
+//!         None => break,
+//!     }
+//! }
+//! // They take turns. The third frame had begun when the stop came. At 3 us it is b's turn, in vain; so a is the next one.
+//! let [a, b] = flows;
+//! assert_eq!(sent, [(us(0), a), (us(1), b), (us(2), a), (us(10), a), (us(11), b)]);
+//! ```
+#![forbid(unsafe_code)]
+
+mod destination;
+mod flow;
+mod ids;
+mod in_flight;
+mod limiter;
+mod nic;
+mod pacer;
+mod sources;
+mod supply;
+mod timer;
+mod turns;
+
+pub use destination::{Acknowledgement, Destination, acknowledged};
+pub use flow::{Flow, FlowSpec};
+pub use ids::{DestinationId, FlowId, LimiterId, PortId, TrafficClass};
+pub use limiter::{Limiter, LimiterSpec};
+pub use nic::{Nic, Outgoing, Transmit};
+pub use pacer::{Pacer, TokenBucket};
+pub use sources::{Line, Permission, Sent, Sources, Watch};
+pub use supply::{Supply, Taken};
+pub use timer::{Alarms, Timer, Timers};

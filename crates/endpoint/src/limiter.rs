@@ -1,0 +1,252 @@
+//! Limiters: a reaction point, a pacer, a window, and the flows behind them.
+
+use penstock_schemes::{BitRate, Draw, Instant, Octets, Out, ReactionPoint, Release, Scheme};
+
+use crate::destination::acknowledged;
+use crate::flow::Flow;
+use crate::ids::{FlowId, LimiterId, PortId};
+use crate::pacer::{Pacer, PacerState};
+use crate::supply::Supply;
+use crate::timer::{Alarms, Timer};
+
+/// The window of a limiter without one.
+const UNLIMITED: Octets = Octets(u64::MAX);
+
+/// A limiter before it is at work.
+#[derive(Debug, Clone)]
+pub struct LimiterSpec<S: Scheme, D> {
+    /// The port that it feeds.
+    pub port: PortId,
+    /// Rate of that port's line.
+    pub line: BitRate,
+    /// How it turns a rate into times of release.
+    pub pacer: Pacer,
+    /// Its reaction point; `None` for traffic that nothing controls.
+    pub reaction_point: Option<S::Rp>,
+    /// Octets by which tags lengthen its frames.
+    pub tag_octets: u16,
+    /// Random words for its reaction point.
+    pub draw: D,
+}
+
+/// Rate, window and timer of the reaction point have been compared with what is in force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Answers {
+    /// Something differs.
+    pub(crate) changed: bool,
+}
+
+/// A limiter at work.
+#[derive(Debug, Clone)]
+pub struct Limiter<S: Scheme, D> {
+    pub(crate) rp: Option<S::Rp>,
+    pub(crate) draw: D,
+    pub(crate) port: PortId,
+    /// Whether other limiters send over the same port by turns.
+    pub(crate) shares_port: bool,
+    pacer: PacerState,
+    /// The allowed rate.
+    rate: BitRate,
+    /// The congestion window; [`UNLIMITED`] without one.
+    window: Octets,
+    /// Octets in flight of all its flows, where the scheme has acknowledgements.
+    pub(crate) in_flight: Octets,
+    pub(crate) tag: u16,
+    limiting: bool,
+    flows: Vec<FlowId>,
+    /// The flow whose turn it is, and its place among `flows`.
+    in_turn: FlowId,
+    turn: usize,
+    /// Time of the release that counts; timers for others are out of date.
+    pub(crate) wake: Instant,
+    /// In turn for its port.
+    pub(crate) waiting: bool,
+    /// Time of the earliest timer of the reaction point under way.
+    armed: Instant,
+}
+
+impl<S: Scheme, D: Draw> Limiter<S, D> {
+    pub(crate) fn new(spec: LimiterSpec<S, D>) -> Self {
+        let rp = spec.reaction_point;
+        let rate = rp.as_ref().map_or(spec.line, |rp| rp.allowance().rate);
+        Self {
+            limiting: rp.as_ref().is_some_and(ReactionPoint::limiting),
+            window: rp.as_ref().map_or(UNLIMITED, window),
+            in_flight: Octets(0),
+            tag: spec.tag_octets,
+            rp,
+            draw: spec.draw,
+            port: spec.port,
+            shares_port: false,
+            pacer: PacerState::new(spec.pacer, rate),
+            rate,
+            flows: Vec::new(),
+            in_turn: FlowId::NONE,
+            turn: 0,
+            wake: Instant::NEVER,
+            waiting: false,
+            armed: Instant::NEVER,
+        }
+    }
+
+    /// Its reaction point, if it has one.
+    #[must_use]
+    pub fn reaction_point(&self) -> Option<&S::Rp> {
+        self.rp.as_ref()
+    }
+
+    /// The port that it feeds.
+    #[must_use]
+    #[inline(always)]
+    pub fn port(&self) -> PortId {
+        self.port
+    }
+
+    /// The rate that is in force.
+    #[must_use]
+    #[inline(always)]
+    pub fn rate(&self) -> BitRate {
+        self.rate
+    }
+
+    /// Whether a rate limiter is installed: see [`ReactionPoint::limiting`].
+    #[must_use]
+    pub fn limiting(&self) -> bool {
+        self.limiting
+    }
+
+    /// The flows behind it.
+    #[must_use]
+    #[inline(always)]
+    pub fn flows(&self) -> &[FlowId] {
+        &self.flows
+    }
+
+    /// The flow whose frame goes next.
+    #[must_use]
+    #[inline(always)]
+    pub fn flow_in_turn(&self) -> FlowId {
+        self.in_turn
+    }
+
+    /// Whether it has one flow alone.
+    #[inline(always)]
+    pub(crate) fn alone(&self) -> bool {
+        self.flows.len() == 1
+    }
+
+    pub(crate) fn add_flow(&mut self, flow: FlowId) {
+        self.flows.push(flow);
+        self.in_turn = self.flows[self.turn];
+    }
+
+    /// When the next frame may go as far as traffic, regulators, pacer and window are concerned; its flow is the one in turn.
+    pub(crate) fn next_release<X: Supply>(&mut self, now: Instant, flows: &mut [Flow<X>], overhead: u32) -> Instant {
+        let earliest = if self.flows.len() > 1 { self.select(now, flows) } else { Instant::ZERO };
+        match flows.get_mut(self.in_turn.index()) {
+            Some(flow) => self.next_release_of(flow, now, overhead).max(earliest),
+            None => Instant::NEVER,
+        }
+    }
+
+    /// The same for a frame of `flow`.
+    #[inline(always)]
+    pub(crate) fn next_release_of<X: Supply>(&mut self, flow: &mut Flow<X>, now: Instant, overhead: u32) -> Instant {
+        let available = flow.when(now);
+        if available == Instant::NEVER || (acknowledged::<S>() && !self.window_allows(flow)) {
+            return Instant::NEVER;
+        }
+        self.pacer.ready(now, flow.longest(overhead)).max(available)
+    }
+
+    /// Whether the window has room for the next frame of `flow`. One frame is let go in any case.
+    fn window_allows<X: Supply>(&self, flow: &Flow<X>) -> bool {
+        let next = u64::from(flow.next_octets());
+        self.in_flight.0 == 0 || self.in_flight.0.saturating_add(next) <= self.window.0
+    }
+
+    /// Gives the turn to the first flow that has a frame now and whose own regulator lets it go, or else to the one that is
+    /// so far first; returns that time.
+    fn select<X: Supply>(&mut self, now: Instant, flows: &mut [Flow<X>]) -> Instant {
+        let n = self.flows.len();
+        let (mut best, mut at) = (self.turn, Instant::NEVER);
+        for i in 0..n {
+            let place = if self.turn + i < n { self.turn + i } else { self.turn + i - n };
+            let flow = self.flows[place];
+            let admitted = self.rp.as_ref().map_or(now, |rp| rp.admits(now, flow.key()));
+            let available = flows[flow.index()].when(now).max(admitted);
+            if available < at {
+                (best, at) = (place, available);
+                if at <= now {
+                    break;
+                }
+            }
+        }
+        self.turn = best;
+        self.in_turn = self.flows[best];
+        at
+    }
+
+    /// A frame of `octets` (with overhead) goes at `now`; the next turn is the next flow's.
+    #[inline(always)]
+    pub(crate) fn spend(&mut self, now: Instant, octets: u32) {
+        self.pacer.spend(now, octets, self.rate);
+        if !self.alone() {
+            self.turn += 1;
+            if self.turn >= self.flows.len() {
+                self.turn = 0;
+            }
+            self.in_turn = self.flows[self.turn];
+        }
+    }
+
+    /// The tag of a frame that goes.
+    #[inline(always)]
+    pub(crate) fn tag(&mut self, now: Instant, frame: Release, out: &mut impl Out<S>) -> S::Tag {
+        match &mut self.rp {
+            Some(rp) => rp.on_send(now, frame, &mut self.draw, out),
+            None => S::Tag::default(),
+        }
+    }
+
+    /// Asks for the timer of `own`'s reaction point, and compares its answers with what is in force.
+    #[inline(always)]
+    pub(crate) fn answers(&mut self, own: LimiterId, alarms: &mut impl Alarms) -> Answers {
+        let Some(rp) = &self.rp else { return Answers { changed: false } };
+        if let Some(at) = rp.next_timeout()
+            && at < self.armed
+        {
+            self.armed = at;
+            alarms.wake(at, Timer::ReactionPoint(own));
+        }
+        let allowance = rp.allowance();
+        let changed = allowance.rate != self.rate || window(rp) != self.window || rp.limiting() != self.limiting;
+        Answers { changed }
+    }
+
+    /// Gives effect to the reaction point's answers.
+    pub(crate) fn take_over(&mut self, now: Instant) {
+        let Some(rp) = &self.rp else { return };
+        let rate = rp.allowance().rate;
+        (self.window, self.limiting) = (window(rp), rp.limiting());
+        if rate != self.rate {
+            self.pacer.change(now, self.rate, rate);
+            self.rate = rate;
+        }
+    }
+
+    /// Whether the timer of the reaction point that has expired is the one that counts.
+    pub(crate) fn expire(&mut self, now: Instant) -> bool {
+        let due = self.armed == now;
+        if due {
+            self.armed = Instant::NEVER;
+        }
+        due
+    }
+}
+
+/// The window that a reaction point states.
+#[inline(always)]
+fn window<S: Scheme>(rp: &impl ReactionPoint<S>) -> Octets {
+    rp.allowance().window.unwrap_or(UNLIMITED)
+}

@@ -1,0 +1,419 @@
+//! The sending half of an endpoint: flows, the limiters that let them go, and the turns of the limiters at their ports.
+//!
+//! Frames of one flow go this way:
+//!
+//! ```text
+//!   Supply --> regulator, window, pacer of its limiter --> turn at the port --> Sent
+//!                ^ rate, window
+//!              reaction point <-- signals, acknowledgements, silence, timers
+//! ```
+//!
+//! Whoever drives it owns the lines and the timers. It calls [`Sources::may_send`] when a limiter is due, [`Sources::send`] if
+//! the answer is yes, and [`Sources::after_send`] when the frame is on its way.
+
+use penstock_schemes::{Ack, Draw, Instant, Octets, Out, ReactionPoint, Release, Scheme};
+
+use crate::destination::{Acknowledgement, acknowledged};
+use crate::flow::{Flow, FlowSpec};
+use crate::ids::{FlowId, LimiterId, PortId, TrafficClass};
+use crate::limiter::{Limiter, LimiterSpec};
+use crate::supply::Supply;
+use crate::timer::{Alarms, Timer};
+use crate::turns::Turns;
+
+/// Sees rates and limiters change, for statistics.
+pub trait Watch<S: Scheme, D> {
+    /// The allowed rate of `limiter` and its flows changes; it still has the old one.
+    fn rate_changes<X: Supply>(&mut self, _limiter: &Limiter<S, D>, _flows: &[Flow<X>]) {}
+
+    /// A rate limiter is installed at `limiter`, or is no longer.
+    fn limiting_changes(&mut self, _limiter: LimiterId, _limiting: bool) {}
+}
+
+/// The line of a port without queue, as a limiter finds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    /// A frame could start at once.
+    Free,
+    /// Something is in transmission, or waits for it.
+    Busy,
+    /// Priority flow control has stopped the class of the limiter's flow.
+    Stopped,
+}
+
+/// Whether a limiter may send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permission {
+    /// It may send one frame now.
+    Send,
+    /// It waits for its turn: the driver sees to it that turns go on when the line is free ([`Sources::arm_turn`]).
+    Wait,
+    /// It waits for the end of the stop ([`Sources::unpark`]).
+    Parked,
+}
+
+/// A frame that goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Sent<T> {
+    /// Whose frame it is.
+    pub flow: FlowId,
+    /// Its class.
+    pub class: TrafficClass,
+    /// Length, place in the flow, whether it is the last.
+    pub release: Release,
+    /// What it carries for the scheme.
+    pub tag: T,
+    /// Whether the limiter's next release is still open.
+    pub open: bool,
+}
+
+/// The flows and limiters of one port or of many. Limiters of different ports have nothing to do with one another, so that the
+/// hosts of a whole network may lie in one of these lists.
+#[derive(Debug, Clone)]
+pub struct Sources<S: Scheme, X, D> {
+    flows: Vec<Flow<X>>,
+    limiters: Vec<Limiter<S, D>>,
+    turns: Vec<Turns>,
+    /// Octets that every frame occupies on the line beyond its own length.
+    overhead: u32,
+}
+
+impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
+    /// The sources at `ports` ports. `overhead` are the octets that every frame occupies on a line beyond its own length.
+    #[must_use]
+    pub fn new(ports: usize, overhead: u16) -> Self {
+        Self {
+            flows: Vec::new(),
+            limiters: Vec::new(),
+            turns: vec![Turns::new(); ports],
+            overhead: u32::from(overhead),
+        }
+    }
+
+    /// Adds a limiter. `by_turns` says that its port has no queue, so that it shares the line with other limiters by turns.
+    ///
+    /// # Panics
+    /// If there is no such port.
+    pub fn add_limiter(&mut self, spec: LimiterSpec<S, D>, by_turns: bool) -> LimiterId {
+        let id = LimiterId(self.limiters.len() as u32);
+        let port = spec.port.index();
+        self.limiters.push(Limiter::new(spec));
+        if by_turns && let Some(first) = self.turns[port].add(id) {
+            for limiter in [first, id] {
+                self.limiters[limiter.index()].shares_port = true;
+            }
+        }
+        id
+    }
+
+    /// Adds a flow behind `limiter`. All flows of a limiter have one class.
+    ///
+    /// # Panics
+    /// If there is no such limiter.
+    pub fn add_flow(&mut self, limiter: LimiterId, spec: FlowSpec, supply: X) -> FlowId {
+        let id = FlowId(self.flows.len() as u32);
+        let behind = &mut self.limiters[limiter.index()];
+        self.flows.push(Flow::new(spec, limiter, behind.tag, acknowledged::<S>(), supply));
+        behind.add_flow(id);
+        id
+    }
+
+    /// A flow.
+    #[inline(always)]
+    pub fn flow(&self, flow: FlowId) -> &Flow<X> {
+        &self.flows[flow.index()]
+    }
+
+    /// A flow, whose data may be changed.
+    #[inline(always)]
+    pub fn flow_mut(&mut self, flow: FlowId) -> &mut Flow<X> {
+        &mut self.flows[flow.index()]
+    }
+
+    /// All flows, in the order in which they were added.
+    #[must_use]
+    pub fn flows(&self) -> &[Flow<X>] {
+        &self.flows
+    }
+
+    /// The same, whose data may be changed.
+    pub fn flows_mut(&mut self) -> &mut [Flow<X>] {
+        &mut self.flows
+    }
+
+    /// A limiter.
+    #[inline(always)]
+    pub fn limiter(&self, limiter: LimiterId) -> &Limiter<S, D> {
+        &self.limiters[limiter.index()]
+    }
+
+    /// All limiters, in the order in which they were added.
+    #[must_use]
+    pub fn limiters(&self) -> &[Limiter<S, D>] {
+        &self.limiters
+    }
+
+    /// The class of the frame that `limiter` sends next.
+    #[inline(always)]
+    pub fn class_in_turn(&self, limiter: LimiterId) -> TrafficClass {
+        self.flows[self.limiters[limiter.index()].flow_in_turn().index()].class
+    }
+
+    /// `flow` starts.
+    pub fn start(&mut self, now: Instant, flow: FlowId, driver: &mut (impl Alarms + Out<S> + Watch<S, D>)) {
+        let state = &mut self.flows[flow.index()];
+        state.start();
+        let id = state.limiter;
+        let limiter = &mut self.limiters[id.index()];
+        if let Some(rp) = &mut limiter.rp {
+            rp.on_start(now, flow.key(), &mut limiter.draw, driver);
+        }
+        self.heed(now, id, driver);
+        self.wake(now, id, driver);
+    }
+
+    /// `flow` is stopped: it sends no more.
+    pub fn stop(&mut self, now: Instant, flow: FlowId, driver: &mut (impl Alarms + Out<S> + Watch<S, D>)) {
+        let state = &mut self.flows[flow.index()];
+        state.end();
+        let id = state.limiter;
+        if let Some(rp) = &mut self.limiters[id.index()].rp {
+            rp.on_stop(now, flow.key());
+        }
+        self.heed(now, id, driver);
+        self.wake(now, id, driver);
+    }
+
+    /// A signal for the source of `flow` has come; false where no reaction point is there to hear it.
+    #[inline(always)]
+    pub fn on_signal(
+        &mut self,
+        now: Instant,
+        flow: FlowId,
+        signal: S::Signal,
+        driver: &mut (impl Alarms + Out<S> + Watch<S, D>),
+    ) -> bool {
+        let id = self.flows[flow.index()].limiter;
+        let limiter = &mut self.limiters[id.index()];
+        let Some(rp) = &mut limiter.rp else { return false };
+        rp.on_signal(now, flow.key(), signal, &mut limiter.draw, driver);
+        self.heed(now, id, driver);
+        true
+    }
+
+    /// An acknowledgement of the `destination`-th destination of `flow` has come.
+    pub fn on_ack(
+        &mut self,
+        now: Instant,
+        flow: FlowId,
+        destination: usize,
+        ack: Acknowledgement<S::Echo>,
+        driver: &mut (impl Alarms + Out<S> + Watch<S, D>),
+    ) {
+        let state = &mut self.flows[flow.index()];
+        state.known[destination].learn(ack.arrived, ack.lost);
+        let rtt = now.since(ack.sent_at);
+        let settled = state.in_flight.acknowledge(now, rtt, &state.known);
+        state.watch(flow, driver);
+        let id = state.limiter;
+        let limiter = &mut self.limiters[id.index()];
+        let Some(rp) = &mut limiter.rp else { return };
+        limiter.in_flight.0 -= settled.acked.0 + settled.lost.0;
+        let ack = Ack { acked: settled.acked, lost: settled.lost, rtt, echo: ack.echo };
+        rp.on_ack(now, flow.key(), &ack, &mut limiter.draw, driver);
+        self.heed(now, id, driver);
+        self.wake(now, id, driver);
+    }
+
+    /// The timer of a flow's silence has expired.
+    pub fn on_silence(&mut self, now: Instant, flow: FlowId, driver: &mut (impl Alarms + Out<S> + Watch<S, D>)) {
+        let state = &mut self.flows[flow.index()];
+        if state.in_flight.armed <= now {
+            state.in_flight.armed = Instant::NEVER;
+        }
+        if state.in_flight.deadline <= now {
+            let lost = state.in_flight.give_up();
+            let id = state.limiter;
+            let limiter = &mut self.limiters[id.index()];
+            limiter.in_flight.0 -= lost.0;
+            if let Some(rp) = &mut limiter.rp {
+                rp.on_silence(now, flow.key(), lost);
+                self.heed(now, id, driver);
+                self.wake(now, id, driver);
+            }
+        }
+        self.flows[flow.index()].watch(flow, driver);
+    }
+
+    /// The timer of a reaction point has expired.
+    pub fn on_rp_timeout(
+        &mut self,
+        now: Instant,
+        limiter: LimiterId,
+        driver: &mut (impl Alarms + Out<S> + Watch<S, D>),
+    ) {
+        let state = &mut self.limiters[limiter.index()];
+        if state.expire(now)
+            && let Some(rp) = &mut state.rp
+        {
+            rp.on_timeout(now, &mut state.draw, driver);
+            self.heed(now, limiter, driver);
+        }
+    }
+
+    /// After any call of a reaction point: asks for its timer, and gives effect to its answers.
+    #[inline(always)]
+    fn heed(&mut self, now: Instant, limiter: LimiterId, driver: &mut (impl Alarms + Watch<S, D>)) {
+        let state = &mut self.limiters[limiter.index()];
+        let changed = state.answers(limiter, driver).changed;
+        // Where several flows share the point, their own regulators may have changed although the allowance has not.
+        let several = state.flows().len() > 1;
+        if changed {
+            self.take_over(now, limiter, driver);
+        }
+        if changed || several {
+            self.wake(now, limiter, driver);
+        }
+    }
+
+    /// Gives effect to a reaction point's answers.
+    fn take_over(&mut self, now: Instant, limiter: LimiterId, driver: &mut impl Watch<S, D>) {
+        let state = &mut self.limiters[limiter.index()];
+        let Some(rp) = &state.rp else { return };
+        let limiting = rp.limiting();
+        if limiting != state.limiting() {
+            driver.limiting_changes(limiter, limiting);
+        }
+        if rp.allowance().rate != state.rate() {
+            driver.rate_changes(state, &self.flows);
+        }
+        state.take_over(now);
+    }
+
+    /// Sees to it that `limiter` is called when its next frame may go; returns that time. To be called when its flows have new
+    /// data; all else that changes the time is known here.
+    #[inline(always)]
+    pub fn wake(&mut self, now: Instant, limiter: LimiterId, alarms: &mut impl Alarms) -> Instant {
+        let state = &mut self.limiters[limiter.index()];
+        if state.waiting {
+            return Instant::NEVER;
+        }
+        let wake = state.next_release(now, &mut self.flows, self.overhead);
+        if wake != state.wake {
+            state.wake = wake;
+            if wake != Instant::NEVER {
+                alarms.wake(wake, Timer::Release(limiter));
+            }
+        }
+        wake
+    }
+
+    /// Whether the release for which `limiter` was called is the one that counts.
+    #[inline(always)]
+    pub fn due(&mut self, now: Instant, limiter: LimiterId) -> bool {
+        let state = &mut self.limiters[limiter.index()];
+        let due = state.wake == now;
+        if due {
+            state.wake = Instant::NEVER;
+        }
+        due
+    }
+
+    /// Asks for the line of a port without queue, for a limiter that is [`due`](Self::due) or whose turn it is (`in_turn`). If
+    /// the line is not free, or if other limiters share it and it is not this one's turn, it waits.
+    #[inline(always)]
+    pub fn may_send(&mut self, now: Instant, limiter: LimiterId, line: Line, in_turn: bool) -> Permission {
+        let state = &mut self.limiters[limiter.index()];
+        // Whoever shares a line waits for the others that may send at the same instant: the turn decides among them.
+        match line {
+            Line::Free if in_turn || !state.shares_port => Permission::Send,
+            Line::Free | Line::Busy => {
+                state.waiting = true;
+                self.turns[state.port.index()].wait(now, limiter);
+                Permission::Wait
+            }
+            Line::Stopped => {
+                state.waiting = true;
+                self.turns[state.port.index()].park(limiter);
+                Permission::Parked
+            }
+        }
+    }
+
+    /// Takes the frame that `limiter` may send now.
+    #[inline(always)]
+    pub fn send(&mut self, now: Instant, limiter: LimiterId, driver: &mut (impl Alarms + Out<S>)) -> Sent<S::Tag> {
+        let overhead = self.overhead;
+        let state = &mut self.limiters[limiter.index()];
+        let id = state.flow_in_turn();
+        let flow = &mut self.flows[id.index()];
+        let release = flow.take(now, id, overhead);
+        state.spend(now, u32::from(release.octets) + overhead);
+        let tag = state.tag(now, release, driver);
+        if acknowledged::<S>() && state.rp.is_some() {
+            state.in_flight.0 += u64::from(release.octets);
+            flow.in_flight.send(now, release.octets.into());
+            flow.watch(id, driver);
+        }
+        let class = flow.class;
+        let open = state.answers(limiter, driver).changed || !state.alone();
+        if !open {
+            let wake = state.next_release_of(flow, now, overhead);
+            state.wake = wake;
+            if wake != Instant::NEVER {
+                driver.wake(wake, Timer::Release(limiter));
+            }
+        }
+        Sent { flow: id, class, release, tag, open }
+    }
+
+    /// The frame is on its way. To be called where its [`open`](Sent::open) says so.
+    pub fn after_send(&mut self, now: Instant, limiter: LimiterId, driver: &mut (impl Alarms + Watch<S, D>)) {
+        self.take_over(now, limiter, driver);
+        self.wake(now, limiter, driver);
+    }
+
+    /// Sees to it that turns at `port` go on at `at`, when its line is free, if any limiter waits for it.
+    pub fn arm_turn(&mut self, port: PortId, at: Instant, alarms: &mut impl Alarms) {
+        if self.turns[port.index()].any_wait() {
+            self.turns[port.index()].arm(at, port, alarms);
+        }
+    }
+
+    /// Whether the turn for which `port` was called is the one that counts.
+    pub fn turn_due(&mut self, now: Instant, port: PortId) -> bool {
+        self.turns[port.index()].expire(now)
+    }
+
+    /// The line of `port` is free: the limiter that may send now in its turn, if there is one. Those whose allowance has changed
+    /// while they waited may be passed over.
+    pub fn next_turn(&mut self, now: Instant, port: PortId, alarms: &mut impl Alarms) -> Option<LimiterId> {
+        loop {
+            let limiter = self.turns[port.index()].next()?;
+            self.limiters[limiter.index()].waiting = false;
+            if self.wake(now, limiter, alarms) == now {
+                self.limiters[limiter.index()].wake = Instant::NEVER;
+                return Some(limiter);
+            }
+        }
+    }
+
+    /// Priority flow control no longer stops `class` at `port`: its limiters wait for the line.
+    pub fn unpark(&mut self, now: Instant, port: PortId, class: TrafficClass) {
+        let (limiters, flows) = (&self.limiters, &self.flows);
+        let own = |limiter: LimiterId| flows[limiters[limiter.index()].flow_in_turn().index()].class;
+        self.turns[port.index()].unpark(now, |limiter| own(limiter) == class);
+    }
+
+    /// Octets of `flow` in flight, where the scheme has acknowledgements.
+    #[must_use]
+    pub fn octets_in_flight(&self, flow: FlowId) -> Octets {
+        self.flows[flow.index()].in_flight.octets()
+    }
+
+    /// Octets that every frame occupies on the line beyond its own length.
+    #[must_use]
+    pub fn overhead(&self) -> u32 {
+        self.overhead
+    }
+}

@@ -1,0 +1,78 @@
+//! Timers: who is to be called at which time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use penstock_schemes::Instant;
+
+use crate::ids::{DestinationId, FlowId, LimiterId, PortId};
+
+/// Whom a timer is for. Of timers that expire at one instant, the first of this list goes first, and of one kind the first in
+/// its list.
+///
+/// A timer is never taken back. If it turns out to be no longer needed, nothing happens when it expires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timer {
+    /// This limiter may release a frame.
+    Release(LimiterId),
+    /// The line of this port is free for the next limiter in turn.
+    Turn(PortId),
+    /// The notification point of this destination.
+    Destination(DestinationId),
+    /// The reaction point of this limiter.
+    ReactionPoint(LimiterId),
+    /// No acknowledgement of this flow may have come for too long.
+    Silence(FlowId),
+}
+
+/// Keeps timers: an event queue of a simulation, a list.
+pub trait Alarms {
+    /// Asks for a call at `at`, which is not before the present.
+    fn wake(&mut self, at: Instant, timer: Timer);
+}
+
+/// A list of timers, for drivers that have none.
+#[derive(Debug, Clone, Default)]
+pub struct Timers(BinaryHeap<Reverse<(Instant, Timer)>>);
+
+impl Timers {
+    /// When the first timer expires.
+    #[must_use]
+    pub fn next(&self) -> Option<Instant> {
+        self.0.peek().map(|&Reverse((at, _))| at)
+    }
+
+    /// Takes the first timer, if it expires before `limit`.
+    pub fn expire(&mut self, limit: Instant) -> Option<(Instant, Timer)> {
+        if self.next()? >= limit {
+            return None;
+        }
+        self.0.pop().map(|Reverse(first)| first)
+    }
+}
+
+impl Alarms for Timers {
+    fn wake(&mut self, at: Instant, timer: Timer) {
+        self.0.push(Reverse((at, timer)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_of_one_instant_expire_in_the_order_of_their_kinds() {
+        let (early, late) = (Instant(10), Instant(20));
+        let mut timers = Timers::default();
+        let silence = Timer::Silence(FlowId(0));
+        let (second, first) = (Timer::Release(LimiterId(2)), Timer::Release(LimiterId(1)));
+        for (at, timer) in [(late, first), (late, silence), (late, second), (early, silence)] {
+            timers.wake(at, timer);
+        }
+        assert_eq!(timers.next(), Some(early));
+        assert_eq!(timers.expire(early), None, "the limit itself is left");
+        let taken: Vec<_> = std::iter::from_fn(|| timers.expire(Instant::NEVER)).collect();
+        assert_eq!(taken, [(early, silence), (late, first), (late, second), (late, silence)]);
+    }
+}

@@ -1,0 +1,138 @@
+//! A port without queue, whose limiters take turns: each waits until the line is free.
+
+use std::collections::VecDeque;
+
+use penstock_schemes::Instant;
+
+use crate::ids::{LimiterId, PortId};
+use crate::timer::{Alarms, Timer};
+
+/// A limiter that waits for its port's line.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    since: Instant,
+    limiter: LimiterId,
+}
+
+/// The turns of one port.
+#[derive(Debug, Clone)]
+pub(crate) struct Turns {
+    /// The limiters that wait for the line, in the order in which they began to.
+    waiting: VecDeque<Waiting>,
+    /// The limiters whose class priority flow control has stopped.
+    parked: VecDeque<LimiterId>,
+    /// The limiter that had the line last.
+    last: LimiterId,
+    /// How many limiters the port has, and the first of them.
+    limiters: usize,
+    first: LimiterId,
+    /// Time of the turn's timer that counts.
+    armed: Instant,
+}
+
+impl Turns {
+    pub(crate) fn new() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            parked: VecDeque::new(),
+            last: LimiterId::NONE,
+            limiters: 0,
+            first: LimiterId::NONE,
+            armed: Instant::NEVER,
+        }
+    }
+
+    /// Adds a limiter, with room for it to wait. If it is not the only one, the first one.
+    pub(crate) fn add(&mut self, limiter: LimiterId) -> Option<LimiterId> {
+        self.limiters += 1;
+        self.waiting.reserve(self.limiters);
+        self.parked.reserve(self.limiters);
+        if self.limiters == 1 {
+            self.first = limiter;
+        }
+        (self.limiters > 1).then_some(self.first)
+    }
+
+    pub(crate) fn any_wait(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn wait(&mut self, since: Instant, limiter: LimiterId) {
+        self.waiting.push_back(Waiting { since, limiter });
+    }
+
+    pub(crate) fn park(&mut self, limiter: LimiterId) {
+        self.parked.push_back(limiter);
+    }
+
+    /// From `now` on, the parked limiters that `wanted` picks wait for the line as others do.
+    pub(crate) fn unpark(&mut self, now: Instant, wanted: impl Fn(LimiterId) -> bool) {
+        for _ in 0..self.parked.len() {
+            let Some(limiter) = self.parked.pop_front() else { return };
+            if wanted(limiter) { self.wait(now, limiter) } else { self.park(limiter) }
+        }
+    }
+
+    /// The limiter whose turn it is: the one that has waited longest, and of several that began to wait at the same instant the
+    /// next one round.
+    pub(crate) fn next(&mut self) -> Option<LimiterId> {
+        let since = self.waiting.front()?.since;
+        let ties = self.waiting.iter().take_while(|w| w.since == since).enumerate();
+        let (place, _) = ties.min_by_key(|(_, w)| w.limiter.0.wrapping_sub(self.last.0.wrapping_add(1)))?;
+        self.last = self.waiting.remove(place)?.limiter;
+        Some(self.last)
+    }
+
+    /// Sees to it that turns go on at `at`, when the line of `own`, this port, is free.
+    pub(crate) fn arm(&mut self, at: Instant, own: PortId, alarms: &mut impl Alarms) {
+        if self.armed != at {
+            self.armed = at;
+            alarms.wake(at, Timer::Turn(own));
+        }
+    }
+
+    /// Whether the timer that has expired is the one that counts.
+    pub(crate) fn expire(&mut self, now: Instant) -> bool {
+        let due = self.armed == now;
+        if due {
+            self.armed = Instant::NEVER;
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(turns: &mut Turns) -> Vec<u32> {
+        std::iter::from_fn(|| turns.next()).map(|limiter| limiter.0).collect()
+    }
+
+    #[test]
+    fn limiters_of_one_instant_go_round_after_the_last_one() {
+        let mut turns = Turns::new();
+        for (since, limiter) in [(5, 2), (5, 0), (5, 1), (6, 3), (6, 0)] {
+            turns.wait(Instant(since), LimiterId(limiter));
+        }
+        // Nobody had the line before: 0 first. Of the later two, 3 comes after 2, and 0 after 3.
+        assert_eq!(order(&mut turns), [0, 1, 2, 3, 0]);
+        turns.wait(Instant(7), LimiterId(0));
+        turns.wait(Instant(7), LimiterId(4));
+        assert_eq!(order(&mut turns), [4, 0], "0 had the line last");
+    }
+
+    #[test]
+    fn parked_limiters_wait_from_the_end_of_the_stop() {
+        let mut turns = Turns::new();
+        for limiter in [3, 1, 2] {
+            turns.park(LimiterId(limiter));
+        }
+        turns.wait(Instant(4), LimiterId(9));
+        turns.unpark(Instant(5), |limiter| limiter != LimiterId(1));
+        assert_eq!(order(&mut turns), [9, 2, 3], "2 and 3 wait since 5; after 9 comes the least");
+        turns.unpark(Instant(6), |_| true);
+        assert_eq!(order(&mut turns), [1]);
+    }
+}

@@ -1,0 +1,297 @@
+//! Generators: they make the data of flows.
+
+use penstock_endpoint::{Supply, Taken};
+use penstock_schemes::{BitRate, Duration, Instant};
+
+use crate::network::{Excess, Flow, FlowId, HopId, Traffic};
+use crate::random::{Owner, Stream};
+
+/// Frames of a flow without size that are still to be made.
+const ENDLESS: u64 = u64::MAX;
+
+/// Frames that a generator makes at a time: fewer than take a millisecond.
+const AT_ONCE: u64 = 4096;
+
+/// Makes the frames of one flow. It is advanced lazily: whoever asks at time t first learns of all frames up to t.
+#[derive(Debug, Clone)]
+pub(crate) struct Generator {
+    traffic: Traffic,
+    /// Frames are made when they are taken: greedy traffic, and traffic that waits (`Excess::Hold`).
+    on_demand: bool,
+    /// Frames that may wait at the source otherwise.
+    room: u64,
+    pub(crate) backlog: u64,
+    pub(crate) offered: u64,
+    /// Frames still to be made; [`ENDLESS`] for a flow without size.
+    left: u64,
+    frame: u16,
+    last_octets: u16,
+    stop: Instant,
+    /// When the next frame is made; for greedy traffic the flow's start.
+    next: Instant,
+    /// Even distance of frames, and its remainder in 1/rate picoseconds.
+    gap: (Duration, u64),
+    remainder: u64,
+    rate: BitRate,
+    /// End of the present turn of sending, for on-off traffic.
+    on_until: Instant,
+    stream: Stream,
+}
+
+impl Generator {
+    pub(crate) fn new(flow: &Flow, overhead: u16, seed: u64, id: FlowId) -> Self {
+        let rate = match flow.traffic {
+            Traffic::Constant(rate) | Traffic::Poisson(rate) | Traffic::OnOff { rate, .. } => rate,
+            Traffic::Greedy => BitRate(1),
+        };
+        let (gap, remainder) = rate.serialisation(u64::from(flow.frame) + u64::from(overhead));
+        let (left, last_octets) = match flow.size {
+            None => (ENDLESS, flow.frame),
+            Some(size) => {
+                let frames = size.0.div_ceil(u64::from(flow.frame)).max(1);
+                let rest = size.0 - (frames - 1) * u64::from(flow.frame);
+                (frames, (rest as u16).max(64).min(flow.frame))
+            }
+        };
+        let room = match flow.excess {
+            Excess::Hold | Excess::Discard => 1,
+            Excess::Queue(size) => (size.0 / u64::from(flow.frame)).max(1),
+        };
+        let mut generator = Self {
+            traffic: flow.traffic,
+            on_demand: flow.excess == Excess::Hold || flow.traffic == Traffic::Greedy,
+            room,
+            backlog: 0,
+            offered: 0,
+            left,
+            frame: flow.frame,
+            last_octets,
+            stop: flow.stop.unwrap_or(Instant::NEVER),
+            next: flow.start,
+            gap: (gap, remainder),
+            remainder: 0,
+            rate,
+            on_until: Instant::ZERO,
+            stream: Stream::new(seed, Owner::Generator, id.index()),
+        };
+        match flow.traffic {
+            // A Poisson source is silent for a while first; even distances and turns begin with a frame.
+            Traffic::Poisson(_) => generator.next += generator.stream.exponential(gap),
+            Traffic::OnOff { on, random, .. } => generator.on_until = flow.start + generator.turn(on, random),
+            Traffic::Constant(_) | Traffic::Greedy => {}
+        }
+        generator
+    }
+
+    /// Learns of all frames made up to `now`, where frames are made whether or not they can go.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, now: Instant) {
+        if !self.on_demand {
+            self.make_until(now);
+        }
+    }
+
+    fn make_until(&mut self, now: Instant) {
+        while self.next <= now && self.left > 0 && self.next < self.stop {
+            self.offered += 1;
+            if self.left != ENDLESS {
+                self.left -= 1;
+            }
+            self.backlog = (self.backlog + 1).min(self.room);
+            self.next = self.following(self.next);
+            if self.next <= now && matches!(self.traffic, Traffic::Constant(_)) {
+                self.make_evenly_until(now);
+            }
+        }
+        if now >= self.stop {
+            self.backlog = 0;
+        }
+    }
+
+    /// The same for frames at even distances, however many they are.
+    fn make_evenly_until(&mut self, now: Instant) {
+        // All in 1/rate picoseconds: the next frame, the distance of frames, the end. None of it reaches 2^110.
+        let rate = u128::from(self.rate.0);
+        let next = u128::from(self.next.0) * rate + u128::from(self.remainder);
+        let gap = u128::from(self.gap.0.0) * rate + u128::from(self.gap.1);
+        let end = u128::from(self.stop.min(now + Duration(1)).0) * rate;
+        let due = end.saturating_sub(next).div_ceil(gap).min(self.left.into());
+        self.offered += due as u64;
+        if self.left != ENDLESS {
+            self.left -= due as u64;
+        }
+        self.backlog = self.backlog.saturating_add(due as u64).min(self.room);
+        let next = next + due * gap;
+        (self.next, self.remainder) = (Instant((next / rate) as u64), (next % rate) as u64);
+    }
+
+    /// When it is to be asked again, seen from `now`, lest more than [`AT_ONCE`] frames or so come due at a time; `None` where
+    /// that cannot be, or where no more frames come.
+    pub(crate) fn ask_again(&self, now: Instant) -> Option<Instant> {
+        let distance = match self.traffic {
+            _ if self.on_demand || self.left == 0 || self.next >= self.stop => return None,
+            Traffic::Greedy | Traffic::Constant(_) => return None,
+            Traffic::Poisson(_) => self.gap.0,
+            // Each turn begins with a frame, however short it is.
+            Traffic::OnOff { on, off, .. } => self.gap.0.min(on + off),
+        };
+        Some((now + Duration(distance.0.max(1).saturating_mul(AT_ONCE))).max(self.next))
+    }
+
+    /// Frames that it will ever make, unless it is stopped; `None` for a flow without size. To be asked before the first.
+    pub(crate) fn frames(&self) -> Option<u64> {
+        (self.left != ENDLESS).then_some(self.left)
+    }
+
+    /// When the frame after one made at `at` is made.
+    #[inline(always)]
+    fn following(&mut self, at: Instant) -> Instant {
+        match self.traffic {
+            Traffic::Greedy => at,
+            Traffic::Constant(_) => at.after(self.even_gap()),
+            Traffic::Poisson(_) => at + self.stream.exponential(self.gap.0),
+            Traffic::OnOff { on, off, random, .. } => self.following_in_turn(at, on, off, random),
+        }
+    }
+
+    #[inline(never)]
+    fn following_in_turn(&mut self, at: Instant, on: Duration, off: Duration, random: bool) -> Instant {
+        let mut next = at.after(self.even_gap());
+        while next >= self.on_until && next != Instant::NEVER {
+            // A turn of sending begins when the silence ends, whether or not it lasts for a frame.
+            next = self.on_until + self.turn(off, random);
+            self.on_until = next + self.turn(on, random);
+        }
+        next
+    }
+
+    fn even_gap(&mut self) -> Duration {
+        self.remainder += self.gap.1;
+        if self.remainder >= self.rate.0 {
+            self.remainder -= self.rate.0;
+            Duration(self.gap.0.0 + 1)
+        } else {
+            self.gap.0
+        }
+    }
+
+    fn turn(&mut self, mean: Duration, random: bool) -> Duration {
+        if random { self.stream.exponential(mean) } else { mean.max(Duration(1)) }
+    }
+}
+
+impl Supply for Generator {
+    #[inline(always)]
+    fn when(&mut self, now: Instant) -> Instant {
+        self.advance(now);
+        if self.backlog > 0 {
+            return now;
+        }
+        let at = self.next.max(now);
+        if self.left > 0 && at < self.stop { at } else { Instant::NEVER }
+    }
+
+    fn next_octets(&self) -> u16 {
+        let waiting = if self.on_demand { self.left } else { self.backlog.saturating_add(self.left) };
+        if waiting == 1 { self.last_octets } else { self.frame }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, now: Instant) -> Taken {
+        if self.on_demand {
+            self.offered += 1;
+            if self.left != ENDLESS {
+                self.left -= 1;
+            }
+            self.next = self.following(now);
+        } else {
+            self.make_until(now);
+            self.backlog -= 1;
+        }
+        let last = self.left == 0 && self.backlog == 0;
+        Taken { octets: if last { self.last_octets } else { self.frame }, last }
+    }
+}
+
+/// The data of a flow, and where its frames enter the network.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    pub(crate) generator: Generator,
+    /// The flow's first hop.
+    pub(crate) root: HopId,
+}
+
+impl Source {
+    /// Length of a frame of the flow, with FCS, without tags: of its last one, or of another.
+    pub(crate) fn octets(&self, last: bool) -> u16 {
+        if last { self.generator.last_octets } else { self.generator.frame }
+    }
+}
+
+impl Supply for Source {
+    #[inline(always)]
+    fn when(&mut self, now: Instant) -> Instant {
+        self.generator.when(now)
+    }
+
+    #[inline(always)]
+    fn next_octets(&self) -> u16 {
+        self.generator.next_octets()
+    }
+
+    #[inline(always)]
+    fn take(&mut self, now: Instant) -> Taken {
+        self.generator.take(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::network::RpId;
+
+    proptest! {
+        /// Frames at even distances that are made at once are those that are made one after the other.
+        #[test]
+        fn many_at_once_are_many_one_by_one(
+            rate in 1_u64..1_000_000_000_000,
+            frame in 64_u16..9000,
+            start in 0_u64..1_000_000,
+            stop in prop::option::of(1_000_000_u64..100_000_000_000),
+            size in prop::option::of(1_u64..10_000_000),
+            steps in prop::collection::vec((0_u64..40_000, 0_u32..12), 1..20),
+        ) {
+            let flow = Flow {
+                root: HopId(0),
+                priority: 0,
+                frame,
+                weight: 1,
+                start: Instant(start),
+                stop: stop.map(Instant),
+                size: size.map(penstock_schemes::Octets),
+                traffic: Traffic::Constant(BitRate(rate)),
+                excess: Excess::Queue(penstock_schemes::Octets(64_000)),
+                reaction_point: Some(RpId(0)),
+            };
+            let mut at_once = Generator::new(&flow, 24, 1, FlowId(0));
+            let mut one_by_one = at_once.clone();
+            let mut now = Instant(start);
+            for (ahead, scale) in steps {
+                now += Duration(ahead << scale);
+                while one_by_one.next <= now && one_by_one.left > 0 && one_by_one.next < one_by_one.stop {
+                    one_by_one.make_until(one_by_one.next);
+                    prop_assume!(one_by_one.offered < 100_000);
+                }
+                one_by_one.make_until(now);
+                at_once.make_until(now);
+                let state = |g: &Generator| (g.offered, g.left, g.backlog, g.next, g.remainder);
+                prop_assert_eq!(state(&at_once), state(&one_by_one));
+                if at_once.backlog > 0 && at_once.offered.is_multiple_of(3) {
+                    prop_assert_eq!(at_once.take(now), one_by_one.take(now));
+                }
+            }
+        }
+    }
+}

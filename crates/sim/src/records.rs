@@ -1,0 +1,107 @@
+//! What is counted of flows and hosts.
+
+use penstock_endpoint::DestinationId;
+use penstock_schemes::{BitRate, Duration, Instant};
+
+use crate::outcome::Sum;
+
+/// What is counted of a flow.
+#[derive(Debug, Clone)]
+pub(crate) struct FlowRecord {
+    /// Its destinations.
+    pub(crate) first_destination: DestinationId,
+    pub(crate) destinations: u32,
+    /// Deliveries that complete it; more than there will ever be for a flow without size.
+    expected: u64,
+    pub(crate) completed: Option<Instant>,
+    pub(crate) delivered: u64,
+    /// With overhead, over all destinations.
+    pub(crate) delivered_octets: u64,
+    pub(crate) dropped: u64,
+    pub(crate) lost: u64,
+    pub(crate) copies: u64,
+    pub(crate) signals: u64,
+    /// Of them, probes that came back.
+    pub(crate) probes: u64,
+    rate_since: Instant,
+    pub(crate) rate_time: Duration,
+    pub(crate) rate_area: u128,
+    pub(crate) rate_area_squared: Sum,
+}
+
+impl FlowRecord {
+    /// A flow of so many `frames`, if it has a size, to its `destinations`, the first of which is the `first`.
+    pub(crate) fn new(first: DestinationId, destinations: u32, frames: Option<u64>) -> Self {
+        Self {
+            first_destination: first,
+            destinations,
+            expected: frames.map_or(u64::MAX, |frames| frames * u64::from(destinations)),
+            completed: None,
+            delivered: 0,
+            delivered_octets: 0,
+            dropped: 0,
+            lost: 0,
+            copies: 0,
+            signals: 0,
+            probes: 0,
+            rate_since: Instant::ZERO,
+            rate_time: Duration::ZERO,
+            rate_area: 0,
+            rate_area_squared: Sum::default(),
+        }
+    }
+
+    /// A frame of so many octets, with overhead, has been delivered.
+    #[inline(always)]
+    pub(crate) fn deliver(&mut self, now: Instant, octets: u32) {
+        self.delivered += 1;
+        self.delivered_octets += u64::from(octets);
+        if self.delivered == self.expected {
+            self.completed = Some(now);
+        }
+    }
+
+    /// The place of a destination among those of the flow.
+    pub(crate) fn place(&self, destination: DestinationId) -> usize {
+        (destination.0 - self.first_destination.0) as usize
+    }
+
+    /// The allowed rate was `rate` since the last call; it counts while the flow was `active`.
+    pub(crate) fn pass_rate(&mut self, now: Instant, rate: BitRate, active: bool) {
+        let time = now.since(self.rate_since);
+        self.rate_since = now;
+        if active {
+            self.rate_time = self.rate_time + time;
+            self.rate_area += u128::from(rate.0) * u128::from(time.0);
+            self.rate_area_squared.add(u128::from(rate.0) * u128::from(rate.0), time.0);
+        }
+    }
+}
+
+/// Installed rate limiters of a host over time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct HostRecord {
+    pub(crate) limiters: u32,
+    /// The most since the last reading (`measure`).
+    pub(crate) most: u32,
+    since: Instant,
+    pub(crate) area: u128,
+}
+
+impl HostRecord {
+    pub(crate) fn pass(&mut self, now: Instant) {
+        self.area += u128::from(self.limiters) * u128::from(now.since(self.since).0);
+        self.since = now;
+    }
+
+    /// A limiter is installed, or is no longer.
+    pub(crate) fn change(&mut self, now: Instant, limiting: bool) {
+        self.pass(now);
+        if limiting {
+            self.limiters += 1;
+            self.most = self.most.max(self.limiters);
+        } else {
+            self.limiters -= 1;
+        }
+    }
+}
