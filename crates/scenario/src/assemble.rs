@@ -16,7 +16,7 @@ use crate::limits::{Bounds, Excess, PLACES, ROWS, SAMPLES, SHARES, SHARING};
 use crate::routing::Branch;
 use crate::sections::{self, Delayed, Experiment, Limiters, LinkState, Shown, SwitchClocks, Watched};
 use crate::topology::{self, Fabric};
-use crate::traffic::{self, FlowSpec};
+use crate::traffic::{self, End, FlowSpec};
 use crate::units;
 use crate::{Choice, FairPeriod, Plan, fair, names, pfc, plan, schemes, windows, write};
 
@@ -60,7 +60,16 @@ pub(crate) fn plan(
     }
     let groups = Groups::read(&experiment.group, &fabric, bounds)?;
     let seed = *experiment.seed;
-    let flows = traffic::flows(experiment.flow.inner(), &fabric, &groups, seed, duration, bounds)?;
+    let end = End { at: duration, cut_short: windows::is_cut_short(&experiment) };
+    let (flows, left_out) = traffic::flows(experiment.flow.inner(), &fabric, &groups, seed, end, bounds)?;
+    if flows.is_empty() {
+        let message = "there is no flow: all would start at or after the end of the run";
+        return Err(experiment
+            .duration
+            .fault(message)
+            .with_hint(format!("the run ends at {}", units::time(duration.0))));
+    }
+    notes.extend(windows::note(left_out, "a flow", "flows", duration));
     let nodes = fabric.nodes.iter().map(|n| n.name.as_str());
     let clocks = Clocks::draw(*experiment.network.clock_tolerance, seed, nodes);
     let mut network = network(&experiment, &fabric, &flows, &clocks)?;
@@ -91,7 +100,7 @@ pub(crate) fn plan(
         port_names: (0..fabric.ports.len()).map(|p| fabric.port_name(p)).collect(),
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),
         // `traffic::flows` has given a name to tables without one.
-        flow_tables: flows.iter().map(|f| experiment.flow[f.table].name.clone().unwrap_or_default()).collect(),
+        flow_tables: flows.iter().map(|f| Option::clone(&experiment.flow[f.table].name).unwrap_or_default()).collect(),
         flow_ends: flows.iter().map(|f| (f.source, f.destinations(&groups).to_vec())).collect(),
         record: recorded,
         windows,

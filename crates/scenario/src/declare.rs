@@ -33,7 +33,7 @@ macro_rules! section {
         $($(#[doc = $text:expr])* $key:ident : $type:ty
             $([$range:expr])? $({$($empty:tt)?})? $(= $default:expr)? $(=> $otherwise:literal)?;)*
     }) => {
-        #[derive(Debug)]
+        #[derive(Debug, Clone)]
         pub(crate) struct $name {
             $(pub(crate) $key: $crate::read::Entry<$type>,)*
         }
@@ -107,7 +107,7 @@ macro_rules! one_of {
     ($(#[doc = $doc:expr])* pub(crate) enum $name:ident: dyn $trait:ident, $noun:literal {
         $($word:literal = $variant:ident($type:ty) $([$range:expr])?),+ $(,)?
     }) => {
-        #[derive(Debug)]
+        #[derive(Debug, Clone)]
         pub(crate) enum $name { $($variant($crate::read::Entry<$type>)),+ }
 
         impl $name {

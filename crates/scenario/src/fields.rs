@@ -263,7 +263,7 @@ pub(crate) struct List(pub(crate) Vec<String>);
 
 /// Names and ranges of names: one, or a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Names(Vec<String>);
+pub(crate) struct Names(pub(crate) Vec<String>);
 
 impl Deref for List {
     type Target = [String];

@@ -10,7 +10,7 @@ use crate::limits::Excess;
 use crate::tree::{Data, Node, Origin};
 
 /// The value of a key and where it comes from. It stands for its value wherever one is asked for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Entry<T> {
     value: T,
     origin: Origin,

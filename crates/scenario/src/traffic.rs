@@ -1,5 +1,6 @@
 //! Flows: from `[[flow]]` tables, each for one flow or many, to single flows with their routes.
 
+mod cut;
 pub(crate) mod kinds;
 
 use std::collections::BTreeSet;
@@ -47,33 +48,50 @@ enum Destination {
     Group(usize),
 }
 
-/// All flows of the scenario. Tables without a name get one.
+/// The end of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End {
+    pub(crate) at: Duration,
+    /// Whether the run is cut short: flows that start later are left out, where else they are a mistake.
+    pub(crate) cut_short: bool,
+}
+
+/// All flows of the scenario, and how many are left out because they start after the end of a run that is cut short.
+/// Tables without a name get one; a table of which only some flows are left becomes one or several with these.
 pub(crate) fn flows(
-    tables: &mut [sections::Flow],
+    tables: &mut Vec<sections::Flow>,
     fabric: &Fabric,
     groups: &Groups,
     seed: u64,
-    duration: Duration,
+    end: End,
     bounds: &Bounds<'_>,
-) -> Result<Vec<FlowSpec>, Fault> {
+) -> Result<(Vec<FlowSpec>, usize), Fault> {
     let mut flows: Vec<FlowSpec> = Vec::new();
     let mut names = BTreeSet::new();
-    let mut destinations = 0;
-    for (index, table) in tables.iter_mut().enumerate() {
-        let pairs = ends(table, fabric, groups, bounds)?;
-        let (rounds, every) = rounds(table)?;
-        let count = flows.len() + pairs.len() * rounds;
-        bounds.check(FLOWS, count as u64, "fewer hosts or rounds").map_err(|e| table.from.excess(e))?;
+    let (mut destinations, mut left_out) = (0, 0);
+    for mut table in std::mem::take(tables) {
+        let pairs = ends(&table, fabric, groups, bounds)?;
+        let (rounds, every) = rounds(&table)?;
+        let several = pairs.len() * rounds;
+        let before = flows.len() + left_out;
+        bounds.check(FLOWS, (before + several) as u64, "fewer hosts or rounds").map_err(|e| table.from.excess(e))?;
         destinations += pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum::<usize>() * rounds;
         bounds
             .check(DESTINATIONS, destinations as u64, "fewer flows to groups of so many members")
             .map_err(|e| table.to.excess(e))?;
         bounds.go_on().map_err(|e| table.from.excess(e))?;
-        let own = flow_names(table, pairs.len() * rounds, flows.len(), bounds)?;
-        let model = model(table)?;
+        let own = flow_names(&mut table, several, before, bounds)?;
+        check_path(&table, several)?;
+        let model = model(&table)?;
         let sizes = (*table.size).as_ref().map(Sizes::read).transpose()?;
         let starts = Starts::read(&table.start)?;
         let stagger = table.stagger.0;
+        let later = |round: usize, place: usize| {
+            stagger.saturating_mul(place as u64).saturating_add(every.saturating_mul(round as u64))
+        };
+        let last = starts.latest.saturating_add(later(rounds - 1, pairs.len() - 1));
+        let is_cut = end.cut_short && last >= end.at.0;
+        let mut kept = Vec::new();
         for (i, name) in own.into_iter().enumerate() {
             if !names.insert(name.clone()) {
                 let message = format!("the name \"{name}\" is used twice");
@@ -81,15 +99,35 @@ pub(crate) fn flows(
             }
             let (round, place) = (i / pairs.len(), i % pairs.len());
             let (source, to) = pairs[place];
-            let later = stagger.saturating_mul(place as u64).saturating_add(every.saturating_mul(round as u64));
-            check_times(table, starts.latest.saturating_add(later), later > 0, &model, duration)?;
-            let start = Instant(starts.of(seed, &name) + later);
+            let later = later(round, place);
+            let start = starts.of(seed, &name).saturating_add(later);
+            if is_cut {
+                if start >= end.at.0 {
+                    left_out += 1;
+                    continue;
+                }
+                check_stop(&table, start, &model)?;
+                kept.push(cut::Kept { round, place, start: Duration(start), name: name.clone() });
+            } else {
+                check_times(&table, starts.latest.saturating_add(later), later > 0, &model, end.at)?;
+            }
             let size = sizes.as_ref().map(|sizes| sizes.of(seed, &name));
-            flows.push(FlowSpec { name, table: index, source, to, start, size, ..model.one() });
+            flows.push(FlowSpec { name, table: tables.len(), source, to, start: Instant(start), size, ..model.one() });
+        }
+        if is_cut {
+            let mut own = flows.iter_mut().rev().take(kept.len()).rev();
+            let named: Vec<_> =
+                pairs.iter().map(|(source, to)| (&*fabric.nodes[*source].name, to.name(fabric, groups))).collect();
+            for (piece, count) in cut::pieces(&table, &kept, &named) {
+                own.by_ref().take(count).for_each(|flow| flow.table = tables.len());
+                tables.push(piece);
+            }
+        } else {
+            tables.push(table);
         }
     }
     route(tables, &mut flows, fabric, groups, bounds)?;
-    Ok(flows)
+    Ok((flows, left_out))
 }
 
 /// When the first round of a table's flows begins.
@@ -137,6 +175,13 @@ impl Destination {
         match self {
             Self::Host(host) => std::slice::from_ref(host),
             Self::Group(group) => &groups.list[*group].members,
+        }
+    }
+
+    fn name<'a>(self, fabric: &'a Fabric, groups: &'a Groups) -> &'a str {
+        match self {
+            Self::Host(host) => &fabric.nodes[host].name,
+            Self::Group(group) => &groups.list[group].name,
         }
     }
 }
@@ -293,11 +338,27 @@ fn check_times(
             None => table.stagger.fault(message).with_hint(last),
         });
     }
+    check_stop(table, start, model)
+}
+
+/// Checks that a flow that begins at `start` at the latest stops later.
+fn check_stop(table: &sections::Flow, start: u64, model: &FlowSpec) -> Result<(), Fault> {
     if model.stop.is_some_and(|stop| stop.0 <= start) {
         let hint = format!("it starts at {}; stop must be later", units::time(start));
         return Err(table.stop.fault("a flow would stop before it starts").with_hint(hint));
     }
     Ok(())
+}
+
+/// Refuses a path for several flows.
+fn check_path(table: &sections::Flow, count: usize) -> Result<(), Fault> {
+    match &*table.path {
+        Some(path) if count > 1 => {
+            let message = format!("a path of {} nodes for {count} flows; it belongs to a single flow", path.len());
+            Err(table.path.fault(message).with_hint("write a [[flow]] for each path"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Finds the routes of all flows, or takes those listed.
@@ -316,16 +377,12 @@ fn route(
     };
     let mut routes: Vec<Vec<Branch>> = vec![Vec::new(); flows.len()];
 
-    let mut counts = vec![0_usize; tables.len()];
-    for flow in flows.iter() {
-        counts[flow.table] += 1;
-    }
     let (mut wanted, mut unicast) = (Vec::new(), Vec::new());
     let mut multicast: Vec<Vec<usize>> = vec![Vec::new(); groups.list.len()];
     for (i, flow) in flows.iter().enumerate() {
         match (&*table(flow).path, flow.to) {
             (Some(path), _) => {
-                routes[i] = routing::chain(listed(table(flow), path, flow, counts[flow.table], fabric)?);
+                routes[i] = routing::chain(listed(table(flow), path, flow, fabric)?);
             }
             (None, Destination::Group(group)) => multicast[group].push(i),
             (None, Destination::Host(destination)) => {
@@ -369,17 +426,7 @@ fn route(
 }
 
 /// The ports along the path that a table lists for its one flow.
-fn listed(
-    table: &sections::Flow,
-    path: &[String],
-    flow: &FlowSpec,
-    count: usize,
-    fabric: &Fabric,
-) -> Result<Vec<usize>, Fault> {
-    if count > 1 {
-        let message = format!("a path of {} nodes for {count} flows; it belongs to a single flow", path.len());
-        return Err(table.path.fault(message).with_hint("write a [[flow]] for each path"));
-    }
+fn listed(table: &sections::Flow, path: &[String], flow: &FlowSpec, fabric: &Fabric) -> Result<Vec<usize>, Fault> {
     let Destination::Host(destination) = flow.to else {
         let hint = "the way to a group is a tree: list its links in [[group]]";
         return Err(table.path.fault("a path leads to a single host").with_hint(hint));

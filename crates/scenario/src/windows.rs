@@ -7,7 +7,6 @@ use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::Network;
 
 use crate::error::Fault;
-use crate::fields::Either;
 use crate::limits::{Bounds, READINGS};
 use crate::plan::Window;
 use crate::sections::{self, Experiment};
@@ -59,36 +58,41 @@ pub(crate) fn windows(
     Ok(windows)
 }
 
-/// Takes changes, windows and tables of flows behind the end out of a scenario whose duration was set for this run alone, and
-/// says so. An entry of the file that lies behind the file's own end is a mistake, and stays.
+/// Whether the duration was set for this run alone.
+pub(crate) fn is_cut_short(experiment: &Experiment) -> bool {
+    experiment.duration.origin() == Origin::Set
+}
+
+/// Takes changes and windows behind the end out of a scenario that is cut short, and says so. An entry of the file that lies
+/// behind the file's own end is a mistake, and stays.
 pub(crate) fn cut_short(experiment: &mut Experiment) -> Vec<String> {
-    if experiment.duration.origin() != Origin::Set {
+    if !is_cut_short(experiment) {
         return Vec::new();
     }
     let duration = *experiment.duration;
-    let end = units::time(duration.0);
-    let mut notes = Vec::new();
     let changes = leave_out(experiment.change.inner(), |change| *change.at >= duration);
-    let starts_late = |flow: &sections::Flow| matches!(*flow.start, Either::First(start) if start >= duration);
-    let flows = leave_out(experiment.flow.inner(), starts_late);
     let windows = leave_out(experiment.window.inner(), |window| *window.start >= duration);
-    for (gone, one, several) in [
-        (changes, "a change", "changes"),
-        (flows, "a table of flows", "tables of flows"),
-        (windows, "a window", "windows"),
-    ] {
-        if gone > 0 {
-            let many = if gone == 1 { format!("{one} is") } else { format!("{gone} {several} are") };
-            notes.push(format!("{many} left out: the duration was set, and the run ends at {end}"));
-        }
-    }
+    let mut notes = Vec::new();
+    notes.extend(note(changes, "a change", "changes", duration));
+    notes.extend(note(windows, "a window", "windows", duration));
     for window in experiment.window.inner() {
         if window.end.is_some_and(|at| at > duration) {
+            let end = units::time(duration.0);
             notes.push(format!("the window {} closes with the run, at {end}: the duration was set", *window.name));
             window.end.replace(Some(duration));
         }
     }
     notes
+}
+
+/// Says that so many of `several`, each of them `one`, are left out of a run that is cut short; nothing, if none is.
+pub(crate) fn note(gone: usize, one: &str, several: &str, end: Duration) -> Option<String> {
+    let many = match gone {
+        0 => return None,
+        1 => format!("{one} is"),
+        _ => format!("{gone} {several} are"),
+    };
+    Some(format!("{many} left out: the duration was set, and the run ends at {}", units::time(end.0)))
 }
 
 /// Takes entries out of a list; says how many.

@@ -91,9 +91,9 @@ fn a_run_that_is_cut_short_leaves_later_changes_and_windows_out_and_says_so() {
     assert_eq!(plan.network.changes.len(), 1);
     let notes = [
         "a change is left out: the duration was set, and the run ends at 8 ms",
-        "a table of flows is left out: the duration was set, and the run ends at 8 ms",
         "a window is left out: the duration was set, and the run ends at 8 ms",
         "the window slow closes with the run, at 8 ms: the duration was set",
+        "a flow is left out: the duration was set, and the run ends at 8 ms",
     ];
     assert_eq!(plan.notes, notes);
     // The resolved scenario is that of the run as it is.
@@ -104,14 +104,88 @@ fn a_run_that_is_cut_short_leaves_later_changes_and_windows_out_and_says_so() {
     // At the instant of a change it is left out as well; before, nothing is.
     assert_eq!(set(rest, &[("duration", "5 ms")]).unwrap().network.changes.len(), 0);
     assert!(set(rest, &[("duration", "16 ms")]).unwrap().notes.is_empty());
-    // Without a flow there is no run; and of a table some of whose flows start in time, none is left out in silence.
+    // Without a flow there is no run.
     let error = set("start = \"9 ms\"\n", &[("duration", "8 ms")]).unwrap_err().to_string();
-    assert!(error.contains("there is no flow"), "{error}");
-    let error = set("stagger = \"2 ms\"\n", &[("duration", "8 ms")]).unwrap_err().to_string();
-    assert!(error.contains("a flow would start at or after the end of the run"), "{error}");
+    assert!(error.contains("there is no flow") && error.contains("the run ends at 8 ms"), "{error}");
     // What the file itself has behind its end is a mistake.
     let error = refused("[[change]]\nlink = \"sw0->h8\"\nat = \"20 ms\"\nrate = \"1 Gbps\"\n");
     assert!(error.contains("at or after the end of the run"), "{error}");
+}
+
+/// The plan of a run of 8 ms, with what is checked of every run that is cut short: its flows are those of the whole run that
+/// start before its end, and its resolved scenario lays out the same run without a note.
+fn cut(rest: &str) -> Plan {
+    let (whole, plan) = (plan(rest).unwrap(), set(rest, &[("duration", "8 ms")]).unwrap());
+    let flows = |plan: &Plan| -> Vec<String> {
+        let own = plan.flow_names.iter().zip(&plan.flow_ends).zip(&plan.network.flows);
+        own.filter(|(_, flow)| flow.start.0 < 8 * MS)
+            .map(|((name, ends), flow)| format!("{name} {ends:?} {:?} {:?} {:?}", flow.start, flow.stop, flow.size))
+            .collect()
+    };
+    assert_eq!(flows(&plan), flows(&whole));
+    assert_eq!(plan.network.flows.len(), flows(&plan).len(), "none starts after the end");
+    let gone = whole.network.flows.len() - plan.network.flows.len();
+    let many = if gone == 1 { "a flow is".to_owned() } else { format!("{gone} flows are") };
+    assert_eq!(plan.notes, [format!("{many} left out: the duration was set, and the run ends at 8 ms")]);
+    let again = Scenario::parse(&plan.resolved, "resolved.toml", "x").unwrap().plan(&Choice::default()).unwrap();
+    assert_eq!(format!("{:?}", again.network), format!("{:?}", plan.network));
+    assert_eq!(again.resolved, plan.resolved);
+    assert!(again.notes.is_empty(), "{:?}", again.notes);
+    plan
+}
+
+#[test]
+fn of_a_staggered_table_the_flows_behind_the_end_of_a_run_that_is_cut_short_are_left_out() {
+    // 0, 2, 4, 6 ms; the flow that would start at 8 ms is the first that is left out. Numbers of later tables stay.
+    let plan = cut("stagger = \"2 ms\"\n[[flow]]\nfrom = \"h1\"\nto = \"h2\"\n");
+    assert_eq!(plan.flow_names, ["f0", "f1", "f2", "f3", "f8"]);
+    assert_eq!(plan.flow_tables, ["f0..f3", "f0..f3", "f0..f3", "f0..f3", "f8"]);
+    // From one to many, and in pairs.
+    let plan = cut("stagger = \"1 us\"\n[[flow]]\nfrom = \"h8\"\nto = \"h0..h3\"\nname = \"a\"\nstagger = \"5 ms\"\n");
+    assert_eq!(plan.flow_names[8..], ["a0", "a1"]);
+    let pairs =
+        "from = [\"h0\", \"h6\", \"h2\"]\nto = \"h3..h5\"\nname = \"a4..a6\"\nstart = \"1 ms\"\nstop = \"19 ms\"\n";
+    let plan = cut(&format!("[[flow]]\n{pairs}stagger = \"4 ms\"\n"));
+    assert_eq!((plan.flow_names[8..].join(" "), plan.flow_ends[9].clone()), ("a4 a5".to_owned(), (6, vec![4])));
+}
+
+#[test]
+fn of_rounds_those_behind_the_end_are_left_out_and_the_last_in_part() {
+    let rounds = |every: &str, stagger: &str| {
+        let keys =
+            format!("repeat = 4\nevery = \"{every}\"\nstagger = \"{stagger}\"\nsize = \"30 KB\"\nname = \"x\"\n");
+        let plan = cut(&keys);
+        let mut tables = plan.flow_tables.clone();
+        tables.dedup();
+        (tables.join(" "), plan.resolved.matches("[[flow]]").count(), plan.resolved)
+    };
+    // Rounds at 0, 3, 6 and 9 ms: three are whole.
+    let (tables, count, resolved) = rounds("3 ms", "1 us");
+    assert_eq!((tables.as_str(), count), ("x0..x23", 1));
+    assert!(resolved.contains("repeat = 3"), "{resolved}");
+    // Flows 0.5 ms apart: of the third round those at 6, 6.5, 7 and 7.5 ms.
+    assert_eq!(rounds("3 ms", "500 us").0, "x0..x15 x16..x19");
+    // Rounds that overlap: 7, 5, 4 and 2 flows, at 0, 2, 4 and 6 ms and every 1.2 ms.
+    assert_eq!(rounds("2 ms", "1200 us").0, "x0..x6 x8..x12 x16..x19 x24..x25");
+}
+
+#[test]
+fn of_starts_that_are_drawn_those_behind_the_end_are_left_out() {
+    let drawn = "start = { uniform = { minimum = \"1 ms\", maximum = \"15 ms\" } }\nname = \"x\"\n";
+    let plan = cut(drawn);
+    assert!((1..8).contains(&plan.network.flows.len()), "{:?}", plan.flow_names);
+    assert_eq!(plan.flow_tables, plan.flow_names, "each is a table with its own start");
+    cut(&format!("{drawn}stagger = \"1 ms\"\nrepeat = 3\nevery = \"500 us\"\n").replace("15 ms", "10 ms"));
+    // Where the latest start is within the run, nothing is drawn beforehand.
+    let early = set(drawn, &[("duration", "16 ms")]).unwrap();
+    assert!(early.resolved.contains("uniform") && early.notes.is_empty());
+}
+
+#[test]
+fn a_path_for_several_flows_stays_a_mistake_in_a_run_that_is_cut_short() {
+    let rest = "stagger = \"2 ms\"\npath = [\"h0\", \"sw0\", \"h8\"]\n";
+    let error = set(rest, &[("duration", "2 ms")]).unwrap_err().to_string();
+    assert!(error.contains("a path of 3 nodes for 8 flows"), "{error}");
 }
 
 const DRAWN: &str = "start = { uniform = { minimum = \"1 ms\", maximum = \"2 ms\" } }\n";

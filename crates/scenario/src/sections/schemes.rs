@@ -32,11 +32,11 @@ impl Field for SchemeName {
 }
 
 /// The settings of all schemes, in the order of the registry.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Schemes(Vec<(&'static Info, Entry<Option<Settings>>)>);
 
 /// The settings of one scheme.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// A profile to start from; there is no such key where the scheme has no profile.
     pub(crate) profile: Option<Entry<Option<ProfileName>>>,
