@@ -12,6 +12,7 @@
 //!
 //! - [`Nic`]: one port with everything that belongs to it, to be polled. Start here.
 //! - [`Sources`]: flows, limiters and turns of many ports, for drivers that have lines and timers of their own
+//! - [`transport`]: what is sent, sent again and acknowledged; no driver uses it yet
 //! - [`Destination`]: where frames arrive: notification point, receipt, acknowledgements
 //! - [`Supply`]: where data comes from
 //! - [`Pacer`], [`TokenBucket`]: how a rate becomes times of release
@@ -103,6 +104,7 @@ mod pacer;
 mod sources;
 mod supply;
 mod timer;
+pub mod transport;
 mod turns;
 
 pub use destination::{Acknowledgement, Destination, acknowledged};

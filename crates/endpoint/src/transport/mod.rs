@@ -1,0 +1,225 @@
+//! Transports: which octets of a flow are sent next, which are sent again, and what the destination answers.
+//!
+//! A flow has two halves, a [`Sender`] at its source and a [`Receiver`] at its destination. Neither has a clock, a socket or
+//! a payload: the caller says what time it is, carries [`Segment`]s and [`Ack`]s, and asks for the next timeout.
+//!
+//! ```text
+//!   application --supply--> Sender --poll_segment--> reaction point, line ~~~~> on_segment-- Receiver --delivered--> application
+//!                             ^  \_ next_timeout, on_timeout                                  |  \_ next_timeout, on_timeout
+//!                             +-- on_ack <~~~~~~~~~~~~~~~~~~~ line <----- acknowledgements ---+
+//! ```
+//!
+//! # A segment is pulled, not pushed
+//!
+//! A network card limits a flow beneath its transport: the reaction point of QCN sets a rate, priority flow control stops a
+//! class. So a sender never hands out more than one segment. [`Sender::next_segment`] says how long the next one would be,
+//! for a limiter that must know it beforehand, and [`Sender::poll_segment`] takes it when the card has room. Whatever is not
+//! taken is not in flight, and the transport neither paces nor queues. There is no time at which a segment *becomes* ready by
+//! itself: only acknowledgements, timeouts and new data change that, so that a caller who was told "nothing" waits for one
+//! of the three.
+//!
+//! # Contract
+//!
+//! Times never decrease from call to call. `on_timeout` may come early or late: it acts on whatever is due. After each of
+//! [`supply`](Sender::supply), [`on_ack`](Sender::on_ack) and [`on_timeout`](Sender::on_timeout) the next segment and the
+//! next timeout may have changed. Polled in any order and number between two such calls, a sender gives the same segments.
+//!
+//! | transport | for |
+//! |---|---|
+//! | [`tcp`] | TCP: NewReno, CUBIC or DCTCP, with or without selective acknowledgements |
+//! | [`go_back_n`] | RoCE as it is: after a loss everything is sent again |
+//! | [`selective`] | RoCE as it could be (Mittal et al. 2018): what is lost is sent again |
+//!
+//! Data and acknowledgements carry sequence numbers as the wire has them, which wrap ([`sequence`]); within the state
+//! machines they are 64-bit offsets from the start of the flow.
+
+pub mod go_back_n;
+mod messages;
+mod ranges;
+pub mod selective;
+pub mod sequence;
+pub mod tcp;
+
+#[cfg(test)]
+mod channel;
+#[cfg(test)]
+mod laws;
+
+use penstock_schemes::{Duration, Instant, Octets};
+
+/// The half of a transport that sends data.
+pub trait Sender {
+    /// The application hands over `octets` more; of a message-based transport, one message.
+    fn supply(&mut self, octets: Octets);
+
+    /// The application has handed over everything. A segment that ends with the last octet says so ([`Segment::last`]).
+    fn finish(&mut self);
+
+    /// Octets of the segment that [`poll_segment`](Self::poll_segment) would give now; `None` if it would give none.
+    fn next_segment(&self) -> Option<u32>;
+
+    /// The next segment. It counts as sent at `now`.
+    fn poll_segment(&mut self, now: Instant) -> Option<Segment>;
+
+    /// An acknowledgement has come.
+    fn on_ack(&mut self, now: Instant, ack: &Ack);
+
+    /// When [`on_timeout`](Self::on_timeout) is to be called next; it may lie in the past.
+    fn next_timeout(&self) -> Option<Instant>;
+
+    /// Acts on each timer that is due.
+    fn on_timeout(&mut self, now: Instant);
+
+    /// Octets from the start of the flow that are known to have arrived in order.
+    fn acknowledged(&self) -> Octets;
+
+    /// Whether everything has been handed over, and all of it acknowledged.
+    fn is_finished(&self) -> bool;
+
+    /// What has happened so far.
+    fn statistics(&self) -> Statistics;
+}
+
+/// The half of a transport that receives data.
+pub trait Receiver {
+    /// A segment has come; `ce` if the network has marked it (Congestion Experienced, RFC 3168, section 5). Returns the
+    /// acknowledgements that go now, in this order.
+    fn on_segment(&mut self, now: Instant, segment: &Segment, ce: bool) -> Acks;
+
+    /// When [`on_timeout`](Self::on_timeout) is to be called next.
+    fn next_timeout(&self) -> Option<Instant>;
+
+    /// Gives the acknowledgement that has been delayed, if it is due.
+    fn on_timeout(&mut self, now: Instant) -> Option<Ack>;
+
+    /// Octets from the start of the flow that have arrived, without a gap.
+    fn delivered(&self) -> Octets;
+}
+
+/// One segment, or frame, on its way from sender to receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// TCP: the sequence number of its first octet (32 bits). RoCE: its packet sequence number, PSN (24 bits).
+    pub seq: u32,
+    /// Octets of data, without headers. Zero for TCP's probe of a closed window.
+    pub len: u32,
+    /// It ends a message, or the flow.
+    pub last: bool,
+    /// Some of it has been sent before.
+    pub retransmission: bool,
+    /// The network may mark it (ECN-Capable Transport).
+    pub ect: bool,
+    /// TCP: Congestion Window Reduced. (RFC 3168, section 6.1.2)
+    pub cwr: bool,
+}
+
+/// One acknowledgement on its way from receiver to sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ack {
+    /// The sequence number that is expected next: everything before it has arrived.
+    pub ack: u32,
+    /// TCP: octets after `ack` that the receiver has room for. RoCE has no such window, and says `u32::MAX`.
+    pub window: u32,
+    /// Ranges after `ack` that have arrived.
+    pub sack: SackBlocks,
+    /// TCP: ECN-Echo. (RFC 3168, section 6.1.3; RFC 8257, section 3.2)
+    pub ece: bool,
+    /// RoCE: a frame has come out of sequence.
+    pub nak: bool,
+}
+
+/// Acknowledgements that answer one segment: two at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Acks {
+    first: Option<Ack>,
+    second: Option<Ack>,
+}
+
+impl Acks {
+    /// No acknowledgement.
+    pub const NONE: Self = Self { first: None, second: None };
+
+    /// One.
+    #[must_use]
+    pub const fn one(ack: Ack) -> Self {
+        Self { first: Some(ack), second: None }
+    }
+
+    /// `before`, if there is one, then `ack`.
+    #[must_use]
+    pub const fn after(before: Option<Ack>, ack: Ack) -> Self {
+        match before {
+            Some(_) => Self { first: before, second: Some(ack) },
+            None => Self::one(ack),
+        }
+    }
+}
+
+impl IntoIterator for Acks {
+    type Item = Ack;
+    type IntoIter = std::iter::Chain<std::option::IntoIter<Ack>, std::option::IntoIter<Ack>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.first.into_iter().chain(self.second)
+    }
+}
+
+/// Up to four ranges of sequence numbers, first and one past the last of each.
+///
+/// Four fit in TCP's 40 octets of options where no other option is used. (RFC 2018, section 3)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SackBlocks {
+    blocks: [(u32, u32); 4],
+    count: u8,
+}
+
+impl SackBlocks {
+    /// How many fit.
+    pub const MOST: usize = 4;
+
+    /// No block.
+    pub const NONE: Self = Self { blocks: [(0, 0); 4], count: 0 };
+
+    /// Adds a block behind the others, unless four are there.
+    pub fn push(&mut self, start: u32, end: u32) {
+        if let Some(place) = self.blocks.get_mut(usize::from(self.count)) {
+            *place = (start, end);
+            self.count += 1;
+        }
+    }
+
+    /// The blocks, in their order.
+    #[must_use]
+    pub fn as_slice(&self) -> &[(u32, u32)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+
+    /// Octets that they take in TCP's header: the option's own (RFC 2018, section 3), padded to words of four.
+    #[must_use]
+    pub fn octets(&self) -> u32 {
+        if self.count == 0 { 0 } else { 4 + 8 * u32::from(self.count) }
+    }
+}
+
+/// What a sender has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// Segments sent, those that were sent again among them.
+    pub segments: u64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Octets sent again.
+    pub retransmitted: Octets,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Times that a loss was noticed without a timeout.
+    pub recoveries: u64,
+    /// Times that marks of the network cut the window.
+    pub marked_cuts: u64,
+    /// Octets that may be in flight, by congestion control; [`u64::MAX`] where nothing limits them.
+    pub cwnd: Octets,
+    /// Slow start ends at this window; [`u64::MAX`] before the first loss and where there is none.
+    pub ssthresh: Octets,
+    /// Smoothed round-trip time; `None` before the first sample, and where none are taken.
+    pub srtt: Option<Duration>,
+}

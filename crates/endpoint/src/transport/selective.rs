@@ -1,0 +1,408 @@
+//! RoCE as it could be: frames that come out of sequence are kept, and only what is lost is sent again (IRN).
+//!
+//! The receiver answers each frame: one in sequence by an acknowledgement, one out of sequence by a NAK that says what is
+//! expected and which frame has come. The sender keeps a bitmap of those. A NAK or a timeout begins a recovery: the
+//! expected frame is sent again, then each one with a later one in the bitmap, each once, then new ones; the recovery ends
+//! when everything that had been sent before it has been acknowledged. The number of frames in flight is capped at a bandwidth-delay
+//! product. A timeout is short where few frames are in flight, since no NAK can be expected then.
+//!
+//! Reading: after a timeout each acknowledgement of a part of what was in flight sends the frame that is expected next. The
+//! paper does not say how a tail of several lost frames is repaired; else each would take a timeout. As in [`go_back_n`] retries
+//! have no limit.
+//!
+//! [`go_back_n`]: super::go_back_n
+//!
+//! Source: Mittal et al. 2018, *Revisiting Network Support for RDMA*, sections 3.1 (recovery), 3.2 (cap), 4.1 (values).
+
+use std::collections::VecDeque;
+
+use penstock_schemes::info::values::{count, octets, us};
+use penstock_schemes::info::{Configuration, parameters};
+use penstock_schemes::{Duration, Instant, Octets};
+
+use super::messages::Messages;
+use super::ranges::Ranges;
+use super::sequence::Numbering;
+use super::{Ack, Acks, Receiver, SackBlocks, Segment, Sender, Statistics};
+
+parameters! {
+    /// Parameters of selective retransmission.
+    pub struct Config {
+        mtu: Octets = octets(1000), octets(64) => octets(65_536); "Mittal et al. 2018, section 4.1", "Octets of data in a full frame.";
+        ack_every: u32 = count(1), count(1) => count(1000); "Mittal et al. 2018, section 3.1", "Frames in sequence that are answered by one acknowledgement.";
+        bdp_cap: u32 = count(110), count(0) => count(8_388_607); "Mittal et al. 2018, section 4.1, for 40 Gb/s and 24 us", "Frames that may be in flight; 0 for no cap.";
+        rto_low: Duration = us(100), us(1) => us(600_000_000); "Mittal et al. 2018, section 4.1", "Timeout while fewer than rto_few frames are in flight.";
+        rto_high: Duration = us(320), us(1) => us(600_000_000), at_least rto_low; "Mittal et al. 2018, section 4.1", "Timeout otherwise: a round trip with one full queue.";
+        rto_few: u32 = count(3), count(0) => count(1000); "Mittal et al. 2018, section 4.1, N", "Frames in flight from which the long timeout holds.";
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let values: Vec<_> = Self::PARAMETERS.iter().map(|p| p.default).collect();
+        Self::from_values(&values).expect("defaults are of their parameters' kinds")
+    }
+}
+
+/// A recovery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Recovery {
+    /// It ends when everything before this frame is acknowledged.
+    until: u64,
+    /// Frames before this one have been sent again in it.
+    again: u64,
+    /// The expected frame is to be sent again, whatever the bitmap says.
+    head: bool,
+    by_timeout: bool,
+}
+
+/// The sending half of a flow. Each [`supply`](Sender::supply) is a message.
+#[derive(Debug, Clone)]
+pub struct SelectiveSender {
+    numbering: Numbering,
+    cap: u64,
+    rto: (Duration, Duration),
+    few: u64,
+    messages: Messages,
+    finished: bool,
+    /// First frame that is not acknowledged, and first that has not been sent.
+    una: u64,
+    next: u64,
+    /// The bitmap.
+    arrived: Ranges,
+    recovery: Option<Recovery>,
+    deadline: Option<Instant>,
+    statistics: Statistics,
+}
+
+impl SelectiveSender {
+    /// A sender whose first frame has packet sequence number `first` modulo 2^24.
+    #[must_use]
+    pub fn new(config: &Config, first: u32) -> Self {
+        let numbering = Numbering::psn(first);
+        let most = numbering.most_in_flight();
+        let cap = if config.bdp_cap == 0 { most } else { most.min(config.bdp_cap.into()) };
+        let cwnd = if config.bdp_cap == 0 { u64::MAX } else { cap * config.mtu.0 };
+        Self {
+            numbering,
+            cap,
+            rto: (config.rto_low, config.rto_high),
+            few: config.rto_few.into(),
+            messages: Messages::new(config.mtu.0),
+            finished: false,
+            una: 0,
+            next: 0,
+            arrived: Ranges::default(),
+            recovery: None,
+            deadline: None,
+            statistics: Statistics { cwnd: Octets(cwnd), ssthresh: Octets(u64::MAX), ..Statistics::default() },
+        }
+    }
+
+    /// The frame that goes next.
+    fn choose(&self) -> Option<u64> {
+        if let Some(lost) = self.lost() {
+            return Some(lost);
+        }
+        (self.next < self.messages.frames() && self.next - self.una < self.cap).then_some(self.next)
+    }
+
+    /// The next frame to be sent again.
+    fn lost(&self) -> Option<u64> {
+        let recovery = self.recovery?;
+        if recovery.head {
+            return Some(self.una);
+        }
+        let gap = self.arrived.first_gap(recovery.again.max(self.una), self.arrived.end()?)?;
+        Some(gap.0)
+    }
+
+    fn timeout(&self) -> Duration {
+        if self.next - self.una < self.few { self.rto.0 } else { self.rto.1 }
+    }
+
+    fn recover(&mut self, by_timeout: bool) {
+        self.recovery = Some(Recovery { until: self.next, again: self.una, head: true, by_timeout });
+    }
+}
+
+impl Sender for SelectiveSender {
+    fn supply(&mut self, octets: Octets) {
+        self.messages.post(octets.0);
+    }
+
+    fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    fn next_segment(&self) -> Option<u32> {
+        self.messages.frame(self.choose()?).map(|f| f.octets)
+    }
+
+    fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
+        let psn = self.choose()?;
+        let frame = self.messages.frame(psn)?;
+        let retransmission = psn < self.next;
+        if retransmission {
+            self.statistics.retransmissions += 1;
+            self.statistics.retransmitted.0 += u64::from(frame.octets);
+            if let Some(recovery) = &mut self.recovery {
+                (recovery.head, recovery.again) = (false, psn + 1);
+            }
+        } else {
+            self.next += 1;
+        }
+        self.statistics.segments += 1;
+        let rto = self.timeout();
+        self.deadline.get_or_insert(now + rto);
+        let seq = self.numbering.wrap(psn);
+        Some(Segment { seq, len: frame.octets, last: frame.last, retransmission, ect: true, cwr: false })
+    }
+
+    fn on_ack(&mut self, now: Instant, ack: &Ack) {
+        let Some(to) = self.numbering.unwrap(ack.ack, self.una) else { return };
+        if to < self.una || to > self.next {
+            return;
+        }
+        let advanced = to > self.una;
+        if advanced {
+            self.una = to;
+            self.arrived.remove_below(to);
+            self.messages.release(to);
+            self.deadline = (self.next > to).then(|| now + self.timeout());
+        }
+        for &(start, end) in ack.sack.as_slice() {
+            let range = self.numbering.unwrap(start, to).zip(self.numbering.unwrap(end, to));
+            if let Some((start, end)) = range.filter(|r| r.0 >= to && r.1 <= self.next) {
+                self.arrived.insert(start, end);
+            }
+        }
+        if self.recovery.is_some_and(|r| to >= r.until) {
+            self.recovery = None;
+        }
+        match &mut self.recovery {
+            Some(recovery) => recovery.head |= advanced && recovery.by_timeout && to >= recovery.again,
+            None if ack.nak && self.next > to => {
+                self.recover(false);
+                self.statistics.recoveries += 1;
+            }
+            None => {}
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    fn on_timeout(&mut self, now: Instant) {
+        if self.deadline.is_some_and(|at| at <= now) {
+            self.recover(true);
+            self.deadline = Some(now + self.timeout());
+            self.statistics.timeouts += 1;
+        }
+    }
+
+    fn acknowledged(&self) -> Octets {
+        Octets(self.messages.octets_before(self.una))
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finished && self.una == self.messages.frames()
+    }
+
+    fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+}
+
+/// The receiving half of a flow.
+#[derive(Debug, Clone)]
+pub struct SelectiveReceiver {
+    numbering: Numbering,
+    ack_every: u32,
+    /// The frame that is expected.
+    expected: u64,
+    /// The bitmap, with lengths: octets of each frame from the expected one on, 0 for one that has not come.
+    held: VecDeque<u32>,
+    /// Frames in sequence since the last acknowledgement.
+    pending: u32,
+    delivered: u64,
+}
+
+impl SelectiveReceiver {
+    /// A receiver of a flow whose first frame has packet sequence number `first` modulo 2^24.
+    #[must_use]
+    pub fn new(config: &Config, first: u32) -> Self {
+        Self {
+            numbering: Numbering::psn(first),
+            ack_every: config.ack_every,
+            expected: 0,
+            held: VecDeque::new(),
+            pending: 0,
+            delivered: 0,
+        }
+    }
+
+    fn acknowledge(&mut self, out_of_sequence: Option<u64>) -> Acks {
+        self.pending = 0;
+        let mut sack = SackBlocks::NONE;
+        if let Some(psn) = out_of_sequence {
+            sack.push(self.numbering.wrap(psn), self.numbering.wrap(psn + 1));
+        }
+        let ack = self.numbering.wrap(self.expected);
+        Acks::one(Ack { ack, window: u32::MAX, sack, ece: false, nak: out_of_sequence.is_some() })
+    }
+
+    /// Delivers what is in sequence; returns how many frames.
+    fn deliver(&mut self) -> u32 {
+        let mut frames = 0;
+        while let Some(&octets) = self.held.front().filter(|&&octets| octets > 0) {
+            self.held.pop_front();
+            self.delivered += u64::from(octets);
+            frames += 1;
+        }
+        self.expected += u64::from(frames);
+        frames
+    }
+}
+
+impl Receiver for SelectiveReceiver {
+    fn on_segment(&mut self, _: Instant, segment: &Segment, _: bool) -> Acks {
+        let psn = self.numbering.unwrap(segment.seq, self.expected);
+        let Some(ahead) = psn.and_then(|psn| psn.checked_sub(self.expected)) else {
+            return self.acknowledge(None);
+        };
+        let place = ahead as usize;
+        if self.held.len() <= place {
+            self.held.resize(place + 1, 0);
+        }
+        self.held[place] = segment.len;
+        if ahead > 0 {
+            return self.acknowledge(psn);
+        }
+        let frames = self.deliver();
+        self.pending += frames;
+        let now = segment.last || frames > 1 || self.pending >= self.ack_every;
+        if now { self.acknowledge(None) } else { Acks::NONE }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    fn on_timeout(&mut self, _: Instant) -> Option<Ack> {
+        None
+    }
+
+    fn delivered(&self) -> Octets {
+        Octets(self.delivered)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: u64 = 1_000_000;
+
+    fn sender(octets: u64, config: &Config) -> SelectiveSender {
+        let mut s = SelectiveSender::new(config, 0);
+        s.supply(Octets(octets));
+        s.finish();
+        s
+    }
+
+    fn nak(ack: u32, arrived: u32) -> Ack {
+        let mut sack = SackBlocks::NONE;
+        sack.push(arrived, arrived + 1);
+        Ack { ack, window: u32::MAX, sack, ece: false, nak: true }
+    }
+
+    fn ack(ack: u32) -> Ack {
+        Ack { ack, window: u32::MAX, sack: SackBlocks::NONE, ece: false, nak: false }
+    }
+
+    fn send(s: &mut SelectiveSender, now: u64) -> Vec<u32> {
+        std::iter::from_fn(|| s.poll_segment(Instant(now * US))).map(|f| f.seq).collect()
+    }
+
+    /// Frames 1 and 3 of six are lost: 2 brings NAK 1, 4 and 5 bring more. Each is sent again once, the latter as soon as a
+    /// later frame is known to have arrived.
+    #[test]
+    fn only_what_is_lost_is_sent_again() {
+        let mut s = sender(8000, &Config { bdp_cap: 6, ..Config::default() });
+        assert_eq!(send(&mut s, 0), [0, 1, 2, 3, 4, 5], "the cap");
+        s.on_ack(Instant(10 * US), &nak(1, 2));
+        assert_eq!(send(&mut s, 10), [1, 6], "the expected frame, then new ones within the cap");
+        s.on_ack(Instant(11 * US), &nak(1, 4));
+        assert_eq!(send(&mut s, 11), [3]);
+        s.on_ack(Instant(12 * US), &nak(1, 5));
+        assert_eq!(send(&mut s, 12), []);
+        s.on_ack(Instant(20 * US), &ack(3));
+        assert_eq!(send(&mut s, 20), [7]);
+        assert!(s.recovery.is_some());
+        s.on_ack(Instant(21 * US), &ack(6));
+        assert_eq!(s.recovery, None, "6 had not been sent when it began");
+        s.on_ack(Instant(22 * US), &ack(8));
+        assert!(s.is_finished());
+        let t = s.statistics();
+        assert_eq!((t.retransmissions, t.recoveries, t.timeouts), (2, 1, 0));
+    }
+
+    /// Two of four frames in flight: 100 us; from three on 320 us.
+    #[test]
+    fn the_timeout_is_short_where_few_are_in_flight() {
+        let mut s = sender(4000, &Config::default());
+        s.poll_segment(Instant::ZERO);
+        assert_eq!(s.next_timeout(), Some(Instant(100 * US)));
+        send(&mut s, 0);
+        s.on_ack(Instant(50 * US), &ack(1));
+        assert_eq!(s.next_timeout(), Some(Instant(370 * US)), "three in flight");
+        s.on_ack(Instant(60 * US), &ack(2));
+        assert_eq!(s.next_timeout(), Some(Instant(160 * US)));
+    }
+
+    /// All of four frames are lost: the timeout sends the first, and each acknowledgement the next.
+    #[test]
+    fn a_lost_tail_takes_one_timeout() {
+        let mut s = sender(4000, &Config::default());
+        send(&mut s, 0);
+        s.on_timeout(Instant(320 * US));
+        assert_eq!(send(&mut s, 320), [0]);
+        for i in 1..4 {
+            s.on_ack(Instant((320 + i) * US), &ack(i as u32));
+            assert_eq!(send(&mut s, 320 + i), [i as u32]);
+        }
+        s.on_ack(Instant(330 * US), &ack(4));
+        assert!(s.is_finished());
+        assert_eq!(s.statistics().timeouts, 1);
+    }
+
+    #[test]
+    fn a_retransmission_that_is_lost_waits_for_the_timeout() {
+        let mut s = sender(5000, &Config::default());
+        send(&mut s, 0);
+        s.on_ack(Instant(10 * US), &nak(0, 1));
+        assert_eq!(send(&mut s, 10), [0]);
+        s.on_ack(Instant(11 * US), &nak(0, 3));
+        assert_eq!(send(&mut s, 11), [2]);
+        s.on_timeout(Instant(320 * US));
+        assert_eq!(send(&mut s, 320), [0, 2], "once more");
+    }
+
+    #[test]
+    fn the_receiver_keeps_what_is_out_of_sequence() {
+        let mut r = SelectiveReceiver::new(&Config::default(), 0);
+        let mut receive = |seq, len| {
+            let frame = Segment { seq, len, last: false, retransmission: false, ect: true, cwr: false };
+            let acks: Vec<_> = r.on_segment(Instant::ZERO, &frame, false).into_iter().collect();
+            assert_eq!(acks.len(), 1);
+            (acks[0].ack, acks[0].nak, acks[0].sack.as_slice().to_vec(), r.delivered().0)
+        };
+        assert_eq!(receive(0, 1000), (1, false, vec![], 1000));
+        assert_eq!(receive(3, 300), (1, true, vec![(3, 4)], 1000));
+        assert_eq!(receive(2, 1000), (1, true, vec![(2, 3)], 1000));
+        assert_eq!(receive(1, 1000), (4, false, vec![], 3300));
+        assert_eq!(receive(2, 1000), (4, false, vec![], 3300), "a duplicate");
+    }
+}

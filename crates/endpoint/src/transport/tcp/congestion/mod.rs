@@ -1,0 +1,156 @@
+//! Congestion control: how large the window is.
+//!
+//! A [`Controller`] changes the [`Window`] when told of an acknowledgement, a loss, a mark or a timeout. Loss recovery, and
+//! whether an event counts, are the sender's matter; so is all that is the same for each of the three.
+
+mod cubic;
+mod dctcp;
+mod newreno;
+
+use penstock_schemes::{Duration, Instant};
+
+use super::Config;
+use cubic::Cubic;
+use dctcp::Dctcp;
+use newreno::NewReno;
+
+/// The congestion window and what bounds slow start, octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Window {
+    pub(super) cwnd: u64,
+    /// [`u64::MAX`] before the first cut. (RFC 5681, section 3.1: "arbitrarily high")
+    pub(super) ssthresh: u64,
+    /// SMSS.
+    pub(super) mss: u64,
+    /// The least window that a mark leaves.
+    pub(super) floor: u64,
+}
+
+impl Window {
+    pub(super) fn new(config: &Config) -> Self {
+        let mss = config.mss.0;
+        Self { cwnd: config.first_window(), ssthresh: u64::MAX, mss, floor: u64::from(config.ecn_floor) * mss }
+    }
+
+    /// RFC 5681, section 3.1.
+    pub(super) fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// RFC 5681, equation (2).
+    fn slow_start(&mut self, acknowledged: u64) {
+        self.cwnd += acknowledged.min(self.mss);
+    }
+
+    /// Half of what is in flight, two segments at least. (RFC 5681, equation (4))
+    fn half(&self, flight: u64) -> u64 {
+        (flight / 2).max(2 * self.mss)
+    }
+
+    /// Loss recovery begins with this threshold, and the window is set to it. (RFC 6675, step (4.2))
+    fn cut(&mut self, ssthresh: u64) {
+        self.ssthresh = ssthresh.max(2 * self.mss);
+        self.cwnd = self.ssthresh;
+    }
+
+    /// A mark has cut the window to `cwnd`.
+    fn marked(&mut self, cwnd: u64) {
+        self.cwnd = cwnd.max(self.floor).min(self.cwnd);
+        self.ssthresh = self.cwnd.max(2 * self.mss);
+    }
+
+    /// One segment: the loss window. (RFC 5681, section 3.1)
+    fn lose(&mut self) {
+        self.cwnd = self.mss;
+    }
+}
+
+/// An acknowledgement, as congestion control sees it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Acknowledged {
+    pub(super) now: Instant,
+    /// Octets that it acknowledges cumulatively and that were not before.
+    pub(super) octets: u64,
+    /// It carries ECN-Echo.
+    pub(super) marked: bool,
+    /// The first octet that is not acknowledged, and the first that has not been sent.
+    pub(super) una: u64,
+    pub(super) nxt: u64,
+    pub(super) srtt: Option<Duration>,
+    /// The window may grow: this is no recovery, there is no mark, and the window is what limits the flow.
+    pub(super) grows: bool,
+}
+
+/// The three of them.
+#[derive(Debug, Clone)]
+pub(super) enum Controller {
+    NewReno(NewReno),
+    Cubic(Cubic),
+    Dctcp(Dctcp),
+}
+
+impl Controller {
+    pub(super) fn new(config: &Config) -> Self {
+        match config.congestion {
+            super::Congestion::NewReno => Self::NewReno(NewReno::default()),
+            super::Congestion::Cubic => Self::Cubic(Cubic::new(config.fast_convergence)),
+            super::Congestion::Dctcp => Self::Dctcp(Dctcp::new(config.g_inverse)),
+        }
+    }
+
+    /// An acknowledgement has come.
+    pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Acknowledged) {
+        match self {
+            Self::NewReno(c) => c.on_ack(window, ack),
+            Self::Cubic(c) => c.on_ack(window, ack),
+            Self::Dctcp(c) => c.on_ack(window, ack),
+        }
+    }
+
+    /// A loss has been found while `flight` octets were outstanding.
+    pub(super) fn on_loss(&mut self, window: &mut Window, flight: u64) {
+        match self {
+            Self::NewReno(c) => c.on_loss(window, flight),
+            Self::Cubic(c) => c.on_loss(window, flight),
+            Self::Dctcp(c) => c.on_loss(window, flight),
+        }
+    }
+
+    /// The network has marked data while `flight` octets were outstanding; comes once a window.
+    pub(super) fn on_mark(&mut self, window: &mut Window, flight: u64) {
+        match self {
+            Self::NewReno(c) => c.on_mark(window, flight),
+            Self::Cubic(c) => c.on_mark(window, flight),
+            Self::Dctcp(c) => c.on_mark(window),
+        }
+    }
+
+    /// The retransmission timer has expired while `flight` octets were outstanding. Where `again`, the same segment has been
+    /// sent again by the timer before, and the threshold stays. (RFC 5681, section 3.1)
+    pub(super) fn on_timeout(&mut self, window: &mut Window, flight: u64, again: bool) {
+        match self {
+            Self::NewReno(c) => c.on_timeout(window, flight, again),
+            Self::Cubic(c) => c.on_timeout(window, flight, again),
+            Self::Dctcp(c) => c.on_timeout(window, flight, again),
+        }
+    }
+
+    /// The flow has had nothing to send for `pause`.
+    pub(super) fn on_pause(&mut self, pause: Duration) {
+        if let Self::Cubic(c) = self {
+            c.on_pause(pause);
+        }
+    }
+}
+
+/// An acknowledgement of `octets` in congestion avoidance, for unit tests.
+#[cfg(test)]
+fn acknowledged(now: Instant, octets: u64) -> Acknowledged {
+    Acknowledged { now, octets, marked: false, una: 0, nxt: 0, srtt: None, grows: true }
+}
+
+/// A window of `cwnd` segments of 1000 octets beyond slow start, for unit tests.
+#[cfg(test)]
+fn window(cwnd: u64) -> Window {
+    Window { cwnd: cwnd * 1000, ssthresh: cwnd * 1000, mss: 1000, floor: 2000 }
+}

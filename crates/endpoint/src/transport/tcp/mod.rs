@@ -1,0 +1,139 @@
+//! TCP: the data path of RFC 9293, with congestion control.
+//!
+//! | part | where | by |
+//! |---|---|---|
+//! | data, windows, probes of a closed window | `sender`, `receiver` | RFC 9293, section 3.8.6 |
+//! | retransmission timer | `timer` | RFC 6298 |
+//! | fast retransmit and recovery without selective acknowledgements | `sender` | RFC 5681, section 3.2; RFC 6582 |
+//! | selective acknowledgements, recovery with them | `scoreboard` | RFC 2018; RFC 6675 |
+//! | losses by time, tail loss probes | `rack` | RFC 8985 |
+//! | delayed acknowledgements | `receiver` | RFC 1122, section 4.2.3.2; RFC 5681, section 4.2 |
+//! | explicit congestion notification | `sender`, `receiver` | RFC 3168; RFC 8257, section 3.2 |
+//! | congestion control | `congestion` | RFC 5681 and RFC 6582; RFC 9438; RFC 8257 |
+//!
+//! # What is left out
+//!
+//! - The handshake and the close: a flow starts established, with the receiver's first window known; no sequence number
+//!   stands for SYN or FIN. The last segment is marked ([`Segment::last`](super::Segment::last)).
+//! - Options but MSS and selective acknowledgement. There are no timestamps; windows above 65 535 octets are taken as if a
+//!   window scale had been agreed upon, and are not rounded to it. (RFC 7323)
+//! - Nagle's algorithm: each hand-over of data is pushed, as with `TCP_NODELAY`.
+//! - HyStart++ (RFC 9406), proportional rate reduction (RFC 6937), D-SACK (RFC 2883) and the undoing of a reaction to a loss
+//!   that was none (RFC 9438, section 4.9). Without D-SACK the reordering window of RACK does not grow beyond its first value.
+//! - The choice of RFC 3168, section 6.1.2, to send below one segment a round trip when marks persist (`ecn_floor`).
+//!
+//! # Readings
+//!
+//! - A receiver never takes back what it has acknowledged selectively, so that a timeout keeps the scoreboard. (RFC 2018,
+//!   section 8, allows receivers to do so, and asks senders to forget; Linux keeps it too.)
+//! - One round trip is timed per window, and none across a retransmission. (RFC 6298, section 3)
+//! - In congestion avoidance the window grows by octets acknowledged, not by acknowledgements. (RFC 5681, section 3.1, names
+//!   both and recommends this one)
+
+mod congestion;
+mod rack;
+mod receiver;
+mod scoreboard;
+mod sender;
+mod timer;
+
+pub use receiver::TcpReceiver;
+pub use sender::TcpSender;
+
+use penstock_schemes::info::values::{choice, count, octets, switch, us};
+use penstock_schemes::info::{Configuration, choice, parameters};
+use penstock_schemes::{Duration, Octets};
+
+/// Octets of an IPv4 header and a TCP header without options: what a segment has on top of its data. (RFC 9293, section 3.1)
+pub const HEADER_OCTETS: u32 = 40;
+
+choice! {
+    /// Congestion control.
+    pub enum Congestion {
+        /// NewReno: RFC 5681 and RFC 6582.
+        NewReno = "newreno",
+        /// CUBIC: RFC 9438.
+        Cubic = "cubic",
+        /// DCTCP: RFC 8257.
+        Dctcp = "dctcp",
+    }
+}
+
+parameters! {
+    /// TCP's parameters.
+    pub struct Config {
+        mss: Octets = octets(1460), octets(64) => octets(65_495); "RFC 9293, section 3.7.1; Ethernet's 1500 octets less 40 of headers", "SMSS, octets of data in a full segment.";
+        congestion: Congestion = choice("cubic"); "Linux", "Congestion control.";
+        sack: bool = switch(true); "RFC 2018; RFC 6675", "Selective acknowledgements.";
+        rack: bool = switch(false); "RFC 8985", "Losses are found by time, and the tail of a flight is probed.", when sack = true;
+        ecn: bool = switch(false); "RFC 3168", "Segments may be marked, and marks cut the window; with DCTCP they may always.";
+        ecn_floor: u32 = count(2), count(1) => count(10); "Linux; RFC 9438, section 4.6, has 1", "Segments to which marks can cut the window.";
+        initial_window: u32 = count(10), count(1) => count(1000); "RFC 6928, section 2", "Segments of the initial window.";
+        receive_window: Octets = octets(6_291_456), octets(1000) => octets(1_073_741_824); "Linux, tcp_rmem", "Octets that the receiver has room for.";
+        ack_every: u32 = count(2), count(1) => count(1000); "RFC 5681, section 4.2", "Full segments that are answered by one acknowledgement.";
+        ack_delay: Duration = us(40_000), us(0) => us(500_000); "Linux; RFC 1122, section 4.2.3.2, has less than 500 ms", "Longest time that an acknowledgement is delayed.";
+        rto_initial: Duration = us(1_000_000), us(1) => us(60_000_000); "RFC 6298, (2.1)", "Retransmission timeout before the first round trip is timed.";
+        rto_min: Duration = us(200_000), us(1) => us(60_000_000); "Linux; RFC 6298, (2.4), has 1 s", "Least retransmission timeout.";
+        rto_max: Duration = us(60_000_000), us(1) => us(600_000_000), at_least rto_min; "RFC 6298, (2.5)", "Greatest retransmission timeout.";
+        validate_window: bool = switch(true); "RFC 9438, section 5.8; Linux", "The window grows only while it is what limits the flow.";
+        idle_restart: bool = switch(true); "RFC 5681, section 4.1", "After a pause longer than the retransmission timeout the window is the initial one at most.";
+        fast_convergence: bool = switch(true); "RFC 9438, section 4.7", "A flow whose window shrinks from loss to loss gives way faster.", when congestion = "cubic";
+        g_inverse: u32 = count(16), count(1) => count(65_536); "RFC 8257, section 4.2, g = 1/16", "1/g: how slowly alpha follows.", when congestion = "dctcp";
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let values: Vec<_> = Self::PARAMETERS.iter().map(|p| p.default).collect();
+        Self::from_values(&values).expect("defaults are of their parameters' kinds")
+    }
+}
+
+impl Config {
+    /// Whether data may be marked.
+    fn marks(&self) -> bool {
+        self.ecn || self.congestion == Congestion::Dctcp
+    }
+
+    /// Whether losses are found by time.
+    fn by_time(&self) -> bool {
+        self.rack && self.sack
+    }
+
+    /// IW: `min(10 MSS, max(2 MSS, 14 600))` for ten segments. (RFC 6928, section 2)
+    fn first_window(&self) -> u64 {
+        let (segments, mss) = (u64::from(self.initial_window), self.mss.0);
+        (segments * mss).min((2 * mss).max(segments * 1460))
+    }
+}
+
+#[cfg(test)]
+mod traces;
+#[cfg(test)]
+mod traces_of_signals;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_initial_window_is_that_of_rfc_6928() {
+        let window = |mss| Config { mss: Octets(mss), ..Config::default() }.first_window();
+        // min(10 * 1460, max(2 * 1460, 14 600)); min(5360, 14 600); jumbo: max(2 * 8960, 14 600).
+        assert_eq!((window(1460), window(536), window(8960)), (14_600, 5360, 17_920));
+    }
+
+    #[test]
+    fn every_parameter_accepts_its_default_and_names_its_source() {
+        for p in Config::PARAMETERS {
+            assert!(p.accepts(p.default), "{}", p.name);
+            assert!(!p.source.is_empty() && p.description.ends_with('.'), "{}", p.name);
+        }
+    }
+
+    #[test]
+    fn dctcp_is_marked_without_being_asked() {
+        assert!(Config { congestion: Congestion::Dctcp, ..Config::default() }.marks());
+        assert!(!Config::default().marks());
+    }
+}
