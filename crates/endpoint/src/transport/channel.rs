@@ -27,8 +27,8 @@ pub(super) struct Line {
     pub(super) jitter: Duration,
     /// From and to; nothing passes, either way.
     pub(super) outages: Vec<(u64, u64)>,
-    /// Of every so many new segments the last one is lost.
-    pub(super) loses_each: Option<u64>,
+    /// This new segment is lost, and each one that comes so many later.
+    pub(super) loses: Option<(u64, u64)>,
     /// A switch's queue in place of the card's: octets from which it marks, and beyond which it drops.
     pub(super) queue: Option<(u64, u64)>,
     pub(super) seed: u64,
@@ -142,6 +142,7 @@ impl<S: Sender, R: Receiver> Channel<S, R> {
             .map(|at| at.0)
             .chain(card)
             .chain(event)
+            .chain(self.read_at)
             .min()
             .map_or(u64::MAX, |at| at.max(self.now))
     }
@@ -216,8 +217,11 @@ impl<S: Sender, R: Receiver> Channel<S, R> {
         }
         self.free_at = start + u64::from(segment.len) * self.line.octet;
         self.new_segments += u64::from(!segment.retransmission);
-        let each = self.line.loses_each.is_some_and(|n| !segment.retransmission && self.new_segments.is_multiple_of(n));
-        if each || self.happens(self.line.loss) || self.is_broken() {
+        let chosen = self.line.loses.is_some_and(|(first, each)| {
+            let after = self.new_segments.checked_sub(first);
+            !segment.retransmission && after.is_some_and(|n| n % each == 0)
+        });
+        if chosen || self.happens(self.line.loss) || self.is_broken() {
             return;
         }
         self.pass(self.free_at, Event::Segment(segment, marked));

@@ -26,6 +26,8 @@
 //!
 //! - A receiver never takes back what it has acknowledged selectively, so that a timeout keeps the scoreboard. (RFC 2018,
 //!   section 8, allows receivers to do so, and asks senders to forget; Linux keeps it too.)
+//! - A loss that is found in a recovery, of data sent since it began, is repaired in it; when the recovery ends it begins
+//!   another one, which does not repair it again. (RFC 6675, section 5, would, with the next duplicate.)
 //! - One round trip is timed per window, and none across a retransmission. (RFC 6298, section 3)
 //! - In congestion avoidance the window grows by octets acknowledged, not by acknowledgements. (RFC 5681, section 3.1, names
 //!   both and recommends this one)
@@ -73,7 +75,7 @@ parameters! {
         ack_every: u32 = count(2), count(1) => count(1000); "RFC 5681, section 4.2", "Full segments that are answered by one acknowledgement.";
         ack_delay: Duration = us(40_000), us(0) => us(500_000); "Linux; RFC 1122, section 4.2.3.2, has less than 500 ms", "Longest time that an acknowledgement is delayed.";
         rto_initial: Duration = us(1_000_000), us(1) => us(60_000_000); "RFC 6298, (2.1)", "Retransmission timeout before the first round trip is timed.";
-        rto_min: Duration = us(200_000), us(1) => us(60_000_000); "Linux; RFC 6298, (2.4), has 1 s", "Least retransmission timeout.";
+        rto_min: Duration = us(200_000), us(1) => us(60_000_000); "Linux, where the smoothed round trip comes on top; RFC 6298, (2.4), has 1 s", "Least retransmission timeout.";
         rto_max: Duration = us(60_000_000), us(1) => us(600_000_000), at_least rto_min; "RFC 6298, (2.5)", "Greatest retransmission timeout.";
         validate_window: bool = switch(true); "RFC 9438, section 5.8; Linux", "The window grows only while it is what limits the flow.";
         idle_restart: bool = switch(true); "RFC 5681, section 4.1", "After a pause longer than the retransmission timeout the window is the initial one at most.";
@@ -107,6 +109,8 @@ impl Config {
     }
 }
 
+#[cfg(test)]
+mod models;
 #[cfg(test)]
 mod traces;
 #[cfg(test)]

@@ -4,7 +4,8 @@
 //! longest, so that a search for losses looks at nothing that is not lost or stale, and each transmission is looked at once.
 //! (RFC 8985, section 6.2, step 5, allows such a list.)
 //!
-//! The least round trip is that of the whole flow (section 6.2, step 1, suggests a window of minutes). The timer for
+//! Transmissions are numbered, so that two at one instant are in order: RFC 8985 takes the higher sequence number for the later
+//! one, which is wrong for a retransmission behind new data. The least round trip is that of the whole flow (section 6.2, step 1, suggests a window of minutes). The timer for
 //! reordering is set to the first segment that it concerns, not to the last (step 5), so that none waits for another.
 
 use std::collections::VecDeque;
@@ -16,13 +17,20 @@ use super::scoreboard::{DUP_THRESH, Scoreboard};
 /// PTO before the first round trip is known. (Section 7.2)
 const FIRST_PTO: Duration = Duration::from_ms(1000);
 
+/// A transmission: when, and which in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Stamp {
+    at: Instant,
+    number: u64,
+}
+
 /// A segment in flight.
 #[derive(Debug, Clone, Copy)]
 struct Record {
     start: u64,
     end: u64,
-    /// When it was last sent: `Segment.xmit_ts`.
-    sent: Instant,
+    /// Its last transmission: `Segment.xmit_ts`.
+    sent: Stamp,
     retransmitted: bool,
     /// Octets that have not arrived.
     missing: u64,
@@ -38,10 +46,11 @@ impl Record {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rack {
     records: VecDeque<Record>,
-    /// Each transmission: first octet and time. An entry is stale if its record is gone, has arrived or was sent again since.
-    log: VecDeque<(u64, Instant)>,
-    /// `RACK.xmit_ts`, `RACK.end_seq`: the latest transmission that has arrived.
-    newest: Option<(Instant, u64)>,
+    /// Each transmission, with its first octet. An entry is stale if its record is gone, has arrived or was sent again since.
+    log: VecDeque<(u64, Stamp)>,
+    transmissions: u64,
+    /// `RACK.xmit_ts`: the latest transmission that has arrived.
+    newest: Option<Stamp>,
     rtt: Duration,
     min_rtt: Option<Duration>,
     /// `RACK.fack`: the highest octet that has arrived, plus 1.
@@ -78,18 +87,20 @@ pub(super) struct Found {
 impl Rack {
     /// `start..end` is sent. (Section 6.1)
     pub(super) fn on_send(&mut self, now: Instant, start: u64, end: u64, again: bool) {
+        self.transmissions += 1;
+        let stamp = Stamp { at: now, number: self.transmissions };
         if again {
             let first = self.records.partition_point(|r| r.end <= start);
             for record in self.records.range_mut(first..) {
                 if record.start >= end {
                     break;
                 }
-                (record.sent, record.retransmitted) = (now, true);
-                self.log.push_back((record.start, now));
+                (record.sent, record.retransmitted) = (stamp, true);
+                self.log.push_back((record.start, stamp));
             }
         } else {
-            self.records.push_back(Record { start, end, sent: now, retransmitted: false, missing: end - start });
-            self.log.push_back((start, now));
+            self.records.push_back(Record { start, end, sent: stamp, retransmitted: false, missing: end - start });
+            self.log.push_back((start, stamp));
         }
     }
 
@@ -125,7 +136,7 @@ impl Rack {
         } else if !record.retransmitted {
             self.reordering_seen = true;
         }
-        let rtt = now.since(record.sent);
+        let rtt = now.since(record.sent.at);
         if record.retransmitted {
             // It is the first transmission that has arrived.
             if self.min_rtt.is_some_and(|least| rtt < least) {
@@ -136,7 +147,7 @@ impl Rack {
             self.probe.sampled = true;
         }
         self.rtt = rtt;
-        self.newest = self.newest.max(Some((record.sent, record.end)));
+        self.newest = self.newest.max(Some(record.sent));
     }
 
     /// Everything below `una` is acknowledged: its records go.
@@ -168,17 +179,17 @@ impl Rack {
         let wait = self.rtt + self.reordering_window(recovering, srtt);
         while let Some(&(start, sent)) = self.log.front() {
             if let Some(record) = self.current(start, sent) {
-                if (record.sent, record.end) >= newest {
+                if sent >= newest {
                     break;
                 }
-                if sent + wait > now {
-                    self.deadline = Some(sent + wait);
+                if sent.at + wait > now {
+                    self.deadline = Some(sent.at + wait);
                     break;
                 }
                 board.lose(record.start, record.end);
                 found.lost = true;
                 if record.retransmitted {
-                    found.again = found.again.max(Some(sent));
+                    found.again = found.again.max(Some(sent.at));
                 }
             }
             self.log.pop_front();
@@ -187,7 +198,7 @@ impl Rack {
     }
 
     /// The record of the transmission of `start` at `sent`, if that is its latest and it has not arrived.
-    fn current(&self, start: u64, sent: Instant) -> Option<Record> {
+    fn current(&self, start: u64, sent: Stamp) -> Option<Record> {
         let record = self.records.get(self.at(start)).filter(|r| r.start == start)?;
         (!record.has_arrived() && record.sent == sent).then_some(*record)
     }
@@ -201,7 +212,7 @@ impl Rack {
         let wait = self.rtt + self.reordering_window(true, srtt);
         for record in &self.records {
             let first = record.start <= board.una;
-            if !record.has_arrived() && (first || record.sent + wait <= now) {
+            if !record.has_arrived() && (first || record.sent.at + wait <= now) {
                 board.lose(record.start, record.end);
             }
         }
@@ -356,6 +367,21 @@ mod tests {
         assert_eq!(board.lost().as_slice(), [(0, 100), (400, 500)]);
     }
 
+    /// Two new segments and a retransmission at one instant, in this order: the arrival of the former does not show that the latter is
+    /// lost.
+    #[test]
+    fn transmissions_of_one_instant_are_in_order() {
+        let (mut rack, mut board) = sent(2);
+        deliver(&mut rack, &mut board, at(41), 1);
+        assert!(rack.find_lost(at(60), &mut board, true, Some(ms(40))).lost);
+        rack.on_send(at(60), 200, 300, false);
+        board.send(300);
+        rack.on_send(at(60), 0, 100, true);
+        board.send_again(0, 100, false);
+        deliver(&mut rack, &mut board, at(100), 2);
+        assert!(!rack.find_lost(at(100), &mut board, true, Some(ms(40))).lost);
+    }
+
     /// The acknowledgement of a retransmission that comes sooner than any round trip is that of the first transmission.
     #[test]
     fn an_early_acknowledgement_of_a_retransmission_is_not_timed() {
@@ -363,10 +389,10 @@ mod tests {
         deliver(&mut rack, &mut board, at(42), 2);
         rack.on_send(at(50), 0, 100, true);
         deliver(&mut rack, &mut board, at(60), 0);
-        assert_eq!((rack.rtt, rack.newest), (ms(40), Some((at(2), 300))));
+        assert_eq!((rack.rtt, rack.newest.map(|s| s.at)), (ms(40), Some(at(2))));
         rack.on_send(at(60), 100, 200, true);
         deliver(&mut rack, &mut board, at(105), 1);
-        assert_eq!((rack.rtt, rack.newest), (ms(45), Some((at(60), 200))));
+        assert_eq!((rack.rtt, rack.newest.map(|s| s.at)), (ms(45), Some(at(60))));
         assert!(!rack.reordering_seen, "retransmissions are no reordering");
     }
 

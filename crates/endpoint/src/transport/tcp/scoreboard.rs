@@ -72,7 +72,7 @@ impl Scoreboard {
     }
 
     /// RFC 6675, IsLost: finds what is lost by DupThresh ranges, or by more than (DupThresh - 1) segments, acknowledged
-    /// above it. Returns whether anything has been found that had not been sent again.
+    /// above it. Returns whether the first unacknowledged octet is.
     pub(super) fn find_lost(&mut self) -> bool {
         let most = u64::from(DUP_THRESH - 1) * self.mss;
         let (mut ranges, mut octets) = (0, 0);
@@ -81,17 +81,17 @@ impl Scoreboard {
             octets += end - start;
             ranges >= DUP_THRESH || octets > most
         });
-        let Some(&(bound, _)) = enough else { return false };
-        let from = self.lost_below.max(self.high_rxt);
-        let before = self.lost.total();
-        self.lose_gaps(from, bound);
-        self.lost_below = self.lost_below.max(bound);
-        self.lost.total() > before
+        if let Some(&(bound, _)) = enough {
+            self.lose_gaps(self.lost_below.max(self.high_rxt), bound);
+            self.lost_below = self.lost_below.max(bound);
+        }
+        self.una < self.lost_below
     }
 
-    /// The first unacknowledged segment is lost.
+    /// The first unacknowledged segment is lost, unless it has been sent again since the last timeout.
     pub(super) fn lose_first(&mut self) {
-        if let Some((start, end)) = self.sacked.first_gap(self.una, self.nxt) {
+        let gap = self.sacked.first_gap(self.una, self.nxt);
+        if let Some((start, end)) = gap.filter(|gap| gap.0 >= self.high_rxt) {
             self.lost.insert(start, end.min(start + self.mss));
         }
     }
@@ -114,11 +114,6 @@ impl Scoreboard {
             self.lost.insert(start, end);
             at = end;
         }
-    }
-
-    /// A recovery begins: nothing has been sent again in it. (RFC 6675, step (3.1))
-    pub(super) fn begin_recovery(&mut self) {
-        self.high_rxt = self.una;
     }
 
     /// `start..end` is sent for the first time.
@@ -232,13 +227,13 @@ mod tests {
         select(&mut board, 200, 500);
         assert!(board.find_lost());
         assert_eq!(board.pipe(), 500);
-        board.begin_recovery();
         board.send_again(0, 100, true);
         assert_eq!((board.lost().as_slice(), board.pipe()), (&[(100, 200)][..], 600));
         select(&mut board, 600, 700);
-        assert!(!board.find_lost(), "500..600 has one segment above it");
+        board.find_lost();
+        assert_eq!(board.lost().as_slice(), [(100, 200)], "500..600 has one segment above it");
         select(&mut board, 700, 900);
-        assert!(board.find_lost());
+        board.find_lost();
         assert_eq!(board.lost().as_slice(), [(100, 200), (500, 600)], "0..100 has been sent again");
     }
 
@@ -247,7 +242,6 @@ mod tests {
     fn speculative_segments_count_twice() {
         let mut board = ten();
         select(&mut board, 900, 1000);
-        board.begin_recovery();
         assert_eq!(board.speculative(), Some((0, 100)));
         board.send_again(0, 100, true);
         assert_eq!(board.speculative(), Some((100, 200)));

@@ -325,6 +325,12 @@ impl TcpSender {
         Duration(doubled).min(Duration::from_ms(60_000))
     }
 
+    /// Whether a retransmission starts the timer anew, so that a recovery that goes well is not cut short. (RFC 6675, section 6,
+    /// allows it for each; without selective acknowledgements it is the first alone, as RFC 6582 has it for acknowledgements)
+    fn rearms(&self) -> bool {
+        matches!(self.recovery, Recovery::Fast { partial, .. } if self.sack || !partial)
+    }
+
     fn schedule_probe(&mut self, now: Instant) {
         let Some(rack) = &mut self.rack else { return };
         let may = self.recovery == Recovery::Open && self.board.outstanding() > 0 && self.board.sacked().is_empty();
@@ -390,6 +396,7 @@ impl Sender for TcpSender {
                 self.timer.start(now);
                 self.schedule_probe(now);
             }
+            Choice::Again { .. } if self.rearms() => self.timer.restart(now),
             _ => self.timer.start(now),
         }
         self.last_send = now;

@@ -245,6 +245,24 @@ fn fast_recovery_with_sack_and_three_losses() {
     assert_eq!(t.counts(), (3, 1, 0));
 }
 
+/// Segment 0 is lost, and 12, which goes in the recovery, as well. 12 is repaired in it. The acknowledgement of 12 ends it and
+/// begins another: seven are outstanding, 13 to 15 have arrived, so four are in flight and the window is 3.5.
+#[test]
+fn a_loss_of_the_next_window_is_a_second_loss() {
+    let mut t = Trace::new(newreno(10));
+    t.sent(0);
+    assert_eq!(t.sack(100, 0, &[(1, 2)]), "10");
+    assert_eq!(t.sack(100, 0, &[(1, 3)]), "11");
+    assert_eq!(t.sack(100, 0, &[(1, 4)]), "r0");
+    assert_eq!(t.sack(101, 0, &[(1, 12)]), "12 13 14 15");
+    assert_eq!(t.sack(199, 0, &[(13, 16), (1, 12)]), "r12 16 17 18");
+    assert_eq!(t.windows(), (5.0, 5.0));
+    assert_eq!(t.sack(200, 12, &[(13, 16)]), "");
+    assert_eq!(t.windows(), (3.5, 3.5));
+    assert_eq!(t.ack(299, 17), "19");
+    assert_eq!(t.counts(), (2, 2, 0));
+}
+
 /// Segment 0 overtaken by two others is no loss, by three it is. (DupThresh)
 #[test]
 fn reordering_below_the_threshold_is_no_loss() {
@@ -310,9 +328,10 @@ fn a_timeout_keeps_the_scoreboard() {
     t.sack(101, 0, &[(1, 2)]);
     t.sack(102, 0, &[(1, 3)]);
     assert_eq!(t.sack(103, 0, &[(1, 4)]), "r0");
-    assert_eq!(t.timeout(), (1000, "r0".into()));
+    // The retransmission has started the timer anew: 103 + 1000 ms. (RFC 6675, section 6)
+    assert_eq!(t.timeout(), (1103, "r0".into()));
     assert_eq!(t.windows(), (1.0, 4.0), "half of 0 to 7, eight segments outstanding");
-    assert_eq!(t.ack(1100, 4), "r4 r5", "1 to 3 are not sent again");
-    assert_eq!(t.sack(1200, 5, &[(6, 8)]), "8 9", "6 and 7 had arrived; cwnd = 3");
+    assert_eq!(t.ack(1200, 4), "r4 r5", "1 to 3 are not sent again");
+    assert_eq!(t.sack(1300, 5, &[(6, 8)]), "8 9", "6 and 7 had arrived; cwnd = 3");
     assert_eq!(t.counts(), (4, 1, 1));
 }

@@ -39,14 +39,13 @@ impl TcpSender {
         self.reduced();
         self.recover = Some(until);
         self.last_cut = now;
-        self.force = true;
         self.statistics.recoveries += 1;
         if let Some(rack) = &mut self.rack {
             rack.begin_recovery();
         } else {
-            self.board.begin_recovery();
             self.board.lose_first();
         }
+        self.force = !self.board.lost().is_empty();
         if !self.sack {
             self.inflation = 3 * self.window.mss as i64;
         }
