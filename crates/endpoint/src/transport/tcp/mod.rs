@@ -80,7 +80,7 @@ parameters! {
         validate_window: bool = switch(true); "RFC 9438, section 5.8; Linux", "The window grows only while it is what limits the flow.";
         idle_restart: bool = switch(true); "RFC 5681, section 4.1", "After a pause longer than the retransmission timeout the window is the initial one at most.";
         fast_convergence: bool = switch(true); "RFC 9438, section 4.7", "A flow whose window shrinks from loss to loss gives way faster.", when congestion = "cubic";
-        g_inverse: u32 = count(16), count(1) => count(65_536); "RFC 8257, section 4.2, g = 1/16", "1/g: how slowly alpha follows.", when congestion = "dctcp";
+        g_inverse: u32 = count(16), count(1) => count(65_536); "Alizadeh et al. 2010, section 4, g = 1/16; RFC 8257, section 3.3, leaves it open", "1/g: how slowly alpha follows.", when congestion = "dctcp";
     }
 }
 

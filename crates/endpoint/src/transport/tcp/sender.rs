@@ -100,6 +100,7 @@ pub struct TcpSender {
     /// The most that has been in flight in this window and the one before; this window ends when una is beyond.
     flight: (u64, u64),
     flight_until: u64,
+    /// The first segment when the retransmission timer last expired.
     timed_out: Option<u64>,
     /// When fast recovery was last entered, or entered again.
     last_cut: Instant,
@@ -271,7 +272,6 @@ impl TcpSender {
         if self.recovery == Recovery::Open {
             self.inflation = 0;
         }
-        self.timed_out = self.timed_out.filter(|&una| una >= ack);
     }
 
     /// Takes the selective blocks; returns whether they tell anything new.

@@ -263,6 +263,54 @@ fn a_loss_of_the_next_window_is_a_second_loss() {
     assert_eq!(t.counts(), (2, 2, 0));
 }
 
+/// Segment 0 is timed, lost and sent again: its acknowledgement after 200 ms is no round trip. (Karn's algorithm)
+#[test]
+fn a_retransmission_is_not_timed() {
+    for config in [newreno(4), without_sack(4)] {
+        let mut t = Trace::new(config);
+        t.sent(0);
+        (2..=4).for_each(|end| drop(t.sack(100, 0, &[(1, end)])));
+        assert_eq!(t.counts(), (1, 1, 0));
+        t.ack(200, 6);
+        assert_eq!(t.sender.statistics().srtt, None);
+        t.ack(300, 7);
+        assert_eq!(t.sender.statistics().srtt, Some(Duration::from_ms(100)));
+    }
+}
+
+/// Without selective acknowledgements one that opens the window is no duplicate. (RFC 5681, section 2)
+#[test]
+fn a_window_update_is_no_duplicate() {
+    let mut t = Trace::new(without_sack(4));
+    t.sent(0);
+    for _ in 0..5 {
+        t.window += 1000;
+        assert_eq!(t.ack(100, 0), "");
+    }
+    assert_eq!(t.counts(), (0, 0, 0));
+}
+
+/// CUBIC in a pause of 10 s: its time stands still, else W(t) would be 215 segments when it goes on, and the window half as large
+/// again a round trip later. W_max = 10, cwnd = 7, and K = 1.957 s.
+#[test]
+fn a_pause_is_not_time_for_cubic() {
+    let mut t = Trace::idle(Config { congestion: Congestion::Cubic, ..newreno(10) });
+    t.sender.supply(Octets(19_000));
+    assert_eq!(t.sent(0), "0 1 2 3 4 5 6 7 8 9");
+    (2..=4).for_each(|end| drop(t.sack(100, 0, &[(1, end)])));
+    assert_eq!(t.windows(), (7.0, 7.0));
+    t.sack(100, 0, &[(1, 12)]);
+    t.ack(200, 12);
+    (13..=19).for_each(|to| drop(t.ack(300, to)));
+    let (before, _) = t.windows();
+    assert!((7.0..8.0).contains(&before), "{before}");
+    t.sender.supply(Octets(20_000));
+    t.sent(10_300);
+    (20..=26).for_each(|to| drop(t.ack(10_400, to)));
+    let (after, _) = t.windows();
+    assert!(after < before + 1.0, "{before}, then {after}");
+}
+
 /// Segment 0 overtaken by two others is no loss, by three it is. (DupThresh)
 #[test]
 fn reordering_below_the_threshold_is_no_loss() {

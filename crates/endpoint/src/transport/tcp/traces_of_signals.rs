@@ -106,6 +106,15 @@ fn three_segments_need_no_time() {
     assert_eq!(t.counts(), (1, 1, 0));
 }
 
+/// One acknowledgement tells of three segments, the latest first: they have come in order.
+#[test]
+fn blocks_of_one_acknowledgement_are_no_reordering() {
+    let mut t = Trace::new(by_time(7));
+    t.sent(0);
+    t.ack(40, 1);
+    assert_eq!(t.sack(41, 1, &[(6, 7), (2, 3), (4, 5)]), "r1 r3", "at once: 7, 8 and they are four");
+}
+
 /// A segment that comes within the time is no loss, and from then on three others are none either: segment 6, sent at 40
 /// ms, is lost at 40 + 40 + 40 / 4 = 90 ms, although 7, 8 and 9 have come by 85.
 #[test]
@@ -230,6 +239,9 @@ fn a_closed_window_is_probed() {
     assert_eq!(t.ack(7300, 4), "4");
     t.window = 3000;
     assert_eq!(t.ack(7400, 5), "5 6 7");
+    t.window = 0;
+    t.ack(7500, 8);
+    assert_eq!(t.timeout(), (8500, "p".into()), "from the start");
     assert_eq!(t.counts(), (0, 0, 0), "no timeout");
 }
 

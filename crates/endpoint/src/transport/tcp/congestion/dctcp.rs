@@ -1,7 +1,6 @@
 //! DCTCP (RFC 8257): the window is cut by half of the share of octets that were marked.
 //!
-//! Alpha has 30 fraction bits. Losses and timeouts are NewReno's (section 3.5); so is the growth (section 3.3 changes the
-//! cut alone).
+//! Alpha has 30 fraction bits. Losses and timeouts are NewReno's (section 3.5); so is the growth (section 3.4).
 
 use super::newreno::NewReno;
 use super::{Acknowledged, Window};
@@ -24,7 +23,7 @@ pub(in super::super) struct Dctcp {
 }
 
 impl Dctcp {
-    /// Alpha begins with 1. (RFC 8257, section 4.2: "SHOULD be initialised with 1")
+    /// Alpha begins with 1, so that the first mark halves the window. (Linux, `dctcp_alpha_on_init`)
     pub(super) fn new(g_inverse: u32) -> Self {
         Self {
             alpha: 1 << FRACTION,
