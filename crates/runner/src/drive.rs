@@ -1,4 +1,7 @@
 //! Drives the engine through a plan, in slices, and puts the result together.
+//!
+//! The engine is compiled for each scheme, with and without what costs time at every hop. All else exists once: it sees a
+//! [`Simulation`].
 #![allow(clippy::disallowed_types, reason = "how long a run takes and when to report is a matter of the wall clock")]
 
 use std::ops::ControlFlow;
@@ -6,15 +9,15 @@ use std::time::{Duration as WallDuration, Instant as WallInstant};
 
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
-use penstock_sim::Sim;
+use penstock_sim::{Outcome, Sim};
 
 use crate::folder::{self, Folder, Holds};
 use crate::memory::{self, Memory};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorded, Recorder};
 use crate::rows::flow_table;
 use crate::sink::Sink;
 use crate::summary::{Course, Measured, Summary, flow_rows};
-use crate::tables::Table;
+use crate::tables::{SchemeVars, Table};
 use crate::{Options, Progress, Run, RunError, Store};
 
 /// Called between slices.
@@ -47,35 +50,92 @@ impl Visitor for Job<'_> {
     type Output = Result<Run, RunError>;
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
+        let vars = SchemeVars::of::<S>();
         // Two engines for each scheme: a lean one, and one for whatever costs time at every hop.
         let full = self.plan.record.arrivals || self.plan.network.pfc.is_some();
-        if full { self.run::<S, true>(configs) } else { self.run::<S, false>(configs) }
+        let (plan, folder) = (self.plan, self.folder.as_ref());
+        memory::check_network(plan)?;
+        let sim: Box<dyn Simulation + '_> = if full {
+            let recorder = Recorder::<true>::new(plan, &vars, folder)?;
+            Box::new(Sim::<S, _, true>::new(&plan.network, configs, plan.seed, recorder))
+        } else {
+            let recorder = Recorder::<false>::new(plan, &vars, folder)?;
+            Box::new(Sim::<S, _, false>::new(&plan.network, configs, plan.seed, recorder))
+        };
+        self.run(sim, &vars)
+    }
+}
+
+/// A simulation whose scheme no longer matters: all that is asked of it between two slices.
+trait Simulation {
+    fn run_slice(&mut self, until: Instant, work: u64) -> bool;
+    fn now(&self) -> Instant;
+    fn events(&self) -> u64;
+    fn frames_held(&self) -> usize;
+    fn rows_kept(&self) -> usize;
+    fn has_failed(&self) -> bool;
+    fn start_measuring(&mut self);
+    fn open_window(&mut self, window: usize);
+    fn close_window(&mut self, window: usize) -> Option<Outcome>;
+    fn finish(self: Box<Self>) -> Result<(Outcome, Recorded), RunError>;
+}
+
+impl<S: Scheme, const FULL: bool> Simulation for Sim<S, Recorder<'_, FULL>, FULL> {
+    fn run_slice(&mut self, until: Instant, work: u64) -> bool {
+        self.run_slice(until, work)
+    }
+
+    fn now(&self) -> Instant {
+        self.now()
+    }
+
+    fn events(&self) -> u64 {
+        self.events()
+    }
+
+    fn frames_held(&self) -> usize {
+        self.frames_held()
+    }
+
+    fn rows_kept(&self) -> usize {
+        self.probe().rows_kept()
+    }
+
+    fn has_failed(&self) -> bool {
+        self.probe().has_failed()
+    }
+
+    fn start_measuring(&mut self) {
+        self.start_measuring();
+    }
+
+    fn open_window(&mut self, window: usize) {
+        self.open_window(window);
+    }
+
+    fn close_window(&mut self, window: usize) -> Option<Outcome> {
+        self.close_window(window)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(Outcome, Recorded), RunError> {
+        let (outcome, recorder) = (*self).finish();
+        Ok((outcome, recorder.finish()?))
     }
 }
 
 impl Job<'_> {
-    fn run<S: Scheme, const FULL: bool>(mut self, configs: &[S::Config]) -> Result<Run, RunError> {
+    fn run(mut self, mut sim: Box<dyn Simulation + '_>, vars: &SchemeVars) -> Result<Run, RunError> {
         let plan = self.plan;
-        let recorder = match &self.folder {
-            Some(folder) => Recorder::<FULL>::in_folder::<S>(plan, folder)?,
-            None => Recorder::<FULL>::in_memory::<S>(plan),
-        };
-        memory::check_network(plan)?;
-        let mut sim = Sim::<S, _, FULL>::new(&plan.network, configs, plan.seed, recorder);
-        let (ended, windows) = self.measure(&mut sim);
+        let (ended, windows) = self.measure(&mut *sim);
         if let Some(error) = self.clock.failure.take() {
             return Err(error);
         }
         let course = Course { end: sim.now(), interrupted: ended.is_break(), wall_s: self.clock.wall().as_secs_f64() };
-        let (outcome, recorder) = sim.finish();
-        let recorded = recorder.finish()?;
+        let (outcome, recorded) = sim.finish()?;
         let summary = Summary::new(plan, &outcome, &windows, &recorded.settling, &course);
 
-        let schema = Table::Flows.schema::<S>(plan.network.pfc.is_some());
-        let mut flows = match &self.folder {
-            Some(folder) => Sink::file(folder.file(&Table::Flows.file_name()), schema.clone())?,
-            None => Sink::memory(schema.clone()),
-        };
+        let schema = Table::Flows.schema(vars, plan.network.pfc.is_some());
+        let mut flows = Sink::new(Table::Flows, schema.clone(), self.folder.as_ref())?;
         flows.write(flow_table(schema, &flow_rows(plan, &outcome, &recorded.settling, &course)))?;
         let flows = flows.close()?.map(|records| (Table::Flows, records));
 
@@ -101,10 +161,7 @@ enum Occasion {
 
 impl Job<'_> {
     /// Lets `sim` run to its end, if nothing stops it, and measures on the way: the whole run, and the plan's windows.
-    fn measure<S: Scheme, const FULL: bool>(
-        &mut self,
-        sim: &mut Sim<S, Recorder<'_, FULL>, FULL>,
-    ) -> (ControlFlow<()>, Vec<Measured>) {
+    fn measure(&mut self, sim: &mut dyn Simulation) -> (ControlFlow<()>, Vec<Measured>) {
         let plan = self.plan;
         let mut occasions = vec![(Instant::ZERO + plan.warmup, Occasion::WarmedUp)];
         for (window, spec) in plan.windows.iter().enumerate() {
@@ -168,17 +225,13 @@ impl<'a> Clock<'a> {
     }
 
     /// Lets `sim` run until `end`, or until the observer breaks off or a record cannot be written.
-    fn advance<S: Scheme, const FULL: bool>(
-        &mut self,
-        sim: &mut Sim<S, Recorder<'_, FULL>, FULL>,
-        end: Instant,
-    ) -> ControlFlow<()> {
+    fn advance(&mut self, sim: &mut dyn Simulation, end: Instant) -> ControlFlow<()> {
         let mut until = self.slice_end(sim.now(), end);
         while sim.now() < end {
             let slice_started = WallInstant::now();
             let done = sim.run_slice(until, self.work);
-            self.failure = self.memory.check(sim.now(), sim.frames_held(), sim.probe().rows_kept()).err();
-            if self.failure.is_some() || sim.probe().has_failed() {
+            self.failure = self.memory.check(sim.now(), sim.frames_held(), sim.rows_kept()).err();
+            if self.failure.is_some() || sim.has_failed() {
                 return ControlFlow::Break(());
             }
             let now = WallInstant::now();

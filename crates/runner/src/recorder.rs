@@ -3,7 +3,6 @@
 //! Rows leave in blocks, so that what is held in memory does not grow with simulated time when there is a results folder.
 
 use arrow_array::builder::Float64Builder;
-use arrow_schema::SchemaRef;
 use penstock_scenario::Plan;
 use penstock_schemes::{CongestionPoint, Duration, Instant, Octets, ReactionPoint, Scheme, Signal};
 use penstock_sim::network::{FlowId, QueueId};
@@ -15,7 +14,7 @@ use crate::folder::Folder;
 use crate::rows::{ArrivalRows, NameColumn, QueueRows, RateRows, SignalRows, TableWriter, VarColumns};
 use crate::settling::Settling;
 use crate::sink::{Records, Sink};
-use crate::tables::Table;
+use crate::tables::{SchemeVars, Table};
 
 /// Records a run. With `ARRIVALS` it can also record every arrival of a data frame, if the plan asks for it; to be told of
 /// them costs time at every hop.
@@ -59,18 +58,12 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
     /// Never: memory takes every table.
     #[must_use]
     pub fn in_memory<S: Scheme>(plan: &'p Plan) -> Self {
-        Self::new::<S>(plan, |_, schema| Ok(Sink::memory(schema))).expect("memory takes every table")
+        Self::new(plan, &SchemeVars::of::<S>(), None).expect("memory takes every table")
     }
 
-    /// A recorder that writes to `folder`.
-    pub(crate) fn in_folder<S: Scheme>(plan: &'p Plan, folder: &Folder) -> Result<Self, RunError> {
-        Self::new::<S>(plan, |table, schema| Sink::file(folder.file(&table.file_name()), schema))
-    }
-
-    fn new<S: Scheme>(
-        plan: &'p Plan,
-        sink: impl Fn(Table, SchemaRef) -> Result<Sink, RunError>,
-    ) -> Result<Self, RunError> {
+    /// A recorder for `plan` under a scheme with these variables, that writes to `folder`, or without one keeps its records in
+    /// memory.
+    pub(crate) fn new(plan: &'p Plan, vars: &SchemeVars, folder: Option<&Folder>) -> Result<Self, RunError> {
         let flow_control = plan.network.pfc.is_some();
         let recorded = RecordedQueues::new(plan);
         let flows = || NameColumn::new(plan.flow_names.iter().map(String::as_str));
@@ -78,21 +71,21 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         let queue_rows = QueueRows {
             queue: recorded.names(plan),
             paused_s: flow_control.then(Float64Builder::new),
-            vars: VarColumns::new(S::Cp::VARS.len()),
+            vars: VarColumns::new(vars.cp.len()),
             ..QueueRows::default()
         };
-        let rate_rows = RateRows { flow: flows(), vars: VarColumns::new(S::Rp::VARS.len()), ..RateRows::default() };
+        let rate_rows = RateRows { flow: flows(), vars: VarColumns::new(vars.rp.len()), ..RateRows::default() };
         let signal_rows = SignalRows {
             flow: flows(),
             queue: ports(),
-            vars: VarColumns::new(S::Signal::VARS.len()),
+            vars: VarColumns::new(vars.signal.len()),
             ..SignalRows::default()
         };
         let arrival_rows = ArrivalRows { queue: recorded.names(plan), flow: flows(), ..ArrivalRows::default() };
         let nothing =
             QueueNow { len: Octets(0), frames: 0, line_bits: 0, scheduled_bits: 0, dropped: 0, paused: Duration::ZERO };
-        let schema = |table: Table| table.schema::<S>(flow_control);
-        let sink = |table: Table| sink(table, schema(table));
+        let schema = |table: Table| table.schema(vars, flow_control);
+        let sink = |table: Table| Sink::new(table, schema(table), folder);
         Ok(Self {
             plan,
             fair: FairNow::new(&plan.fair),
@@ -323,7 +316,7 @@ mod tests {
         let SchemeConfig::Qcn(config) = &plan.schemes[0].config else { panic!("not QCN") };
         let root = tempfile::tempdir().unwrap();
         let folder = Folder::create(&root.path().join("out"), false, crate::Holds::Results).unwrap();
-        let recorder = Recorder::<true>::in_folder::<Qcn>(&plan, &folder).unwrap();
+        let recorder = Recorder::<true>::new(&plan, &SchemeVars::of::<Qcn>(), Some(&folder)).unwrap();
         let mut sim = Sim::<Qcn, _, true>::new(&plan.network, std::slice::from_ref(config), plan.seed, recorder);
         let mut most = 0;
         for ms in (0..=1000).step_by(10) {

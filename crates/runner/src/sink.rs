@@ -11,6 +11,8 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
 use crate::RunError;
+use crate::folder::Folder;
+use crate::tables::Table;
 
 /// Rows of a row group: what a Parquet writer holds in memory at most.
 pub(crate) const ROWS_PER_GROUP: usize = 1 << 17;
@@ -33,11 +35,10 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    pub(crate) fn memory(schema: SchemaRef) -> Self {
-        Self::Memory(Records { schema, batches: Vec::new() })
-    }
-
-    pub(crate) fn file(path: PathBuf, schema: SchemaRef) -> Result<Self, RunError> {
+    /// Takes rows of `table` into its file in `folder`, or into memory.
+    pub(crate) fn new(table: Table, schema: SchemaRef, folder: Option<&Folder>) -> Result<Self, RunError> {
+        let Some(folder) = folder else { return Ok(Self::Memory(Records { schema, batches: Vec::new() })) };
+        let path = folder.file(&table.file_name());
         let file = File::create_new(&path).map_err(RunError::io(&path, "make the file"))?;
         let properties = WriterProperties::builder()
             .set_created_by(concat!("Penstock ", env!("CARGO_PKG_VERSION")).to_owned())

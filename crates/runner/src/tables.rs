@@ -212,6 +212,20 @@ pub const TABLES: &[TableInfo] = &[
     },
 ];
 
+/// The variables that a scheme's roles record: values in place of its type, so that the code of tables exists once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SchemeVars {
+    pub(crate) cp: &'static [Var],
+    pub(crate) rp: &'static [Var],
+    pub(crate) signal: &'static [Var],
+}
+
+impl SchemeVars {
+    pub(crate) const fn of<S: Scheme>() -> Self {
+        Self { cp: S::Cp::VARS, rp: S::Rp::VARS, signal: S::Signal::VARS }
+    }
+}
+
 impl Table {
     /// What it holds.
     #[must_use]
@@ -237,13 +251,13 @@ impl Table {
         TABLES.iter().find(|info| info.name == name).map(|info| info.table)
     }
 
-    /// Its columns under scheme `S`, with or without priority flow control.
-    pub(crate) fn schema<S: Scheme>(self, flow_control: bool) -> SchemaRef {
-        let (prefix, vars): (&str, &[Var]) = match self {
-            Self::Queues => ("cp_", S::Cp::VARS),
-            Self::Rates => ("rp_", S::Rp::VARS),
-            Self::Signals => ("", S::Signal::VARS),
-            Self::Flows | Self::Arrivals => ("", &[]),
+    /// Its columns under a scheme with these variables, with or without priority flow control.
+    pub(crate) fn schema(self, vars: &SchemeVars, flow_control: bool) -> SchemaRef {
+        let (prefix, vars) = match self {
+            Self::Queues => ("cp_", vars.cp),
+            Self::Rates => ("rp_", vars.rp),
+            Self::Signals => ("", vars.signal),
+            Self::Flows | Self::Arrivals => ("", &[][..]),
         };
         let common =
             self.info().columns.iter().filter(|c| flow_control || !c.flow_control).map(|c| {
@@ -300,7 +314,7 @@ mod tests {
             type Output = ();
             fn visit<S: Scheme>(self, _configs: &[S::Config]) {
                 for info in TABLES {
-                    let schema = info.table.schema::<S>(true);
+                    let schema = info.table.schema(&SchemeVars::of::<S>(), true);
                     let mut names: Vec<_> = schema.fields().iter().map(|field| field.name()).collect();
                     names.sort_unstable();
                     let count = names.len();
