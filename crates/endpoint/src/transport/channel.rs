@@ -60,6 +60,8 @@ pub(super) struct Channel<S, R> {
     numbering: Numbering,
     /// Octets that a sequence number stands for.
     unit: u64,
+    /// Octets that may be outstanding.
+    pub(super) most_outstanding: u64,
     caller: Caller,
     reader: Option<(Duration, Read<R>)>,
     read_at: Option<u64>,
@@ -85,6 +87,7 @@ impl<S: Sender, R: Receiver> Channel<S, R> {
             line,
             numbering,
             unit,
+            most_outstanding: u64::MAX,
             caller: Caller::Plain,
             reader: None,
             read_at: None,
@@ -199,6 +202,10 @@ impl<S: Sender, R: Receiver> Channel<S, R> {
             let segment = self.sender.poll_segment(Instant(self.now));
             assert_eq!(segment.map(|s| s.len), length, "the length that was announced");
             let Some(segment) = segment else { return };
+            let acknowledged = self.sender.acknowledged().0;
+            let end = self.numbering.unwrap(segment.seq, acknowledged / self.unit).map_or(0, |start| start * self.unit)
+                + u64::from(segment.len);
+            assert!(end <= acknowledged.saturating_add(self.most_outstanding), "{segment:?} beyond the window");
             self.sent.push((self.now, segment));
             self.transmit(segment);
         }

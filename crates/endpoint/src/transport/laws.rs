@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::channel::{Caller, Channel, Line};
 use super::sequence::Numbering;
-use super::{Receiver, Segment, Sender, go_back_n, selective, tcp};
-use penstock_schemes::{Duration, Octets};
+use super::{Ack, Receiver, SackBlocks, Segment, Sender, go_back_n, selective, tcp};
+use penstock_schemes::{Duration, Instant, Octets};
 
 const MS: u64 = 1_000_000_000;
 
@@ -75,7 +75,9 @@ fn finish<S: Sender + std::fmt::Debug, R: Receiver + std::fmt::Debug>(
 
 fn tcp_channel(config: &tcp::Config, line: Line, first: u32) -> Channel<tcp::TcpSender, tcp::TcpReceiver> {
     let (sender, receiver) = (tcp::TcpSender::new(config, first), tcp::TcpReceiver::new(config, first));
-    Channel::new(sender, receiver, line, Numbering::tcp(first), 1)
+    let mut channel = Channel::new(sender, receiver, line, Numbering::tcp(first), 1);
+    channel.most_outstanding = config.receive_window.0;
+    channel
 }
 
 fn go_back_n_channel(
@@ -100,7 +102,9 @@ fn selective_channel(
     let config = selective::Config { ack_every, bdp_cap, rto_low, rto_high, ..selective::Config::default() };
     let sender = selective::SelectiveSender::new(&config, first);
     let receiver = selective::SelectiveReceiver::new(&config, first);
-    Channel::new(sender, receiver, line, Numbering::psn(first), 1000)
+    let mut channel = Channel::new(sender, receiver, line, Numbering::psn(first), 1000);
+    channel.most_outstanding = if bdp_cap == 0 { u64::MAX } else { u64::from(bdp_cap) * 1000 };
+    channel
 }
 
 proptest! {
@@ -171,5 +175,75 @@ proptest! {
             finish(channel, total)
         };
         prop_assert_eq!(run(Caller::Plain), run(Caller::Fussy));
+    }
+}
+
+/// What nobody should send: numbers near those in use and far from them.
+fn numbers() -> impl Strategy<Value = u32> {
+    prop_oneof![(0u32..40).prop_map(|n| n * 500), 0u32..20_000, any::<u32>()]
+}
+
+fn acks() -> impl Strategy<Value = Ack> {
+    let blocks = prop::collection::vec((numbers(), numbers()), 0..6);
+    let window = prop_oneof![Just(0), 0u32..5000, any::<u32>()];
+    (numbers(), window, blocks, any::<(bool, bool)>()).prop_map(|(ack, window, blocks, (ece, nak))| {
+        let mut sack = SackBlocks::NONE;
+        blocks.into_iter().for_each(|(start, end)| sack.push(start, end));
+        Ack { ack, window, sack, ece, nak }
+    })
+}
+
+fn segments() -> impl Strategy<Value = Segment> {
+    (numbers(), prop_oneof![Just(1000), 0u32..70_000], any::<(bool, bool, bool)>())
+        .prop_map(|(seq, len, (last, retransmission, cwr))| Segment { seq, len, last, retransmission, ect: true, cwr })
+}
+
+/// Hands acknowledgements that mean nothing to a sender; it sends on and takes back nothing.
+fn confuse(mut sender: impl Sender, acks: &[(Ack, u64, u8)]) {
+    supply(&mut sender, &[15_500]);
+    let (mut now, mut acknowledged) = (Instant::ZERO, Octets(0));
+    for &(ack, later, segments) in acks {
+        now += Duration(later * MS / 10);
+        for _ in 0..segments {
+            let length = sender.next_segment();
+            assert_eq!(sender.poll_segment(now).map(|s| s.len), length);
+        }
+        sender.on_ack(now, &ack);
+        if sender.next_timeout().is_some_and(|at| at <= now) {
+            sender.on_timeout(now);
+        }
+        assert!(sender.acknowledged() >= acknowledged && sender.acknowledged() <= Octets(15_500));
+        acknowledged = sender.acknowledged();
+    }
+}
+
+fn confuse_receiver(mut receiver: impl Receiver, segments: &[(Segment, bool, u64)]) {
+    let (mut now, mut delivered) = (Instant::ZERO, Octets(0));
+    for &(segment, ce, later) in segments {
+        now += Duration(later * MS / 10);
+        let _ = receiver.on_timeout(now);
+        let _ = receiver.on_segment(now, &segment, ce);
+        assert!(receiver.delivered() >= delivered);
+        delivered = receiver.delivered();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn senders_bear_any_acknowledgement(config in tcp_configs(),
+                                        acks in prop::collection::vec((acks(), 0u64..3000, 0u8..20), 1..60)) {
+        confuse(tcp::TcpSender::new(&config, 0), &acks);
+        confuse(go_back_n::GoBackNSender::new(&go_back_n::Config::default(), 0), &acks);
+        confuse(selective::SelectiveSender::new(&selective::Config::default(), 0), &acks);
+    }
+
+    #[test]
+    fn receivers_bear_any_segment(config in tcp_configs(),
+                                  segments in prop::collection::vec((segments(), any::<bool>(), 0u64..3000), 1..60)) {
+        confuse_receiver(tcp::TcpReceiver::new(&config, 0), &segments);
+        confuse_receiver(go_back_n::GoBackNReceiver::new(&go_back_n::Config::default(), 0), &segments);
+        confuse_receiver(selective::SelectiveReceiver::new(&selective::Config::default(), 0), &segments);
     }
 }

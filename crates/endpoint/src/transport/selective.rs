@@ -44,6 +44,14 @@ impl Default for Config {
     }
 }
 
+impl Config {
+    /// Frames that may be in flight, and that a receiver keeps.
+    fn cap(&self, numbering: Numbering) -> u64 {
+        let most = numbering.most_in_flight();
+        if self.bdp_cap == 0 { most } else { most.min(self.bdp_cap.into()) }
+    }
+}
+
 /// A recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Recovery {
@@ -80,8 +88,7 @@ impl SelectiveSender {
     #[must_use]
     pub fn new(config: &Config, first: u32) -> Self {
         let numbering = Numbering::psn(first);
-        let most = numbering.most_in_flight();
-        let cap = if config.bdp_cap == 0 { most } else { most.min(config.bdp_cap.into()) };
+        let cap = config.cap(numbering);
         let cwnd = if config.bdp_cap == 0 { u64::MAX } else { cap * config.mtu.0 };
         Self {
             numbering,
@@ -219,6 +226,7 @@ impl Sender for SelectiveSender {
 #[derive(Debug, Clone)]
 pub struct SelectiveReceiver {
     numbering: Numbering,
+    cap: u64,
     ack_every: u32,
     /// The frame that is expected.
     expected: u64,
@@ -235,6 +243,7 @@ impl SelectiveReceiver {
     pub fn new(config: &Config, first: u32) -> Self {
         Self {
             numbering: Numbering::psn(first),
+            cap: config.cap(Numbering::psn(first)),
             ack_every: config.ack_every,
             expected: 0,
             held: VecDeque::new(),
@@ -269,7 +278,9 @@ impl SelectiveReceiver {
 impl Receiver for SelectiveReceiver {
     fn on_segment(&mut self, _: Instant, segment: &Segment, _: bool) -> Acks {
         let psn = self.numbering.unwrap(segment.seq, self.expected);
-        let Some(ahead) = psn.and_then(|psn| psn.checked_sub(self.expected)) else {
+        // A duplicate, or beyond of what the sender may have in flight.
+        let ahead = psn.and_then(|psn| psn.checked_sub(self.expected)).filter(|&ahead| ahead < self.cap);
+        let Some(ahead) = ahead else {
             return self.acknowledge(None);
         };
         let place = ahead as usize;
@@ -404,5 +415,7 @@ mod tests {
         assert_eq!(receive(2, 1000), (1, true, vec![(2, 3)], 1000));
         assert_eq!(receive(1, 1000), (4, false, vec![], 3300));
         assert_eq!(receive(2, 1000), (4, false, vec![], 3300), "a duplicate");
+        assert_eq!(receive(114, 1000), (4, false, vec![], 3300), "beyond the cap of 110");
+        assert_eq!(receive(113, 1000), (4, true, vec![(113, 114)], 3300));
     }
 }
