@@ -21,7 +21,7 @@ use penstock_schemes::{Duration, Instant, Octets};
 
 use super::messages::Messages;
 use super::sequence::Numbering;
-use super::{Ack, Acks, Receiver, SackBlocks, Segment, Sender, Statistics};
+use super::{Ack, Acks, ROCE_ACK_OCTETS, ROCE_HEADER_OCTETS, Receiver, SackBlocks, Segment, Sender, Statistics};
 
 parameters! {
     /// Go-back-N's parameters.
@@ -90,6 +90,10 @@ impl Sender for GoBackNSender {
     fn next_segment(&self) -> Option<u32> {
         let frame = self.messages.frame(self.next)?;
         (self.next - self.una < self.numbering.most_in_flight()).then_some(frame.octets)
+    }
+
+    fn header_octets(&self) -> u32 {
+        ROCE_HEADER_OCTETS
     }
 
     fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
@@ -202,6 +206,10 @@ impl Receiver for GoBackNReceiver {
             }
             _ => self.acknowledge(false),
         }
+    }
+
+    fn ack_octets(&self, _: &Ack) -> u32 {
+        ROCE_ACK_OCTETS
     }
 
     fn next_timeout(&self) -> Option<Instant> {

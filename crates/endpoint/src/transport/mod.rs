@@ -58,6 +58,9 @@ pub trait Sender {
     /// Octets of the segment that [`poll_segment`](Self::poll_segment) would give now; `None` if it would give none.
     fn next_segment(&self) -> Option<u32>;
 
+    /// Octets of the headers of a segment, from the network layer's on.
+    fn header_octets(&self) -> u32;
+
     /// The next segment. It counts as sent at `now`.
     fn poll_segment(&mut self, now: Instant) -> Option<Segment>;
 
@@ -85,6 +88,9 @@ pub trait Receiver {
     /// A segment has come; `ce` if the network has marked it (Congestion Experienced, RFC 3168, section 5). Returns the
     /// acknowledgements that go now, in this order.
     fn on_segment(&mut self, now: Instant, segment: &Segment, ce: bool) -> Acks;
+
+    /// Octets of `ack` from the network layer's header on.
+    fn ack_octets(&self, ack: &Ack) -> u32;
 
     /// When [`on_timeout`](Self::on_timeout) is to be called next.
     fn next_timeout(&self) -> Option<Instant>;
@@ -163,6 +169,12 @@ impl IntoIterator for Acks {
         self.first.into_iter().chain(self.second)
     }
 }
+
+/// Octets of a RoCEv2 frame beside its data: IPv4 20, UDP 8, base transport header 12, invariant CRC 4. (InfiniBand, annex A17;
+/// the first frame of a write has 16 more, which are left out)
+const ROCE_HEADER_OCTETS: u32 = 44;
+/// Octets of a RoCEv2 acknowledgement: a frame with an acknowledgement extended header of 4. (InfiniBand, section 9.3.5)
+const ROCE_ACK_OCTETS: u32 = ROCE_HEADER_OCTETS + 4;
 
 /// Up to four ranges of sequence numbers, first and one past the last of each.
 ///

@@ -3,8 +3,8 @@
 //! The receiver answers each frame: one in sequence by an acknowledgement, one out of sequence by a NAK that says what is
 //! expected and which frame has come. The sender keeps a bitmap of those. A NAK or a timeout begins a recovery: the
 //! expected frame is sent again, then each one with a later one in the bitmap, each once, then new ones; the recovery ends
-//! when everything that had been sent before it has been acknowledged. The number of frames in flight is capped at a bandwidth-delay
-//! product. A timeout is short where few frames are in flight, since no NAK can be expected then.
+//! when everything that had been sent before it has been acknowledged. The number of frames in flight is capped at a
+//! bandwidth-delay product. A timeout is short where few frames are in flight, since no NAK can be expected then.
 //!
 //! Reading: after a timeout each acknowledgement of a part of what was in flight sends the frame that is expected next. The
 //! paper does not say how a tail of several lost frames is repaired; else each would take a timeout. As in [`go_back_n`] retries
@@ -23,7 +23,7 @@ use penstock_schemes::{Duration, Instant, Octets};
 use super::messages::Messages;
 use super::ranges::Ranges;
 use super::sequence::Numbering;
-use super::{Ack, Acks, Receiver, SackBlocks, Segment, Sender, Statistics};
+use super::{Ack, Acks, ROCE_ACK_OCTETS, ROCE_HEADER_OCTETS, Receiver, SackBlocks, Segment, Sender, Statistics};
 
 parameters! {
     /// Parameters of selective retransmission.
@@ -144,6 +144,10 @@ impl Sender for SelectiveSender {
 
     fn next_segment(&self) -> Option<u32> {
         self.messages.frame(self.choose()?).map(|f| f.octets)
+    }
+
+    fn header_octets(&self) -> u32 {
+        ROCE_HEADER_OCTETS
     }
 
     fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
@@ -297,6 +301,11 @@ impl Receiver for SelectiveReceiver {
         if now { self.acknowledge(None) } else { Acks::NONE }
     }
 
+    /// A NAK says which frame has come in a word of its own. (Reading: the paper has the number, and no layout.)
+    fn ack_octets(&self, ack: &Ack) -> u32 {
+        ROCE_ACK_OCTETS + if ack.nak { 4 } else { 0 }
+    }
+
     fn next_timeout(&self) -> Option<Instant> {
         None
     }
@@ -408,6 +417,8 @@ mod tests {
             let frame = Segment { seq, len, last: false, retransmission: false, ect: true, cwr: false };
             let acks: Vec<_> = r.on_segment(Instant::ZERO, &frame, false).into_iter().collect();
             assert_eq!(acks.len(), 1);
+            // IPv4 20, UDP 8, BTH 12, AETH 4, invariant CRC 4; and the number that has come.
+            assert_eq!(r.ack_octets(&acks[0]), if acks[0].nak { 52 } else { 48 });
             (acks[0].ack, acks[0].nak, acks[0].sack.as_slice().to_vec(), r.delivered().0)
         };
         assert_eq!(receive(0, 1000), (1, false, vec![], 1000));

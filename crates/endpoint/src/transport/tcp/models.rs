@@ -24,8 +24,8 @@ fn cwnd(channel: &Channel<TcpSender, TcpReceiver>) -> f64 {
     channel.sender.statistics().cwnd.0 as f64 / 1000.0
 }
 
-/// Of every 1/p segments one is lost: the window swings between W and W / 2, and in the W / 2 round trips of a swing 3/8 W^2 = 1/p
-/// segments go. So the mean window is 3/4 W = sqrt(3 / (2 p)) segments. (Mathis et al. 1997) A recovery takes a round
+/// Of every 1/p segments one is lost: the window swings between W and W / 2, and in the W / 2 round trips of a swing 3/8 W^2
+/// = 1/p segments go. So the mean window is 3/4 W = sqrt(3 / (2 p)) segments. (Mathis et al. 1997) A recovery takes a round
 /// trip in which the window does not grow, and which the law does not know: the smaller the window, the further below it.
 #[test]
 fn newreno_obeys_the_square_root_law() {

@@ -4,9 +4,10 @@
 //! longest, so that a search for losses looks at nothing that is not lost or stale, and each transmission is looked at once.
 //! (RFC 8985, section 6.2, step 5, allows such a list.)
 //!
-//! Transmissions are numbered, so that two at one instant are in order: RFC 8985 takes the higher sequence number for the later
-//! one, which is wrong for a retransmission behind new data. The least round trip is that of the whole flow (section 6.2, step 1, suggests a window of minutes). The timer for
-//! reordering is set to the first segment that it concerns, not to the last (step 5), so that none waits for another.
+//! Transmissions are numbered, so that two at one instant are in order: RFC 8985 takes the higher sequence number for the
+//! later one, which is wrong for a retransmission behind new data. The least round trip is that of the whole flow (section
+//! 6.2, step 1, suggests a window of minutes). The timer for reordering is set to the first segment that it concerns, not to
+//! the last (step 5), so that none waits for another.
 
 use std::collections::VecDeque;
 
@@ -367,8 +368,8 @@ mod tests {
         assert_eq!(board.lost().as_slice(), [(0, 100), (400, 500)]);
     }
 
-    /// Two new segments and a retransmission at one instant, in this order: the arrival of the former does not show that the latter is
-    /// lost.
+    /// New data and a retransmission at one instant, in this order: the arrival of the former does not show that the latter
+    /// is lost.
     #[test]
     fn transmissions_of_one_instant_are_in_order() {
         let (mut rack, mut board) = sent(2);

@@ -2,7 +2,7 @@
 
 use penstock_schemes::{Duration, Instant, Octets};
 
-use super::{Config, Congestion};
+use super::{Config, Congestion, HEADER_OCTETS};
 use crate::transport::ranges::Ranges;
 use crate::transport::sequence::Numbering;
 use crate::transport::{Ack, Acks, Receiver, SackBlocks, Segment};
@@ -191,6 +191,10 @@ impl Receiver for TcpReceiver {
         before.map_or(Acks::NONE, Acks::one)
     }
 
+    fn ack_octets(&self, ack: &Ack) -> u32 {
+        HEADER_OCTETS + ack.sack.octets()
+    }
+
     fn next_timeout(&self) -> Option<Instant> {
         self.ack_at
     }
@@ -284,9 +288,14 @@ mod tests {
         for i in 1..=5 {
             sack(&mut r, i * 200);
         }
+        let acks = r.on_segment(Instant::ZERO, &segment(1000), false);
+        // 40, the option's two, its blocks of eight, two of padding.
+        assert!(acks.into_iter().all(|ack| r.ack_octets(&ack) == 40 + 2 + 4 * 8 + 2));
         assert_eq!(sack(&mut r, 1200), [(1200, 1300), (1000, 1100), (800, 900), (600, 700)]);
         let mut r = TcpReceiver::new(&Config { sack: false, ..config() }, 0);
         assert_eq!(sack(&mut r, 200), []);
+        let acks = r.on_segment(Instant::ZERO, &segment(200), false);
+        assert!(acks.into_iter().all(|ack| r.ack_octets(&ack) == 40));
     }
 
     #[test]

@@ -17,11 +17,11 @@ mod recovery;
 
 use penstock_schemes::{Duration, Instant, Octets};
 
-use super::Config;
 use super::congestion::{Acknowledged, Controller, Window};
 use super::rack::Rack;
 use super::scoreboard::Scoreboard;
 use super::timer::Timer;
+use super::{Config, HEADER_OCTETS};
 use crate::transport::sequence::Numbering;
 use crate::transport::{Ack, SackBlocks, Segment, Sender, Statistics};
 use recovery::Recovery;
@@ -92,7 +92,8 @@ pub struct TcpSender {
     /// A mark counts once una lies beyond. (RFC 3168, section 6.1.2)
     reduced_until: Option<u64>,
     cwr: bool,
-    /// When a closed window is probed, and how often it has been.
+    /// When a closed window is probed, and how often it has been: after the retransmission timeout, which is doubled from probe
+    /// to probe. (RFC 9293, section 3.8.6.1)
     persist: Option<Instant>,
     probes: u32,
     probe_window: bool,
@@ -315,14 +316,8 @@ impl TcpSender {
             self.persist = None;
             self.probe_window = false;
         } else if self.persist.is_none() {
-            self.persist = Some(now + self.probe_interval());
+            self.persist = Some(now + self.timer.backed_off(self.probes));
         }
-    }
-
-    /// RFC 9293, section 3.8.6.1: the retransmission timeout, doubled from probe to probe.
-    fn probe_interval(&self) -> Duration {
-        let doubled = self.timer.rto().0.saturating_mul(1 << self.probes.min(16));
-        Duration(doubled).min(Duration::from_ms(60_000))
     }
 
     /// Whether a retransmission starts the timer anew, so that a recovery that goes well is not cut short. (RFC 6675, section 6,
@@ -357,6 +352,10 @@ impl Sender for TcpSender {
             }
             Choice::WindowProbe => 0,
         })
+    }
+
+    fn header_octets(&self) -> u32 {
+        HEADER_OCTETS
     }
 
     fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
@@ -477,7 +476,7 @@ impl Sender for TcpSender {
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if due(self.persist) && self.supplied > self.board.nxt {
             self.probes += 1;
-            self.persist = Some(now + self.probe_interval());
+            self.persist = Some(now + self.timer.backed_off(self.probes));
             self.probe_window = true;
         }
         if due(self.rack.as_ref().and_then(Rack::deadline)) {

@@ -48,6 +48,11 @@ impl Timer {
         self.rto
     }
 
+    /// RTO doubled `times` more.
+    pub(super) fn backed_off(&self, times: u32) -> Duration {
+        Duration(self.rto.0.saturating_mul(1 << times.min(32))).min(self.most)
+    }
+
     /// (5.1): a segment is sent; starts the timer unless it runs.
     pub(super) fn start(&mut self, now: Instant) {
         self.deadline.get_or_insert(now + self.rto);
@@ -69,7 +74,7 @@ impl Timer {
 
     /// (5.5) and (5.6): it has expired. RTO is doubled, and the timer runs again.
     pub(super) fn back_off(&mut self, now: Instant) {
-        self.rto = Duration(self.rto.0.saturating_mul(2)).min(self.most);
+        self.rto = self.backed_off(1);
         self.restart(now);
     }
 }
@@ -101,6 +106,8 @@ mod tests {
         let mut t = timer(200);
         t.sample(Duration(MS));
         assert_eq!(t.rto(), Duration::from_ms(200), "(2.4)");
+        assert_eq!(t.backed_off(3), Duration::from_ms(1600));
+        assert_eq!(t.backed_off(u32::MAX), Duration::from_ms(60_000));
         for _ in 0..40 {
             t.back_off(Instant::ZERO);
         }

@@ -223,7 +223,7 @@ fn a_probe_is_new_data_where_there_is_some() {
     assert_eq!(t.counts(), (1, 0, 1));
 }
 
-/// A window of three segments. It closes, is probed after 1 s, 2 s, 4 s (no round trip was long enough to say otherwise), and opens.
+/// A window of three segments. It closes, is probed after 1 s, 2 s, 4 s (the least timeout), and opens.
 #[test]
 fn a_closed_window_is_probed() {
     let mut t = Trace::new(Config { receive_window: Octets(3000), rto_min: Duration::from_ms(1000), ..newreno(10) });
