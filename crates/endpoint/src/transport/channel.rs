@@ -192,7 +192,9 @@ impl<S: Sender, R: Receiver> Channel<S, R> {
 
     /// The card takes what it has room for.
     fn pull(&mut self) {
+        let before = self.sent.len();
         while self.line.queue.is_some() || self.free_at <= self.now {
+            assert!(self.sent.len() - before < 100_000, "it does not end: {:?}", self.sent.last());
             let length = self.sender.next_segment();
             if self.caller == Caller::Fussy {
                 self.sender.on_timeout(Instant(self.now));

@@ -265,6 +265,7 @@ mod tests {
         assert_eq!(send(&mut s, 0), [0, 1, 2, 3, 4]);
         s.on_ack(Instant(10 * US), &ack(2, true));
         assert_eq!(s.acknowledged(), Octets(2000));
+        s.on_ack(Instant(10 * US), &ack(2, true));
         let again: Vec<_> = std::iter::from_fn(|| s.poll_segment(Instant(11 * US))).collect();
         assert_eq!(again.iter().map(|f| (f.seq, f.len)).collect::<Vec<_>>(), [(2, 1000), (3, 1000), (4, 500)]);
         assert!(again.iter().all(|f| f.retransmission) && again[2].last && !again[1].last);

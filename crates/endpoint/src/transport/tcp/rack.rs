@@ -330,6 +330,8 @@ mod tests {
         assert!(!rack.find_lost(at(42), &mut board, false, Some(ms(40))).lost);
         deliver(&mut rack, &mut board, at(43), 3);
         assert!(rack.find_lost(at(43), &mut board, false, Some(ms(40))).lost, "0 + 40 ms is past");
+        rack.end_recovery();
+        assert_eq!(rack.reordering_window(false, Some(ms(40))), ms(10), "counted from 0");
 
         let (mut rack, mut board) = sent(5);
         deliver(&mut rack, &mut board, at(41), 1);

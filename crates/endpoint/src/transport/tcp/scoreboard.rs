@@ -103,7 +103,6 @@ impl Scoreboard {
 
     /// Everything that is outstanding is lost, sent again or not: the retransmission timer has expired.
     pub(super) fn lose_all(&mut self) {
-        self.high_rxt = self.una;
         self.lost_below = self.nxt;
         self.lose_gaps(self.una, self.nxt);
     }
@@ -209,6 +208,18 @@ mod tests {
         assert!(board.find_lost());
         assert_eq!(board.lost().as_slice(), [(0, 100), (200, 400)]);
         assert_eq!(board.pipe(), 1000 - 301 - 300);
+    }
+
+    /// Three ranges make a loss, however short they are.
+    #[test]
+    fn short_ranges_count() {
+        let mut board = ten();
+        select(&mut board, 150, 200);
+        select(&mut board, 350, 400);
+        assert!(!board.find_lost());
+        select(&mut board, 550, 600);
+        assert!(board.find_lost());
+        assert_eq!(board.lost().as_slice(), [(0, 150)]);
     }
 
     #[test]

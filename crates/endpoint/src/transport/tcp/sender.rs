@@ -101,8 +101,6 @@ pub struct TcpSender {
     /// The most that has been in flight in this window and the one before; this window ends when una is beyond.
     flight: (u64, u64),
     flight_until: u64,
-    /// The first segment when the retransmission timer last expired.
-    timed_out: Option<u64>,
     /// When fast recovery was last entered, or entered again.
     last_cut: Instant,
     statistics: Statistics,
@@ -144,7 +142,6 @@ impl TcpSender {
             last_send: Instant::ZERO,
             flight: (0, 0),
             flight_until: 0,
-            timed_out: None,
             last_cut: Instant::ZERO,
             statistics: Statistics::default(),
         }

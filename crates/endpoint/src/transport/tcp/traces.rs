@@ -35,6 +35,7 @@ impl Trace {
     pub(super) fn sent(&mut self, ms: u64) -> String {
         let mut sent = Vec::new();
         while let Some(s) = self.sender.poll_segment(Instant(ms * MS)) {
+            assert!(sent.len() < 1000, "it does not end: {s:?}");
             if s.len == 0 {
                 sent.push("p".into());
                 continue;
@@ -155,6 +156,20 @@ fn fast_recovery_without_sack_and_one_loss() {
     assert_eq!(t.counts(), (1, 1, 0));
 }
 
+/// With nothing in flight at the end of a recovery the window is two segments, so that there is no burst. (RFC 6582, section
+/// 3.2, step 3, (1))
+#[test]
+fn the_window_after_a_recovery_is_what_is_in_flight() {
+    let mut t = Trace::idle(without_sack(10));
+    t.sender.supply(Octets(10_000));
+    t.sent(0);
+    (1..=9).for_each(|_| drop(t.ack(100, 0)));
+    assert_eq!(t.windows(), (5.0, 5.0));
+    t.ack(200, 10);
+    assert_eq!(t.windows(), (2.0, 5.0));
+    assert_eq!(t.counts(), (1, 1, 0));
+}
+
 /// As above, but segment 5 is lost too, so that there are 12 duplicates, of 3, 4, 6 to 15.
 ///
 /// The acknowledgement of 5 is partial: it takes back 3 segments and gives 1, so that 6 + 12 - 3 + 1 = 16 are allowed and 15
@@ -199,6 +214,9 @@ fn duplicates_after_a_timeout_are_no_loss() {
         assert_eq!(t.ack(1100, 0), "");
     }
     assert_eq!(t.ack(1200, 4), "4 5", "all four had arrived: cwnd = 2");
+    // Nor do those at the recovery point: the receiver has seen segments twice.
+    let sent: Vec<_> = (1..=4).map(|_| t.ack(1210, 4)).collect();
+    assert_eq!(sent, ["6", "7", "", ""], "limited transmit");
     assert_eq!(t.counts(), (1, 0, 1));
 }
 

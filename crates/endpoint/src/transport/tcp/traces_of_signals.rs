@@ -167,6 +167,60 @@ fn a_tail_loss_probe_finds_the_losses() {
     assert_eq!(t.counts(), (3, 1, 0));
 }
 
+/// Both retransmissions are lost. The first loss, of 1, is found at 124 ms and cuts again. That of 4, which had been sent before
+/// that cut, is part of it. Segment 2 comes after 3, so that ten milliseconds are left for reordering.
+#[test]
+fn retransmissions_from_before_a_cut_do_not_cut_again() {
+    let mut t = Trace::new(by_time(8));
+    assert_eq!(t.sent(0), "0 1 2 3 4 5 6 7");
+    assert_eq!(t.ack(40, 1), "8 9");
+    assert_eq!(t.sack(41, 1, &[(3, 4)]), "10");
+    assert_eq!(t.sack(42, 1, &[(2, 4)]), "11");
+    assert_eq!(t.sack(43, 1, &[(2, 4), (5, 8)]), "12 13 14");
+    assert_eq!(t.timeout(), (53, "r1".into()));
+    assert_eq!(t.windows(), (4.5, 4.5));
+    for end in 9..=12 {
+        assert_eq!(t.sack(71 + u64::from(end), 1, &[(2, 4), (5, end)]), "", "{end}");
+    }
+    assert_eq!(t.sack(83, 1, &[(2, 4), (5, 13)]), "r4");
+    assert_eq!(t.sack(84, 1, &[(2, 4), (5, 14)]), "15");
+    assert_eq!(t.sack(85, 1, &[(2, 4), (5, 15)]), "16");
+    assert_eq!(t.sack(124, 1, &[(2, 4), (5, 16)]), "r1", "53 + 40 + 10 ms are past");
+    assert_eq!(t.windows(), (2.25, 2.25));
+    assert_eq!(t.sack(125, 1, &[(2, 4), (5, 17)]), "");
+    assert_eq!(t.timeout(), (133, "r4".into()));
+    assert_eq!(t.counts(), (4, 2, 0));
+}
+
+/// Where the timeout is shorter than two round trips the probe comes in its place: after four round trips of 40 ms RTTVAR is 20 * (3/4)^3
+/// = 8.4375 and RTO = 40 + 4 * 8.4375 = 73.75 ms.
+#[test]
+fn a_probe_goes_before_the_timeout() {
+    let mut t = Trace::idle(Config { rto_min: Duration::from_ms(10), ..by_time(4) });
+    for i in 0..4 {
+        t.sender.supply(Octets(1000));
+        t.sent(40 * u64::from(i));
+        t.ack(40 * u64::from(i + 1), i + 1);
+    }
+    t.sender.supply(Octets(2000));
+    assert_eq!(t.sent(160), "4 5");
+    assert_eq!(t.sender.next_timeout(), Some(Instant(233_750_000_000)));
+    assert_eq!(t.timeout(), (233, "r5".into()));
+    assert_eq!(t.counts(), (1, 0, 0));
+}
+
+/// An acknowledgement that comes before the probe has left makes it needless.
+#[test]
+fn a_probe_that_has_not_left_is_taken_back() {
+    let mut t = Trace::idle(by_time(4));
+    t.sender.supply(Octets(4000));
+    t.sent(0);
+    t.ack(40, 1);
+    t.sender.on_timeout(Instant(120 * MS));
+    assert_eq!(t.sender.next_segment(), Some(1000));
+    assert_eq!(t.ack(125, 2), "");
+}
+
 /// A probe is the last segment as it was sent, be it short.
 #[test]
 fn a_probe_is_a_segment() {

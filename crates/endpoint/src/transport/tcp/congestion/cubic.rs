@@ -91,13 +91,11 @@ impl Cubic {
     }
 
     /// Section 4.8: the first stage of congestion avoidance after it has K = 0 and the window as W_max.
-    pub(super) fn on_timeout(&mut self, window: &mut Window, flight: u64, again: bool) {
+    pub(super) fn on_timeout(&mut self, window: &mut Window, flight: u64) {
         self.cwnd_prior = window.cwnd;
         self.w_max = None;
         self.epoch = None;
-        if !again {
-            window.ssthresh = (flight * BETA.0 / BETA.1).max(2 * window.mss);
-        }
+        window.ssthresh = (flight * BETA.0 / BETA.1).max(2 * window.mss);
         window.lose();
     }
 
@@ -324,10 +322,8 @@ mod tests {
         let (mut c, mut w) = (Cubic::new(true), window(10));
         c.on_loss(&mut w, 10_000);
         w.cwnd = 10_000;
-        c.on_timeout(&mut w, 10_000, false);
+        c.on_timeout(&mut w, 10_000);
         assert_eq!((w.cwnd, w.ssthresh), (1000, 7000));
-        c.on_timeout(&mut w, 1000, true);
-        assert_eq!((w.cwnd, w.ssthresh), (1000, 7000), "the same segment again");
         for _ in 0..6 {
             c.on_ack(&mut w, &ack(0, 1000));
         }

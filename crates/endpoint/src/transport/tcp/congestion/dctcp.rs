@@ -62,8 +62,8 @@ impl Dctcp {
         self.reno.on_loss(window, flight);
     }
 
-    pub(super) fn on_timeout(&mut self, window: &mut Window, flight: u64, again: bool) {
-        self.reno.on_timeout(window, flight, again);
+    pub(super) fn on_timeout(&mut self, window: &mut Window, flight: u64) {
+        self.reno.on_timeout(window, flight);
     }
 }
 
@@ -135,7 +135,7 @@ mod tests {
         c.alpha = 0;
         c.on_loss(&mut w, 10_000);
         assert_eq!((w.cwnd, w.ssthresh), (5000, 5000));
-        c.on_timeout(&mut w, 5000, false);
+        c.on_timeout(&mut w, 5000);
         assert_eq!((w.cwnd, w.ssthresh), (1000, 2500));
         assert_eq!(c.alpha, 0, "alpha is of marks alone");
     }

@@ -125,13 +125,12 @@ impl Controller {
         }
     }
 
-    /// The retransmission timer has expired while `flight` octets were outstanding. Where `again`, the same segment has been
-    /// sent again by the timer before, and the threshold stays. (RFC 5681, section 3.1)
-    pub(super) fn on_timeout(&mut self, window: &mut Window, flight: u64, again: bool) {
+    /// The retransmission timer has expired while `flight` octets were outstanding.
+    pub(super) fn on_timeout(&mut self, window: &mut Window, flight: u64) {
         match self {
-            Self::NewReno(c) => c.on_timeout(window, flight, again),
-            Self::Cubic(c) => c.on_timeout(window, flight, again),
-            Self::Dctcp(c) => c.on_timeout(window, flight, again),
+            Self::NewReno(c) => c.on_timeout(window, flight),
+            Self::Cubic(c) => c.on_timeout(window, flight),
+            Self::Dctcp(c) => c.on_timeout(window, flight),
         }
     }
 

@@ -36,11 +36,9 @@ impl NewReno {
         window.marked(flight.min(window.cwnd) / 2);
     }
 
-    pub(super) fn on_timeout(&mut self, window: &mut Window, flight: u64, again: bool) {
+    pub(super) fn on_timeout(&mut self, window: &mut Window, flight: u64) {
         self.counted = 0;
-        if !again {
-            window.ssthresh = window.half(flight);
-        }
+        window.ssthresh = window.half(flight);
         window.lose();
     }
 }
@@ -110,10 +108,8 @@ mod tests {
         c.on_mark(&mut w, 2000);
         assert_eq!((w.cwnd, w.ssthresh), (1000, 2000), "a lower floor");
         let mut w = window(10);
-        c.on_timeout(&mut w, 8000, false);
+        c.on_timeout(&mut w, 8000);
         assert_eq!((w.cwnd, w.ssthresh), (1000, 4000));
-        c.on_timeout(&mut w, 1000, true);
-        assert_eq!((w.cwnd, w.ssthresh), (1000, 4000), "the same segment again: the threshold stays");
     }
 
     #[test]

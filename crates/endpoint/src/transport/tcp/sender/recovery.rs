@@ -130,7 +130,7 @@ impl TcpSender {
     /// outstanding when the mark came.
     pub(super) fn react_to_mark(&mut self, flight: u64) {
         let counts = self.reduced_until.is_none_or(|point| self.board.una > point);
-        if counts && self.recovery == Recovery::Open {
+        if counts {
             self.controller.on_mark(&mut self.window, flight);
             self.reduced();
             self.statistics.marked_cuts += 1;
@@ -139,10 +139,9 @@ impl TcpSender {
 
     /// RFC 6298, (5.4) to (5.6); RFC 5681, section 3.1; RFC 6675, section 5.1; RFC 8985, section 6.3.
     pub(super) fn on_retransmission_timeout(&mut self, now: Instant) {
-        let again = self.timed_out == Some(self.board.una);
-        self.controller.on_timeout(&mut self.window, self.board.outstanding(), again);
+        // Where the same segment has been sent again by the timer before, as much is outstanding as then, and the threshold stays.
+        self.controller.on_timeout(&mut self.window, self.board.outstanding());
         self.timer.back_off(now);
-        self.timed_out = Some(self.board.una);
         self.recover = Some(self.board.nxt);
         self.recovery = Recovery::Timeout { until: self.board.nxt };
         self.reduced();
