@@ -66,6 +66,9 @@ fn finish<S: Sender + std::fmt::Debug, R: Receiver + std::fmt::Debug>(
     channel.run_until(Duration::from_ms(600_000));
     assert!(channel.sender.is_finished(), "{:?}\n{:?}", channel.sender, channel.receiver);
     assert_eq!((channel.receiver.delivered().0, channel.sender.acknowledged().0), (total, total));
+    // Nothing is kept of what is done.
+    let sizes = (format!("{:?}", channel.sender).len(), format!("{:?}", channel.receiver).len());
+    assert!(sizes.0 < 2500 && sizes.1 < 1000, "{sizes:?} characters of state: {:?}", channel.sender);
     let statistics = channel.sender.statistics();
     let again: Vec<_> = channel.sent.iter().filter(|s| s.1.retransmission).collect();
     assert_eq!(statistics.retransmissions, again.len() as u64);

@@ -429,4 +429,21 @@ mod tests {
         assert_eq!(receive(114, 1000), (4, false, vec![], 3300), "beyond the cap of 110");
         assert_eq!(receive(113, 1000), (4, true, vec![(113, 114)], 3300));
     }
+
+    /// Of frames in sequence every tenth is answered, and one that fills a gap.
+    #[test]
+    fn a_filled_gap_is_acknowledged_at_once() {
+        let mut r = SelectiveReceiver::new(&Config { ack_every: 10, ..Config::default() }, 0);
+        let mut acks = |seq| {
+            let frame = Segment { seq, len: 1000, last: false, retransmission: false, ect: true, cwr: false };
+            r.on_segment(Instant::ZERO, &frame, false).into_iter().map(|a| a.ack).collect::<Vec<_>>()
+        };
+        assert_eq!(acks(0), []);
+        assert_eq!(acks(2), [1]);
+        assert_eq!(acks(1), [3]);
+        for seq in 3..12 {
+            assert_eq!(acks(seq), []);
+        }
+        assert_eq!(acks(12), [13]);
+    }
 }

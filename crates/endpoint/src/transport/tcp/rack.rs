@@ -408,6 +408,10 @@ mod tests {
         board.send(400);
         rack.on_timeout(at(200), &mut board, Some(ms(40)));
         assert_eq!(board.lost().as_slice(), [(100, 300)], "the last was sent 5 ms ago");
+        rack.on_send(at(205), 100, 300, true);
+        board.send_again(100, 300, false);
+        rack.on_timeout(at(210), &mut board, Some(ms(40)));
+        assert_eq!(board.lost().as_slice(), [(100, 200)], "the first, although it was sent 5 ms ago");
     }
 
     #[test]

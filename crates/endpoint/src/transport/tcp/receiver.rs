@@ -257,6 +257,17 @@ mod tests {
         assert_eq!(receive(&mut r, Segment { last: true, ..segment(100) }, false), [(200, false)], "the last");
     }
 
+    /// The delay is that of the first segment.
+    #[test]
+    fn a_second_segment_does_not_delay_the_first() {
+        let mut r = TcpReceiver::new(&Config { ack_every: 3, ..config() }, 0);
+        for ms in [0, 10] {
+            r.on_segment(Instant(ms * MS), &segment(ms as u32 * 10), false);
+        }
+        assert_eq!(r.next_timeout(), Some(Instant(40 * MS)));
+        assert_eq!(r.on_timeout(Instant(40 * MS)).map(|a| a.ack), Some(200));
+    }
+
     #[test]
     fn gaps_and_duplicates_are_acknowledged_at_once() {
         let mut r = TcpReceiver::new(&config(), 0);
@@ -305,6 +316,11 @@ mod tests {
         assert_eq!(receive(&mut r, segment(0xffff_ff9c), false), [(0, false)]);
         assert_eq!(receive(&mut r, segment(0), false), [(200, false)]);
         assert_eq!(r.delivered(), Octets(300));
+        assert_eq!(
+            receive(&mut r, Segment { len: 0, ..segment(0xffff_ff9b) }, false),
+            [(200, false)],
+            "before the flow"
+        );
     }
 
     /// RFC 3168: ECN-Echo from the mark until CWR; a mark on the very segment with CWR starts it again.
@@ -346,6 +362,15 @@ mod tests {
         assert_eq!(r.read(Octets(1)).map(|a| (a.ack, a.window)), Some((1000, 100)));
         assert_eq!(window(r.on_segment(Instant::ZERO, &Segment { len: 150, ..segment(1000) }, false)), None);
         assert_eq!(r.delivered(), Octets(1100), "the segment is cut at the edge");
+    }
+
+    /// Half of what the receiver can hold, where that is less than a segment.
+    #[test]
+    fn a_small_window_opens_by_half() {
+        let mut r = TcpReceiver::buffered(&Config { receive_window: Octets(150), ..config() }, 0);
+        assert_eq!(receive(&mut r, segment(0), false), []);
+        assert_eq!(r.read(Octets(74)), None);
+        assert_eq!(r.read(Octets(1)).map(|a| (a.ack, a.window)), Some((100, 125)));
     }
 
     #[test]

@@ -59,7 +59,6 @@ impl Scoreboard {
         self.una = ack;
         self.sacked.remove_below(ack);
         self.lost.remove_below(ack);
-        self.lost_below = self.lost_below.max(ack);
         self.high_rxt = self.high_rxt.max(ack);
     }
 
@@ -257,6 +256,10 @@ mod tests {
         board.send_again(0, 100, true);
         assert_eq!(board.speculative(), Some((100, 200)));
         assert_eq!(board.pipe(), 900 + 100);
+        let mut later = board.clone();
+        select(&mut later, 600, 800);
+        assert!(later.find_lost());
+        assert_eq!(later.lost().as_slice(), [(100, 600)], "0..100 has been sent again");
         board.acknowledge(100, |_, _| ());
         assert_eq!(board.pipe(), 800);
     }

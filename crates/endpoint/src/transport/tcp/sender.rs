@@ -284,7 +284,7 @@ impl TcpSender {
         ranges.sort_unstable();
         let (rack, board) = (&mut self.rack, &mut self.board);
         for (start, end) in ranges.into_iter().flatten().filter(|r| r.0 < r.1) {
-            board.select(start.max(board.una), end, |a, b| {
+            board.select(start, end, |a, b| {
                 if let Some(rack) = rack {
                     rack.on_delivery(now, a, b, true);
                 }
@@ -443,7 +443,7 @@ impl Sender for TcpSender {
             self.react_to_mark(self.board.outstanding() + acknowledged);
         }
         if to > self.flight_until {
-            self.flight = (self.flight.1, self.board.pipe());
+            self.flight = (self.flight.1, 0);
             self.flight_until = self.board.nxt;
         }
         // The impatient variant: in a recovery without selective acknowledgements only the first partial acknowledgement
@@ -456,7 +456,7 @@ impl Sender for TcpSender {
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        let waiting = self.supplied > self.board.nxt && !self.probe_window;
+        let waiting = self.supplied > self.board.nxt;
         let rack = self.rack.as_ref();
         [
             self.timer.deadline(),

@@ -1,7 +1,6 @@
 //! The retransmission timer (RFC 6298).
 //!
-//! The clock's granularity G is a picosecond here, so that `max(G, K RTTVAR)` is `K RTTVAR` but for a round trip that never
-//! varies.
+//! The clock's granularity G is nothing here, so that `max(G, K RTTVAR)` is `K RTTVAR`.
 
 use penstock_schemes::{Duration, Instant};
 
@@ -36,7 +35,7 @@ impl Timer {
             Some((srtt, rttvar)) => (srtt.0 - srtt.0 / 8 + r.0 / 8, rttvar.0 - rttvar.0 / 4 + srtt.0.abs_diff(r.0) / 4),
         };
         self.round_trip = Some((Duration(srtt), Duration(rttvar)));
-        self.rto = Duration(srtt + (K * rttvar).max(1)).clamp(self.least, self.most);
+        self.rto = Duration(srtt + K * rttvar).clamp(self.least, self.most);
     }
 
     pub(super) fn srtt(&self) -> Option<Duration> {

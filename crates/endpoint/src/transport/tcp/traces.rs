@@ -204,6 +204,16 @@ fn the_second_partial_acknowledgement_lets_the_timer_run() {
     assert_eq!(t.sender.next_timeout(), timeout);
 }
 
+/// A timeout in a recovery leaves nothing of what duplicates had allowed: one segment goes.
+#[test]
+fn a_timeout_takes_back_what_duplicates_allowed() {
+    let mut t = Trace::new(without_sack(10));
+    t.sent(0);
+    (1..=6).for_each(|_| drop(t.ack(100, 0)));
+    assert_eq!(t.timeout(), (1100, "r0".into()));
+    assert_eq!(t.counts(), (2, 1, 1));
+}
+
 /// After a timeout duplicates below the recovery point begin no recovery. (RFC 6582, section 3.2, step 1)
 #[test]
 fn duplicates_after_a_timeout_are_no_loss() {

@@ -3,7 +3,7 @@
 
 use super::traces::{Trace, newreno};
 use super::*;
-use crate::transport::Sender;
+use crate::transport::{Ack, SackBlocks, Sender};
 use penstock_schemes::Instant;
 
 const MS: u64 = 1_000_000_000;
@@ -232,6 +232,39 @@ fn a_probe_is_a_segment() {
     assert_eq!(t.sender.statistics().retransmitted, Octets(1));
 }
 
+/// The probe began a recovery, which has cut the window: an acknowledgement beyond the probe does not cut it again.
+#[test]
+fn a_probe_that_began_a_recovery_is_not_told_again() {
+    let mut t = Trace::idle(by_time(8));
+    t.sender.supply(Octets(8000));
+    t.sent(0);
+    t.ack(40, 1);
+    assert_eq!(t.timeout(), (120, "r7".into()));
+    assert_eq!(t.sack(160, 1, &[(7, 8)]), "r1 r2 r3");
+    assert_eq!(t.windows(), (3.5, 3.5));
+    assert_eq!(t.ack(200, 4), "r4 r5 r6");
+    t.ack(240, 8);
+    t.sender.supply(Octets(1000));
+    t.sent(240);
+    t.ack(280, 9);
+    assert_eq!(t.windows(), (3.5, 3.5));
+}
+
+/// After a recovery three segments are counted again: one that comes out of order leaves time, 120 + 40 + 10 ms.
+#[test]
+fn a_recovery_does_not_end_the_time_for_reordering() {
+    let mut t = Trace::new(by_time(6));
+    assert_eq!(t.sent(0), "0 1 2 3 4 5");
+    assert_eq!(t.ack(40, 1), "6 7");
+    assert_eq!(t.sack(41, 1, &[(2, 5)]), "r1");
+    assert_eq!(t.sack(80, 1, &[(2, 8)]), "8 9");
+    assert_eq!(t.ack(81, 8), "10");
+    assert_eq!(t.ack(120, 10), "11 12");
+    assert_eq!(t.ack(121, 11), "13");
+    assert_eq!(t.sack(160, 11, &[(12, 13)]), "14");
+    assert_eq!(t.timeout(), (170, "r11".into()));
+}
+
 /// Segment 3 alone is lost. One segment may be answered late: the probe waits 2 * 40 + 40 ms. It repairs the loss; the first
 /// acknowledgement beyond it tells so, and the window is cut.
 #[test]
@@ -326,27 +359,78 @@ fn a_window_that_does_not_limit_stays() {
     }
 }
 
+/// A flow that had ten segments in flight before a loss, and sends two at a time after it: what was in flight once does not
+/// count for ever.
+#[test]
+fn a_window_that_no_longer_limits_stays() {
+    let mut t = Trace::idle(newreno(10));
+    t.sender.supply(Octets(10_000));
+    t.sent(0);
+    assert_eq!(t.sack(100, 0, &[(1, 4)]), "r0");
+    t.ack(200, 10);
+    assert_eq!(t.windows(), (5.0, 5.0));
+    for i in 1..=20 {
+        t.sender.supply(Octets(2000));
+        t.sent(200 + i * 100);
+        t.ack(250 + i * 100, 9 + i as u32 * 2);
+        t.ack(250 + i * 100, 10 + i as u32 * 2);
+    }
+    assert_eq!(t.windows(), (5.0, 5.0));
+}
+
+/// Two acknowledgements overtake each other: the receiver does not take back its window.
+#[test]
+fn an_old_window_does_not_close_a_new_one() {
+    let mut t = Trace::new(Config { receive_window: Octets(3000), ..newreno(10) });
+    t.sent(0);
+    let ack = |window| Ack { ack: 3000, window, sack: SackBlocks::NONE, ece: false, nak: false };
+    t.sender.on_ack(Instant(100 * MS), &ack(2000));
+    t.sender.on_ack(Instant(100 * MS), &ack(0));
+    assert_eq!(t.sent(100), "3 4");
+}
+
+/// A window that opens before its probe has left needs none.
+#[test]
+fn a_window_that_opens_is_not_probed() {
+    let mut t = Trace::new(Config { receive_window: Octets(3000), ..newreno(10) });
+    t.sent(0);
+    t.window = 0;
+    t.ack(100, 3);
+    t.sender.on_timeout(Instant(2000 * MS));
+    assert_eq!(t.sender.next_segment(), Some(0));
+    t.window = 3000;
+    assert_eq!(t.ack(2001, 3), "3 4 5");
+}
+
+/// A flow ends when the application says so, and everything has arrived.
+#[test]
+fn a_flow_ends_when_the_application_says_so() {
+    let mut t = Trace::idle(newreno(10));
+    t.sender.supply(Octets(2000));
+    t.sent(0);
+    t.ack(100, 2);
+    assert!(!t.sender.is_finished());
+    t.sender.finish();
+    assert!(t.sender.is_finished());
+    t.sender.supply(Octets(1000));
+    assert!(!t.sender.is_finished());
+    assert!(t.sender.poll_segment(Instant(100 * MS)).is_some_and(|s| s.last));
+}
+
 /// A card that takes one segment a millisecond: nothing is in flight that it has not taken, and the window grows no further than
 /// it is used.
 #[test]
 fn a_slow_card_limits_the_window() {
     let mut t = Trace::new(newreno(10));
-    let mut ack = 0;
+    let mut acknowledged = 0;
     for ms in 0..200 {
         assert!(t.sender.poll_segment(Instant(ms * MS)).is_some());
         // A round trip of 8 ms.
         if ms >= 8 {
-            ack += 1;
-            t.sender.on_ack(
-                Instant(ms * MS),
-                &crate::transport::Ack {
-                    ack: ack * 1000,
-                    window: t.window,
-                    sack: crate::transport::SackBlocks::NONE,
-                    ece: false,
-                    nak: false,
-                },
-            );
+            acknowledged += 1;
+            let ack =
+                Ack { ack: acknowledged * 1000, window: t.window, sack: SackBlocks::NONE, ece: false, nak: false };
+            t.sender.on_ack(Instant(ms * MS), &ack);
         }
     }
     // Nine in flight at most. Slow start ends at twice that: it grows while 2 * 9 >= cwnd.

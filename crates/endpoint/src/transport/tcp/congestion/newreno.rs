@@ -104,7 +104,10 @@ mod tests {
         assert_eq!((w.cwnd, w.ssthresh), (5000, 5000));
         c.on_mark(&mut w, 3000);
         assert_eq!((w.cwnd, w.ssthresh), (2000, 2000), "the floor");
-        w.floor = 1000;
+        w.cwnd = 1000;
+        c.on_mark(&mut w, 1000);
+        assert_eq!((w.cwnd, w.ssthresh), (1000, 2000), "the floor does not raise it");
+        (w.cwnd, w.floor) = (2000, 1000);
         c.on_mark(&mut w, 2000);
         assert_eq!((w.cwnd, w.ssthresh), (1000, 2000), "a lower floor");
         let mut w = window(10);

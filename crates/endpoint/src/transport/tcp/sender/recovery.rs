@@ -80,7 +80,7 @@ impl TcpSender {
             self.recover_by_time(now);
             return;
         }
-        let found = self.sack && self.board.find_lost();
+        let found = self.board.find_lost();
         match self.recovery {
             Recovery::Open => {
                 let enough = self.duplicates >= DUP_THRESH || found;
@@ -146,7 +146,6 @@ impl TcpSender {
         self.recovery = Recovery::Timeout { until: self.board.nxt };
         self.reduced();
         (self.duplicates, self.limited, self.inflation) = (0, 0, 0);
-        self.timed = None;
         self.force = true;
         self.statistics.timeouts += 1;
         let srtt = self.timer.srtt();
