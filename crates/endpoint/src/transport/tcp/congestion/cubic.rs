@@ -285,6 +285,22 @@ mod tests {
         assert_eq!(w.cwnd, 11_000);
     }
 
+    /// 100 acknowledgements of an octet each: 100 * 9/17 * 1000 / 7000 = 7.56 octets. A window above the estimate stays.
+    #[test]
+    fn the_reno_friendly_estimate_carries_its_rest() {
+        let mut w = window(10);
+        let mut c = Cubic::new(true);
+        c.on_loss(&mut w, 10_000);
+        c.on_ack(&mut w, &ack(0, 0));
+        for _ in 0..100 {
+            c.on_ack(&mut w, &ack(0, 1));
+        }
+        assert_eq!((c.epoch.map(|e| e.w_est), w.cwnd), (Some(7007), 7007));
+        w.cwnd = 8000;
+        c.on_ack(&mut w, &ack(0, 10));
+        assert_eq!(w.cwnd, 8000);
+    }
+
     #[test]
     fn fast_convergence_gives_way() {
         let mut w = window(100);
@@ -297,6 +313,9 @@ mod tests {
         w.cwnd = 80_000;
         c.on_loss(&mut w, 80_000);
         assert_eq!(c.w_max, Some(80_000), "above the last W_max");
+        w.cwnd = 80_000;
+        c.on_loss(&mut w, 80_000);
+        assert_eq!(c.w_max, Some(80_000), "at it");
         let mut slow = Cubic { fast_convergence: false, w_max: Some(100_000), ..Cubic::new(false) };
         w.cwnd = 90_000;
         slow.on_loss(&mut w, 90_000);

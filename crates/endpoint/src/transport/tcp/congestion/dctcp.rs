@@ -130,6 +130,15 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_forgets_what_has_been_counted() {
+        let (mut c, mut w) = (Dctcp::new(16), window(10));
+        c.on_ack(&mut w, &acknowledged(Instant::ZERO, 9999));
+        c.on_mark(&mut w);
+        c.on_ack(&mut w, &acknowledged(Instant::ZERO, 4999));
+        assert_eq!(w.cwnd, 5000);
+    }
+
+    #[test]
     fn losses_are_those_of_newreno() {
         let (mut c, mut w) = (Dctcp::new(16), window(10));
         c.alpha = 0;
