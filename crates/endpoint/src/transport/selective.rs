@@ -296,7 +296,7 @@ impl Receiver for SelectiveReceiver {
             return self.acknowledge(psn);
         }
         let frames = self.deliver();
-        self.pending += frames;
+        self.pending += 1;
         let now = segment.last || frames > 1 || self.pending >= self.ack_every;
         if now { self.acknowledge(None) } else { Acks::NONE }
     }
