@@ -274,6 +274,9 @@ impl TcpSender {
 
     /// Takes the selective blocks; returns whether they tell anything new.
     fn select(&mut self, now: Instant, blocks: &SackBlocks) -> bool {
+        if blocks.as_slice().is_empty() {
+            return false;
+        }
         let before = self.board.sacked().total();
         let mut ranges = [None; SackBlocks::MOST];
         for (range, &(start, end)) in ranges.iter_mut().zip(blocks.as_slice()) {
@@ -456,17 +459,10 @@ impl Sender for TcpSender {
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        let waiting = self.supplied > self.board.nxt;
-        let rack = self.rack.as_ref();
-        [
-            self.timer.deadline(),
-            self.persist.filter(|_| waiting),
-            rack.and_then(Rack::deadline),
-            rack.and_then(Rack::probe_deadline),
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        let persist = self.persist.filter(|_| self.supplied > self.board.nxt);
+        let timer = earlier(self.timer.deadline(), persist);
+        let Some(rack) = &self.rack else { return timer };
+        earlier(timer, earlier(rack.deadline(), rack.probe_deadline()))
     }
 
     fn on_timeout(&mut self, now: Instant) {
@@ -504,5 +500,13 @@ impl Sender for TcpSender {
             srtt: self.timer.srtt(),
             ..self.statistics
         }
+    }
+}
+
+/// The earlier of two times, where there are any.
+fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
     }
 }
