@@ -112,11 +112,14 @@ impl TcpReceiver {
             return true;
         }
         let gaps = !self.out_of_order.is_empty();
-        self.out_of_order.insert(start, end);
-        let (_, next) = self.out_of_order.holding(start).expect("it has just been added");
+        let mut next = end;
+        if gaps {
+            self.out_of_order.insert(start, end);
+            next = self.out_of_order.holding(start).expect("it has just been added").1;
+            self.out_of_order.remove_below(next);
+        }
         self.pending += next - self.nxt;
         self.nxt = next;
-        self.out_of_order.remove_below(next);
         gaps
     }
 
