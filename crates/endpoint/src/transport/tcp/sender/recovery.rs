@@ -139,7 +139,8 @@ impl TcpSender {
 
     /// RFC 6298, (5.4) to (5.6); RFC 5681, section 3.1; RFC 6675, section 5.1; RFC 8985, section 6.3.
     pub(super) fn on_retransmission_timeout(&mut self, now: Instant) {
-        // Where the same segment has been sent again by the timer before, as much is outstanding as then, and the threshold stays.
+        // Where the timer has sent the same segment before, as much is outstanding as then, and the threshold stays.
+        // (RFC 5681, section 3.1)
         self.controller.on_timeout(&mut self.window, self.board.outstanding());
         self.timer.back_off(now);
         self.recover = Some(self.board.nxt);
