@@ -66,8 +66,9 @@ test-rust: check-test
 test-python: .venv/.extension .venv/.dev
 	$(BIN)/python -m pytest -q
 
+# They take minutes, and few changes reach them.
 test-cores:
-	$(MAKE) -C rtl test
+	@$(PYTHON) rtl/tools/passed.py ask || $(MAKE) -C rtl test
 
 docs: .venv/.extension .venv/.dev
 	$(BIN)/python tools/generate_docs.py .build
