@@ -4,8 +4,8 @@
     python tools/passed.py end      after they passed: keeps the note, if the sources are still those that were tested
     python tools/passed.py ask      status 0 and one line if they have passed with these sources, 1 if they must run
 
-What the tests are made from is told by contents, not by times: every file of rtl/ that is not made, the Rust crates that the
-lock step is built with (Cargo says which they are), the pinned versions of the tools, the versions of the compilers, and
+The tests are made from these, told by contents, not by times: every file of rtl/ that is not made, the Rust crates that
+the lock step is built with (Cargo says which), the pinned versions of the tools, the versions of the compilers, and
 the variables of the environment that shorten or change a test. In continuous integration the tests always run.
 Standard library only: it is asked before anything is installed.
 """
@@ -26,7 +26,7 @@ BEGUN = RTL / "build" / "begun"
 # What is made, below any of the folders.
 _MADE = {RTL / "build", RTL / "cosim" / "target"}
 _MADE_NAMES = {"__pycache__", ".mypy_cache", ".ruff_cache", "target"}
-# Files outside of rtl/ and the crates: a crate inherits from the root's Cargo.toml, make installs what requirements pin.
+# Files outside of rtl/ and the crates: crates inherit from the root's Cargo.toml, make installs what is pinned.
 _FILES = ("Cargo.toml", "clippy.toml", "rustfmt.toml", "tools/check.sh", "requirements/rtl.txt")
 # The Verilog tools are pinned, but for Icarus Verilog, which comes from the system.
 _VERSIONS = (["rustc", "-vV"], ["c++", "--version"], ["iverilog", "-V"], [sys.executable, "--version"])
