@@ -23,11 +23,14 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 # The crates for crates.io.
 PUBLISHED := penstock-schemes penstock-endpoint penstock-sim penstock-conformance
 
-.PHONY: help demo test verify fuzz mutate deny bench docs lint test-rust test-python test-cores check-build check-test clean
+.PHONY: help demo check test verify fuzz mutate deny bench docs lint test-rust test-python test-cores check-build check-test clean
 
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
-	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step'
+	@echo 'make check    between two edits: lint, format, types, and the unit tests in the Rust crates; leaves out whole runs, the'
+	@echo '              fingerprints, conformance, all tests in Python (they need the extension), documentation and the cores'
+	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step (unless nothing that'
+	@echo '              they are built from has changed since they passed here)'
 	@echo 'make verify   what takes longer: the tests, make fuzz, property tests with many more cases, the papers with all'
 	@echo '              seeds and controls, tuning with all its seeds, signals to every command, make deny, the bench held to'
 	@echo '              its ceilings, the cores in lock step for longer, in Icarus Verilog, proved and placed, make mutate, and the'
@@ -42,6 +45,11 @@ help:
 
 demo: .venv/.extension
 	$(BIN)/penstock run $(DEMO) --out results/demo --force
+
+# It builds no extension and no release profile, so that it is quick when little has changed. What it leaves out, `make help` says.
+check: lint
+	cargo test --locked --quiet --lib --bins
+	@echo 'make check: all passed'
 
 # The quick checks come first; `make -j test` runs what does not depend on one another at the same time.
 test: lint test-rust docs test-python test-cores
