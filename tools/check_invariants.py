@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,7 +46,7 @@ MADE = {"build", "target", "__pycache__"}
 
 def main() -> int:
     """Prints every breach; the exit status says whether there is one."""
-    breaches = [*dependencies(), *no_std(), *forbidden_names(), *long_files()]
+    breaches = [*dependencies(), *no_std(), *unsafe_code(), *forbidden_names(), *long_files()]
     for breach in breaches:
         print(f"invariant: {breach}", file=sys.stderr)
     return 1 if breaches else 0
@@ -75,6 +76,24 @@ def no_std() -> list[str]:
     text = (ROOT / "crates/schemes/src/lib.rs").read_text()
     wanted = ["#![no_std]", "#![forbid(unsafe_code)]"]
     return [f"crates/schemes/src/lib.rs lacks {attribute}" for attribute in wanted if attribute not in text]
+
+
+def unsafe_code() -> list[str]:
+    """Packages that escape the lint against unsafe code, and such code in the lock step, where that lint cannot be."""
+    manifests = [path for folder in ("crates", "examples") for path in sorted((ROOT / folder).glob("*/Cargo.toml"))]
+    breaches = [
+        f"{path.relative_to(ROOT)} lacks `[lints] workspace = true`"
+        for path in manifests
+        if not tomllib.loads(path.read_text()).get("lints", {}).get("workspace")
+    ]
+    # Its build script writes the calls into Verilator's C++.
+    writer = ROOT / "rtl/cosim/build.rs"
+    for path in sources(ROOT / "rtl"):
+        if path.suffix == ".rs" and path != writer:
+            for number, line in enumerate(path.read_text().splitlines(), start=1):
+                if re.search(r"\bunsafe\b", line.split("//")[0]):
+                    breaches.append(f"{path.relative_to(ROOT)}:{number}: only cosim/build.rs writes unsafe code")
+    return breaches
 
 
 def forbidden_names() -> list[str]:
