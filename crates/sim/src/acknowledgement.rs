@@ -1,7 +1,7 @@
 //! Acknowledgements on their ways from destinations to sources.
 
 use penstock_endpoint::{Acknowledgement, DestinationId};
-use penstock_schemes::{Instant, Scheme};
+use penstock_schemes::Scheme;
 
 use crate::engine::Sim;
 use crate::frame::{FrameId, Marks, Payload, Slot};
@@ -22,7 +22,6 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             marks: Marks::NONE,
             sent_at: ack.sent_at,
             seq: ack.arrived,
-            at: Instant::ZERO,
             payload: Payload::Ack { from, lost: ack.lost, echo: ack.echo },
         };
         let index = fabric.frames.insert(slot);

@@ -111,10 +111,10 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     /// Keeps a reaction point's signals while its frame is on its way into the port.
     pub(crate) outbox_of_rp: Outbox<S>,
     events: u64,
-    /// Work that is left for this slice, in events.
-    left: u64,
+    /// Work that is left for this slice, in events. Less than nothing where its last event has taken more.
+    left: i64,
     /// Of the slice's work so far, what was none of the events.
-    aside: u64,
+    aside: i64,
 }
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
@@ -202,9 +202,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// The same, but for no more than `work` events, or what takes as long; false if there is more to do. What a slice does
     /// is bounded whatever the network is, while events before `t`, and even those of one instant, have no bound.
     pub fn run_slice(&mut self, t: Instant, work: u64) -> bool {
+        let work = i64::try_from(work).unwrap_or(i64::MAX);
         (self.left, self.aside) = (work, 0);
         let done = self.handle_events(t);
-        self.events += work - self.left - self.aside;
+        self.events += (work - self.left - self.aside) as u64;
         done
     }
 
@@ -222,11 +223,12 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// Work other than that of an event.
     pub(crate) fn charge(&mut self, work: u64) {
-        let work = work.min(self.left);
+        let work = i64::try_from(work).unwrap_or(i64::MAX).min(self.left);
         self.left -= work;
         self.aside += work;
     }
 
+    /// Handles events before `t` until the work of this slice is done; true if there are no more of them.
     fn handle_events(&mut self, t: Instant) -> bool {
         while self.left > 0 {
             let Some((at, what)) = self.state.fabric.events.pop(t) else {
@@ -234,56 +236,58 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 return true;
             };
             self.state.fabric.now = at;
-            self.left -= 1;
             // Most events are deliveries: one comparison finds them.
-            if let Some(slot) = Event::delivery(what) {
-                self.deliver(slot);
-                if PFC {
-                    self.state.fabric.review();
-                }
-                continue;
-            }
-            match Event::unpack(what) {
-                Event::Deliver(_) => unreachable!("handled above"),
-                Event::Release(limiter) => {
-                    if self.state.sources.due(at, limiter) {
-                        self.release(limiter, false);
-                    }
-                }
-                Event::NicFree(port) => self.nic_free(port),
-                Event::RpTimer(limiter) => self.rp_timeout(limiter),
-                Event::CpTimer(cp) => {
-                    if let Some(queue) = self.state.fabric.cp_timeout(cp, &mut self.outbox) {
-                        self.route_from_cp(queue);
-                    }
-                }
-                Event::NpTimer(np) => self.np_timeout(np),
-                Event::Silence(flow) => self.silence(flow),
-                Event::Start(flow) => self.start(flow),
-                Event::Stop(flow) => self.stop(flow),
-                Event::Change(index) => self.change(index),
-                Event::Ideal(slot) => self.ideal_arrival(slot),
-                Event::Sample => self.sample(),
-                Event::LineFree(port) => {
-                    if PFC {
-                        self.state.fabric.settle(port);
-                    }
-                }
-                Event::Generate(flow) => {
-                    self.aside += 1;
-                    self.generate(flow);
-                }
-                event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_)) => {
-                    if PFC {
-                        self.flow_control(event);
-                    }
-                }
+            match Event::delivery(what) {
+                Some(frame) => self.deliver(frame),
+                None => self.handle(at, Event::unpack(what)),
             }
             if PFC {
                 self.state.fabric.review();
             }
+            // What was charged meanwhile may have left less than nothing.
+            self.left -= 1;
         }
         false
+    }
+
+    #[inline(always)]
+    fn handle(&mut self, at: Instant, event: Event) {
+        match event {
+            Event::Deliver(_) => unreachable!("`handle_events` finds deliveries"),
+            Event::Release(limiter) => {
+                if self.state.sources.due(at, limiter) {
+                    self.release(limiter, false);
+                }
+            }
+            Event::NicFree(port) => self.nic_free(port),
+            Event::RpTimer(limiter) => self.rp_timeout(limiter),
+            Event::CpTimer(cp) => {
+                if let Some(queue) = self.state.fabric.cp_timeout(cp, &mut self.outbox) {
+                    self.route_from_cp(queue);
+                }
+            }
+            Event::NpTimer(destination) => self.np_timeout(destination),
+            Event::Silence(flow) => self.silence(flow),
+            Event::Start(flow) => self.start(flow),
+            Event::Stop(flow) => self.stop(flow),
+            Event::Change(index) => self.change(index),
+            Event::Ideal(frame) => self.ideal_arrival(frame),
+            Event::Sample => self.sample(),
+            Event::LineFree(port) => {
+                if PFC {
+                    self.state.fabric.settle(port);
+                }
+            }
+            Event::Generate(flow) => {
+                self.aside += 1;
+                self.generate(flow);
+            }
+            event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_)) => {
+                if PFC {
+                    self.flow_control(event);
+                }
+            }
+        }
     }
 
     /// The warm-up is over: from here on the run is measured.
@@ -331,16 +335,20 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// # Panics
     /// If frames are not conserved, with the counts that disagree.
     pub fn finish(mut self) -> (crate::Outcome, P) {
-        self.state.totals.events = self.events;
+        self.state.totals.events = self.events();
         self.state.fabric.settle_all();
         if self.probe.interval().is_some() {
             self.probe.sample(self.now(), &self.state);
         }
         let mut on_lines = vec![0; self.state.fabric.ports.len()];
-        for port in self.state.fabric.frames.iter().filter_map(|(_, slot)| self.line_of(slot)) {
-            on_lines[port.index()] += 1;
+        let mut outside = 0;
+        for (_, line) in self.frames_under_way() {
+            match line {
+                Some(port) => on_lines[port.index()] += 1,
+                None => outside += 1,
+            }
         }
-        let outcome = self.state.sum_up(&on_lines);
+        let outcome = self.state.sum_up(&on_lines, outside);
         (outcome, self.probe)
     }
 
@@ -352,9 +360,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             PortEvent::Down => {
                 self.state.fabric.settle(port);
                 self.charge(self.frames_held() as u64);
-                let frames = self.state.fabric.frames.iter();
+                let under_way = self.frames_under_way();
                 let lost: Vec<FrameId> =
-                    frames.filter(|(_, slot)| self.line_of(slot) == Some(port)).map(|(frame, _)| frame).collect();
+                    under_way.filter(|&(_, line)| line == Some(port)).map(|(frame, _)| frame).collect();
                 for &frame in &lost {
                     let slot = self.state.fabric.frames.get_mut(frame);
                     (slot.class, slot.hop) = (GONE, HopId(self.hops.len() as u32));
@@ -377,13 +385,26 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
     }
 
-    /// The port on whose line a frame is.
+    /// The frames that wait in no queue, each with the port on whose line it is; none for a signal outside of the network.
+    fn frames_under_way(&self) -> impl Iterator<Item = (FrameId, Option<PortId>)> + '_ {
+        let frames = &self.state.fabric.frames;
+        let mut waits = vec![false; frames.held()];
+        for queue in self.state.fabric.ports.iter().flat_map(|port| &port.queues) {
+            for frame in queue.waiting.iter(frames) {
+                waits[frame.index()] = true;
+            }
+        }
+        frames.iter().filter(move |(frame, _)| !waits[frame.index()]).map(|(frame, slot)| (frame, self.line_of(slot)))
+    }
+
+    /// The port on whose line a frame is that waits in no queue.
     fn line_of(&self, slot: &Slot<S>) -> Option<PortId> {
-        let hop = self.hops.get(slot.hop.index()).filter(|_| slot.at > Instant::ZERO)?;
-        Some(match slot.payload {
-            Payload::Data(_) | Payload::Down(_) => hop.port,
-            Payload::Up { .. } | Payload::Back(_) | Payload::Ack { .. } => hop.back,
-        })
+        let hop = || &self.hops[slot.hop.index()];
+        match (slot.payload, self.feedback) {
+            (Payload::Data(_) | Payload::Down(_), _) => Some(hop().port),
+            (Payload::Up { .. } | Payload::Back(_), Feedback::Ideal(_)) => None,
+            (Payload::Up { .. } | Payload::Back(_) | Payload::Ack { .. }, _) => Some(hop().back),
+        }
     }
 
     fn sample(&mut self) {

@@ -17,17 +17,17 @@ penstock_endpoint::indices!(
     /// An ingress counter: see `pause`.
     pub(crate) CounterId,
     /// The sender of a frame, in the order of events: a port, or the origin of a signal.
-    pub(crate) Sender,
+    pub(crate) Entity,
 );
 
-impl From<PortId> for Sender {
+impl From<PortId> for Entity {
     #[inline(always)]
     fn from(port: PortId) -> Self {
         Self(port.0)
     }
 }
 
-impl From<QueueId> for Sender {
+impl From<QueueId> for Entity {
     fn from(queue: QueueId) -> Self {
         Self(queue.0)
     }
@@ -108,10 +108,10 @@ impl Event {
         kind << INDEX_BITS | index
     }
 
-    /// The event's turn among those of one instant, where `sender` has made it.
+    /// The event's turn among those of one instant, where `entity` has made it.
     #[inline(always)]
-    fn rank(self, sender: Sender) -> u32 {
-        self.pack() & !(MAX_INDEX as u32) | sender.0
+    fn rank(self, entity: Entity) -> u32 {
+        self.pack() & !(MAX_INDEX as u32) | entity.0
     }
 
     /// The frame's slot, if this is a delivery.
@@ -159,10 +159,10 @@ impl EventQueue {
         self.push(lane, at, event.pack(), event.pack());
     }
 
-    /// Puts in an event of a frame, whose slot says nothing of its turn: `sender` has sent it.
+    /// Puts in an event of a frame, whose slot says nothing of its turn: `entity` has sent it.
     #[inline(always)]
-    pub(crate) fn schedule_from(&mut self, lane: Lane, at: Instant, event: Event, sender: Sender) {
-        self.push(lane, at, event.rank(sender), event.pack());
+    pub(crate) fn schedule_from(&mut self, lane: Lane, at: Instant, event: Event, entity: Entity) {
+        self.push(lane, at, event.rank(entity), event.pack());
     }
 }
 

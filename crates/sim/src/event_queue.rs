@@ -11,12 +11,13 @@
 //!
 //! *Calendar.* It covers `BUCKETS` equal spans of time from the current one on; a bitmap finds the next bucket that holds
 //! something. An event further away waits in a heap until its bucket comes within reach. A bucket is sorted when its turn
-//! comes.
+//! comes. The spans grow or shrink until a bucket holds a few events: how many of them come to the calendar, no one knows
+//! beforehand. (Brown 1988 does the same with the number of buckets.)
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use penstock_schemes::Instant;
+use penstock_schemes::{Duration, Instant};
 
 /// What an event is about: a kind and an index, packed by the engine.
 pub(crate) type What = u32;
@@ -59,17 +60,16 @@ pub(crate) struct EventQueue {
 }
 
 impl EventQueue {
-    /// A queue for events that are mostly at most `reach` picoseconds ahead, `per_second` of them in a second.
-    pub(crate) fn new(reach: u64, per_second: f64) -> Self {
+    /// A queue for events that are mostly at most `reach` ahead, `per_second` of them in a second.
+    pub(crate) fn new(reach: Duration, per_second: f64) -> Self {
         Self { lanes: std::array::from_fn(|_| Ring::new()), calendar: Calendar::new(reach, per_second) }
     }
 
     /// Puts in an event at `at`, which is not before the last event taken.
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: Lane, at: Instant, rank: Rank, what: What) {
-        match self.lanes.get_mut(usize::from(lane)) {
-            Some(lane) if lane.takes(at) => lane.push(at, rank, what),
-            _ => self.calendar.push(Event { at, what, rank }),
+        if !self.lanes.get_mut(usize::from(lane)).is_some_and(|lane| lane.push(at, rank, what)) {
+            self.calendar.push(Event { at, what, rank });
         }
     }
 
@@ -102,13 +102,15 @@ impl EventQueue {
 /// How many events a lane holds at the most; the calendar takes what is more.
 const LANE_SIZE: usize = 1 << 13;
 
-/// A queue of events in a ring. The place behind the last event holds [`LAST`].
+/// A queue of events in a ring.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Ring {
     /// Time of the first event, never if there is none.
     first_at: Instant,
     /// Time of the last event, also when it has been taken.
     last_at: Instant,
+    /// Where the first event is, and where the next one goes: one place at least stays free.
     head: usize,
     tail: usize,
     events: Box<[Event; LANE_SIZE]>,
@@ -120,51 +122,53 @@ impl Ring {
         Self { first_at: Instant::NEVER, last_at: Instant::ZERO, head: 0, tail: 0, events }
     }
 
-    /// Whether an event at `at` can be the last one here.
+    /// Appends an event; false if it cannot be the last one here, or if there is no room.
     #[inline(always)]
-    fn takes(&self, at: Instant) -> bool {
-        at >= self.last_at && self.tail - self.head < LANE_SIZE - 1
-    }
-
-    #[inline(always)]
-    fn push(&mut self, at: Instant, rank: Rank, what: What) {
-        let event = &mut self.events[self.tail % LANE_SIZE];
-        (event.at, event.what, event.rank) = (at, what, rank);
+    fn push(&mut self, at: Instant, rank: Rank, what: What) -> bool {
+        let next = (self.tail + 1) % LANE_SIZE;
+        if at < self.last_at || next == self.head {
+            return false;
+        }
+        // Not as a whole: it would be put together first.
+        let place = &mut self.events[self.tail % LANE_SIZE];
+        (place.at, place.what, place.rank) = (at, what, rank);
         if self.first_at == Instant::NEVER {
             self.first_at = at;
         }
-        self.tail += 1;
-        self.events[self.tail % LANE_SIZE].at = Instant::NEVER;
+        self.tail = next;
         if self.last_at == at {
             self.sink();
         }
         self.last_at = at;
+        true
     }
 
     /// Moves the last event before those of its time that come after it.
     #[cold]
     fn sink(&mut self) {
-        let mut place = self.tail - 1;
-        let event = self.events[place % LANE_SIZE];
-        while place > self.head && event.before(self.events[(place - 1) % LANE_SIZE]) {
-            self.events[place % LANE_SIZE] = self.events[(place - 1) % LANE_SIZE];
-            place -= 1;
+        let before = |place: usize| place.wrapping_sub(1) % LANE_SIZE;
+        let mut place = before(self.tail);
+        let event = self.events[place];
+        while place != self.head && event.before(self.events[before(place)]) {
+            self.events[place] = self.events[before(place)];
+            place = before(place);
         }
-        self.events[place % LANE_SIZE] = event;
+        self.events[place] = event;
     }
 
     /// Takes the first event; there must be one.
     #[inline(always)]
     fn pop(&mut self) -> What {
         let what = self.events[self.head % LANE_SIZE].what;
-        self.head += 1;
-        self.first_at = self.events[self.head % LANE_SIZE].at;
+        self.head = (self.head + 1) % LANE_SIZE;
+        self.first_at = if self.head == self.tail { Instant::NEVER } else { self.events[self.head].at };
         what
     }
 
+    /// The first event, or one that is later than all.
     #[inline(always)]
     fn first(&self) -> Event {
-        self.events[self.head % LANE_SIZE]
+        Event { at: self.first_at, ..self.events[self.head % LANE_SIZE] }
     }
 
     /// Whether the first event here comes before the first one of `other`.
@@ -175,6 +179,15 @@ impl Ring {
 }
 
 const BUCKETS: usize = 4096;
+/// The longest span of a bucket: 17 ms.
+const LONGEST_SPAN: u64 = 1 << 34;
+/// After so many buckets it is asked whether their span suits the events.
+const PERIOD: u32 = 256;
+/// Fewer events than this in a bucket, on average, and its span grows; more than that, and it shrinks.
+const FEW: usize = 3;
+const MANY: usize = 24;
+/// So many events in one bucket shrink the span at once: where the next bucket never comes, nobody asks.
+const CROWD: usize = 256;
 const MASK: u64 = BUCKETS as u64 - 1;
 const WORDS: usize = BUCKETS / 64;
 
@@ -182,17 +195,20 @@ const WORDS: usize = BUCKETS / 64;
 struct Calendar {
     /// No event is before this time; never if there is none.
     bound: Instant,
-    /// log2 of a bucket's span in picoseconds.
+    /// log2 of a bucket's span in picoseconds, and the least that it may be.
     shift: u32,
+    least_shift: u32,
+    /// Buckets that have become current since the span was last looked at, and the events that were in those before them.
+    advances: u32,
+    fetched: usize,
+    /// Room for the events while the span changes.
+    moving: Vec<Event>,
     /// Number of the current bucket, counted from time zero.
     current: u64,
     /// The current bucket's events in order; those before `cursor` are taken.
     due: Vec<Event>,
     cursor: usize,
-    buckets: Box<[Vec<Event>; BUCKETS]>,
-    /// A bit for each bucket that holds something, and a bit for each word of them.
-    occupied: [u64; WORDS],
-    summary: u64,
+    buckets: Buckets,
     far: BinaryHeap<Reverse<(Instant, Rank, u64, What)>>,
     far_inserted: u64,
     /// Bucket of the first event in `far`.
@@ -200,18 +216,21 @@ struct Calendar {
 }
 
 impl Calendar {
-    fn new(reach: u64, per_second: f64) -> Self {
+    fn new(reach: Duration, per_second: f64) -> Self {
+        let shift = |span: u64| span.clamp(1 << 4, LONGEST_SPAN).next_power_of_two().trailing_zeros();
         let few_events = (4e12 / per_second.max(1.0)) as u64;
-        let span = few_events.max(reach.saturating_mul(2) / BUCKETS as u64).clamp(1 << 4, 1 << 34);
+        let least = reach.0.saturating_mul(2) / BUCKETS as u64;
         Self {
             bound: Instant::NEVER,
-            shift: span.next_power_of_two().trailing_zeros(),
+            shift: shift(few_events.max(least)),
+            least_shift: shift(least),
+            advances: 0,
+            fetched: 0,
+            moving: Vec::new(),
             current: 0,
-            due: Vec::new(),
+            due: Vec::with_capacity(CROWD + 1),
             cursor: 0,
-            buckets: Box::new([const { Vec::new() }; BUCKETS]),
-            occupied: [0; WORDS],
-            summary: 0,
+            buckets: Buckets::new(),
             far: BinaryHeap::new(),
             far_inserted: 0,
             far_bucket: u64::MAX,
@@ -223,7 +242,7 @@ impl Calendar {
         self.bound = self.bound.min(event.at);
         let bucket = event.at.0 >> self.shift;
         if bucket.wrapping_sub(self.current + 1) < MASK {
-            self.put(bucket, event);
+            self.buckets.put(bucket, event);
         } else if bucket <= self.current {
             self.put_due(event);
         } else {
@@ -243,7 +262,7 @@ impl Calendar {
                 self.bound = event.at;
                 return event;
             }
-            let next = self.next_occupied().unwrap_or(u64::MAX).min(self.far_bucket);
+            let next = self.buckets.next_after(self.current).unwrap_or(u64::MAX).min(self.far_bucket);
             if next == u64::MAX {
                 self.bound = Instant::NEVER;
                 return LAST;
@@ -266,23 +285,15 @@ impl Calendar {
         }
     }
 
-    #[inline(always)]
-    fn put(&mut self, bucket: u64, event: Event) {
-        let index = (bucket & MASK) as usize;
-        let events = &mut self.buckets[index];
-        if events.is_empty() {
-            self.occupied[index / 64] |= 1 << (index % 64);
-            self.summary |= 1 << (index / 64);
-        }
-        events.push(event);
-    }
-
     fn put_due(&mut self, event: Event) {
         let mut index = self.due.len();
         while index > self.cursor && event.before(self.due[index - 1]) {
             index -= 1;
         }
         self.due.insert(index, event);
+        if self.due.len() > CROWD && self.shift >= self.least_shift + 2 {
+            self.set_shift(self.shift - 2);
+        }
     }
 
     #[cold]
@@ -295,24 +306,55 @@ impl Calendar {
     /// Makes `next`, the first bucket that holds something, the current one.
     fn advance(&mut self, next: u64) {
         self.current = next;
+        self.advances += 1;
+        self.fetched += self.due.len();
         self.due.clear();
         self.cursor = 0;
         if self.far_bucket != u64::MAX && self.far_bucket <= next + MASK {
             self.fetch_far();
         }
-        let index = (next & MASK) as usize;
-        std::mem::swap(&mut self.due, &mut self.buckets[index]);
-        let word = &mut self.occupied[index / 64];
-        *word &= !(1 << (index % 64));
-        if *word == 0 {
-            self.summary &= !(1 << (index / 64));
-        }
+        self.buckets.empty(next, &mut self.due);
         // Events of one time and rank stand in order of insertion already: those from the heap came first.
         if self.due.len() <= 24 {
             insertion_sort(&mut self.due);
         } else {
             self.due.sort_by_key(|event| (event.at, event.rank));
         }
+        if self.advances == PERIOD {
+            self.adapt();
+        }
+    }
+
+    /// Changes the span if a bucket has held few events or many.
+    #[cold]
+    fn adapt(&mut self) {
+        let mean = self.fetched / PERIOD as usize;
+        (self.advances, self.fetched) = (0, 0);
+        if mean < FEW && 1 << (self.shift + 2) <= LONGEST_SPAN {
+            self.set_shift(self.shift + 2);
+        } else if mean > MANY && self.shift >= self.least_shift + 2 {
+            self.set_shift(self.shift - 2);
+        }
+    }
+
+    /// Puts all events into buckets of another span. Events of one time and rank keep their order: they are in one bucket, or
+    /// all in the heap.
+    fn set_shift(&mut self, shift: u32) {
+        let mut moving = std::mem::take(&mut self.moving);
+        moving.extend(self.due.drain(..).skip(self.cursor));
+        while let Some(next) = self.buckets.next_after(self.current) {
+            self.current = next;
+            self.buckets.empty(next, &mut moving);
+        }
+        while let Some(Reverse((at, rank, _, what))) = self.far.pop() {
+            moving.push(Event { at, what, rank });
+        }
+        (self.cursor, self.far_bucket, self.bound, self.shift) = (0, u64::MAX, Instant::NEVER, shift);
+        self.current = moving.first().map_or(self.current, |first| first.at.0 >> shift);
+        for event in moving.drain(..) {
+            self.push(event);
+        }
+        self.moving = moving;
     }
 
     /// Moves what has come within reach from the heap to the buckets. No event can have been put into those directly.
@@ -326,27 +368,8 @@ impl Calendar {
                 break;
             }
             self.far.pop();
-            self.put(bucket, Event { at, what, rank });
+            self.buckets.put(bucket, Event { at, what, rank });
         }
-    }
-
-    /// The number of the first bucket after the current one that holds something.
-    fn next_occupied(&self) -> Option<u64> {
-        if self.summary == 0 {
-            return None;
-        }
-        let from = ((self.current + 1) & MASK) as usize;
-        let word = from / 64;
-        let rest = self.occupied[word] & (u64::MAX << (from % 64));
-        let index = if rest != 0 {
-            word * 64 + rest.trailing_zeros() as usize
-        } else {
-            let above = if word == 63 { 0 } else { self.summary & (u64::MAX << (word + 1)) };
-            let words = if above != 0 { above } else { self.summary };
-            let word = words.trailing_zeros() as usize;
-            word * 64 + self.occupied[word].trailing_zeros() as usize
-        };
-        Some(self.current + 1 + ((index as u64).wrapping_sub(from as u64) & MASK))
     }
 }
 
@@ -364,6 +387,107 @@ fn insertion_sort(events: &mut [Event]) {
     }
 }
 
+/// No node.
+const NO_NODE: u32 = u32::MAX;
+
+/// An event in a bucket, and the node of the event that came to the bucket after it.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    event: Event,
+    next: u32,
+}
+
+/// The events of a bucket, first in, first out; an empty one has no last node.
+#[derive(Clone, Copy, Debug)]
+struct Chain {
+    first: u32,
+    last: u32,
+}
+
+/// The buckets after the current one. Each is a chain of nodes: a list of its own for each would grow again and again.
+#[derive(Debug)]
+struct Buckets {
+    /// The chain of each bucket.
+    chains: Box<[Chain; BUCKETS]>,
+    nodes: Vec<Node>,
+    /// The first of the chain of free nodes.
+    free: u32,
+    /// A bit for each bucket that holds something, and a bit for each word of them.
+    occupied: [u64; WORDS],
+    summary: u64,
+}
+
+impl Buckets {
+    fn new() -> Self {
+        let chains = Box::new([Chain { first: NO_NODE, last: NO_NODE }; BUCKETS]);
+        Self { chains, nodes: Vec::new(), free: NO_NODE, occupied: [0; WORDS], summary: 0 }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, bucket: u64, event: Event) {
+        let index = (bucket & MASK) as usize;
+        let place = if let Some(node) = self.nodes.get_mut(self.free as usize) {
+            let next = node.next;
+            (node.event, node.next) = (event, NO_NODE);
+            std::mem::replace(&mut self.free, next)
+        } else {
+            self.nodes.push(Node { event, next: NO_NODE });
+            (self.nodes.len() - 1) as u32
+        };
+        let chain = &mut self.chains[index];
+        if let Some(last) = self.nodes.get_mut(chain.last as usize) {
+            last.next = place;
+        } else {
+            chain.first = place;
+            self.occupied[index / 64] |= 1 << (index % 64);
+            self.summary |= 1 << (index / 64);
+        }
+        chain.last = place;
+    }
+
+    /// Empties a bucket into `events`, in the order in which they came.
+    #[inline(always)]
+    fn empty(&mut self, bucket: u64, events: &mut Vec<Event>) {
+        let index = (bucket & MASK) as usize;
+        let word = &mut self.occupied[index / 64];
+        *word &= !(1 << (index % 64));
+        if *word == 0 {
+            self.summary &= !(1 << (index / 64));
+        }
+        let chain = &mut self.chains[index];
+        let first = chain.first;
+        let mut place = first;
+        while let Some(node) = self.nodes.get(place as usize) {
+            events.push(node.event);
+            place = node.next;
+        }
+        if let Some(last) = self.nodes.get_mut(chain.last as usize) {
+            last.next = std::mem::replace(&mut self.free, first);
+        }
+        chain.last = NO_NODE;
+    }
+
+    /// The number of the first bucket after `current` that holds something.
+    #[inline(always)]
+    fn next_after(&self, current: u64) -> Option<u64> {
+        if self.summary == 0 {
+            return None;
+        }
+        let from = ((current + 1) & MASK) as usize;
+        let word = from / 64;
+        let rest = self.occupied[word] & (u64::MAX << (from % 64));
+        let index = if rest != 0 {
+            word * 64 + rest.trailing_zeros() as usize
+        } else {
+            let above = if word == 63 { 0 } else { self.summary & (u64::MAX << (word + 1)) };
+            let words = if above != 0 { above } else { self.summary };
+            let word = words.trailing_zeros() as usize;
+            word * 64 + self.occupied[word].trailing_zeros() as usize
+        };
+        Some(current + 1 + ((index as u64).wrapping_sub(from as u64) & MASK))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -377,7 +501,7 @@ mod tests {
             reach in 1u64..1_000_000_000,
             steps in prop::collection::vec((0u64..40, 0u32..24, 0u8..5, 0u32..1000, 0usize..4), 1..400),
         ) {
-            let mut queue = EventQueue::new(reach, 1e6);
+            let mut queue = EventQueue::new(Duration(reach), 1e6);
             let mut reference = BinaryHeap::new();
             let (mut now, mut inserted) = (0, 0u32);
             for (ahead, scale, lane, chance, takes) in steps {
@@ -401,9 +525,33 @@ mod tests {
         }
     }
 
+    /// Events that come far apart, then close together: the span grows, then shrinks, and the order stays that of a heap.
+    #[test]
+    fn the_span_suits_the_events() {
+        let mut queue = EventQueue::new(Duration(1), 1e12);
+        let (mut reference, mut now, mut made) = (BinaryHeap::new(), 0, 0);
+        let mut shifts = Vec::new();
+        for (distance, pending) in [(1_000_000, 20), (3, 5_000)] {
+            for round in 0..60_000 {
+                while reference.len() < pending {
+                    let at = now + (made as u64 * 7919) % (2 * distance * pending as u64);
+                    queue.push(NO_LANE, Instant(at), made % 3, made);
+                    reference.push(Reverse((at, made % 3, made)));
+                    made += 1;
+                }
+                let expected = reference.pop().map(|Reverse((at, _, what))| (Instant(at), what));
+                assert_eq!(queue.pop(Instant::NEVER), expected, "round {round}");
+                now = expected.map_or(now, |(at, _)| at.0);
+            }
+            shifts.push(queue.calendar.shift);
+        }
+        // 2 events at a distance of 1 us last 2^21 ps, and up to four times that; 24 at 3 ps some 2^6.
+        assert!((20..=24).contains(&shifts[0]) && (4..=9).contains(&shifts[1]), "{shifts:?}");
+    }
+
     #[test]
     fn a_limit_leaves_later_events_in_place() {
-        let mut queue = EventQueue::new(1_000, 1e6);
+        let mut queue = EventQueue::new(Duration(1_000), 1e6);
         queue.push(0, Instant(50), 0, 1);
         queue.push(NO_LANE, Instant(10_000_000_000_000), 0, 2);
         assert_eq!(queue.pop(Instant(50)), None);

@@ -432,7 +432,6 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             self.events.schedule(finish, Event::LineFree(p.index));
         }
         let delivery = finish.after(p.latency);
-        self.frames.get_mut(index).at = delivery;
         self.events.schedule_from(p.lane, delivery, Event::Deliver(index), p.index.into());
     }
 
@@ -486,9 +485,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         if p.busy_until <= self.now && !stopped {
             self.start(p, class, index, octets, self.now);
         } else {
-            let slot = self.frames.get_mut(index);
-            slot.next = FrameId::NONE;
-            slot.at = Instant::ZERO;
+            self.frames.get_mut(index).next = FrameId::NONE;
             p.queues[class.index()].waiting.push(self.frames, index);
             p.ready |= class.bit();
         }

@@ -73,8 +73,6 @@ pub(crate) struct Slot<S: Scheme> {
     pub(crate) sent_at: Instant,
     /// Octets that its flow had sent before it; of an acknowledgement, the octets that have arrived.
     pub(crate) seq: Octets,
-    /// While on a line: when it reaches the far end. Else zero.
-    pub(crate) at: Instant,
     pub(crate) payload: Payload<S>,
 }
 

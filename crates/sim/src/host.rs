@@ -242,7 +242,6 @@ fn frame_of<S: Scheme>(sent: &Sent<S::Tag>, now: Instant, root: HopId) -> Slot<S
         marks: Marks::last(sent.release.last),
         sent_at: now,
         seq: sent.release.seq,
-        at: Instant::ZERO,
         payload: Payload::Data(sent.tag),
     }
 }

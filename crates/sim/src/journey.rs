@@ -5,7 +5,7 @@ use penstock_schemes::{Class, Duration, FlowKey, Frame, Instant, Octets, Scheme,
 
 use crate::admission::Entry;
 use crate::engine::{LEAF, LOST, Sim, State};
-use crate::event::{Event, Sender as Entity};
+use crate::event::{Entity, Event};
 use crate::event_queue::NO_LANE;
 use crate::fabric::Sender;
 use crate::frame::{FrameId, Kind, Marks, Payload, Slot};
@@ -294,7 +294,6 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             marks: Marks::NONE,
             sent_at: fabric.now,
             seq: Octets(0),
-            at: Instant::ZERO,
             payload,
         })
     }

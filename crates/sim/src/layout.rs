@@ -1,7 +1,7 @@
 //! The start of a run: the sources and destinations of a network, and an event queue that suits it.
 
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec};
-use penstock_schemes::{ReactionPoint, Scheme};
+use penstock_schemes::{Duration, ReactionPoint, Scheme};
 
 use crate::engine::Sources;
 use crate::event_queue::EventQueue;
@@ -89,7 +89,8 @@ impl<'n, S: Scheme> Layout<'n, S> {
 pub(crate) fn event_queue_for(network: &Network) -> EventQueue {
     let largest = network.flows.iter().map(|f| f.frame).max().unwrap_or(1500);
     let octets = u64::from(largest) + u64::from(network.wire_overhead);
-    let reach = network.ports.iter().map(|p| p.rate.serialisation(octets).0.0 + p.latency.0).max().unwrap_or(0);
+    let ahead = network.ports.iter().map(|p| p.rate.serialisation(octets).0 + p.latency);
+    let reach = ahead.max().unwrap_or(Duration::ZERO);
     let per_second = network.flows.iter().enumerate().map(|(index, flow)| {
         let line = network.ports[network.hops[flow.root.index()].port.index()].rate.0;
         let rate = match flow.traffic {

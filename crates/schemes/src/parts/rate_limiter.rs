@@ -193,11 +193,15 @@ impl RateLimiter {
     }
 
     /// A frame of `octets` is sent.
-    #[inline]
+    #[inline(always)]
     pub fn sent(&mut self, now: Instant, octets: u16, draw: &mut impl Draw) {
-        if !self.installed {
-            return;
+        if self.installed {
+            self.count(now, octets, draw);
         }
+    }
+
+    /// Counts a frame that the limiter has let go.
+    fn count(&mut self, now: Instant, octets: u16, draw: &mut impl Draw) {
         if self.release == RlRelease::LineRate && self.calculator.current_rate() == self.max_rate {
             self.remove();
             return;

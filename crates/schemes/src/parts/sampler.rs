@@ -147,13 +147,25 @@ impl Sampler {
     }
 
     /// Counts a frame of `octets`; true if it is sampled. `steps` gives the feedback value that it would get.
-    #[inline]
+    #[inline(always)]
     pub fn sample(&mut self, octets: u16, steps: impl FnOnce() -> u8, draw: &mut impl Draw) -> bool {
+        !self.passes_by(octets) && self.decide(steps, draw)
+    }
+
+    /// Counts a frame of `octets` for the table; true if it is not sampled. Most frames need no more than this.
+    #[inline(always)]
+    pub fn passes_by(&mut self, octets: u16) -> bool {
+        if self.sampling != Sampling::Table {
+            return false;
+        }
+        self.left -= i64::from(octets);
+        self.left >= 0
+    }
+
+    /// Whether a frame is sampled that did not [pass by](Self::passes_by).
+    pub fn decide(&mut self, steps: impl FnOnce() -> u8, draw: &mut impl Draw) -> bool {
         match self.sampling {
-            Sampling::Table => {
-                self.left -= i64::from(octets);
-                self.left < 0
-            }
+            Sampling::Table => true,
             Sampling::Count => {
                 self.left -= 1;
                 self.left <= 0 && self.counted(draw)

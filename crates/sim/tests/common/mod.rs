@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod random;
+pub(crate) mod trial;
 
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;

@@ -1,0 +1,106 @@
+//! A run allocates memory while it is laid out and while it warms up. After that neither frames nor signals, probes,
+//! acknowledgements or pause frames make it allocate.
+
+mod common;
+
+use allocation_counter::measure;
+use common::trial::{Config, PLAIN, Trial};
+use common::{lossless, star};
+use penstock_schemes::*;
+use penstock_sim::network::*;
+use penstock_sim::{NoProbe, Outcome, Sim};
+
+const GBPS: BitRate = BitRate(1_000_000_000);
+
+fn ms(n: u64) -> Instant {
+    Instant::ZERO + Duration::from_ms(n)
+}
+
+/// Eight greedy sources and one port of 1 Gb/s for all of them; with `pfc` under priority flow control.
+fn incast(pfc: bool) -> Network {
+    let mut network = star(8, GBPS, Duration::from_us(2), Octets(150_000)).network;
+    for (flow, index) in network.flows.iter_mut().zip(0..) {
+        flow.start = Instant(index * 900_000);
+    }
+    if pfc {
+        let ingress = Ingress { buffer: Octets(40_000), xoff: Octets(20_000), xon: Octets(17_000) };
+        lossless(&mut network, vec![0], ingress);
+    }
+    network
+}
+
+/// The outcome at `end` of a run that has warmed up until `warm`, and how often it has allocated in between.
+fn run<S: Scheme, const PFC: bool>(
+    network: &Network,
+    configs: &[S::Config],
+    warm: Instant,
+    end: Instant,
+) -> (Outcome, u64) {
+    let mut sim = Sim::<S, _, PFC>::new(network, configs, 1, NoProbe);
+    sim.run_until(warm);
+    sim.open_window(0);
+    let counted = measure(|| sim.run_until(end));
+    let window = sim.close_window(0).expect("it is open");
+    sim.finish();
+    (window, counted.count_total)
+}
+
+/// Runs a scheme on a network.
+struct Warm<'a>(&'a Network);
+
+impl Visitor for Warm<'_> {
+    type Output = (Outcome, u64);
+
+    fn visit<S: Scheme>(self, configs: &[S::Config]) -> (Outcome, u64) {
+        if self.0.pfc.is_some() {
+            run::<S, true>(self.0, configs, ms(300), ms(400))
+        } else {
+            run::<S, false>(self.0, configs, ms(300), ms(400))
+        }
+    }
+}
+
+#[test]
+fn no_scheme_makes_a_run_allocate() {
+    let network = incast(false);
+    for info in SCHEMES {
+        let config = SchemeConfig::with_defaults(info.name).expect("a scheme");
+        let (outcome, allocations) = SchemeConfig::visit(&[config], Warm(&network));
+        let totals = outcome.totals;
+        assert!(totals.packet_hops > 10_000, "{}: {totals:?}", info.name);
+        assert_eq!(totals.signals_sent > 0, info.signals.is_some(), "{}: {totals:?}", info.name);
+        assert_eq!(allocations, 0, "{}: allocations in {} packet hops", info.name, totals.packet_hops);
+    }
+}
+
+#[test]
+fn flow_control_does_not_allocate() {
+    let network = incast(true);
+    for name in ["none", "qcn", "dcqcn"] {
+        let config = SchemeConfig::with_defaults(name).expect("a scheme");
+        let (outcome, allocations) = SchemeConfig::visit(&[config], Warm(&network));
+        let totals = outcome.totals;
+        assert!(name != "none" || totals.pause_frames > 100, "{totals:?}");
+        assert_eq!(allocations, 0, "{name}: allocations in {} packet hops", totals.packet_hops);
+    }
+}
+
+/// Windows of ten frames, acknowledged one by one, in queues that tell the previous hop of each frame.
+#[test]
+fn acknowledgements_and_signals_to_the_previous_hop_do_not_allocate() {
+    let config = Config { window: Some(15_000), tells_previous_hop: false, ..PLAIN };
+    let (outcome, allocations) = run::<Trial, false>(&incast(false), &[config], ms(300), ms(400));
+    assert!(outcome.totals.acks_delivered > 5_000, "{:?}", outcome.totals);
+    assert_eq!(allocations, 0, "allocations");
+}
+
+/// The counter counts: to lay out a run allocates, and so does its first millisecond.
+#[test]
+fn the_start_of_a_run_allocates() {
+    let (network, config) = (incast(false), none::Config {});
+    let mut sim = None;
+    let layout = measure(|| sim = Some(Sim::<none::NoControl, _, false>::new(&network, &[config], 1, NoProbe)));
+    let mut sim = sim.expect("it was made");
+    let warm_up = measure(|| sim.run_until(ms(1)));
+    assert!(layout.count_total > 50 && warm_up.count_total > 0, "{layout:?} {warm_up:?}");
+}
