@@ -48,8 +48,8 @@ pub(crate) const WORKLOADS: [Workload; 4] = [
         minimal: Some(EventQueue::Heap),
         timed: "2 s",
         counted: ["50 ms", "150 ms"],
-        none: Some(Ceiling { instructions: 350.0, time_ratio: Some(2.5) }),
-        qcn: Ceiling { instructions: 500.0, time_ratio: Some(3.5) },
+        none: Some(Ceiling { instructions: 307.0, time_ratio: Some(2.5) }),
+        qcn: Ceiling { instructions: 345.0, time_ratio: Some(3.5) },
         others: None,
     },
     Workload {
@@ -59,8 +59,8 @@ pub(crate) const WORKLOADS: [Workload; 4] = [
         minimal: Some(EventQueue::Wheel),
         timed: "1 ms",
         counted: ["50 us", "150 us"],
-        none: Some(Ceiling { instructions: 260.0, time_ratio: Some(2.5) }),
-        qcn: Ceiling { instructions: 400.0, time_ratio: Some(3.5) },
+        none: Some(Ceiling { instructions: 256.0, time_ratio: Some(2.5) }),
+        qcn: Ceiling { instructions: 320.0, time_ratio: Some(3.5) },
         others: None,
     },
     Workload {
@@ -71,7 +71,7 @@ pub(crate) const WORKLOADS: [Workload; 4] = [
         timed: "2 s",
         counted: ["100 ms", "200 ms"],
         none: None,
-        qcn: Ceiling { instructions: 700.0, time_ratio: None },
+        qcn: Ceiling { instructions: 500.0, time_ratio: None },
         others: Some(1.5),
     },
     Workload {
