@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from penstock.frames import MissingExtraError
 from penstock.result import FrameLossError, Result
 from penstock.runs import Run, Watch, copies, run_many
@@ -14,7 +16,7 @@ from penstock.scenario import Scenario
 from penstock.tuning.goals import Goal, Guard, Observed, observe, score
 from penstock.tuning.region import Region
 from penstock.tuning.space import Point, set_to
-from penstock.tuning.spread import refusal
+from penstock.tuning.spread import place_of, refusal, value_at
 
 if TYPE_CHECKING:
     import optuna
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
 
 _BATCH = 8
 """So many points at a time: the sampler learns from them when all are done."""
+
+_LEARNING = 2 * _BATCH
+"""So many points the search learns from before it looks near the best of them."""
+
+_STEP = 0.1
+"""Standard deviation of a step away from the best point, as a share of what lies between a knob's bounds."""
 
 _ROUNDS = 6
 """For each batch the theory is asked so many times; it leaves some of what is proposed out."""
@@ -103,10 +111,11 @@ class Search:
         self._goal, self._kept, self._seeds = goal, kept, seeds
         self._queue, self._buffer_octets = queue, buffer_octets
         self._study = optuna.create_study(
-            sampler=optuna.samplers.TPESampler(seed=seeds[0], n_startup_trials=2 * _BATCH, constant_liar=True)
+            sampler=optuna.samplers.TPESampler(seed=seeds[0], n_startup_trials=_LEARNING, constant_liar=True)
         )
         for start in region.starts:
             self._study.enqueue_trial(dict(start))
+        self._steps = np.random.default_rng(seeds[0])
         self.tried: list[Tried] = []
         self.refused = 0
 
@@ -154,7 +163,7 @@ class Search:
 
         batch: list[tuple[optuna.trial.Trial, Point]] = []
         for _ in range(_ROUNDS):
-            asked = [self._proposal() for _ in range(count - len(batch))]
+            asked = [self._proposal(near=place % 2 == 1) for place in range(len(batch), count)]
             held = self._region.holds([point for _, point in asked])
             for (trial, point), fits in zip(asked, held, strict=True):
                 if fits and refusal(self._scenario, self._region.knobs, point) is None:
@@ -166,9 +175,21 @@ class Search:
                 break
         return batch
 
-    def _proposal(self) -> "tuple[optuna.trial.Trial, Point]":
+    def _proposal(self, *, near: bool) -> "tuple[optuna.trial.Trial, Point]":
+        best = self.best
+        if near and best is not None and len(self.tried) >= _LEARNING:
+            self._study.enqueue_trial(self._beside(best.point))
         trial = self._study.ask()
         knobs = self._region.knobs
         return trial, {
             knob.name: knob.snapped(trial.suggest_float(knob.name, knob.low, knob.high, log=knob.log)) for knob in knobs
+        }
+
+    def _beside(self, point: Point) -> dict[str, float]:
+        """A point a random step away from another: half of the knobs move, on average."""
+        knobs = self._region.knobs
+        steps = np.where(self._steps.random(len(knobs)) < 0.5, self._steps.normal(0.0, _STEP, len(knobs)), 0.0)
+        return {
+            knob.name: value_at(knob, min(max(place_of(knob, point[knob.name]) + step, 0.0), 1.0))
+            for knob, step in zip(knobs, steps.tolist(), strict=True)
         }

@@ -6,6 +6,7 @@ asked about legal points alone. What it says of others means nothing, and yet wo
 
 import re
 from collections.abc import Sequence
+from math import log
 
 from penstock._core import ScenarioError
 from penstock.catalogue import about
@@ -43,7 +44,7 @@ def spread(
     refused: ScenarioError | None = None
     for _ in range(_BLOCKS):
         for row in sequence.random(count).tolist():
-            point = {knob.name: knob.snapped(_between(knob, place)) for knob, place in zip(tuned, row, strict=True)}
+            point = {knob.name: knob.snapped(value_at(knob, place)) for knob, place in zip(tuned, row, strict=True)}
             why = refusal(scenario, tuned, point)
             refused = refused or why
             if why is None:
@@ -56,11 +57,20 @@ def spread(
     return points
 
 
-def _between(knob: Knob, place: float) -> float:
-    """The value at a share of the way between the bounds, by the logarithm where that is how the knob is drawn."""
+def value_at(knob: Knob, place: float) -> float:
+    """Return the value at a share of the way between the bounds: of the logarithms, where it is drawn by them."""
     if knob.log:
         return float(knob.low * (knob.high / knob.low) ** place)
     return knob.low + place * (knob.high - knob.low)
+
+
+def place_of(knob: Knob, value: float) -> float:
+    """Return which share of the way between the bounds a value is at: the inverse of :func:`value_at`."""
+    if knob.high == knob.low:
+        return 0.0
+    if knob.log:
+        return log(value / knob.low) / log(knob.high / knob.low)
+    return (value - knob.low) / (knob.high - knob.low)
 
 
 def _contradiction(refused: ScenarioError, own: Configuration, tuned: Sequence[Knob]) -> Unsuited:
