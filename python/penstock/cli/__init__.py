@@ -72,6 +72,7 @@ def penstock(
 
 
 @app.command(short_help="Run a scenario with one scheme.")
+@pages.draws
 def run(
     scenario: Annotated[str, _SCENARIO],
     scheme: Annotated[
@@ -102,6 +103,7 @@ def run(
 
 
 @app.command(short_help="Run scenarios and schemes side by side.")
+@pages.draws
 def compare(
     scenarios: Annotated[
         list[str],

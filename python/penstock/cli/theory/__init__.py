@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli import completion
+from penstock.cli import completion, pages
 from penstock.cli.bounds import LONGEST_S, MOST_POINTS, MOST_SEEDS
 from penstock.cli.failure import Commands
 from penstock.cli.theory.asked import Asked, asks, finite
@@ -51,6 +51,7 @@ def margin(
 
 
 @app.command("map", short_help="Stability and more over two parameters.")
+@pages.draws
 @asks
 def draw_map(
     asked: Asked,
@@ -144,6 +145,7 @@ def sliding(
 
 
 @app.command(short_help="The phase portrait of a scenario.")
+@pages.draws
 @asks
 def phase(
     asked: Asked,
@@ -184,6 +186,7 @@ def phase(
 
 
 @app.command(short_help="The theoretical figures of Jiang et al. 2015, redrawn.")
+@pages.draws
 def figures(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[N]…", help="2, 3, 4, 6, 7, 8, 9 or remark-2.  [default: all]")
@@ -200,6 +203,7 @@ def figures(
 
 
 @app.command(short_help="Fluid and packets in one figure.")
+@pages.draws
 @asks
 def overlay(
     asked: Asked,
