@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from penstock import Result, Scenario
+from penstock._core import write_quantity
 from penstock.theory import samples
 from penstock.theory.configuration import Configuration, configurations
 from penstock.theory.models import model_of
@@ -102,8 +103,9 @@ def first_frames() -> Iterator[list[str]]:
         for number in range(_STARTS):
             for index, flow in enumerate(flows):
                 # A frame of 1000 octets at 1 Gb/s, and at the 500 Mb/s of other traffic.
-                frame_us = 8 if flow["controlled"] else 16
-                scenario.set(f"flow.{index}.start", f"{flow['start_s'] * 1e6 + frame_us * random.random():.3f} us")
+                frame_s = 8e-6 if flow["controlled"] else 16e-6
+                start_s = round(flow["start_s"] + frame_s * random.random(), 9)
+                scenario.set(f"flow.{index}.start", write_quantity(start_s, "s"))
             sides[0].append(of_packets())
             for side, how in zip(sides[1:], (Strikes.PHASES, Strikes.CHANCE), strict=True):
                 fluid = [*through(models, how, np.random.default_rng([1, number]), stop_s)][-1]

@@ -118,12 +118,31 @@ class QcnRate:
     def end_cycle(self, random: Callable[[], float]) -> None:
         """End a cycle of the byte counter; ``random`` draws from [0, 1)."""
 
-def parse_octets(text: str) -> int:
-    """Read a size as a scenario holds it, such as "33 KB", in octets.
+def read_quantity(text: str, unit: str) -> float:
+    """Read a text such as "33 KB", and return the number in ``unit``: "octets", "s", "bit/s", "count" or "ratio".
+
+    The last two have no unit, and neither has their text.
 
     Raises:
-        ValueError: the text is no size.
+        ValueError: the text is not a quantity in this unit; its arguments are the message and a hint.
     """
+
+def write_quantity(number: float, unit: str) -> str:
+    """Write a number in ``unit`` as a text such as "33.1 KB", rounded to whole octets, picoseconds or bit/s.
+
+    Raises:
+        ValueError: it is negative, infinite, too large, or not a number.
+    """
+
+def show_quantity(number: float, unit: str) -> str:
+    """Write a measured number in ``unit`` as a person reads it, with three digits: "33.1 KB", "119 Mb/s", "3.70 ms".
+
+    Raises:
+        ValueError: there is no such unit.
+    """
+
+def show_share(fraction: float) -> str:
+    """Write a fraction in percent, such as "95.2 %"."""
 
 def objects() -> str:
     """Every object of a summary, as a JSON list, those that hold others after them.

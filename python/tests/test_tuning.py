@@ -10,6 +10,7 @@ import pytest
 from conftest import ROOT, SMALL, quick
 
 from penstock import Result, Scenario
+from penstock.theory.axes import written
 from penstock.theory.configuration import Configuration, Unsuited, configuration, configurations
 from penstock.theory.margin import report, stack_models
 from penstock.theory.models import model_of
@@ -18,7 +19,7 @@ from penstock.tuning.forecast import Course, forecast
 from penstock.tuning.goals import GOALS, MEASURES, Guard, Observed, guards, observe, score
 from penstock.tuning.outlook import outlook, resting
 from penstock.tuning.region import Critic, narrow, starting_ranks
-from penstock.tuning.space import knobs, moved, set_to, written
+from penstock.tuning.space import knobs, moved, set_to
 from penstock.tuning.spread import place_of, spread, value_at
 from penstock.tuning.verdict import judge, paired
 
@@ -64,7 +65,7 @@ def test_all_that_is_usually_tuned_has_an_effect() -> None:
         ("w=1..5000", "reaches from"),
         ("w=1", "KEY=A..B"),
         ("sample_count=10..100", "no effect while sampling is table"),
-        ("q_eq=1 us..2 us", "no value in octets"),
+        ("q_eq=1 us..2 us", "is a time, not a size"),
         ("rpg_max_rate", "0, which says nothing"),
     ],
 )

@@ -13,7 +13,7 @@ const LONGEST: u64 = 100 * 24 * 3600 * 1_000_000_000_000;
 
 /// Nodes and links that there are to speak of.
 #[derive(Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct Wiring {
     pub(crate) hosts: Vec<String>,
     /// Both ends of each link.
     pub(crate) links: Vec<(String, String)>,
@@ -118,10 +118,10 @@ pub(crate) fn scenario(vocabulary: &Vocabulary, random: &mut Random) -> Table {
     if random.one_in(3) {
         set(&mut table, "seed", plain(random.scale(0, i64::MAX as u64)));
     }
-    let (topology, place) = topology(&scale, random);
+    let (topology, wiring) = topology(&scale, random);
     set(&mut table, "topology", Node::Table { inline: false, entries: vec![topology] });
     for _ in 0..=random.below(5) {
-        flow(&mut table, &place, &scale, random);
+        flow(&mut table, &wiring, &scale, random);
     }
     scheme(&mut table, vocabulary, random);
     if random.one_in(2) {
@@ -131,13 +131,13 @@ pub(crate) fn scenario(vocabulary: &Vocabulary, random: &mut Random) -> Table {
         hosts(&mut table, &scale, random);
     }
     if random.one_in(3) {
-        group(&mut table, &place, &scale, random);
+        group(&mut table, &wiring, &scale, random);
     }
     if random.one_in(3) {
         pfc(&mut table, &scale, random);
     }
     if random.one_in(3) {
-        changes(&mut table, &place, &scale, random);
+        changes(&mut table, &wiring, &scale, random);
     }
     if random.one_in(4) {
         priority(&mut table, vocabulary, random);
@@ -157,11 +157,11 @@ pub(crate) fn scenario(vocabulary: &Vocabulary, random: &mut Random) -> Table {
 }
 
 /// A topology and what it is made of.
-fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Place) {
+fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Wiring) {
     let mut keys = Table::new();
-    let mut place = Place::default();
+    let mut wiring = Wiring::default();
     let hosts = |n: usize| (0..n).map(|i| format!("h{i}")).collect::<Vec<_>>();
-    let link = |place: &mut Place, a: &str, b: &str| place.links.push((a.to_owned(), b.to_owned()));
+    let link = |wiring: &mut Wiring, a: &str, b: &str| wiring.links.push((a.to_owned(), b.to_owned()));
     let small = |random: &mut Random, low| random.between(low, low + 3) as usize;
     let rates = |keys: &mut Table, random: &mut Random, names: &[&str]| {
         for name in names {
@@ -176,8 +176,8 @@ fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Place) {
             let n = small(random, 2);
             set(&mut keys, "hosts", plain(n));
             rates(&mut keys, random, &["link_rate", "link_delay"]);
-            place.hosts = hosts(n);
-            (0..n).for_each(|i| link(&mut place, &format!("h{i}"), "sw0"));
+            wiring.hosts = hosts(n);
+            (0..n).for_each(|i| link(&mut wiring, &format!("h{i}"), "sw0"));
             "star"
         }
         2 => {
@@ -185,8 +185,8 @@ fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Place) {
             set(&mut keys, "sources", plain(sources));
             set(&mut keys, "receivers", plain(receivers));
             rates(&mut keys, random, &["link_rate", "bottleneck_rate", "link_delay", "bottleneck_delay"]);
-            place.hosts = hosts(sources + receivers);
-            link(&mut place, "sw0", "sw1");
+            wiring.hosts = hosts(sources + receivers);
+            link(&mut wiring, "sw0", "sw1");
             "dumbbell"
         }
         3 => {
@@ -194,8 +194,8 @@ fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Place) {
             set(&mut keys, "switches", plain(switches));
             set(&mut keys, "hosts_per_switch", plain(each));
             rates(&mut keys, random, &["link_rate", "trunk_rate", "link_delay", "trunk_delay"]);
-            place.hosts = hosts(switches * each);
-            (1..switches).for_each(|i| link(&mut place, &format!("sw{}", i - 1), &format!("sw{i}")));
+            wiring.hosts = hosts(switches * each);
+            (1..switches).for_each(|i| link(&mut wiring, &format!("sw{}", i - 1), &format!("sw{i}")));
             "parking-lot"
         }
         4 => {
@@ -204,17 +204,17 @@ fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Place) {
                 set(&mut keys, key, plain(n));
             }
             rates(&mut keys, random, &["host_rate", "fabric_rate", "link_delay"]);
-            place.hosts = hosts(leaves * each);
+            wiring.hosts = hosts(leaves * each);
             (0..leaves * spines)
-                .for_each(|i| link(&mut place, &format!("leaf{}", i / spines), &format!("spine{}", i % spines)));
+                .for_each(|i| link(&mut wiring, &format!("leaf{}", i / spines), &format!("spine{}", i % spines)));
             "leaf-spine"
         }
         5 => {
             let k = 2 * (1 + random.below(2));
             set(&mut keys, "k", plain(k));
             rates(&mut keys, random, &["link_rate", "link_delay"]);
-            place.hosts = hosts(k * k * k / 4);
-            (0..place.hosts.len()).for_each(|i| link(&mut place, &format!("h{i}"), &format!("edge{}", i / (k / 2))));
+            wiring.hosts = hosts(k * k * k / 4);
+            (0..wiring.hosts.len()).for_each(|i| link(&mut wiring, &format!("h{i}"), &format!("edge{}", i / (k / 2))));
             "fat-tree"
         }
         6 => {
@@ -233,7 +233,7 @@ fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Place) {
             "dragonfly"
         }
         _ => {
-            graph(&mut keys, &mut place, scale, random);
+            graph(&mut keys, &mut wiring, scale, random);
             "graph"
         }
     };
@@ -241,35 +241,35 @@ fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Place) {
         set(&mut keys, "routing", text("d-mod-k"));
     }
     set(&mut keys, "buffer", text(&scale.buffer(random)));
-    ((kind.to_owned(), Node::Table { inline: false, entries: keys }), place)
+    ((kind.to_owned(), Node::Table { inline: false, entries: keys }), wiring)
 }
 
 /// A graph that mostly hangs together, with loops, some links twice, some hosts with several links.
-fn graph(keys: &mut Table, place: &mut Place, scale: &Scale, random: &mut Random) {
+fn graph(keys: &mut Table, wiring: &mut Wiring, scale: &Scale, random: &mut Random) {
     let (hosts, switches) = (2 + random.below(4), 1 + random.below(5));
     set(keys, "hosts", text(&format!("h0..h{}", hosts - 1)));
     set(keys, "switches", Node::Value(format!("[\"sw0..sw{}\"]", switches - 1)));
-    place.hosts = (0..hosts).map(|i| format!("h{i}")).collect();
+    wiring.hosts = (0..hosts).map(|i| format!("h{i}")).collect();
     let switch = |random: &mut Random| format!("sw{}", random.below(switches));
     for i in 1..switches {
-        place.links.push((format!("sw{}", random.below(i)), format!("sw{i}")));
+        wiring.links.push((format!("sw{}", random.below(i)), format!("sw{i}")));
     }
-    for host in &place.hosts {
-        place.links.push((host.clone(), switch(random)));
+    for host in &wiring.hosts {
+        wiring.links.push((host.clone(), switch(random)));
     }
     for _ in 0..random.below(4) {
-        let a = if random.one_in(4) { place.hosts[random.below(hosts)].clone() } else { switch(random) };
-        place.links.push((a, switch(random)));
+        let a = if random.one_in(4) { wiring.hosts[random.below(hosts)].clone() } else { switch(random) };
+        wiring.links.push((a, switch(random)));
     }
     // A link from a node to itself, or one that there is already, is refused: mostly leave them out.
     if !random.one_in(20) {
         let mut seen = std::collections::BTreeSet::new();
-        place.links.retain(|(a, b)| {
+        wiring.links.retain(|(a, b)| {
             a != b && seen.insert(if a < b { (a.clone(), b.clone()) } else { (b.clone(), a.clone()) })
         });
     }
     let mut links = Vec::new();
-    for (a, b) in &place.links {
+    for (a, b) in &wiring.links {
         let mut entry = vec![
             ("ends".to_owned(), Node::Value(format!("[{}, {}]", quoted(a), quoted(b)))),
             ("rate".to_owned(), text(&scale.rate(random))),
@@ -293,18 +293,18 @@ fn graph(keys: &mut Table, place: &mut Place, scale: &Scale, random: &mut Random
     }
 }
 
-fn flow(table: &mut Table, place: &Place, scale: &Scale, random: &mut Random) {
-    let n = place.hosts.len();
+fn flow(table: &mut Table, wiring: &Wiring, scale: &Scale, random: &mut Random) {
+    let n = wiring.hosts.len();
     let to = random.below(n);
     let mut flow = Table::new();
     match random.below(4) {
         0 if n > 2 => {
-            let others = place.hosts.iter().enumerate().filter(|(i, _)| *i != to).map(|(_, host)| quoted(host));
+            let others = wiring.hosts.iter().enumerate().filter(|(i, _)| *i != to).map(|(_, host)| quoted(host));
             set(&mut flow, "from", Node::Value(format!("[{}]", others.collect::<Vec<_>>().join(", "))));
         }
-        _ => set(&mut flow, "from", text(&place.hosts[(to + 1 + random.below(n.max(2) - 1)) % n])),
+        _ => set(&mut flow, "from", text(&wiring.hosts[(to + 1 + random.below(n.max(2) - 1)) % n])),
     }
-    set(&mut flow, "to", text(&place.hosts[to]));
+    set(&mut flow, "to", text(&wiring.hosts[to]));
     let kind = random.pick(&["greedy", "greedy", "constant", "poisson", "on-off"]);
     if kind != "greedy" {
         set(&mut flow, "traffic", text(kind));
@@ -435,8 +435,8 @@ fn hosts(table: &mut Table, scale: &Scale, random: &mut Random) {
 }
 
 /// A multicast group and a flow to it.
-fn group(table: &mut Table, place: &Place, scale: &Scale, random: &mut Random) {
-    let (source, members) = place.hosts.split_first().expect("each topology has hosts");
+fn group(table: &mut Table, wiring: &Wiring, scale: &Scale, random: &mut Random) {
+    let (source, members) = wiring.hosts.split_first().expect("each topology has hosts");
     if members.is_empty() {
         return;
     }
@@ -448,7 +448,7 @@ fn group(table: &mut Table, place: &Place, scale: &Scale, random: &mut Random) {
         ("members".to_owned(), Node::Value(format!("[{}]", members.join(", ")))),
     ];
     tables_at(table, "group").push(group);
-    flow(table, place, scale, random);
+    flow(table, wiring, scale, random);
     if let Some(flow) = tables_at(table, "flow").last_mut() {
         set(flow, "from", text(source));
         set(flow, "to", text(&name));
@@ -477,9 +477,9 @@ fn pfc(table: &mut Table, scale: &Scale, random: &mut Random) {
 }
 
 /// Links that go down, come up and change their rate, many at the same instant.
-pub(crate) fn changes(table: &mut Table, place: &Place, scale: &Scale, random: &mut Random) {
+pub(crate) fn changes(table: &mut Table, wiring: &Wiring, scale: &Scale, random: &mut Random) {
     for _ in 0..=random.below(6) {
-        let Some((a, b)) = place.links.get(random.below(place.links.len().max(1))) else { return };
+        let Some((a, b)) = wiring.links.get(random.below(wiring.links.len().max(1))) else { return };
         let link = if random.one_in(2) { format!("{a}--{b}") } else { format!("{b}->{a}") };
         let mut change = vec![("link".to_owned(), text(&link)), ("at".to_owned(), text(&scale.instant(random)))];
         match random.below(3) {

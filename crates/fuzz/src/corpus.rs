@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use penstock_scenario::Scenario;
-use toml_edit::{DocumentMut, Item, Table as Section, Value};
+use toml_edit::{DocumentMut, Item, Table as Section, Value as Toml};
 
 use crate::document::{self, Table};
 
@@ -61,7 +61,7 @@ fn experiment(file: &Path) -> Result<String, String> {
 fn set_all(scenario: &mut Scenario, settings: &Section) -> Result<(), penstock_scenario::ScenarioError> {
     for (key, value) in settings.iter().filter_map(|(key, item)| Some((key, item.as_value()?))) {
         let text = match value {
-            Value::String(text) => text.value().clone(),
+            Toml::String(text) => text.value().clone(),
             other => other.clone().decorated("", "").to_string(),
         };
         scenario.set(key, &text)?;

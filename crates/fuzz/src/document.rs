@@ -1,6 +1,6 @@
 //! A scenario as a tree of TOML that can be cut and joined at will, right or wrong.
 
-use toml_edit::{DocumentMut, Item, Value};
+use toml_edit::{DocumentMut, Item, Value as Toml};
 
 /// A table: its keys in their order. A key may stand twice.
 pub(crate) type Table = Vec<(String, Node)>;
@@ -37,9 +37,9 @@ fn of_item(item: &Item) -> Option<Node> {
     })
 }
 
-fn of_value(value: &Value) -> Node {
+fn of_value(value: &Toml) -> Node {
     match value {
-        Value::InlineTable(table) => {
+        Toml::InlineTable(table) => {
             let entries = table.iter().map(|(key, value)| (key.to_owned(), of_value(value))).collect();
             Node::Table { inline: true, entries }
         }
@@ -101,12 +101,12 @@ fn quoted_key(key: &str) -> String {
 
 /// A text as a value of TOML.
 pub(crate) fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
+    Toml::from(text).to_string()
 }
 
 /// The text that a value of TOML stands for, if it is one.
 pub(crate) fn text_of(value: &str) -> Option<String> {
-    value.parse::<Value>().ok()?.as_str().map(str::to_owned)
+    value.parse::<Toml>().ok()?.as_str().map(str::to_owned)
 }
 
 /// The ways to all entries.

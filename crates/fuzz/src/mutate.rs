@@ -1,6 +1,7 @@
 //! From a seed to an input: a few changes to a scenario's tree or text, all drawn from the input's number.
 
 use penstock_schemes::SCHEMES;
+use penstock_schemes::quantity::Dimension;
 
 use crate::build;
 use crate::corpus::Seed;
@@ -276,7 +277,7 @@ fn shorten(table: &mut Table, random: &mut Random) {
             && KEYS.contains(&key.as_str())
             && let Node::Value(value) = node
             && let Some(text) = document::text_of(value)
-            && let Ok(time) = penstock_scenario::units::parse(penstock_scenario::units::Dimension::Time, &text)
+            && let Ok(time) = Dimension::Time.read(&text)
         {
             *value = document::quoted(&format!("{} ps", (time as f64 / factor).round()));
         }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use penstock_runner::{Key, OBJECTS, Object, Shape, TABLES};
 use penstock_scenario::limits::{LIMITS, Limit};
-use penstock_scenario::units::{self, Dimension};
 use penstock_schemes::info::{Condition, Info, Parameter, Profile, SignalPath, Signals};
 use penstock_schemes::{SCHEMES, Unit, Value};
 use pyo3::prelude::*;
@@ -194,7 +193,7 @@ impl SchemeEntry {
             source: info.source,
             parameters: info.parameters.iter().map(ParameterEntry::new).collect(),
             description: info.description,
-            profiles: info.profiles.iter().map(|profile| ProfileEntry::new(info, profile)).collect(),
+            profiles: info.profiles.iter().map(ProfileEntry::new).collect(),
             set_point: info.set_point,
             signals: info.signals.map(SignalsEntry::new),
             tuned: info.tuned,
@@ -217,8 +216,7 @@ impl SignalsEntry {
 
 impl ConditionEntry {
     fn new(condition: &Condition) -> Self {
-        // A choice or a switch has no unit.
-        let values = condition.values.iter().map(|&v| value(Unit::Switch, v)).collect();
+        let values = condition.values.iter().map(|&v| value(v)).collect();
         Self { parameter: condition.parameter, values }
     }
 }
@@ -229,69 +227,43 @@ impl ParameterEntry {
         let ranged = !matches!(p.unit, Unit::Choice(_) | Unit::Switch);
         Self {
             name: p.name,
-            unit: unit(p.unit),
-            default: value(p.unit, p.default),
-            minimum: ranged.then(|| value(p.unit, p.minimum)),
-            maximum: ranged.then(|| value(p.unit, p.maximum)),
+            unit: p.unit.to_string(),
+            default: value(p.default),
+            minimum: ranged.then(|| value(p.minimum)),
+            maximum: ranged.then(|| value(p.maximum)),
             source: p.source,
             description: p.meaning(),
             queue_length: p.unit == Unit::Threshold,
             when: p.when.map(|condition| ConditionEntry::new(&condition)),
             written: Written {
-                default: written(p.unit, p.default),
-                minimum: ranged.then(|| written(p.unit, p.minimum)),
-                maximum: ranged.then(|| written(p.unit, p.maximum)),
+                default: p.default.to_string(),
+                minimum: ranged.then(|| p.minimum.to_string()),
+                maximum: ranged.then(|| p.maximum.to_string()),
             },
         }
     }
 }
 
 impl ProfileEntry {
-    fn new(info: &Info, profile: &Profile) -> Self {
-        let unit = |name: &str| info.parameter(name).expect("a profile sets parameters of its scheme").unit;
+    fn new(profile: &Profile) -> Self {
         Self {
             name: profile.name,
             description: profile.description,
-            settings: profile.settings.iter().map(|&(name, v)| (name, value(unit(name), v))).collect(),
-            written: profile.settings.iter().map(|&(name, v)| (name, written(unit(name), v))).collect(),
+            settings: profile.settings.iter().map(|&(name, v)| (name, value(v))).collect(),
+            written: profile.settings.iter().map(|&(name, v)| (name, v.to_string())).collect(),
         }
     }
 }
 
-/// The unit in which [`value`] gives a number; for words, the words.
-fn unit(unit: Unit) -> String {
-    match unit {
-        Unit::Octets | Unit::Threshold => "octets".to_owned(),
-        Unit::Time => "s".to_owned(),
-        Unit::BitRate => "bit/s".to_owned(),
-        Unit::Count => "count".to_owned(),
-        Unit::Ratio => "ratio".to_owned(),
-        Unit::Switch => "true or false".to_owned(),
-        Unit::Choice(words) => words.join(" | "),
-    }
-}
-
-/// A parameter's value as a number in the unit that [`unit`] names, or as a word or switch.
-pub(crate) fn value(unit: Unit, value: Value) -> serde_json::Value {
+/// A parameter's value as a number in the unit that [`Unit`] names, or as a word or switch.
+pub(crate) fn value(value: Value) -> serde_json::Value {
     match value {
-        // Picoseconds, as seconds.
-        Value::Int(ps) if unit == Unit::Time => penstock_schemes::Duration(ps).as_seconds().into(),
-        Value::Int(n) => n.into(),
-        Value::Real(x) => x.into(),
+        Value::Octets(octets) => octets.0.into(),
+        Value::Time(time) => time.as_seconds().into(),
+        Value::Rate(rate) => rate.0.into(),
+        Value::Count(count) => count.into(),
+        Value::Real(number) => number.into(),
         Value::Choice(word) => word.into(),
         Value::Switch(on) => on.into(),
-    }
-}
-
-/// `value` with its unit, as a scenario file would have it, without the quotation marks.
-fn written(unit: Unit, value: Value) -> String {
-    match (value, unit) {
-        (Value::Int(octets), Unit::Octets | Unit::Threshold) => units::format(Dimension::Size, octets),
-        (Value::Int(ps), Unit::Time) => units::format(Dimension::Time, ps),
-        (Value::Int(bps), Unit::BitRate) => units::format(Dimension::Rate, bps),
-        (Value::Int(n), _) => n.to_string(),
-        (Value::Real(x), _) => format!("{x:?}"),
-        (Value::Choice(word), _) => word.to_owned(),
-        (Value::Switch(on), _) => on.to_string(),
     }
 }

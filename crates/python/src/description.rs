@@ -175,7 +175,7 @@ impl<'p> SchemeEntry<'p> {
             priority: assigned.priority,
             name: info.name,
             profile: assigned.profile.as_deref(),
-            parameters: parameters.map(|(p, &value)| (p.name, catalogue::value(p.unit, value))).collect(),
+            parameters: parameters.map(|(p, &value)| (p.name, catalogue::value(value))).collect(),
         }
     }
 }

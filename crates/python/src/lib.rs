@@ -11,6 +11,7 @@ mod description;
 mod errors;
 mod folder;
 mod qcn;
+mod quantity;
 mod result;
 mod scenario;
 mod table;
@@ -29,9 +30,11 @@ mod _core {
     #[pymodule_export]
     use super::qcn::{PyRate, PySampling};
     #[pymodule_export]
+    use super::quantity::{read_quantity, show_quantity, show_share, write_quantity};
+    #[pymodule_export]
     use super::result::PyRun;
     #[pymodule_export]
-    use super::scenario::{PyScenario, parse_octets};
+    use super::scenario::PyScenario;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

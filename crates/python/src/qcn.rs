@@ -129,25 +129,18 @@ impl Draw for Words<'_, '_> {
 fn config(parameters: &Bound<'_, PyDict>) -> PyResult<Config> {
     let value = |p: &Parameter| {
         let given = parameters.get_item(p.name)?.ok_or_else(|| PyKeyError::new_err(p.name))?;
-        typed(p.unit, &given)?.ok_or_else(|| PyValueError::new_err(format!("{} is none of its words: {given}", p.name)))
+        typed(p.unit, &given)?.ok_or_else(|| PyValueError::new_err(format!("{} does not take {given}", p.name)))
     };
     let values: Vec<Value> = Qcn::INFO.parameters.iter().map(value).collect::<PyResult<_>>()?;
     Config::from_values(&values).ok_or_else(|| PyValueError::new_err("a value is of another kind than its parameter"))
 }
 
 /// A parameter's value from what [`catalogue::value`](crate::catalogue::value) makes of it, rounded to whole units; `None`
-/// for a word that is none of the parameter's.
+/// for a word that is none of the parameter's, and for a number that the unit has not.
 fn typed(unit: Unit, given: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     Ok(match unit {
-        Unit::Octets | Unit::Threshold | Unit::BitRate | Unit::Count => {
-            Some(Value::Int(given.extract::<f64>()?.round() as u64))
-        }
-        Unit::Time => Some(Value::Int((given.extract::<f64>()? * 1e12).round() as u64)),
-        Unit::Ratio => Some(Value::Real(given.extract()?)),
         Unit::Switch => Some(Value::Switch(given.extract()?)),
-        Unit::Choice(words) => {
-            let given: String = given.extract()?;
-            words.iter().find(|&&word| word == given).map(|&word| Value::Choice(word))
-        }
+        Unit::Choice(_) => unit.read(&given.extract::<String>()?).ok(),
+        _ => unit.of_number(given.extract()?),
     })
 }

@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use penstock_runner::{Options, Progress};
 use penstock_scenario::limits::Limits;
-use penstock_scenario::units::{self, Dimension};
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use pyo3::Borrowed;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
 use pyo3::prelude::*;
 
 use crate::catalogue::to_json;
@@ -201,12 +200,6 @@ impl<'py> FromPyObject<'_, 'py> for Seed {
             scenario_error(py, &ScenarioError { file, line: None, key, message, hint })
         })
     }
-}
-
-/// A size as a scenario holds it, such as "33 KB", in octets.
-#[pyfunction]
-pub(crate) fn parse_octets(text: &str) -> PyResult<u64> {
-    units::parse(Dimension::Size, text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Asks the caller's function, if it knows the question, whether to go on laying out: signals reach the main thread alone.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use penstock_schemes::{Duration, Instant};
+use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{
     Capacity, Change, Feedback, Flow, Hop, HopId, LARGEST_QUEUE, Network, Node, NodeId, NodeKind, Pacer, Port,
     PortEvent, PortId, QueueId, ReactionPointSpec, RpId, Traffic,
@@ -15,9 +15,8 @@ use crate::groups::Groups;
 use crate::limits::{Bounds, Excess, PLACES, ROWS, SAMPLES, SHARES, SHARING};
 use crate::routing::Branch;
 use crate::sections::{self, Delayed, Experiment, Limiters, LinkState, Shown, SwitchClocks, Watched};
-use crate::topology::{self, Fabric};
+use crate::topology::{self, Layout};
 use crate::traffic::{self, End, FlowSpec};
-use crate::units;
 use crate::{Choice, FairPeriod, Plan, fair, names, pfc, plan, schemes, windows, write};
 
 /// MAC address of the node before the first: locally administered.
@@ -41,7 +40,7 @@ pub(crate) fn plan(
     let warmup = *experiment.warmup;
     if warmup >= duration {
         let message = "nothing is left to measure: the warm-up lasts as long as the run";
-        let hint = format!("the run ends at {}", units::time(duration.0));
+        let hint = format!("the run ends at {}", duration);
         return Err(experiment.warmup.fault(message).with_hint(hint));
     }
     if let Some(seed) = choice.seed {
@@ -53,36 +52,33 @@ pub(crate) fn plan(
     }
     let scheme = schemes::choose(&mut experiment, choice)?;
 
-    let fabric = topology::build(&experiment.topology, bounds)?;
+    let layout = topology::build(&experiment.topology, bounds)?;
     if experiment.flow.is_empty() {
         let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\"";
         return Err(experiment.flow.fault("there is no flow").with_hint(hint));
     }
-    let groups = Groups::read(&experiment.group, &fabric, bounds)?;
+    let groups = Groups::read(&experiment.group, &layout, bounds)?;
     let seed = *experiment.seed;
     let end = End { at: duration, cut_short: windows::is_cut_short(&experiment) };
-    let (flows, left_out) = traffic::flows(experiment.flow.inner(), &fabric, &groups, seed, end, bounds)?;
+    let (flows, left_out) = traffic::flows(experiment.flow.inner(), &layout, &groups, seed, end, bounds)?;
     if flows.is_empty() {
         let message = "there is no flow: all would start at or after the end of the run";
-        return Err(experiment
-            .duration
-            .fault(message)
-            .with_hint(format!("the run ends at {}", units::time(duration.0))));
+        return Err(experiment.duration.fault(message).with_hint(format!("the run ends at {}", duration)));
     }
     notes.extend(windows::note(left_out, "a flow", "flows", duration));
-    let nodes = fabric.nodes.iter().map(|n| n.name.as_str());
+    let nodes = layout.nodes.iter().map(|n| n.name.as_str());
     let clocks = Clocks::draw(*experiment.network.clock_tolerance, seed, nodes);
-    let mut network = network(&experiment, &fabric, &flows, &clocks)?;
+    let mut network = network(&experiment, &layout, &flows, &clocks)?;
     check_frames(&experiment, &network)?;
     if let Some(table) = experiment.pfc.inner() {
-        network.pfc = Some(pfc::pfc(table, &network, &fabric)?);
+        network.pfc = Some(pfc::pfc(table, &network, &layout)?);
     }
-    let schemes = schemes::assign(&mut experiment, scheme, &network, &fabric, choice)?;
+    let schemes = schemes::assign(&mut experiment, scheme, &network, &layout, choice)?;
     let places = plan::table_places(&network, &schemes);
     bounds
         .check(PLACES, places, "shorter tables in [schemes.NAME], or fewer links and flows")
         .map_err(|e| experiment.scheme.excess(e))?;
-    let recorded = recorded(experiment.record.inner(), &fabric, &network, duration, bounds)?;
+    let recorded = recorded(experiment.record.inner(), &layout, &network, duration, bounds)?;
     let windows = windows::windows(experiment.window.inner(), &network, duration, bounds)?;
     check_offered(&network, duration).map_err(|e| experiment.flow.excess(e))?;
     let fair = fair_shares(&network, duration, bounds).map_err(|e| experiment.flow.excess(e))?;
@@ -96,8 +92,8 @@ pub(crate) fn plan(
         seed,
         duration,
         warmup,
-        node_names: fabric.nodes.iter().map(|n| n.name.clone()).collect(),
-        port_names: (0..fabric.ports.len()).map(|p| fabric.port_name(p)).collect(),
+        node_names: layout.nodes.iter().map(|n| n.name.clone()).collect(),
+        port_names: (0..layout.ports.len()).map(|p| layout.port_name(p)).collect(),
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),
         // `traffic::flows` has given a name to tables without one.
         flow_tables: flows.iter().map(|f| Option::clone(&experiment.flow[f.table].name).unwrap_or_default()).collect(),
@@ -142,12 +138,12 @@ fn check_offered(network: &Network, duration: Duration) -> Result<(), Excess> {
     Ok(())
 }
 
-fn network(experiment: &Experiment, fabric: &Fabric, flows: &[FlowSpec], clocks: &Clocks) -> Result<Network, Fault> {
+fn network(experiment: &Experiment, layout: &Layout, flows: &[FlowSpec], clocks: &Clocks) -> Result<Network, Fault> {
     let (settings, hosts) = (&*experiment.network, &*experiment.hosts);
-    let node = |(i, n): (usize, &topology::FabricNode)| Node { kind: n.kind, station: STATION + 1 + i as u64 };
+    let node = |(i, n): (usize, &topology::LayoutNode)| Node { kind: n.kind, station: STATION + 1 + i as u64 };
     let mut network = Network {
-        nodes: fabric.nodes.iter().enumerate().map(node).collect(),
-        ports: ports(settings, hosts, fabric, clocks)?,
+        nodes: layout.nodes.iter().enumerate().map(node).collect(),
+        ports: ports(settings, hosts, layout, clocks)?,
         priorities: flows.iter().map(|f| f.priority).collect::<BTreeSet<u8>>().into_iter().collect(),
         hops: Vec::new(),
         flows: Vec::new(),
@@ -192,7 +188,7 @@ fn network(experiment: &Experiment, fabric: &Fabric, flows: &[FlowSpec], clocks:
         });
     }
     for change in experiment.change.iter() {
-        add_change(change, &mut network, fabric, clocks, *experiment.duration)?;
+        add_change(change, &mut network, layout, clocks, *experiment.duration)?;
     }
     network.changes.sort_by_key(|change| change.at);
     Ok(network)
@@ -201,7 +197,7 @@ fn network(experiment: &Experiment, fabric: &Fabric, flows: &[FlowSpec], clocks:
 fn ports(
     settings: &sections::Network,
     hosts: &sections::Hosts,
-    fabric: &Fabric,
+    layout: &Layout,
     clocks: &Clocks,
 ) -> Result<Vec<Port>, Fault> {
     let queue = match *hosts.queue {
@@ -211,9 +207,9 @@ fn ports(
     let mut chosen = BTreeSet::new();
     if let Either::Second(listed) = &*settings.congestion_points {
         for name in listed.iter() {
-            let port = fabric.port(name).ok_or_else(|| {
+            let port = layout.port(name).ok_or_else(|| {
                 let message = format!("there is no port \"{name}\"");
-                settings.congestion_points.fault(message).with_hint(fabric.suggest_port(name))
+                settings.congestion_points.fault(message).with_hint(layout.suggest_port(name))
             })?;
             if !chosen.insert(port) {
                 let message = format!("the port \"{name}\" is listed twice");
@@ -221,15 +217,15 @@ fn ports(
             }
         }
     }
-    let mut ports = Vec::with_capacity(fabric.ports.len());
-    for (i, p) in fabric.ports.iter().enumerate() {
-        let (own_host, peer_host) = (fabric.is_host(p.node), fabric.is_host(p.peer));
+    let mut ports = Vec::with_capacity(layout.ports.len());
+    for (i, p) in layout.ports.iter().enumerate() {
+        let (own_host, peer_host) = (layout.is_host(p.node), layout.is_host(p.peer));
         let takes = match *settings.node_delay_at {
             Delayed::All => true,
             Delayed::Hosts => peer_host,
             Delayed::Switches => !peer_host,
         };
-        let delay = fabric.nodes[p.peer].delay.unwrap_or(if takes { *settings.node_delay } else { Duration::ZERO });
+        let delay = layout.nodes[p.peer].delay.unwrap_or(if takes { *settings.node_delay } else { Duration::ZERO });
         let latency = p.delay + delay + if peer_host { *settings.host_delay } else { Duration::ZERO };
         let congestion_points = match &*settings.congestion_points {
             Either::First(Watched::Everywhere) => true,
@@ -238,7 +234,7 @@ fn ports(
         };
         let capacity = if own_host { queue } else { p.buffer };
         if congestion_points && capacity == Capacity::Arbiter {
-            let message = format!("\"{}\" has no queue to watch", fabric.port_name(i));
+            let message = format!("\"{}\" has no queue to watch", layout.port_name(i));
             let hint = "give hosts a queue: hosts.queue = \"150 KB\"";
             return Err(settings.congestion_points.fault(message).with_hint(hint));
         }
@@ -294,14 +290,14 @@ fn add_hops(hops: &mut Vec<Hop>, route: &[Branch]) -> HopId {
 fn add_change(
     change: &sections::Change,
     network: &mut Network,
-    fabric: &Fabric,
+    layout: &Layout,
     clocks: &Clocks,
     duration: Duration,
 ) -> Result<(), Fault> {
     let at = Instant(change.at.0);
     if at.0 >= duration.0 {
         let message = "a change at or after the end of the run";
-        return Err(change.at.fault(message).with_hint(format!("the run ends at {}", units::time(duration.0))));
+        return Err(change.at.fault(message).with_hint(format!("the run ends at {}", duration)));
     }
     let event = match (*change.rate, *change.state) {
         (Some(rate), None) => PortEvent::Rate(rate),
@@ -322,12 +318,12 @@ fn add_change(
         None => vec![link.to_owned()],
     };
     for name in names {
-        let port = fabric.port(&name).ok_or_else(|| {
+        let port = layout.port(&name).ok_or_else(|| {
             let message = format!("there is no link \"{link}\"");
-            change.link.fault(message).with_hint(fabric.suggest_port(&name))
+            change.link.fault(message).with_hint(layout.suggest_port(&name))
         })?;
         let event = match event {
-            PortEvent::Rate(rate) => PortEvent::Rate(clocks.rate(fabric.ports[port].node, rate)),
+            PortEvent::Rate(rate) => PortEvent::Rate(clocks.rate(layout.ports[port].node, rate)),
             other => other,
         };
         match event {
@@ -344,12 +340,11 @@ fn check_frames(experiment: &Experiment, network: &Network) -> Result<(), Fault>
     let check = |(size, key): topology::Size<'_>| match size {
         Capacity::Octets(size) if size.0 < largest => {
             let message = format!("{size} hold no frame of {largest} octets");
-            Err(key.blame(message).with_hint(format!("at least {}", units::size(largest))))
+            Err(key.blame(message).with_hint(format!("at least {}", Octets(largest))))
         }
         Capacity::Frames(n) if u64::from(n) * largest > LARGEST_QUEUE.0 => {
             let most = LARGEST_QUEUE.0 / largest;
-            let message =
-                format!("{n} frames of up to {largest} octets are more than {}", units::size(LARGEST_QUEUE.0));
+            let message = format!("{n} frames of up to {largest} octets are more than {}", LARGEST_QUEUE);
             Err(key.blame(message).with_hint(format!("at most {most} frames")))
         }
         _ => Ok(()),
@@ -364,7 +359,7 @@ fn check_frames(experiment: &Experiment, network: &Network) -> Result<(), Fault>
         && depth.0 < on_wire
     {
         let message = format!("the bucket of {depth} never holds a frame of {on_wire} octets (wire overhead included)");
-        return Err(hosts.pacer.fault(message).with_hint(format!("a depth of at least {}", units::size(on_wire))));
+        return Err(hosts.pacer.fault(message).with_hint(format!("a depth of at least {}", Octets(on_wire))));
     }
     Ok(())
 }
@@ -377,7 +372,7 @@ pub(crate) fn largest_frame(network: &Network) -> u64 {
 /// What is recorded. The record then holds the interval.
 fn recorded(
     settings: &mut sections::Record,
-    fabric: &Fabric,
+    layout: &Layout,
     network: &Network,
     duration: Duration,
     bounds: &Bounds<'_>,
@@ -385,7 +380,7 @@ fn recorded(
     let interval = settings.interval.fill(Duration((duration.0 / 1000).max(1)));
     if interval > duration {
         let message = "no sample would fall into the run";
-        return Err(settings.interval.fault(message).with_hint(format!("at most {}", units::time(duration.0))));
+        return Err(settings.interval.fault(message).with_hint(format!("at most {}", duration)));
     }
     let samples = duration.0 / interval.0;
     let at_interval = |e| settings.interval.excess(e);
@@ -410,9 +405,9 @@ fn recorded(
         Either::Second(names) => {
             let mut places = Vec::new();
             for name in names.iter() {
-                let port = fabric.port(name).ok_or_else(|| {
+                let port = layout.port(name).ok_or_else(|| {
                     let message = format!("there is no port \"{name}\"");
-                    settings.queues.fault(message).with_hint(fabric.suggest_port(name))
+                    settings.queues.fault(message).with_hint(layout.suggest_port(name))
                 })?;
                 let before = places.len();
                 places.extend(all(PortId(port as u32)).filter(|place| used.contains(place)));

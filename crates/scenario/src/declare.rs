@@ -52,7 +52,7 @@ macro_rules! section {
                 $crate::keys::Section { doc: $crate::keys::description(&[$(&$doc),*]), keys }
             }
 
-            fn read(node: &$crate::tree::Node, place: $crate::read::Place<'_>) -> Result<Self, $crate::error::Fault> {
+            fn read(node: &$crate::tree::Node, place: $crate::read::Location<'_>) -> Result<Self, $crate::error::Fault> {
                 let given = $crate::read::Given::new(node, place, &[$(stringify!($key)),*])?;
                 Ok(Self {
                     $($key: {
@@ -88,7 +88,7 @@ macro_rules! words {
                 $crate::keys::Kind::Word(vec![$($word),+])
             }
 
-            fn read((): &(), node: &$crate::tree::Node, place: $crate::read::Place<'_>)
+            fn read((): &(), node: &$crate::tree::Node, place: $crate::read::Location<'_>)
                 -> Result<Self, $crate::error::Fault>
             {
                 $crate::fields::word(Self::WORDS, node, place)
@@ -138,7 +138,7 @@ macro_rules! one_of {
                 $crate::keys::Kind::OneOf($crate::keys::Section { doc: $crate::keys::description(&[$(&$doc),*]), keys })
             }
 
-            fn read((): &(), node: &$crate::tree::Node, place: $crate::read::Place<'_>)
+            fn read((): &(), node: &$crate::tree::Node, place: $crate::read::Location<'_>)
                 -> Result<Self, $crate::error::Fault>
             {
                 if !matches!(node.data, $crate::tree::Data::Table(_)) {

@@ -2,14 +2,14 @@
 
 use std::ops::{Deref, RangeInclusive};
 
+use penstock_schemes::quantity::{Dimension, Quantity};
 use penstock_schemes::{BitRate, Duration, Octets};
 use penstock_sim::network::{Capacity, LARGEST_QUEUE};
 
 use crate::error::{Fault, nearest};
 use crate::keys::{Kind, Section};
-use crate::read::Place;
+use crate::read::Location;
 use crate::tree::{Data, Node};
-use crate::units::{self, Dimension};
 use crate::write::{Written, quoted};
 
 /// A type that a key's value can have.
@@ -19,7 +19,7 @@ pub(crate) trait Field: Sized {
     /// How it is described.
     fn kind(range: &Self::Range) -> Kind;
     /// Reads what was written at `place`.
-    fn read(range: &Self::Range, node: &Node, place: Place<'_>) -> Result<Self, Fault>;
+    fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault>;
     /// As it is written; `None` for what is not there.
     fn write(&self) -> Option<Written>;
 }
@@ -29,61 +29,63 @@ pub(crate) trait Table: Sized {
     /// Its keys.
     fn section() -> Section;
     /// Reads it.
-    fn read(node: &Node, place: Place<'_>) -> Result<Self, Fault>;
+    fn read(node: &Node, place: Location<'_>) -> Result<Self, Fault>;
     /// Its keys with their values, those without one left out.
     fn write(&self) -> Vec<(&'static str, Written)>;
-}
-
-/// A number with a unit.
-trait Quantity: Copy + PartialOrd {
-    const DIMENSION: Dimension;
-    fn of(base: u64) -> Self;
-    fn base(self) -> u64;
 }
 
 /// Some tolerance, in parts per billion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Tolerance(pub(crate) u64);
 
+impl Quantity for Tolerance {
+    const DIMENSION: Dimension = Dimension::Tolerance;
+    fn of(base: u64) -> Self {
+        Self(base)
+    }
+    fn base(self) -> u64 {
+        self.0
+    }
+}
+
 macro_rules! quantities {
-    ($($type:ident = $dimension:ident),+) => {
-        $(impl Quantity for $type {
-            const DIMENSION: Dimension = Dimension::$dimension;
-            fn of(base: u64) -> Self { Self(base) }
-            fn base(self) -> u64 { self.0 }
-        }
-        impl Field for $type {
+    ($($type:ident),+) => {
+        $(impl Field for $type {
             type Range = RangeInclusive<Self>;
             fn kind(range: &Self::Range) -> Kind {
                 Kind::Quantity(Self::DIMENSION, range.start().0, range.end().0)
             }
-            fn read(range: &Self::Range, node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+            fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
                 quantity(range, node, place)
             }
             fn write(&self) -> Option<Written> {
-                Some(Written::Line(quoted(&units::format(Self::DIMENSION, self.0))))
+                Some(Written::Line(quoted(&Self::DIMENSION.write(self.0))))
             }
         })+
     };
 }
-quantities!(Duration = Time, Octets = Size, BitRate = Rate, Tolerance = Tolerance);
+quantities!(Duration, Octets, BitRate, Tolerance);
 
-fn quantity<T: Quantity>(range: &RangeInclusive<T>, node: &Node, place: Place<'_>) -> Result<T, Fault> {
+fn quantity<T: Quantity>(range: &RangeInclusive<T>, node: &Node, place: Location<'_>) -> Result<T, Fault> {
+    match &node.data {
+        Data::Text(text) => amount(range, text, place),
+        Data::Integer(_) | Data::Real(_) => {
+            let hint = format!("write a number and a unit, as in \"{}\"", T::DIMENSION.example());
+            Err(place.error(format!("{} has no unit", node.data.noun()), hint))
+        }
+        _ => Err(place.unlike(&Kind::Quantity(T::DIMENSION, range.start().base(), range.end().base()), node)),
+    }
+}
+
+/// Reads a number with a unit that is in `range`.
+fn amount<T: Quantity>(range: &RangeInclusive<T>, text: &str, place: Location<'_>) -> Result<T, Fault> {
     let d = T::DIMENSION;
     let (low, high) = (range.start().base(), range.end().base());
-    let text = match &node.data {
-        Data::Text(text) => text,
-        Data::Integer(_) | Data::Real(_) => {
-            let hint = format!("write a number and a unit, as in \"{}\"", d.example());
-            return Err(place.error(format!("{} has no unit", node.data.noun()), hint));
-        }
-        _ => return Err(place.unlike(&Kind::Quantity(d, low, high), node)),
-    };
-    let (least, most) = (units::format(d, low), units::format(d, high));
+    let (least, most) = (d.write(low), d.write(high));
     let all = || format!("from {least} to {most}");
-    let x = units::parse(d, text).map_err(|wrong| match wrong.hint {
-        Some(hint) => place.error(wrong.message, hint),
-        None => place.error(wrong.message, format!("at most {most}")),
+    let x = d.read(text).map_err(|wrong| {
+        let hint = wrong.hint.unwrap_or_else(|| format!("at most {most}"));
+        place.error(wrong.message, hint)
     })?;
     if x == 0 && low > 0 {
         return Err(place.error(format!("\"{text}\" is zero; this {} must be more", d.noun()), all()));
@@ -97,6 +99,23 @@ fn quantity<T: Quantity>(range: &RangeInclusive<T>, node: &Node, place: Place<'_
     Ok(T::of(x))
 }
 
+/// Some frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct FrameCount(u64);
+
+impl Quantity for FrameCount {
+    const DIMENSION: Dimension = Dimension::Frames;
+    fn of(base: u64) -> Self {
+        Self(base)
+    }
+    fn base(self) -> u64 {
+        self.0
+    }
+}
+
+/// The frames that a queue can be said to hold.
+const FRAMES: RangeInclusive<FrameCount> = FrameCount(1)..=FrameCount(u32::MAX as u64);
+
 /// A queue's size: octets, or frames.
 impl Field for Capacity {
     type Range = ();
@@ -105,13 +124,12 @@ impl Field for Capacity {
         Kind::Capacity
     }
 
-    fn read((): &(), node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         match &node.data {
-            Data::Text(text) => match units::parse_frames(text) {
-                Some(0) => Err(place.error("a queue holds at least one frame".into(), "for instance \"100 frames\"")),
-                Some(frames) => Ok(Self::Frames(frames)),
-                None => quantity(&(Octets(1)..=LARGEST_QUEUE), node, place).map(Self::Octets),
-            },
+            Data::Text(text) if Dimension::Frames.has_unit_of(text) => {
+                amount(&FRAMES, text, place).map(|FrameCount(frames)| Self::Frames(frames as u32))
+            }
+            Data::Text(text) => amount(&(Octets(1)..=LARGEST_QUEUE), text, place).map(Self::Octets),
             Data::Integer(_) | Data::Real(_) => {
                 let hint = "write a number and a unit, as in \"150 KB\" or \"100 frames\"";
                 Err(place.error(format!("{} has no unit", node.data.noun()), hint))
@@ -123,7 +141,7 @@ impl Field for Capacity {
     fn write(&self) -> Option<Written> {
         match self {
             Self::Octets(octets) => octets.write(),
-            Self::Frames(n) => Some(Written::Line(quoted(&format!("{n} frames")))),
+            Self::Frames(n) => Some(Written::Line(quoted(&Dimension::Frames.write(u64::from(*n))))),
             Self::Arbiter => None,
         }
     }
@@ -136,7 +154,7 @@ macro_rules! counts {
             fn kind(range: &Self::Range) -> Kind {
                 Kind::Count(u64::from(*range.start()), u64::from(*range.end()))
             }
-            fn read(range: &Self::Range, node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+            fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
                 let Data::Integer(x) = node.data else { return Err(place.unlike(&Self::kind(range), node)) };
                 let x = Self::try_from(x).ok().filter(|x| range.contains(x));
                 x.ok_or_else(|| place.unlike(&Self::kind(range), node))
@@ -160,7 +178,7 @@ impl Field for Counts {
         Kind::Counts(u64::from(*range.start()), u64::from(*range.end()))
     }
 
-    fn read(range: &Self::Range, node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         let kind = Self::kind(range);
         let Data::List(items) = &node.data else { return Err(place.unlike(&kind, node)) };
         if items.is_empty() {
@@ -168,7 +186,7 @@ impl Field for Counts {
         }
         let mut counts = Vec::with_capacity(items.len());
         for item in items {
-            let place = Place { origin: item.origin, ..place };
+            let place = Location { origin: item.origin, ..place };
             let x = u8::read(range, item, place)?;
             if counts.contains(&x) {
                 return Err(place.error(format!("{x} is listed twice"), "list each number once"));
@@ -190,7 +208,7 @@ impl Field for f64 {
         Kind::Real(*range.start(), *range.end())
     }
 
-    fn read(range: &Self::Range, node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         let x = match node.data {
             Data::Integer(x) => Some(x as Self),
             Data::Real(x) => Some(x),
@@ -211,7 +229,7 @@ impl Field for bool {
         Kind::Switch
     }
 
-    fn read((): &(), node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         if let Data::Switch(x) = node.data { Ok(x) } else { Err(place.unlike(&Kind::Switch, node)) }
     }
 
@@ -228,7 +246,7 @@ impl Field for String {
         Kind::Text
     }
 
-    fn read((): &(), node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         let Data::Text(text) = &node.data else { return Err(place.unlike(&Kind::Text, node)) };
         if text.trim().is_empty() || text.contains(char::is_control) {
             let found = if text.trim().is_empty() { "nothing" } else { "line ends or other control characters" };
@@ -244,7 +262,7 @@ impl Field for String {
 }
 
 /// The value of one of some words.
-pub(crate) fn word<T: Copy>(words: &[(&'static str, T)], node: &Node, place: Place<'_>) -> Result<T, Fault> {
+pub(crate) fn word<T: Copy>(words: &[(&'static str, T)], node: &Node, place: Location<'_>) -> Result<T, Fault> {
     let kind = Kind::Word(words.iter().map(|(word, _)| *word).collect());
     let Data::Text(text) = &node.data else { return Err(place.unlike(&kind, node)) };
     if let Some((_, value)) = words.iter().find(|(word, _)| word == text) {
@@ -286,7 +304,7 @@ impl Field for List {
         Kind::List
     }
 
-    fn read((): &(), node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         names(&Kind::List, node, place).map(Self)
     }
 
@@ -302,7 +320,7 @@ impl Field for Names {
         Kind::Names
     }
 
-    fn read((): &(), node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         match &node.data {
             Data::Text(text) => Ok(Self(vec![text.clone()])),
             _ => names(&Kind::Names, node, place).map(Self),
@@ -314,7 +332,7 @@ impl Field for Names {
     }
 }
 
-fn names(kind: &Kind, node: &Node, place: Place<'_>) -> Result<Vec<String>, Fault> {
+fn names(kind: &Kind, node: &Node, place: Location<'_>) -> Result<Vec<String>, Fault> {
     let Data::List(items) = &node.data else { return Err(place.unlike(kind, node)) };
     if items.is_empty() {
         return Err(place.error("an empty list".into(), format!("expected {}", kind.expects())));
@@ -322,7 +340,7 @@ fn names(kind: &Kind, node: &Node, place: Place<'_>) -> Result<Vec<String>, Faul
     let name = |item: &Node| match &item.data {
         Data::Text(text) => Ok(text.clone()),
         other => {
-            let place = Place { origin: item.origin, ..place };
+            let place = Location { origin: item.origin, ..place };
             Err(place.error(format!("expected a name, found {}", other.noun()), "for instance \"h0\""))
         }
     };
@@ -336,7 +354,7 @@ impl<T: Table> Field for T {
         Kind::Table(T::section())
     }
 
-    fn read((): &(), node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         table(node, place)
     }
 
@@ -346,7 +364,7 @@ impl<T: Table> Field for T {
 }
 
 /// A table, if it is one.
-pub(crate) fn table<T: Table>(node: &Node, place: Place<'_>) -> Result<T, Fault> {
+pub(crate) fn table<T: Table>(node: &Node, place: Location<'_>) -> Result<T, Fault> {
     match node.data {
         Data::Table(_) => T::read(node, place),
         _ => Err(place.unlike(&Kind::Table(T::section()), node)),
@@ -361,11 +379,11 @@ impl<T: Table> Field for Vec<T> {
         Kind::Tables(T::section())
     }
 
-    fn read((): &(), node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         match &node.data {
             Data::List(items) => {
                 let read = |(i, item): (usize, &Node)| {
-                    T::read(item, Place { path: &format!("{}.{i}", place.path), origin: item.origin })
+                    T::read(item, Location { path: &format!("{}.{i}", place.path), origin: item.origin })
                 };
                 items.iter().enumerate().map(read).collect()
             }
@@ -390,7 +408,7 @@ impl<T: Field> Field for Option<T> {
         T::kind(range)
     }
 
-    fn read(range: &Self::Range, node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         T::read(range, node, place).map(Some)
     }
 
@@ -415,7 +433,7 @@ impl<A: Field, B: Field> Field for Either<A, B> {
         Kind::Either(vec![A::kind(first), B::kind(second)])
     }
 
-    fn read(range: &Self::Range, node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         let (first, second) = (A::kind(&range.0), B::kind(&range.1));
         let by_word = [&first, &second].into_iter().position(|kind| kind.has_word(&node.data));
         let by_form = || [&first, &second].into_iter().position(|kind| kind.fits(&node.data));

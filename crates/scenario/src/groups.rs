@@ -14,7 +14,7 @@ use crate::names;
 use crate::read::Entry;
 use crate::routing::{self, Branch, Wanted};
 use crate::sections;
-use crate::topology::Fabric;
+use crate::topology::Layout;
 
 /// All groups of a scenario.
 #[derive(Debug, Default)]
@@ -40,12 +40,12 @@ struct Tree {
 }
 
 impl Groups {
-    pub(crate) fn read(tables: &[sections::Group], fabric: &Fabric, bounds: &Bounds<'_>) -> Result<Self, Fault> {
+    pub(crate) fn read(tables: &[sections::Group], layout: &Layout, bounds: &Bounds<'_>) -> Result<Self, Fault> {
         let mut groups = Self::default();
         for table in tables {
             let name = String::clone(&table.name);
             names::check(&name).map_err(|e| table.name.excess(e))?;
-            if fabric.node(&name).is_some() {
+            if layout.node(&name).is_some() {
                 let message = format!("\"{name}\" is a node already");
                 return Err(table.name.fault(message).with_hint("give the group a name of its own"));
             }
@@ -53,8 +53,8 @@ impl Groups {
                 let message = format!("the name \"{name}\" is used twice");
                 return Err(table.name.fault(message).with_hint("each group has a name of its own"));
             }
-            let members = members(&table.members, fabric, bounds)?;
-            let tree = (*table.links).as_ref().map(|links| tree(&table.links, links, &members, fabric)).transpose()?;
+            let members = members(&table.members, layout, bounds)?;
+            let tree = (*table.links).as_ref().map(|links| tree(&table.links, links, &members, layout)).transpose()?;
             groups.list.push(Group { name, members, tree });
         }
         Ok(groups)
@@ -71,12 +71,12 @@ impl Groups {
     }
 }
 
-fn members(key: &Entry<Names>, fabric: &Fabric, bounds: &Bounds<'_>) -> Result<Vec<usize>, Fault> {
+fn members(key: &Entry<Names>, layout: &Layout, bounds: &Bounds<'_>) -> Result<Vec<usize>, Fault> {
     let names = names::expand_all(key, bounds.most(FLOWS)).map_err(|e| key.excess(e))?;
     let mut members = Vec::with_capacity(names.len());
     let mut seen = BTreeSet::new();
     for name in names {
-        let host = fabric.host(&name).map_err(|e| key.excess(e))?;
+        let host = layout.host(&name).map_err(|e| key.excess(e))?;
         if !seen.insert(host) {
             let message = format!("\"{name}\" is a member twice");
             return Err(key.fault(message).with_hint("list each member once"));
@@ -87,18 +87,18 @@ fn members(key: &Entry<Names>, fabric: &Fabric, bounds: &Bounds<'_>) -> Result<V
 }
 
 /// The tree of the links listed, or what keeps them from being one.
-fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], fabric: &Fabric) -> Result<Tree, Fault> {
+fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], layout: &Layout) -> Result<Tree, Fault> {
     let wrong = |message: String| key.fault(message);
-    let node = |index: usize| &fabric.nodes[index].name;
+    let node = |index: usize| &layout.nodes[index].name;
     let mut links = Vec::with_capacity(names.len());
     // By which listed link a node is reached.
     let mut way_in: BTreeMap<usize, usize> = BTreeMap::new();
     for name in names {
-        let link = fabric
+        let link = layout
             .port(name)
-            .ok_or_else(|| wrong(format!("there is no link \"{name}\"")).with_hint(fabric.suggest_port(name)))?;
-        let port = &fabric.ports[link];
-        let above = against(port.node, &way_in, fabric);
+            .ok_or_else(|| wrong(format!("there is no link \"{name}\"")).with_hint(layout.suggest_port(name)))?;
+        let port = &layout.ports[link];
+        let above = against(port.node, &way_in, layout);
         if let Some(at) = above.iter().position(|above| *above == port.peer) {
             let round = above[..=at].iter().rev().chain([&port.peer]).map(|n| node(*n).as_str());
             let message = format!("the links run in a loop: {}", round.collect::<Vec<_>>().join("->"));
@@ -109,23 +109,23 @@ fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], fabric: 
                 return Err(wrong(format!("the link \"{name}\" is listed twice")).with_hint("list each link once"));
             }
             Some(other) => {
-                let other = fabric.port_name(other);
+                let other = layout.port_name(other);
                 let message = format!("two ways lead to \"{}\": {other} and {name}", node(port.peer));
                 return Err(wrong(message).with_hint("a tree has one way to each node; take one of the links out"));
             }
             None => links.push(link),
         }
     }
-    let root = against(fabric.ports[links[0]].node, &way_in, fabric).pop().expect("the node itself at least");
-    let route = routing::ordered(fabric, root, &links);
+    let root = against(layout.ports[links[0]].node, &way_in, layout).pop().expect("the node itself at least");
+    let route = routing::ordered(layout, root, &links);
     if route.len() < links.len() {
         let reached: BTreeSet<usize> = route.iter().map(|branch| branch.port).collect();
         let apart = links.iter().find(|link| !reached.contains(link)).expect("a link is missing");
-        let message = format!("\"{}\" cannot be reached from \"{}\"", fabric.port_name(*apart), node(root));
+        let message = format!("\"{}\" cannot be reached from \"{}\"", layout.port_name(*apart), node(root));
         return Err(wrong(message).with_hint("the links of a tree hang together, and no host forwards"));
     }
-    let forwards: BTreeSet<usize> = links.iter().map(|link| fabric.ports[*link].node).collect();
-    let ends = links.iter().map(|link| fabric.ports[*link].peer).filter(|node| !forwards.contains(node));
+    let forwards: BTreeSet<usize> = links.iter().map(|link| layout.ports[*link].node).collect();
+    let ends = links.iter().map(|link| layout.ports[*link].peer).filter(|node| !forwards.contains(node));
     if let Some(end) = ends.into_iter().find(|end| !members.contains(end)) {
         let message = format!("a branch ends at \"{}\", which is no member", node(end));
         return Err(wrong(message).with_hint("each branch of a tree ends at a member"));
@@ -138,11 +138,11 @@ fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], fabric: 
 }
 
 /// The nodes from `node` against the links, to where they begin.
-fn against(node: usize, way_in: &BTreeMap<usize, usize>, fabric: &Fabric) -> Vec<usize> {
+fn against(node: usize, way_in: &BTreeMap<usize, usize>, layout: &Layout) -> Vec<usize> {
     let mut nodes = vec![node];
     let mut at = node;
     while let Some(link) = way_in.get(&at) {
-        at = fabric.ports[*link].node;
+        at = layout.ports[*link].node;
         nodes.push(at);
     }
     nodes
@@ -160,29 +160,29 @@ impl Group {
     /// If it lists none.
     pub(crate) fn listed(
         &self,
-        fabric: &Fabric,
+        layout: &Layout,
         flow: &str,
         source: usize,
         bounds: &Bounds<'_>,
     ) -> Result<Vec<Branch>, Excess> {
         let tree = self.tree.as_ref().expect("the group lists the links of its tree");
         bounds.add_hops(tree.links.len())?;
-        let (from, root) = (&fabric.nodes[source].name, &fabric.nodes[tree.root].name);
+        let (from, root) = (&layout.nodes[source].name, &layout.nodes[tree.root].name);
         let mut links = tree.links.clone();
         if source != tree.root {
-            if fabric.is_host(tree.root) {
+            if layout.is_host(tree.root) {
                 let message = format!("the tree of \"{}\" begins at the host \"{root}\", not at \"{from}\"", self.name);
                 return Err((message, "let it begin at a switch; sources reach that by shortest paths".to_owned()));
             }
             let wanted = Wanted { flow, source, destination: tree.root };
-            let Some(way) = routing::routes(fabric, &[wanted], bounds)?.pop().flatten() else {
+            let Some(way) = routing::routes(layout, &[wanted], bounds)?.pop().flatten() else {
                 let message = format!("\"{root}\", where the tree of \"{}\" begins, cannot be reached", self.name);
-                return Err((format!("{message} from \"{from}\""), routing::within_reach(fabric, source)));
+                return Err((format!("{message} from \"{from}\""), routing::within_reach(layout, source)));
             };
             bounds.search(tree.links.len() * way.len())?;
-            let inside = |link: &usize| tree.links.iter().any(|l| fabric.ports[*l].peer == fabric.ports[*link].peer);
+            let inside = |link: &usize| tree.links.iter().any(|l| layout.ports[*l].peer == layout.ports[*link].peer);
             if let Some(link) = way.iter().find(|link| inside(link)) {
-                let node = &fabric.nodes[fabric.ports[*link].peer].name;
+                let node = &layout.nodes[layout.ports[*link].peer].name;
                 let message =
                     format!("the way from \"{from}\" to \"{root}\", where the tree of \"{}\" begins", self.name);
                 let hint = "let the tree begin at the first of its switches on that way".to_owned();
@@ -190,10 +190,10 @@ impl Group {
             }
             links.extend(way);
         }
-        if links.iter().filter(|link| fabric.ports[**link].node == source).count() > 1 {
+        if links.iter().filter(|link| layout.ports[**link].node == source).count() > 1 {
             let message = format!("the tree of \"{}\" leaves its source \"{from}\" over several links", self.name);
             return Err((message, "a source sends a frame once; let the tree branch at a switch".to_owned()));
         }
-        Ok(routing::ordered(fabric, source, &links))
+        Ok(routing::ordered(layout, source, &links))
     }
 }

@@ -1,8 +1,9 @@
 //! What is said of a key: name, kind, default, meaning. The JSON schema and the reference (`schema.rs`) are made from it,
 //! and errors say by it what was expected. `declare.rs` has it from the same lines as the types that hold the values.
 
+use penstock_schemes::quantity::Dimension;
+
 use crate::tree::Data;
-use crate::units::{self, Dimension};
 
 /// A table of keys.
 #[derive(Debug)]
@@ -99,8 +100,8 @@ impl Kind {
     pub(crate) fn example(&self, path: &str) -> String {
         match self {
             Self::Quantity(d, low, high) => {
-                let usual = units::parse(*d, d.example()).expect("an example is right");
-                format!("\"{}\"", units::format(*d, usual.clamp(*low, *high)))
+                let usual = d.read(d.example()).expect("an example is right");
+                format!("\"{}\"", d.write(usual.clamp(*low, *high)))
             }
             Self::Capacity => "\"150 KB\"".into(),
             Self::Count(low, _) => low.to_string(),

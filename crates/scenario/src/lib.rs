@@ -9,7 +9,7 @@
 //! ```text
 //! text --tree.rs--> values with line numbers --read.rs--> sections --topology, routing, traffic, assemble--> Plan
 //!                                              ^                                                    fair.rs --^
-//!                          declare.rs, fields.rs, units.rs
+//!                          declare.rs, fields.rs
 //! ```
 
 mod assemble;
@@ -34,7 +34,6 @@ mod sizes;
 mod topology;
 mod traffic;
 mod tree;
-pub mod units;
 mod windows;
 mod write;
 

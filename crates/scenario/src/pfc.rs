@@ -12,30 +12,29 @@ use crate::fields::{Counts, Either, List};
 use crate::read::{Blame, Entry};
 use crate::schemes;
 use crate::sections;
-use crate::topology::Fabric;
-use crate::units;
+use crate::topology::Layout;
 
 /// Flow control in `network`, which is laid out but for it. The record then holds the priorities, and for each link what
 /// was computed: in `[pfc]` where all are alike, else in `[[pfc.link]]`.
-pub(crate) fn pfc(table: &mut sections::Pfc, network: &Network, fabric: &Fabric) -> Result<Pfc, Fault> {
+pub(crate) fn pfc(table: &mut sections::Pfc, network: &Network, layout: &Layout) -> Result<Pfc, Fault> {
     let priorities = priorities(table, network)?;
     table.priorities.fill(Counts(priorities.clone()));
     let mut pfc =
         Pfc { priorities, ingress: vec![None; network.ports.len()], quanta: *table.quanta, response: *table.response };
-    let stoppable = stoppable(&table.ports, fabric)?;
-    let links = links(table, &stoppable, fabric)?;
+    let stoppable = stoppable(&table.ports, layout)?;
+    let links = links(table, &stoppable, layout)?;
     let needed = needed(network, &pfc.priorities, pfc.response);
     let mut settled: BTreeMap<Settled, Vec<String>> = BTreeMap::new();
     for port in stoppable {
         let Some((room, reaches)) = &needed[port] else { continue };
-        let at = At { table, link: links.get(&port).copied(), port: fabric.port_name(port) };
+        let at = At { table, link: links.get(&port).copied(), port: layout.port_name(port) };
         check_quanta(&at, reaches, pfc.quanta)?;
         // The switch's own port on the same link differs in the last bit.
         let (ingress, headroom) = ingress(&at, network, network.ports[port ^ 1].capacity, *room)?;
         pfc.ingress[port] = Some(ingress);
         settled.entry(Settled { ingress, headroom }).or_default().push(at.port);
     }
-    check_sums(table, &pfc, network, fabric)?;
+    check_sums(table, &pfc, network, layout)?;
     write_out(table, settled);
     Ok(pfc)
 }
@@ -113,7 +112,7 @@ fn write_out(table: &mut sections::Pfc, settled: BTreeMap<Settled, Vec<String>>)
 
 /// Refuses switches whose ingress buffers together hold more of a priority than one of their queues can: all of it may be
 /// bound for the same port.
-fn check_sums(table: &sections::Pfc, pfc: &Pfc, network: &Network, fabric: &Fabric) -> Result<(), Fault> {
+fn check_sums(table: &sections::Pfc, pfc: &Pfc, network: &Network, layout: &Layout) -> Result<(), Fault> {
     let largest = largest_frame(network);
     let mut held = vec![(0, 0); network.nodes.len()];
     for (port, ingress) in network.ports.iter().zip(&pfc.ingress) {
@@ -129,12 +128,12 @@ fn check_sums(table: &sections::Pfc, pfc: &Pfc, network: &Network, fabric: &Fabr
         if octets > room {
             let message = format!(
                 "the {buffers} ingress buffers of {} hold {} together, which could all wait for {}; {} are the most",
-                fabric.nodes[p.node.index()].name,
-                units::size(octets),
-                fabric.port_name(port),
-                units::size(room),
+                layout.nodes[p.node.index()].name,
+                Octets(octets),
+                layout.port_name(port),
+                Octets(room),
             );
-            let hint = format!("buffers of at most {}", units::size(room / buffers));
+            let hint = format!("buffers of at most {}", Octets(room / buffers));
             return Err(table.buffer.fault(message).with_hint(hint));
         }
     }
@@ -186,12 +185,12 @@ impl<'a> At<'a> {
 fn links<'a>(
     table: &'a sections::Pfc,
     stoppable: &[usize],
-    fabric: &Fabric,
+    layout: &Layout,
 ) -> Result<BTreeMap<usize, &'a sections::PfcLink>, Fault> {
     let mut links = BTreeMap::new();
     for link in table.link.iter() {
-        for port in ports(&link.ports, &link.ports, fabric)? {
-            let name = fabric.port_name(port);
+        for port in ports(&link.ports, &link.ports, layout)? {
+            let name = layout.port_name(port);
             if !stoppable.contains(&port) {
                 let message = format!("the port \"{name}\" is not one of pfc.ports");
                 return Err(link.ports.fault(message).with_hint("list it there, too"));
@@ -217,21 +216,21 @@ fn priorities(table: &sections::Pfc, network: &Network) -> Result<Vec<u8>, Fault
 }
 
 /// The ports that can be stopped: those that lead to switches, or those of them that are listed.
-fn stoppable(key: &Entry<Either<sections::AllPorts, List>>, fabric: &Fabric) -> Result<Vec<usize>, Fault> {
+fn stoppable(key: &Entry<Either<sections::AllPorts, List>>, layout: &Layout) -> Result<Vec<usize>, Fault> {
     match &**key {
-        Either::First(_) => Ok((0..fabric.ports.len()).filter(|port| !leads_to_host(fabric, *port)).collect()),
-        Either::Second(names) => ports(key, names, fabric),
+        Either::First(_) => Ok((0..layout.ports.len()).filter(|port| !leads_to_host(layout, *port)).collect()),
+        Either::Second(names) => ports(key, names, layout),
     }
 }
 
 /// The ports that `key` lists.
-fn ports(key: &dyn Blame, names: &[String], fabric: &Fabric) -> Result<Vec<usize>, Fault> {
+fn ports(key: &dyn Blame, names: &[String], layout: &Layout) -> Result<Vec<usize>, Fault> {
     let mut chosen = BTreeSet::new();
     for name in names {
-        let port = fabric
+        let port = layout
             .port(name)
-            .ok_or_else(|| key.blame(format!("there is no port \"{name}\"")).with_hint(fabric.suggest_port(name)))?;
-        if leads_to_host(fabric, port) {
+            .ok_or_else(|| key.blame(format!("there is no port \"{name}\"")).with_hint(layout.suggest_port(name)))?;
+        if leads_to_host(layout, port) {
             let message = format!("the port \"{name}\" leads to a host, and hosts stop nobody");
             return Err(key.blame(message).with_hint("list ports that lead to switches"));
         }
@@ -243,8 +242,8 @@ fn ports(key: &dyn Blame, names: &[String], fabric: &Fabric) -> Result<Vec<usize
     Ok(chosen.into_iter().collect())
 }
 
-fn leads_to_host(fabric: &Fabric, port: usize) -> bool {
-    fabric.is_host(fabric.ports[port].peer)
+fn leads_to_host(layout: &Layout, port: usize) -> bool {
+    layout.is_host(layout.ports[port].peer)
 }
 
 /// Refuses a pause time that can run out before its refresh arrives.
@@ -274,27 +273,22 @@ fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Res
     let buffer = buffer.map_or_else(|| size_of(queue, largest), |octets| octets.0);
     let (given, of_headroom) = at.headroom();
     let headroom = given.unwrap_or(room).0;
-    let whole = units::size(buffer);
+    let whole = Octets(buffer);
     let below = buffer.checked_sub(headroom).filter(|below| *below >= largest);
     let Some(below) = below else {
-        let least = units::size(headroom.saturating_add(largest));
+        let least = Octets(headroom.saturating_add(largest));
         return Err(match given {
             Some(headroom) => {
-                let message = format!(
-                    "a head-room of {} is beyond the ingress buffer of {whole} behind {port}",
-                    units::size(headroom.0)
-                );
-                let most = units::size(buffer.saturating_sub(largest));
-                let hint = format!(
-                    "{} are computed for it; at most {most}, a frame less than the buffer",
-                    units::size(room.0)
-                );
+                let message =
+                    format!("a head-room of {} is beyond the ingress buffer of {whole} behind {port}", headroom);
+                let most = Octets(buffer.saturating_sub(largest));
+                let hint = format!("{} are computed for it; at most {most}, a frame less than the buffer", room);
                 of_headroom.blame(message).with_hint(hint)
             }
             None => {
                 let message = format!(
                     "the head-room of {port}, {} as computed, is beyond the ingress buffer of {whole}",
-                    units::size(headroom)
+                    Octets(headroom)
                 );
                 of_buffer.blame(message).with_hint(format!("at least {least}, room for a frame included"))
             }
@@ -305,19 +299,19 @@ fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Res
     if xoff > below {
         let message = format!(
             "{} and the head-room of {port}, {}, are beyond the ingress buffer of {whole}",
-            units::size(xoff),
-            units::size(headroom)
+            Octets(xoff),
+            Octets(headroom)
         );
-        return Err(of_xoff.blame(message).with_hint(format!("at most {}", units::size(below))));
+        return Err(of_xoff.blame(message).with_hint(format!("at most {}", Octets(below))));
     }
     if xoff < largest {
-        let message = format!("{} hold no frame of {largest} octets", units::size(xoff));
-        return Err(of_xoff.blame(message).with_hint(format!("at least {}", units::size(largest))));
+        let message = format!("{} hold no frame of {largest} octets", Octets(xoff));
+        return Err(of_xoff.blame(message).with_hint(format!("at least {}", Octets(largest))));
     }
     let (xon, of_xon) = at.size(|link| &link.xon, &at.table.xon);
     let xon = xon.map_or_else(|| xoff.saturating_sub(2 * largest), |octets| octets.0);
     if xon >= xoff {
-        let message = format!("{} is not below xoff, {} for {port}", units::size(xon), units::size(xoff));
+        let message = format!("{} is not below xoff, {} for {port}", Octets(xon), Octets(xoff));
         let hint = "who was stopped goes on when the buffer has emptied below xoff";
         return Err(of_xon.blame(message).with_hint(hint));
     }

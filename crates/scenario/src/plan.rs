@@ -101,7 +101,7 @@ pub(crate) fn table_places(network: &Network, schemes: &[Assigned]) -> u64 {
     let points = network.ports.iter().filter(|port| port.congestion_points).count() + network.reaction_points.len();
     let places = schemes.iter().flat_map(|assigned| assigned.config.info().parameters.iter().zip(&assigned.values));
     let places = places.filter(|(parameter, _)| parameter.name.contains("table")).map(|(_, value)| match value {
-        Value::Int(places) => *places,
+        Value::Count(places) => *places,
         _ => 0,
     });
     places.sum::<u64>().saturating_mul(points as u64)

@@ -36,7 +36,7 @@ impl<T> Entry<T> {
     /// An error about the value, at the place where the key was written, or else its table.
     pub(crate) fn fault(&self, message: impl Into<String>) -> Fault {
         let origin = if self.origin == Origin::Default { self.table.origin } else { self.origin };
-        let fault = Place { path: &self.path(), origin }.error(message.into(), "");
+        let fault = Location { path: &self.path(), origin }.error(message.into(), "");
         Fault { hint: None, ..fault }
     }
 
@@ -108,7 +108,7 @@ pub(crate) struct Given<'a> {
 
 impl<'a> Given<'a> {
     /// The table `node`, if it has none but the `known` keys.
-    pub(crate) fn new(node: &'a Node, place: Place<'_>, known: &[&'static str]) -> Result<Self, Fault> {
+    pub(crate) fn new(node: &'a Node, place: Location<'_>, known: &[&'static str]) -> Result<Self, Fault> {
         let Data::Table(entries) = &node.data else {
             let hint = match place.path {
                 "" => "a scenario is a table".to_owned(),
@@ -118,7 +118,7 @@ impl<'a> Given<'a> {
         };
         for (name, entry) in entries {
             if !known.contains(&name.as_str()) {
-                let place = Place { path: &join(place.path, name), origin: entry.origin };
+                let place = Location { path: &join(place.path, name), origin: entry.origin };
                 return Err(place.error("unknown key".into(), suggest(name, known.iter().copied())));
             }
         }
@@ -133,7 +133,7 @@ impl<'a> Given<'a> {
                 Origin::Set => (Origin::Default, "missing beside what is given by --set"),
                 other => (other, "missing"),
             };
-            let place = Place { path: &join(&self.table.path, key), origin };
+            let place = Location { path: &join(&self.table.path, key), origin };
             return Err(place.error(message.into(), format!("expected {}", T::kind(range).expects())));
         };
         self.entry(key, node, |node, place| T::read(range, node, place))
@@ -144,7 +144,7 @@ impl<'a> Given<'a> {
         &self,
         key: &'static str,
         default: impl FnOnce() -> T,
-        read: impl FnOnce(&Node, Place<'_>) -> Result<T, Fault>,
+        read: impl FnOnce(&Node, Location<'_>) -> Result<T, Fault>,
     ) -> Result<Entry<T>, Fault> {
         match self.find(key) {
             Some(node) => self.entry(key, node, read),
@@ -159,12 +159,12 @@ impl<'a> Given<'a> {
 
     /// Which one of the `known` keys is given.
     pub(crate) fn the_one(&self, noun: &str, known: &[&'static str]) -> Result<&'static str, Fault> {
-        let place = Place { path: &self.table.path, origin: self.table.origin };
+        let place = Location { path: &self.table.path, origin: self.table.origin };
         match self.entries {
             [(one, _)] => Ok(known.iter().find(|key| *key == one).copied().unwrap_or_default()),
             [] => Err(place.error(format!("no {noun}"), format!("exactly one of {}", known.join(", ")))),
             [(first, _), (second, node), ..] => {
-                let place = Place { path: &join(place.path, second), origin: node.origin };
+                let place = Location { path: &join(place.path, second), origin: node.origin };
                 Err(place.error(format!("a second {noun}; there is \"{first}\" already"), "keep one of them"))
             }
         }
@@ -178,9 +178,9 @@ impl<'a> Given<'a> {
         &self,
         key: &'static str,
         node: &Node,
-        read: impl FnOnce(&Node, Place<'_>) -> Result<T, Fault>,
+        read: impl FnOnce(&Node, Location<'_>) -> Result<T, Fault>,
     ) -> Result<Entry<T>, Fault> {
-        let value = read(node, Place { path: &join(&self.table.path, key), origin: node.origin })?;
+        let value = read(node, Location { path: &join(&self.table.path, key), origin: node.origin })?;
         Ok(Entry { value, origin: node.origin, key, table: Rc::clone(&self.table) })
     }
 }
@@ -194,14 +194,14 @@ fn join(path: &str, key: &str) -> String {
 
 /// Where a value was written.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct Location<'a> {
     pub(crate) path: &'a str,
     pub(crate) origin: Origin,
 }
 
-impl Place<'_> {
+impl Location<'_> {
     /// The whole file.
-    pub(crate) const FILE: Self = Place { path: "", origin: Origin::Line(1) };
+    pub(crate) const FILE: Self = Location { path: "", origin: Origin::Line(1) };
 
     /// An error with its hint.
     pub(crate) fn error(self, mut message: String, hint: impl Into<String>) -> Fault {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::limits::{Bounds, Excess};
-use crate::topology::{Fabric, Routing};
+use crate::topology::{Layout, Routing};
 
 /// Which way a flow goes.
 pub(crate) struct Wanted<'a> {
@@ -29,19 +29,19 @@ pub(crate) fn chain(ports: Vec<usize>) -> Vec<Branch> {
 }
 
 /// The route over those of `ports` that lead on from `root`; hosts other than the root do not forward.
-pub(crate) fn ordered(fabric: &Fabric, root: usize, ports: &[usize]) -> Vec<Branch> {
+pub(crate) fn ordered(layout: &Layout, root: usize, ports: &[usize]) -> Vec<Branch> {
     let mut leaving: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for port in ports {
-        leaving.entry(fabric.ports[*port].node).or_default().push(*port);
+        leaving.entry(layout.ports[*port].node).or_default().push(*port);
     }
     let mut route = Vec::with_capacity(ports.len());
     let mut waiting = VecDeque::from([(root, None)]);
     while let Some((node, parent)) = waiting.pop_front() {
-        if node != root && fabric.is_host(node) {
+        if node != root && layout.is_host(node) {
             continue;
         }
         for port in leaving.get(&node).into_iter().flatten() {
-            waiting.push_back((fabric.ports[*port].peer, Some(route.len())));
+            waiting.push_back((layout.ports[*port].peer, Some(route.len())));
             route.push(Branch { port: *port, parent });
         }
     }
@@ -67,24 +67,24 @@ impl<'a> Growing<'a> {
     /// Adds the way to `member`; false if there is none.
     pub(crate) fn reach(
         &mut self,
-        fabric: &Fabric,
+        layout: &Layout,
         member: usize,
         distance: &Distances,
         bounds: &Bounds<'_>,
     ) -> Result<bool, Excess> {
         bounds.search(self.links.len())?;
         let wanted = Wanted { flow: self.flow, source: self.source, destination: member };
-        let end = |branch: &Branch| fabric.ports[branch.port].peer;
+        let end = |branch: &Branch| layout.ports[branch.port].peer;
         let mut last = None;
         if let Some(first) = self.links.first() {
             // A source sends each frame over one link: all ways begin with the first.
             let first = end(first);
-            if fabric.is_host(first) || distance.0[first] == u32::MAX {
+            if layout.is_host(first) || distance.0[first] == u32::MAX {
                 return Ok(false);
             }
             let on_the_way = |i: &usize| {
                 let node = end(&self.links[*i]);
-                !fabric.is_host(node) && self.depth[*i] - 1 + distance.0[node] == distance.0[first]
+                !layout.is_host(node) && self.depth[*i] - 1 + distance.0[node] == distance.0[first]
             };
             let latest = (0..self.links.len()).rev().filter(on_the_way).max_by_key(|i| self.depth[*i]);
             last = Some(latest.expect("the end of the first link is on the way"));
@@ -96,7 +96,7 @@ impl<'a> Growing<'a> {
             link = self.links[i].parent;
         }
         shared.reverse();
-        let Some(ports) = walk(fabric, &wanted, distance, &shared) else { return Ok(false) };
+        let Some(ports) = walk(layout, &wanted, distance, &shared) else { return Ok(false) };
         bounds.add_hops(ports.len() - shared.len())?;
         for port in &ports[shared.len()..] {
             self.links.push(Branch { port: *port, parent: last });
@@ -107,15 +107,15 @@ impl<'a> Growing<'a> {
     }
 
     /// The whole tree.
-    pub(crate) fn route(&self, fabric: &Fabric) -> Vec<Branch> {
+    pub(crate) fn route(&self, layout: &Layout) -> Vec<Branch> {
         let ports: Vec<usize> = self.links.iter().map(|branch| branch.port).collect();
-        ordered(fabric, self.source, &ports)
+        ordered(layout, self.source, &ports)
     }
 }
 
 /// The ports that each of `wanted` crosses, in the order of `wanted`; `None` where there is no way.
 pub(crate) fn routes(
-    fabric: &Fabric,
+    layout: &Layout,
     wanted: &[Wanted<'_>],
     bounds: &Bounds<'_>,
 ) -> Result<Vec<Option<Vec<usize>>>, Excess> {
@@ -123,27 +123,27 @@ pub(crate) fn routes(
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|i| wanted[*i].destination);
     let destinations = order.chunk_by(|a, b| wanted[*a].destination == wanted[*b].destination).count();
-    bounds.foresee(destinations * fabric.ports.len())?;
+    bounds.foresee(destinations * layout.ports.len())?;
     let mut distances: (usize, Distances) = (usize::MAX, Distances(Vec::new()));
     for i in order {
         let w = &wanted[i];
         if distances.0 != w.destination {
-            distances = (w.destination, Distances::to(fabric, w.destination, bounds)?);
+            distances = (w.destination, Distances::to(layout, w.destination, bounds)?);
         }
         let hops = distances.1.0[w.source];
         if hops != u32::MAX {
             bounds.add_hops(hops as usize)?;
             bounds.search(hops as usize)?;
         }
-        routes[i] = walk(fabric, w, &distances.1, &[]);
+        routes[i] = walk(layout, w, &distances.1, &[]);
     }
     Ok(routes)
 }
 
 /// The ports along a path of nodes, or what is wrong with it and a hint.
-pub(crate) fn listed(fabric: &Fabric, names: &[String]) -> Result<Vec<usize>, (String, String)> {
+pub(crate) fn listed(layout: &Layout, names: &[String]) -> Result<Vec<usize>, (String, String)> {
     for name in &names[1..names.len().max(2) - 1] {
-        if fabric.node(name).is_some_and(|node| fabric.is_host(node)) {
+        if layout.node(name).is_some_and(|node| layout.is_host(node)) {
             return Err((format!("the host \"{name}\" does not forward"), "lead the path through switches".to_owned()));
         }
     }
@@ -151,15 +151,15 @@ pub(crate) fn listed(fabric: &Fabric, names: &[String]) -> Result<Vec<usize>, (S
     for pair in names.windows(2) {
         let name = format!("{}->{}", pair[0], pair[1]);
         for end in pair {
-            if fabric.node(end).is_none() {
-                return Err((format!("there is no node \"{end}\""), fabric.suggest_node(end)));
+            if layout.node(end).is_none() {
+                return Err((format!("there is no node \"{end}\""), layout.suggest_node(end)));
             }
         }
-        ports.push(fabric.port(&name).ok_or_else(|| {
-            let node = fabric.node(&pair[0]).expect("it has just been found");
-            let peers = fabric.nodes[node].ports.iter().map(|port| fabric.ports[*port].peer);
+        ports.push(layout.port(&name).ok_or_else(|| {
+            let node = layout.node(&pair[0]).expect("it has just been found");
+            let peers = layout.nodes[node].ports.iter().map(|port| layout.ports[*port].peer);
             let message = format!("\"{}\" and \"{}\" are not joined", pair[0], pair[1]);
-            (message, format!("links of {} lead to {}", pair[0], list(fabric, peers)))
+            (message, format!("links of {} lead to {}", pair[0], list(layout, peers)))
         })?);
     }
     let mut sorted = ports.clone();
@@ -171,17 +171,17 @@ pub(crate) fn listed(fabric: &Fabric, names: &[String]) -> Result<Vec<usize>, (S
 }
 
 /// Which hosts a host can reach, in words.
-pub(crate) fn within_reach(fabric: &Fabric, source: usize) -> String {
+pub(crate) fn within_reach(layout: &Layout, source: usize) -> String {
     // Links run both ways, so the way to a node is the way from it.
-    let distance = Distances::found(fabric, source).0;
-    let hosts = (0..distance.len()).filter(|n| *n != source && distance[*n] != u32::MAX && fabric.is_host(*n));
-    format!("hosts do not forward; links and switches lead from there to {}", list(fabric, hosts))
+    let distance = Distances::found(layout, source).0;
+    let hosts = (0..distance.len()).filter(|n| *n != source && distance[*n] != u32::MAX && layout.is_host(*n));
+    format!("hosts do not forward; links and switches lead from there to {}", list(layout, hosts))
 }
 
 /// The names of nodes; of many, the first few.
-fn list(fabric: &Fabric, nodes: impl Iterator<Item = usize>) -> String {
+fn list(layout: &Layout, nodes: impl Iterator<Item = usize>) -> String {
     const SHOWN: usize = 8;
-    let names: Vec<&str> = nodes.map(|node| fabric.nodes[node].name.as_str()).collect();
+    let names: Vec<&str> = nodes.map(|node| layout.nodes[node].name.as_str()).collect();
     match names.len() {
         0 => "nowhere".into(),
         n if n > SHOWN => format!("{} and {} more", names[..SHOWN].join(", "), n - SHOWN),
@@ -193,22 +193,22 @@ fn list(fabric: &Fabric, nodes: impl Iterator<Item = usize>) -> String {
 pub(crate) struct Distances(Vec<u32>);
 
 impl Distances {
-    pub(crate) fn to(fabric: &Fabric, destination: usize, bounds: &Bounds<'_>) -> Result<Self, Excess> {
-        bounds.search(fabric.ports.len())?;
-        Ok(Self::found(fabric, destination))
+    pub(crate) fn to(layout: &Layout, destination: usize, bounds: &Bounds<'_>) -> Result<Self, Excess> {
+        bounds.search(layout.ports.len())?;
+        Ok(Self::found(layout, destination))
     }
 
-    fn found(fabric: &Fabric, destination: usize) -> Self {
-        let mut distance = vec![u32::MAX; fabric.nodes.len()];
+    fn found(layout: &Layout, destination: usize) -> Self {
+        let mut distance = vec![u32::MAX; layout.nodes.len()];
         distance[destination] = 0;
         let mut waiting = VecDeque::from([destination]);
         while let Some(node) = waiting.pop_front() {
-            if node != destination && fabric.is_host(node) {
+            if node != destination && layout.is_host(node) {
                 continue;
             }
             // Links run both ways, so the way to a node is the way from it.
-            for port in &fabric.nodes[node].ports {
-                let peer = fabric.ports[*port].peer;
+            for port in &layout.nodes[node].ports {
+                let peer = layout.ports[*port].peer;
                 if distance[peer] == u32::MAX {
                     distance[peer] = distance[node] + 1;
                     waiting.push_back(peer);
@@ -220,32 +220,32 @@ impl Distances {
 }
 
 /// The ports from source to destination, the first of which are `shared`.
-fn walk(fabric: &Fabric, wanted: &Wanted<'_>, distance: &Distances, shared: &[usize]) -> Option<Vec<usize>> {
+fn walk(layout: &Layout, wanted: &Wanted<'_>, distance: &Distances, shared: &[usize]) -> Option<Vec<usize>> {
     let distance = &distance.0;
     let mut node = wanted.source;
     if distance[node] == u32::MAX {
         return None;
     }
     // The quotient that d-mod-k divides further at each choice.
-    let mut quotient = fabric.nodes[wanted.destination].number;
+    let mut quotient = layout.nodes[wanted.destination].number;
     let mut ports = Vec::new();
     while node != wanted.destination {
         let nearer = |port: &&usize| {
-            let peer = fabric.ports[**port].peer;
-            distance[peer] < distance[node] && (peer == wanted.destination || !fabric.is_host(peer))
+            let peer = layout.ports[**port].peer;
+            distance[peer] < distance[node] && (peer == wanted.destination || !layout.is_host(peer))
         };
-        let candidates: Vec<usize> = fabric.nodes[node].ports.iter().filter(nearer).copied().collect();
+        let candidates: Vec<usize> = layout.nodes[node].ports.iter().filter(nearer).copied().collect();
         let n = candidates.len() as u64;
         let port = match shared.get(ports.len()) {
             Some(port) => *port,
-            None if n > 1 && fabric.routing == Routing::Ecmp => {
-                candidates[(hash(wanted.flow.as_bytes(), fabric.nodes[node].name.as_bytes()) % n) as usize]
+            None if n > 1 && layout.routing == Routing::Ecmp => {
+                candidates[(hash(wanted.flow.as_bytes(), layout.nodes[node].name.as_bytes()) % n) as usize]
             }
             None => candidates[(quotient % n) as usize],
         };
         quotient /= n.max(1);
         ports.push(port);
-        node = fabric.ports[port].peer;
+        node = layout.ports[port].peer;
     }
     Some(ports)
 }

@@ -4,13 +4,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use toml_edit::{DocumentMut, Item, Table, Value};
+use toml_edit::{DocumentMut, Item, Table, Value as Toml};
 
 use crate::assemble;
 use crate::error::{Fault, brief};
 use crate::fields::Table as _;
 use crate::limits::{Bounds, Limits};
-use crate::read::Place;
+use crate::read::Location;
 use crate::sections::Experiment;
 use crate::tree::{Data, Node, Origin};
 use crate::{Plan, ScenarioError};
@@ -121,7 +121,7 @@ impl Scenario {
     /// As [`plan`](Self::plan), or if it was interrupted.
     pub fn plan_while(&self, choice: &Choice, waits: &mut dyn FnMut() -> bool) -> Result<Plan, ScenarioError> {
         let bounds = Bounds::new(choice.limits, waits);
-        let plan = Experiment::read(&self.tree, Place::FILE)
+        let plan = Experiment::read(&self.tree, Location::FILE)
             .and_then(|experiment| assemble::plan(experiment, &self.name, choice, &bounds));
         plan.map_err(|fault| fault.in_file(&self.file))
     }
@@ -139,7 +139,7 @@ impl Scenario {
         }
         let mut changed = self.document.clone();
         let place = reach(changed.as_item_mut(), &path).map_err(|(message, hint)| fault(&message).with_hint(hint))?;
-        let value: Value = value.trim().parse().unwrap_or_else(|_| Value::from(value.trim()));
+        let value: Toml = value.trim().parse().unwrap_or_else(|_| Toml::from(value.trim()));
         if let (Some(old), mut new) = (place.as_value(), value.clone()) {
             // The comment behind the old value stays where it is.
             *new.decor_mut() = old.decor().clone();
@@ -218,7 +218,7 @@ fn reach<'a>(item: &'a mut Item, path: &[&str]) -> Result<&'a mut Item, (String,
             table.set_implicit(i + 1 < path.len());
             *place = Item::Table(table);
         }
-        if let Item::Value(Value::Array(_)) = place {
+        if let Item::Value(Toml::Array(_)) = place {
             let list = path[..i].join(".");
             return Err((format!("{list} is a list within a line"), format!("set the whole of it: {list} = […]")));
         }

@@ -1,12 +1,12 @@
 //! The JSON schema of scenario files and the reference of their keys, both made from the declarations.
 
+use penstock_schemes::quantity::Dimension;
 use serde_json::{Map, Value as Json, json};
 
 use crate::fields::Table;
 use crate::keys::{Fallback, Key, Kind, Section};
 use crate::sections::Experiment;
 use crate::tree::{Data, Node};
-use crate::units::Dimension;
 
 /// The JSON schema (draft 2020-12) of a scenario file.
 #[must_use]
@@ -153,7 +153,7 @@ fn unit(kind: &Kind) -> String {
 }
 
 fn bounds(kind: &Kind) -> (Json, Json) {
-    let text = |d: Dimension, x: u64| Json::from(crate::units::format(d, x));
+    let text = |d: Dimension, x: u64| Json::from(d.write(x));
     match kind {
         Kind::Quantity(d, low, high) => (text(*d, *low), text(*d, *high)),
         Kind::Count(low, high) | Kind::Counts(low, high) => ((*low).into(), (*high).into()),

@@ -5,16 +5,16 @@
 
 use std::collections::BTreeSet;
 
-use penstock_schemes::{Bound, Info, Parameter, Profile, SCHEMES, SchemeConfig, Unit, Value as Setting};
+use penstock_schemes::{Bound, Info, Octets, Parameter, Profile, SCHEMES, SchemeConfig, Unit, Value};
 use penstock_sim::network::{Capacity, Network, Port};
 
+use crate::Choice;
 use crate::assemble::largest_frame;
 use crate::error::{Fault, brief, suggest};
 use crate::plan::Assigned;
 use crate::sections::{self, Experiment, ProfileName, SchemeName, Settings};
-use crate::topology::Fabric;
+use crate::topology::Layout;
 use crate::tree::Origin;
-use crate::{Choice, units};
 
 /// The scheme of the priorities without a table of their own. Its settings are then in the scenario, with the chosen
 /// profile.
@@ -44,7 +44,7 @@ pub(crate) fn assign(
     experiment: &mut Experiment,
     scheme: &'static Info,
     network: &Network,
-    fabric: &Fabric,
+    layout: &Layout,
     choice: &Choice,
 ) -> Result<Vec<Assigned>, Fault> {
     check_priorities(&experiment.priority, network, choice)?;
@@ -64,7 +64,7 @@ pub(crate) fn assign(
             Some((own, name)) => own.profile.fault(format!("{} of {name}: {message}", info.parameters[parameter].name)),
             None => settings.values[parameter].fault(message),
         };
-        check_thresholds(info, &values, priority, network, fabric, error)?;
+        check_thresholds(info, &values, priority, network, layout, error)?;
         check_bounds(info, &values, network, error)?;
         let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
         Ok(Assigned { priority, config, values, profile: name.map(str::to_owned) })
@@ -103,7 +103,7 @@ pub(crate) fn used(network: &Network) -> String {
 }
 
 /// A scheme's parameters as a profile has them.
-fn of_profile(info: &Info, profile: &Profile) -> Vec<Setting> {
+fn of_profile(info: &Info, profile: &Profile) -> Vec<Value> {
     let set = |name: &str| profile.settings.iter().find(|(set, _)| *set == name).map(|(_, value)| *value);
     info.parameters.iter().map(|p| set(p.name).unwrap_or(p.default)).collect()
 }
@@ -154,10 +154,10 @@ pub(crate) fn chosen(what: &str, message: String, hint: impl Into<String>) -> Fa
 /// Refuses a threshold that no queue length can reach. `error` makes the error about a parameter.
 fn check_thresholds(
     info: &Info,
-    values: &[Setting],
+    values: &[Value],
     priority: u8,
     network: &Network,
-    fabric: &Fabric,
+    layout: &Layout,
     error: impl Fn(usize, String) -> Fault,
 ) -> Result<(), Fault> {
     let watched = network.ports.iter().enumerate().filter(|(_, p)| p.congestion_points);
@@ -175,17 +175,17 @@ fn check_thresholds(
     }
     let longest = |p: &Port| size(p.capacity).saturating_add(held[p.node.index()]);
     let Some((smallest, port)) = watched.map(|(i, p)| (longest(p), i)).min() else { return Ok(()) };
-    let of_queues = |(_, (p, _)): &(usize, (&Parameter, &Setting))| p.unit == Unit::Threshold;
+    let of_queues = |(_, (p, _)): &(usize, (&Parameter, &Value))| p.unit == Unit::Threshold;
     for (i, (_, value)) in info.parameters.iter().zip(values).enumerate().filter(of_queues) {
-        if let Setting::Int(threshold) = *value
-            && threshold > smallest
+        if let Value::Octets(threshold) = *value
+            && threshold.0 > smallest
         {
             let (what, at_port) = match lossless {
                 None => ("buffer", "is the smallest with a congestion point"),
                 Some(_) => ("buffer and ingress buffers", "can grow least of those with a congestion point"),
             };
-            let message = format!("{} is beyond the {what} of {}", units::size(threshold), units::size(smallest));
-            let hint = format!("the queue of {} {at_port}", fabric.port_name(port));
+            let message = format!("{threshold} is beyond the {what} of {}", Octets(smallest));
+            let hint = format!("the queue of {} {at_port}", layout.port_name(port));
             return Err(error(i, message).with_hint(hint));
         }
     }
@@ -195,32 +195,26 @@ fn check_thresholds(
 /// Refuses parameters that contradict one another, and least rates that no source could have. `error` as above.
 fn check_bounds(
     info: &Info,
-    values: &[Setting],
+    values: &[Value],
     network: &Network,
     error: impl Fn(usize, String) -> Fault,
 ) -> Result<(), Fault> {
     for (i, (parameter, value)) in info.parameters.iter().zip(values).enumerate() {
-        let (Some(bound), Setting::Int(value)) = (parameter.bound, *value) else { continue };
-        let write = |value| sections::quantity(parameter, Setting::Int(value));
-        match bound {
-            Bound::AtLeast(other) => {
-                let least = info.parameters.iter().zip(values).find(|(p, _)| p.name == other).map(|(_, v)| *v);
-                if let Some(Setting::Int(least)) = least
-                    && value < least
-                {
-                    let message = format!("{} is below {other}, {}", write(value), write(least));
+        match parameter.bound {
+            None => {}
+            Some(Bound::AtLeast(other)) => {
+                let least = info.parameters.iter().zip(values).find(|(p, _)| p.name == other).map(|(_, v)| v);
+                if let Some(least) = least.filter(|least| value < least) {
+                    let message = format!("{value} is below {other}, {least}");
                     let hint = format!("{} is never less than {other}", parameter.name);
                     return Err(error(i, message).with_hint(hint));
                 }
             }
-            Bound::AtMostLine => {
+            Some(Bound::AtMostLine) => {
                 let lines =
-                    network.flows.iter().map(|flow| network.ports[network.hops[flow.root.index()].port.index()].rate.0);
-                if let Some(fastest) = lines.max()
-                    && value > fastest
-                {
-                    let message =
-                        format!("{} is above the rate of the sources' lines, {}", write(value), write(fastest));
+                    network.flows.iter().map(|flow| network.ports[network.hops[flow.root.index()].port.index()].rate);
+                if let Some(fastest) = lines.max().map(Value::Rate).filter(|fastest| value > fastest) {
+                    let message = format!("{value} is above the rate of the sources' lines, {fastest}");
                     return Err(error(i, message).with_hint("no source could slow down"));
                 }
             }

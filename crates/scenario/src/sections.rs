@@ -16,7 +16,7 @@ use crate::topology::Topology;
 
 pub(crate) use flow::{AboveRate, Flow, Group, Starts};
 pub(crate) use pfc::{AllPorts, Pfc, PfcLink};
-pub(crate) use schemes::{ProfileName, SchemeName, Schemes, Settings, quantity};
+pub(crate) use schemes::{ProfileName, SchemeName, Schemes, Settings};
 
 /// Any time.
 pub(crate) const TIME: RangeInclusive<Duration> = Duration(0)..=LONGEST;

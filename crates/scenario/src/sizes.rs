@@ -12,7 +12,6 @@ use crate::error::Fault;
 use crate::fields::Either;
 use crate::read::Entry;
 use crate::routing::hash;
-use crate::units;
 
 /// Where the sizes of a table's flows come from, octets.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,7 +106,7 @@ fn bounds(minimum: &Entry<Octets>, maximum: &Entry<Octets>) -> Result<(u64, u64)
     if **minimum < **maximum {
         return Ok((minimum.0, maximum.0));
     }
-    let message = format!("not above the minimum of {}", units::size(minimum.0));
+    let message = format!("not above the minimum of {}", **minimum);
     Err(maximum.fault(message).with_hint("for a single size, write it alone"))
 }
 
@@ -117,7 +116,7 @@ impl Drawn for Vec<Point> {
         for Point { size, share } in self {
             if let Some(&(last_size, last_share)) = points.last() {
                 if size.0 <= last_size {
-                    let message = format!("not above the {} before it", units::size(last_size));
+                    let message = format!("not above the {} before it", Octets(last_size));
                     return Err(size.fault(message).with_hint("list the points in rising order"));
                 }
                 if **share <= last_share {

@@ -34,9 +34,9 @@ one_of! {
 
 /// Nodes and ports. The two directions of a link are ports `2 i` and `2 i + 1`.
 #[derive(Debug, Default)]
-pub(crate) struct Fabric {
-    pub(crate) nodes: Vec<FabricNode>,
-    pub(crate) ports: Vec<FabricPort>,
+pub(crate) struct Layout {
+    pub(crate) nodes: Vec<LayoutNode>,
+    pub(crate) ports: Vec<LayoutPort>,
     /// How ties between shortest paths are decided.
     pub(crate) routing: Routing,
     names: BTreeMap<String, usize>,
@@ -44,7 +44,7 @@ pub(crate) struct Fabric {
 }
 
 #[derive(Debug)]
-pub(crate) struct FabricNode {
+pub(crate) struct LayoutNode {
     pub(crate) name: String,
     pub(crate) kind: NodeKind,
     /// Its number among the hosts, or among the switches.
@@ -56,7 +56,7 @@ pub(crate) struct FabricNode {
 }
 
 #[derive(Debug)]
-pub(crate) struct FabricPort {
+pub(crate) struct LayoutPort {
     pub(crate) node: usize,
     pub(crate) peer: usize,
     pub(crate) rate: BitRate,
@@ -96,8 +96,8 @@ const BUFFER: &str = "Size of each output queue of a switch, per priority. With 
 pub(crate) trait Shape {
     /// How many nodes and links it will have; nodes that are listed by name are counted as they are read.
     fn counts(&self) -> (u64, u64);
-    /// Adds the nodes and links to an empty fabric.
-    fn build(&self, fabric: &mut Fabric, bounds: &Bounds<'_>) -> Result<(), Fault>;
+    /// Adds the nodes and links to an empty layout.
+    fn build(&self, layout: &mut Layout, bounds: &Bounds<'_>) -> Result<(), Fault>;
     /// The sizes of output queues that its keys give.
     fn buffers(&self) -> Vec<Size<'_>>;
     /// How ties between shortest paths are decided, where there can be any.
@@ -109,18 +109,18 @@ pub(crate) trait Shape {
 /// The size of output queues, and the key that gives it.
 pub(crate) type Size<'a> = (Capacity, &'a dyn Blame);
 
-/// Lays out the fabric.
-pub(crate) fn build(topology: &Topology, bounds: &Bounds<'_>) -> Result<Fabric, Fault> {
+/// Lays out the layout.
+pub(crate) fn build(topology: &Topology, bounds: &Bounds<'_>) -> Result<Layout, Fault> {
     let shape = topology.given();
     let (nodes, links) = shape.counts();
     let checks = bounds.check(NODES, nodes, "a smaller topology").and(bounds.check(LINKS, links, "a smaller topology"));
     checks.map_err(|(message, hint)| topology.fault(message).with_hint(hint))?;
-    let mut fabric = Fabric { routing: shape.routing(), ..Fabric::default() };
-    shape.build(&mut fabric, bounds)?;
-    Ok(fabric)
+    let mut layout = Layout { routing: shape.routing(), ..Layout::default() };
+    shape.build(&mut layout, bounds)?;
+    Ok(layout)
 }
 
-impl Fabric {
+impl Layout {
     /// The node called `name`.
     pub(crate) fn node(&self, name: &str) -> Option<usize> {
         self.names.get(name).copied()
@@ -190,7 +190,7 @@ impl Fabric {
             return None;
         }
         let number = self.nodes.iter().rev().find(|n| n.kind == kind).map_or(0, |n| n.number + 1);
-        self.nodes.push(FabricNode { name, kind, number, delay: None, ports: Vec::new() });
+        self.nodes.push(LayoutNode { name, kind, number, delay: None, ports: Vec::new() });
         Some(index)
     }
 
@@ -200,7 +200,7 @@ impl Fabric {
             let index = self.ports.len();
             let number = self.nodes[node].ports.len() as u16;
             let buffer = if self.is_host(node) { Capacity::Arbiter } else { line.buffer };
-            self.ports.push(FabricPort { node, peer, rate: line.rate, delay: line.delay, buffer, number });
+            self.ports.push(LayoutPort { node, peer, rate: line.rate, delay: line.delay, buffer, number });
             self.nodes[node].ports.push(index);
             let name = self.port_name(index);
             if self.port_names.insert(name, index).is_some() {

@@ -17,8 +17,7 @@ use crate::read::Entry;
 use crate::routing::{self, Branch, Distances, Growing, Wanted};
 use crate::sections::{self, AboveRate};
 use crate::sizes::Sizes;
-use crate::topology::Fabric;
-use crate::units;
+use crate::topology::Layout;
 
 /// One flow with its route.
 #[derive(Debug)]
@@ -60,7 +59,7 @@ pub(crate) struct End {
 /// Tables without a name get one; a table of which only some flows are left becomes one or several with these.
 pub(crate) fn flows(
     tables: &mut Vec<sections::Flow>,
-    fabric: &Fabric,
+    layout: &Layout,
     groups: &Groups,
     seed: u64,
     end: End,
@@ -70,7 +69,7 @@ pub(crate) fn flows(
     let mut names = BTreeSet::new();
     let (mut destinations, mut left_out) = (0, 0);
     for mut table in std::mem::take(tables) {
-        let pairs = ends(&table, fabric, groups, bounds)?;
+        let pairs = ends(&table, layout, groups, bounds)?;
         let (rounds, every) = rounds(&table)?;
         let several = pairs.len() * rounds;
         let before = flows.len() + left_out;
@@ -117,7 +116,7 @@ pub(crate) fn flows(
         if is_cut {
             let mut own = flows.iter_mut().rev().take(kept.len()).rev();
             let named: Vec<_> =
-                pairs.iter().map(|(source, to)| (&*fabric.nodes[*source].name, to.name(fabric, groups))).collect();
+                pairs.iter().map(|(source, to)| (&*layout.nodes[*source].name, to.name(layout, groups))).collect();
             for (piece, count) in cut::pieces(&table, &kept, &named) {
                 own.by_ref().take(count).for_each(|flow| flow.table = tables.len());
                 tables.push(piece);
@@ -126,7 +125,7 @@ pub(crate) fn flows(
             tables.push(table);
         }
     }
-    route(tables, &mut flows, fabric, groups, bounds)?;
+    route(tables, &mut flows, layout, groups, bounds)?;
     Ok((flows, left_out))
 }
 
@@ -144,7 +143,7 @@ impl Starts {
             Either::Second(starts) => &starts.uniform,
         };
         if *range.minimum >= *range.maximum {
-            let message = format!("not above the minimum of {}", units::time(range.minimum.0));
+            let message = format!("not above the minimum of {}", *range.minimum);
             return Err(range.maximum.fault(message).with_hint("for a single time, write it alone"));
         }
         Ok(Self { earliest: range.minimum.0, latest: range.maximum.0 })
@@ -178,9 +177,9 @@ impl Destination {
         }
     }
 
-    fn name<'a>(self, fabric: &'a Fabric, groups: &'a Groups) -> &'a str {
+    fn name<'a>(self, layout: &'a Layout, groups: &'a Groups) -> &'a str {
         match self {
-            Self::Host(host) => &fabric.nodes[host].name,
+            Self::Host(host) => &layout.nodes[host].name,
             Self::Group(group) => &groups.list[group].name,
         }
     }
@@ -189,12 +188,12 @@ impl Destination {
 /// Source and destination of each flow of a table.
 fn ends(
     table: &sections::Flow,
-    fabric: &Fabric,
+    layout: &Layout,
     groups: &Groups,
     bounds: &Bounds<'_>,
 ) -> Result<Vec<(usize, Destination)>, Fault> {
     let names = |key: &Entry<Names>| names::expand_all(key, bounds.most(FLOWS)).map_err(|e| key.excess(e));
-    let host = |key: &Entry<Names>, name: &str| fabric.host(name).map_err(|e| key.excess(e));
+    let host = |key: &Entry<Names>, name: &str| layout.host(name).map_err(|e| key.excess(e));
     let destination = |name: &String| match groups.find(name) {
         Some(group) => Ok(Destination::Group(group)),
         None => match (host(&table.to, name), groups.suggestion(name)) {
@@ -228,7 +227,7 @@ fn ends(
     let Some((source, to)) = pairs.iter().find(|(source, to)| to.hosts(groups).contains(source)) else {
         return Ok(pairs);
     };
-    let name = &fabric.nodes[*source].name;
+    let name = &layout.nodes[*source].name;
     match to {
         Destination::Host(_) => {
             let hint = format!("take \"{name}\" out of from, or send to another host");
@@ -330,8 +329,8 @@ fn check_times(
 ) -> Result<(), Fault> {
     if start >= duration.0 {
         let message = "a flow would start at or after the end of the run";
-        let ends = format!("the run ends at {}", units::time(duration.0));
-        let last = format!("{ends}, the last flow would start at {}", units::time(start));
+        let ends = format!("the run ends at {}", duration);
+        let last = format!("{ends}, the last flow would start at {}", Duration(start));
         return Err(match *table.every {
             _ if !later => table.start.fault(message).with_hint(ends),
             Some(_) => table.every.fault(message).with_hint(last),
@@ -344,7 +343,7 @@ fn check_times(
 /// Checks that a flow that begins at `start` at the latest stops later.
 fn check_stop(table: &sections::Flow, start: u64, model: &FlowSpec) -> Result<(), Fault> {
     if model.stop.is_some_and(|stop| stop.0 <= start) {
-        let hint = format!("it starts at {}; stop must be later", units::time(start));
+        let hint = format!("it starts at {}; stop must be later", Duration(start));
         return Err(table.stop.fault("a flow would stop before it starts").with_hint(hint));
     }
     Ok(())
@@ -365,15 +364,15 @@ fn check_path(table: &sections::Flow, count: usize) -> Result<(), Fault> {
 fn route(
     tables: &[sections::Flow],
     flows: &mut [FlowSpec],
-    fabric: &Fabric,
+    layout: &Layout,
     groups: &Groups,
     bounds: &Bounds<'_>,
 ) -> Result<(), Fault> {
     let table = |flow: &FlowSpec| &tables[flow.table];
     let unreachable = |flow: &FlowSpec, host: usize| {
-        let (from, to) = (&fabric.nodes[flow.source].name, &fabric.nodes[host].name);
+        let (from, to) = (&layout.nodes[flow.source].name, &layout.nodes[host].name);
         let error = table(flow).to.fault(format!("\"{to}\" cannot be reached from \"{from}\""));
-        error.with_hint(routing::within_reach(fabric, flow.source))
+        error.with_hint(routing::within_reach(layout, flow.source))
     };
     let mut routes: Vec<Vec<Branch>> = vec![Vec::new(); flows.len()];
 
@@ -382,7 +381,7 @@ fn route(
     for (i, flow) in flows.iter().enumerate() {
         match (&*table(flow).path, flow.to) {
             (Some(path), _) => {
-                routes[i] = routing::chain(listed(table(flow), path, flow, fabric)?);
+                routes[i] = routing::chain(listed(table(flow), path, flow, layout)?);
             }
             (None, Destination::Group(group)) => multicast[group].push(i),
             (None, Destination::Host(destination)) => {
@@ -391,7 +390,7 @@ fn route(
             }
         }
     }
-    let found = routing::routes(fabric, &wanted, bounds).map_err(|e| tables[0].to.excess(e))?;
+    let found = routing::routes(layout, &wanted, bounds).map_err(|e| tables[0].to.excess(e))?;
     for ((i, destination), ports) in unicast.into_iter().zip(found) {
         routes[i] = routing::chain(ports.ok_or_else(|| unreachable(&flows[i], destination))?);
     }
@@ -400,7 +399,7 @@ fn route(
         if group.has_tree() {
             for &i in &own {
                 let flow = &flows[i];
-                let route = group.listed(fabric, &flow.name, flow.source, bounds);
+                let route = group.listed(layout, &flow.name, flow.source, bounds);
                 routes[i] = route.map_err(|e| table(flow).to.excess(e))?;
             }
             continue;
@@ -408,15 +407,15 @@ fn route(
         let mut trees: Vec<_> = own.iter().map(|i| Growing::new(&flows[*i].name, flows[*i].source)).collect();
         for &member in if own.is_empty() { &[] } else { &group.members[..] } {
             let at_first = |e| table(&flows[own[0]]).to.excess(e);
-            let distance = Distances::to(fabric, member, bounds).map_err(at_first)?;
+            let distance = Distances::to(layout, member, bounds).map_err(at_first)?;
             for (i, tree) in own.iter().zip(&mut trees) {
-                if !tree.reach(fabric, member, &distance, bounds).map_err(at_first)? {
+                if !tree.reach(layout, member, &distance, bounds).map_err(at_first)? {
                     return Err(unreachable(&flows[*i], member));
                 }
             }
         }
         for (i, tree) in own.iter().zip(&trees) {
-            routes[*i] = tree.route(fabric);
+            routes[*i] = tree.route(layout);
         }
     }
     for (flow, route) in flows.iter_mut().zip(routes) {
@@ -426,15 +425,15 @@ fn route(
 }
 
 /// The ports along the path that a table lists for its one flow.
-fn listed(table: &sections::Flow, path: &[String], flow: &FlowSpec, fabric: &Fabric) -> Result<Vec<usize>, Fault> {
+fn listed(table: &sections::Flow, path: &[String], flow: &FlowSpec, layout: &Layout) -> Result<Vec<usize>, Fault> {
     let Destination::Host(destination) = flow.to else {
         let hint = "the way to a group is a tree: list its links in [[group]]";
         return Err(table.path.fault("a path leads to a single host").with_hint(hint));
     };
-    let (from, to) = (&fabric.nodes[flow.source].name, &fabric.nodes[destination].name);
+    let (from, to) = (&layout.nodes[flow.source].name, &layout.nodes[destination].name);
     if path.first() != Some(from) || path.last() != Some(to) {
         let hint = format!("for instance path = [\"{from}\", …, \"{to}\"]");
         return Err(table.path.fault(format!("the path must lead from \"{from}\" to \"{to}\"")).with_hint(hint));
     }
-    routing::listed(fabric, path).map_err(|e| table.path.excess(e))
+    routing::listed(layout, path).map_err(|e| table.path.excess(e))
 }

@@ -1,6 +1,6 @@
 //! A TOML document as a plain tree in which every value knows where it was written.
 
-use toml_edit::{Document, Item, TableLike, Value};
+use toml_edit::{Document, Item, TableLike, Value as Toml};
 
 use crate::error::Fault;
 
@@ -76,7 +76,7 @@ impl Node {
 
     /// The tree of one value that a declaration gives as TOML text.
     pub(crate) fn declared(text: &str) -> Self {
-        let value: Value = text.parse().expect("a declared default is TOML");
+        let value: Toml = text.parse().expect("a declared default is TOML");
         let mut node = of_value(&value, &Lines::of(text), 1);
         node.mark(Origin::Default);
         node
@@ -184,18 +184,18 @@ fn of_item(item: &Item, lines: &Lines, line: usize) -> Option<Node> {
     }
 }
 
-fn of_value(value: &Value, lines: &Lines, line: usize) -> Node {
+fn of_value(value: &Toml, lines: &Lines, line: usize) -> Node {
     let data = match value {
-        Value::String(s) => Data::Text(s.value().clone()),
-        Value::Integer(x) => Data::Integer(*x.value()),
-        Value::Float(x) => Data::Real(*x.value()),
-        Value::Boolean(x) => Data::Switch(*x.value()),
-        Value::Datetime(_) => Data::Date,
-        Value::Array(items) => {
-            let place = |v: &Value| v.span().map_or(line, |span| lines.at(span.start));
+        Toml::String(s) => Data::Text(s.value().clone()),
+        Toml::Integer(x) => Data::Integer(*x.value()),
+        Toml::Float(x) => Data::Real(*x.value()),
+        Toml::Boolean(x) => Data::Switch(*x.value()),
+        Toml::Datetime(_) => Data::Date,
+        Toml::Array(items) => {
+            let place = |v: &Toml| v.span().map_or(line, |span| lines.at(span.start));
             Data::List(items.iter().map(|v| of_value(v, lines, place(v))).collect())
         }
-        Value::InlineTable(t) => table(t, lines, line),
+        Toml::InlineTable(t) => table(t, lines, line),
     };
     Node { origin: Origin::Line(line), data }
 }

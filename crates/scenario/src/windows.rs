@@ -8,10 +8,10 @@ use penstock_sim::network::Network;
 
 use crate::error::Fault;
 use crate::limits::{Bounds, READINGS};
+use crate::names;
 use crate::plan::Window;
 use crate::sections::{self, Experiment};
 use crate::tree::Origin;
-use crate::{names, units};
 
 /// The windows; the tables then say where each ends.
 pub(crate) fn windows(
@@ -28,7 +28,7 @@ pub(crate) fn windows(
     }
     let mut taken = BTreeSet::new();
     let mut windows = Vec::with_capacity(tables.len());
-    let run_ends = || format!("the run ends at {}", units::time(duration.0));
+    let run_ends = || format!("the run ends at {}", duration);
     for table in tables {
         let name = String::clone(&table.name);
         if !taken.insert(name.clone()) {
@@ -50,7 +50,7 @@ pub(crate) fn windows(
             return Err(table.end.fault(message).with_hint(run_ends()));
         }
         if end <= start {
-            let hint = format!("it opens at {}; end must be later", units::time(start.0));
+            let hint = format!("it opens at {}; end must be later", start);
             return Err(table.end.fault("a window would close before it opens").with_hint(hint));
         }
         windows.push(Window { name, time: Instant(start.0)..Instant(end.0) });
@@ -77,7 +77,7 @@ pub(crate) fn cut_short(experiment: &mut Experiment) -> Vec<String> {
     notes.extend(note(windows, "a window", "windows", duration));
     for window in experiment.window.inner() {
         if window.end.is_some_and(|at| at > duration) {
-            let end = units::time(duration.0);
+            let end = duration;
             notes.push(format!("the window {} closes with the run, at {end}: the duration was set", *window.name));
             window.end.replace(Some(duration));
         }
@@ -92,7 +92,7 @@ pub(crate) fn note(gone: usize, one: &str, several: &str, end: Duration) -> Opti
         1 => format!("{one} is"),
         _ => format!("{gone} {several} are"),
     };
-    Some(format!("{many} left out: the duration was set, and the run ends at {}", units::time(end.0)))
+    Some(format!("{many} left out: the duration was set, and the run ends at {}", end))
 }
 
 /// Takes entries out of a list; says how many.

@@ -48,9 +48,23 @@ parameters! {
     pub struct Config {
         ..qcn: qcn::Config;
         ..flows: FlowTableParameters;
-        alpha: f64 = real(0.5), real(0.0) => real(1.0); "AF-QCN (HotI 2010); value by hearsay", "Weight of fairness in the feedback value, rounded to 1/256.";
-        below_share: BelowShare = choice("weighted"); "AF-QCN's formula; option", "What a flow at or below its fair share is told: the queue's part of the formula, Fb_QCN in full, or nothing.";
-        af_alone: bool = switch(false); "option; not clear in the sources", "Send Fb_AF also while the queue is not congested.";
+        /// Weight of fairness in the feedback value, rounded to 1/256.
+        alpha: f64 {
+            default: real(0.5),
+            range: real(0.0)..=real(1.0),
+            source: "AF-QCN (HotI 2010); value by hearsay",
+        }
+        /// What a flow at or below its fair share is told: the queue's part of the formula, Fb_QCN in full, or
+        /// nothing.
+        below_share: BelowShare {
+            default: choice("weighted"),
+            source: "AF-QCN's formula; option",
+        }
+        /// Send Fb_AF also while the queue is not congested.
+        af_alone: bool {
+            default: switch(false),
+            source: "option; not clear in the sources",
+        }
     }
 }
 

@@ -24,116 +24,21 @@
 //! mode). Where they disagree, each reading is a parameter; the default is the paper's. Thresholds and steps by default are
 //! none of theirs: they were chosen for 10 Gb/s and buffers of 150 KB, where the paper has 40 Gb/s and megabytes.
 
-use crate::info::values::{choice, count, kbps, mbps, octets, real, switch, us};
-use crate::info::{Info, Profile, Signals, Threshold, choice, parameters};
-use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
+mod settings;
+
+use crate::info::values::{choice, count, mbps, octets, real, switch, us};
+use crate::info::{Info, Profile, Signals};
+use crate::units::{BitRate, Duration, FlowKey, Instant};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
     Scheme, Signal, To, Var,
 };
 
+pub use settings::{AlphaOrder, AlphaUpdate, CnpRule, Config, Counters, HaiBoundary, HaiFactor, RtUpdate};
+
 /// Data Center QCN.
 #[derive(Debug, Clone, Copy)]
 pub struct Dcqcn;
-
-choice! {
-    /// When marks that come within `cnp_interval` of a CNP are answered.
-    pub enum CnpRule {
-        /// Not at all: the first mark after the interval is. (ns3-rdma, HPCC)
-        NextMark = "next-mark",
-        /// At the end of the interval, all of them by one CNP. (A reading of the paper: "if any packet within that window was marked")
-        EndOfInterval = "end-of-interval",
-    }
-}
-
-choice! {
-    /// Whether a CNP's cut uses alpha from before or after the CNP's own update.
-    pub enum AlphaOrder {
-        /// Cut, then update. (Paper)
-        CutFirst = "cut-first",
-        /// Update, then cut. (ns3-rdma)
-        UpdateFirst = "update-first",
-    }
-}
-
-choice! {
-    /// When alpha is updated.
-    pub enum AlphaUpdate {
-        /// Up with each CNP, down after each `alpha_time` without one. (Paper, ns3-rdma)
-        PerCnp = "per-cnp",
-        /// Once each `alpha_time`, up or down as a CNP has come in it or not. (HPCC)
-        PerInterval = "per-interval",
-    }
-}
-
-choice! {
-    /// What the target rate becomes when the rate is cut.
-    pub enum RtUpdate {
-        /// The rate before the cut. (Paper, ns3-rdma)
-        EveryCut = "every-cut",
-        /// The rate before the cut if it has been raised since the cut before; otherwise it stays. (HPCC)
-        AfterIncrease = "after-increase",
-    }
-}
-
-choice! {
-    /// What counts cycles.
-    pub enum Counters {
-        /// Byte counter and timer. (Paper, ns3-rdma)
-        Both = "both",
-        /// The timer, for both. (HPCC)
-        Timer = "timer",
-    }
-}
-
-choice! {
-    /// Where Hyper-Active Increase begins.
-    pub enum HaiBoundary {
-        /// Both stages above `f`. (Paper)
-        Above = "above",
-        /// Both stages at `f` or above. (ns3-rdma)
-        AtOrAbove = "at-or-above",
-    }
-}
-
-choice! {
-    /// The factor i of R_HAI.
-    pub enum HaiFactor {
-        /// The number of stages of the slower counter in Hyper-Active Increase: 1, 2, 3 … (Paper, ns3-rdma)
-        Stages = "stages",
-        /// 1. (HPCC)
-        One = "one",
-    }
-}
-
-parameters! {
-    /// DCQCN's parameters.
-    pub struct Config {
-        k_min: Threshold = octets(10_000), octets(0) => octets(2_147_483_647); "chosen for a buffer of 150 KB at 10 Gb/s; paper section 5 has 5 KB at 40 Gb/s, Kmin", "Queue length up to which no frame is marked.";
-        k_max: Threshold = octets(100_000), octets(100) => octets(2_147_483_647), at_least k_min; "chosen for a buffer of 150 KB at 10 Gb/s; paper section 5 has 200 KB at 40 Gb/s, Kmax", "Queue length above which every frame is marked.";
-        p_max: f64 = real(0.1), real(0.0) => real(1.0); "chosen for a buffer of 150 KB at 10 Gb/s; paper section 5 has 0.01, Pmax", "Probability of a mark at k_max; below, it falls linearly to 0 at k_min.";
-        cnp_interval: Duration = us(50), us(0) => us(1_000_000); "paper section 3.2, N", "Least time between two CNPs for a flow.";
-        cnp_rule: CnpRule = choice("next-mark"); "ns3-rdma, HPCC; paper section 3.2", "What becomes of marks within that time.";
-        g_inverse: u32 = count(256), count(1) => count(65_536); "paper section 5, g = 1/256", "1/g: how slowly alpha follows.";
-        alpha0: f64 = real(1.0), real(0.0) => real(1.0); "paper section 3.2; ns3-rdma has 0.5", "Alpha at the start, rounded to 2^-30.";
-        alpha_order: AlphaOrder = choice("cut-first"); "paper equation (1); ns3-rdma", "Whether a CNP cuts the rate before it raises alpha, or after.";
-        alpha_update: AlphaUpdate = choice("per-cnp"); "paper equations (1), (2); HPCC", "Whether CNPs raise alpha one by one or interval by interval.";
-        alpha_time: Duration = us(55), us(1) => us(1_000_000); "paper equation (2), K", "Time without CNP after which alpha falls; the interval of alpha_update = per-interval.";
-        decrease_time: Duration = us(0), us(0) => us(1_000_000); "HPCC has 4 us", "Distance of the moments at which the rate is cut, counted from the first CNP; 0 for at once.";
-        first_cnp_percent: u32 = count(0), count(0) => count(100); "option; HPCC has 100", "What the first CNP leaves of the rate, in percent, whatever alpha (and cuts of decrease_time go on from there); 0 if the first is like the others.";
-        rt_update: RtUpdate = choice("every-cut"); "paper equation (1); HPCC", "What the target rate becomes when the rate is cut.";
-        f: u32 = count(5), count(1) => count(1000); "paper section 3.2, F", "Stages of Fast Recovery.";
-        byte_reset: Octets = octets(10_000_000), octets(64) => octets(1_000_000_000_000); "paper section 5, B", "Octets of a cycle of the byte counter.", when counters = "both";
-        time_reset: Duration = us(55), us(1) => us(1_000_000_000); "paper section 5, T", "Length of a cycle of the timer.";
-        counters: Counters = choice("both"); "paper section 3.2; HPCC", "What counts cycles.";
-        r_ai: BitRate = mbps(10), mbps(0) => mbps(1_000_000); "a quarter of paper section 5's 40 Mb/s, for 10 Gb/s", "R_AI, the step of Active Increase.";
-        r_hai: BitRate = mbps(50), mbps(0) => mbps(1_000_000); "a quarter of ns3-rdma's 200 Mb/s, for 10 Gb/s; open in the paper", "R_HAI, the step of Hyper-Active Increase.";
-        hai_boundary: HaiBoundary = choice("above"); "paper equation (4); ns3-rdma", "Where Hyper-Active Increase begins.";
-        hai_factor: HaiFactor = choice("stages"); "paper equation (4); HPCC", "The factor of R_HAI.";
-        tr_clamp: bool = switch(false); "option; on in HPCC", "Hold the target rate at the line's.";
-        min_rate: BitRate = mbps(10), kbps(1) => mbps(1_000_000), at_most line; "option; 100 Mb/s in ns3-rdma and HPCC", "Least rate.";
-    }
-}
 
 const PROFILES: &[Profile] = &[
     Profile {
@@ -581,7 +486,7 @@ impl ReactionPoint<Dcqcn> for Rp {
 mod tests {
     use super::*;
     use crate::testing::frame_of;
-    use crate::{CpId, SchemeConfig, Value};
+    use crate::{CpId, Octets, SchemeConfig, Value};
     use alloc::vec::Vec;
     use proptest::prelude::*;
 

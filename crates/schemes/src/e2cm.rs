@@ -38,10 +38,30 @@ parameters! {
     /// E2CM's parameters.
     pub struct Config {
         ..ecm: Ecm;
-        probe_interval: Duration = us(1000), us(10) => us(1_000_000); "reconstruction; FECN's interval", "Distance of the probes of a limited source.";
-        latency_threshold: Duration = us(10), us(0) => us(1_000_000); "reconstruction", "Queueing on the path, timed by a probe, up to which the rate recovers.";
-        recovery_step: BitRate = mbps(10), mbps(0) => mbps(1_000_000); "reconstruction", "The n-th probe in a row that finds room raises the rate by n times this.";
-        recovery_most: u32 = count(20), count(1) => count(1_000_000); "reconstruction", "The largest n.";
+        /// Distance of the probes of a limited source.
+        probe_interval: Duration {
+            default: us(1000),
+            range: us(10)..=us(1_000_000),
+            source: "reconstruction; FECN's interval",
+        }
+        /// Queueing on the path, timed by a probe, up to which the rate recovers.
+        latency_threshold: Duration {
+            default: us(10),
+            range: us(0)..=us(1_000_000),
+            source: "reconstruction",
+        }
+        /// The n-th probe in a row that finds room raises the rate by n times this.
+        recovery_step: BitRate {
+            default: mbps(10),
+            range: mbps(0)..=mbps(1_000_000),
+            source: "reconstruction",
+        }
+        /// The largest n.
+        recovery_most: u32 {
+            default: count(20),
+            range: count(1)..=count(1_000_000),
+            source: "reconstruction",
+        }
     }
 }
 

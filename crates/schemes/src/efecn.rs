@@ -43,8 +43,18 @@ parameters! {
     /// E-FECN's parameters.
     pub struct Config {
         ..rates: ExplicitRate;
-        q_sc: Threshold = octets(120_000), octets(64) => octets(1_000_000_000), at_least q_eq; "So-In et al. 2008 table 2, Qsc", "Severe congestion: above this queue length BCN(0,0) is sent.";
-        bcn_00_rule: Bcn00Rule = choice("per-frame"); "So-In et al. 2008 section 4 does not say", "How often BCN(0,0) goes to a source: for each frame above Qsc, or once until the queue is back.";
+        /// Severe congestion: above this queue length BCN(0,0) is sent.
+        q_sc: Threshold {
+            default: octets(120_000),
+            range: octets(64)..=octets(1_000_000_000),
+            at_least: q_eq,
+            source: "So-In et al. 2008 table 2, Qsc",
+        }
+        /// How often BCN(0,0) goes to a source: for each frame above Qsc, or once until the queue is back.
+        bcn_00_rule: Bcn00Rule {
+            default: choice("per-frame"),
+            source: "So-In et al. 2008 section 4 does not say",
+        }
     }
 }
 

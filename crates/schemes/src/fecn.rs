@@ -34,7 +34,12 @@ parameters! {
     /// FECN's parameters.
     pub struct Config {
         ..rates: ExplicitRate;
-        n0: u32 = count(20), count(1) => count(1_000_000); "So-In et al. 2008 section 5.1, N0", "Sources and switches begin with C/N0: 20 for slow start, 1 for fast start.";
+        /// Sources and switches begin with C/N0: 20 for slow start, 1 for fast start.
+        n0: u32 {
+            default: count(20),
+            range: count(1)..=count(1_000_000),
+            source: "So-In et al. 2008 section 5.1, N0",
+        }
     }
 }
 

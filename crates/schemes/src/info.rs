@@ -2,11 +2,17 @@
 //! `penstock schemes NAME`, the reference pages, and what the theory and the search for parameters know of a scheme; nothing
 //! of it is written twice.
 
+mod declare;
+
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
 use crate::units::{BitRate, Duration, Octets};
+
+#[doc(hidden)]
+pub use declare::{check, joined, sentence, total};
+pub use declare::{choice, parameters, values};
 
 /// A scheme's entry in the registry.
 #[derive(Debug, Clone, Copy)]
@@ -125,30 +131,37 @@ pub struct Profile {
 /// The unit of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Octets, as [`Value::Int`].
+    /// An amount of data, as [`Value::Octets`].
     Octets,
-    /// A queue length in octets, as [`Value::Int`]; scenarios refuse one beyond the smallest queue that the scheme watches.
+    /// A queue length, as [`Value::Octets`]; scenarios refuse one beyond the smallest queue that the scheme watches.
     Threshold,
-    /// A duration in picoseconds, as [`Value::Int`].
+    /// A duration, as [`Value::Time`].
     Time,
-    /// Bits per second, as [`Value::Int`].
-    BitRate,
-    /// A plain whole number, as [`Value::Int`].
+    /// A rate, as [`Value::Rate`].
+    Rate,
+    /// A whole number without a unit, as [`Value::Count`].
     Count,
-    /// A plain number, as [`Value::Real`].
-    Ratio,
+    /// A number without a unit, as [`Value::Real`].
+    Real,
     /// One of these words, as [`Value::Choice`].
     Choice(&'static [&'static str]),
     /// True or false, as [`Value::Switch`].
     Switch,
 }
 
-/// The value of a parameter, in the base unit of its [`Unit`].
+/// The value of a parameter. It carries its unit, so that no value passes for one of another unit; how it is read and written
+/// as text is in [`quantity`](crate::quantity).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
-    /// Octets, picoseconds, bits per second or a count.
-    Int(u64),
-    /// A ratio.
+    /// An amount of data, or the length of a queue.
+    Octets(Octets),
+    /// A duration.
+    Time(Duration),
+    /// A rate.
+    Rate(BitRate),
+    /// A whole number.
+    Count(u64),
+    /// A number.
     Real(f64),
     /// A word.
     Choice(&'static str),
@@ -156,20 +169,44 @@ pub enum Value {
     Switch(bool),
 }
 
-impl Parameter {
-    /// Whether `value` is of this parameter's kind and within its range.
+impl Value {
+    /// Whether it is a value in `unit`, one of its words where it has words.
     #[must_use]
-    pub fn accepts(&self, value: Value) -> bool {
-        match (self.unit, value, self.minimum, self.maximum) {
-            (Unit::Choice(words), Value::Choice(w), ..) => words.contains(&w),
-            (Unit::Switch, Value::Switch(_), ..) => true,
-            (Unit::Ratio, Value::Real(x), Value::Real(low), Value::Real(high)) => low <= x && x <= high,
-            (
-                Unit::Octets | Unit::Threshold | Unit::Time | Unit::BitRate | Unit::Count,
-                Value::Int(x),
-                Value::Int(low),
-                Value::Int(high),
-            ) => low <= x && x <= high,
+    pub const fn is_in(self, unit: Unit) -> bool {
+        match (unit, self) {
+            (Unit::Octets | Unit::Threshold, Self::Octets(_))
+            | (Unit::Time, Self::Time(_))
+            | (Unit::Rate, Self::Rate(_))
+            | (Unit::Count, Self::Count(_))
+            | (Unit::Real, Self::Real(_))
+            | (Unit::Switch, Self::Switch(_)) => true,
+            (Unit::Choice(words), Self::Choice(word)) => {
+                let mut i = 0;
+                while i < words.len() && !declare::same(words[i], word) {
+                    i += 1;
+                }
+                i < words.len()
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Parameter {
+    /// Whether `value` is in this parameter's unit and within its range.
+    #[must_use]
+    pub const fn accepts(&self, value: Value) -> bool {
+        if !value.is_in(self.unit) {
+            return false;
+        }
+        match (value, self.minimum, self.maximum) {
+            (Value::Octets(x), Value::Octets(low), Value::Octets(high)) => low.0 <= x.0 && x.0 <= high.0,
+            (Value::Time(x), Value::Time(low), Value::Time(high)) => low.0 <= x.0 && x.0 <= high.0,
+            (Value::Rate(x), Value::Rate(low), Value::Rate(high)) => low.0 <= x.0 && x.0 <= high.0,
+            (Value::Count(x), Value::Count(low), Value::Count(high)) => low <= x && x <= high,
+            (Value::Real(x), Value::Real(low), Value::Real(high)) => low <= x && x <= high,
+            // Words and switches have no range.
+            (Value::Choice(_) | Value::Switch(_), ..) => true,
             _ => false,
         }
     }
@@ -190,12 +227,7 @@ impl fmt::Display for Condition {
         write!(f, "`{}` is ", self.parameter)?;
         for (i, value) in self.values.iter().enumerate() {
             let or = if i == 0 { "" } else { " or " };
-            match value {
-                Value::Choice(word) => write!(f, "{or}`{word}`")?,
-                Value::Switch(on) => write!(f, "{or}`{on}`")?,
-                Value::Int(number) => write!(f, "{or}`{number}`")?,
-                Value::Real(number) => write!(f, "{or}`{number}`")?,
-            }
+            write!(f, "{or}`{value}`")?;
         }
         Ok(())
     }
@@ -212,6 +244,51 @@ impl Info {
     #[must_use]
     pub fn profile(&self, name: &str) -> Option<&'static Profile> {
         self.profiles.iter().find(|p| p.name == name)
+    }
+
+    /// The same, once its profiles are seen to set parameters of the scheme, each to a value in the parameter's unit and range.
+    /// In a constant, a profile that does not fails to compile; the registry calls this for every scheme in its list.
+    ///
+    /// ```
+    /// # use penstock_schemes::info::values::us;
+    /// # use penstock_schemes::*;
+    /// const INFO: Info = Info {
+    ///     profiles: &[Profile {
+    ///         name: "quick",
+    ///         description: "A short cycle.",
+    ///         settings: &[("rpg_time_reset", us(10))],
+    ///     }],
+    ///     ..qcn::Qcn::INFO
+    /// }
+    /// .checked();
+    /// ```
+    ///
+    /// The same with octets:
+    ///
+    /// ```compile_fail,E0080
+    /// # use penstock_schemes::info::values::octets;
+    /// # use penstock_schemes::*;
+    /// const INFO: Info = Info {
+    ///     profiles: &[Profile {
+    ///         name: "quick",
+    ///         description: "A short cycle.",
+    ///         settings: &[("rpg_time_reset", octets(10))],
+    ///     }],
+    ///     ..qcn::Qcn::INFO
+    /// }
+    /// .checked();
+    /// ```
+    ///
+    /// # Panics
+    /// If one does not, with the names of profile and parameter.
+    #[must_use]
+    pub const fn checked(self) -> Self {
+        let mut profile = 0;
+        while profile < self.profiles.len() {
+            declare::check_profile(&self.profiles[profile], self.parameters);
+            profile += 1;
+        }
+        self
     }
 
     /// The length at which the queue is to be held under `values`, one for each parameter in their order.
@@ -234,7 +311,7 @@ pub trait Field: Sized {
 impl Field for Octets {
     const UNIT: Unit = Unit::Octets;
     fn read(value: Value) -> Option<Self> {
-        if let Value::Int(x) = value { Some(Self(x)) } else { None }
+        if let Value::Octets(x) = value { Some(x) } else { None }
     }
 }
 
@@ -245,33 +322,33 @@ pub struct Threshold(pub u64);
 impl Field for Threshold {
     const UNIT: Unit = Unit::Threshold;
     fn read(value: Value) -> Option<Self> {
-        if let Value::Int(x) = value { Some(Self(x)) } else { None }
+        if let Value::Octets(x) = value { Some(Self(x.0)) } else { None }
     }
 }
 
 impl Field for Duration {
     const UNIT: Unit = Unit::Time;
     fn read(value: Value) -> Option<Self> {
-        if let Value::Int(x) = value { Some(Self(x)) } else { None }
+        if let Value::Time(x) = value { Some(x) } else { None }
     }
 }
 
 impl Field for BitRate {
-    const UNIT: Unit = Unit::BitRate;
+    const UNIT: Unit = Unit::Rate;
     fn read(value: Value) -> Option<Self> {
-        if let Value::Int(x) = value { Some(Self(x)) } else { None }
+        if let Value::Rate(x) = value { Some(x) } else { None }
     }
 }
 
 impl Field for u32 {
     const UNIT: Unit = Unit::Count;
     fn read(value: Value) -> Option<Self> {
-        if let Value::Int(x) = value { Self::try_from(x).ok() } else { None }
+        if let Value::Count(x) = value { Self::try_from(x).ok() } else { None }
     }
 }
 
 impl Field for f64 {
-    const UNIT: Unit = Unit::Ratio;
+    const UNIT: Unit = Unit::Real;
     fn read(value: Value) -> Option<Self> {
         if let Value::Real(x) = value { Some(x) } else { None }
     }
@@ -282,188 +359,6 @@ impl Field for bool {
     fn read(value: Value) -> Option<Self> {
         if let Value::Switch(x) = value { Some(x) } else { None }
     }
-}
-
-/// Values as parameter declarations write them.
-pub mod values {
-    use super::Value;
-
-    /// Octets.
-    #[must_use]
-    pub const fn octets(n: u64) -> Value {
-        Value::Int(n)
-    }
-    /// Microseconds.
-    #[must_use]
-    pub const fn us(n: u64) -> Value {
-        Value::Int(n * 1_000_000)
-    }
-    /// Bits per second.
-    #[must_use]
-    pub const fn bps(n: u64) -> Value {
-        Value::Int(n)
-    }
-    /// Kilobits (1000 bits) per second.
-    #[must_use]
-    pub const fn kbps(n: u64) -> Value {
-        Value::Int(n * 1000)
-    }
-    /// Megabits per second.
-    #[must_use]
-    pub const fn mbps(n: u64) -> Value {
-        Value::Int(n * 1_000_000)
-    }
-    /// A whole number.
-    #[must_use]
-    pub const fn count(n: u64) -> Value {
-        Value::Int(n)
-    }
-    /// A number.
-    #[must_use]
-    pub const fn real(x: f64) -> Value {
-        Value::Real(x)
-    }
-    /// One of a parameter's words.
-    #[must_use]
-    pub const fn choice(word: &'static str) -> Value {
-        Value::Choice(word)
-    }
-    /// True or false.
-    #[must_use]
-    pub const fn switch(on: bool) -> Value {
-        Value::Switch(on)
-    }
-}
-
-/// Declares an enum whose variants are the words of a parameter.
-#[macro_export]
-macro_rules! choice {
-    ($(#[$doc:meta])* pub enum $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum $name { $($(#[$vdoc])* $variant),+ }
-        impl $crate::info::Field for $name {
-            const UNIT: $crate::info::Unit = $crate::info::Unit::Choice(&[$($word),+]);
-            fn read(value: $crate::info::Value) -> Option<Self> {
-                match value {
-                    $($crate::info::Value::Choice($word) => Some(Self::$variant),)+
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-pub use choice;
-
-/// Declares a typed configuration and its parameter list at once:
-/// `name: Type = default, minimum => maximum; "source", "description";` (words and switches have no range). A range may
-/// be followed by a [`Bound`]: `at_least OTHER` or `at_most line`. The description may be followed by a [`Condition`]:
-/// `when OTHER = "word" | "another word"`, or `when OTHER = true`.
-///
-/// Lines `..part: List;` at the head take in the parameters of another declaration, as a field `part`: what two schemes
-/// share is declared once.
-#[macro_export]
-macro_rules! parameters {
-    (@range $default:expr,) => { ($default, $default) };
-    (@range $default:expr, $min:expr, $max:expr) => { ($min, $max) };
-    (@bound) => { None };
-    (@bound at_least $other:ident) => { Some($crate::info::Bound::AtLeast(stringify!($other))) };
-    (@bound at_most line) => { Some($crate::info::Bound::AtMostLine) };
-    (@when) => { None };
-    (@when $key:ident $($value:tt)+) => {
-        Some($crate::info::Condition {
-            parameter: stringify!($key),
-            values: &[$($crate::parameters!(@value $value)),+],
-        })
-    };
-    (@value true) => { $crate::info::Value::Switch(true) };
-    (@value false) => { $crate::info::Value::Switch(false) };
-    (@value $word:literal) => { $crate::info::Value::Choice($word) };
-    ($(#[$doc:meta])* pub struct $config:ident {
-        $(..$part:ident : $list:ty;)*
-        $($name:ident : $type:ty = $default:expr $(, $min:expr => $max:expr $(, $bound:ident $other:ident)?)?;
-            $source:literal, $text:literal $(, when $key:ident = $($value:tt)|+)?;)*
-    }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq)]
-        pub struct $config {
-            $(#[doc = concat!("The parameters of `", stringify!($list), "`.")] pub $part: $list,)*
-            $(#[doc = $text] pub $name: $type,)*
-        }
-        impl $config {
-            /// Every parameter, in the order of the fields.
-            pub const PARAMETERS: &'static [$crate::info::Parameter] = {
-                const OWN: &[$crate::info::Parameter] = &[$({
-                    let (minimum, maximum) = $crate::parameters!(@range $default, $($min, $max)?);
-                    $crate::info::Parameter {
-                        name: stringify!($name),
-                        unit: <$type as $crate::info::Field>::UNIT,
-                        default: $default,
-                        minimum,
-                        maximum,
-                        bound: $crate::parameters!(@bound $($($bound $other)?)?),
-                        when: $crate::parameters!(@when $($key $($value)+)?),
-                        source: $source,
-                        description: $text,
-                    }
-                },)*];
-                const LISTS: &[&[$crate::info::Parameter]] = &[$(<$list>::PARAMETERS,)* OWN];
-                &$crate::info::joined::<{ $crate::info::total(LISTS) }>(LISTS)
-            };
-        }
-        impl $crate::info::Configuration for $config {
-            fn from_values(values: &[$crate::info::Value]) -> Option<Self> {
-                $(let ($part, values) = values.split_at_checked(<$list>::PARAMETERS.len())?;)*
-                let mut values = values.iter().copied();
-                let config = Self {
-                    $($part: $crate::info::Configuration::from_values($part)?,)*
-                    $($name: $crate::info::Field::read(values.next()?)?,)*
-                };
-                values.next().is_none().then_some(config)
-            }
-        }
-    };
-}
-pub use parameters;
-
-/// How many parameters `lists` have together.
-#[doc(hidden)]
-pub const fn total(lists: &[&[Parameter]]) -> usize {
-    let (mut sum, mut list) = (0, 0);
-    while list < lists.len() {
-        sum += lists[list].len();
-        list += 1;
-    }
-    sum
-}
-
-/// The parameters of `lists`, one list after the other; `N` is their [`total`].
-#[doc(hidden)]
-pub const fn joined<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
-    // Each place is overwritten below.
-    const PLACE: Parameter = Parameter {
-        name: "",
-        unit: Unit::Count,
-        default: Value::Int(0),
-        minimum: Value::Int(0),
-        maximum: Value::Int(0),
-        bound: None,
-        when: None,
-        source: "",
-        description: "",
-    };
-    let mut all = [PLACE; N];
-    let (mut at, mut list) = (0, 0);
-    while list < lists.len() {
-        let mut i = 0;
-        while i < lists[list].len() {
-            all[at] = lists[list][i];
-            at += 1;
-            i += 1;
-        }
-        list += 1;
-    }
-    all
 }
 
 /// A configuration that can be made from one value per parameter.
@@ -477,13 +372,22 @@ mod tests {
     #![allow(unreachable_pub, reason = "the macro declares public types")]
 
     use super::values::{count, switch};
-    use super::{Condition, Configuration, Value};
+    use super::{Condition, Configuration, Value, parameters};
 
     parameters! {
         /// What two schemes share.
         pub struct Shared {
-            a: u32 = count(1), count(0) => count(9); "here", "First.";
-            b: bool = switch(false); "here", "Second.";
+            /// First.
+            a: u32 {
+                default: count(1),
+                range: count(0)..=count(9),
+                source: "here",
+            }
+            /// Second.
+            b: bool {
+                default: switch(false),
+                source: "here",
+            }
         }
     }
 
@@ -491,7 +395,14 @@ mod tests {
         /// A scheme's own.
         pub struct Own {
             ..shared: Shared;
-            c: u32 = count(3), count(0) => count(9); "here", "Third.", when b = true;
+            /// Third,
+            /// in two lines.
+            c: u32 {
+                default: count(3),
+                range: count(0)..=count(9),
+                source: "here",
+                when: b = true,
+            }
         }
     }
 
@@ -499,7 +410,7 @@ mod tests {
     fn a_parameter_says_where_it_has_an_effect() {
         let [a, _, c] = Own::PARAMETERS else { panic!("three parameters") };
         assert_eq!(a.meaning(), "First.");
-        assert_eq!(c.meaning(), "Third. Has an effect only where `b` is `true`.");
+        assert_eq!(c.meaning(), "Third, in two lines. Has an effect only where `b` is `true`.");
         let words = Condition { parameter: "how", values: &[Value::Choice("so"), Value::Choice("otherwise")] };
         assert_eq!(alloc::format!("{words}"), "`how` is `so` or `otherwise`");
     }

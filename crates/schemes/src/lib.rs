@@ -125,6 +125,7 @@ pub mod qcn_adaptive;
 pub mod qcn_bs;
 pub mod qcn_bs_adaptive;
 pub mod qcn_multicast;
+pub mod quantity;
 pub mod registry;
 pub mod smcc;
 #[cfg(test)]

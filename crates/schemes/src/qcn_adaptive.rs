@@ -24,8 +24,18 @@ pub struct QcnAdaptive;
 parameters! {
     /// Byte-counter cycles of the same time at every rate.
     pub struct AdaptiveParameters {
-        k: Duration = us(240), us(1) => us(1_000_000); "Matsushima et al. 2014 eq. (5): K = 2.4e-4, BC_LIMIT and CR in bits", "K: a cycle of the byte counter has as many octets as the current rate carries in this time (150 KB at 5 Gb/s).";
-        halve_adaptive: bool = switch(true); "option; Matsushima et al. 2014 algorithm 1 prints none", "Cycles of K CR are halved where cycle_halving says so; otherwise never.";
+        /// K: a cycle of the byte counter has as many octets as the current rate carries in this time (150 KB at 5
+        /// Gb/s).
+        k: Duration {
+            default: us(240),
+            range: us(1)..=us(1_000_000),
+            source: "Matsushima et al. 2014 eq. (5): K = 2.4e-4, BC_LIMIT and CR in bits",
+        }
+        /// Cycles of K CR are halved where cycle_halving says so; otherwise never.
+        halve_adaptive: bool {
+            default: switch(true),
+            source: "option; Matsushima et al. 2014 algorithm 1 prints none",
+        }
     }
 }
 

@@ -50,7 +50,11 @@ parameters! {
     /// The parameters of enhanced QCN for multicast.
     pub struct Config {
         ..qcn: qcn::Config;
-        tie: Tie = choice("cpid"); "Mliki et al. 2016 section 4; algorithm 2", "Who answers where |Fb| equals the saved value: the queue that sent the saved value, or every queue.";
+        /// Who answers where |Fb| equals the saved value: the queue that sent the saved value, or every queue.
+        tie: Tie {
+            default: choice("cpid"),
+            source: "Mliki et al. 2016 section 4; algorithm 2",
+        }
     }
 }
 
@@ -248,7 +252,7 @@ impl ReactionPoint<QcnMulticast> for Rp {
 mod tests {
     use super::*;
     use crate::Value;
-    use crate::info::values::real;
+    use crate::info::values::{octets, real};
     use crate::testing::{Middle, Sent, config, frame_of};
     use crate::units::{Duration, Octets};
     use proptest::prelude::*;
@@ -348,7 +352,7 @@ mod tests {
     #[test]
     fn a_large_saved_value_locks_up() {
         let frames = |n: u64| n * 1500;
-        let settings = [("q_eq", Value::Int(frames(75))), ("w", real(2.0))];
+        let settings = [("q_eq", octets(frames(75))), ("w", real(2.0))];
         let mut cp = cp(&settings);
         let strongest = answer(&mut cp, frames(100), 0, CpId(0));
         assert_eq!(strongest, Some(37), "from empty to full in one sample");
@@ -361,7 +365,7 @@ mod tests {
         assert_eq!(cp.silenced, 1000);
         assert_eq!(answer(&mut cp, frames(100), 0, CpId(0)), Some(4), "QCN would answer");
         // At Qeq = 25 frames a full queue that grew by 25 frames reaches 63, and the source begins anew.
-        let mut quick = self::cp(&[("q_eq", Value::Int(frames(25))), ("w", real(2.0))]);
+        let mut quick = self::cp(&[("q_eq", octets(frames(25))), ("w", real(2.0))]);
         answer(&mut quick, frames(75), 0, CpId(0));
         assert_eq!(answer(&mut quick, frames(100), 62, R2), Some(63));
     }

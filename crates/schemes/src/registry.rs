@@ -40,7 +40,7 @@ pub(crate) use for_each_scheme;
 macro_rules! schemes {
     ($($variant:ident: $scheme:ty),+ $(,)?) => {
         /// Every scheme, in the order in which they are listed.
-        pub const SCHEMES: &[Info] = &[$(<$scheme as Scheme>::INFO),+];
+        pub const SCHEMES: &[Info] = &[$(<$scheme as Scheme>::INFO.checked()),+];
 
         /// A scheme and its parameters.
         #[derive(Debug, Clone)]

@@ -97,27 +97,130 @@ choice! {
 parameters! {
     /// SMCC's parameters.
     pub struct Config {
-        q0: Threshold = octets(64_000), octets(100) => octets(2_147_483_647); "Jiang et al. 2015 section 5.2", "Target of the queue length, q0.";
-        sampling: Even = choice("count"); "option; Jiang et al. 2015 section 2.2 says \"periodically with probability p\"", "Whether every n-th frame is sampled or each frame with a probability.";
-        sample_count: u32 = count(100), count(1) => count(1_000_000_000); "Jiang et al. 2015 (p = 0.01)", "Frames from one sample to the next.", when sampling = "count";
-        sample_probability: f64 = real(0.01), real(0.0) => real(1.0); "Jiang et al. 2015 (p = 0.01)", "Probability of a sample.", when sampling = "probability";
-        sample_jitter: f64 = real(0.0), real(0.0) => real(0.99); "option; BCN and QCN have 0.15", "Spread of the counted intervals (0.15 for ±15 %). At 0 a count can keep step with periodic traffic, and then samples some sources more often than others.", when sampling = "count";
-        first_interval: FirstInterval = choice("whole"); "option", "How long the first counted interval of a congestion point is.", when sampling = "count";
-        sample_dropped: bool = switch(true); "option", "Frames that the full queue refuses count for sampling.";
-        ra: BitRate = mbps(256), kbps(1) => mbps(1_000_000); "Jiang et al. 2015 section 5.4, Ra and Rlarge", "Change of the rate in state A when the offset is ra_at; this sets alpha (with two stages the larger alpha).";
-        ra_at: Octets = octets(64_000), octets(64) => octets(1_000_000_000); "option; the largest offset with q0 64 KB and a buffer of 128 KB", "Offset at which the change is ra.";
-        two_stage: bool = switch(false); "Jiang et al. 2015 section 4.4", "Two values of alpha: the larger while the queue changes fast.";
-        ra_small: BitRate = mbps(128), kbps(1) => mbps(1_000_000); "Jiang et al. 2015 section 5.4, Rsmall", "Change of the rate in state A when the offset is ra_at and the queue changes by t1 or less.", when two_stage = true;
-        t1: Octets = octets(8_000), octets(0) => octets(1_000_000_000); "Jiang et al. 2015 section 5.4, T1", "A change of the queue by more, up or down, calls for the larger alpha.", when two_stage = true;
-        rb: BitRate = mbps(64), kbps(1) => mbps(1_000_000); "Jiang et al. 2015 section 5.4, Rb", "Change of the rate in state B when the growth is rb_at; this sets beta.";
-        rb_at: Octets = octets(16_000), octets(64) => octets(1_000_000_000); "option; 8 to 16 KB fit the figures", "Growth at which the change is rb.";
-        hold_change: bool = switch(false); "option; \"the maximum amount of the rate adjustment\", Jiang et al. 2015 section 5.2", "A change is never larger than ra and rb, whatever offset and growth.";
-        delta_zero: DeltaZero = choice("state-a"); "option; Jiang et al. 2015 section 5.1", "The state when the queue has not changed.";
-        offset_zero: OffsetZero = choice("sign-bit"); "option; Jiang et al. 2015 section 5.1", "What a notice of a queue exactly at its target does.";
-        increase_to: IncreaseTo = choice("all"); "option; Jiang et al. 2015 section 2.2", "Whom a congestion point asks to raise the rate.";
-        increase_from: IncreaseFrom = choice("bound"); "option; BCN's rule", "Whose notices raise the rate.";
-        bind_on: BindOn = choice("above-target"); "option", "Which notices bind the limiter to their congestion point.";
-        min_rate: BitRate = mbps(10), kbps(1) => mbps(1_000_000), at_most line; "option", "Least rate.";
+        /// Target of the queue length, q0.
+        q0: Threshold {
+            default: octets(64_000),
+            range: octets(100)..=octets(2_147_483_647),
+            source: "Jiang et al. 2015 section 5.2",
+        }
+        /// Whether every n-th frame is sampled or each frame with a probability.
+        sampling: Even {
+            default: choice("count"),
+            source: "option; Jiang et al. 2015 section 2.2 says \"periodically with probability p\"",
+        }
+        /// Frames from one sample to the next.
+        sample_count: u32 {
+            default: count(100),
+            range: count(1)..=count(1_000_000_000),
+            source: "Jiang et al. 2015 (p = 0.01)",
+            when: sampling = "count",
+        }
+        /// Probability of a sample.
+        sample_probability: f64 {
+            default: real(0.01),
+            range: real(0.0)..=real(1.0),
+            source: "Jiang et al. 2015 (p = 0.01)",
+            when: sampling = "probability",
+        }
+        /// Spread of the counted intervals (0.15 for ±15 %). At 0 a count can keep step with periodic traffic, and
+        /// then samples some sources more often than others.
+        sample_jitter: f64 {
+            default: real(0.0),
+            range: real(0.0)..=real(0.99),
+            source: "option; BCN and QCN have 0.15",
+            when: sampling = "count",
+        }
+        /// How long the first counted interval of a congestion point is.
+        first_interval: FirstInterval {
+            default: choice("whole"),
+            source: "option",
+            when: sampling = "count",
+        }
+        /// Frames that the full queue refuses count for sampling.
+        sample_dropped: bool {
+            default: switch(true),
+            source: "option",
+        }
+        /// Change of the rate in state A when the offset is ra_at; this sets alpha (with two stages the larger alpha).
+        ra: BitRate {
+            default: mbps(256),
+            range: kbps(1)..=mbps(1_000_000),
+            source: "Jiang et al. 2015 section 5.4, Ra and Rlarge",
+        }
+        /// Offset at which the change is ra.
+        ra_at: Octets {
+            default: octets(64_000),
+            range: octets(64)..=octets(1_000_000_000),
+            source: "option; the largest offset with q0 64 KB and a buffer of 128 KB",
+        }
+        /// Two values of alpha: the larger while the queue changes fast.
+        two_stage: bool {
+            default: switch(false),
+            source: "Jiang et al. 2015 section 4.4",
+        }
+        /// Change of the rate in state A when the offset is ra_at and the queue changes by t1 or less.
+        ra_small: BitRate {
+            default: mbps(128),
+            range: kbps(1)..=mbps(1_000_000),
+            source: "Jiang et al. 2015 section 5.4, Rsmall",
+            when: two_stage = true,
+        }
+        /// A change of the queue by more, up or down, calls for the larger alpha.
+        t1: Octets {
+            default: octets(8_000),
+            range: octets(0)..=octets(1_000_000_000),
+            source: "Jiang et al. 2015 section 5.4, T1",
+            when: two_stage = true,
+        }
+        /// Change of the rate in state B when the growth is rb_at; this sets beta.
+        rb: BitRate {
+            default: mbps(64),
+            range: kbps(1)..=mbps(1_000_000),
+            source: "Jiang et al. 2015 section 5.4, Rb",
+        }
+        /// Growth at which the change is rb.
+        rb_at: Octets {
+            default: octets(16_000),
+            range: octets(64)..=octets(1_000_000_000),
+            source: "option; 8 to 16 KB fit the figures",
+        }
+        /// A change is never larger than ra and rb, whatever offset and growth.
+        hold_change: bool {
+            default: switch(false),
+            source: "option; \"the maximum amount of the rate adjustment\", Jiang et al. 2015 section 5.2",
+        }
+        /// The state when the queue has not changed.
+        delta_zero: DeltaZero {
+            default: choice("state-a"),
+            source: "option; Jiang et al. 2015 section 5.1",
+        }
+        /// What a notice of a queue exactly at its target does.
+        offset_zero: OffsetZero {
+            default: choice("sign-bit"),
+            source: "option; Jiang et al. 2015 section 5.1",
+        }
+        /// Whom a congestion point asks to raise the rate.
+        increase_to: IncreaseTo {
+            default: choice("all"),
+            source: "option; Jiang et al. 2015 section 2.2",
+        }
+        /// Whose notices raise the rate.
+        increase_from: IncreaseFrom {
+            default: choice("bound"),
+            source: "option; BCN's rule",
+        }
+        /// Which notices bind the limiter to their congestion point.
+        bind_on: BindOn {
+            default: choice("above-target"),
+            source: "option",
+        }
+        /// Least rate.
+        min_rate: BitRate {
+            default: mbps(10),
+            range: kbps(1)..=mbps(1_000_000),
+            at_most: line,
+            source: "option",
+        }
     }
 }
 

@@ -46,18 +46,81 @@ choice! {
 parameters! {
     /// TIMELY's parameters.
     pub struct Config {
-        law: Law = choice("gradient"); "Mittal et al. 2015 algorithm 1; Zhu et al. 2016 algorithm 2", "How the rate changes while the round-trip time is between its thresholds.";
-        segment: Octets = octets(16_000), octets(64) => octets(1_000_000); "Mittal et al. 2015 section 5 has 16 KB to 64 KB", "Octets that one acknowledgement answers.";
-        alpha: f64 = real(0.875), real(0.0) => real(1.0); "HPCC; open in Mittal et al. 2015", "Weight of the newest difference in the gradient.";
-        beta: f64 = real(0.8), real(0.0) => real(1.0); "Mittal et al. 2015 section 4.3; Zhu et al. 2016 has 0.008 for the patched law", "Factor of a decrease.";
-        delta: BitRate = mbps(10), kbps(1) => mbps(1_000_000); "Mittal et al. 2015 section 4.3", "Step of an increase.";
-        t_low: Duration = us(50), us(0) => us(1_000_000); "Mittal et al. 2015 section 4.3", "Round-trip time below which the rate rises, whatever the gradient.";
-        t_high: Duration = us(500), us(1) => us(1_000_000), at_least t_low; "Mittal et al. 2015 section 4.3", "Round-trip time above which the rate falls, whatever the gradient.";
-        d_min: Duration = us(20), us(1) => us(1_000_000); "HPCC; the shortest round trip of Mittal et al. 2015 section 4.3", "Round-trip time of an empty network, by which differences are divided.";
-        hai_after: u32 = count(5), count(1) => count(1_000_000); "Mittal et al. 2015 section 4.3", "Acknowledgements in a row without growth after which the step is five times as large.", when law = "gradient";
-        t_ref: Duration = us(50), us(1) => us(1_000_000); "t_low in Zhu et al. 2016", "Round-trip time that the patched law steers to.", when law = "patched";
-        initial: f64 = real(1.0), real(0.0) => real(1.0); "option; Mittal et al. 2015 section 4.4 has 1 / (flows of the host + 1)", "Share of the line at which a source starts.";
-        min_rate: BitRate = mbps(10), kbps(1) => mbps(1_000_000), at_most line; "option; 100 Mb/s in HPCC", "Least rate.";
+        /// How the rate changes while the round-trip time is between its thresholds.
+        law: Law {
+            default: choice("gradient"),
+            source: "Mittal et al. 2015 algorithm 1; Zhu et al. 2016 algorithm 2",
+        }
+        /// Octets that one acknowledgement answers.
+        segment: Octets {
+            default: octets(16_000),
+            range: octets(64)..=octets(1_000_000),
+            source: "Mittal et al. 2015 section 5 has 16 KB to 64 KB",
+        }
+        /// Weight of the newest difference in the gradient.
+        alpha: f64 {
+            default: real(0.875),
+            range: real(0.0)..=real(1.0),
+            source: "HPCC; open in Mittal et al. 2015",
+        }
+        /// Factor of a decrease.
+        beta: f64 {
+            default: real(0.8),
+            range: real(0.0)..=real(1.0),
+            source: "Mittal et al. 2015 section 4.3; Zhu et al. 2016 has 0.008 for the patched law",
+        }
+        /// Step of an increase.
+        delta: BitRate {
+            default: mbps(10),
+            range: kbps(1)..=mbps(1_000_000),
+            source: "Mittal et al. 2015 section 4.3",
+        }
+        /// Round-trip time below which the rate rises, whatever the gradient.
+        t_low: Duration {
+            default: us(50),
+            range: us(0)..=us(1_000_000),
+            source: "Mittal et al. 2015 section 4.3",
+        }
+        /// Round-trip time above which the rate falls, whatever the gradient.
+        t_high: Duration {
+            default: us(500),
+            range: us(1)..=us(1_000_000),
+            at_least: t_low,
+            source: "Mittal et al. 2015 section 4.3",
+        }
+        /// Round-trip time of an empty network, by which differences are divided.
+        d_min: Duration {
+            default: us(20),
+            range: us(1)..=us(1_000_000),
+            source: "HPCC; the shortest round trip of Mittal et al. 2015 section 4.3",
+        }
+        /// Acknowledgements in a row without growth after which the step is five times as large.
+        hai_after: u32 {
+            default: count(5),
+            range: count(1)..=count(1_000_000),
+            source: "Mittal et al. 2015 section 4.3",
+            when: law = "gradient",
+        }
+        /// Round-trip time that the patched law steers to.
+        t_ref: Duration {
+            default: us(50),
+            range: us(1)..=us(1_000_000),
+            source: "t_low in Zhu et al. 2016",
+            when: law = "patched",
+        }
+        /// Share of the line at which a source starts.
+        initial: f64 {
+            default: real(1.0),
+            range: real(0.0)..=real(1.0),
+            source: "option; Mittal et al. 2015 section 4.4 has 1 / (flows of the host + 1)",
+        }
+        /// Least rate.
+        min_rate: BitRate {
+            default: mbps(10),
+            range: kbps(1)..=mbps(1_000_000),
+            at_most: line,
+            source: "option; 100 Mb/s in HPCC",
+        }
     }
 }
 

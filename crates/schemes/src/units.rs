@@ -3,7 +3,6 @@
 //! All are integers, so that a run gives the same bytes on every machine. One octet at 800 Gb/s lasts exactly 10 ps;
 //! 2^64 ps are 213 days.
 
-use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
 
 /// A point in time: picoseconds since the start of the run.
@@ -160,24 +159,6 @@ impl Sub for Duration {
     /// Zero if `d` is longer.
     fn sub(self, d: Self) -> Self {
         Self(self.0.saturating_sub(d.0))
-    }
-}
-
-impl fmt::Display for BitRate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bps", self.0)
-    }
-}
-
-impl fmt::Display for Octets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} octets", self.0)
-    }
-}
-
-impl fmt::Display for Instant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ps", self.0)
     }
 }
 

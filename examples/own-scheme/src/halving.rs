@@ -19,12 +19,42 @@ choice! {
 parameters! {
     /// Settings of halving.
     pub struct Config {
-        threshold: Threshold = octets(30_000), octets(1500) => octets(10_000_000); "example", "Queue above which sources are told.";
-        hold: Duration = us(20), us(1) => us(100_000); "example", "Least time between two messages of a queue.";
-        period: Duration = us(50), us(1) => us(100_000); "example", "Time between two increases of a rate.";
-        raise: Raise = choice("step"); "example", "How the rate comes back.";
-        step: BitRate = mbps(20), mbps(1) => mbps(1000); "example", "What an increase adds.", when raise = "step";
-        least: BitRate = mbps(10), mbps(1) => mbps(100); "example", "Least rate of a source.";
+        /// Queue above which sources are told.
+        threshold: Threshold {
+            default: octets(30_000),
+            range: octets(1500)..=octets(10_000_000),
+            source: "example",
+        }
+        /// Least time between two messages of a queue.
+        hold: Duration {
+            default: us(20),
+            range: us(1)..=us(100_000),
+            source: "example",
+        }
+        /// Time between two increases of a rate.
+        period: Duration {
+            default: us(50),
+            range: us(1)..=us(100_000),
+            source: "example",
+        }
+        /// How the rate comes back.
+        raise: Raise {
+            default: choice("step"),
+            source: "example",
+        }
+        /// What an increase adds.
+        step: BitRate {
+            default: mbps(20),
+            range: mbps(1)..=mbps(1000),
+            source: "example",
+            when: raise = "step",
+        }
+        /// Least rate of a source.
+        least: BitRate {
+            default: mbps(10),
+            range: mbps(1)..=mbps(100),
+            source: "example",
+        }
     }
 }
 
@@ -60,7 +90,8 @@ impl Scheme for Halving {
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,
-    };
+    }
+    .checked();
     type Config = Config;
     type Tag = ();
     type Echo = Never;

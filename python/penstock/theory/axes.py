@@ -1,7 +1,6 @@
 """Axes of maps: from what a person types, such as ``feedback_delay=0us..2ms:200``, to configurations along it."""
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from penstock import _core
-from penstock.catalogue import FIELDS, schemes
+from penstock.catalogue import FIELDS, keys, schemes
 from penstock.scenario import Scenario
 from penstock.theory.configuration import Configuration, Unsuited, configuration
 from penstock.theory.linear import Array
@@ -18,8 +17,15 @@ _POINTS = 40
 _MOST_POINTS = 2000
 _MOST = 1_000_000
 
-_TIMES = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-_RATES = {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}
+_UNITS = {
+    "time": "s",
+    "size": "octets",
+    "size, or frames": "octets",
+    "rate": "bit/s",
+    "count": "count",
+    "number": "ratio",
+}
+"""Units of an axis, by the words that the reference of scenario keys has."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ class Axis:
     Attributes:
         key: as it was typed.
         name: a field of the configuration, a parameter of the scheme, or a key of the scenario.
-        unit: "octets", "s", "bit/s", "count", "ratio", or that which the text has.
+        unit: "octets", "s", "bit/s", "count" or "ratio".
         values: the values along it, in ``unit``, shape (n,).
         log: whether they are spaced by a factor.
     """
@@ -44,7 +50,8 @@ class Axis:
 def read(text: str, scheme: str) -> Axis:
     """Read ``KEY=A..B[:N][:log]``.
 
-    Values of quantities carry a unit (``33 KB``, ``10 us``, ``1 Gbps``) or are plain numbers in octets, s or bit/s.
+    Both ends are written as in a scenario: with a unit (``33 KB``, ``10 us``, ``1 Gbps``), or without one where the key
+    has none.
 
     Raises:
         Unsuited: it is not of that form, or there is no such key.
@@ -59,15 +66,16 @@ def read(text: str, scheme: str) -> Axis:
         raise Unsuited(f"{text}: no KEY=A..B[:N][:log]", "for instance flows=2..64:32 or feedback_delay=10us..1ms:log")
     # A number of more digits than that is too large whatever it is.
     points = int(counts[0][:9]) if counts else _POINTS
-    name, unit = _meaning(key, scheme)
+    name, unit = meaning(key, scheme)
     low, high = quantity(first, unit), quantity(last, unit)
     if points > _MOST_POINTS:
         raise Unsuited(f"{text}: {points} points", f"at most {_MOST_POINTS} along an axis")
     if unit == "count" and high > _MOST:
         raise Unsuited(f"{text}: counts end at {_MOST}", "for instance flows=1..64")
-    if points < 2 or not low < high or (log and low <= 0):
+    if points < 2 or not low < high or low < 0 or (log and low == 0):
         raise Unsuited(
-            f"{text}: from {first} to {last} in {points} steps is no axis", "at least 2, rising, and above 0 if log"
+            f"{text}: from {first} to {last} in {points} steps is no axis",
+            "at least 2, rising from 0 or more, and above 0 if log",
         )
     if name == "flows" and low < 1:
         raise Unsuited(f"{text}: with fewer than one flow there is nothing to control", "for instance flows=1..64")
@@ -78,30 +86,22 @@ def read(text: str, scheme: str) -> Axis:
 
 
 def quantity(text: str, unit: str) -> float:
-    """Read a quantity in ``unit``: with a unit of its own, or as a plain number.
+    """Read a quantity, and return it in ``unit``: "octets", "s", "bit/s", "count" or "ratio".
 
     Raises:
-        Unsuited: it is neither.
+        Unsuited: the text is none in this unit.
     """
-    text = text.strip()
     try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if math.isfinite(value) and value >= 0:
-        return value
-    number = text.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
-    suffix = text[len(number) :].strip()
-    factor = {"s": _TIMES, "bit/s": _RATES}.get(unit, {}).get(suffix)
-    try:
-        if factor is not None and float(number) >= 0:
-            return float(number) * factor
-        if unit == "octets":
-            return float(_core.parse_octets(f"{number} {suffix}"))
-    except ValueError:
-        pass
-    example = {"s": "15 us", "bit/s": "10 Gbps", "octets": "33 KB"}.get(unit, "8")
-    raise Unsuited(f'"{text}" is no value in {unit}', f"for instance {example}")
+        return _core.read_quantity(text, unit)
+    except ValueError as wrong:
+        raise Unsuited(*wrong.args) from None
+
+
+def written(value: float, unit: str) -> str | int | float:
+    """Return a value in ``unit`` as a scenario has it: a text where there is a unit, else a number."""
+    if unit == "count":
+        return round(value)
+    return float(value) if unit == "ratio" else _core.write_quantity(value, unit)
 
 
 def apply(scenario: Scenario, base: Configuration, settings: Mapping[str, float]) -> Configuration:
@@ -121,7 +121,7 @@ def apply(scenario: Scenario, base: Configuration, settings: Mapping[str, float]
     if planned:
         copy = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
         for name, value in planned.items():
-            copy.set(name, _as_text(name, value))
+            copy.set(name, written(value, _unit_of_key(name)))
         changed = configuration(copy, scheme=base.scheme)
     for name, value in settings.items():
         if name not in planned:
@@ -144,8 +144,12 @@ def _with(base: Configuration, name: str, value: float) -> Configuration:
     return replace(base, parameters={**base.parameters, name: value})
 
 
-def _meaning(key: str, scheme: str) -> tuple[str, str]:
-    """What a key names, and its unit."""
+def meaning(key: str, scheme: str) -> tuple[str, str]:
+    """Return what a key of an axis names, and its unit.
+
+    Raises:
+        Unsuited: it names no number.
+    """
     (about,) = (entry for entry in schemes() if entry["name"] == scheme)
     units = {
         parameter["name"]: parameter["unit"] for parameter in about["parameters"] if parameter["minimum"] is not None
@@ -167,19 +171,12 @@ def _meaning(key: str, scheme: str) -> tuple[str, str]:
 
 
 def _unit_of_key(key: str) -> str:
-    last = key.rpartition(".")[2]
-    if last.endswith("rate"):
-        return "bit/s"
-    if last.endswith(("delay", "latency")):
-        return "s"
-    return "octets" if last in ("buffer", "frame") else "count"
-
-
-def _as_text(key: str, value: float) -> str:
-    writers: dict[str, Callable[[float], str]] = {
-        "bit/s": lambda v: f"{round(v)} bps",
-        "s": lambda v: f"{round(v * 1e12)} ps",
-        "octets": lambda v: f"{round(v)} octets",
-        "count": lambda v: f"{round(v)}",
-    }
-    return writers[_unit_of_key(key)](value)
+    """The unit of a key of the scenario, such as ``flow.0.rate``."""
+    path = [part for part in key.split(".") if not part.isdigit()]
+    for known in keys():
+        if [*filter(None, known["section"].strip("[]").split(".")), known["key"]] == path:
+            for kind in known["unit"].split(" | "):
+                if kind in _UNITS:
+                    return _UNITS[kind]
+            raise Unsuited(f"{key} is not a number", f"it is {known['unit']}")
+    raise Unsuited(f"{key} is not a key of a scenario", "`penstock schema` lists the keys")

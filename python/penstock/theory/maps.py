@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from penstock._core import ScenarioError
-from penstock.catalogue import schemes
+from penstock._core import ScenarioError, write_quantity
+from penstock.catalogue import about
 from penstock.scenario import Scenario
-from penstock.theory.axes import Axis, apply
+from penstock.theory.axes import Axis, apply, written
 from penstock.theory.configuration import Configuration, Unsuited, configuration
 from penstock.theory.cycle import settled
 from penstock.theory.linear import Array, DelaySystem, margins
@@ -273,18 +273,18 @@ def as_scenario(given: Configuration, duration_s: float, *, seed: int = 1) -> Sc
                 "name": "others",
                 "from": f"h{count}",
                 "traffic": "constant",
-                "rate": f"{round(background)} bps",
+                "rate": write_quantity(background, "bit/s"),
                 "controlled": False,
             }
         )
     sources = count + (1 if background > 0 else 0)
     for flow in flows:
-        flow |= {"to": f"h{sources}", "frame": f"{round(given.frame_octets)} octets"}
+        flow |= {"to": f"h{sources}", "frame": write_quantity(given.frame_octets, "octets")}
     return Scenario(
         name="map",
         question="What does the packet simulator do at a point of a map?",
-        duration=_time(duration_s),
-        warmup=_time(duration_s / 2),
+        duration=write_quantity(duration_s, "s"),
+        warmup=write_quantity(duration_s / 2, "s"),
         seed=seed,
         scheme=given.scheme,
         schemes={given.scheme: _parameters(given)},
@@ -292,43 +292,29 @@ def as_scenario(given: Configuration, duration_s: float, *, seed: int = 1) -> Sc
             "dumbbell": {
                 "sources": sources,
                 "receivers": 1,
-                "link_rate": f"{round(given.line_rate_bps)} bps",
-                "bottleneck_rate": f"{round(given.link_bps)} bps",
-                "link_delay": _time(latency),
+                "link_rate": write_quantity(given.line_rate_bps, "bit/s"),
+                "bottleneck_rate": write_quantity(given.link_bps, "bit/s"),
+                "link_delay": write_quantity(latency, "s"),
                 "bottleneck_delay": "1 us",
-                "buffer": f"{round(given.buffer_octets)} octets",
+                "buffer": write_quantity(given.buffer_octets, "octets"),
             }
         },
         network={
-            "wire_overhead": f"{round(given.wire_overhead_octets)} octets",
-            "feedback": {"ideal": _time(given.feedback_delay_s)},
+            "wire_overhead": write_quantity(given.wire_overhead_octets, "octets"),
+            "feedback": {"ideal": write_quantity(given.feedback_delay_s, "s")},
         },
         flow=flows,
-        record={"interval": _time(duration_s / 1000), "queues": ["sw0->sw1"]},
+        record={"interval": write_quantity(duration_s / 1000, "s"), "queues": ["sw0->sw1"]},
     )
 
 
 def _parameters(given: Configuration) -> dict[str, Any]:
     """The scheme's parameters as a scenario has them."""
-    (about,) = (scheme for scheme in schemes() if scheme["name"] == given.scheme)
-    units = {parameter["name"]: parameter["unit"] for parameter in about["parameters"]}
-    table: dict[str, Any] = {}
-    for name, value in given.parameters.items():
-        if isinstance(value, bool | str):
-            table[name] = value
-        elif units[name] == "octets":
-            table[name] = f"{round(value)} octets"
-        elif units[name] == "bit/s":
-            table[name] = f"{round(value)} bps"
-        elif units[name] == "s":
-            table[name] = _time(value)
-        else:
-            table[name] = round(value) if units[name] == "count" else float(value)
-    return table
-
-
-def _time(seconds: float) -> str:
-    return f"{round(seconds * 1e12)} ps"
+    units = {parameter["name"]: parameter["unit"] for parameter in about(given.scheme)["parameters"]}
+    return {
+        name: value if isinstance(value, bool | str) else written(value, units[name])
+        for name, value in given.parameters.items()
+    }
 
 
 def _reason(error: Exception) -> str:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from scipy.stats import wasserstein_distance
 
+from penstock._core import write_quantity
 from penstock.columns import rows_of
 from penstock.scenario import Progress, Scenario
 from penstock.theory import delay, hybrid, samples
@@ -194,7 +195,7 @@ def overlay(
     own = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
     interval_s = min(plan["interval_s"], max(_FINE_S, plan["duration_s"] * max(1, len(plan["flows"])) / _MOST_ROWS))
     _bounded(seeds, plan["duration_s"] / interval_s)
-    own.set("record.interval", f"{interval_s * 1e6:.3f} us")
+    own.set("record.interval", write_quantity(round(interval_s, 9), "s"))
     own.set("record.queues", f'["{periods[0].queue}"]')
     numbers = tuple(range(plan["seed"], plan["seed"] + seeds))
     controlled = [flow["name"] for flow in plan["flows"] if flow["controlled"]]

@@ -9,6 +9,7 @@ import numpy as np
 from penstock.figures.pages import finish, subtitle
 from penstock.figures.panels import columns
 from penstock.figures.style import QUEUE_COLOURS, REFERENCE, Drawn, sheet, styled
+from penstock.text import bit_rate, duration
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
 from penstock.theory.models import model_of
 from penstock.theory.phase import SLIDE, Trajectory, field, follow, is_sliding
@@ -255,6 +256,6 @@ def _line(scale: float, shift: float) -> tuple[Callable[[Any], Any], Callable[[A
 def _subtitle(given: Configuration, model: Model, lasts_s: float) -> str:
     until = "on" if given.stop_s == float("inf") else f"to {given.stop_s:g} s"
     return (
-        f"{given.flows} sources, {given.capacity_bps / 1e6:g} Mb/s, from {given.start_s:g} s {until}"
-        f"   ·   model {model}, {lasts_s * 1e3:.3g} ms shown"
+        f"{given.flows} sources, {bit_rate(given.capacity_bps)}, from {given.start_s:g} s {until}"
+        f"   ·   model {model}, {duration(lasts_s)} shown"
     )

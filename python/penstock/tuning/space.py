@@ -11,7 +11,7 @@ from math import floor, log10
 
 from penstock.catalogue import Condition, Parameter, about
 from penstock.scenario import Scenario
-from penstock.theory.axes import read
+from penstock.theory.axes import meaning, read, written
 from penstock.theory.configuration import Configuration, Unsuited
 from penstock.theory.models import DELAYED
 
@@ -67,31 +67,6 @@ Point = Mapping[str, float]
 """A value for each knob, by its name, in its unit."""
 
 
-def written(value: float, unit: str) -> str | int | float:
-    """Return a value as a scenario file has it: text with a unit where it has one."""
-    if unit == "octets":
-        for factor, name in ((1e6, "MB"), (1e3, "KB")):
-            if value >= factor:
-                return f"{_plain(value / factor)} {name}"
-        return f"{_plain(value)} octets"
-    if unit == "bit/s":
-        for factor, name in ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps")):
-            if value >= factor:
-                return f"{_plain(value / factor)} {name}"
-        return f"{_plain(value)} bps"
-    if unit == "s":
-        for factor, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
-            if value >= factor:
-                return f"{_plain(value / factor)} {name}"
-        return f"{_plain(value * 1e9)} ns"
-    return round(value) if unit == "count" else float(f"{value:.12g}")
-
-
-def _plain(value: float) -> str:
-    """Write a number with all its digits, without an exponent or the noise of a division."""
-    return f"{value:.9f}".rstrip("0").rstrip(".")
-
-
 def knobs(own: Configuration, standard: Mapping[str, float | str | bool], keys: Sequence[str]) -> list[Knob]:
     """Return what is tuned.
 
@@ -122,11 +97,10 @@ def _asked(
     own: Configuration, text: str, numbers: Mapping[str, Parameter], standard: Mapping[str, float | str | bool]
 ) -> Knob:
     key, equals, span = (part.strip() for part in text.partition("="))
-    # Two points are enough to learn what a key means and where its bounds are.
-    axis = read(f"{key}={span.split(':')[0] if equals else '0..1'}:2", own.scheme)
-    if axis.name not in numbers:
+    name, _ = meaning(key, own.scheme)
+    if name not in numbers:
         raise Unsuited(f"{key} is no parameter of {own.scheme}", f"`penstock schemes {own.scheme}` lists them")
-    parameter = numbers[axis.name]
+    parameter = numbers[name]
     idle = _idle(own, parameter)
     if idle is not None:
         other = idle["parameter"]
@@ -135,13 +109,15 @@ def _asked(
             f"--set schemes.{own.scheme}.{other}={_word(idle['values'][0])}, or leave it out",
         )
     if not equals:
-        if own.number(axis.name) <= 0:
+        if own.number(name) <= 0:
             raise Unsuited(f"{key} is 0, which says nothing of its bounds", f"give them: {key}=A..B")
         return _usual(own, parameter, standard)
+    # Two points are enough to learn where the bounds are.
+    axis = read(f"{key}={span.split(':')[0]}:2", own.scheme)
     low, high = float(axis.values[0]), float(axis.values[-1])
     if low < parameter["minimum"] or high > parameter["maximum"]:
         raise Unsuited(
-            f"{text}: {axis.name} reaches from {parameter['written']['minimum']} to {parameter['written']['maximum']}",
+            f"{text}: {name} reaches from {parameter['written']['minimum']} to {parameter['written']['maximum']}",
             "bounds within that",
         )
     return replace(_usual(own, parameter, standard), low=low, high=high)

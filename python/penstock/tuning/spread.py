@@ -11,8 +11,9 @@ from math import log
 from penstock._core import ScenarioError
 from penstock.catalogue import about
 from penstock.scenario import Scenario
+from penstock.theory.axes import written
 from penstock.theory.configuration import Configuration, Unsuited
-from penstock.tuning.space import Knob, Point, set_to, written
+from penstock.tuning.space import Knob, Point, set_to
 
 _BLOCKS = 8
 """The sequence is asked for so many times the points, where most of them are not legal."""

@@ -5,9 +5,8 @@ use penstock_schemes::{BitRate, Duration, Info, Octets, Parameter, Profile, SCHE
 use crate::error::Fault;
 use crate::fields::{self, Field, Table};
 use crate::keys::{Fallback, Key, Kind, Section};
-use crate::read::{Entry, Given, Place};
+use crate::read::{Entry, Given, Location};
 use crate::tree::{Node, Origin};
-use crate::units::{self, Dimension};
 use crate::write::{self, Written};
 
 /// A scheme, by its name.
@@ -21,7 +20,7 @@ impl Field for SchemeName {
         Kind::Word(SCHEMES.iter().map(|info| info.name).collect())
     }
 
-    fn read((): &(), node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         let words: Vec<_> = SCHEMES.iter().map(|info| (info.name, Self(info))).collect();
         fields::word(&words, node, place)
     }
@@ -68,7 +67,7 @@ impl Schemes {
             if known.name == info.name && settings.is_none() {
                 let path = settings.path();
                 let defaults =
-                    Settings::read(info, &Node { origin: by, ..Node::EMPTY }, Place { path: &path, origin: by })?;
+                    Settings::read(info, &Node { origin: by, ..Node::EMPTY }, Location { path: &path, origin: by })?;
                 settings.replace(Some(defaults));
             }
         }
@@ -90,11 +89,11 @@ impl Table for Schemes {
         }
     }
 
-    fn read(node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read(node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         let known: Vec<&'static str> = SCHEMES.iter().map(|info| info.name).collect();
         let given = Given::new(node, place, &known)?;
         let settings = |info: &'static Info| {
-            let read = |node: &Node, place: Place<'_>| Settings::read(info, node, place).map(Some);
+            let read = |node: &Node, place: Location<'_>| Settings::read(info, node, place).map(Some);
             given.or_else(info.name, || None, read).map(|settings| (info, settings))
         };
         SCHEMES.iter().map(settings).collect::<Result<_, _>>().map(Self)
@@ -122,19 +121,19 @@ impl Settings {
         keys.extend(info.parameters.iter().map(|p| Key {
             name: p.name,
             kind: kind(p),
-            fallback: Fallback::Value(written(p, p.default)),
+            fallback: Fallback::Value(written(p.default)),
             doc: format!("{} Source: {}", p.meaning(), p.source),
         }));
         Section { doc: info.title.to_owned(), keys }
     }
 
     /// Reads the table of a scheme.
-    pub(crate) fn read(info: &'static Info, node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    pub(crate) fn read(info: &'static Info, node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         let profile = (!info.profiles.is_empty()).then_some("profile");
         let known: Vec<&'static str> = profile.into_iter().chain(info.parameters.iter().map(|p| p.name)).collect();
         let given = Given::new(node, place, &known)?;
         let words: Vec<_> = info.profiles.iter().map(|profile| (profile.name, ProfileName(profile))).collect();
-        let named = |node: &Node, place: Place<'_>| fields::word(&words, node, place).map(Some);
+        let named = |node: &Node, place: Location<'_>| fields::word(&words, node, place).map(Some);
         let profile = profile.map(|key| given.or_else(key, || None, named)).transpose()?;
         let value = |p: &'static Parameter| given.or_else(p.name, || p.default, |node, place| read(p, node, place));
         let values = info.parameters.iter().map(value).collect::<Result<_, _>>()?;
@@ -154,71 +153,47 @@ impl Settings {
     fn write(&self) -> Vec<(&'static str, Written)> {
         let profile = self.profile().map(|profile| ("profile", Written::Line(write::quoted(profile.name))));
         let values = self.info.parameters.iter().zip(&self.values);
-        profile.into_iter().chain(values.map(|(p, value)| (p.name, Written::Line(written(p, **value))))).collect()
+        profile.into_iter().chain(values.map(|(p, value)| (p.name, Written::Line(written(**value))))).collect()
     }
 }
 
 /// How a parameter is described.
 fn kind(p: &Parameter) -> Kind {
-    match p.unit {
-        Unit::Octets | Unit::Threshold => Octets::kind(&(Octets(whole(p.minimum))..=Octets(whole(p.maximum)))),
-        Unit::Time => Duration::kind(&(Duration(whole(p.minimum))..=Duration(whole(p.maximum)))),
-        Unit::BitRate => BitRate::kind(&(BitRate(whole(p.minimum))..=BitRate(whole(p.maximum)))),
-        Unit::Count => u64::kind(&(whole(p.minimum)..=whole(p.maximum))),
-        Unit::Ratio => f64::kind(&(real(p.minimum)..=real(p.maximum))),
-        Unit::Choice(words) => Kind::Word(words.to_vec()),
-        Unit::Switch => Kind::Switch,
+    match (p.minimum, p.maximum) {
+        (Value::Octets(low), Value::Octets(high)) => Octets::kind(&(low..=high)),
+        (Value::Time(low), Value::Time(high)) => Duration::kind(&(low..=high)),
+        (Value::Rate(low), Value::Rate(high)) => BitRate::kind(&(low..=high)),
+        (Value::Count(low), Value::Count(high)) => u64::kind(&(low..=high)),
+        (Value::Real(low), Value::Real(high)) => f64::kind(&(low..=high)),
+        _ => match p.unit {
+            Unit::Choice(words) => Kind::Word(words.to_vec()),
+            _ => Kind::Switch,
+        },
     }
 }
 
 /// Reads the value of a parameter.
-fn read(p: &Parameter, node: &Node, place: Place<'_>) -> Result<Value, Fault> {
-    let (low, high) = (p.minimum, p.maximum);
-    Ok(match p.unit {
-        Unit::Octets | Unit::Threshold => {
-            Value::Int(Octets::read(&(Octets(whole(low))..=Octets(whole(high))), node, place)?.0)
-        }
-        Unit::Time => Value::Int(Duration::read(&(Duration(whole(low))..=Duration(whole(high))), node, place)?.0),
-        Unit::BitRate => Value::Int(BitRate::read(&(BitRate(whole(low))..=BitRate(whole(high))), node, place)?.0),
-        Unit::Count => Value::Int(u64::read(&(whole(low)..=whole(high)), node, place)?),
-        Unit::Ratio => Value::Real(f64::read(&(real(low)..=real(high)), node, place)?),
-        Unit::Choice(words) => {
-            let words: Vec<_> = words.iter().map(|word| (*word, Value::Choice(word))).collect();
-            fields::word(&words, node, place)?
-        }
-        Unit::Switch => Value::Switch(bool::read(&(), node, place)?),
-    })
-}
-
-fn whole(value: Value) -> u64 {
-    if let Value::Int(x) = value { x } else { 0 }
-}
-
-fn real(value: Value) -> f64 {
-    if let Value::Real(x) = value { x } else { 0.0 }
-}
-
-/// The value of a parameter as TOML.
-fn written(p: &Parameter, value: Value) -> String {
-    match (value, p.unit) {
-        (Value::Choice(word), _) => write::quoted(word),
-        (Value::Real(x), _) => format!("{x:?}"),
-        (Value::Int(_), Unit::Octets | Unit::Threshold | Unit::Time | Unit::BitRate) => {
-            write::quoted(&quantity(p, value))
-        }
-        _ => quantity(p, value),
+fn read(p: &Parameter, node: &Node, place: Location<'_>) -> Result<Value, Fault> {
+    match (p.minimum, p.maximum) {
+        (Value::Octets(low), Value::Octets(high)) => Octets::read(&(low..=high), node, place).map(Value::Octets),
+        (Value::Time(low), Value::Time(high)) => Duration::read(&(low..=high), node, place).map(Value::Time),
+        (Value::Rate(low), Value::Rate(high)) => BitRate::read(&(low..=high), node, place).map(Value::Rate),
+        (Value::Count(low), Value::Count(high)) => u64::read(&(low..=high), node, place).map(Value::Count),
+        (Value::Real(low), Value::Real(high)) => f64::read(&(low..=high), node, place).map(Value::Real),
+        _ => match p.unit {
+            Unit::Choice(words) => {
+                let words: Vec<_> = words.iter().map(|word| (*word, Value::Choice(word))).collect();
+                fields::word(&words, node, place)
+            }
+            _ => bool::read(&(), node, place).map(Value::Switch),
+        },
     }
 }
 
-/// The value of a parameter, as one writes it.
-pub(crate) fn quantity(p: &Parameter, value: Value) -> String {
-    match (value, p.unit) {
-        (Value::Int(x), Unit::Octets | Unit::Threshold) => units::size(x),
-        (Value::Int(x), Unit::Time) => units::time(x),
-        (Value::Int(x), Unit::BitRate) => units::format(Dimension::Rate, x),
-        (Value::Int(x), _) => x.to_string(),
-        (Value::Real(x), _) => x.to_string(),
-        (Value::Choice(word), _) => word.to_owned(),
-        (Value::Switch(x), _) => x.to_string(),
+/// The value of a parameter as TOML: text with a unit and words stand in quotes.
+fn written(value: Value) -> String {
+    match value {
+        Value::Octets(_) | Value::Time(_) | Value::Rate(_) | Value::Choice(_) => write::quoted(&value.to_string()),
+        Value::Count(_) | Value::Real(_) | Value::Switch(_) => value.to_string(),
     }
 }

@@ -4,7 +4,7 @@
 use penstock_schemes::{BitRate, Duration};
 use penstock_sim::network::{Capacity, NodeKind};
 
-use super::{BUFFER, Fabric, Line, ROUTING, Routing, Shape, Size};
+use super::{BUFFER, Layout, Line, ROUTING, Routing, Shape, Size};
 use crate::declare::section;
 use crate::error::Fault;
 use crate::limits::Bounds;
@@ -48,7 +48,7 @@ impl Shape for Dragonfly {
         (hosts + groups * switches, hosts + links)
     }
 
-    fn build(&self, fabric: &mut Fabric, _: &Bounds<'_>) -> Result<(), Fault> {
+    fn build(&self, layout: &mut Layout, _: &Bounds<'_>) -> Result<(), Fault> {
         let (groups, size) = (*self.groups as usize, *self.switches_per_group as usize);
         let (each, global) = (*self.hosts_per_switch as usize, *self.global_links as usize);
         if groups > size * global + 1 {
@@ -62,15 +62,15 @@ impl Shape for Dragonfly {
         let edge = Line { rate: *self.host_rate, delay: *self.link_delay, buffer: *self.buffer };
         let local = Line { rate: *self.local_rate, ..edge };
         let trunk = Line { rate: *self.global_rate, delay: *self.global_delay, ..edge };
-        let hosts = fabric.add(NodeKind::Host, "h", (groups * size * each) as u64);
-        let switches = fabric.add(NodeKind::Switch, "sw", (groups * size) as u64);
+        let hosts = layout.add(NodeKind::Host, "h", (groups * size * each) as u64);
+        let switches = layout.add(NodeKind::Switch, "sw", (groups * size) as u64);
         for (i, host) in hosts.into_iter().enumerate() {
-            fabric.link(host, switches[i / each], edge);
+            layout.link(host, switches[i / each], edge);
         }
         for group in switches.chunks(size) {
             for (i, a) in group.iter().enumerate() {
                 for b in &group[i + 1..] {
-                    fabric.link(*a, *b, local);
+                    layout.link(*a, *b, local);
                 }
             }
         }
@@ -81,7 +81,7 @@ impl Shape for Dragonfly {
         };
         for a in 0..groups {
             for b in a + 1..groups {
-                fabric.link(towards(a, b), towards(b, a), trunk);
+                layout.link(towards(a, b), towards(b, a), trunk);
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use penstock_schemes::{BitRate, Duration};
 use penstock_sim::network::{Capacity, NodeKind};
 
-use super::{BUFFER, Fabric, Line, Shape, Size};
+use super::{BUFFER, Layout, Line, Shape, Size};
 use crate::declare::section;
 use crate::error::Fault;
 use crate::limits::Bounds;
@@ -35,18 +35,18 @@ impl Shape for Dumbbell {
         (hosts + 2, hosts + 1)
     }
 
-    fn build(&self, fabric: &mut Fabric, _: &Bounds<'_>) -> Result<(), Fault> {
+    fn build(&self, layout: &mut Layout, _: &Bounds<'_>) -> Result<(), Fault> {
         let edge = Line { rate: *self.link_rate, delay: *self.link_delay, buffer: *self.buffer };
         let bottleneck = Line { rate: *self.bottleneck_rate, delay: *self.bottleneck_delay, buffer: *self.buffer };
-        let sources = fabric.add(NodeKind::Host, "h", *self.sources);
-        let receivers = fabric.add(NodeKind::Host, "h", *self.receivers);
-        let switches = fabric.add(NodeKind::Switch, "sw", 2);
+        let sources = layout.add(NodeKind::Host, "h", *self.sources);
+        let receivers = layout.add(NodeKind::Host, "h", *self.receivers);
+        let switches = layout.add(NodeKind::Switch, "sw", 2);
         for host in sources {
-            fabric.link(host, switches[0], edge);
+            layout.link(host, switches[0], edge);
         }
-        fabric.link(switches[0], switches[1], bottleneck);
+        layout.link(switches[0], switches[1], bottleneck);
         for host in receivers {
-            fabric.link(host, switches[1], edge);
+            layout.link(host, switches[1], edge);
         }
         Ok(())
     }

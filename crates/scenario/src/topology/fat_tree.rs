@@ -3,7 +3,7 @@
 use penstock_schemes::{BitRate, Duration};
 use penstock_sim::network::{Capacity, NodeKind};
 
-use super::{BUFFER, Fabric, Line, ROUTING, Routing, Shape, Size};
+use super::{BUFFER, Layout, Line, ROUTING, Routing, Shape, Size};
 use crate::declare::section;
 use crate::error::Fault;
 use crate::limits::Bounds;
@@ -31,7 +31,7 @@ impl Shape for FatTree {
         (self.k.pow(3) / 4 + self.k.pow(2) * 5 / 4, self.k.pow(3) * 3 / 4)
     }
 
-    fn build(&self, fabric: &mut Fabric, _: &Bounds<'_>) -> Result<(), Fault> {
+    fn build(&self, layout: &mut Layout, _: &Bounds<'_>) -> Result<(), Fault> {
         let k = *self.k;
         if !k.is_multiple_of(2) {
             let message = format!("a fat tree needs an even number of ports, found {k}");
@@ -39,23 +39,23 @@ impl Shape for FatTree {
         }
         let line = Line { rate: *self.link_rate, delay: *self.link_delay, buffer: *self.buffer };
         let half = (k / 2) as usize;
-        let hosts = fabric.add(NodeKind::Host, "h", k * k * k / 4);
-        let edges = fabric.add(NodeKind::Switch, "edge", k * k / 2);
-        let aggregation = fabric.add(NodeKind::Switch, "agg", k * k / 2);
-        let cores = fabric.add(NodeKind::Switch, "core", k * k / 4);
+        let hosts = layout.add(NodeKind::Host, "h", k * k * k / 4);
+        let edges = layout.add(NodeKind::Switch, "edge", k * k / 2);
+        let aggregation = layout.add(NodeKind::Switch, "agg", k * k / 2);
+        let cores = layout.add(NodeKind::Switch, "core", k * k / 4);
         for (i, host) in hosts.into_iter().enumerate() {
-            fabric.link(host, edges[i / half], line);
+            layout.link(host, edges[i / half], line);
         }
         for (i, edge) in edges.iter().enumerate() {
             let pod = i / half * half;
             for up in &aggregation[pod..pod + half] {
-                fabric.link(*edge, *up, line);
+                layout.link(*edge, *up, line);
             }
         }
         for (i, agg) in aggregation.iter().enumerate() {
             let first = i % half * half;
             for core in &cores[first..first + half] {
-                fabric.link(*agg, *core, line);
+                layout.link(*agg, *core, line);
             }
         }
         Ok(())

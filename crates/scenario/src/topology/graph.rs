@@ -3,7 +3,7 @@
 use penstock_schemes::{BitRate, Duration};
 use penstock_sim::network::{Capacity, NodeKind};
 
-use super::{BUFFER, Fabric, Line, ROUTING, Routing, Shape, Size};
+use super::{BUFFER, Layout, Line, ROUTING, Routing, Shape, Size};
 use crate::declare::section;
 use crate::error::Fault;
 use crate::fields::{List, Names};
@@ -57,13 +57,13 @@ impl Shape for Graph {
         (0, self.link.len() as u64)
     }
 
-    fn build(&self, fabric: &mut Fabric, bounds: &Bounds<'_>) -> Result<(), Fault> {
+    fn build(&self, layout: &mut Layout, bounds: &Bounds<'_>) -> Result<(), Fault> {
         for (key, kind) in [(&self.hosts, NodeKind::Host), (&self.switches, NodeKind::Switch)] {
             let names = names::expand_all(key, bounds.most(FLOWS)).map_err(|e| key.excess(e))?;
-            let nodes = (fabric.nodes.len() + names.len()) as u64;
+            let nodes = (layout.nodes.len() + names.len()) as u64;
             bounds.check(NODES, nodes, "fewer hosts or switches").map_err(|e| key.excess(e))?;
             for name in names {
-                if fabric.add_named(kind, name.clone()).is_none() {
+                if layout.add_named(kind, name.clone()).is_none() {
                     let message = format!("the name \"{name}\" is used twice");
                     return Err(key.fault(message).with_hint("each node has a name of its own"));
                 }
@@ -74,20 +74,20 @@ impl Shape for Graph {
                 let message = format!("a link has two ends, found {}", link.ends.len());
                 return Err(link.ends.fault(message).with_hint("for instance ends = [\"h0\", \"sw0\"]"));
             };
-            let (from, to) = (find(fabric, &link.ends, a)?, find(fabric, &link.ends, b)?);
+            let (from, to) = (find(layout, &link.ends, a)?, find(layout, &link.ends, b)?);
             if from == to {
                 let hint = "a link joins two different nodes";
                 return Err(link.ends.fault(format!("both ends are \"{a}\"")).with_hint(hint));
             }
             let buffer = link.buffer.unwrap_or(*self.buffer);
-            if !fabric.link(from, to, Line { rate: *link.rate, delay: *link.delay, buffer }) {
+            if !layout.link(from, to, Line { rate: *link.rate, delay: *link.delay, buffer }) {
                 let message = format!("\"{a}\" and \"{b}\" are joined twice");
                 return Err(link.ends.fault(message).with_hint("one link between two nodes; it runs both ways"));
             }
         }
         for node in self.node.iter() {
-            let index = find(fabric, &node.name, &node.name)?;
-            if fabric.nodes[index].delay.replace(*node.delay).is_some() {
+            let index = find(layout, &node.name, &node.name)?;
+            if layout.nodes[index].delay.replace(*node.delay).is_some() {
                 let message = format!("the node \"{}\" is listed twice", *node.name);
                 return Err(node.name.fault(message).with_hint("list each node once"));
             }
@@ -109,7 +109,7 @@ impl Shape for Graph {
 }
 
 /// The node called `name`, as `key` says.
-fn find(fabric: &Fabric, key: &dyn Blame, name: &str) -> Result<usize, Fault> {
-    let missing = || key.blame(format!("there is no node \"{name}\"")).with_hint(fabric.suggest_node(name));
-    fabric.node(name).ok_or_else(missing)
+fn find(layout: &Layout, key: &dyn Blame, name: &str) -> Result<usize, Fault> {
+    let missing = || key.blame(format!("there is no node \"{name}\"")).with_hint(layout.suggest_node(name));
+    layout.node(name).ok_or_else(missing)
 }

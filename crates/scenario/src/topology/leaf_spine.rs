@@ -3,7 +3,7 @@
 use penstock_schemes::{BitRate, Duration};
 use penstock_sim::network::{Capacity, NodeKind};
 
-use super::{BUFFER, Fabric, Line, ROUTING, Routing, Shape, Size};
+use super::{BUFFER, Layout, Line, ROUTING, Routing, Shape, Size};
 use crate::declare::section;
 use crate::error::Fault;
 use crate::limits::Bounds;
@@ -37,19 +37,19 @@ impl Shape for LeafSpine {
         (hosts + *self.leaves + *self.spines, hosts + *self.leaves * *self.spines)
     }
 
-    fn build(&self, fabric: &mut Fabric, _: &Bounds<'_>) -> Result<(), Fault> {
+    fn build(&self, layout: &mut Layout, _: &Bounds<'_>) -> Result<(), Fault> {
         let edge = Line { rate: *self.host_rate, delay: *self.link_delay, buffer: *self.buffer };
         let trunk = Line { rate: *self.fabric_rate, ..edge };
         let each = *self.hosts_per_leaf;
-        let hosts = fabric.add(NodeKind::Host, "h", *self.leaves * each);
-        let leaves = fabric.add(NodeKind::Switch, "leaf", *self.leaves);
-        let spines = fabric.add(NodeKind::Switch, "spine", *self.spines);
+        let hosts = layout.add(NodeKind::Host, "h", *self.leaves * each);
+        let leaves = layout.add(NodeKind::Switch, "leaf", *self.leaves);
+        let spines = layout.add(NodeKind::Switch, "spine", *self.spines);
         for (i, host) in hosts.into_iter().enumerate() {
-            fabric.link(host, leaves[i / each as usize], edge);
+            layout.link(host, leaves[i / each as usize], edge);
         }
         for leaf in leaves {
             for spine in &spines {
-                fabric.link(leaf, *spine, trunk);
+                layout.link(leaf, *spine, trunk);
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use penstock_schemes::{BitRate, Duration};
 use penstock_sim::network::{Capacity, NodeKind};
 
-use super::{BUFFER, Fabric, Line, Shape, Size};
+use super::{BUFFER, Layout, Line, Shape, Size};
 use crate::declare::section;
 use crate::error::Fault;
 use crate::limits::Bounds;
@@ -35,17 +35,17 @@ impl Shape for ParkingLot {
         (hosts + switches, hosts + switches - 1)
     }
 
-    fn build(&self, fabric: &mut Fabric, _: &Bounds<'_>) -> Result<(), Fault> {
+    fn build(&self, layout: &mut Layout, _: &Bounds<'_>) -> Result<(), Fault> {
         let edge = Line { rate: *self.link_rate, delay: *self.link_delay, buffer: *self.buffer };
         let trunk = Line { rate: *self.trunk_rate, delay: *self.trunk_delay, buffer: *self.buffer };
         let each = *self.hosts_per_switch;
-        let hosts = fabric.add(NodeKind::Host, "h", *self.switches * each);
-        let switches = fabric.add(NodeKind::Switch, "sw", *self.switches);
+        let hosts = layout.add(NodeKind::Host, "h", *self.switches * each);
+        let switches = layout.add(NodeKind::Switch, "sw", *self.switches);
         for (i, host) in hosts.into_iter().enumerate() {
-            fabric.link(host, switches[i / each as usize], edge);
+            layout.link(host, switches[i / each as usize], edge);
         }
         for pair in switches.windows(2) {
-            fabric.link(pair[0], pair[1], trunk);
+            layout.link(pair[0], pair[1], trunk);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use penstock_schemes::{BitRate, Duration};
 use penstock_sim::network::{Capacity, NodeKind};
 
-use super::{BUFFER, Fabric, Line, Shape, Size};
+use super::{BUFFER, Layout, Line, Shape, Size};
 use crate::declare::section;
 use crate::error::Fault;
 use crate::limits::Bounds;
@@ -28,12 +28,12 @@ impl Shape for Star {
         (*self.hosts + 1, *self.hosts)
     }
 
-    fn build(&self, fabric: &mut Fabric, _: &Bounds<'_>) -> Result<(), Fault> {
+    fn build(&self, layout: &mut Layout, _: &Bounds<'_>) -> Result<(), Fault> {
         let line = Line { rate: *self.link_rate, delay: *self.link_delay, buffer: *self.buffer };
-        let hosts = fabric.add(NodeKind::Host, "h", *self.hosts);
-        let switch = fabric.add_numbered(NodeKind::Switch, "sw");
+        let hosts = layout.add(NodeKind::Host, "h", *self.hosts);
+        let switch = layout.add_numbered(NodeKind::Switch, "sw");
         for host in hosts {
-            fabric.link(host, switch, line);
+            layout.link(host, switch, line);
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use penstock_sim::network::Traffic;
 
 use crate::error::Fault;
 use crate::fields::{self, Field};
-use crate::read::{Entry, Place};
+use crate::read::{Entry, Location};
 use crate::sections::Flow;
 use crate::tree::Node;
 use crate::write::{self, Written};
@@ -50,7 +50,7 @@ impl Field for KindName {
         crate::keys::Kind::Word(KINDS.iter().map(|kind| kind.word).collect())
     }
 
-    fn read((): &(), node: &Node, place: Place<'_>) -> Result<Self, Fault> {
+    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
         let words: Vec<_> = KINDS.iter().map(|kind| (kind.word, Self(kind))).collect();
         fields::word(&words, node, place)
     }

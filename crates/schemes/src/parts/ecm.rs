@@ -27,26 +27,128 @@ use crate::{Draw, Fate, Place, Queue, Signal, Var};
 parameters! {
     /// BCN's parameters.
     pub struct Ecm {
-        q_eq: Threshold = octets(24_000), octets(64) => octets(1_000_000_000); "So-In et al. 2008 table 2, Qeq", "Set point of the queue, Qeq.";
-        q_sc: Threshold = octets(120_000), octets(64) => octets(1_000_000_000), at_least q_eq; "So-In et al. 2008 table 2, Qsc", "Severe congestion: above this queue length BCN(0,0) is sent and frames are sampled more often.";
-        w: f64 = real(2.0), real(0.0) => real(1024.0); "So-In et al. 2008 table 2, W; rp_w", "Weight of the queue's growth in Fb, rounded to 1/8.";
-        bcn_max: bool = switch(true); "So-In et al. 2008 section 2, BCNMAX", "Above 2 Qeq a message is the most negative one, whatever the queue's growth.";
-        bcn_00: bool = switch(false); "So-In et al. 2008 section 2, BCN00", "Above Qsc a message has both fields zero, and stops the source.";
-        over_sampling: bool = switch(true); "So-In et al. 2008 section 2", "Above Qsc frames are sampled every `sample_interval_severe`.";
-        positive_below_q_eq: bool = switch(false); "option", "Positive messages are sent only while the queue is shorter than Qeq.";
-        sample_interval: Octets = octets(75_000), octets(64) => octets(1_000_000_000), at_least sample_interval_severe; "So-In et al. 2008 table 2, 2 %", "Octets between samples.";
-        sample_interval_severe: Octets = octets(15_000), octets(64) => octets(1_000_000_000); "So-In et al. 2008 table 2, 10 %", "Octets between samples above Qsc.", when over_sampling = true;
-        sample_jitter: f64 = real(0.15), real(0.0) => real(0.99); "option; as QCN's", "Spread of the sampling intervals (0.15 for ±15 %); at 0, sources that send in step are sampled unevenly.";
-        sample_dropped: bool = switch(true); "option", "Frames that the full queue refuses count for sampling.";
-        gd_inverse: u32 = count(3750), count(1) => count(1_000_000_000); "So-In et al. 2008 table 2, Gd = 0.0002667; rp_gd", "1/Gd: a unit of Fb, 64 octets, cuts the rate by Gd of it.";
-        gi: f64 = real(8.0 / 15.0), real(0.0) => real(1000.0); "So-In et al. 2008 table 2, Gi = 0.533; rp_gi", "Gi: a unit of Fb raises the rate by Gi Ru; rounded to 2^-32.";
-        ru: BitRate = mbps(1), bps(1) => mbps(1000); "So-In et al. 2008 table 2, Ru; rp_ru", "Ru, the unit of rate.";
-        rmin: BitRate = mbps(10), bps(1) => mbps(1_000_000), at_most line; "option; rp_rmin", "Least rate, and the rate after a stop.";
-        tmax: Duration = us(500), us(1) => us(1_000_000); "option; rp_tmax", "The longest stop after BCN(0,0).", when bcn_00 = true;
-        drift: bool = switch(false); "So-In et al. 2008 section 2; rp_td, rp_rd", "Without messages the rate drifts upwards.";
-        td: Duration = us(1000), us(1) => us(1_000_000); "option; rp_td", "Time without a message after which the rate drifts by a step.", when drift = true;
-        rd: BitRate = mbps(1), bps(1) => mbps(1_000_000); "option; rp_rd", "The step of a drift.", when drift = true;
-        td_jitter: f64 = real(0.5), real(0.0) => real(0.99); "So-In et al. 2008 section 2 (randomly)", "Spread of the drift's intervals (0.5 for ±50 %).", when drift = true;
+        /// Set point of the queue, Qeq.
+        q_eq: Threshold {
+            default: octets(24_000),
+            range: octets(64)..=octets(1_000_000_000),
+            source: "So-In et al. 2008 table 2, Qeq",
+        }
+        /// Severe congestion: above this queue length BCN(0,0) is sent and frames are sampled more often.
+        q_sc: Threshold {
+            default: octets(120_000),
+            range: octets(64)..=octets(1_000_000_000),
+            at_least: q_eq,
+            source: "So-In et al. 2008 table 2, Qsc",
+        }
+        /// Weight of the queue's growth in Fb, rounded to 1/8.
+        w: f64 {
+            default: real(2.0),
+            range: real(0.0)..=real(1024.0),
+            source: "So-In et al. 2008 table 2, W; rp_w",
+        }
+        /// Above 2 Qeq a message is the most negative one, whatever the queue's growth.
+        bcn_max: bool {
+            default: switch(true),
+            source: "So-In et al. 2008 section 2, BCNMAX",
+        }
+        /// Above Qsc a message has both fields zero, and stops the source.
+        bcn_00: bool {
+            default: switch(false),
+            source: "So-In et al. 2008 section 2, BCN00",
+        }
+        /// Above Qsc frames are sampled every `sample_interval_severe`.
+        over_sampling: bool {
+            default: switch(true),
+            source: "So-In et al. 2008 section 2",
+        }
+        /// Positive messages are sent only while the queue is shorter than Qeq.
+        positive_below_q_eq: bool {
+            default: switch(false),
+            source: "option",
+        }
+        /// Octets between samples.
+        sample_interval: Octets {
+            default: octets(75_000),
+            range: octets(64)..=octets(1_000_000_000),
+            at_least: sample_interval_severe,
+            source: "So-In et al. 2008 table 2, 2 %",
+        }
+        /// Octets between samples above Qsc.
+        sample_interval_severe: Octets {
+            default: octets(15_000),
+            range: octets(64)..=octets(1_000_000_000),
+            source: "So-In et al. 2008 table 2, 10 %",
+            when: over_sampling = true,
+        }
+        /// Spread of the sampling intervals (0.15 for ±15 %); at 0, sources that send in step are sampled unevenly.
+        sample_jitter: f64 {
+            default: real(0.15),
+            range: real(0.0)..=real(0.99),
+            source: "option; as QCN's",
+        }
+        /// Frames that the full queue refuses count for sampling.
+        sample_dropped: bool {
+            default: switch(true),
+            source: "option",
+        }
+        /// 1/Gd: a unit of Fb, 64 octets, cuts the rate by Gd of it.
+        gd_inverse: u32 {
+            default: count(3750),
+            range: count(1)..=count(1_000_000_000),
+            source: "So-In et al. 2008 table 2, Gd = 0.0002667; rp_gd",
+        }
+        /// Gi: a unit of Fb raises the rate by Gi Ru; rounded to 2^-32.
+        gi: f64 {
+            default: real(8.0 / 15.0),
+            range: real(0.0)..=real(1000.0),
+            source: "So-In et al. 2008 table 2, Gi = 0.533; rp_gi",
+        }
+        /// Ru, the unit of rate.
+        ru: BitRate {
+            default: mbps(1),
+            range: bps(1)..=mbps(1000),
+            source: "So-In et al. 2008 table 2, Ru; rp_ru",
+        }
+        /// Least rate, and the rate after a stop.
+        rmin: BitRate {
+            default: mbps(10),
+            range: bps(1)..=mbps(1_000_000),
+            at_most: line,
+            source: "option; rp_rmin",
+        }
+        /// The longest stop after BCN(0,0).
+        tmax: Duration {
+            default: us(500),
+            range: us(1)..=us(1_000_000),
+            source: "option; rp_tmax",
+            when: bcn_00 = true,
+        }
+        /// Without messages the rate drifts upwards.
+        drift: bool {
+            default: switch(false),
+            source: "So-In et al. 2008 section 2; rp_td, rp_rd",
+        }
+        /// Time without a message after which the rate drifts by a step.
+        td: Duration {
+            default: us(1000),
+            range: us(1)..=us(1_000_000),
+            source: "option; rp_td",
+            when: drift = true,
+        }
+        /// The step of a drift.
+        rd: BitRate {
+            default: mbps(1),
+            range: bps(1)..=mbps(1_000_000),
+            source: "option; rp_rd",
+            when: drift = true,
+        }
+        /// Spread of the drift's intervals (0.5 for ±50 %).
+        td_jitter: f64 {
+            default: real(0.5),
+            range: real(0.0)..=real(0.99),
+            source: "So-In et al. 2008 section 2 (randomly)",
+            when: drift = true,
+        }
     }
 }
 

@@ -92,27 +92,130 @@ impl From<ProbeClass> for Class {
 parameters! {
     /// The parameters that FECN and E-FECN share.
     pub struct ExplicitRate {
-        q_eq: Threshold = octets(24_000), octets(64) => octets(1_000_000_000); "So-In et al. 2008 table 2, Qeq", "Set point of the queue, Qeq.";
-        interval: Duration = us(1000), us(10) => us(100_000); "So-In et al. 2008 table 2, tagging frequency", "T: distance of a flow's probes, and length of a switch's measurements.";
-        phase: Duration = us(0), us(0) => us(100_000); "option", "Switches measure at this offset from whole multiples of `interval`. Best shortly before the probes pass: flows that start at a multiple send theirs at phase 0.";
-        a: f64 = real(1.1), real(1.0) => real(100.0); "So-In et al. 2008 table 2, a", "Constant a of the queue function, rounded to 1/1 000 000.";
-        b: f64 = real(1.002), real(1.0) => real(100.0); "So-In et al. 2008 table 2, b", "Constant b of the queue function, rounded to 1/1 000 000.";
-        c: f64 = real(0.1), real(0.001) => real(1.0); "So-In et al. 2008 table 2, c", "The least value of the queue function, rounded to 1/1 000 000.";
-        fecn_branch: FecnBranch = choice("ba"); "ERICA+ has a below; So-In et al. 2008 do not say", "Which constant the queue function has below Qeq and above it.";
-        capacity: CapacityOf = choice("measured"); "FECN pseudo-code", "What the load is compared with: the measured capacity, or the line's rate.";
-        load: Load = choice("accepted"); "So-In et al. 2008 do not say", "Whether frames that the full queue refuses count as load.";
-        load_probes: bool = switch(false); "So-In et al. 2008 do not say", "Probes count as load, and as octets that left where the capacity is measured. (f(q) spans 0.2 % below Qeq, so that 64 octets a flow and interval are seen.) Probes on their way back do not: no congestion point sees them.";
-        averaging: Averaging = choice("always"); "FECN pseudo-code, exponential averaging", "When the new rate is averaged with the old one.";
-        averaging_weight: f64 = real(0.5), real(0.0) => real(1.0); "FECN pseudo-code", "Weight of the new rate in the average, rounded to 1/1 000 000.", when averaging = "turns" | "always";
-        limited_increase: bool = switch(false); "FECN pseudo-code", "Beyond Qeq the rate rises by C/`rmin_n0` an interval at most.";
-        capacity_adjustment: bool = switch(false); "FECN pseudo-code", "The rate is scaled by the last change of capacity, in anticipation of the next.";
-        min_rate: BitRate = mbps(1), mbps(1) => mbps(1_000_000), at_most line; "FECN tag, unit of its rate field", "The least rate that a switch advertises.";
-        rmin_n0: u32 = count(20), count(1) => count(1_000_000); "So-In et al. 2008 section 5.1, N0", "Rmin = C/N0: the rate of a source whose probes do not come back, and after BCN(0,0).";
-        timeout: Duration = us(2000), us(10) => us(1_000_000); "So-In et al. 2008 table 2, Timeout", "Time without a probe's return after which a source falls to Rmin.";
-        probe_spread: Duration = us(10), us(0) => us(100_000); "option", "A probe goes out up to so much later than it is due, at random: the clocks of sources are not those of switches.";
-        probe_class: ProbeClass = choice("control"); "option", "Which queue probes join on their way to the destination. In the data's, a full queue loses them, sources fall to Rmin for want of an answer, and a fast start takes several times as long.";
-        regulators: Sharing = choice("per-flow"); "So-In et al. 2008 section 3", "Whether each flow has a rate regulator, or those that one congestion point limits share one.";
-        flow_table: u32 = count(64), count(1) => count(65_536); "option", "Flows that a reaction point tells apart; more than that share the regulator of the last.";
+        /// Set point of the queue, Qeq.
+        q_eq: Threshold {
+            default: octets(24_000),
+            range: octets(64)..=octets(1_000_000_000),
+            source: "So-In et al. 2008 table 2, Qeq",
+        }
+        /// T: distance of a flow's probes, and length of a switch's measurements.
+        interval: Duration {
+            default: us(1000),
+            range: us(10)..=us(100_000),
+            source: "So-In et al. 2008 table 2, tagging frequency",
+        }
+        /// Switches measure at this offset from whole multiples of `interval`. Best shortly before the probes pass:
+        /// flows that start at a multiple send theirs at phase 0.
+        phase: Duration {
+            default: us(0),
+            range: us(0)..=us(100_000),
+            source: "option",
+        }
+        /// Constant a of the queue function, rounded to 1/1 000 000.
+        a: f64 {
+            default: real(1.1),
+            range: real(1.0)..=real(100.0),
+            source: "So-In et al. 2008 table 2, a",
+        }
+        /// Constant b of the queue function, rounded to 1/1 000 000.
+        b: f64 {
+            default: real(1.002),
+            range: real(1.0)..=real(100.0),
+            source: "So-In et al. 2008 table 2, b",
+        }
+        /// The least value of the queue function, rounded to 1/1 000 000.
+        c: f64 {
+            default: real(0.1),
+            range: real(0.001)..=real(1.0),
+            source: "So-In et al. 2008 table 2, c",
+        }
+        /// Which constant the queue function has below Qeq and above it.
+        fecn_branch: FecnBranch {
+            default: choice("ba"),
+            source: "ERICA+ has a below; So-In et al. 2008 do not say",
+        }
+        /// What the load is compared with: the measured capacity, or the line's rate.
+        capacity: CapacityOf {
+            default: choice("measured"),
+            source: "FECN pseudo-code",
+        }
+        /// Whether frames that the full queue refuses count as load.
+        load: Load {
+            default: choice("accepted"),
+            source: "So-In et al. 2008 do not say",
+        }
+        /// Probes count as load, and as octets that left where the capacity is measured. (f(q) spans 0.2 % below Qeq,
+        /// so that 64 octets a flow and interval are seen.) Probes on their way back do not: no congestion point sees
+        /// them.
+        load_probes: bool {
+            default: switch(false),
+            source: "So-In et al. 2008 do not say",
+        }
+        /// When the new rate is averaged with the old one.
+        averaging: Averaging {
+            default: choice("always"),
+            source: "FECN pseudo-code, exponential averaging",
+        }
+        /// Weight of the new rate in the average, rounded to 1/1 000 000.
+        averaging_weight: f64 {
+            default: real(0.5),
+            range: real(0.0)..=real(1.0),
+            source: "FECN pseudo-code",
+            when: averaging = "turns" | "always",
+        }
+        /// Beyond Qeq the rate rises by C/`rmin_n0` an interval at most.
+        limited_increase: bool {
+            default: switch(false),
+            source: "FECN pseudo-code",
+        }
+        /// The rate is scaled by the last change of capacity, in anticipation of the next.
+        capacity_adjustment: bool {
+            default: switch(false),
+            source: "FECN pseudo-code",
+        }
+        /// The least rate that a switch advertises.
+        min_rate: BitRate {
+            default: mbps(1),
+            range: mbps(1)..=mbps(1_000_000),
+            at_most: line,
+            source: "FECN tag, unit of its rate field",
+        }
+        /// Rmin = C/N0: the rate of a source whose probes do not come back, and after BCN(0,0).
+        rmin_n0: u32 {
+            default: count(20),
+            range: count(1)..=count(1_000_000),
+            source: "So-In et al. 2008 section 5.1, N0",
+        }
+        /// Time without a probe's return after which a source falls to Rmin.
+        timeout: Duration {
+            default: us(2000),
+            range: us(10)..=us(1_000_000),
+            source: "So-In et al. 2008 table 2, Timeout",
+        }
+        /// A probe goes out up to so much later than it is due, at random: the clocks of sources are not those of
+        /// switches.
+        probe_spread: Duration {
+            default: us(10),
+            range: us(0)..=us(100_000),
+            source: "option",
+        }
+        /// Which queue probes join on their way to the destination. In the data's, a full queue loses them, sources
+        /// fall to Rmin for want of an answer, and a fast start takes several times as long.
+        probe_class: ProbeClass {
+            default: choice("control"),
+            source: "option",
+        }
+        /// Whether each flow has a rate regulator, or those that one congestion point limits share one.
+        regulators: Sharing {
+            default: choice("per-flow"),
+            source: "So-In et al. 2008 section 3",
+        }
+        /// Flows that a reaction point tells apart; more than that share the regulator of the last.
+        flow_table: u32 {
+            default: count(64),
+            range: count(1)..=count(65_536),
+            source: "option",
+        }
     }
 }
 

@@ -23,11 +23,37 @@ use crate::units::{Duration, FlowKey, Instant, Octets};
 parameters! {
     /// The table of flows at a congestion point.
     pub struct FlowTableParameters {
-        flow_table_size: u32 = count(64), count(1) => count(65_536); "option; AF-QCN, FQCN", "Flows that a congestion point tells apart; a further one takes the place of the one with the smallest estimate.";
-        flow_sample: Octets = octets(6000), octets(64) => octets(1_000_000_000); "option; AF-QCN", "Mean octets between frames that are counted for their flow; the distances are spread by half.";
-        flow_interval: Duration = us(1000), us(1) => us(1_000_000_000); "option; AF-QCN, FQCN", "Time over which counts are collected before they enter the estimates.";
-        flow_gain: f64 = real(0.25), real(0.004) => real(1.0); "option", "Weight of the last interval in an estimate, rounded to 1/256.";
-        flow_lifetime: Duration = us(20_000), us(1) => us(1_000_000_000); "option", "A flow without a counted frame for so long is forgotten.";
+        /// Flows that a congestion point tells apart; a further one takes the place of the one with the smallest
+        /// estimate.
+        flow_table_size: u32 {
+            default: count(64),
+            range: count(1)..=count(65_536),
+            source: "option; AF-QCN, FQCN",
+        }
+        /// Mean octets between frames that are counted for their flow; the distances are spread by half.
+        flow_sample: Octets {
+            default: octets(6000),
+            range: octets(64)..=octets(1_000_000_000),
+            source: "option; AF-QCN",
+        }
+        /// Time over which counts are collected before they enter the estimates.
+        flow_interval: Duration {
+            default: us(1000),
+            range: us(1)..=us(1_000_000_000),
+            source: "option; AF-QCN, FQCN",
+        }
+        /// Weight of the last interval in an estimate, rounded to 1/256.
+        flow_gain: f64 {
+            default: real(0.25),
+            range: real(0.004)..=real(1.0),
+            source: "option",
+        }
+        /// A flow without a counted frame for so long is forgotten.
+        flow_lifetime: Duration {
+            default: us(20_000),
+            range: us(1)..=us(1_000_000_000),
+            source: "option",
+        }
     }
 }
 

@@ -72,12 +72,40 @@ choice! {
 parameters! {
     /// The table of rate calculators.
     pub struct TableParameters {
-        entry_key: EntryKey = choice("switch"); "Matsushima et al. 2014 section II.B", "What has an entry of its own: a switch, by its MAC address, or a queue, by its CPID.";
-        table_size: u32 = count(8), count(1) => count(1024); "option; unbounded in Matsushima et al. 2014", "Entries of the table; when it is full, the fastest entry changes hands.";
-        entry_create: EntryCreate = choice("any"); "Matsushima et al. 2014 algorithm 1; Pan", "Which notification makes an entry: any, or one whose queue is above the set point.";
-        bs_first: BsFirst = choice("create-then-decrease"); "Matsushima et al. 2014 algorithm 1", "What the notification that makes an entry does to it: decreases it from the line rate, or nothing (as printed).";
-        entry_release: EntryRelease = choice("line-rate"); "option; not in Matsushima et al. 2014", "What removes an entry.";
-        entry_idle_time: Duration = us(100_000), us(1) => us(1_000_000_000); "option", "How long an entry must be without notification to be removed.", when entry_release = "idle";
+        /// What has an entry of its own: a switch, by its MAC address, or a queue, by its CPID.
+        entry_key: EntryKey {
+            default: choice("switch"),
+            source: "Matsushima et al. 2014 section II.B",
+        }
+        /// Entries of the table; when it is full, the fastest entry changes hands.
+        table_size: u32 {
+            default: count(8),
+            range: count(1)..=count(1024),
+            source: "option; unbounded in Matsushima et al. 2014",
+        }
+        /// Which notification makes an entry: any, or one whose queue is above the set point.
+        entry_create: EntryCreate {
+            default: choice("any"),
+            source: "Matsushima et al. 2014 algorithm 1; Pan",
+        }
+        /// What the notification that makes an entry does to it: decreases it from the line rate, or nothing (as
+        /// printed).
+        bs_first: BsFirst {
+            default: choice("create-then-decrease"),
+            source: "Matsushima et al. 2014 algorithm 1",
+        }
+        /// What removes an entry.
+        entry_release: EntryRelease {
+            default: choice("line-rate"),
+            source: "option; not in Matsushima et al. 2014",
+        }
+        /// How long an entry must be without notification to be removed.
+        entry_idle_time: Duration {
+            default: us(100_000),
+            range: us(1)..=us(1_000_000_000),
+            source: "option",
+            when: entry_release = "idle",
+        }
     }
 }
 

@@ -49,41 +49,148 @@ choice! {
 parameters! {
     /// How a rate falls and rises, but for the length of the byte counter's cycles.
     pub struct RateParameters {
-        gd_inverse: u32 = count(128), count(64) => count(65_536); "rpgGd (7 for 2^7); Kabbani and Yasuda 2010 table 2", "1/Gd: a feedback value of n cuts the rate by n Gd.";
-        rpg_min_dec_fac: u32 = count(50), count(1) => count(100); "rpgMinDecFac", "The least share of the rate that one cut leaves, in percent.";
-        decrease_order: DecreaseOrder = choice("simultaneous"); "Matsushima et al. 2014, 802.1Qau; Kabbani and Yasuda 2010 eq. (2), (3)", "Whether the target rate becomes the rate before the cut or, as printed, after it.";
-        rpg_threshold: u32 = count(5), count(1) => count(1000); "rpgThreshold", "Cycles of Fast Recovery.";
-        fr_cycles: FrCycles = choice("threshold"); "Mliki et al. 2016, Kabbani and Yasuda 2010; Matsushima et al. 2014 algorithm 1", "Active Increase begins beyond rpg_threshold cycles, or with cycle number rpg_threshold.";
-        timer_on: bool = switch(true); "option; off in Jiang et al. 2015", "Whether the timer exists.";
-        rpg_time_reset: Duration = us(15_000), us(1) => us(1_000_000_000); "rpgTimeReset; TIMER_PERIOD", "Length of a timer cycle.", when timer_on = true;
-        cycle_halving: CycleHalving = choice("per-counter"); "Mliki et al. 2016, Kabbani and Yasuda 2010, Matsushima et al. 2014", "When cycles are halved.";
-        jitter_rp: JitterRp = choice("reload"); "Pan; Kabbani and Yasuda 2010", "Which cycles are jittered: all but the first after a notification, all, or none.";
-        rp_jitter: f64 = real(0.15), real(0.0) => real(0.99); "Kabbani and Yasuda 2010 section 2", "Spread of the cycles (0.15 for ±15 %).", when jitter_rp = "reload" | "always";
-        rpg_ai_rate: BitRate = mbps(5), mbps(0) => mbps(1_000_000); "rpgAiRate; AI_INC", "R_AI, the step of Active Increase.";
-        rpg_hai_rate: BitRate = mbps(50), mbps(0) => mbps(1_000_000); "rpgHaiRate; HAI_INC", "R_HAI, the step of Hyper-Active Increase.";
-        hai_multiplier: HaiMultiplier = choice("min-count"); "Pan; 802.1Qau; Mliki et al. 2016, Kabbani and Yasuda 2010, Matsushima et al. 2014", "The factor of R_HAI.";
-        ai_hai_sequence: AiHaiSequence = choice("counters"); "Kabbani and Yasuda 2010, Matsushima et al. 2014; Mliki et al. 2016", "What leads from Active to Hyper-Active Increase.";
-        efr: Efr = choice("byte-stage"); "Pan, 802.1Qau; Kabbani and Yasuda 2010", "Extra Fast Recovery: when a notification keeps target rate and byte counter.";
-        trr: Trr = choice("first-cycle"); "Pan, 802.1Qau; Kabbani and Yasuda 2010", "Target Rate Reduction: when a target rate above 10 times the current rate is divided by 8.";
-        tr_clamp: bool = switch(false); "option; on in NIC firmware", "Hold the target rate at the largest rate.";
-        rpg_min_rate: BitRate = mbps(5), kbps(1) => mbps(1_000_000), at_most line; "rpgMinRate", "Least rate.";
-        rpg_max_rate: BitRate = mbps(0), mbps(0) => mbps(10_000_000); "rpgMaxRate", "Largest rate; 0 for the line's.";
+        /// 1/Gd: a feedback value of n cuts the rate by n Gd.
+        gd_inverse: u32 {
+            default: count(128),
+            range: count(64)..=count(65_536),
+            source: "rpgGd (7 for 2^7); Kabbani and Yasuda 2010 table 2",
+        }
+        /// The least share of the rate that one cut leaves, in percent.
+        rpg_min_dec_fac: u32 {
+            default: count(50),
+            range: count(1)..=count(100),
+            source: "rpgMinDecFac",
+        }
+        /// Whether the target rate becomes the rate before the cut or, as printed, after it.
+        decrease_order: DecreaseOrder {
+            default: choice("simultaneous"),
+            source: "Matsushima et al. 2014, 802.1Qau; Kabbani and Yasuda 2010 eq. (2), (3)",
+        }
+        /// Cycles of Fast Recovery.
+        rpg_threshold: u32 {
+            default: count(5),
+            range: count(1)..=count(1000),
+            source: "rpgThreshold",
+        }
+        /// Active Increase begins beyond rpg_threshold cycles, or with cycle number rpg_threshold.
+        fr_cycles: FrCycles {
+            default: choice("threshold"),
+            source: "Mliki et al. 2016, Kabbani and Yasuda 2010; Matsushima et al. 2014 algorithm 1",
+        }
+        /// Whether the timer exists.
+        timer_on: bool {
+            default: switch(true),
+            source: "option; off in Jiang et al. 2015",
+        }
+        /// Length of a timer cycle.
+        rpg_time_reset: Duration {
+            default: us(15_000),
+            range: us(1)..=us(1_000_000_000),
+            source: "rpgTimeReset; TIMER_PERIOD",
+            when: timer_on = true,
+        }
+        /// When cycles are halved.
+        cycle_halving: CycleHalving {
+            default: choice("per-counter"),
+            source: "Mliki et al. 2016, Kabbani and Yasuda 2010, Matsushima et al. 2014",
+        }
+        /// Which cycles are jittered: all but the first after a notification, all, or none.
+        jitter_rp: JitterRp {
+            default: choice("reload"),
+            source: "Pan; Kabbani and Yasuda 2010",
+        }
+        /// Spread of the cycles (0.15 for ±15 %).
+        rp_jitter: f64 {
+            default: real(0.15),
+            range: real(0.0)..=real(0.99),
+            source: "Kabbani and Yasuda 2010 section 2",
+            when: jitter_rp = "reload" | "always",
+        }
+        /// R_AI, the step of Active Increase.
+        rpg_ai_rate: BitRate {
+            default: mbps(5),
+            range: mbps(0)..=mbps(1_000_000),
+            source: "rpgAiRate; AI_INC",
+        }
+        /// R_HAI, the step of Hyper-Active Increase.
+        rpg_hai_rate: BitRate {
+            default: mbps(50),
+            range: mbps(0)..=mbps(1_000_000),
+            source: "rpgHaiRate; HAI_INC",
+        }
+        /// The factor of R_HAI.
+        hai_multiplier: HaiMultiplier {
+            default: choice("min-count"),
+            source: "Pan; 802.1Qau; Mliki et al. 2016, Kabbani and Yasuda 2010, Matsushima et al. 2014",
+        }
+        /// What leads from Active to Hyper-Active Increase.
+        ai_hai_sequence: AiHaiSequence {
+            default: choice("counters"),
+            source: "Kabbani and Yasuda 2010, Matsushima et al. 2014; Mliki et al. 2016",
+        }
+        /// Extra Fast Recovery: when a notification keeps target rate and byte counter.
+        efr: Efr {
+            default: choice("byte-stage"),
+            source: "Pan, 802.1Qau; Kabbani and Yasuda 2010",
+        }
+        /// Target Rate Reduction: when a target rate above 10 times the current rate is divided by 8.
+        trr: Trr {
+            default: choice("first-cycle"),
+            source: "Pan, 802.1Qau; Kabbani and Yasuda 2010",
+        }
+        /// Hold the target rate at the largest rate.
+        tr_clamp: bool {
+            default: switch(false),
+            source: "option; on in NIC firmware",
+        }
+        /// Least rate.
+        rpg_min_rate: BitRate {
+            default: mbps(5),
+            range: kbps(1)..=mbps(1_000_000),
+            at_most: line,
+            source: "rpgMinRate",
+        }
+        /// Largest rate; 0 for the line's.
+        rpg_max_rate: BitRate {
+            default: mbps(0),
+            range: mbps(0)..=mbps(10_000_000),
+            source: "rpgMaxRate",
+        }
     }
 }
 
 parameters! {
     /// Byte-counter cycles of the same length at every rate.
     pub struct ByteResetParameters {
-        rpg_byte_reset: Octets = octets(150_000), octets(64) => octets(10_000_000_000); "rpgByteReset; BC_LIMIT", "Octets of a byte-counter cycle.";
+        /// Octets of a byte-counter cycle.
+        rpg_byte_reset: Octets {
+            default: octets(150_000),
+            range: octets(64)..=octets(10_000_000_000),
+            source: "rpgByteReset; BC_LIMIT",
+        }
     }
 }
 
 parameters! {
     /// When a rate limiter comes and goes.
     pub struct LimiterParameters {
-        rl_create: RlCreate = choice("above-set-point"); "Pan; 802.1Qau", "What makes a rate limiter.";
-        rl_release: RlRelease = choice("line-rate"); "Pan", "What removes a rate limiter.";
-        rl_idle_time: Duration = us(100_000), us(1) => us(1_000_000_000); "option", "How long a limiter must be idle to be removed.", when rl_release = "idle";
+        /// What makes a rate limiter.
+        rl_create: RlCreate {
+            default: choice("above-set-point"),
+            source: "Pan; 802.1Qau",
+        }
+        /// What removes a rate limiter.
+        rl_release: RlRelease {
+            default: choice("line-rate"),
+            source: "Pan",
+        }
+        /// How long a limiter must be idle to be removed.
+        rl_idle_time: Duration {
+            default: us(100_000),
+            range: us(1)..=us(1_000_000_000),
+            source: "option",
+            when: rl_release = "idle",
+        }
     }
 }
 

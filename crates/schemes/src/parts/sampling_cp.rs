@@ -33,20 +33,96 @@ choice! {
 parameters! {
     /// What a congestion point measures, and when.
     pub struct CpParameters {
-        q_eq: Threshold = octets(26_000), octets(100) => octets(4_294_967_295); "cpQSp, CpQueueSizeSetPoint", "Set point of the queue, Qeq.";
-        w: f64 = real(2.0), real(0.0) => real(1024.0); "cpW, CpFeedbackWeight (w = 2^x); Kabbani and Yasuda 2010 eq. (1)", "Weight of the queue's growth in Fb, rounded to 1/1024.";
-        quantise: Quantise = choice("linear63"); "802.1Qau; Kabbani and Yasuda 2010, Jiang et al. 2015", "How |Fb| is quantised: in 63 equal steps, by the six most significant bits, or not at all.";
-        send_qf0: bool = switch(false); "option; Pan sends none", "Send a notification for Fb < 0 that quantises to 0.";
-        qold_update: QoldUpdate = choice("every-sample"); "Pan; Mliki et al. 2016, Kabbani and Yasuda 2010, Matsushima et al. 2014", "When the queue length that q_delta refers to is stored: at every sample, or when a message is sent (so the wording of Mliki et al. 2016, Kabbani and Yasuda 2010, and Matsushima et al. 2014; their results fit every sample).";
-        sampling: Sampling = choice("table"); "Kabbani and Yasuda 2010 table 1; Mliki et al. 2016, Jiang et al. 2015", "How frames are sampled: byte counter with table, probability that rises or jumps with the feedback value, count, or every frame.";
-        sample_base: Octets = octets(150_000), octets(10_000) => octets(1_000_000_000); "cpSampleBase, CpMinSampleBase", "Octets between samples at feedback value 0.", when sampling = "table";
-        sample_table: Table = choice("paper"); "Kabbani and Yasuda 2010 table 1; 802.1Qau", "Intervals of the table: the paper's rounded values, or base / (k + 1).", when sampling = "table";
-        sample_jitter: f64 = real(0.15), real(0.0) => real(0.99); "Kabbani and Yasuda 2010 section 2", "Spread of the sampling intervals (0.15 for ±15 %).", when sampling = "table";
-        sample_count: u32 = count(100), count(1) => count(1_000_000_000); "option", "Frames between samples.", when sampling = "count";
-        sample_probability: f64 = real(0.01), real(0.0) => real(1.0); "Jiang et al. 2015", "Probability of a sample at feedback value 0.", when sampling = "probability" | "step";
-        sample_probability_max: f64 = real(0.01), real(0.0) => real(1.0); "Mliki et al. 2016", "Probability of a sample at feedback value 63; linear in between (sampling = probability), or the same from sample_step on (sampling = step).", when sampling = "probability" | "step";
-        sample_step: u32 = count(32), count(1) => count(63); "option", "Feedback value at which the probability of a sample jumps.", when sampling = "step";
-        sample_dropped: bool = switch(true); "option", "Frames that the full queue refuses count for sampling; without them fixed-rate sources can lock in phase with a full queue.";
+        /// Set point of the queue, Qeq.
+        q_eq: Threshold {
+            default: octets(26_000),
+            range: octets(100)..=octets(4_294_967_295),
+            source: "cpQSp, CpQueueSizeSetPoint",
+        }
+        /// Weight of the queue's growth in Fb, rounded to 1/1024.
+        w: f64 {
+            default: real(2.0),
+            range: real(0.0)..=real(1024.0),
+            source: "cpW, CpFeedbackWeight (w = 2^x); Kabbani and Yasuda 2010 eq. (1)",
+        }
+        /// How |Fb| is quantised: in 63 equal steps, by the six most significant bits, or not at all.
+        quantise: Quantise {
+            default: choice("linear63"),
+            source: "802.1Qau; Kabbani and Yasuda 2010, Jiang et al. 2015",
+        }
+        /// Send a notification for Fb < 0 that quantises to 0.
+        send_qf0: bool {
+            default: switch(false),
+            source: "option; Pan sends none",
+        }
+        /// When the queue length that q_delta refers to is stored: at every sample, or when a message is sent (so the
+        /// wording of Mliki et al. 2016, Kabbani and Yasuda 2010, and Matsushima et al. 2014; their results fit every
+        /// sample).
+        qold_update: QoldUpdate {
+            default: choice("every-sample"),
+            source: "Pan; Mliki et al. 2016, Kabbani and Yasuda 2010, Matsushima et al. 2014",
+        }
+        /// How frames are sampled: byte counter with table, probability that rises or jumps with the feedback value,
+        /// count, or every frame.
+        sampling: Sampling {
+            default: choice("table"),
+            source: "Kabbani and Yasuda 2010 table 1; Mliki et al. 2016, Jiang et al. 2015",
+        }
+        /// Octets between samples at feedback value 0.
+        sample_base: Octets {
+            default: octets(150_000),
+            range: octets(10_000)..=octets(1_000_000_000),
+            source: "cpSampleBase, CpMinSampleBase",
+            when: sampling = "table",
+        }
+        /// Intervals of the table: the paper's rounded values, or base / (k + 1).
+        sample_table: Table {
+            default: choice("paper"),
+            source: "Kabbani and Yasuda 2010 table 1; 802.1Qau",
+            when: sampling = "table",
+        }
+        /// Spread of the sampling intervals (0.15 for ±15 %).
+        sample_jitter: f64 {
+            default: real(0.15),
+            range: real(0.0)..=real(0.99),
+            source: "Kabbani and Yasuda 2010 section 2",
+            when: sampling = "table",
+        }
+        /// Frames between samples.
+        sample_count: u32 {
+            default: count(100),
+            range: count(1)..=count(1_000_000_000),
+            source: "option",
+            when: sampling = "count",
+        }
+        /// Probability of a sample at feedback value 0.
+        sample_probability: f64 {
+            default: real(0.01),
+            range: real(0.0)..=real(1.0),
+            source: "Jiang et al. 2015",
+            when: sampling = "probability" | "step",
+        }
+        /// Probability of a sample at feedback value 63; linear in between (sampling = probability), or the same from
+        /// sample_step on (sampling = step).
+        sample_probability_max: f64 {
+            default: real(0.01),
+            range: real(0.0)..=real(1.0),
+            source: "Mliki et al. 2016",
+            when: sampling = "probability" | "step",
+        }
+        /// Feedback value at which the probability of a sample jumps.
+        sample_step: u32 {
+            default: count(32),
+            range: count(1)..=count(63),
+            source: "option",
+            when: sampling = "step",
+        }
+        /// Frames that the full queue refuses count for sampling; without them fixed-rate sources can lock in phase
+        /// with a full queue.
+        sample_dropped: bool {
+            default: switch(true),
+            source: "option",
+        }
     }
 }
 

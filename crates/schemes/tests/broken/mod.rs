@@ -24,9 +24,9 @@ impl Configuration for Config {
 const GAIN: Parameter = Parameter {
     name: "gain",
     unit: Unit::Count,
-    default: Value::Int(4),
-    minimum: Value::Int(4),
-    maximum: Value::Int(5),
+    default: Value::Count(4),
+    minimum: Value::Count(4),
+    maximum: Value::Count(5),
     bound: None,
     when: None,
     source: "this test",
@@ -38,7 +38,7 @@ const UNDOCUMENTED: &[Parameter] = &[Parameter { source: "", description: "", ..
 
 /// Rule 23: a parameter that has an effect where a number has a value.
 const CONDITIONAL: &[Parameter] =
-    &[Parameter { when: Some(Condition { parameter: "gain", values: &[Value::Int(4)] }), ..GAIN }];
+    &[Parameter { when: Some(Condition { parameter: "gain", values: &[Value::Count(4)] }), ..GAIN }];
 
 /// Who sent it.
 #[derive(Debug, Clone, Copy, PartialEq)]

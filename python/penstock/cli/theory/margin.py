@@ -9,7 +9,7 @@ import typer
 
 from penstock.cli.locate import find
 from penstock.cli.theory.asked import Asked
-from penstock.text import duration, octets
+from penstock.text import bit_rate, duration, octets
 from penstock.theory.configuration import configuration
 from penstock.theory.growth import Growth
 from penstock.theory.margin import Jump, Limit, LimitCycle, Report, Side, report
@@ -28,7 +28,7 @@ def show_margin(asked: Asked, *, at_s: float | None, json: bool) -> None:
     given = found.configuration
     typer.echo(f"{scenario.name}: {found.model}")
     typer.echo(
-        f"{given.flows} flows at {given.queue}, {given.capacity_bps / 1e6:g} Mb/s for them, "
+        f"{given.flows} flows at {given.queue}, {bit_rate(given.capacity_bps)} for them, "
         f"round trip {duration(given.round_trip_s)} without the queue"
     )
     typer.echo("equilibrium: " + ", ".join(f"{key} {value:.6g}" for key, value in found.equilibrium.items()))
