@@ -228,8 +228,8 @@ fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Wiring) {
             ];
             counts.into_iter().for_each(|(key, n)| set(&mut keys, key, plain(n)));
             rates(&mut keys, random, &["host_rate", "local_rate", "global_rate", "link_delay", "global_delay"]);
-            place.hosts = hosts(groups * size * each);
-            (0..place.hosts.len()).for_each(|i| link(&mut place, &format!("h{i}"), &format!("sw{}", i / each)));
+            wiring.hosts = hosts(groups * size * each);
+            (0..wiring.hosts.len()).for_each(|i| link(&mut wiring, &format!("h{i}"), &format!("sw{}", i / each)));
             "dragonfly"
         }
         _ => {

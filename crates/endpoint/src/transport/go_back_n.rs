@@ -26,9 +26,24 @@ use super::{Ack, Acks, ROCE_ACK_OCTETS, ROCE_HEADER_OCTETS, Receiver, SackBlocks
 parameters! {
     /// Go-back-N's parameters.
     pub struct Config {
-        mtu: Octets = octets(1024), octets(64) => octets(65_536); "InfiniBand, section 9.4.3; the largest for Ethernet's 1500 octets", "Octets of data in a full frame.";
-        ack_every: u32 = count(1), count(1) => count(1000); "ns3-rdma, L2AckInterval", "Frames that are answered by one acknowledgement.";
-        timeout: Duration = us(67_109), us(1) => us(600_000_000); "InfiniBand, section 9.7.6.1.3: 4.096 us * 2^14, the default of the perftest tools", "Time without acknowledgement after which everything is sent again.";
+        /// Octets of data in a full frame.
+        mtu: Octets {
+            default: octets(1024),
+            range: octets(64)..=octets(65_536),
+            source: "InfiniBand, section 9.4.3; the largest for Ethernet's 1500 octets",
+        }
+        /// Frames that are answered by one acknowledgement.
+        ack_every: u32 {
+            default: count(1),
+            range: count(1)..=count(1000),
+            source: "ns3-rdma, L2AckInterval",
+        }
+        /// Time without acknowledgement after which everything is sent again.
+        timeout: Duration {
+            default: us(67_109),
+            range: us(1)..=us(600_000_000),
+            source: "InfiniBand, section 9.7.6.1.3: 4.096 us * 2^14, the default of the perftest tools",
+        }
     }
 }
 

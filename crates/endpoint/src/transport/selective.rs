@@ -28,12 +28,43 @@ use super::{Ack, Acks, ROCE_ACK_OCTETS, ROCE_HEADER_OCTETS, Receiver, SackBlocks
 parameters! {
     /// Parameters of selective retransmission.
     pub struct Config {
-        mtu: Octets = octets(1000), octets(64) => octets(65_536); "Mittal et al. 2018, section 4.1", "Octets of data in a full frame.";
-        ack_every: u32 = count(1), count(1) => count(1000); "Mittal et al. 2018, section 3.1", "Frames in sequence that are answered by one acknowledgement.";
-        bdp_cap: u32 = count(110), count(0) => count(8_388_607); "Mittal et al. 2018, section 4.1, for 40 Gb/s and 24 us", "Frames that may be in flight; 0 for no cap.";
-        rto_low: Duration = us(100), us(1) => us(600_000_000); "Mittal et al. 2018, section 4.1", "Timeout while fewer than rto_few frames are in flight.";
-        rto_high: Duration = us(320), us(1) => us(600_000_000), at_least rto_low; "Mittal et al. 2018, section 4.1", "Timeout otherwise: a round trip with one full queue.";
-        rto_few: u32 = count(3), count(0) => count(1000); "Mittal et al. 2018, section 4.1, N", "Frames in flight from which the long timeout holds.";
+        /// Octets of data in a full frame.
+        mtu: Octets {
+            default: octets(1000),
+            range: octets(64)..=octets(65_536),
+            source: "Mittal et al. 2018, section 4.1",
+        }
+        /// Frames in sequence that are answered by one acknowledgement.
+        ack_every: u32 {
+            default: count(1),
+            range: count(1)..=count(1000),
+            source: "Mittal et al. 2018, section 3.1",
+        }
+        /// Frames that may be in flight; 0 for no cap.
+        bdp_cap: u32 {
+            default: count(110),
+            range: count(0)..=count(8_388_607),
+            source: "Mittal et al. 2018, section 4.1, for 40 Gb/s and 24 us",
+        }
+        /// Timeout while fewer than rto_few frames are in flight.
+        rto_low: Duration {
+            default: us(100),
+            range: us(1)..=us(600_000_000),
+            source: "Mittal et al. 2018, section 4.1",
+        }
+        /// Timeout otherwise: a round trip with one full queue.
+        rto_high: Duration {
+            default: us(320),
+            range: us(1)..=us(600_000_000),
+            at_least: rto_low,
+            source: "Mittal et al. 2018, section 4.1",
+        }
+        /// Frames in flight from which the long timeout holds.
+        rto_few: u32 {
+            default: count(3),
+            range: count(0)..=count(1000),
+            source: "Mittal et al. 2018, section 4.1, N",
+        }
     }
 }
 

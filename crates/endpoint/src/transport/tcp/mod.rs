@@ -64,23 +64,105 @@ choice! {
 parameters! {
     /// TCP's parameters.
     pub struct Config {
-        mss: Octets = octets(1460), octets(64) => octets(65_495); "RFC 9293, section 3.7.1; Ethernet's 1500 octets less 40 of headers", "SMSS, octets of data in a full segment.";
-        congestion: Congestion = choice("cubic"); "Linux", "Congestion control.";
-        sack: bool = switch(true); "RFC 2018; RFC 6675", "Selective acknowledgements.";
-        rack: bool = switch(false); "RFC 8985", "Losses are found by time, and the tail of a flight is probed.", when sack = true;
-        ecn: bool = switch(false); "RFC 3168", "Segments may be marked, and marks cut the window; with DCTCP they may always.";
-        ecn_floor: u32 = count(2), count(1) => count(10); "Linux; RFC 9438, section 4.6, has 1", "Segments to which marks can cut the window.";
-        initial_window: u32 = count(10), count(1) => count(1000); "RFC 6928, section 2", "Segments of the initial window.";
-        receive_window: Octets = octets(6_291_456), octets(1000) => octets(1_073_741_824); "Linux, tcp_rmem", "Octets that the receiver has room for.";
-        ack_every: u32 = count(2), count(1) => count(1000); "RFC 5681, section 4.2", "Full segments that are answered by one acknowledgement.";
-        ack_delay: Duration = us(40_000), us(0) => us(500_000); "Linux; RFC 1122, section 4.2.3.2, has less than 500 ms", "Longest time that an acknowledgement is delayed.";
-        rto_initial: Duration = us(1_000_000), us(1) => us(60_000_000); "RFC 6298, (2.1)", "Retransmission timeout before the first round trip is timed.";
-        rto_min: Duration = us(200_000), us(1) => us(60_000_000); "Linux, where the smoothed round trip comes on top; RFC 6298, (2.4), has 1 s", "Least retransmission timeout.";
-        rto_max: Duration = us(60_000_000), us(1) => us(600_000_000), at_least rto_min; "RFC 6298, (2.5)", "Greatest retransmission timeout.";
-        validate_window: bool = switch(true); "RFC 9438, section 5.8; Linux", "The window grows only while it is what limits the flow.";
-        idle_restart: bool = switch(true); "RFC 5681, section 4.1", "After a pause longer than the retransmission timeout the window is the initial one at most.";
-        fast_convergence: bool = switch(true); "RFC 9438, section 4.7", "A flow whose window shrinks from loss to loss gives way faster.", when congestion = "cubic";
-        g_inverse: u32 = count(16), count(1) => count(65_536); "Alizadeh et al. 2010, section 4, g = 1/16; RFC 8257, section 3.3, leaves it open", "1/g: how slowly alpha follows.", when congestion = "dctcp";
+        /// SMSS, octets of data in a full segment.
+        mss: Octets {
+            default: octets(1460),
+            range: octets(64)..=octets(65_495),
+            source: "RFC 9293, section 3.7.1; Ethernet's 1500 octets less 40 of headers",
+        }
+        /// Congestion control.
+        congestion: Congestion {
+            default: choice("cubic"),
+            source: "Linux",
+        }
+        /// Selective acknowledgements.
+        sack: bool {
+            default: switch(true),
+            source: "RFC 2018; RFC 6675",
+        }
+        /// Losses are found by time, and the tail of a flight is probed.
+        rack: bool {
+            default: switch(false),
+            source: "RFC 8985",
+            when: sack = true,
+        }
+        /// Segments may be marked, and marks cut the window; with DCTCP they may always.
+        ecn: bool {
+            default: switch(false),
+            source: "RFC 3168",
+        }
+        /// Segments to which marks can cut the window.
+        ecn_floor: u32 {
+            default: count(2),
+            range: count(1)..=count(10),
+            source: "Linux; RFC 9438, section 4.6, has 1",
+        }
+        /// Segments of the initial window.
+        initial_window: u32 {
+            default: count(10),
+            range: count(1)..=count(1000),
+            source: "RFC 6928, section 2",
+        }
+        /// Octets that the receiver has room for.
+        receive_window: Octets {
+            default: octets(6_291_456),
+            range: octets(1000)..=octets(1_073_741_824),
+            source: "Linux, tcp_rmem",
+        }
+        /// Full segments that are answered by one acknowledgement.
+        ack_every: u32 {
+            default: count(2),
+            range: count(1)..=count(1000),
+            source: "RFC 5681, section 4.2",
+        }
+        /// Longest time that an acknowledgement is delayed.
+        ack_delay: Duration {
+            default: us(40_000),
+            range: us(0)..=us(500_000),
+            source: "Linux; RFC 1122, section 4.2.3.2, has less than 500 ms",
+        }
+        /// Retransmission timeout before the first round trip is timed.
+        rto_initial: Duration {
+            default: us(1_000_000),
+            range: us(1)..=us(60_000_000),
+            source: "RFC 6298, (2.1)",
+        }
+        /// Least retransmission timeout.
+        rto_min: Duration {
+            default: us(200_000),
+            range: us(1)..=us(60_000_000),
+            source: "Linux, where the smoothed round trip comes on top; RFC 6298, (2.4), has 1 s",
+        }
+        /// Greatest retransmission timeout.
+        rto_max: Duration {
+            default: us(60_000_000),
+            range: us(1)..=us(600_000_000),
+            at_least: rto_min,
+            source: "RFC 6298, (2.5)",
+        }
+        /// The window grows only while it is what limits the flow.
+        validate_window: bool {
+            default: switch(true),
+            source: "RFC 9438, section 5.8; Linux",
+        }
+        /// After a pause longer than the retransmission timeout the window is the initial one at most.
+        idle_restart: bool {
+            default: switch(true),
+            source: "RFC 5681, section 4.1",
+        }
+        /// A flow whose window shrinks from loss to loss gives way faster.
+        fast_convergence: bool {
+            default: switch(true),
+            source: "RFC 9438, section 4.7",
+            when: congestion = "cubic",
+        }
+        /// 1/g: how slowly alpha follows.
+        g_inverse: u32 {
+            default: count(16),
+            range: count(1)..=count(65_536),
+            source: "Alizadeh et al. 2010, section 4, g = 1/16; RFC 8257, section 3.3, leaves it open",
+            when: congestion = "dctcp",
+        }
     }
 }
 
