@@ -129,7 +129,7 @@ check-build:
 check-test:
 	@tools/check.sh test
 
-# Stamps say that a step is done. They lie in .venv, so that whoever removes it starts anew.
+# Stamps say that a step is done. They lie in .venv, so that a build without it starts from nothing.
 .venv/.made: | check-build
 	$(PYTHON) -m venv .venv
 	@touch $@

@@ -23,7 +23,7 @@ class FrameLossError(_core.PenstockError):
     """A run that claims to be lossless (``lossless = true`` in its scenario) has lost data frames.
 
     Attributes:
-        result: what the run recorded, whole as ever.
+        result: the records of the run, all of them.
         message: how many frames were lost, and where first.
         hint: what would help.
     """

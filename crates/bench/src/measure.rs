@@ -122,7 +122,7 @@ fn once(workload: &Workload, program: &Program, plan: &Plan) -> Result<Measured,
 
 /// A run of the engine; gives packet hops and events.
 ///
-/// The engine is compiled anew for each scheme, for each probe, and with or without flow control. All of them together
+/// The engine is compiled once for each scheme, for each probe, and with or without flow control. All of them together
 /// would take many minutes: every scheme is there with the probe, the rest for two schemes.
 fn engine(plan: &Plan, probe: bool) -> Result<(u64, u64), String> {
     let (configs, pfc) = (plan.configs(), plan.network.pfc.is_some());

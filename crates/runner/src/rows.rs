@@ -71,7 +71,7 @@ pub(crate) trait Rows {
 
 /// One or more columns under way.
 trait Columns {
-    /// Moves the values out as arrays and starts anew.
+    /// Moves the values out as arrays and begins the next ones.
     fn take(&mut self, out: &mut Vec<ArrayRef>);
 }
 

@@ -21,7 +21,7 @@ impl Visitor for Job<'_> {
         let mut sim = Sim::<S, _, true>::new(&plan.network, configs, plan.seed, Recorder::<true>::in_memory::<S>(plan));
         let end = Instant::ZERO + plan.duration;
         if !sim.run_slice(Instant(end.0 / 2), WORK) {
-            // Statistics begin anew in the middle of it.
+            // Statistics start again in the middle of it.
             sim.start_measuring();
         }
         sim.run_slice(end, WORK);

@@ -39,7 +39,7 @@ pub(crate) fn pfc(table: &mut sections::Pfc, network: &Network, layout: &Layout)
     Ok(pfc)
 }
 
-/// For each port the head-room that the buffer behind it needs, and what decides it for each of the priorities.
+/// For each port the headroom that the buffer behind it needs, and what decides it for each of the priorities.
 type Needed = Vec<Option<(Octets, Vec<Reach>)>>;
 
 fn needed(network: &Network, priorities: &[u8], response: Duration) -> Needed {
@@ -52,21 +52,21 @@ fn needed(network: &Network, priorities: &[u8], response: Duration) -> Needed {
     (0..network.ports.len()).map(at_port).collect()
 }
 
-/// For each port the head-room that frames, delays and response ask for behind it; `None` where no lossless frame comes.
+/// For each port the headroom that frames, delays and response ask for behind it; `None` where no lossless frame comes.
 #[must_use]
 pub fn headroom_needed(network: &Network) -> Vec<Option<Octets>> {
     let Some(pfc) = &network.pfc else { return vec![None; network.ports.len()] };
     needed(network, &pfc.priorities, pfc.response).into_iter().map(|needed| Some(needed?.0)).collect()
 }
 
-/// What the head-rooms of a network take for granted, in sentences.
+/// What the headrooms of a network take for granted, in sentences.
 pub(crate) fn notes(network: &Network) -> Vec<String> {
     let Some(pfc) = &network.pfc else { return Vec::new() };
     let mut notes = Vec::new();
     if pfc.response == Duration::ZERO {
         notes.push(
             "flow control: a stopped port obeys at once (pfc.response = \"0 s\"); real ports take some time, and the \
-             head-rooms hold nothing for it"
+             headrooms hold nothing for it"
                 .to_owned(),
         );
     }
@@ -75,7 +75,7 @@ pub(crate) fn notes(network: &Network) -> Vec<String> {
         let whole = u64::from(largest) == largest_frame(network);
         let of = if whole { "any flow" } else { "a lossless flow; other flows have longer ones" };
         notes.push(format!(
-            "flow control: head-rooms count with frames of at most {largest} octets, the longest of {of}; traffic with a \
+            "flow control: headrooms count with frames of at most {largest} octets, the longest of {of}; traffic with a \
              larger MTU would need more"
         ));
     }
@@ -171,7 +171,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// The head-room that is given, likewise.
+    /// The headroom that is given, likewise.
     fn headroom(&self) -> (Option<Octets>, &'a dyn Blame) {
         match (self.link.map(|link| &link.headroom).filter(|own| own.is_some()), &*self.table.headroom) {
             (Some(own), _) => (**own, own),
@@ -264,8 +264,8 @@ fn check_quanta(at: &At<'_>, reaches: &[Reach], quanta: u16) -> Result<(), Fault
     }
 }
 
-/// The ingress buffer behind a port, and its head-room. `queue` is the output queue of the switch on the same link, `room`
-/// the head-room that frames and delays ask for.
+/// The ingress buffer behind a port, and its headroom. `queue` is the output queue of the switch on the same link, `room`
+/// the headroom that frames and delays ask for.
 fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Result<(Ingress, Octets), Fault> {
     let largest = largest_frame(network);
     let port = &at.port;
@@ -280,14 +280,14 @@ fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Res
         return Err(match given {
             Some(headroom) => {
                 let message =
-                    format!("a head-room of {} is beyond the ingress buffer of {whole} behind {port}", headroom);
+                    format!("a headroom of {} is beyond the ingress buffer of {whole} behind {port}", headroom);
                 let most = Octets(buffer.saturating_sub(largest));
                 let hint = format!("{} are computed for it; at most {most}, a frame less than the buffer", room);
                 of_headroom.blame(message).with_hint(hint)
             }
             None => {
                 let message = format!(
-                    "the head-room of {port}, {} as computed, is beyond the ingress buffer of {whole}",
+                    "the headroom of {port}, {} as computed, is beyond the ingress buffer of {whole}",
                     Octets(headroom)
                 );
                 of_buffer.blame(message).with_hint(format!("at least {least}, room for a frame included"))
@@ -298,7 +298,7 @@ fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Res
     let xoff = xoff.map_or(below, |octets| octets.0);
     if xoff > below {
         let message = format!(
-            "{} and the head-room of {port}, {}, are beyond the ingress buffer of {whole}",
+            "{} and the headroom of {port}, {}, are beyond the ingress buffer of {whole}",
             Octets(xoff),
             Octets(headroom)
         );

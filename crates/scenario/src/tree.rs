@@ -148,7 +148,7 @@ fn deepest(text: &str) -> usize {
     place
 }
 
-/// Where the lines of a text end, so that an offset becomes a line number without counting anew.
+/// Where the lines of a text end, so that an offset becomes a line number without another count.
 struct Lines(Vec<usize>);
 
 impl Lines {

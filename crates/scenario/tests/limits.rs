@@ -158,7 +158,7 @@ fn ingress_buffers_that_no_queue_would_hold_are_refused() {
     plan(&star(9, "400 MB")).unwrap();
 }
 
-/// Every delay at its longest and every rate at its lowest: the head-room is no number that a buffer has.
+/// Every delay at its longest and every rate at its lowest: the headroom is no number that a buffer has.
 #[test]
 fn tables_of_schemes_that_take_gigabytes_are_refused() {
     let spine = "[topology.leaf-spine]\nleaves = 512\nspines = 1\nhosts_per_leaf = 4\nhost_rate = \"1 Gbps\"\n\
@@ -182,5 +182,5 @@ fn a_head_room_beyond_all_numbers_is_refused() {
     );
     let fast = star.replace("7 bps", "100 Tbps").replace("[pfc]", "[pfc]\nresponse = \"2000000 s\"");
     let message = refused(&text("1 ms", &fast));
-    assert!(message.contains("pause") || message.contains("head-room"), "{message}");
+    assert!(message.contains("pause") || message.contains("headroom"), "{message}");
 }

@@ -51,7 +51,7 @@ fn behind(plan: &Plan, name: &str) -> Option<Ingress> {
     pfc(plan).ingress[port(plan, name).index()]
 }
 
-/// The head-room that the engine asks for behind a port, octets.
+/// The headroom that the engine asks for behind a port, octets.
 fn computed(plan: &Plan, name: &str) -> u64 {
     let reach = |priority: &u8| plan.network.reaches(*priority, pfc(plan).response)[port(plan, name).index()];
     plan.network.priorities.iter().filter_map(reach).map(|reach| headroom(&reach).0).max().expect("a flow passes")
@@ -67,7 +67,7 @@ fn the_table_alone_is_enough() {
         pfc(&plan).ingress.iter().enumerate().filter(|(_, ingress)| ingress.is_some()).map(stoppable).collect();
     // Every port with traffic, one way or the other, that leads to a switch; none that leads to a host.
     assert_eq!(ports, ["h0->sw0", "h1->sw0", "sw0->sw1", "sw1->sw0", "h2->sw1", "h3->sw1"]);
-    // 100 frames of 1500 octets, less the head-room; resumed two frames below.
+    // 100 frames of 1500 octets, less the headroom; resumed two frames below.
     let room = computed(&plan, "h0->sw0");
     let xoff = 150_000 - room;
     let expected = Ingress { buffer: Octets(150_000), xoff: Octets(xoff), xon: Octets(xoff - 3000) };
@@ -97,7 +97,7 @@ fn every_key_has_its_effect() {
     let all = outcome(GOOD).unwrap();
     assert!(all.resolved.contains("priorities = [0, 3]\n"));
     assert_eq!(format!("{all:?}"), format!("{:?}", outcome(&all.resolved).unwrap()));
-    // A head-room that is too small on purpose is no mistake, and moves xoff up.
+    // A headroom that is too small on purpose is no mistake, and moves xoff up.
     assert_eq!(behind(&with("headroom = \"1 KB\"").unwrap(), "h0->sw0").unwrap().xoff, Octets(149_000));
     // A later response asks for what comes meanwhile: 10 Gb/s for 1 us are 1250 octets.
     let later = with("response = \"1 us\"").unwrap();
@@ -123,7 +123,7 @@ fn each_mistake_is_named_with_its_place() {
         (
             "headroom = \"151 KB\"",
             &format!(
-                "x.toml:5: pfc.headroom: a head-room of 151 KB is beyond the ingress buffer of 150 KB behind h0->sw0 \
+                "x.toml:5: pfc.headroom: a headroom of 151 KB is beyond the ingress buffer of 150 KB behind h0->sw0 \
                  ({room} octets are computed for it; at most 148500 octets, a frame less than the buffer)"
             ),
         ),
@@ -131,7 +131,7 @@ fn each_mistake_is_named_with_its_place() {
         (
             "buffer = \"5 KB\"",
             &format!(
-                "x.toml:5: pfc.buffer: the head-room of h0->sw0, {room} octets as computed, is beyond the ingress buffer \
+                "x.toml:5: pfc.buffer: the headroom of h0->sw0, {room} octets as computed, is beyond the ingress buffer \
                  of 5 KB (at least {} octets, room for a frame included)",
                 room + 1500
             ),
@@ -140,7 +140,7 @@ fn each_mistake_is_named_with_its_place() {
         (
             "xoff = \"149 KB\"",
             &format!(
-                "x.toml:5: pfc.xoff: 149 KB and the head-room of h0->sw0, {room} octets, are beyond the ingress buffer of \
+                "x.toml:5: pfc.xoff: 149 KB and the headroom of h0->sw0, {room} octets, are beyond the ingress buffer of \
                  150 KB (at most {} octets)",
                 150_000 - room
             ),
@@ -159,12 +159,12 @@ fn each_mistake_is_named_with_its_place() {
         assert!(message.contains(expected), "{lines}\n gives {message}\n not {expected}");
     }
     let message = changed("\"100 frames\"", "\"2 frames\"").unwrap_err().to_string();
-    assert!(message.starts_with("x.toml:4: pfc.buffer: the head-room of h0->sw0"), "{message}");
+    assert!(message.starts_with("x.toml:4: pfc.buffer: the headroom of h0->sw0"), "{message}");
     let message = changed("[pfc]\n", "lossless = \"yes\"\n[pfc]\n").unwrap_err().to_string();
     assert!(message.contains("x.toml:4: lossless: expected true or false, found \"yes\""), "{message}");
 }
 
-/// The octets of head-room depend on each link, and the resolved scenario says them; reading it gives the same plan.
+/// The octets of headroom depend on each link, and the resolved scenario says them; reading it gives the same plan.
 #[test]
 fn the_resolved_scenario_says_the_octets() {
     let plan = outcome(GOOD).unwrap();

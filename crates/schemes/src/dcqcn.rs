@@ -324,7 +324,7 @@ impl Rp {
         self.lower_to(self.current_rate - self.alpha.half_of(self.current_rate), now);
     }
 
-    /// Sets the rate; both counters begin anew.
+    /// Sets the rate; both counters start again.
     fn lower_to(&mut self, rate: u64, now: Instant) {
         self.current_rate = rate.max(self.min_rate);
         self.decrease_at = Instant::NEVER;

@@ -13,7 +13,7 @@
 //!        +--------------------- sent_at, q ---------------------------+
 //!   queueing = round trip - the least round trip seen
 //!   queueing <= latency_threshold, q < 0, and the flow uses its rate:  r = r + n recovery_step, n = 1, 2, 3, …
-//!   else:                                                              n begins anew
+//!   else:                                                              n starts again
 //! ```
 //!
 //! *Uses its rate*: since the last probe it has sent at least half of what it was allowed. A multicast flow's probe comes
@@ -430,7 +430,7 @@ mod tests {
         assert_eq!(round(&mut rp, full, 20, -24_000), 5010);
         assert_eq!(round(&mut rp, full, 30, -1), 5030, "10 us of queueing is still room");
         assert_eq!(round(&mut rp, full, 31, -1), 5030, "11 us is not");
-        assert_eq!(round(&mut rp, full, 20, -1), 5040, "and the steps begin anew");
+        assert_eq!(round(&mut rp, full, 20, -1), 5040, "and the steps start again");
         assert_eq!(round(&mut rp, full, 20, 0), 5040, "nor is a queue at its set point");
         // 5.04 Gb/s allow 630 000 octets.
         assert_eq!(round(&mut rp, 314_999, 20, -1), 5040, "who does not use its rate needs no more");

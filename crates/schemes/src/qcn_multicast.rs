@@ -202,7 +202,7 @@ impl ReactionPoint<QcnMulticast> for Rp {
             self.saved = signal.fb;
             self.representative = signal.cp;
         }
-        // Nothing is larger than 63: the choice of a representative begins anew.
+        // Nothing is larger than 63: the choice of a representative starts again.
         if self.saved.steps() == 63 {
             self.forget();
         }
@@ -310,7 +310,7 @@ mod tests {
         notify(&mut rp, 42, R1);
         assert_eq!(send(&mut rp), (42, R2), "an equal value does not change the representative");
         notify(&mut rp, 63, R1);
-        assert_eq!(send(&mut rp), (0, CpId(0)), "63 begins anew");
+        assert_eq!(send(&mut rp), (0, CpId(0)), "63 starts again");
     }
 
     #[test]
@@ -364,7 +364,7 @@ mod tests {
         }
         assert_eq!(cp.silenced, 1000);
         assert_eq!(answer(&mut cp, frames(100), 0, CpId(0)), Some(4), "QCN would answer");
-        // At Qeq = 25 frames a full queue that grew by 25 frames reaches 63, and the source begins anew.
+        // At Qeq = 25 frames a full queue that grew by 25 frames reaches 63, and the source starts again.
         let mut quick = self::cp(&[("q_eq", octets(frames(25))), ("w", real(2.0))]);
         answer(&mut quick, frames(75), 0, CpId(0));
         assert_eq!(answer(&mut quick, frames(100), 62, R2), Some(63));

@@ -89,7 +89,7 @@ pub(crate) struct State<S: Scheme, const PFC: bool> {
 ///
 /// ```text
 ///   Sim::new(network, configs, seed, probe)     everything at rest, time zero
-///      .run_until(warm_up) .start_measuring()   statistics begin anew
+///      .run_until(warm_up) .start_measuring()   statistics start again
 ///      .run_until(end)                          in as many steps as the caller likes: they change nothing
 ///      .finish()                                conservation is checked, the Outcome made
 /// ```

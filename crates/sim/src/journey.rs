@@ -276,7 +276,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let octets = signal.octets();
         debug_assert!(
             octets <= LARGEST_SIGNAL,
-            "a signal of {octets} octets; head-room is computed for {LARGEST_SIGNAL}"
+            "a signal of {octets} octets; headroom is computed for {LARGEST_SIGNAL}"
         );
         let fabric = &mut self.state.fabric;
         let class = match class {

@@ -11,7 +11,7 @@
 //! - `engine`: the event loop; `event_queue`: what happens next
 //! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
 //! - `measure`: windows of measurement; `report`: the end of a run
-//! - [`pfc`]: the head-room that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues
+//! - [`pfc`]: the headroom that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues
 //! - `admission`: verdicts of congestion points; `acknowledgement`: acknowledgements on their ways
 //! - `host`: drives flows, limiters and destinations, which are `penstock_endpoint`'s; `generator`: what flows send
 //! - `records`: what is counted of flows and hosts; `layout`: the start of a run

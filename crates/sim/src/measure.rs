@@ -1,6 +1,6 @@
 //! Windows of measurement: from one instant to another.
 //!
-//! Sums and counts grow from the start of the run and never begin anew. A window reads them when it opens and when it
+//! Sums and counts grow from the start of the run and never start again. A window reads them when it opens and when it
 //! closes, and is the difference. The smallest and the largest of something are no differences: they are kept from one
 //! reading to the next, and each reading hands them to every window that is open.
 

@@ -99,7 +99,7 @@ pub struct Pfc {
 /// An ingress buffer of one priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ingress {
-    /// The most octets that it holds. The part above `xoff` is the head-room: see [`headroom`](crate::pfc::headroom). All of
+    /// The most octets that it holds. The part above `xoff` is the headroom: see [`headroom`](crate::pfc::headroom). All of
     /// a switch and one of its output queues together hold less than 2^32: that queue can be as long.
     pub buffer: Octets,
     /// From so many octets on the neighbour is stopped; at most `buffer`.

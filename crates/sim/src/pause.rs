@@ -12,7 +12,7 @@
 //!
 //! *Lines that break.* A PFC frame on a broken line is lost, and the queue that it would have stopped or let go is left to
 //! its pause time. A stop goes on while its own line is down. When the way back comes up again, what was lost on it is told
-//! anew, ahead of all frames, as the counters stand then.
+//! again, ahead of all frames, as the counters stand then.
 
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{BitRate, Duration, Instant, Scheme, units::PS_PER_S};
@@ -415,7 +415,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         }
     }
 
-    /// The line of `port` has broken, with the pause frames on it: they are made anew when it is whole.
+    /// The line of `port` has broken, with the pause frames on it: they are made again when it is whole.
     pub(crate) fn lose_pauses(&mut self, port: PortId) {
         if self.pauses.lines.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The head-room of priority flow control (802.1Qbb): how much still arrives after a neighbour was told to stop.
+//! The headroom of priority flow control (802.1Qbb): how much still arrives after a neighbour was told to stop.
 
 use penstock_schemes::{BitRate, Duration, Octets, units::PS_PER_S};
 
@@ -62,7 +62,7 @@ impl Reach {
     }
 }
 
-/// The octets by which an ingress counter can rise above `xoff`. A buffer of `xoff` + head-room loses no frame, as long as
+/// The octets by which an ingress counter can rise above `xoff`. A buffer of `xoff` + headroom loses no frame, as long as
 /// the pause time is not below [`Reach::least_quanta`] and the line back is whole.
 ///
 /// ```text

@@ -21,7 +21,7 @@ pub(crate) struct LengthStatistics {
 }
 
 impl LengthStatistics {
-    /// The length is `len` now; extremes begin anew.
+    /// The length is `len` now; extremes start again.
     pub(crate) fn restart_extremes(&mut self, len: u64) {
         (self.min, self.max) = (len, len);
     }

@@ -126,7 +126,7 @@ fn a_silence_ends_a_stall() {
     }
     let (outcome, last) = run(&b, Config { window: Some(1500), ..PLAIN }, us(100_000), &[]);
     assert_eq!((outcome.flows[0].frames_sent, last.rps[0][2]), (1, 0));
-    // From then on as ever.
+    // From then on as before.
     let (outcome, last) = run(&b, Config { window: Some(1500), ..PLAIN }, us(101_000), &[]);
     assert_eq!((outcome.flows[0].frames_sent, last.rps[0][2]), (1 + 35, 1500));
 }
@@ -147,7 +147,7 @@ fn a_verdict_drops_what_would_fit() {
 }
 
 /// Flow 1 is moved to the queue of priority 5, which is served first. Both flows have priority 0, and keep it: the receiver's
-/// switch moves them anew.
+/// switch moves them again.
 #[test]
 fn a_verdict_moves_frames_to_another_queue() {
     let mut b = star(2, GBPS, US, ROOMY);

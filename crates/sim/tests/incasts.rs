@@ -1,4 +1,4 @@
-//! Priority flow control over random incasts: with the computed head-room nothing is lost, without it something is.
+//! Priority flow control over random incasts: with the computed headroom nothing is lost, without it something is.
 
 mod common;
 
@@ -92,7 +92,7 @@ fn tree() -> impl Strategy<Value = Tree> {
 
 impl Tree {
     /// Hosts 0 .. n, the receiver n, edge switches n + 1 .. n + 4, the core n + 4. Priority 3 is lossless, 5 is not. In each
-    /// ingress buffer `room` is what there is above XOFF, for the head-room that is needed.
+    /// ingress buffer `room` is what there is above XOFF, for the headroom that is needed.
     fn network(&self, room: impl Fn(u64) -> u64) -> Network {
         let n = self.sources.len();
         let core = n + 4;
@@ -177,7 +177,7 @@ proptest! {
     }
 
     /// Four or more greedy sources over lines of 20 us or more: after XOFF some 40 us of frames come in over each line, of
-    /// which the port lets out a quarter or less. With an eighth of the head-room, losses are certain, and they are counted.
+    /// which the port lets out a quarter or less. With an eighth of the headroom, losses are certain, and they are counted.
     #[test]
     fn with_little_headroom_frames_are_lost(tree in tree(), n in 4usize..8, latency in 20_000u64..40_000) {
         let mut tree = tree;
@@ -268,7 +268,7 @@ proptest! {
     }
 }
 
-/// The head-room is tight: with one frame less of it a frame is lost in the worst case. The counter goes from one octet below
+/// The headroom is tight: with one frame less of it a frame is lost in the worst case. The counter goes from one octet below
 /// XOFF (13 500) to 15 000; 10 Gb/s both ways, 20 us of latency; a frame of full length has just started on the way back, if
 /// the traffic there begins at the right time; and hardly anything departs.
 #[test]

@@ -145,7 +145,7 @@ fn a_stop_runs_out_where_its_renewal_is_lost() {
     assert_eq!((outcome.queues[queue].pause_frames, outcome.totals.pause_frames), (2, 2));
 }
 
-/// The line breaks under the pause frame (73 to 73.512 us, or on its way until 74.512 us) and is whole at 80 us: told anew, it
+/// The line breaks under the pause frame (73 to 73.512 us, or on its way until 74.512 us) and is whole at 80 us: told again, it
 /// acts at 80 + 1.512 + 0.5 = 82.012 us.
 #[test]
 fn what_a_broken_line_has_lost_is_told_anew() {

@@ -270,7 +270,7 @@ def _print_flow_control(out: Console, links: list[LinkDescription]) -> None:
             alike.setdefault(thresholds + headroom, []).append(link["name"])
     if not alike:
         return
-    table = _numbers("flow control stops", "buffer", "xoff", "xon", "head-room", "needed")
+    table = _numbers("flow control stops", "buffer", "xoff", "xon", "headroom", "needed")
     for values, names in alike.items():
         shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
         add_row(table, shown, *(octets(value) for value in values))

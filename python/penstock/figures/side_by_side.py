@@ -293,7 +293,7 @@ def _samples(results: Sequence[Result], queue: str) -> Any:
     for result in results:
         chosen = longest(result.summary, queue)
         if chosen is not None:
-            # Read anew where there is a folder: the tables of all runs may not fit into memory together.
+            # Read again where there is a folder: the tables of all runs may not fit into memory together.
             own = Result.open(result.path) if result.path else result
             parts.append(measured_octets(own, chosen))
     return np.sort(np.concatenate(parts)) if parts else np.empty(0)

@@ -2,7 +2,7 @@
 
 Between events nothing switches: one mode holds, and the same variables lie at their limits. Events are the zeros of the
 switching functions, the limits, and the moment at which a variable leaves its limit again. The solver finds them on its
-dense output, and begins anew behind each; a right-hand side with kinks never reaches it.
+dense output, and starts again behind each; a right-hand side with kinks never reaches it.
 
 At a switching line s = 0 the two modes beside it decide, by how fast s changes under each:
 

@@ -36,13 +36,13 @@ section! {
         /// small on purpose. The resolved scenario says the octets.
         headroom: Either<Computed, Octets> [((), ROOM)] = Either::First(Computed::Auto);
         /// From so many octets in the buffer on, the neighbour is stopped.
-        xoff: Option<Octets> [SOME_ROOM] => "the buffer without its head-room";
+        xoff: Option<Octets> [SOME_ROOM] => "the buffer without its headroom";
         /// At so many octets or less, it may go on.
         xon: Option<Octets> [ROOM] => "two of the largest frames below xoff, or 0";
         /// How long a pause frame stops a port, in 512 bit times of the port. It is sent again at half of that.
         quanta: u16 [1..=65_535] = 65_535;
         /// From the arrival of a pause frame until the port starts no more frames of the priority. Real ports take some time; at
-        /// 0 s head-rooms leave nothing for it.
+        /// 0 s headrooms leave nothing for it.
         response: Duration [TIME] = Duration::ZERO;
         link: Vec<PfcLink> = Vec::new();
     }
@@ -58,7 +58,7 @@ section! {
         /// The part of the buffer above xoff.
         headroom: Option<Octets> [ROOM] => "that of [pfc]";
         /// From so many octets in the buffer on, the neighbour is stopped.
-        xoff: Option<Octets> [SOME_ROOM] => "the buffer without its head-room";
+        xoff: Option<Octets> [SOME_ROOM] => "the buffer without its headroom";
         /// At so many octets or less, it may go on.
         xon: Option<Octets> [ROOM] => "two of the largest frames below xoff, or 0";
     }

@@ -630,7 +630,7 @@ mod tests {
         }
         assert!(!l.limiting());
         assert_eq!(l.next_timeout(), None);
-        // A message starts the interval anew; the middle of ±50 % is td itself.
+        // A message restarts the interval; the middle of ±50 % is td itself.
         let mut l = limiter(&c, &[bcn(CP, 375, 750)]);
         let later = AT + Duration::from_us(900);
         l.on_message(later, bcn(CP, -100, 0), &mut Middle);

@@ -200,7 +200,7 @@ parameters! {
             source: "option",
         }
         /// Which queue probes join on their way to the destination. In the data's, a full queue loses them, sources
-        /// fall to Rmin for want of an answer, and a fast start takes several times as long.
+        /// fall to Rmin without an answer, and a fast start takes several times as long.
         probe_class: ProbeClass {
             default: choice("control"),
             source: "option",
@@ -444,7 +444,7 @@ impl RateAllocator {
         }
     }
 
-    /// Starts anew from the rate `rate`.
+    /// Starts again from the rate `rate`.
     pub fn reset(&mut self, rate: u64) {
         (self.rate, self.before) = (rate, rate);
     }

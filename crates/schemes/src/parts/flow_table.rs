@@ -205,7 +205,7 @@ impl FlowTable {
         at
     }
 
-    /// Only the ratios of estimates matter, hence an interval that lasted longer for want of frames is one interval.
+    /// Only the ratios of estimates matter, hence an interval that lasted longer because no frame came is one interval.
     fn end_interval(&mut self, now: Instant) {
         self.ends = now + self.interval;
         (self.arrivals, self.weights) = (0, 0);

@@ -243,7 +243,7 @@ impl LimiterTable {
         self.select();
     }
 
-    /// Finds the governing entry anew: read literally, algorithm 1's minimum could only fall.
+    /// Finds the governing entry again: read literally, algorithm 1's minimum could only fall.
     fn select(&mut self) {
         self.governing = 0;
         for i in 1..self.used {

@@ -257,7 +257,7 @@ impl RateCalculator {
         };
     }
 
-    /// Feedback: the rate falls, both counters begin anew.
+    /// Feedback: the rate falls, both counters start again.
     pub fn decrease(&mut self, now: Instant, fb: QntzFb, draw: &mut impl Draw) {
         let r = &self.rules;
         let keep = match r.efr {

@@ -320,7 +320,7 @@ impl TcpSender {
         }
     }
 
-    /// Whether a retransmission starts the timer anew, so that a recovery that goes well is not cut short. (RFC 6675, section 6,
+    /// Whether a retransmission restarts the timer, so that a recovery that goes well is not cut short. (RFC 6675, section 6,
     /// allows it for each; without selective acknowledgements it is the first alone, as RFC 6582 has it for acknowledgements)
     fn rearms(&self) -> bool {
         matches!(self.recovery, Recovery::Fast { partial, .. } if self.sack || !partial)

@@ -404,7 +404,7 @@ fn a_timeout_keeps_the_scoreboard() {
     t.sack(101, 0, &[(1, 2)]);
     t.sack(102, 0, &[(1, 3)]);
     assert_eq!(t.sack(103, 0, &[(1, 4)]), "r0");
-    // The retransmission has started the timer anew: 103 + 1000 ms. (RFC 6675, section 6)
+    // The retransmission has restarted the timer: 103 + 1000 ms. (RFC 6675, section 6)
     assert_eq!(t.timeout(), (1103, "r0".into()));
     assert_eq!(t.windows(), (1.0, 4.0), "half of 0 to 7, eight segments outstanding");
     assert_eq!(t.ack(1200, 4), "r4 r5", "1 to 3 are not sent again");
