@@ -81,8 +81,8 @@ pub(crate) const WORKLOADS: [Workload; 4] = [
         minimal: None,
         timed: "500 ms",
         counted: ["50 ms", "100 ms"],
-        none: Some(Ceiling { instructions: 1000.0, time_ratio: None }),
-        qcn: Ceiling { instructions: 1000.0, time_ratio: None },
+        none: Some(Ceiling { instructions: 600.0, time_ratio: None }),
+        qcn: Ceiling { instructions: 850.0, time_ratio: None },
         others: None,
     },
 ];
