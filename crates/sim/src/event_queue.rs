@@ -545,7 +545,7 @@ mod tests {
             }
             shifts.push(queue.calendar.shift);
         }
-        // 2 events at a distance of 1 us last 2^21 ps, and up to four times that; 24 at 3 ps some 2^6.
+        // 3 events at a distance of 1 us last some 2^21.5 ps, and the span may be four times that; 24 at 3 ps last some 2^6.
         assert!((20..=24).contains(&shifts[0]) && (4..=9).contains(&shifts[1]), "{shifts:?}");
     }
 
