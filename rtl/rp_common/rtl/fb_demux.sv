@@ -5,7 +5,8 @@
 // The message's fields go past this module; it says for whom they are. Of reaction points with the same address the one
 // with the lowest number gets the message. A message for none is taken and counted.
 //
-// Latency: a clock. Throughput: a message each 2 clocks, or as the reaction point takes them.
+// Latency: a clock; a clock after its reaction point has taken it a message is done. Throughput: a message each 3 clocks, or as
+// the reaction point takes them.
 
 `default_nettype none
 
@@ -39,6 +40,8 @@ module fb_demux #(
   logic [ReactionPoints-1:0]      match;
   logic                           checked_q;
   logic                           unknown_q;
+  logic                           taken;
+  logic                           taken_q;
 
   always_comb begin
     match = '0;
@@ -58,19 +61,27 @@ module fb_demux #(
     end
   end
 
-  assign message_ready_o = unknown_q || (signal_valid_o & signal_ready_i) != '0;
+  // A message stays until its reaction point has taken it, and is done a clock later: whether it takes it is known late.
+  assign taken           = (signal_valid_o & signal_ready_i) != '0;
+  assign message_ready_o = unknown_q || taken_q;
 
-  // A message stays until it is taken.
   always_ff @(posedge clk_i) begin
     if (rst_i || message_ready_o) begin
-      checked_q      <= 1'b0;
-      unknown_q      <= 1'b0;
-      signal_valid_o <= '0;
-    end else if (message_valid_i && !checked_q) begin
-      checked_q      <= 1'b1;
-      unknown_q      <= match == '0;
-      signal_valid_o <= match;
+      checked_q <= 1'b0;
+      unknown_q <= 1'b0;
+      taken_q   <= 1'b0;
+    end else begin
+      taken_q <= taken;
+      if (message_valid_i && !checked_q) begin
+        checked_q <= 1'b1;
+        unknown_q <= match == '0;
+      end
     end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i || taken) signal_valid_o <= '0;
+    else if (message_valid_i && !checked_q) signal_valid_o <= match;
   end
 
   event_counter u_unknown (

@@ -76,10 +76,10 @@ impl Receiver {
         (self.arrived.len() < 2, self.passing.front().copied())
     }
 
-    fn clock(&mut self, rx: Option<Beat>, ready: bool, hurry: bool, served: bool) {
+    fn clock(&mut self, rx: Option<Beat>, ready: bool, hurry: bool, done: bool) {
         let (takes, passes) = self.shows();
         let full = self.held.len() + self.passing.len() == Self::WORDS;
-        let mut message = self.message.filter(|_| !served);
+        let mut message = self.message.filter(|_| !done);
         let (mut good, mut bad, mut refused) = (false, false, false);
         let shown = self.arrived.front().copied();
         let mut moves = shown.is_none();
@@ -135,26 +135,44 @@ impl Receiver {
     }
 }
 
+/// A message that the demultiplexer has looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Looked {
+    /// It waits for this reaction point.
+    For(usize),
+    /// Its reaction point took it in the clock before.
+    Taken,
+    /// It is for none.
+    Unknown,
+}
+
 /// Hands a message to its reaction point, or to none.
 #[derive(Default)]
 struct Demux {
-    /// Looked at, and whose it is, by the addresses of the clock before.
-    message: Option<Option<usize>>,
+    /// Whose it is, by the addresses of the clock before.
+    message: Option<Looked>,
     mac: [u64; POINTS],
     unknown: u32,
 }
 
 impl Demux {
     fn offers(&self, i: usize) -> bool {
-        self.message == Some(Some(i))
+        self.message == Some(Looked::For(i))
     }
 
-    fn clock(&mut self, destination: Option<u64>, mac: [u64; POINTS], served: bool) {
-        self.unknown += u32::from(self.message == Some(None));
+    /// The receiver is told that the message is done.
+    fn done(&self) -> bool {
+        matches!(self.message, Some(Looked::Taken | Looked::Unknown))
+    }
+
+    fn clock(&mut self, destination: Option<u64>, mac: [u64; POINTS], taken: bool) {
+        self.unknown += u32::from(self.message == Some(Looked::Unknown));
+        let whose = |to| self.mac.iter().position(|&own| own == to).map_or(Looked::Unknown, Looked::For);
         self.message = match self.message {
-            _ if served => None,
-            None => destination.map(|to| self.mac.iter().position(|&own| own == to)),
-            looked_at => looked_at,
+            _ if self.done() => None,
+            None => destination.map(whose),
+            Some(_) if taken => Some(Looked::Taken),
+            looked => looked,
         };
         self.mac = mac;
     }
@@ -253,10 +271,9 @@ impl<M: Machine> Reference<M> {
             shown.tokens[i] = gate.bucket.shows(0).1 as u16;
             gate.clock(tx, ready, says.point.current_rate);
         }
-        let served = self.demux.message == Some(None) || shown.signal.contains(&true);
-        let message = self.receiver.message;
-        self.demux.clock(message.map(|(to, _)| to), pins.mac, served);
-        self.receiver.clock(pins.rx, pins.rx_ready, pins.hurry, served);
+        let (message, done) = (self.receiver.message, self.demux.done());
+        self.demux.clock(message.map(|(to, _)| to), pins.mac, shown.signal.contains(&true));
+        self.receiver.clock(pins.rx, pins.rx_ready, pins.hurry, done);
         shown
     }
 }
