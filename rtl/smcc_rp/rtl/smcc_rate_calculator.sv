@@ -119,7 +119,9 @@ module smcc_rate_calculator
   // Has run over 2^50; later: below 0.
   logic                 over_q;
   logic  [     DiffW:0] row;
-  logic  [  ShiftW-1:0] places;
+  // How far it is shifted and which way, known long before the shift.
+  logic  [  ShiftW-1:0] places_q;
+  logic                 down_q;
   logic  [         6:0] place;
   logic                 shifting_q;
   logic  [     RateW:0] change;
@@ -134,18 +136,19 @@ module smcc_rate_calculator
       {product_q[ProductW-1:MantissaW], 1'b1} + (product_q[0] ? {1'b0, size, raises_q} : '0);
   assign {change, unused_place[1]} =
       {1'b0, rate_q, 1'b1} + ({1'b0, product_q[RateW-1:0], 1'b0} ^ {RateW + 2{!raises_q}});
-  assign places = gain.shift[ShiftW-1] ? -gain.shift : gain.shift;
   // Of the next step.
   assign place = step_q - (FirstShift - 7'd1);
   assign limit = largest_q ? max_rate_i : min_rate_i;
 
   always_ff @(posedge clk_i) begin
-    shifting_q <= place < Places && place < places;
+    places_q   <= gain.shift[ShiftW-1] ? -gain.shift : gain.shift;
+    down_q     <= gain.shift[ShiftW-1];
+    shifting_q <= place < Places && place < places_q;
     below_q    <= over_q || product_q[RateW:0] < {1'b0, limit};
 
     if (shifting_q) begin
-      product_q <= gain.shift[ShiftW-1] ? product_q >> 1 : product_q << 1;
-      over_q    <= over_q || (!gain.shift[ShiftW-1] && product_q[ProductW-1]);
+      product_q <= down_q ? product_q >> 1 : product_q << 1;
+      over_q    <= over_q || (!down_q && product_q[ProductW-1]);
     end else if (operation_q.load) begin
       product_q <= ProductW'(gain.mantissa);
       over_q    <= 1'b0;
