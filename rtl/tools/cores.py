@@ -16,6 +16,8 @@ BUILD = RTL / "build"
 # Sources that `make` makes; a core.toml names them as `generated`.
 GENERATED = BUILD / "generated"
 TOOLS = BUILD / "venv" / "bin"
+# What may stand among the names.
+OPTIONS = {"report": ("--write",), "mutate": ("--quick",)}
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def wanted(command: str, names: list[str]) -> set[str]:
     """
     there = known(command)
     found: set[str] = set()
-    for name in names:
+    for name in [name for name in names if name not in OPTIONS.get(command, ())]:
         of_name = {each for each, folder in there.items() if name in (each, folder)}
         if not of_name:
             sys.stderr.write(f"CORES: {_unknown(command, name, there)}\n")

@@ -99,8 +99,7 @@ def main(arguments: list[str]) -> int:
     """Test the mutants of the cores that are named, or of all; return 0 if none survives."""
     every = {path.parent: tomllib.loads(path.read_text()).get("mutation") for path in sorted(RTL.glob("*/core.toml"))}
     plans = {folder: plan for folder, plan in every.items() if plan}
-    names = [argument for argument in arguments if argument != "--quick"]
-    named = wanted("mutate", names)
+    named = wanted("mutate", arguments)
     wrong = 0
     for folder, plan in plans.items():
         if folder.name in named:

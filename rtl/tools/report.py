@@ -82,8 +82,7 @@ Rows = dict[str, dict[str, dict[str, Any]]]
 
 def main(arguments: list[str]) -> int:
     """Report what is named, or all; return 0 if each is fast enough and the documentation has its figures."""
-    names = [argument for argument in arguments if argument != "--write"]
-    named = wanted("report", names)
+    named = wanted("report", arguments)
     chosen = [build for build in builds() if build.name in named]
     print(
         "Out of context, synthesised by Yosys. MHz: after place and route by nextpnr on an ECP5 25k (tops: 45k), "
