@@ -25,8 +25,26 @@ pub struct LimiterSpec<S: Scheme, D> {
     pub reaction_point: Option<S::Rp>,
     /// Octets by which tags lengthen its frames.
     pub tag_octets: u16,
+    /// Whether its frames are acknowledged.
+    pub acknowledged: bool,
     /// Random words for its reaction point.
     pub draw: D,
+}
+
+impl<S: Scheme, D> LimiterSpec<S, D> {
+    /// A limiter with a reaction point under `config`, or for traffic that nothing controls.
+    #[must_use]
+    pub fn new(port: PortId, line: BitRate, pacer: Pacer, config: Option<&S::Config>, draw: D) -> Self {
+        Self {
+            port,
+            line,
+            pacer,
+            reaction_point: config.map(|config| S::Rp::new(config, line)),
+            tag_octets: config.map_or(0, S::tag_octets),
+            acknowledged: config.is_some_and(S::acknowledges),
+            draw,
+        }
+    }
 }
 
 /// Rate, window and timer of the reaction point have been compared with what is in force.
@@ -52,6 +70,8 @@ pub struct Limiter<S: Scheme, D> {
     /// Octets in flight of all its flows, where the scheme has acknowledgements.
     pub(crate) in_flight: Octets,
     pub(crate) tag: u16,
+    /// Whether its frames are acknowledged, and counted as in flight until then.
+    pub(crate) acknowledged: bool,
     limiting: bool,
     flows: Vec<FlowId>,
     /// The flow whose turn it is, and its place among `flows`.
@@ -74,6 +94,7 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
             window: rp.as_ref().map_or(UNLIMITED, window),
             in_flight: Octets(0),
             tag: spec.tag_octets,
+            acknowledged: spec.acknowledged,
             rp,
             draw: spec.draw,
             port: spec.port,

@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 
-use penstock_schemes::{
-    BitRate, Class, Draw, Duration, FlowKey, Frame, Instant, Out, ReactionPoint, Scheme, Signal, To,
-};
+use penstock_schemes::{BitRate, Class, Draw, Duration, FlowKey, Frame, Instant, Out, Scheme, Signal, To};
 
 use crate::destination::{Acknowledgement, Destination};
 use crate::flow::FlowSpec;
@@ -98,18 +96,16 @@ impl<S: Scheme, X: Supply, D: Draw> Nic<S, X, D> {
 
     /// Adds a limiter with a reaction point of the scheme.
     pub fn add_limiter(&mut self, config: &S::Config, pacer: Pacer, draw: D) -> LimiterId {
-        let reaction_point = Some(S::Rp::new(config, self.line.rate));
-        self.limiter_with(reaction_point, S::tag_octets(config), pacer, draw)
+        self.limiter_with(Some(config), pacer, draw)
     }
 
     /// Adds a limiter for traffic that nothing controls: its rate is the line's.
     pub fn add_uncontrolled(&mut self, pacer: Pacer, draw: D) -> LimiterId {
-        self.limiter_with(None, 0, pacer, draw)
+        self.limiter_with(None, pacer, draw)
     }
 
-    fn limiter_with(&mut self, reaction_point: Option<S::Rp>, tag_octets: u16, pacer: Pacer, draw: D) -> LimiterId {
-        let spec = LimiterSpec { port: PORT, line: self.line.rate, pacer, reaction_point, tag_octets, draw };
-        self.sources.add_limiter(spec, true)
+    fn limiter_with(&mut self, config: Option<&S::Config>, pacer: Pacer, draw: D) -> LimiterId {
+        self.sources.add_limiter(LimiterSpec::new(PORT, self.line.rate, pacer, config, draw), true)
     }
 
     /// Adds a flow behind `limiter`. All flows of a limiter have one class.

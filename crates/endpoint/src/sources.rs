@@ -350,7 +350,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         let release = flow.take(now, id, overhead);
         state.spend(now, u32::from(release.octets) + overhead);
         let tag = state.tag(now, release, driver);
-        if acknowledged::<S>() && state.rp.is_some() {
+        if acknowledged::<S>() && state.acknowledged {
             state.in_flight.0 += u64::from(release.octets);
             flow.in_flight.send(now, release.octets.into());
             flow.watch(id, driver);

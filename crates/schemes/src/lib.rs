@@ -170,6 +170,12 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     fn echo_octets(_config: &Self::Config) -> u16 {
         0
     }
+
+    /// Whether destinations acknowledge frames: the type of echo has values. Under some parameters they may be silent all the
+    /// same, as [`mixed`] is where its scheme has no acknowledgements.
+    fn acknowledges(_config: &Self::Config) -> bool {
+        size_of::<Option<Self::Echo>>() > 0
+    }
 }
 
 /// What is never sent: the signal of a scheme without signals, the echo of a scheme without acknowledgements.

@@ -232,6 +232,10 @@ macro_rules! mixed {
             fn echo_octets(config: &SchemeConfig) -> u16 {
                 match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::echo_octets(own)),+ }
             }
+
+            fn acknowledges(config: &SchemeConfig) -> bool {
+                match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::acknowledges(own)),+ }
+            }
         }
 
         impl CongestionPoint<Mixed> for Cp {

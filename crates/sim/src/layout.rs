@@ -1,7 +1,7 @@
 //! The start of a run: the sources and destinations of a network, and an event queue that suits it.
 
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec};
-use penstock_schemes::{Duration, ReactionPoint, Scheme};
+use penstock_schemes::{Duration, Scheme};
 
 use crate::engine::Sources;
 use crate::event_queue::EventQueue;
@@ -44,9 +44,7 @@ impl<'n, S: Scheme> Layout<'n, S> {
         }
         for (spec, config) in network.reaction_points.iter().zip(of_limiters) {
             let config = config.expect("a network with reaction points has priorities");
-            let line = network.ports[spec.port.index()].rate;
-            let rp = S::Rp::new(config, line);
-            layout.add_limiter(spec.port, spec.pacer, Some(rp), S::tag_octets(config));
+            layout.add_limiter(spec.port, spec.pacer, Some(config));
         }
         layout
     }
@@ -56,10 +54,10 @@ impl<'n, S: Scheme> Layout<'n, S> {
         &self.configs[self.network.class(flow.priority).index()]
     }
 
-    fn add_limiter(&mut self, port: PortId, pacer: Pacer, rp: Option<S::Rp>, tag_octets: u16) -> LimiterId {
+    fn add_limiter(&mut self, port: PortId, pacer: Pacer, config: Option<&S::Config>) -> LimiterId {
         let draw = Stream::new(self.seed, Owner::ReactionPoint, self.sources.limiters().len());
         let host_port = &self.network.ports[port.index()];
-        let spec = LimiterSpec { port, line: host_port.rate, pacer, reaction_point: rp, tag_octets, draw };
+        let spec = LimiterSpec::new(port, host_port.rate, pacer, config, draw);
         self.sources.add_limiter(spec, host_port.capacity == Capacity::Arbiter)
     }
 
@@ -76,7 +74,7 @@ impl<'n, S: Scheme> Layout<'n, S> {
         let destinations = self.destinations.len() as u32 - first.0;
         let limiter = match flow.reaction_point {
             Some(RpId(rp)) => LimiterId(rp),
-            None => self.add_limiter(network.hops[flow.root.index()].port, Pacer::Ideal, None, 0),
+            None => self.add_limiter(network.hops[flow.root.index()].port, Pacer::Ideal, None),
         };
         let generator = Generator::new(flow, network.wire_overhead, self.seed, id);
         self.records.push(FlowRecord::new(first, destinations, generator.frames()));

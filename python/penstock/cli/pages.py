@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock._core import PenstockError
 from penstock.cli.failure import InputError
 
 WIDTH = typer.Option("--width", metavar="IN", help="Width of the figure, inches.  [default: what suits a screen]")
@@ -37,6 +36,7 @@ def draws(command: Callable[..., None]) -> Callable[..., None]:
             # Without figures matplotlib is not imported, which takes as long as a short run.
             command(**given)
             return
+        from penstock._core import PenstockError
         from penstock.figures import Page, on
 
         try:
