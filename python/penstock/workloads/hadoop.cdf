@@ -1,0 +1,23 @@
+# Hadoop at Facebook: flow sizes as Li et al. 2019 (HPCC) use them; measured by Roy et al. 2015.
+# Repository: https://github.com/alibaba-edu/High-Precision-Congestion-Control, file traffic_gen/FbHdp_distribution.txt
+# Columns: flow size in octets; share of the flows that are at most as long, in percent.
+0 0
+100 1
+200 2
+300 5
+350 15
+400 20
+500 30
+600 40
+700 50
+1000 60
+2000 67
+7000 70
+30000 72
+50000 82
+80000 87
+120000 90
+300000 95
+1000000 97.5
+2000000 99
+10000000 100
