@@ -23,6 +23,22 @@ class ArgumentError(PenstockError, ValueError):
         super().__init__(f"{message}; {hint}" if hint else message)
 
 
+class TextFileError(PenstockError, ValueError):
+    """A text file of other people's format that cannot be used.
+
+    Attributes:
+        file: the file's name.
+        line: the line, counted from 1; ``None`` where the whole file is meant.
+        reason: what is wrong, and what would be right.
+    """
+
+    def __init__(self, file: str, line: int | None, reason: str) -> None:
+        self.file = file
+        self.line = line
+        self.reason = reason
+        super().__init__(f"{file}: {reason}" if line is None else f"{file}:{line}: {reason}")
+
+
 def nearest(word: str, known: "Iterable[str]", otherwise: str, *, cutoff: float = 0.4) -> str:
     """Return a hint for a word that is not known: the known word most like it, or else ``otherwise``."""
     near = get_close_matches(word, list(known), n=1, cutoff=cutoff)

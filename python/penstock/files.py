@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from penstock import interrupts
+from penstock.errors import TextFileError
 
 _count = itertools.count()
 
@@ -23,6 +24,24 @@ def write_text(path: Path, text: str) -> None:
     """
     with whole(path) as partial:
         partial.write_text(text, encoding="utf-8")
+
+
+def read_text(path: Path, octets_max: int, kind: type[TextFileError] = TextFileError) -> str:
+    """Read a text file in UTF-8 of ``octets_max`` octets at most.
+
+    Raises:
+        TextFileError: it is longer, or no text; of the class ``kind``.
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        data = file.read(octets_max + 1)
+    if len(data) > octets_max:
+        raise kind(str(path), None, f"the file has more than {octets_max} octets; give a shorter one")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise kind(str(path), line, "this is not text; give a text file in UTF-8") from None
 
 
 @contextmanager

@@ -138,7 +138,7 @@ def test_points_are_bounded() -> None:
 
 def test_octets_are_bounded(tmp_path: Path) -> None:
     (tmp_path / "own.cdf").write_bytes(b"#" * 8_000_001)
-    with pytest.raises(DistributionError, match="more than 8000000 octets"):
+    with pytest.raises(DistributionError, match="the file has more than 8000000 octets"):
         workloads.read(tmp_path / "own.cdf")
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from penstock._core import PenstockError
-from penstock.errors import ArgumentError, nearest
+from penstock import files
+from penstock.errors import ArgumentError, TextFileError, nearest
 
 POINTS_MAX = 100_000
 """The most points that a distribution may have; the longest of the five has 843."""
@@ -18,20 +18,8 @@ _OCTETS_MAX = 8_000_000
 _SHOWN_MAX = 40
 
 
-class DistributionError(PenstockError, ValueError):
-    """A file of a distribution of flow sizes that cannot be used.
-
-    Attributes:
-        file: the file's name.
-        line: the line, counted from 1; ``None`` where the whole file is meant.
-        reason: what is wrong, and what would be right.
-    """
-
-    def __init__(self, file: str, line: int | None, reason: str) -> None:
-        self.file = file
-        self.line = line
-        self.reason = reason
-        super().__init__(f"{file}: {reason}" if line is None else f"{file}:{line}: {reason}")
+class DistributionError(TextFileError):
+    """A file of a distribution of flow sizes that cannot be used: it names the file, the line and the reason."""
 
 
 @dataclass(frozen=True)
@@ -115,17 +103,8 @@ def read(path: str | os.PathLike[str]) -> Distribution:
         DistributionError: the file is not a distribution; the message has the line.
         OSError: it cannot be read.
     """
-    place = os.fspath(path)
-    with Path(place).open("rb") as file:
-        data = file.read(_OCTETS_MAX + 1)
-    if len(data) > _OCTETS_MAX:
-        raise DistributionError(place, None, f"the file has more than {_OCTETS_MAX} octets; write fewer points")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise DistributionError(place, line, "this is not text; write a size and a percentage a line") from None
-    return parse(text, place)
+    place = Path(path)
+    return parse(files.read_text(place, _OCTETS_MAX, DistributionError), str(place))
 
 
 def parse(text: str, name: str) -> Distribution:
