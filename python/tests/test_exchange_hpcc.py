@@ -110,3 +110,9 @@ def test_files_are_read_and_binary_is_refused(tmp_path: Path) -> None:
         hpcc.read_topology(tmp_path)
     with pytest.raises(FileNotFoundError):
         hpcc.read_topology(tmp_path / "none")
+
+
+def test_lines_that_end_in_cr_lf_are_written_with_lf() -> None:
+    rest = "0 3 100Gbps 1us 0\n"
+    written = (TOPOLOGY + rest).replace("\n", "\r\n")
+    assert hpcc.parse_topology(written, "topology.txt").text() == TOPOLOGY + rest

@@ -175,7 +175,7 @@ class _Lines:
     """The lines of a file, taken one entry a line."""
 
     def __init__(self, text: str, name: str) -> None:
-        self._lines = text.split("\n")
+        self._lines = text.replace("\r\n", "\n").split("\n")
         self._name = name
         self._at = 0
 
