@@ -36,20 +36,23 @@ def test_entries_after_the_announced_ones_are_counted_and_not_read() -> None:
 
 def test_any_files_survive_a_round_trip() -> None:
     source = random.Random(20)
+
+    def two(of: list[int]) -> tuple[int, int]:
+        first, second = source.sample(of, 2)
+        return first, second
+
     for _ in range(200):
         nodes = source.randint(2, 50)
         switches = tuple(source.sample(range(nodes), source.randint(0, nodes - 2)))
         links = tuple(
-            Link(*source.sample(range(nodes), 2), f"{source.randint(1, 800)}Gbps", f"{source.randint(0, 99)}us", "0")
+            Link(*two([*range(nodes)]), f"{source.randint(1, 800)}Gbps", f"{source.randint(0, 99)}us", "0")
             for _ in range(source.randint(0, 30))
         )
         topology = Topology(nodes, switches, links)
         assert hpcc.parse_topology(topology.text(), "t") == topology
         hosts = sorted(set(range(nodes)) - set(switches))
         starts = sorted(source.randint(0, 10**6) for _ in range(source.randint(0, 30)))
-        flows = Flows(
-            tuple(Flow(*source.sample(hosts, 2), 3, 100, source.randint(1, 10**9), f"{at}.5") for at in starts)
-        )
+        flows = Flows(tuple(Flow(*two(hosts), 3, 100, source.randint(1, 10**9), f"{at}.5") for at in starts))
         assert hpcc.parse_flows(flows.text(), "f", topology) == flows
 
 
