@@ -210,7 +210,7 @@ pub(crate) fn drive_rp<S: Scheme>(
         let least = given.least_rate;
         rule(rate.0 == 0 || (least..=LINE.0).contains(&rate.0), "the allowed rate is zero or within [minimum, line]")?;
         let window = rp.allowance().window;
-        rule(window.is_none() || acknowledged::<S>(), "only a scheme with acknowledgements has a window")?;
+        rule(window.is_none() || given.acknowledged, "only a scheme with acknowledgements has a window")?;
         rule(rp.limiting() || rate == LINE, "without a limiter the rate is the line's")?;
         let mut row = vec![i64::MIN; S::Rp::VARS.len()];
         rp.vars(&mut row);
@@ -267,16 +267,14 @@ pub(crate) fn drive_np<S: Scheme>(
     }
     let mut tag = tags.next().copied().unwrap_or_default();
     let last = np.acknowledge(now, Frame { last: true, ..frame(1499, &mut tag) });
-    rule(last.is_some() || !acknowledged::<S>(), "the last frame of a flow is acknowledged")?;
+    rule(
+        last.is_some() == given.acknowledged,
+        "the last frame of a flow is acknowledged where the scheme says that it acknowledges",
+    )?;
     let own = sent.addressees.iter().all(|&to| to == To::Source(FLOWS[0]));
     rule(own, "a notification point signals the source of its own flow")?;
     log.append(sent);
     Ok(())
-}
-
-/// Whether the scheme has acknowledgements: its type of echo has values.
-fn acknowledged<S: Scheme>() -> bool {
-    size_of::<Option<S::Echo>>() > 0
 }
 
 /// Left alone and sending, the rate returns to the line's.

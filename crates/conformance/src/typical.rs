@@ -24,6 +24,8 @@ pub(crate) struct Typical<S: Scheme> {
     pub(crate) for_destination: Vec<S::Signal>,
     /// Signals from one congestion point to the one before it.
     pub(crate) for_previous_hop: Vec<S::Signal>,
+    /// Whether the destination acknowledges frames.
+    pub(crate) acknowledged: bool,
     /// Echoes of the frames that reached the destination.
     pub(crate) echoes: Vec<S::Echo>,
     /// Tags of the frames that reached the destination, those that differ from their neighbours.
@@ -62,6 +64,7 @@ impl<S: Scheme> Typical<S> {
             from_destination: 0,
             for_destination: Vec::new(),
             for_previous_hop: Vec::new(),
+            acknowledged: S::acknowledges(config),
             echoes: Vec::new(),
             tags: Vec::new(),
             least_rate: 0,

@@ -69,6 +69,12 @@ parameters! {
             range: real(0.0)..=real(1.0),
             source: "Mittal et al. 2015 section 4.3; Zhu et al. 2016 has 0.008 for the patched law",
         }
+        /// Largest share of the rate that one acknowledgement takes away.
+        most_cut: f64 {
+            default: real(0.5),
+            range: real(0.0)..=real(1.0),
+            source: "option; 1 in Mittal et al. 2015 and HPCC, where a start at line rate can end at the least rate at once",
+        }
         /// Step of an increase.
         delta: BitRate {
             default: mbps(10),
@@ -188,6 +194,7 @@ pub struct Rp {
     law: Law,
     alpha: f64,
     beta: f64,
+    least_factor: f64,
     delta: f64,
     t_low: f64,
     t_high: f64,
@@ -214,7 +221,7 @@ impl Rp {
         if rtt < self.t_low {
             self.rate += self.delta;
         } else if rtt > self.t_high {
-            self.rate *= 1.0 - self.beta * (1.0 - self.t_high / rtt);
+            self.cut(self.beta * (1.0 - self.t_high / rtt));
         } else {
             match self.law {
                 Law::Gradient => self.by_gradient(),
@@ -232,7 +239,7 @@ impl Rp {
             self.rate += steps * self.delta;
         } else {
             self.calm = 0;
-            self.rate *= 1.0 - self.beta * self.gradient;
+            self.cut(self.beta * self.gradient);
         }
     }
 
@@ -240,7 +247,13 @@ impl Rp {
     fn by_reference(&mut self, rtt: f64) {
         let weight = (2.0 * self.gradient + 0.5).clamp(0.0, 1.0);
         let error = (rtt - self.t_ref) / self.t_ref;
-        self.rate = self.delta * (1.0 - weight) + self.rate * (1.0 - self.beta * weight * error);
+        self.cut(self.beta * weight * error);
+        self.rate += self.delta * (1.0 - weight);
+    }
+
+    /// Takes this share off the rate, or as much as is allowed at a time.
+    fn cut(&mut self, share: f64) {
+        self.rate *= (1.0 - share).max(self.least_factor);
     }
 }
 
@@ -257,6 +270,7 @@ impl ReactionPoint<Timely> for Rp {
             law: config.law,
             alpha: config.alpha,
             beta: config.beta,
+            least_factor: 1.0 - config.most_cut,
             delta: config.delta.0 as f64,
             t_low: time(config.t_low),
             t_high: time(config.t_high),
@@ -383,6 +397,13 @@ mod tests {
         close([first], [cut + 0.01]);
     }
 
+    /// A gradient of 0.875 × 40/20 = 1.75 would take 1.4 of the rate.
+    #[test]
+    fn one_acknowledgement_halves_the_rate_at_most() {
+        let mut rp = rp("", &[]);
+        close(rates(&mut rp, [100, 140]), [10.0, 5.0]);
+    }
+
     /// The patched law at rest: without growth w = 1/2, and R = delta/2 + R (1 - beta/2 (rtt - t_ref)/t_ref).
     #[test]
     fn the_patched_law_steers_to_its_reference() {
@@ -400,7 +421,7 @@ mod tests {
 
     #[test]
     fn the_rate_stays_between_its_least_and_the_line() {
-        let mut rp = rp("", &[("beta", real(1.0))]);
+        let mut rp = rp("", &[("beta", real(1.0)), ("most_cut", real(1.0))]);
         close(rates(&mut rp, [100, 400, 700, 1_000]), [10.0, 0.01, 0.01, 0.01]);
         assert!(rp.limiting());
         let low = [20; 1_000];

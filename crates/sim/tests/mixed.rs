@@ -55,7 +55,7 @@ fn a_priority_does_not_feel_the_scheme_of_another() {
             let (alone, expected) = run(&network, [name, name]);
             let (mixed, outcome) = run(&network, both);
             assert_eq!((alone, mixed), (name, "mixed"));
-            assert!(expected.totals.frames_delivered > 10_000, "{name}: {:?}", expected.totals);
+            assert!(expected.totals.frames_delivered > 3_000, "{name}: {:?}", expected.totals);
             // Probes and timers of the silent priority may differ; its frames are none.
             let (mut totals, mut expected_totals) = (outcome.totals, expected.totals);
             (totals.events, expected_totals.events) = (0, 0);
