@@ -318,12 +318,14 @@ impl RateCalculator {
 
     /// When the timer's cycle ends.
     #[must_use]
+    #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
         (self.timer != Instant::NEVER).then_some(self.timer)
     }
 
     /// CR, bit/s.
     #[must_use]
+    #[inline]
     pub fn current_rate(&self) -> u64 {
         self.current_rate
     }

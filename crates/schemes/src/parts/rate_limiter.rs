@@ -319,6 +319,7 @@ impl RateLimiter {
 
     /// When [`timeout`](Self::timeout) is due.
     #[must_use]
+    #[inline]
     pub fn due(&self) -> Option<Instant> {
         let timer = self.calculator.next_timeout().unwrap_or(Instant::NEVER).min(self.idle_at);
         (timer != Instant::NEVER).then_some(timer)
@@ -335,6 +336,7 @@ impl RateLimiter {
 
     /// The current rate (rpCurrentRate).
     #[must_use]
+    #[inline]
     pub fn current_rate(&self) -> BitRate {
         BitRate(self.calculator.current_rate())
     }
@@ -353,6 +355,7 @@ impl RateLimiter {
 
     /// Whether the limiter is there.
     #[must_use]
+    #[inline]
     pub fn installed(&self) -> bool {
         self.installed
     }
