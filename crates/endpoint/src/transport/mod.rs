@@ -76,6 +76,7 @@
 //! assert_eq!(sender.statistics().timeouts, 0);
 //! ```
 
+mod any;
 pub mod go_back_n;
 mod messages;
 mod ranges;
@@ -87,6 +88,8 @@ pub mod tcp;
 mod channel;
 #[cfg(test)]
 mod laws;
+
+pub use any::{AnyReceiver, AnySender, TRANSPORTS, Transport, TransportInfo};
 
 use penstock_schemes::{Duration, Instant, Octets};
 

@@ -47,7 +47,7 @@ use penstock_schemes::info::{Configuration, choice, parameters};
 use penstock_schemes::{Duration, Octets};
 
 /// Octets of an IPv4 header and a TCP header without options: what a segment has on top of its data. (RFC 9293, section 3.1)
-const HEADER_OCTETS: u32 = 40;
+pub(super) const HEADER_OCTETS: u32 = 40;
 
 choice! {
     /// Congestion control.
