@@ -14,6 +14,7 @@ use crate::outcome::Totals;
 use crate::probe::{FlowNow, Probe, QueueNow, View};
 use crate::random::Stream;
 use crate::records::{FlowRecord, HostRecord};
+use crate::transport::Transports;
 
 /// The flows and limiters of all hosts.
 pub(crate) type Sources<S> = penstock_endpoint::Sources<S, Source, Stream>;
@@ -25,14 +26,18 @@ const BATCH: u64 = 256;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) port: PortId,
-    /// The only hop that follows; [`LEAF`] or [`BRANCH`] where there is none or more than one. The step behind the last
+    /// The only hop that follows; [`LEAF`] or [`BRANCH`] where there is none or more than one, [`SEGMENT_LEAF`] or [`ACK_LEAF`]
+    /// at the end of a transport's ways. The step behind the last
     /// hop is [`LOST`]: there frames are sent that a broken link has lost.
     pub(crate) next: HopId,
 }
 
 pub(crate) const LEAF: HopId = HopId::NONE;
 pub(crate) const BRANCH: HopId = HopId(LEAF.0 - 1);
-pub(crate) const LOST: HopId = HopId(LEAF.0 - 2);
+/// The last hops of a transport's segments, and of its acknowledgements.
+pub(crate) const SEGMENT_LEAF: HopId = HopId(LEAF.0 - 2);
+pub(crate) const ACK_LEAF: HopId = HopId(LEAF.0 - 3);
+pub(crate) const LOST: HopId = HopId(LEAF.0 - 4);
 
 /// Where each flow passes, by port.
 #[derive(Debug)]
@@ -55,15 +60,12 @@ impl Routes {
         routes
     }
 
-    /// The hop of `flow` that leaves by `port`.
-    pub(crate) fn hop(&self, flow: FlowId, port: PortId) -> HopId {
+    /// The hop of `flow` that leaves by `port`, if its data passes there.
+    pub(crate) fn hop(&self, flow: FlowId, port: PortId) -> Option<HopId> {
         let range = self.first[flow.index()] as usize..self.first[flow.index() + 1] as usize;
         let places = &self.places[range];
-        let place = places.binary_search_by_key(&port, |&(port, _)| port);
-        let place = place.unwrap_or_else(|_| {
-            panic!("a congestion point at port {} signals flow {}, which does not pass there", port.0, flow.0)
-        });
-        places[place].1
+        let place = places.binary_search_by_key(&port, |&(port, _)| port).ok()?;
+        Some(places[place].1)
     }
 }
 
@@ -74,6 +76,7 @@ pub(crate) struct State<S: Scheme, const PFC: bool> {
     pub(crate) sources: Sources<S>,
     /// What is counted of each flow.
     pub(crate) records: Vec<FlowRecord>,
+    pub(crate) transports: Transports,
     pub(crate) hosts: Vec<HostRecord>,
     pub(crate) totals: Totals,
     /// When the warm-up ended.
@@ -115,7 +118,7 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     pub(crate) outbox_of_rp: Outbox<S>,
     events: u64,
     /// Of them, those that change nothing.
-    housekeeping: u64,
+    pub(crate) housekeeping: u64,
     /// Work that is left for this slice, in events, as it was before the present batch of them.
     left: u64,
     /// The batch has events before this time; none after work other than that of an event.
@@ -167,11 +170,19 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 _ => BRANCH,
             },
         };
+        let mut steps: Vec<Step> =
+            network.hops.iter().map(step).chain([Step { port: PortId(0), next: LOST }]).collect();
+        for carriage in network.flows.iter().filter_map(|flow| Some((flow.root, flow.transport.as_ref()?.way_back))) {
+            let (root, way_back) = carriage;
+            steps[network.last_hop(root).index()].next = SEGMENT_LEAF;
+            steps[network.last_hop(way_back).index()].next = ACK_LEAF;
+        }
         let mut sim = Self {
             state: State {
                 fabric,
                 sources: layout.sources,
                 records: layout.records,
+                transports: layout.transports,
                 hosts,
                 totals: Totals::default(),
                 measuring: Reading::default(),
@@ -181,7 +192,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             probe,
             hops: network.hops.clone(),
             routes: Routes::new(network),
-            steps: network.hops.iter().map(step).chain([Step { port: PortId(0), next: LOST }]).collect(),
+            steps,
             destinations: layout.destinations,
             leaves: layout.leaves,
             destination_of: layout.destination_of,
@@ -285,6 +296,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
             Event::NpTimer(destination) => self.np_timeout(destination),
             Event::Silence(flow) => self.silence(flow),
+            Event::Retransmit(flow) => self.sender_timeout(flow),
+            Event::DelayedAck(flow) => self.receiver_timeout(flow),
             Event::Start(flow) => self.start(flow),
             Event::Stop(flow) => self.stop(flow),
             Event::Change(index) => self.change(index),
@@ -295,10 +308,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                     self.state.fabric.settle(port);
                 }
             }
-            Event::Generate(flow) => {
-                self.housekeeping += 1;
-                self.generate(flow);
-            }
+            Event::Generate(flow) => self.produce_again(flow),
             event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_)) => {
                 if PFC {
                     self.flow_control(event);

@@ -74,6 +74,10 @@ pub(crate) enum Event {
     RpTimer(LimiterId),
     /// No acknowledgement of this flow may have come for too long.
     Silence(FlowId),
+    /// The timer of this flow's sender.
+    Retransmit(FlowId),
+    /// The timer of this flow's receiver.
+    DelayedAck(FlowId),
 }
 
 const INDEX_BITS: u32 = 27;
@@ -104,6 +108,8 @@ impl Event {
             Self::NpTimer(i) => (14, i.0),
             Self::RpTimer(i) => (15, i.0),
             Self::Silence(i) => (16, i.0),
+            Self::Retransmit(i) => (17, i.0),
+            Self::DelayedAck(i) => (18, i.0),
         };
         kind << INDEX_BITS | index
     }
@@ -141,7 +147,9 @@ impl Event {
             13 => Self::CpTimer(CpIndex(i)),
             14 => Self::NpTimer(DestinationId(i)),
             15 => Self::RpTimer(LimiterId(i)),
-            _ => Self::Silence(FlowId(i)),
+            16 => Self::Silence(FlowId(i)),
+            17 => Self::Retransmit(FlowId(i)),
+            _ => Self::DelayedAck(FlowId(i)),
         }
     }
 }

@@ -13,7 +13,7 @@ use penstock_schemes::{BitRate, Class, CongestionPoint, Duration, Fate, Instant,
 use crate::admission::{Admitted, Entry};
 use crate::event::{CounterId, CpIndex, Event};
 use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
-use crate::frame::{FrameId, Frames, GONE, Payload};
+use crate::frame::{FrameId, Frames, GONE, Marks, Payload};
 use crate::network::{Capacity, Network, NodeKind, QueueId};
 use crate::pause::Pauses;
 use crate::port::{PortState, QueueState};
@@ -485,7 +485,11 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         if p.busy_until <= self.now && !stopped {
             self.start(p, class, index, octets, self.now);
         } else {
-            self.frames.get_mut(index).next = FrameId::NONE;
+            let slot = self.frames.get_mut(index);
+            slot.next = FrameId::NONE;
+            if len > u64::from(p.marks_above) && slot.marks.contains(Marks::ECN_CAPABLE) {
+                slot.marks = slot.marks.with(Marks::CONGESTION_EXPERIENCED);
+            }
             p.queues[class.index()].waiting.push(self.frames, index);
             p.ready |= class.bit();
         }

@@ -41,6 +41,12 @@ impl Marks {
     pub(crate) const LAST: Self = Self(1);
     /// A queue has cut it down to its header.
     pub(crate) const TRIMMED: Self = Self(2);
+    /// It carries an acknowledgement of a transport, and has a way of its own: see `transport`.
+    pub(crate) const ACK: Self = Self(4);
+    /// A queue may mark it: ECN-Capable Transport. (RFC 3168, section 5)
+    pub(crate) const ECN_CAPABLE: Self = Self(8);
+    /// A queue has marked it: Congestion Experienced.
+    pub(crate) const CONGESTION_EXPERIENCED: Self = Self(16);
 
     /// [`LAST`](Self::LAST) or [`NONE`](Self::NONE).
     #[inline(always)]
@@ -91,6 +97,7 @@ impl<S: Scheme> Slot<S> {
     #[inline(always)]
     pub(crate) fn kind(&self) -> Kind {
         match self.payload {
+            Payload::Data(_) if self.marks.contains(Marks::ACK) => Kind::Ack,
             Payload::Data(_) if S::Cp::ADMITS && self.marks.contains(Marks::TRIMMED) => Kind::Header,
             Payload::Data(_) => Kind::Data,
             Payload::Down(_) | Payload::Up { .. } | Payload::Back(_) => Kind::Signal,

@@ -5,6 +5,7 @@ use penstock_schemes::{BitRate, Duration, Instant};
 
 use crate::network::{Excess, Flow, FlowId, HopId, Traffic};
 use crate::random::{Owner, Stream};
+use crate::transport::Connection;
 
 /// Frames of a flow without size that are still to be made.
 const ENDLESS: u64 = u64::MAX;
@@ -40,6 +41,7 @@ pub(crate) struct Generator {
 
 impl Generator {
     pub(crate) fn new(flow: &Flow, overhead: u16, seed: u64, id: FlowId) -> Self {
+        let payload = flow.payload();
         let rate = match flow.traffic {
             Traffic::Constant(rate) | Traffic::Poisson(rate) | Traffic::OnOff { rate, .. } => rate,
             Traffic::Greedy => BitRate(1),
@@ -48,18 +50,20 @@ impl Generator {
         let (left, last_octets) = match flow.size {
             None => (ENDLESS, flow.frame),
             Some(size) => {
-                let frames = size.0.div_ceil(u64::from(flow.frame)).max(1);
-                let rest = size.0 - (frames - 1) * u64::from(flow.frame);
+                let frames = size.0.div_ceil(payload).max(1);
+                let rest = size.0 - (frames - 1) * payload;
                 (frames, (rest as u16).max(64).min(flow.frame))
             }
         };
+        // A greedy application hands all its data to its connection at the start: see `transport`.
+        let left = if flow.transport.is_some() && flow.traffic == Traffic::Greedy { 0 } else { left };
         let room = match flow.excess {
             Excess::Hold | Excess::Discard => 1,
             Excess::Queue(size) => (size.0 / u64::from(flow.frame)).max(1),
         };
         let mut generator = Self {
             traffic: flow.traffic,
-            on_demand: flow.excess == Excess::Hold || flow.traffic == Traffic::Greedy,
+            on_demand: flow.transport.is_none() && (flow.excess == Excess::Hold || flow.traffic == Traffic::Greedy),
             room,
             backlog: 0,
             offered: 0,
@@ -138,7 +142,16 @@ impl Generator {
         Some((now + Duration(distance.0.max(1).saturating_mul(AT_ONCE))).max(self.next))
     }
 
-    /// Frames that it will ever make, unless it is stopped; `None` for a flow without size. To be asked before the first.
+    /// When the application of a connection writes next; `None` if it writes no more.
+    pub(crate) fn next_write(&self) -> Option<Instant> {
+        (self.left > 0 && self.next < self.stop).then_some(self.next)
+    }
+
+    pub(crate) fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    /// Frames that are still to be made, unless it is stopped; `None` for a flow without size.
     pub(crate) fn frames(&self) -> Option<u64> {
         (self.left != ENDLESS).then_some(self.left)
     }
@@ -183,9 +196,11 @@ impl Generator {
 impl Supply for Generator {
     #[inline(always)]
     fn when(&mut self, now: Instant) -> Instant {
-        self.advance(now);
-        if self.backlog > 0 {
-            return now;
+        if !self.on_demand {
+            self.make_until(now);
+            if self.backlog > 0 {
+                return now;
+            }
         }
         let at = self.next.max(now);
         if self.left > 0 && at < self.stop { at } else { Instant::NEVER }
@@ -219,9 +234,16 @@ pub(crate) struct Source {
     pub(crate) generator: Generator,
     /// The flow's first hop.
     pub(crate) root: HopId,
+    /// The sending half of its connection, where it has a transport.
+    pub(crate) connection: Option<Box<Connection>>,
 }
 
 impl Source {
+    /// Frames that were offered to the limiter: a connection offers those alone that it sends, of which there are `sent`.
+    pub(crate) fn offered(&self, sent: u64) -> u64 {
+        if self.connection.is_some() { sent } else { self.generator.offered }
+    }
+
     /// Length of a frame of the flow, with FCS, without tags: of its last one, or of another.
     pub(crate) fn octets(&self, last: bool) -> u16 {
         if last { self.generator.last_octets } else { self.generator.frame }
@@ -231,16 +253,30 @@ impl Source {
 impl Supply for Source {
     #[inline(always)]
     fn when(&mut self, now: Instant) -> Instant {
+        // A connection makes nothing on demand, so that it is looked for where frames are made beforehand alone.
+        if !self.generator.on_demand
+            && let Some(connection) = &self.connection
+        {
+            return if connection.is_ready() { now } else { Instant::NEVER };
+        }
         self.generator.when(now)
     }
 
     #[inline(always)]
     fn next_octets(&self) -> u16 {
-        self.generator.next_octets()
+        match &self.connection {
+            Some(connection) => connection.next_octets(),
+            None => self.generator.next_octets(),
+        }
     }
 
     #[inline(always)]
     fn take(&mut self, now: Instant) -> Taken {
+        if !self.generator.on_demand
+            && let Some(connection) = &mut self.connection
+        {
+            return connection.take(now);
+        }
         self.generator.take(now)
     }
 }
@@ -274,6 +310,7 @@ mod tests {
                 traffic: Traffic::Constant(BitRate(rate)),
                 excess: Excess::Queue(penstock_schemes::Octets(64_000)),
                 reaction_point: Some(RpId(0)),
+                transport: None,
             };
             let mut at_once = Generator::new(&flow, 24, 1, FlowId(0));
             let mut one_by_one = at_once.clone();

@@ -8,7 +8,7 @@ use crate::engine::{Sim, Sources, State};
 use crate::event::Event;
 use crate::event_queue::EventQueue;
 use crate::fabric::{Around, Outbox};
-use crate::frame::{FrameId, Kind, Marks, Payload, Slot};
+use crate::frame::{FrameId, Marks, Payload, Slot};
 use crate::network::{FlowId, HopId, NodeId, PortId};
 use crate::port::PortState;
 use crate::probe::Probe;
@@ -72,12 +72,16 @@ impl<S: Scheme> Watch<S, Stream> for Host<'_, S> {
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn start(&mut self, flow: FlowId) {
         self.state.pass_rate(flow);
+        self.open(flow);
         let limiter = self.state.sources.flow(flow).limiter();
         self.with_limiter(limiter, |sources, now, host| sources.start(now, flow, host));
-        self.generate(flow);
+        self.produce(flow);
     }
 
     pub(crate) fn stop(&mut self, flow: FlowId) {
+        if self.is_connected(flow) && !self.state.sources.flow(flow).active() {
+            return;
+        }
         self.state.pass_rate(flow);
         let now = self.state.fabric.now;
         let state = self.state.sources.flow_mut(flow);
@@ -97,6 +101,21 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
         let made = generator.offered - before;
         self.charge(made);
+    }
+
+    /// Lets a flow's application write what is due, or its generator make it.
+    fn produce(&mut self, flow: FlowId) {
+        if self.is_connected(flow) { self.write(flow) } else { self.generate(flow) }
+    }
+
+    /// The same some time after the flow's start.
+    pub(crate) fn produce_again(&mut self, flow: FlowId) {
+        self.housekeeping += u64::from(!self.is_connected(flow));
+        self.produce(flow);
+    }
+
+    fn is_connected(&self, flow: FlowId) -> bool {
+        self.state.sources.flow(flow).supply().connection.is_some()
     }
 
     pub(crate) fn rp_timeout(&mut self, limiter: LimiterId) {
@@ -174,11 +193,15 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 true,
             );
         }
-        let root = self.state.sources.flow(sent.flow).supply().root;
-        let slot = frame_of(&sent, around.now, root);
-        let entry = put_on_line(around, p, slot, &mut self.outbox);
+        let source = self.state.sources.flow(sent.flow).supply();
+        let slot = frame_of(&sent, around.now, source.root);
+        let connected = source.connection.is_some();
+        let (index, entry) = put_on_line(around, p, slot, &mut self.outbox);
+        if connected {
+            self.segment_sent(sent.flow, index);
+        }
         if entry != Entry::Queued {
-            self.count_refusal(sent.flow, Kind::Data, entry);
+            self.count_refusal(index, entry);
         }
         if !self.outbox.is_empty() || P::ARRIVALS {
             self.seen_at_queue(port, sent.class, sent.flow, entry == Entry::Queued);
@@ -253,14 +276,14 @@ fn put_on_line<S: Scheme, const PFC: bool>(
     p: &mut PortState,
     slot: Slot<S>,
     outbox: &mut Outbox<S>,
-) -> Entry {
+) -> (FrameId, Entry) {
     let (class, octets) = (slot.class, slot.octets);
     let index = around.frames.insert(slot);
     if p.arbiter {
         around.pass(p, index, class, octets);
-        Entry::Queued
+        (index, Entry::Queued)
     } else {
-        around.enqueue(p, index, class, octets, PortId::NONE, outbox)
+        (index, around.enqueue(p, index, class, octets, PortId::NONE, outbox))
     }
 }
 

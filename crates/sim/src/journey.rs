@@ -4,7 +4,7 @@ use penstock_endpoint::{Acknowledgement, Destination, DestinationId, Flow, PortI
 use penstock_schemes::{Class, Duration, FlowKey, Frame, Instant, Octets, Scheme, Signal, SignalKind, To};
 
 use crate::admission::Entry;
-use crate::engine::{LEAF, LOST, Sim, State};
+use crate::engine::{BRANCH, LEAF, LOST, SEGMENT_LEAF, Sim, State};
 use crate::event::{Entity, Event};
 use crate::event_queue::NO_LANE;
 use crate::fabric::Sender;
@@ -30,21 +30,26 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn deliver(&mut self, index: FrameId) {
         let slot = self.state.fabric.frames.get_mut(index);
         let step = self.steps[slot.hop.index()];
-        let kind = match slot.payload {
-            Payload::Data(_) | Payload::Down(_) => slot.kind(),
+        match slot.payload {
+            Payload::Data(_) | Payload::Down(_) => {}
             Payload::Up { .. } | Payload::Back(_) | Payload::Ack { .. } => return self.ascend(index),
-        };
+        }
         if step.next < LOST {
             slot.hop = step.next;
             let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
             self.state.fabric.cross(step.port);
-            self.forward(index, step.next, flow, class, octets, step.port, kind);
+            self.forward(index, step.next, flow, class, octets, step.port);
         } else if step.next == LOST {
             // Its slot was kept for this event.
             self.state.fabric.frames.remove(index);
         } else {
             self.state.fabric.cross(step.port);
-            if step.next == LEAF { self.arrive(index) } else { self.branch(index) }
+            match step.next {
+                LEAF => self.arrive(index),
+                BRANCH => self.branch(index),
+                SEGMENT_LEAF => self.segment_arrives(index),
+                _ => self.segment_ack_arrives(index),
+            }
         }
     }
 
@@ -58,14 +63,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         class: TrafficClass,
         octets: u16,
         from: PortId,
-        kind: Kind,
     ) {
         let port = self.steps[next.index()].port;
         let entry = self.state.fabric.enqueue(port, index, class, octets, from, &mut self.outbox);
         if entry != Entry::Queued {
-            self.count_refusal(flow, kind, entry);
+            self.count_refusal(index, entry);
         }
-        if !self.outbox.is_empty() || (P::ARRIVALS && kind == Kind::Data) {
+        if !self.outbox.is_empty() || (P::ARRIVALS && self.state.fabric.frames.get(index).kind() == Kind::Data) {
             self.seen_at_queue(port, class, flow, entry == Entry::Queued);
         }
     }
@@ -104,7 +108,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             let copy = if i == 0 { index } else { self.state.fabric.frames.insert(slot.clone()) };
             let next = HopId(first + i);
             self.state.fabric.frames.get_mut(copy).hop = next;
-            self.forward(copy, next, slot.flow, slot.class, slot.octets, from, kind);
+            self.forward(copy, next, slot.flow, slot.class, slot.octets, from);
         }
     }
 
@@ -176,12 +180,16 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
     }
 
-    /// A queue has dropped a frame, or kept its header alone.
+    /// A queue has dropped a frame, whose slot nothing has taken since, or kept its header alone.
     #[cold]
-    pub(crate) fn count_refusal(&mut self, flow: FlowId, kind: Kind, entry: Entry) {
-        self.count_drop(flow, kind);
+    pub(crate) fn count_refusal(&mut self, index: FrameId, entry: Entry) {
+        let slot = self.state.fabric.frames.get(index);
+        let (flow, kind) = (slot.flow, slot.kind());
         if entry == Entry::Trimmed {
+            self.count_drop(flow, Kind::Data);
             self.state.totals.headers_sent += 1;
+        } else {
+            self.count_drop(flow, kind);
         }
     }
 
@@ -207,7 +215,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         for (to, priority, signal) in outbox.drain(..) {
             let (To::Source(FlowKey(flow)) | To::Destination(FlowKey(flow)) | To::PreviousHop(FlowKey(flow))) = to;
             let flow = FlowId(flow);
-            let hop = self.routes.hop(flow, port);
+            let Some(hop) = self.routes.hop(flow, port) else {
+                self.discard_about_acks(flow, port);
+                continue;
+            };
             let parent = self.hops[hop.index()].parent;
             match to {
                 To::Source(_) => self.send_up(flow, parent, priority, signal, Origin::Queue(queue)),
@@ -365,6 +376,19 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.send_up(FlowId(flow.0), Some(leaf), class, signal, Origin::Destination(from));
         }
         self.return_outbox(outbox);
+    }
+
+    /// A congestion point has seen an acknowledgement and has something to say of it. No reaction point would hear it.
+    fn discard_about_acks(&mut self, flow: FlowId, port: PortId) {
+        let source = self.state.sources.flow(flow).supply();
+        assert!(
+            source.connection.is_some(),
+            "a congestion point at port {} signals flow {}, which does not pass there",
+            port.0,
+            flow.0
+        );
+        self.state.totals.signals_sent += 1;
+        self.state.totals.signals_discarded += 1;
     }
 
     pub(crate) fn np_timeout(&mut self, id: DestinationId) {

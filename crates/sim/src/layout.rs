@@ -9,6 +9,7 @@ use crate::generator::{Generator, Source};
 use crate::network::{Capacity, Flow, FlowId, HopId, Network, NodeKind, Pacer, PortId, RpId, Traffic};
 use crate::random::{Owner, Stream};
 use crate::records::FlowRecord;
+use crate::transport::{Connection, Reception, Transports};
 
 /// The sources and destinations of a network, flow by flow.
 pub(crate) struct Layout<'n, S: Scheme> {
@@ -17,6 +18,7 @@ pub(crate) struct Layout<'n, S: Scheme> {
     seed: u64,
     pub(crate) sources: Sources<S>,
     pub(crate) records: Vec<FlowRecord>,
+    pub(crate) transports: Transports,
     pub(crate) destinations: Vec<Destination<S, Stream>>,
     pub(crate) leaves: Vec<HopId>,
     pub(crate) destination_of: Vec<DestinationId>,
@@ -31,6 +33,7 @@ impl<'n, S: Scheme> Layout<'n, S> {
             seed,
             sources: Sources::new(network.ports.len(), network.wire_overhead),
             records: Vec::with_capacity(network.flows.len()),
+            transports: Transports::default(),
             destinations: Vec::new(),
             leaves: Vec::new(),
             destination_of: vec![DestinationId::NONE; network.hops.len()],
@@ -77,9 +80,17 @@ impl<'n, S: Scheme> Layout<'n, S> {
             None => self.add_limiter(network.hops[flow.root.index()].port, Pacer::Ideal, None),
         };
         let generator = Generator::new(flow, network.wire_overhead, self.seed, id);
-        self.records.push(FlowRecord::new(first, destinations, generator.frames()));
+        let frames = generator.frames().filter(|_| flow.transport.is_none());
+        self.records.push(FlowRecord::new(first, destinations, frames));
         let spec = FlowSpec { class: network.class(flow.priority), frame: flow.frame, destinations };
-        self.sources.add_flow(limiter, spec, Source { generator, root: flow.root });
+        let connection = flow.transport.as_ref().map(|carriage| {
+            let class = carriage.acks.map_or(network.control_class(), |priority| network.class(priority));
+            self.transports.receptions.resize_with(id.index() + 1, || None);
+            self.transports.receptions[id.index()] =
+                Some(Box::new(Reception::new(&carriage.transport, flow.size, carriage.way_back, class)));
+            Box::new(Connection::new(&carriage.transport, flow.size))
+        });
+        self.sources.add_flow(limiter, spec, Source { generator, root: flow.root, connection });
     }
 }
 

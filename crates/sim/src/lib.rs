@@ -13,6 +13,7 @@
 //! - `measure`: windows of measurement; `report`: the end of a run
 //! - [`pfc`]: the headroom that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues
 //! - `admission`: verdicts of congestion points; `acknowledgement`: acknowledgements on their ways
+//! - `transport`: segments and acknowledgements of transports on their ways
 //! - `host`: drives flows, limiters and destinations, which are `penstock_endpoint`'s; `generator`: what flows send
 //! - `records`: what is counted of flows and hosts; `layout`: the start of a run
 //!
@@ -51,12 +52,14 @@
 //!         traffic: Traffic::Greedy,
 //!         excess: Excess::Hold,
 //!         reaction_point: Some(RpId(0)),
+//!         transport: None,
 //!     }],
 //!     reaction_points: vec![ReactionPointSpec { port: PortId(0), pacer: Pacer::Ideal }],
 //!     changes: Vec::new(),
 //!     wire_overhead: 0,
 //!     in_service_counts: true,
 //!     own_clocks: false,
+//!     ecn_threshold: None,
 //!     control_capacity: Octets(64_000),
 //!     feedback: Feedback::InBand,
 //!     pfc: None,
@@ -96,8 +99,10 @@ pub mod probe;
 pub mod random;
 mod records;
 mod report;
+mod transport;
 
 pub use engine::Sim;
 pub use network::Network;
 pub use outcome::Outcome;
 pub use probe::{NoProbe, Probe, View};
+pub use transport::longest_frame;

@@ -4,6 +4,7 @@
 //! closes, and is the difference. The smallest and the largest of something are no differences: they are kept from one
 //! reading to the next, and each reading hands them to every window that is open.
 
+use penstock_endpoint::transport::{Sender, Statistics};
 use penstock_schemes::{Duration, Instant, Scheme};
 
 use crate::engine::State;
@@ -50,6 +51,8 @@ struct FlowReading {
     rate_area: u128,
     rate_area_squared: Sum,
     delivered_octets: u64,
+    /// Of data, in order, by the transport.
+    data_octets: u64,
     counts: FlowCounts,
 }
 
@@ -152,11 +155,16 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
     pub(crate) fn totals_so_far(&self) -> Totals {
         let mut t = self.totals;
         for (flow, record) in self.sources.flows().iter().zip(&self.records) {
-            t.frames_offered += flow.supply().generator.offered;
+            t.frames_offered += flow.supply().offered(flow.sent());
             t.frames_sent += flow.sent();
             t.frames_delivered += record.delivered;
             t.frames_dropped += record.dropped;
             t.frames_lost_on_link += record.lost;
+            if let Some(connection) = &flow.supply().connection {
+                let statistics = connection.sender.statistics();
+                t.retransmissions += statistics.retransmissions;
+                t.timeouts += statistics.timeouts;
+            }
         }
         t.pause_frames = self.fabric.pauses.lines.iter().map(|line| line.sent).sum();
         t.packet_hops = self.fabric.ports.iter().map(|p| p.hops).sum();
@@ -165,13 +173,15 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
 
     fn flow_reading(&self, flow: FlowId) -> FlowReading {
         let (source, record) = (self.sources.flow(flow), &self.records[flow.index()]);
+        let transport = source.supply().connection.as_ref().map_or_else(Statistics::default, |c| c.sender.statistics());
         FlowReading {
             rate_time: record.rate_time,
             rate_area: record.rate_area,
             rate_area_squared: record.rate_area_squared,
             delivered_octets: record.delivered_octets,
+            data_octets: self.transports.delivered(flow),
             counts: FlowCounts {
-                frames_offered: source.supply().generator.offered,
+                frames_offered: source.supply().offered(source.sent()),
                 frames_sent: source.sent(),
                 frames_delivered: record.delivered,
                 frames_dropped: record.dropped,
@@ -179,6 +189,8 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
                 copies_made: record.copies,
                 feedback_received: record.signals,
                 probes_returned: record.probes,
+                retransmissions: transport.retransmissions,
+                timeouts: transport.timeouts,
             },
         }
     }
@@ -241,10 +253,12 @@ fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowRecor
             to.rate_area - from.rate_area,
             to.rate_area_squared.less(from.rate_area_squared).as_f64(),
         );
+        let rate = |bits: f64| if measured == Duration::ZERO { 0.0 } else { bits / measured.as_seconds() };
         let measures = FlowMeasures {
-            throughput_bps: if measured == Duration::ZERO { 0.0 } else { bits / measured.as_seconds() },
+            throughput_bps: rate(bits),
             mean_rate_bps,
             std_rate_bps,
+            goodput_bps: rate((to.data_octets - from.data_octets) as f64 * 8.0),
             completed: flow.completed,
         };
         FlowOutcome::new(to.counts.since(&count.counts), measures)

@@ -78,6 +78,8 @@ macro_rules! metrics_of {
         { runner run feedback_discarded: u64, "frames",
             "Signals that reached the sources of flows without congestion management and were discarded there.",
             where uncontrolled }
+        { count always retransmissions: u64, "frames", "Segments that transports sent again.", where transported }
+        { count always timeouts: u64, "", "Retransmission timeouts of transports.", where transported }
         { count always pause_frames: u64, "frames", "Frames of priority flow control, pause and resume.",
             where flow_control }
         { count always packet_hops: u64, "frames", "Frames, data or control, that crossed a link; each link counts." }
@@ -116,6 +118,9 @@ macro_rules! metrics_of {
             "Time-weighted mean of the allowed rate while the flow was active." }
         { measure always std_rate_bps: f64, "bit/s",
             "Time-weighted standard deviation of the allowed rate while the flow was active." }
+        { measure always goodput_bps: f64, "bit/s",
+            "Octets of data that the transport delivered in order, over the measured time: neither headers nor what came twice.",
+            where transported }
         { count inside frames_offered: u64, "frames", "Frames that the flow's generator made." }
         { count always frames_sent: u64, "frames", "Frames released into the network." }
         { count always frames_delivered: u64, "frames", "Frames and copies that reached a destination." }
@@ -123,6 +128,8 @@ macro_rules! metrics_of {
         { count inside frames_lost: u64, "frames", "Frames and copies lost on broken links." }
         { count inside copies_made: u64, "frames", "Copies made at branches of the flow's tree." }
         { count always feedback_received: u64, "frames", "Signals that the source received." }
+        { count always retransmissions: u64, "frames", "Segments that the transport sent again.", where transported }
+        { count always timeouts: u64, "", "Retransmission timeouts of the transport.", where transported }
         { runner run notifications_received: u64, "frames",
             "Of them, notifications: a switch or a destination saw congestion.", where probing }
         { count run probes_returned: u64, "frames", "Of them, probes that came back.", where probing }

@@ -14,9 +14,9 @@
 //!         <===back of hop 0      <===back of hop 1      <===back of hop 2
 //! ```
 
-use penstock_endpoint::TrafficClass;
 /// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
+use penstock_endpoint::{TrafficClass, transport::Transport};
 use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets, units::PS_PER_S};
 
 /// The longest time of anything: a run, a delay, a turn. Times are 64 bits of picoseconds, 18 446 744 s. A frame that
@@ -64,6 +64,9 @@ pub struct Network {
     pub in_service_counts: bool,
     /// Each node measures at an offset of its own, drawn from the seed; else all do at the same instants.
     pub own_clocks: bool,
+    /// A data queue of a switch that is longer than this with the frame that comes marks the frame, if it may be marked (ECN: RFC 3168); at
+    /// most [`LARGEST_QUEUE`]. `None`: no queue marks.
+    pub ecn_threshold: Option<Octets>,
     /// Size of the control queue of each port.
     pub control_capacity: Octets,
     /// How signals travel.
@@ -195,6 +198,29 @@ pub struct Flow {
     pub excess: Excess,
     /// Its rate limiter; `None` for traffic that nothing controls.
     pub reaction_point: Option<RpId>,
+    /// The transport that it is carried by; `None` for frames that nobody acknowledges or sends again.
+    pub transport: Option<Carriage>,
+}
+
+/// How a flow to one destination is carried by a transport. Its size is octets of data, its frames are as long as
+/// [`longest_frame`](crate::longest_frame) says, or shorter; each frame that its generator makes is a write of a full segment's
+/// data.
+#[derive(Debug, Clone)]
+pub struct Carriage {
+    /// The transport.
+    pub transport: Transport,
+    /// The priority of acknowledgements, one of [`Network::priorities`]; `None` for control frames.
+    pub acks: Option<u8>,
+    /// The first hop of acknowledgements: see [`Network::add_way_back`].
+    pub way_back: HopId,
+}
+
+impl Flow {
+    /// Octets of a flow's size in a full frame.
+    #[must_use]
+    pub fn payload(&self) -> u64 {
+        self.transport.as_ref().map_or(u64::from(self.frame), |carriage| carriage.transport.segment().0)
+    }
 }
 
 /// How a flow's frames come about.
@@ -323,6 +349,40 @@ impl Network {
             waiting.extend((0..u32::from(h.children)).rev().map(|i| HopId(h.first_child.0 + i)));
             Some(hop)
         })
+    }
+
+    /// The last hop of a chain of hops.
+    pub(crate) fn last_hop(&self, root: HopId) -> HopId {
+        let mut hop = root;
+        while self.hops[hop.index()].children > 0 {
+            hop = self.hops[hop.index()].first_child;
+        }
+        hop
+    }
+
+    /// Adds the hops by which acknowledgements of a flow go, whose hops are the chain from `root`: over the same links back.
+    /// Returns the first one.
+    pub fn add_way_back(&mut self, root: HopId) -> HopId {
+        let first = self.hops.len() as u32;
+        let mut next = Some(self.last_hop(root));
+        while let Some(hop) = next {
+            let Hop { port, back, parent, .. } = self.hops[hop.index()];
+            let own = self.hops.len() as u32;
+            self.hops.push(Hop {
+                port: back,
+                back: port,
+                parent: (own > first).then(|| HopId(own - 1)),
+                first_child: HopId(own + 1),
+                children: u16::from(parent.is_some()),
+            });
+            next = parent;
+        }
+        HopId(first)
+    }
+
+    /// The class of control frames: the last queue of each port.
+    pub(crate) fn control_class(&self) -> TrafficClass {
+        TrafficClass(self.priorities.len() as u8)
     }
 
     /// The class of a priority: its place among [`Self::priorities`].

@@ -99,6 +99,8 @@ pub(crate) struct PortState {
     pub(crate) pauses: u32,
     /// The end of each transmission is an event.
     pub(crate) watched: bool,
+    /// A data queue that is longer than this marks frames; the longest queue is shorter where none does.
+    pub(crate) marks_above: u32,
     /// Octets (with overhead) whose serialisation was computed last: picoseconds, and remainder in 1/rate picoseconds.
     pub(crate) known_octets: u32,
     known_time: Duration,
@@ -188,6 +190,7 @@ impl PortState {
             stopped: 0,
             pauses: 0,
             watched: false,
+            marks_above: network.ecn_threshold.map_or(u32::MAX, |threshold| threshold.0 as u32),
             known_octets: 0,
             known_time: Duration::ZERO,
             known_remainder: 0,

@@ -50,6 +50,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         traffic: Traffic::Greedy,
         excess: Excess::Hold,
         reaction_point: Some(RpId(source as u32)),
+        transport: None,
     };
     Network {
         nodes: (0..=switch).map(node).collect(),
@@ -64,6 +65,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         wire_overhead: 24,
         in_service_counts: true,
         own_clocks: false,
+        ecn_threshold: None,
         control_capacity: Octets(64_000),
         feedback: Feedback::InBand,
         pfc: None,

@@ -36,6 +36,7 @@ impl Builder {
                 wire_overhead: 0,
                 in_service_counts: true,
                 own_clocks: false,
+                ecn_threshold: None,
                 control_capacity: Octets(64_000),
                 feedback: Feedback::InBand,
                 pfc: None,
@@ -95,6 +96,7 @@ impl Builder {
             traffic: Traffic::Greedy,
             excess: Excess::Hold,
             reaction_point: Some(rp),
+            transport: None,
         });
         self.network.flows.last_mut().expect("just pushed")
     }

@@ -1,0 +1,337 @@
+//! Transports: the halves of connections at their flows' ends, and the ways of segments and acknowledgements between them.
+//!
+//! A segment is a data frame, in all that queues, schemes and flow control do with it; an acknowledgement is one too, on the
+//! flow's way back. Beside a frame's slot lies the part that the two halves of the transport read: it is written when the frame is
+//! sent, and read when it arrives, so that no hop touches it.
+
+use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Receiver, Segment, Sender, Transport};
+use penstock_endpoint::{Taken, TrafficClass};
+use penstock_schemes::{Instant, Octets, Scheme};
+
+use crate::engine::Sim;
+use crate::event::Event;
+use crate::event_queue::EventQueue;
+use crate::frame::{FrameId, Marks, Payload, Slot};
+use crate::network::{FlowId, HopId, PortId, Traffic};
+use crate::probe::Probe;
+
+/// Octets of an Ethernet frame beside its payload: MAC addresses, EtherType, FCS. (IEEE 802.3, clause 3.1.1)
+const ETHERNET_OCTETS: u32 = 18;
+/// The shortest Ethernet frame, with FCS. (IEEE 802.3, clause 4.4.2)
+const SHORTEST: u32 = 64;
+/// Data of a flow without end: more than the fastest line carries in the longest run.
+const ENDLESS: u64 = 1 << 62;
+
+/// Length of the frame around a packet of so many `octets`, its network layer's header included.
+fn frame_around(octets: u32) -> u16 {
+    (octets + ETHERNET_OCTETS).max(SHORTEST) as u16
+}
+
+/// Length of the frame around a full segment of `transport`, octets with FCS.
+#[must_use]
+pub fn longest_frame(transport: &Transport) -> Octets {
+    Octets(transport.segment().0 + u64::from(transport.header_octets() + ETHERNET_OCTETS))
+}
+
+/// The sending half of a connection, at its flow's source.
+#[derive(Debug, Clone)]
+pub(crate) struct Connection {
+    pub(crate) sender: AnySender,
+    /// Octets of the flow in all, if it has a size; those of a full segment; those that the application has handed over.
+    size: Option<u64>,
+    segment: u64,
+    handed: u64,
+    /// The segment that was taken last.
+    taken: Option<Segment>,
+    /// Time of the earliest timer under way.
+    armed: Instant,
+}
+
+impl Connection {
+    pub(crate) fn new(transport: &Transport, size: Option<Octets>) -> Self {
+        Self {
+            sender: transport.sender(0),
+            size: size.map(|octets| octets.0),
+            segment: transport.segment().0,
+            handed: 0,
+            taken: None,
+            armed: Instant::NEVER,
+        }
+    }
+
+    /// Whether a segment may go.
+    #[inline(never)]
+    pub(crate) fn is_ready(&self) -> bool {
+        self.sender.next_segment().is_some()
+    }
+
+    /// Octets of the frame around the segment that goes next.
+    pub(crate) fn next_octets(&self) -> u16 {
+        frame_around(self.sender.next_segment().unwrap_or(0) + self.sender.header_octets())
+    }
+
+    /// Takes the segment that may go. The flow does not end with it: data that is lost is sent again.
+    #[inline(never)]
+    pub(crate) fn take(&mut self, now: Instant) -> Taken {
+        let segment = self.sender.poll_segment(now).expect("a limiter releases segments that may go");
+        self.taken = Some(segment);
+        Taken { octets: frame_around(segment.len + self.sender.header_octets()), last: false }
+    }
+
+    /// The application has made `writes` segments of data since the start; with `all`, everything.
+    fn hand_over(&mut self, writes: u64, all: bool) {
+        let written = writes.saturating_mul(self.segment);
+        let due = self.size.map_or(written, |size| if all { size } else { written.min(size) });
+        if due > self.handed {
+            self.sender.supply(Octets(due - self.handed));
+            self.handed = due;
+        }
+        if all && self.size.is_some() {
+            self.sender.finish();
+        }
+    }
+
+    /// The application has all its data at once.
+    fn hand_over_all(&mut self) {
+        match self.size {
+            Some(_) => self.hand_over(0, true),
+            None => self.sender.supply(Octets(ENDLESS)),
+        }
+    }
+}
+
+/// The receiving half of a connection, at its flow's destination.
+#[derive(Debug)]
+pub(crate) struct Reception {
+    pub(crate) receiver: AnyReceiver,
+    /// Octets of the flow, if it has a size.
+    size: Option<Octets>,
+    /// The first hop of acknowledgements, and their class.
+    way_back: HopId,
+    class: TrafficClass,
+    /// Time of the earliest timer under way.
+    armed: Instant,
+}
+
+impl Reception {
+    pub(crate) fn new(transport: &Transport, size: Option<Octets>, way_back: HopId, class: TrafficClass) -> Self {
+        Self { receiver: transport.receiver(0), size, way_back, class, armed: Instant::NEVER }
+    }
+}
+
+/// The part of a frame that transports alone read.
+#[derive(Debug, Clone, Copy)]
+enum Carried {
+    Segment(Segment),
+    Ack(Ack),
+}
+
+/// The receiving halves of all connections, and what their frames carry.
+#[derive(Debug, Default)]
+pub(crate) struct Transports {
+    /// By flow; none where a flow has no transport.
+    pub(crate) receptions: Vec<Option<Box<Reception>>>,
+    /// By frame. An entry counts as long as its frame is in the network.
+    carried: Vec<Option<Carried>>,
+}
+
+impl Transports {
+    fn carry(&mut self, frame: FrameId, carried: Carried) {
+        if self.carried.len() <= frame.index() {
+            self.carried.resize(frame.index() + 1, None);
+        }
+        self.carried[frame.index()] = Some(carried);
+    }
+
+    /// Octets of a flow that have arrived without a gap.
+    pub(crate) fn delivered(&self, flow: FlowId) -> u64 {
+        let reception = self.receptions.get(flow.index()).and_then(Option::as_deref);
+        reception.map_or(0, |half| half.receiver.delivered().0)
+    }
+}
+
+impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+    /// The frame with the segment that a flow's sender gave last is on its way.
+    #[inline(never)]
+    pub(crate) fn segment_sent(&mut self, flow: FlowId, frame: FrameId) {
+        let connection = self.state.sources.flow(flow).supply().connection.as_ref();
+        if let Some(segment) = connection.and_then(|connection| connection.taken) {
+            // A queue at the host's own port has seen it without this mark: switches alone mark.
+            if segment.ect {
+                let slot = self.state.fabric.frames.get_mut(frame);
+                slot.marks = slot.marks.with(Marks::ECN_CAPABLE);
+            }
+            self.state.transports.carry(frame, Carried::Segment(segment));
+        }
+        self.watch_sender(flow);
+    }
+
+    /// A flow with a connection starts: an application that is greedy has all its data.
+    pub(crate) fn open(&mut self, flow: FlowId) {
+        let source = self.state.sources.flow_mut(flow).supply_mut();
+        let greedy = source.generator.traffic() == Traffic::Greedy;
+        if let Some(connection) = source.connection.as_mut().filter(|_| greedy) {
+            connection.hand_over_all();
+        }
+    }
+
+    /// The application of a flow with a connection has made what is due: the sender gets it.
+    pub(crate) fn write(&mut self, flow: FlowId) {
+        let fabric = &mut self.state.fabric;
+        let source = self.state.sources.flow_mut(flow).supply_mut();
+        let Some(connection) = &mut source.connection else { return };
+        let generator = &mut source.generator;
+        if generator.traffic() == Traffic::Greedy {
+            return;
+        }
+        generator.advance(fabric.now);
+        connection.hand_over(generator.offered, generator.frames() == Some(0));
+        if let Some(at) = generator.next_write() {
+            fabric.events.schedule(at, Event::Generate(flow));
+        }
+        self.wake_sender(flow);
+    }
+
+    /// Something has changed for the sender of a flow.
+    fn wake_sender(&mut self, flow: FlowId) {
+        let state = self.state.sources.flow(flow);
+        let (limiter, active) = (state.limiter(), state.active());
+        let Some(connection) = &state.supply().connection else { return };
+        if active && connection.sender.is_finished() {
+            self.state.pass_rate(flow);
+            self.with_limiter(limiter, |sources, now, host| sources.stop(now, flow, host));
+        } else {
+            self.watch_sender(flow);
+            self.with_limiter(limiter, |sources, now, host| sources.wake(now, limiter, host));
+        }
+    }
+
+    /// Sees to it that the sender of a flow is called when its timer expires.
+    fn watch_sender(&mut self, flow: FlowId) {
+        let fabric = &mut self.state.fabric;
+        let Some(connection) = &mut self.state.sources.flow_mut(flow).supply_mut().connection else { return };
+        arm(&mut fabric.events, fabric.now, connection.sender.next_timeout(), &mut connection.armed, || {
+            Event::Retransmit(flow)
+        });
+    }
+
+    /// The timer of a flow's sender has expired.
+    pub(crate) fn sender_timeout(&mut self, flow: FlowId) {
+        let now = self.state.fabric.now;
+        let state = self.state.sources.flow_mut(flow);
+        let active = state.active();
+        let Some(connection) = &mut state.supply_mut().connection else { return };
+        if connection.armed == now {
+            connection.armed = Instant::NEVER;
+        }
+        // A flow that was stopped sends nothing again.
+        if active {
+            connection.sender.on_timeout(now);
+            self.wake_sender(flow);
+        }
+    }
+
+    /// A frame has reached the destination of a flow with a transport.
+    pub(crate) fn segment_arrives(&mut self, frame: FrameId) {
+        let now = self.state.fabric.now;
+        let slot = self.state.fabric.frames.get(frame);
+        let (flow, marks, data) = (slot.flow, slot.marks, matches!(slot.payload, Payload::Data(_)));
+        self.arrive(frame);
+        if !data || marks.contains(Marks::TRIMMED) {
+            // A probe of the scheme, or a header without its segment.
+            return;
+        }
+        let Some(Some(Carried::Segment(segment))) = self.state.transports.carried.get(frame.index()).copied() else {
+            unreachable!("data of a flow with a transport is a segment")
+        };
+        let Some(reception) = self.reception(flow) else { return };
+        let acks = reception.receiver.on_segment(now, &segment, marks.contains(Marks::CONGESTION_EXPERIENCED));
+        let complete = reception.size == Some(reception.receiver.delivered());
+        for ack in acks {
+            self.acknowledge_segment(flow, ack);
+        }
+        self.watch_receiver(flow);
+        if complete {
+            self.state.records[flow.index()].completed.get_or_insert(now);
+        }
+    }
+
+    fn reception(&mut self, flow: FlowId) -> Option<&mut Reception> {
+        self.state.transports.receptions.get_mut(flow.index())?.as_deref_mut()
+    }
+
+    /// An acknowledgement leaves a flow's destination.
+    fn acknowledge_segment(&mut self, flow: FlowId, ack: Ack) {
+        let Some(reception) = self.reception(flow) else { return };
+        let (octets, hop, class) =
+            (frame_around(reception.receiver.ack_octets(&ack)), reception.way_back, reception.class);
+        let slot = Slot {
+            next: FrameId::NONE,
+            flow,
+            hop,
+            octets,
+            class,
+            marks: Marks::ACK,
+            sent_at: self.state.fabric.now,
+            seq: Octets(0),
+            payload: Payload::Data(S::Tag::default()),
+        };
+        let index = self.state.fabric.frames.insert(slot);
+        self.state.transports.carry(index, Carried::Ack(ack));
+        self.state.totals.acks_sent += 1;
+        self.forward(index, hop, flow, class, octets, PortId::NONE);
+    }
+
+    /// An acknowledgement has reached the source of its flow.
+    pub(crate) fn segment_ack_arrives(&mut self, frame: FrameId) {
+        let now = self.state.fabric.now;
+        let flow = self.state.fabric.frames.get(frame).flow;
+        let Some(Some(Carried::Ack(ack))) = self.state.transports.carried.get(frame.index()).copied() else {
+            unreachable!("an acknowledgement of a transport carries one")
+        };
+        self.state.fabric.frames.remove(frame);
+        self.state.totals.acks_delivered += 1;
+        if let Some(connection) = &mut self.state.sources.flow_mut(flow).supply_mut().connection {
+            connection.sender.on_ack(now, &ack);
+            self.wake_sender(flow);
+        }
+    }
+
+    /// Sees to it that the receiver of a flow is called when its timer expires.
+    fn watch_receiver(&mut self, flow: FlowId) {
+        let fabric = &mut self.state.fabric;
+        let Some(Some(reception)) = self.state.transports.receptions.get_mut(flow.index()) else { return };
+        arm(&mut fabric.events, fabric.now, reception.receiver.next_timeout(), &mut reception.armed, || {
+            Event::DelayedAck(flow)
+        });
+    }
+
+    /// The timer of a flow's receiver has expired.
+    pub(crate) fn receiver_timeout(&mut self, flow: FlowId) {
+        let now = self.state.fabric.now;
+        let Some(reception) = self.reception(flow) else { return };
+        if reception.armed == now {
+            reception.armed = Instant::NEVER;
+        }
+        if let Some(ack) = reception.receiver.on_timeout(now) {
+            self.acknowledge_segment(flow, ack);
+        }
+        self.watch_receiver(flow);
+    }
+}
+
+/// Asks for a timer at `timeout`, unless one is under way that expires before.
+fn arm(
+    events: &mut EventQueue,
+    now: Instant,
+    timeout: Option<Instant>,
+    armed: &mut Instant,
+    event: impl FnOnce() -> Event,
+) {
+    let Some(at) = timeout else { return };
+    let at = at.max(now);
+    if at < *armed {
+        *armed = at;
+        events.schedule(at, event());
+    }
+}

@@ -1,0 +1,253 @@
+//! Transports over the engine: times computed by hand, losses, marks, link failures, flow control.
+
+mod common;
+
+use common::{Builder, lossless, star};
+use penstock_endpoint::transport::{TRANSPORTS, Transport, go_back_n, selective, tcp};
+use penstock_schemes::none::NoControl;
+use penstock_schemes::qcn::Qcn;
+use penstock_schemes::{BitRate, Configuration, Duration, Instant, Octets, Scheme};
+use penstock_sim::network::*;
+use penstock_sim::{NoProbe, Outcome, Sim, longest_frame};
+use proptest::prelude::*;
+
+const GBPS_10: BitRate = BitRate(10_000_000_000);
+
+fn us(n: u64) -> Instant {
+    Instant::ZERO + Duration::from_us(n)
+}
+
+/// Flow `flow` gets a transport, with acknowledgements in the class of its data.
+fn carry(network: &mut Network, flow: usize, transport: Transport, size: Option<u64>) {
+    let way_back = network.add_way_back(network.flows[flow].root);
+    let flow = &mut network.flows[flow];
+    flow.frame = longest_frame(&transport).0 as u16;
+    flow.size = size.map(Octets);
+    flow.transport = Some(Carriage { transport, acks: Some(flow.priority), way_back });
+}
+
+fn tcp(congestion: tcp::Congestion) -> Transport {
+    Transport::Tcp(tcp::Config { congestion, ..tcp::Config::default() })
+}
+
+fn every_transport() -> Vec<Transport> {
+    let rto = Duration::from_us(500);
+    let mut all: Vec<_> = [tcp::Congestion::NewReno, tcp::Congestion::Cubic, tcp::Congestion::Dctcp]
+        .into_iter()
+        .map(|congestion| Transport::Tcp(tcp::Config { congestion, rto_min: rto, ..tcp::Config::default() }))
+        .collect();
+    all.push(Transport::GoBackN(go_back_n::Config { timeout: rto, ..go_back_n::Config::default() }));
+    all.push(Transport::Selective(selective::Config::default()));
+    all
+}
+
+fn defaults<S: Scheme>() -> S::Config {
+    let values: Vec<_> = S::INFO.parameters.iter().map(|p| p.default).collect();
+    S::Config::from_values(&values).expect("defaults are of their parameters' kinds")
+}
+
+fn run<S: Scheme>(network: &Network, end: Instant) -> Outcome {
+    let mut sim = Sim::<S, _, true>::new(network, &[defaults::<S>()], 1, NoProbe);
+    sim.run_until(end);
+    sim.finish().0
+}
+
+/// Ten segments of 1518 octets fit into the first window. At 10 Gb/s each takes 1 214 400 ps, over two links of 1 us: the last
+/// one arrives after 10 + 1 of that and 2 us. Two segments are answered by one acknowledgement.
+#[test]
+fn a_window_of_segments_arrives_when_arithmetic_says() {
+    let mut b = star(1, GBPS_10, Duration::from_us(1), Octets(100_000));
+    carry(&mut b.network, 0, tcp(tcp::Congestion::NewReno), Some(14_600));
+    let outcome = run::<NoControl>(&b.network, us(1000));
+    let flow = &outcome.flows[0];
+    assert_eq!(flow.completed, Some(Instant(11 * 1_214_400 + 2_000_000)));
+    assert_eq!((flow.frames_sent, flow.frames_delivered, flow.retransmissions), (10, 10, 0));
+    assert_eq!((outcome.totals.acks_sent, outcome.totals.acks_delivered), (5, 5));
+}
+
+/// Fifteen segments: ten at once; the acknowledgement of the first two lets the others go. It leaves when the second segment
+/// has come, after 3 times 1 214 400 ps and 2 us, is a frame of 64 octets (51 200 ps a link) and takes 2 us. By then the line is
+/// not free: the tenth segment ends after 12 144 000 ps, the acknowledgement comes after 7 745 600. So the line never rests.
+#[test]
+fn acknowledgements_clock_segments_out() {
+    let mut b = star(1, GBPS_10, Duration::from_us(1), Octets(100_000));
+    carry(&mut b.network, 0, tcp(tcp::Congestion::NewReno), Some(15 * 1460));
+    let outcome = run::<NoControl>(&b.network, us(100_000));
+    assert_eq!(outcome.flows[0].completed, Some(Instant(16 * 1_214_400 + 2_000_000)));
+    // The fifteenth segment waits for another one: its acknowledgement is delayed by 40 ms.
+    assert_eq!((outcome.totals.acks_sent, outcome.totals.acks_delivered), (8, 8));
+}
+
+/// The same where the line rests: links of 100 us. The acknowledgements of the first window come 400 us after its frames; that of
+/// the first two segments at 3 × 1 214 400 ps + 200 us + 2 × 51 200 ps + 200 us. In slow start three segments may follow it, and
+/// two the next one (RFC 5681: one for each segment acknowledged, at most one segment an acknowledgement).
+#[test]
+fn a_window_waits_for_its_round_trip() {
+    let mut b = star(1, GBPS_10, Duration::from_us(100), Octets(100_000));
+    carry(&mut b.network, 0, tcp(tcp::Congestion::NewReno), Some(11 * 1460));
+    let outcome = run::<NoControl>(&b.network, us(100_000));
+    let ack = 3 * 1_214_400 + 200_000_000 + 2 * 51_200 + 200_000_000;
+    assert_eq!(outcome.flows[0].completed, Some(Instant(ack + 2 * 1_214_400 + 200_000_000)));
+}
+
+/// A queue of four frames loses much of the first window: everything arrives nevertheless, once and in order.
+#[test]
+fn every_transport_repairs_what_a_queue_drops() {
+    for transport in every_transport() {
+        let mut b = star(2, GBPS_10, Duration::from_us(1), Octets(4 * 1518));
+        for flow in 0..b.network.flows.len() {
+            carry(&mut b.network, flow, transport.clone(), Some(1_000_000));
+        }
+        let outcome = run::<NoControl>(&b.network, us(1_000_000));
+        let again: u64 = outcome.flows.iter().map(|flow| flow.retransmissions).sum();
+        assert!(outcome.totals.frames_dropped > 0 && again > 0, "{transport:?}");
+        for flow in &outcome.flows {
+            assert!(flow.completed.is_some(), "{transport:?}: {flow:?}");
+            let data = flow.goodput_bps * outcome.measured.as_seconds() / 8.0;
+            assert!((data - 1e6).abs() < 1e-3, "{transport:?}: {data} octets in order");
+        }
+    }
+}
+
+/// DCTCP keeps the queue at the threshold, where CUBIC fills it.
+#[test]
+fn marks_keep_the_queue_short() {
+    let mean = |congestion, threshold: Option<u64>| {
+        let mut b = star(2, GBPS_10, Duration::from_us(20), Octets(400_000));
+        b.network.ecn_threshold = threshold.map(Octets);
+        for flow in 0..b.network.flows.len() {
+            carry(&mut b.network, flow, tcp(congestion), None);
+        }
+        let mut sim = Sim::<NoControl, _, false>::new(&b.network, &[defaults::<NoControl>()], 1, NoProbe);
+        sim.run_until(us(20_000));
+        sim.start_measuring();
+        sim.run_until(us(60_000));
+        let queue = b.network.queue(b.port(3, 2), 0);
+        let outcome = sim.finish().0;
+        (outcome.queues[queue.index()], outcome.totals)
+    };
+    let (marked, totals) = mean(tcp::Congestion::Dctcp, Some(60_000));
+    assert_eq!(totals.frames_dropped, 0);
+    assert!((30_000.0..90_000.0).contains(&marked.mean_octets), "{}", marked.mean_octets);
+    assert!(marked.utilization > 0.99, "{}", marked.utilization);
+    let (unmarked, totals) = mean(tcp::Congestion::Dctcp, None);
+    assert!(totals.frames_dropped > 0 && unmarked.mean_octets > 150_000.0, "{}", unmarked.mean_octets);
+    // A sender that does not take part in ECN is not marked.
+    let (cubic, totals) = mean(tcp::Congestion::Cubic, Some(60_000));
+    assert!(totals.frames_dropped > 0 && cubic.mean_octets > 150_000.0, "{}", cubic.mean_octets);
+}
+
+/// Under priority flow control nothing is lost, so that nothing is sent again.
+#[test]
+fn flow_control_leaves_nothing_to_repair() {
+    for transport in every_transport() {
+        let mut b = star(3, GBPS_10, Duration::from_us(1), Octets(4_000_000));
+        for flow in 0..b.network.flows.len() {
+            carry(&mut b.network, flow, transport.clone(), Some(2_000_000));
+        }
+        let ingress = Ingress { buffer: Octets(100_000), xoff: Octets(40_000), xon: Octets(30_000) };
+        lossless(&mut b.network, vec![0], ingress);
+        let outcome = run::<NoControl>(&b.network, us(100_000));
+        assert_eq!(outcome.totals.frames_dropped, 0);
+        assert!(outcome.totals.pause_frames > 0, "{transport:?}");
+        for flow in &outcome.flows {
+            assert!(flow.completed.is_some(), "{transport:?}: {flow:?}");
+            assert_eq!((flow.timeouts, flow.retransmissions), (0, 0), "{transport:?}: {flow:?}");
+        }
+    }
+}
+
+/// QCN's reaction point limits what TCP may send: two NICs share the link, and the queue stays where QCN keeps it.
+#[test]
+fn a_reaction_point_paces_beneath_the_transport() {
+    let outcome = |controlled: bool| {
+        let mut b = star(2, GBPS_10, Duration::from_us(1), Octets(150_000));
+        for flow in 0..b.network.flows.len() {
+            carry(&mut b.network, flow, tcp(tcp::Congestion::Cubic), None);
+            if !controlled {
+                b.network.flows[flow].reaction_point = None;
+            }
+        }
+        run::<Qcn>(&b.network, us(100_000))
+    };
+    let (with, without) = (outcome(true), outcome(false));
+    assert!(with.flows[0].mean_rate_bps < 9e9 && with.totals.feedback_frames > 0, "{:?}", with.flows[0]);
+    assert!(
+        with.totals.frames_dropped * 10 < without.totals.frames_dropped,
+        "{} {}",
+        with.totals.frames_dropped,
+        without.totals.frames_dropped
+    );
+}
+
+/// A rated application writes at even distances: what it has not written is not sent, and its last octets come last.
+#[test]
+fn an_application_writes_at_its_rate() {
+    for transport in every_transport() {
+        let mut b = star(1, GBPS_10, Duration::from_us(1), Octets(100_000));
+        let segment = transport.segment().0;
+        carry(&mut b.network, 0, transport.clone(), Some(10 * segment - 7));
+        let flow = &mut b.network.flows[0];
+        flow.traffic = Traffic::Constant(BitRate(u64::from(flow.frame) * 8 * 1000));
+        let outcome = run::<NoControl>(&b.network, us(100_000));
+        // A write each millisecond, the last one after 9 ms; 7 octets less.
+        let completed = outcome.flows[0].completed.expect("it completes");
+        assert!(completed > us(9000) && completed < us(9010), "{transport:?}: {completed:?}");
+        assert_eq!(outcome.flows[0].frames_sent, 10, "{transport:?}");
+    }
+}
+
+/// Two senders over two switches whose middle link breaks.
+fn fragile(transport: &Transport, breaks: &[(u64, u64)], queue: u64, size: u64) -> Network {
+    let mut b = Builder::new(3, 2);
+    for (a, c) in [(0, 3), (1, 3), (3, 4), (4, 2)] {
+        b.link(a, c, GBPS_10, Duration::from_us(2), Octets(queue));
+    }
+    for source in [0, 1] {
+        b.flow(&[source, 3, 4, 2]);
+        carry(&mut b.network, source, transport.clone(), Some(size));
+    }
+    let ports = [b.port(3, 4), b.port(4, 3)];
+    let mut now = 0;
+    for &(up, down) in breaks {
+        for (wait, event) in [(up, PortEvent::Down), (down, PortEvent::Up)] {
+            now += wait;
+            b.network.changes.extend(ports.map(|port| Change { at: us(now), port, event }));
+        }
+    }
+    b.network
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(common::cases(24)))]
+
+    /// Whatever a short queue drops and broken links lose, in either direction: every octet arrives, and where the run is cut
+    /// into slices changes nothing.
+    #[test]
+    fn progress_is_always_made(
+        which in 0_usize..5,
+        breaks in prop::collection::vec((1_u64..400, 1_u64..3000), 0..4),
+        queue in 1518_u64..20_000,
+        size in 1_u64..600_000,
+        slice in 1_u64..5000,
+    ) {
+        let network = fragile(&every_transport()[which], &breaks, queue, size);
+        let whole = run::<NoControl>(&network, us(8_000_000));
+        for flow in &whole.flows {
+            prop_assert!(flow.completed.is_some(), "{:?}", flow);
+        }
+        let mut sim = Sim::<NoControl, _, true>::new(&network, &[defaults::<NoControl>()], 1, NoProbe);
+        while !sim.run_slice(us(8_000_000), slice) {}
+        let mut sliced = sim.finish().0;
+        sliced.totals.events = whole.totals.events;
+        prop_assert_eq!(sliced, whole);
+    }
+}
+
+/// Every transport of the list takes part in these tests.
+#[test]
+fn no_transport_is_left_out() {
+    for info in TRANSPORTS {
+        assert!(every_transport().iter().any(|transport| transport.info().name == info.name), "{}", info.name);
+    }
+}
