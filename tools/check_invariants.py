@@ -16,7 +16,7 @@ MAY_DEPEND_ON = {
     "penstock-endpoint": {"penstock-schemes"},
     "penstock-sim": {"penstock-schemes", "penstock-endpoint"},
     "own-scheme": {"penstock-schemes", "penstock-sim"},
-    "penstock-scenario": {"penstock-schemes", "penstock-sim"},
+    "penstock-scenario": {"penstock-schemes", "penstock-endpoint", "penstock-sim"},
     "penstock-runner": {"penstock-schemes", "penstock-sim", "penstock-scenario"},
     "penstock-python": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},
     "penstock-bench": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},

@@ -11,11 +11,12 @@ use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::{Outcome, Sim};
 
+use crate::completions::{self, Completion};
 use crate::folder::{self, Folder, Holds};
 use crate::memory::{self, Memory};
 use crate::recorder::{Recorded, Recorder};
 use crate::rows::flow_table;
-use crate::sink::Sink;
+use crate::sink::{Records, Sink};
 use crate::summary::{Course, Measured, Summary, flow_rows};
 use crate::tables::{SchemeVars, Table};
 use crate::{Options, Progress, Run, RunError, Store};
@@ -132,15 +133,18 @@ impl Job<'_> {
         }
         let course = Course { end: sim.now(), interrupted: ended.is_break(), wall_s: self.clock.wall().as_secs_f64() };
         let (outcome, recorded) = sim.finish()?;
-        let summary = Summary::new(plan, &outcome, &windows, &recorded.settling, &course);
+        let completions = completions::are_told(plan).then(|| completions::completions(plan, &outcome));
+        let summary = Summary::new(plan, &outcome, &windows, &recorded.settling, completions.as_deref(), &course);
 
         let schema = Table::Flows.schema(vars, plan.network.pfc.is_some());
         let mut flows = Sink::new(Table::Flows, schema.clone(), self.folder.as_ref())?;
         flows.write(flow_table(schema, &flow_rows(plan, &outcome, &recorded.settling, &course)))?;
         let flows = flows.close()?.map(|records| (Table::Flows, records));
+        let completed =
+            completions.map(|completions| self.write_completions(vars, &completions)).transpose()?.flatten();
 
         let Some(folder) = self.folder else {
-            let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).collect();
+            let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).chain(completed).collect();
             tables.sort_by_key(|&(table, _)| table);
             let tables = tables.into_iter().map(|(table, records)| (table, Store::Memory(records))).collect();
             return Ok(Run { summary, scenario: plan.resolved.clone(), path: None, tables });
@@ -148,6 +152,19 @@ impl Job<'_> {
         folder.write(folder::SCENARIO, &plan.resolved)?;
         folder.write(folder::SUMMARY, &summary.to_json())?;
         crate::open(&folder.publish()?)
+    }
+}
+
+impl Job<'_> {
+    fn write_completions(
+        &self,
+        vars: &SchemeVars,
+        completions: &[Completion],
+    ) -> Result<Option<(Table, Records)>, RunError> {
+        let schema = Table::Completions.schema(vars, self.plan.network.pfc.is_some());
+        let mut sink = Sink::new(Table::Completions, schema.clone(), self.folder.as_ref())?;
+        sink.write(completions::table(schema, self.plan, completions))?;
+        Ok(sink.close()?.map(|records| (Table::Completions, records)))
     }
 }
 

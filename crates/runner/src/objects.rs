@@ -152,6 +152,9 @@ macro_rules! condition {
     (uncontrolled) => {
         " Present only where some flow has no congestion management."
     };
+    (transported) => {
+        " Present only where some flow has a transport."
+    };
     (flow_control) => {
         " Present only where the network has priority flow control."
     };

@@ -89,7 +89,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         Ok(Self {
             plan,
             fair: FairNow::new(&plan.fair),
-            settling: (0..plan.flow_names.len()).map(|flow| Settling::new(plan, FlowId(flow as u32))).collect(),
+            settling: (0..plan.single).map(|flow| Settling::new(plan, FlowId(flow as u32))).collect(),
             queues: TableWriter::new(schema(Table::Queues), queue_rows, sink(Table::Queues)?),
             rates: TableWriter::new(schema(Table::Rates), rate_rows, sink(Table::Rates)?),
             signals: if plan.record.signals {
@@ -105,7 +105,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
             last: LastSample {
                 at: Instant::ZERO,
                 queues: vec![nothing; recorded.places.len()],
-                delivered: vec![Octets(0); plan.flow_names.len()],
+                delivered: vec![Octets(0); plan.single],
             },
             recorded,
             failure: None,

@@ -249,8 +249,8 @@ macro_rules! flow_columns {
 }
 metrics_of!(flow, table => flow_columns!());
 
-/// A value in a column of the table of flows.
-trait Cell {
+/// A value in a column of a table with a row for each of some objects.
+pub(crate) trait Cell {
     /// The column.
     fn array<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef
     where

@@ -11,6 +11,7 @@ use penstock_sim::network::{NodeKind, QueueId};
 use penstock_sim::outcome::{self, FlowOutcome, HostOutcome, Outcome, QueueOutcome};
 use serde::{Deserialize, Serialize};
 
+use crate::completions::{self, Completion, CompletionSummary};
 use crate::fair;
 use crate::objects::{Key, Object, Shape, Shaped, condition, object, record, value, value_type};
 
@@ -21,6 +22,7 @@ pub const OBJECTS: &[Object] = &[
     QueueSummary::OBJECT,
     FlowSummary::OBJECT,
     HostSummary::OBJECT,
+    CompletionSummary::OBJECT,
     WindowTotals::OBJECT,
     WindowFlow::OBJECT,
     WindowSummary::OBJECT,
@@ -58,15 +60,18 @@ record! {
         loss_rate: f64, "";
         /// Feedback frames that reached sources over data frames sent.
         feedback_rate: f64, "";
-        /// Jain's index of the controlled flows' throughputs: 1 if they are equal, 1/n if one of n has all. 1 if there is
+        /// Jain's index of the throughputs of the controlled flows of `[[flow]]` tables: 1 if they are equal, 1/n if one of n has all. 1 if there is
         /// nothing to compare.
         jain_index: f64, "";
         /// The recorded queues.
         queues: Vec<QueueSummary>, "";
-        /// Every flow.
+        /// Every flow of a `[[flow]]` table.
         flows: Vec<FlowSummary>, "";
         /// Every host.
         hosts: Vec<HostSummary>, "";
+        /// Slowdowns of finite flows: all together, then each group; each first whole, then by size. Present only where flows come
+        /// from `[[load]]` or `[[incast]]` or a finite one has a transport.
+        completions: Vec<CompletionSummary>, "", unless "Vec::is_empty";
         /// The windows of measurement. Present only where the scenario has some (`[[window]]`); a run that was stopped has
         /// those that it opened.
         windows: Vec<WindowSummary>, "", unless "Vec::is_empty";
@@ -119,7 +124,7 @@ record! {
         jain_index: f64, "";
         /// The recorded queues.
         queues: Vec<QueueSummary>, "";
-        /// Every flow.
+        /// Every flow of a `[[flow]]` table.
         flows: Vec<WindowFlow>, "";
         /// Every host.
         hosts: Vec<HostSummary>, "";
@@ -167,6 +172,10 @@ impl TotalsSource<'_> {
 
     fn uncontrolled(&self) -> bool {
         self.plan.network.flows.iter().any(|flow| flow.reaction_point.is_none())
+    }
+
+    fn transported(&self) -> bool {
+        self.plan.is_transported()
     }
 
     fn flow_control(&self) -> bool {
@@ -235,6 +244,10 @@ struct FlowSource<'a> {
 impl FlowSource<'_> {
     fn probing(&self) -> bool {
         self.probing
+    }
+
+    fn transported(&self) -> bool {
+        self.plan.is_transported()
     }
 
     fn name(&self) -> String {
@@ -325,6 +338,7 @@ impl Summary {
         outcome: &Outcome,
         windows: &[Measured],
         settling: &[Option<Duration>],
+        completions: Option<&[Completion]>,
         course: &Course,
     ) -> Self {
         let totals = &outcome.totals;
@@ -347,6 +361,7 @@ impl Summary {
             queues: queues(plan, outcome),
             flows: flow_sources(plan, outcome, settling, course).iter().map(FlowSummary::new).collect(),
             hosts: hosts(plan, outcome),
+            completions: completions.map_or_else(Vec::new, |all| completions::summaries(plan, all)),
             windows: windows.iter().map(|measured| window(plan, measured, probing)).collect(),
             run: RunSummary {
                 wall_s: course.wall_s,
@@ -396,7 +411,7 @@ fn window(plan: &Plan, measured: &Measured, probing: bool) -> WindowSummary {
     let Measured { window, until, outcome } = measured;
     let spec = &plan.windows[*window];
     let totals = &outcome.totals;
-    let count = plan.flow_names.len();
+    let count = plan.single;
     let fair = fair::mean_bps(&plan.fair, spec.time.start, *until, count, |period| &period.max_min_bps);
     let flow = |(i, outcome): (usize, &FlowOutcome)| {
         // A window tells no proportional share and no settling time.
@@ -412,14 +427,14 @@ fn window(plan: &Plan, measured: &Measured, probing: bool) -> WindowSummary {
         feedback_rate: ratio(totals.feedback_frames, totals.frames_sent),
         jain_index: fairness(plan, outcome),
         queues: queues(plan, outcome),
-        flows: outcome.flows.iter().enumerate().map(flow).collect(),
+        flows: outcome.flows.iter().take(plan.single).enumerate().map(flow).collect(),
         hosts: hosts(plan, outcome),
     }
 }
 
 /// Jain's index of the controlled flows' throughputs.
 fn fairness(plan: &Plan, outcome: &Outcome) -> f64 {
-    let flows = plan.network.flows.iter().zip(&outcome.flows);
+    let flows = plan.network.flows.iter().zip(&outcome.flows).take(plan.single);
     jain_index(flows.filter(|(flow, _)| flow.reaction_point.is_some()).map(|(_, flow)| flow.throughput_bps))
 }
 
@@ -435,7 +450,7 @@ fn flow_sources<'a>(
     settling: &[Option<Duration>],
     course: &Course,
 ) -> Vec<FlowSource<'a>> {
-    let (from, count) = (course.measured_from(plan), plan.flow_names.len());
+    let (from, count) = (course.measured_from(plan), plan.single);
     let max_min_bps = fair::mean_bps(&plan.fair, from, course.end, count, |period| &period.max_min_bps);
     let proportional_bps = fair::mean_bps(&plan.fair, from, course.end, count, |period| &period.proportional_bps);
     let source = |(flow, outcome_of_flow): (usize, &'a FlowOutcome)| FlowSource {
@@ -447,7 +462,7 @@ fn flow_sources<'a>(
         proportional_bps: proportional_bps[flow],
         settling: settling[flow],
     };
-    outcome.flows.iter().enumerate().map(source).collect()
+    outcome.flows.iter().take(count).enumerate().map(source).collect()
 }
 
 fn hosts(plan: &Plan, outcome: &Outcome) -> Vec<HostSummary> {

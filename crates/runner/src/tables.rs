@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
 use penstock_schemes::{CongestionPoint, ReactionPoint, Scheme, Signal, Var};
 
+use crate::completions;
 use crate::objects::{Key, Shape};
 use crate::summary::FlowRow;
 
@@ -22,6 +23,8 @@ pub enum Table {
     Signals,
     /// One row a flow: its result.
     Flows,
+    /// One row a finite flow: when it completed.
+    Completions,
     /// Arrivals of data frames at the sampled queues.
     Arrivals,
 }
@@ -98,16 +101,21 @@ const VAR: DataType = DataType::Int64;
 const TIME: Column = column("time_s", Kind::F64, "s", "Simulated time since the start of the run.");
 
 /// The columns of the table of flows: its metrics.
-const FLOW_COLUMNS: &[Column] = &{
-    const KEYS: &[Key] = FlowRow::OBJECT.keys;
-    let mut columns = [TIME; KEYS.len()];
+const FLOW_COLUMNS: &[Column] = &columns::<{ FlowRow::OBJECT.keys.len() }>(FlowRow::OBJECT.keys);
+
+/// The columns of the table of completions.
+const COMPLETION_COLUMNS: &[Column] = &columns::<{ completions::KEYS.len() }>(completions::KEYS);
+
+/// A column for each of the keys of an object.
+const fn columns<const N: usize>(keys: &[Key]) -> [Column; N] {
+    let mut columns = [TIME; N];
     let mut i = 0;
-    while i < KEYS.len() {
-        columns[i] = metric_column(&KEYS[i], KEYS[i].shape);
+    while i < N {
+        columns[i] = metric_column(&keys[i], keys[i].shape);
         i += 1;
     }
     columns
-};
+}
 
 const fn metric_column(key: &Key, shape: Shape) -> Column {
     let kind = match shape {
@@ -198,6 +206,13 @@ pub const TABLES: &[TableInfo] = &[
         columns: FLOW_COLUMNS,
     },
     TableInfo {
+        table: Table::Completions,
+        name: "completions",
+        description: "When each finite flow completed, one row each, where flows come from `[[load]]` or `[[incast]]` or a finite \
+                      one has a transport.",
+        columns: COMPLETION_COLUMNS,
+    },
+    TableInfo {
         table: Table::Arrivals,
         name: "arrivals",
         description: "Arrivals of data frames at the recorded queues, one row each, where the scenario asks for them.",
@@ -257,7 +272,7 @@ impl Table {
             Self::Queues => ("cp_", vars.cp),
             Self::Rates => ("rp_", vars.rp),
             Self::Signals => ("", vars.signal),
-            Self::Flows | Self::Arrivals => ("", &[][..]),
+            Self::Flows | Self::Completions | Self::Arrivals => ("", &[][..]),
         };
         let common =
             self.info().columns.iter().filter(|c| flow_control || !c.flow_control).map(|c| {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{
-    Capacity, Change, Feedback, Flow, Hop, HopId, LARGEST_QUEUE, Network, Node, NodeId, NodeKind, Pacer, Port,
-    PortEvent, PortId, QueueId, ReactionPointSpec, RpId, Traffic,
+    Capacity, Carriage, Change, Feedback, Flow, Hop, HopId, LARGEST_QUEUE, Network, Node, NodeId, NodeKind, Pacer,
+    Port, PortEvent, PortId, QueueId, ReactionPointSpec, RpId, Traffic,
 };
 
 use crate::clocks::Clocks;
@@ -16,7 +16,7 @@ use crate::limits::{Bounds, Excess, PLACES, ROWS, SAMPLES, SHARES, SHARING};
 use crate::routing::Branch;
 use crate::sections::{self, Delayed, Experiment, Limiters, LinkState, Shown, SwitchClocks, Watched};
 use crate::topology::{self, Layout};
-use crate::traffic::{self, End, FlowSpec};
+use crate::traffic::{self, End, FlowSpec, Origin};
 use crate::{Choice, FairPeriod, Plan, fair, names, pfc, plan, schemes, windows, write};
 
 /// MAC address of the node before the first: locally administered.
@@ -53,14 +53,14 @@ pub(crate) fn plan(
     let scheme = schemes::choose(&mut experiment, choice)?;
 
     let layout = topology::build(&experiment.topology, bounds)?;
-    if experiment.flow.is_empty() {
-        let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\"";
+    if experiment.flow.is_empty() && experiment.load.is_empty() && experiment.incast.is_empty() {
+        let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\", or a [[load]]";
         return Err(experiment.flow.fault("there is no flow").with_hint(hint));
     }
     let groups = Groups::read(&experiment.group, &layout, bounds)?;
     let seed = *experiment.seed;
     let end = End { at: duration, cut_short: windows::is_cut_short(&experiment) };
-    let (flows, left_out) = traffic::flows(experiment.flow.inner(), &layout, &groups, seed, end, bounds)?;
+    let (flows, left_out) = traffic::flows(&mut experiment, &layout, &groups, end, bounds)?;
     if flows.is_empty() {
         let message = "there is no flow: all would start at or after the end of the run";
         return Err(experiment.duration.fault(message).with_hint(format!("the run ends at {}", duration)));
@@ -78,10 +78,18 @@ pub(crate) fn plan(
     bounds
         .check(PLACES, places, "shorter tables in [schemes.NAME], or fewer links and flows")
         .map_err(|e| experiment.scheme.excess(e))?;
-    let recorded = recorded(experiment.record.inner(), &layout, &network, duration, bounds)?;
+    let single = flows.iter().filter(|flow| matches!(flow.origin, Origin::Flow(_))).count();
+    let recorded = recorded(experiment.record.inner(), &layout, &network, single, duration, bounds)?;
     let windows = windows::windows(experiment.window.inner(), &network, duration, bounds)?;
     check_offered(&network, duration).map_err(|e| experiment.flow.excess(e))?;
-    let fair = fair_shares(&network, duration, bounds).map_err(|e| experiment.flow.excess(e))?;
+    let fair = if single < flows.len() {
+        // Of flows that a process makes there are too many, and each is too short, for a share to be a reference.
+        let none = vec![0.0; single];
+        let time = Instant::ZERO..Instant::ZERO + duration;
+        vec![FairPeriod { time, max_min_bps: none.clone(), proportional_bps: none }]
+    } else {
+        fair_shares(&network, duration, bounds).map_err(|e| experiment.flow.excess(e))?
+    };
 
     notes.extend(pfc::notes(&network));
     Ok(Plan {
@@ -95,8 +103,8 @@ pub(crate) fn plan(
         node_names: layout.nodes.iter().map(|n| n.name.clone()).collect(),
         port_names: (0..layout.ports.len()).map(|p| layout.port_name(p)).collect(),
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),
-        // `traffic::flows` has given a name to tables without one.
-        flow_tables: flows.iter().map(|f| Option::clone(&experiment.flow[f.table].name).unwrap_or_default()).collect(),
+        flow_tables: flows.iter().map(|f| f.origin.name(&experiment)).collect(),
+        single,
         flow_ends: flows.iter().map(|f| (f.source, f.destinations(&groups).to_vec())).collect(),
         record: recorded,
         windows,
@@ -152,6 +160,7 @@ fn network(experiment: &Experiment, layout: &Layout, flows: &[FlowSpec], clocks:
         wire_overhead: settings.wire_overhead.0 as u16,
         in_service_counts: *settings.in_service_counts,
         own_clocks: *settings.switch_clocks == SwitchClocks::Own,
+        ecn_threshold: *settings.ecn_threshold,
         control_capacity: *settings.control_buffer,
         pfc: None,
         feedback: match &*settings.feedback {
@@ -164,6 +173,11 @@ fn network(experiment: &Experiment, layout: &Layout, flows: &[FlowSpec], clocks:
     let mut limiters: BTreeMap<(usize, u8), RpId> = BTreeMap::new();
     for spec in flows {
         let root = add_hops(&mut network.hops, &spec.route);
+        let transport = spec.transport.as_ref().map(|(transport, acks)| Carriage {
+            transport: transport.clone(),
+            acks: *acks,
+            way_back: network.add_way_back(root),
+        });
         let next = RpId(network.reaction_points.len() as u32);
         let place = (spec.route[0].port, spec.priority);
         let reaction_point = spec.controlled.then(|| match limiters.get(&place) {
@@ -185,6 +199,7 @@ fn network(experiment: &Experiment, layout: &Layout, flows: &[FlowSpec], clocks:
             traffic: spec.traffic,
             excess: spec.excess,
             reaction_point,
+            transport,
         });
     }
     for change in experiment.change.iter() {
@@ -374,6 +389,7 @@ fn recorded(
     settings: &mut sections::Record,
     layout: &Layout,
     network: &Network,
+    single: usize,
     duration: Duration,
     bounds: &Bounds<'_>,
 ) -> Result<plan::Record, Fault> {
@@ -422,8 +438,8 @@ fn recorded(
             places
         }
     };
-    let rows = samples.saturating_mul((places.len() + network.flows.len()) as u64);
-    let less = format!("a longer interval: each sample has {} queues and {} flows", places.len(), network.flows.len());
+    let rows = samples.saturating_mul((places.len() + single) as u64);
+    let less = format!("a longer interval: each sample has {} queues and {single} flows", places.len());
     bounds.check(ROWS, rows, &less).map_err(|e| settings.interval.excess(e))?;
     let queues: Vec<QueueId> = places.into_iter().map(|(port, priority)| network.queue(port, priority)).collect();
     Ok(plan::Record { interval, queues, signals: *settings.signals, arrivals: *settings.arrivals })

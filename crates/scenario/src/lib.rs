@@ -21,6 +21,7 @@ mod fields;
 mod groups;
 mod keys;
 pub mod limits;
+mod loads;
 mod names;
 mod pfc;
 pub mod plan;

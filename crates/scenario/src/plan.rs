@@ -30,6 +30,9 @@ pub struct Plan {
     pub node_names: Vec<String>,
     /// Names of ports, `node->peer`, under their indices.
     pub port_names: Vec<String>,
+    /// How many flows come from `[[flow]]` tables: they are the first, sampled and told one by one. Those of loads and incasts are
+    /// told together.
+    pub single: usize,
     /// Names of flows, under their indices.
     pub flow_names: Vec<String>,
     /// For each flow the name of the `[[flow]]` table that it comes from, such as `f0..f7`.
@@ -133,6 +136,12 @@ impl Plan {
     pub fn profile(&self) -> Option<&str> {
         let first = self.schemes.first()?.profile.as_deref();
         first.filter(|_| self.schemes.iter().all(|assigned| assigned.profile.as_deref() == first))
+    }
+
+    /// Whether some flow has a transport.
+    #[must_use]
+    pub fn is_transported(&self) -> bool {
+        self.network.flows.iter().any(|flow| flow.transport.is_some())
     }
 
     /// Name of a data queue's port, such as `sw0->h6`.

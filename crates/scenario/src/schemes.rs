@@ -199,25 +199,33 @@ fn check_bounds(
     network: &Network,
     error: impl Fn(usize, String) -> Fault,
 ) -> Result<(), Fault> {
+    check_order(info.parameters, values, &error)?;
     for (i, (parameter, value)) in info.parameters.iter().zip(values).enumerate() {
-        match parameter.bound {
-            None => {}
-            Some(Bound::AtLeast(other)) => {
-                let least = info.parameters.iter().zip(values).find(|(p, _)| p.name == other).map(|(_, v)| v);
-                if let Some(least) = least.filter(|least| value < least) {
-                    let message = format!("{value} is below {other}, {least}");
-                    let hint = format!("{} is never less than {other}", parameter.name);
-                    return Err(error(i, message).with_hint(hint));
-                }
+        if parameter.bound == Some(Bound::AtMostLine) {
+            let lines =
+                network.flows.iter().map(|flow| network.ports[network.hops[flow.root.index()].port.index()].rate);
+            if let Some(fastest) = lines.max().map(Value::Rate).filter(|fastest| value > fastest) {
+                let message = format!("{value} is above the rate of the sources' lines, {fastest}");
+                return Err(error(i, message).with_hint("no source could slow down"));
             }
-            Some(Bound::AtMostLine) => {
-                let lines =
-                    network.flows.iter().map(|flow| network.ports[network.hops[flow.root.index()].port.index()].rate);
-                if let Some(fastest) = lines.max().map(Value::Rate).filter(|fastest| value > fastest) {
-                    let message = format!("{value} is above the rate of the sources' lines, {fastest}");
-                    return Err(error(i, message).with_hint("no source could slow down"));
-                }
-            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses parameters that are less than another one that they must not be less than. `error` as above.
+pub(crate) fn check_order(
+    parameters: &[Parameter],
+    values: &[Value],
+    error: impl Fn(usize, String) -> Fault,
+) -> Result<(), Fault> {
+    for (i, (parameter, value)) in parameters.iter().zip(values).enumerate() {
+        let Some(Bound::AtLeast(other)) = parameter.bound else { continue };
+        let least = parameters.iter().zip(values).find(|(p, _)| p.name == other).map(|(_, v)| v);
+        if let Some(least) = least.filter(|least| value < least) {
+            let message = format!("{value} is below {other}, {least}");
+            let hint = format!("{} is never less than {other}", parameter.name);
+            return Err(error(i, message).with_hint(hint));
         }
     }
     Ok(())

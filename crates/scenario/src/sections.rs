@@ -2,8 +2,11 @@
 //! in its file (`topology/`), those of distributions in `sizes.rs`.
 
 mod flow;
+mod load;
+mod parameters;
 mod pfc;
 mod schemes;
+mod transport;
 
 use std::ops::RangeInclusive;
 
@@ -14,9 +17,11 @@ use crate::declare::{section, words};
 use crate::fields::{Either, List, Tolerance};
 use crate::topology::Topology;
 
-pub(crate) use flow::{AboveRate, Flow, Group, Starts};
+pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts};
+pub(crate) use load::{Gaps, Incast, Load, Pairs, Reference};
 pub(crate) use pfc::{AllPorts, Pfc, PfcLink};
 pub(crate) use schemes::{ProfileName, SchemeName, Schemes, Settings};
+pub(crate) use transport::{AckClass, Carried, TransportName, transport};
 
 /// Any time.
 pub(crate) const TIME: RangeInclusive<Duration> = Duration(0)..=LONGEST;
@@ -57,7 +62,9 @@ section! {
         pfc: Option<Pfc> => "no flow control";
         hosts: Hosts {};
         group: Vec<Group> = Vec::new();
-        flow: Vec<Flow>;
+        flow: Vec<Flow> = Vec::new();
+        load: Vec<Load> = Vec::new();
+        incast: Vec<Incast> = Vec::new();
         change: Vec<Change> = Vec::new();
         window: Vec<Window> = Vec::new();
         record: Record {};
@@ -110,6 +117,9 @@ section! {
         /// When switches measure that do so at intervals (FECN, E-FECN): all at the same instants, or each at an offset of
         /// its own, drawn from the seed.
         switch_clocks: SwitchClocks = SwitchClocks::Aligned;
+        /// A data queue of a switch that is longer than this, with the frame that comes, marks the frame as one that has experienced congestion,
+        /// if its transport takes part in ECN (RFC 3168).
+        ecn_threshold: Option<Octets> [Octets(1)..=LARGEST_QUEUE] => "no queue marks";
         /// Size of the queue of control frames at each port.
         control_buffer: Octets [Octets(64)..=LARGEST_QUEUE] = Octets(64_000);
         /// How signals travel: as real frames on the reversed path, or at an ideal fixed delay, as in { ideal = "10 us" }.

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use penstock_schemes::Octets;
 
-use crate::declare::{one_of, section};
+use crate::declare::{one_of, section, words};
 use crate::error::Fault;
 use crate::fields::Either;
 use crate::read::Entry;
@@ -37,6 +37,7 @@ one_of! {
         "exponential" = Exponential(Exponential),
         "pareto" = Pareto(Pareto),
         "points" = Points(Vec<Point>),
+        "workload" = Workload(Workload),
     }
 }
 
@@ -73,6 +74,36 @@ section! {
         size: Octets [SIZE];
         /// The share of flows that are no larger.
         share: f64 [0.0..=1.0];
+    }
+}
+
+words! {
+    /// A distribution that was measured, and that papers of the field use.
+    pub(crate) enum Workload {
+        WebSearch = "websearch",
+        Hadoop = "hadoop",
+        AliStorage = "alistorage",
+        GoogleRpc = "googlerpc",
+        Solar = "solar",
+    }
+}
+
+impl Drawn for Workload {
+    fn sizes(&self) -> Result<Sizes, Fault> {
+        let text = match self {
+            Self::WebSearch => include_str!("workloads/websearch.cdf"),
+            Self::Hadoop => include_str!("workloads/hadoop.cdf"),
+            Self::AliStorage => include_str!("workloads/alistorage.cdf"),
+            Self::GoogleRpc => include_str!("workloads/googlerpc.cdf"),
+            Self::Solar => include_str!("workloads/solar.cdf"),
+        };
+        let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+        let point = |line: &str| {
+            let (size, percent) = line.split_once(' ').expect("a line has a size and a share");
+            let number = |text: &str| text.trim().parse::<f64>().expect("sizes and shares are numbers");
+            (number(size) as u64, number(percent) / 100.0)
+        };
+        Ok(Sizes::Points(lines.map(point).collect()))
     }
 }
 
@@ -151,7 +182,38 @@ impl Sizes {
 
     /// The size of the flow called `name`.
     pub(crate) fn of(&self, seed: u64, name: &str) -> Octets {
-        Octets(self.invert(hash(name.as_bytes(), &seed.to_le_bytes())))
+        self.draw(hash(name.as_bytes(), &seed.to_le_bytes()))
+    }
+
+    /// The size that a random word stands for.
+    pub(crate) fn draw(&self, word: u64) -> Octets {
+        Octets(self.invert(word).max(1))
+    }
+
+    /// Its mean, octets.
+    pub(crate) fn mean(&self) -> f64 {
+        match self {
+            Self::Fixed(size) => *size as f64,
+            Self::Uniform(minimum, maximum) => (*minimum as f64 + *maximum as f64) / 2.0,
+            Self::Exponential(mean) => *mean as f64,
+            Self::Pareto { shape, minimum, maximum } => {
+                let (low, high, a) = (*minimum as f64, *maximum as f64, *shape);
+                let norm = a * libm::pow(low, a) / (1.0 - libm::pow(low / high, a));
+                if (a - 1.0).abs() < 1e-9 {
+                    norm * libm::log(high / low)
+                } else {
+                    norm * (libm::pow(high, 1.0 - a) - libm::pow(low, 1.0 - a)) / (1.0 - a)
+                }
+            }
+            Self::Points(points) => {
+                let (first, share) = points[0];
+                let steps = points.windows(2).map(|pair| {
+                    let ((low, below), (high, upto)) = (pair[0], pair[1]);
+                    (upto - below) * (low as f64 + high as f64) / 2.0
+                });
+                first as f64 * share + steps.sum::<f64>()
+            }
+        }
     }
 
     /// The size below which the distribution has the share `word` / 2^64.
@@ -212,10 +274,26 @@ mod tests {
             (points, 82_000.0, 0.025),
             (Sizes::Fixed(7), 7.0, 0.0),
         ] {
+            assert!((sizes.mean() / expected - 1.0).abs() < 1e-5, "{sizes:?}: {}, not {expected}", sizes.mean());
             for seed in [1, 2, 99] {
                 let mean = mean(&sizes, seed);
                 assert!((mean / expected - 1.0).abs() <= tolerance, "{sizes:?}, seed {seed}: {mean}, not {expected}");
             }
+        }
+    }
+
+    /// The means that the files' own readers in Python give.
+    #[test]
+    fn workloads_have_the_means_of_their_points() {
+        for (workload, mean) in [
+            (Workload::WebSearch, 1_711_250.0),
+            (Workload::Hadoop, 120_421.0),
+            (Workload::AliStorage, 40_870.0),
+            (Workload::GoogleRpc, 2892.0),
+            (Workload::Solar, 39_424.0),
+        ] {
+            let sizes = workload.sizes().expect("a workload is a distribution");
+            assert!((sizes.mean() - mean).abs() < 1.0, "{workload:?}: {}", sizes.mean());
         }
     }
 

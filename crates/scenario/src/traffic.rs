@@ -1,10 +1,13 @@
 //! Flows: from `[[flow]]` tables, each for one flow or many, to single flows with their routes.
 
+mod carriage;
 mod cut;
 pub(crate) mod kinds;
+mod processes;
 
 use std::collections::BTreeSet;
 
+use penstock_endpoint::transport::Transport;
 use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{Excess, Traffic};
 
@@ -15,7 +18,7 @@ use crate::limits::{Bounds, DESTINATIONS, FLOWS};
 use crate::names;
 use crate::read::Entry;
 use crate::routing::{self, Branch, Distances, Growing, Wanted};
-use crate::sections::{self, AboveRate};
+use crate::sections::{self, AboveRate, Experiment};
 use crate::sizes::Sizes;
 use crate::topology::Layout;
 
@@ -23,20 +26,68 @@ use crate::topology::Layout;
 #[derive(Debug)]
 pub(crate) struct FlowSpec {
     pub(crate) name: String,
-    /// Which of the `[[flow]]` tables it comes from.
-    pub(crate) table: usize,
+    pub(crate) origin: Origin,
     pub(crate) source: usize,
     to: Destination,
     pub(crate) route: Vec<Branch>,
     pub(crate) traffic: Traffic,
     pub(crate) size: Option<Octets>,
     pub(crate) frame: u16,
+    /// Its transport, and the priority of acknowledgements (`None`: control frames).
+    pub(crate) transport: Option<(Transport, Option<u8>)>,
     pub(crate) start: Instant,
     pub(crate) stop: Option<Instant>,
     pub(crate) excess: Excess,
     pub(crate) controlled: bool,
     pub(crate) priority: u8,
     pub(crate) weight: u16,
+}
+
+/// The table of the file that a flow comes from: its number among those of its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Flow(usize),
+    Load(usize),
+    Incast(usize),
+}
+
+impl Origin {
+    /// Its name.
+    pub(crate) fn name(self, experiment: &Experiment) -> String {
+        let name = match self {
+            Self::Flow(i) => &experiment.flow[i].name,
+            Self::Load(i) => &experiment.load[i].name,
+            Self::Incast(i) => &experiment.incast[i].name,
+        };
+        // `flows` has given a name to tables without one.
+        Option::clone(name).unwrap_or_default()
+    }
+
+    /// An error about its destinations.
+    fn fault(self, experiment: &Experiment, message: String) -> Fault {
+        match self {
+            Self::Flow(i) => experiment.flow[i].to.fault(message),
+            Self::Load(i) => experiment.load[i].hosts.fault(message),
+            Self::Incast(i) => experiment.incast[i].hosts.fault(message),
+        }
+    }
+
+    /// An error about its transport, and about its acknowledgements.
+    fn transport_fault(self, experiment: &Experiment, message: String) -> Fault {
+        match self {
+            Self::Flow(i) => experiment.flow[i].transport.fault(message),
+            Self::Load(i) => experiment.load[i].transport.fault(message),
+            Self::Incast(i) => experiment.incast[i].transport.fault(message),
+        }
+    }
+
+    fn acks_fault(self, experiment: &Experiment, message: String) -> Fault {
+        match self {
+            Self::Flow(i) => experiment.flow[i].acks.fault(message),
+            Self::Load(i) => experiment.load[i].acks.fault(message),
+            Self::Incast(i) => experiment.incast[i].acks.fault(message),
+        }
+    }
 }
 
 /// Where a flow leads.
@@ -55,10 +106,29 @@ pub(crate) struct End {
     pub(crate) cut_short: bool,
 }
 
-/// All flows of the scenario, and how many are left out because they start after the end of a run that is cut short.
-/// Tables without a name get one; a table of which only some flows are left becomes one or several with these.
+/// All flows of the scenario, those of its `[[flow]]` tables first, and how many of these are left out because they start after
+/// the end of a run that is cut short. Tables without a name get one; a table of which only some flows are left becomes one or
+/// several with these.
 pub(crate) fn flows(
+    experiment: &mut Experiment,
+    layout: &Layout,
+    groups: &Groups,
+    end: End,
+    bounds: &Bounds<'_>,
+) -> Result<(Vec<FlowSpec>, usize), Fault> {
+    let seed = *experiment.seed;
+    let mut names = BTreeSet::new();
+    let (mut flows, left_out) = of_tables(experiment.flow.inner(), &mut names, layout, groups, seed, end, bounds)?;
+    processes::add(experiment, &mut flows, &mut names, layout, end, bounds)?;
+    check_acks(experiment, &flows)?;
+    route(experiment, &mut flows, layout, groups, bounds)?;
+    Ok((flows, left_out))
+}
+
+/// The flows of all `[[flow]]` tables, without their routes.
+fn of_tables(
     tables: &mut Vec<sections::Flow>,
+    names: &mut BTreeSet<String>,
     layout: &Layout,
     groups: &Groups,
     seed: u64,
@@ -66,7 +136,6 @@ pub(crate) fn flows(
     bounds: &Bounds<'_>,
 ) -> Result<(Vec<FlowSpec>, usize), Fault> {
     let mut flows: Vec<FlowSpec> = Vec::new();
-    let mut names = BTreeSet::new();
     let (mut destinations, mut left_out) = (0, 0);
     for mut table in std::mem::take(tables) {
         let pairs = ends(&table, layout, groups, bounds)?;
@@ -81,7 +150,7 @@ pub(crate) fn flows(
         bounds.go_on().map_err(|e| table.from.excess(e))?;
         let own = flow_names(&mut table, several, before, bounds)?;
         check_path(&table, several)?;
-        let model = model(&table)?;
+        let model = model(&mut table)?;
         let sizes = (*table.size).as_ref().map(Sizes::read).transpose()?;
         let starts = Starts::read(&table.start)?;
         let stagger = table.stagger.0;
@@ -111,21 +180,28 @@ pub(crate) fn flows(
                 check_times(&table, starts.latest.saturating_add(later), later > 0, &model, end.at)?;
             }
             let size = sizes.as_ref().map(|sizes| sizes.of(seed, &name));
-            flows.push(FlowSpec { name, table: tables.len(), source, to, start: Instant(start), size, ..model.one() });
+            flows.push(FlowSpec {
+                name,
+                origin: Origin::Flow(tables.len()),
+                source,
+                to,
+                start: Instant(start),
+                size,
+                ..model.one()
+            });
         }
         if is_cut {
             let mut own = flows.iter_mut().rev().take(kept.len()).rev();
             let named: Vec<_> =
                 pairs.iter().map(|(source, to)| (&*layout.nodes[*source].name, to.name(layout, groups))).collect();
             for (piece, count) in cut::pieces(&table, &kept, &named) {
-                own.by_ref().take(count).for_each(|flow| flow.table = tables.len());
+                own.by_ref().take(count).for_each(|flow| flow.origin = Origin::Flow(tables.len()));
                 tables.push(piece);
             }
         } else {
             tables.push(table);
         }
     }
-    route(tables, &mut flows, layout, groups, bounds)?;
     Ok((flows, left_out))
 }
 
@@ -160,7 +236,7 @@ impl Starts {
 impl FlowSpec {
     /// Another flow of the same table.
     fn one(&self) -> Self {
-        Self { name: String::new(), route: Vec::new(), ..*self }
+        Self { name: String::new(), route: Vec::new(), transport: self.transport.clone(), ..*self }
     }
 
     /// The hosts that it leads to.
@@ -286,9 +362,17 @@ fn rounds(table: &sections::Flow) -> Result<(usize, u64), Fault> {
 }
 
 /// What the flows of a table have in common.
-fn model(table: &sections::Flow) -> Result<FlowSpec, Fault> {
+fn model(table: &mut sections::Flow) -> Result<FlowSpec, Fault> {
     let traffic = kinds::traffic(table)?;
-    let frame = *table.frame;
+    let transport = carriage::transport(&mut table.transport, &mut table.acks, *table.priority)?;
+    let frame =
+        carriage::frame(&mut table.frame, &table.transport, transport.as_ref().map(|(transport, _)| transport))?;
+    if let Some((transport, _)) = &transport
+        && !matches!(*table.excess, Either::First(AboveRate::Hold))
+    {
+        let message = format!("{} keeps what cannot go: there is no excess", transport.info().name);
+        return Err(table.excess.fault(message).with_hint("leave excess out, or the transport"));
+    }
     let excess = match &*table.excess {
         Either::First(AboveRate::Hold) => Excess::Hold,
         Either::First(AboveRate::Discard) => Excess::Discard,
@@ -302,13 +386,14 @@ fn model(table: &sections::Flow) -> Result<FlowSpec, Fault> {
     }
     let model = FlowSpec {
         name: String::new(),
-        table: 0,
+        origin: Origin::Flow(0),
         source: 0,
         to: Destination::Host(0),
         route: Vec::new(),
         traffic,
         size: None,
         frame: frame.0 as u16,
+        transport,
         start: Instant::ZERO,
         stop: table.stop.map(|stop| Instant(stop.0)),
         excess,
@@ -349,6 +434,26 @@ fn check_stop(table: &sections::Flow, start: u64, model: &FlowSpec) -> Result<()
     Ok(())
 }
 
+/// Refuses transports to groups, and acknowledgements in a priority that no flow has.
+fn check_acks(experiment: &Experiment, flows: &[FlowSpec]) -> Result<(), Fault> {
+    let priorities: BTreeSet<u8> = flows.iter().map(|flow| flow.priority).collect();
+    for flow in flows {
+        let Some((transport, acks)) = &flow.transport else { continue };
+        if matches!(flow.to, Destination::Group(_)) {
+            let message = format!("{} carries a flow to one host, not to a group", transport.info().name);
+            let fault = flow.origin.transport_fault(experiment, message);
+            return Err(fault.with_hint("leave the transport out, or send to hosts"));
+        }
+        if let Some(priority) = acks.filter(|priority| !priorities.contains(priority)) {
+            let used: Vec<String> = priorities.iter().map(u8::to_string).collect();
+            let hint = format!("flows have {}; or \"control\"", used.join(", "));
+            let fault = flow.origin.acks_fault(experiment, format!("no flow has priority {priority}"));
+            return Err(fault.with_hint(hint));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a path for several flows.
 fn check_path(table: &sections::Flow, count: usize) -> Result<(), Fault> {
     match &*table.path {
@@ -362,16 +467,19 @@ fn check_path(table: &sections::Flow, count: usize) -> Result<(), Fault> {
 
 /// Finds the routes of all flows, or takes those listed.
 fn route(
-    tables: &[sections::Flow],
+    experiment: &Experiment,
     flows: &mut [FlowSpec],
     layout: &Layout,
     groups: &Groups,
     bounds: &Bounds<'_>,
 ) -> Result<(), Fault> {
-    let table = |flow: &FlowSpec| &tables[flow.table];
+    let table = |flow: &FlowSpec| match flow.origin {
+        Origin::Flow(i) => Some(&experiment.flow[i]),
+        Origin::Load(_) | Origin::Incast(_) => None,
+    };
     let unreachable = |flow: &FlowSpec, host: usize| {
         let (from, to) = (&layout.nodes[flow.source].name, &layout.nodes[host].name);
-        let error = table(flow).to.fault(format!("\"{to}\" cannot be reached from \"{from}\""));
+        let error = flow.origin.fault(experiment, format!("\"{to}\" cannot be reached from \"{from}\""));
         error.with_hint(routing::within_reach(layout, flow.source))
     };
     let mut routes: Vec<Vec<Branch>> = vec![Vec::new(); flows.len()];
@@ -379,9 +487,10 @@ fn route(
     let (mut wanted, mut unicast) = (Vec::new(), Vec::new());
     let mut multicast: Vec<Vec<usize>> = vec![Vec::new(); groups.list.len()];
     for (i, flow) in flows.iter().enumerate() {
-        match (&*table(flow).path, flow.to) {
-            (Some(path), _) => {
-                routes[i] = routing::chain(listed(table(flow), path, flow, layout)?);
+        let listing = table(flow).and_then(|table| Some((table, table.path.as_ref()?)));
+        match (listing, flow.to) {
+            (Some((table, path)), _) => {
+                routes[i] = routing::chain(listed(table, path, flow, layout)?);
             }
             (None, Destination::Group(group)) => multicast[group].push(i),
             (None, Destination::Host(destination)) => {
@@ -390,7 +499,8 @@ fn route(
             }
         }
     }
-    let found = routing::routes(layout, &wanted, bounds).map_err(|e| tables[0].to.excess(e))?;
+    let found = routing::routes(layout, &wanted, bounds)
+        .map_err(|(message, hint)| flows[0].origin.fault(experiment, message).with_hint(hint))?;
     for ((i, destination), ports) in unicast.into_iter().zip(found) {
         routes[i] = routing::chain(ports.ok_or_else(|| unreachable(&flows[i], destination))?);
     }
@@ -400,13 +510,13 @@ fn route(
             for &i in &own {
                 let flow = &flows[i];
                 let route = group.listed(layout, &flow.name, flow.source, bounds);
-                routes[i] = route.map_err(|e| table(flow).to.excess(e))?;
+                routes[i] = route.map_err(|(message, hint)| flow.origin.fault(experiment, message).with_hint(hint))?;
             }
             continue;
         }
         let mut trees: Vec<_> = own.iter().map(|i| Growing::new(&flows[*i].name, flows[*i].source)).collect();
         for &member in if own.is_empty() { &[] } else { &group.members[..] } {
-            let at_first = |e| table(&flows[own[0]]).to.excess(e);
+            let at_first = |(message, hint)| flows[own[0]].origin.fault(experiment, message).with_hint(hint);
             let distance = Distances::to(layout, member, bounds).map_err(at_first)?;
             for (i, tree) in own.iter().zip(&mut trees) {
                 if !tree.reach(layout, member, &distance, bounds).map_err(at_first)? {

@@ -2,11 +2,14 @@
 
 use penstock_schemes::{BitRate, Duration, Octets};
 
-use super::{RATE, SPAN, TIME};
+use super::{AckClass, Carried, RATE, SPAN, TIME, TransportName};
 use crate::declare::{section, words};
 use crate::fields::{Either, List, Names};
 use crate::sizes::{self, Distribution};
 use crate::traffic::kinds::{self, KindName};
+
+/// The longest frame.
+pub(crate) const LONGEST_FRAME: Octets = Octets(16_384);
 
 section! {
     /// Traffic. A table stands for one flow, or for several: from many to one, from one to many, or pairwise.
@@ -27,15 +30,21 @@ section! {
         off: Option<Duration> [TIME] => "only for on-off";
         /// Lengths of turns are exponentially distributed (on-off).
         random: bool = false;
-        /// Octets to send in all; the last frame may be shorter. A size, or a distribution from which each flow draws its own
+        /// Octets to send in all, of frames or of a transport's data; the last frame may be shorter. A size, or a distribution from which each flow draws its own
         /// (by the seed and the flow's name): { uniform = { minimum = "10 KB", maximum = "1 MB" } };
         /// { exponential = { mean = "1 MB" } }; the bounded Pareto distribution { pareto = { shape = 1.2, minimum = "1 KB",
-        /// maximum = "1 GB" } }; or measured points { points = [{ size = "10 KB", share = 0.5 }, { size = "1 MB", share = 1.0
+        /// maximum = "1 GB" } }; measured points { points = [{ size = "10 KB", share = 0.5 }, { size = "1 MB", share = 1.0
         /// }] }, where share is that of the flows that are no larger, with straight lines between the points and none smaller
-        /// than the first.
+        /// than the first; or { workload = "websearch" }, "hadoop", "alistorage", "googlerpc" or "solar", which papers use.
         size: Option<Either<Octets, Distribution>> [(sizes::SIZE, ())] => "no end";
         /// Length of a frame, with FCS, without wire overhead.
-        frame: Octets [Octets(64)..=Octets(16_384)] = Octets(1500);
+        frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "1500 octets; with a transport, those around a full segment";
+        /// What carries the flow: "none" (frames that nobody acknowledges or sends again), "tcp", "go-back-n" or "selective"; or a
+        /// table with parameters, as in { tcp = { congestion = "dctcp" } }. With a transport, size is octets of data, and the
+        /// frames of rate are the application's writes, a full segment each.
+        transport: Carried = Either::First(TransportName(None));
+        /// Priority of a transport's acknowledgements, 0 to 7, or "control": with the control frames, ahead of all data.
+        acks: Option<Either<AckClass, u8>> [((), 0..=7)] => "that of the flow's data, where it has a transport";
         /// When the flow begins: a time, or { uniform = { minimum = "0 s", maximum = "1 ms" } }, from which each flow draws its
         /// own (by the seed and the flow's name).
         start: Either<Duration, Starts> [(TIME, ())] = Either::First(Duration::ZERO);
@@ -48,7 +57,7 @@ section! {
         /// Each round begins so much later than the one before it.
         every: Option<Duration> [SPAN] => "only with repeat";
         /// What becomes of frames above the allowed rate: the generator waits; they are discarded at the source; or they wait
-        /// in a source queue, as in { queue = "64 KB" }.
+        /// in a source queue, as in { queue = "64 KB" }. A transport keeps what cannot go.
         excess: Either<AboveRate, SourceQueue> = Either::First(AboveRate::Hold);
         /// Whether the scheme limits the flow.
         controlled: bool = true;

@@ -1,7 +1,8 @@
 //! The keys of `[schemes.NAME]`: what each scheme says of its own parameters.
 
-use penstock_schemes::{BitRate, Duration, Info, Octets, Parameter, Profile, SCHEMES, Unit, Value};
+use penstock_schemes::{Info, Profile, SCHEMES, Value};
 
+use super::parameters;
 use crate::error::Fault;
 use crate::fields::{self, Field, Table};
 use crate::keys::{Fallback, Key, Kind, Section};
@@ -118,12 +119,7 @@ impl Settings {
                 doc: "A named set of values to start from; single keys go before it.".to_owned(),
             });
         }
-        keys.extend(info.parameters.iter().map(|p| Key {
-            name: p.name,
-            kind: kind(p),
-            fallback: Fallback::Value(written(p.default)),
-            doc: format!("{} Source: {}", p.meaning(), p.source),
-        }));
+        keys.extend(parameters::keys(info.parameters));
         Section { doc: info.title.to_owned(), keys }
     }
 
@@ -135,8 +131,7 @@ impl Settings {
         let words: Vec<_> = info.profiles.iter().map(|profile| (profile.name, ProfileName(profile))).collect();
         let named = |node: &Node, place: Location<'_>| fields::word(&words, node, place).map(Some);
         let profile = profile.map(|key| given.or_else(key, || None, named)).transpose()?;
-        let value = |p: &'static Parameter| given.or_else(p.name, || p.default, |node, place| read(p, node, place));
-        let values = info.parameters.iter().map(value).collect::<Result<_, _>>()?;
+        let values = parameters::read(info.parameters, &given)?;
         Ok(Self { profile, values, info })
     }
 
@@ -152,48 +147,6 @@ impl Settings {
 
     fn write(&self) -> Vec<(&'static str, Written)> {
         let profile = self.profile().map(|profile| ("profile", Written::Line(write::quoted(profile.name))));
-        let values = self.info.parameters.iter().zip(&self.values);
-        profile.into_iter().chain(values.map(|(p, value)| (p.name, Written::Line(written(**value))))).collect()
-    }
-}
-
-/// How a parameter is described.
-fn kind(p: &Parameter) -> Kind {
-    match (p.minimum, p.maximum) {
-        (Value::Octets(low), Value::Octets(high)) => Octets::kind(&(low..=high)),
-        (Value::Time(low), Value::Time(high)) => Duration::kind(&(low..=high)),
-        (Value::Rate(low), Value::Rate(high)) => BitRate::kind(&(low..=high)),
-        (Value::Count(low), Value::Count(high)) => u64::kind(&(low..=high)),
-        (Value::Real(low), Value::Real(high)) => f64::kind(&(low..=high)),
-        _ => match p.unit {
-            Unit::Choice(words) => Kind::Word(words.to_vec()),
-            _ => Kind::Switch,
-        },
-    }
-}
-
-/// Reads the value of a parameter.
-fn read(p: &Parameter, node: &Node, place: Location<'_>) -> Result<Value, Fault> {
-    match (p.minimum, p.maximum) {
-        (Value::Octets(low), Value::Octets(high)) => Octets::read(&(low..=high), node, place).map(Value::Octets),
-        (Value::Time(low), Value::Time(high)) => Duration::read(&(low..=high), node, place).map(Value::Time),
-        (Value::Rate(low), Value::Rate(high)) => BitRate::read(&(low..=high), node, place).map(Value::Rate),
-        (Value::Count(low), Value::Count(high)) => u64::read(&(low..=high), node, place).map(Value::Count),
-        (Value::Real(low), Value::Real(high)) => f64::read(&(low..=high), node, place).map(Value::Real),
-        _ => match p.unit {
-            Unit::Choice(words) => {
-                let words: Vec<_> = words.iter().map(|word| (*word, Value::Choice(word))).collect();
-                fields::word(&words, node, place)
-            }
-            _ => bool::read(&(), node, place).map(Value::Switch),
-        },
-    }
-}
-
-/// The value of a parameter as TOML: text with a unit and words stand in quotes.
-fn written(value: Value) -> String {
-    match value {
-        Value::Octets(_) | Value::Time(_) | Value::Rate(_) | Value::Choice(_) => write::quoted(&value.to_string()),
-        Value::Count(_) | Value::Real(_) | Value::Switch(_) => value.to_string(),
+        profile.into_iter().chain(parameters::write(self.info.parameters, &self.values)).collect()
     }
 }

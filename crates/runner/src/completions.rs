@@ -1,0 +1,252 @@
+//! Completions of finite flows: the table with a row for each, and the slowdowns in the summary.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
+use penstock_scenario::Plan;
+use penstock_schemes::{Duration, Instant};
+use penstock_sim::Outcome;
+use penstock_sim::network::{Flow, FlowId, HopId, Network};
+use serde::{Deserialize, Serialize};
+
+use crate::objects::{Key, Object, Shape, Shaped, record};
+use crate::rows::Cell;
+
+record! {
+    /// A row of the table of completions.
+    CompletionRow {
+        /// The flow.
+        flow: String, "";
+        /// Name of the `[[flow]]`, `[[load]]` or `[[incast]]` table that it comes from.
+        group: String, "";
+        /// The host that sends.
+        source: String, "";
+        /// The hosts that receive.
+        destinations: Vec<String>, "";
+        /// Its size: octets of a transport's data, or else of frames.
+        size_octets: u64, "octets";
+        /// When it started.
+        start_s: f64, "s";
+        /// When its last octet was delivered. Null if data is missing at the end of the run.
+        end_s: Option<f64>, "s";
+        /// Flow completion time on an empty network without control: the first frame over all links of the way, one after
+        /// the other, with their delays, and all that follows it over the slowest of them; headers and wire overhead
+        /// included.
+        ideal_s: f64, "s";
+        /// Flow completion time over the ideal one.
+        slowdown: Option<f64>, "";
+        /// Segments that its transport sent again.
+        retransmissions: u64, "frames";
+        /// Retransmission timeouts of its transport.
+        timeouts: u64, "";
+    }
+}
+
+record! {
+    /// Slowdowns of finite flows that started after the warm-up: flow completion time over that on an empty network. Percentiles
+    /// are those of the flows that completed; `flows` less `completed` had not at the end of the run.
+    CompletionSummary {
+        /// Name of the table that the flows come from. Null for all flows.
+        group: Option<String>, "";
+        /// The flows have this size or more.
+        least_octets: u64, "octets";
+        /// The flows have this size or less. Null where there is no bound.
+        most_octets: Option<u64>, "octets";
+        /// How many there are.
+        flows: u64, "";
+        /// How many of them completed.
+        completed: u64, "";
+        /// Mean slowdown. Null where no flow completed, as all below.
+        slowdown_mean: Option<f64>, "";
+        /// Median.
+        slowdown_p50: Option<f64>, "";
+        /// 95th percentile: the least slowdown that so many of the flows do not exceed.
+        slowdown_p95: Option<f64>, "";
+        /// 99th percentile.
+        slowdown_p99: Option<f64>, "";
+        /// 99.9th percentile.
+        slowdown_p999: Option<f64>, "";
+    }
+}
+
+/// Sizes that are told apart, octets.
+const BUCKETS: [RangeInclusive<u64>; 5] =
+    [0..=10_000, 10_001..=100_000, 100_001..=1_000_000, 1_000_001..=10_000_000, 10_000_001..=u64::MAX];
+
+/// A finite flow and what has become of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Completion {
+    flow: usize,
+    size: u64,
+    start: Instant,
+    end: Option<Instant>,
+    ideal: Duration,
+    retransmissions: u64,
+    timeouts: u64,
+}
+
+/// Whether a result tells of completions: where flows come from loads or incasts, or a finite one has a transport.
+pub(crate) fn are_told(plan: &Plan) -> bool {
+    let flows = &plan.network.flows;
+    plan.single < flows.len() || flows.iter().any(|flow| flow.size.is_some() && flow.transport.is_some())
+}
+
+/// Of every finite flow.
+pub(crate) fn completions(plan: &Plan, outcome: &Outcome) -> Vec<Completion> {
+    let of = |(flow, (spec, outcome)): (usize, (&Flow, &penstock_sim::outcome::FlowOutcome))| {
+        Some(Completion {
+            flow,
+            size: spec.size?.0,
+            start: spec.start,
+            end: outcome.completed,
+            ideal: ideal(&plan.network, FlowId(flow as u32))?,
+            retransmissions: outcome.retransmissions,
+            timeouts: outcome.timeouts,
+        })
+    };
+    plan.network.flows.iter().zip(&outcome.flows).enumerate().filter_map(of).collect()
+}
+
+/// Flow completion time on an empty network; `None` for a flow without size.
+fn ideal(network: &Network, flow: FlowId) -> Option<Duration> {
+    let spec = &network.flows[flow.index()];
+    let (size, payload, overhead) = (spec.size?.0, spec.payload(), u64::from(network.wire_overhead));
+    // A frame of so many octets of the flow's size, on the wire.
+    let around = u64::from(spec.frame) - payload;
+    let wire = |data: u64| (data + around).max(64).min(u64::from(spec.frame)) + overhead;
+    let frames = size.div_ceil(payload).max(1);
+    let (first, last) = (wire(size.min(payload)), wire(size - (frames - 1) * payload));
+    let rest = if frames == 1 { 0 } else { (frames - 2) * wire(payload) + last };
+    let leaves = network.route(flow).filter(|hop| network.hops[hop.index()].children == 0);
+    let way = |leaf: HopId| std::iter::successors(Some(leaf), |hop| network.hops[hop.index()].parent);
+    let time = |leaf: HopId| {
+        let ports = || way(leaf).map(|hop| &network.ports[network.hops[hop.index()].port.index()]);
+        let across: Duration =
+            ports().fold(Duration::ZERO, |sum, port| sum + port.latency + port.rate.serialisation(first).0);
+        let slowest = ports().map(|port| port.rate).min()?;
+        Some(across + slowest.serialisation(rest).0)
+    };
+    leaves.filter_map(time).max()
+}
+
+impl Completion {
+    fn slowdown(&self) -> Option<f64> {
+        Some(self.end?.since(self.start).as_seconds() / self.ideal.as_seconds())
+    }
+
+    fn row(&self, plan: &Plan) -> CompletionRow {
+        let (source, destinations) = &plan.flow_ends[self.flow];
+        CompletionRow {
+            flow: plan.flow_names[self.flow].clone(),
+            group: plan.flow_tables[self.flow].clone(),
+            source: plan.node_names[*source].clone(),
+            destinations: destinations.iter().map(|&node| plan.node_names[node].clone()).collect(),
+            size_octets: self.size,
+            start_s: self.start.since(Instant::ZERO).as_seconds(),
+            end_s: self.end.map(|end| end.since(Instant::ZERO).as_seconds()),
+            ideal_s: self.ideal.as_seconds(),
+            slowdown: self.slowdown(),
+            retransmissions: self.retransmissions,
+            timeouts: self.timeouts,
+        }
+    }
+}
+
+/// The table of completions.
+pub(crate) fn table(schema: SchemaRef, plan: &Plan, completions: &[Completion]) -> RecordBatch {
+    let rows: Vec<CompletionRow> = completions.iter().map(|completion| completion.row(plan)).collect();
+    macro_rules! columns {
+        ($($key:ident: $type:ty),+) => { vec![$(<$type as Cell>::array(rows.iter().map(|row| &row.$key))),+] };
+    }
+    let columns: Vec<ArrayRef> = columns!(
+        flow: String,
+        group: String,
+        source: String,
+        destinations: Vec<String>,
+        size_octets: u64,
+        start_s: f64,
+        end_s: Option<f64>,
+        ideal_s: f64,
+        slowdown: Option<f64>,
+        retransmissions: u64,
+        timeouts: u64
+    );
+    RecordBatch::try_new(Arc::clone(&schema), columns).expect("a completion has the table's columns")
+}
+
+/// All flows together, each group, and of both each bucket of sizes that has flows.
+pub(crate) fn summaries(plan: &Plan, completions: &[Completion]) -> Vec<CompletionSummary> {
+    let measured: Vec<&Completion> =
+        completions.iter().filter(|completion| completion.start >= Instant::ZERO + plan.warmup).collect();
+    let mut groups: Vec<&str> = Vec::new();
+    for completion in &measured {
+        let group = plan.flow_tables[completion.flow].as_str();
+        // Flows of a group are neighbours.
+        if groups.last() != Some(&group) {
+            groups.push(group);
+        }
+    }
+    let named = groups.iter().map(|group| Some(*group)).filter(|_| groups.len() > 1);
+    let mut summaries = Vec::new();
+    for group in [None].into_iter().chain(named) {
+        let own = |c: &&&Completion| group.is_none_or(|group| plan.flow_tables[c.flow] == group);
+        let own: Vec<&Completion> = measured.iter().filter(own).copied().collect();
+        summaries.push(summary(group, &(0..=u64::MAX), &own));
+        for bucket in &BUCKETS {
+            let within: Vec<&Completion> = own.iter().filter(|c| bucket.contains(&c.size)).copied().collect();
+            if !within.is_empty() {
+                summaries.push(summary(group, bucket, &within));
+            }
+        }
+    }
+    summaries
+}
+
+fn summary(group: Option<&str>, sizes: &RangeInclusive<u64>, flows: &[&Completion]) -> CompletionSummary {
+    let mut slowdowns: Vec<f64> = flows.iter().filter_map(|completion| completion.slowdown()).collect();
+    slowdowns.sort_by(f64::total_cmp);
+    let mean = |all: &[f64]| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
+    CompletionSummary {
+        group: group.map(str::to_owned),
+        least_octets: *sizes.start(),
+        most_octets: (*sizes.end() < u64::MAX).then_some(*sizes.end()),
+        flows: flows.len() as u64,
+        completed: slowdowns.len() as u64,
+        slowdown_mean: mean(&slowdowns),
+        slowdown_p50: percentile(&slowdowns, 500),
+        slowdown_p95: percentile(&slowdowns, 950),
+        slowdown_p99: percentile(&slowdowns, 990),
+        slowdown_p999: percentile(&slowdowns, 999),
+    }
+}
+
+/// The least of the sorted values that `permille` of them do not exceed (nearest rank).
+fn percentile(sorted: &[f64], permille: usize) -> Option<f64> {
+    let rank = (sorted.len() * permille).div_ceil(1000).max(1);
+    sorted.get(rank - 1).copied()
+}
+
+/// The columns of the table.
+pub(crate) const KEYS: &[Key] = CompletionRow::OBJECT.keys;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_the_nearest_rank() {
+        let values: Vec<f64> = (1..=1000).map(f64::from).collect();
+        assert_eq!([500, 950, 990, 999].map(|p| percentile(&values, p)), [500.0, 950.0, 990.0, 999.0].map(Some));
+        assert_eq!([500, 999].map(|p| percentile(&[1.0, 2.0, 3.0], p)), [2.0, 3.0].map(Some));
+        assert_eq!((percentile(&[7.0], 500), percentile(&[], 500)), (Some(7.0), None));
+    }
+
+    #[test]
+    fn buckets_have_every_size_once() {
+        for size in [0, 1, 10_000, 10_001, 100_000, 100_001, 1_000_000, 1_000_001, 10_000_000, 10_000_001, u64::MAX] {
+            assert_eq!(BUCKETS.iter().filter(|bucket| bucket.contains(&size)).count(), 1, "{size}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Completions of finite flows: times on an empty network, slowdowns, percentiles, flows that are left.
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Float64Type, UInt64Type};
+use penstock_runner::{Options, Run, Table};
+use penstock_scenario::{Choice, Scenario};
+
+fn run(tables: &str) -> Run {
+    run_with("", tables)
+}
+
+fn run_with(keys: &str, tables: &str) -> Run {
+    let text = format!(
+        "{keys}question = \"When do flows complete?\"\nduration = \"100 ms\"\nscheme = \"none\"\nrecord.interval = \"1 ms\"\n\
+         [topology.star]\nhosts = 4\nlink_rate = \"1 Gbps\"\nlink_delay = \"1 us\"\nbuffer = \"1 MB\"\n{tables}"
+    );
+    let plan = Scenario::parse(&text, "x.toml", "x")
+        .and_then(|s| s.plan(&Choice::default()))
+        .unwrap_or_else(|e| panic!("{e}"));
+    penstock_runner::run(&plan, &Options::default(), &mut |_| std::ops::ControlFlow::Continue(())).expect("it runs")
+}
+
+/// A column of numbers of the table; nulls are NaN.
+fn column(run: &Run, name: &str) -> Vec<f64> {
+    let records = run.table(Table::Completions).expect("there are completions");
+    let mut values = Vec::new();
+    for batch in &records.batches {
+        let array = batch.column_by_name(name).expect("the table has the column");
+        match array.as_primitive_opt::<Float64Type>() {
+            Some(reals) => values.extend(reals.iter().map(|value| value.unwrap_or(f64::NAN))),
+            None => values.extend(array.as_primitive::<UInt64Type>().values().iter().map(|&value| value as f64)),
+        }
+    }
+    values
+}
+
+/// Frames of 1500 octets take 12 us at 1 Gb/s. 15 KB are ten of them: 2 × 12 us and 2 us for the first, 9 × 12 us for the others.
+/// Flows that come one after the other, a millisecond apart, take just so long: each slowdown is 1.
+#[test]
+fn a_flow_alone_takes_the_ideal_time() {
+    let flow = "[[flow]]\nname = \"a\"\nfrom = \"h0\"\nto = \"h1\"\nsize = \"15 KB\"\nrepeat = 5\nevery = \"1 ms\"\n";
+    // 1460 octets of data and 58 around them; the second segment has 540: ideally the last frame waits for the first one's.
+    let tcp = "[[flow]]\nname = \"b\"\nfrom = \"h2\"\nto = \"h3\"\nsize = \"2 KB\"\ntransport = \"tcp\"\n";
+    let run = run(&format!("{flow}{tcp}"));
+    let (ideal, slowdown) = (column(&run, "ideal_s"), column(&run, "slowdown"));
+    assert!(ideal[..5].iter().all(|ideal| (ideal - 134e-6).abs() < 1e-12), "{ideal:?}");
+    let segments = 2.0 * 1518.0 * 8e-9 + 2e-6 + 598.0 * 8e-9;
+    assert!((ideal[5] - segments).abs() < 1e-12, "{} {segments}", ideal[5]);
+    assert!(slowdown.iter().all(|slowdown| (slowdown - 1.0).abs() < 1e-9), "{slowdown:?}");
+    let all = &run.summary.completions[0];
+    assert_eq!((all.group.as_deref(), all.flows, all.completed), (None, 6, 6));
+    let groups: Vec<_> =
+        run.summary.completions.iter().map(|c| (c.group.as_deref(), c.least_octets, c.flows)).collect();
+    let expected = [
+        (None, 0, 6),
+        (None, 0, 1),
+        (None, 10_001, 5),
+        (Some("a0..a4"), 0, 5),
+        (Some("a0..a4"), 10_001, 5),
+        (Some("b"), 0, 1),
+        (Some("b"), 0, 1),
+    ];
+    assert_eq!(groups, expected);
+}
+
+/// Three flows of 300 KB at the same instant to one host: each would take 200 × 12 us and 14 us alone. Their frames take turns, so
+/// that the last one ends when three times as many have passed.
+#[test]
+fn flows_that_share_a_link_are_slowed_down() {
+    let run = run("[[incast]]\nto = \"h3\"\nhosts = \"h0..h3\"\nfan_in = 3\nsize = \"300 KB\"\nevery = \"1 s\"\n");
+    let mut slowdown = column(&run, "slowdown");
+    slowdown.sort_by(f64::total_cmp);
+    let last = (600.0 * 12e-6 + 14e-6) / (200.0 * 12e-6 + 14e-6);
+    assert!((slowdown[2] - last).abs() < 1e-9, "{slowdown:?} {last}");
+    assert!(slowdown[0] > 0.95 * last, "{slowdown:?}");
+    let all = &run.summary.completions[0];
+    assert_eq!(all.slowdown_p50, Some(slowdown[1]));
+    assert_eq!((all.slowdown_p99, all.slowdown_p999), (Some(slowdown[2]), Some(slowdown[2])));
+    assert!(run.summary.flows.is_empty(), "flows of incasts are told together");
+    assert_eq!(run.summary.jain_index, 1.0);
+}
+
+/// What has not arrived at the end of the run is counted, and has no slowdown.
+#[test]
+fn flows_that_are_left_are_counted() {
+    let run = run("[[flow]]\nfrom = \"h0..h1\"\nto = \"h2\"\nsize = \"8 MB\"\ntransport = \"selective\"\n");
+    let all = &run.summary.completions[0];
+    assert_eq!((all.flows, all.completed, all.slowdown_mean), (2, 0, None));
+    assert!(column(&run, "end_s").iter().all(|end| end.is_nan()));
+}
+
+/// Flows that start in the warm-up are in the table and not in the summary.
+#[test]
+fn the_summary_leaves_the_warm_up_out() {
+    let flow = "[[flow]]\nfrom = \"h0\"\nto = \"h1\"\nsize = \"15 KB\"\nrepeat = 5\nevery = \"10 ms\"\ntransport = \"go-back-n\"\n";
+    let run = run_with("warmup = \"25 ms\"\n", flow);
+    assert_eq!(column(&run, "slowdown").len(), 5);
+    assert_eq!(run.summary.completions[0].flows, 2, "those of 30 and 40 ms");
+}

@@ -1,0 +1,105 @@
+//! The keys of `[[load]]` and `[[incast]]`: flows that a process makes.
+
+use penstock_schemes::{Duration, Octets};
+
+use super::{AckClass, Carried, LONGEST_FRAME, SPAN, TIME, TransportName};
+use crate::declare::{section, words};
+use crate::fields::{Either, Names};
+use crate::sizes::{self, Distribution};
+
+words! {
+    pub(crate) enum Gaps { Poisson = "poisson", Lognormal = "lognormal", Even = "even" }
+}
+
+words! {
+    pub(crate) enum Pairs { Random = "random", Permutation = "permutation", AllToAll = "all-to-all", Racks = "racks" }
+}
+
+words! {
+    pub(crate) enum Reference { Hosts = "hosts", Bisection = "bisection" }
+}
+
+section! {
+    /// An offered load: flows that begin at random, with sizes from a distribution, between hosts of a set. Where the scenario
+    /// has loads or incasts, no fair share is computed, and their flows are told together.
+    pub(crate) struct Load {
+        /// Name of the load; its flows are NAME.0, NAME.1, …
+        name: Option<String> => "load0, load1, … in the order of the file";
+        /// The hosts that take part: a name, a range such as "h0..h31", or a list of these.
+        hosts: Option<Names> => "all hosts";
+        /// Octets of data that flows bring on average, over those that the reference carries in the same time.
+        load: f64 [0.000_001..=1.0];
+        /// What the load is a share of: the rates of the hosts' own links, in sum; or the bisection, the most that one half of the
+        /// hosts, in their order, can send to the other and receive from it.
+        reference: Reference = Reference::Hosts;
+        /// Sizes of the flows, of frames or of a transport's data: as the key size of a flow.
+        size: Either<Octets, Distribution> [(sizes::SIZE, ())];
+        /// The time from one arrival to the next: "poisson" (exponential), "lognormal" or "even".
+        gaps: Gaps = Gaps::Poisson;
+        /// Standard deviation of the logarithm of lognormal gaps.
+        sigma: Option<f64> [0.01..=5.0] => "2 for lognormal gaps";
+        /// Flows that begin at each arrival.
+        burst: u64 [1..=100_000] = 1;
+        /// Who sends to whom: "random" (any two), "permutation" (each host to one other, drawn once), "all-to-all" (every pair in
+        /// turn), or "racks" (any two that are not at the same switch).
+        pairs: Pairs = Pairs::Random;
+        /// When the first gap begins.
+        start: Duration [TIME] = Duration::ZERO;
+        /// No flow begins from then on.
+        end: Option<Duration> [SPAN] => "the end of the run";
+        /// The most flows.
+        flows: Option<u64> [1..=1_000_000_000] => "no limit";
+        /// Seed of the load's own random numbers, so that it stays the same where the scenario's seed changes.
+        seed: Option<u64> [0..=super::LARGEST_COUNT] => "the scenario's";
+        /// What carries the flows: as for a flow.
+        transport: Carried = Either::First(TransportName(None));
+        /// Priority of a transport's acknowledgements: as for a flow.
+        acks: Option<Either<AckClass, u8>> [((), 0..=7)] => "that of the flows' data, where they have a transport";
+        /// Length of a frame: as for a flow.
+        frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "1500 octets; with a transport, those around a full segment";
+        /// Whether the scheme limits the flows.
+        controlled: bool = true;
+        /// Priority of the flows' frames, 0 to 7.
+        priority: u8 [0..=7] = 0;
+        /// Weight, for schemes that know weights.
+        weight: u16 [1..=65_535] = 1;
+    }
+}
+
+section! {
+    /// Incasts: again and again some hosts send to one at the same instant.
+    pub(crate) struct Incast {
+        /// Name of the incasts; their flows are NAME.0, NAME.1, …
+        name: Option<String> => "incast0, incast1, … in the order of the file";
+        /// The hosts that send and receive: a name, a range such as "h0..h31", or a list of these.
+        hosts: Option<Names> => "all hosts";
+        /// The host that receives.
+        to: Option<String> => "one of the hosts, drawn for each incast";
+        /// How many hosts send, drawn for each incast.
+        fan_in: u64 [1..=100_000];
+        /// What each of them sends: as the key size of a flow.
+        size: Either<Octets, Distribution> [(sizes::SIZE, ())];
+        /// The time from one incast to the next, or its mean.
+        every: Duration [SPAN];
+        /// Whether that time is exponentially distributed.
+        random: bool = false;
+        /// When the first incast comes; where the time is random, when the first gap begins.
+        start: Duration [TIME] = Duration::ZERO;
+        /// No incast comes from then on.
+        end: Option<Duration> [SPAN] => "the end of the run";
+        /// Seed of the incasts' own random numbers.
+        seed: Option<u64> [0..=super::LARGEST_COUNT] => "the scenario's";
+        /// What carries the flows: as for a flow.
+        transport: Carried = Either::First(TransportName(None));
+        /// Priority of a transport's acknowledgements: as for a flow.
+        acks: Option<Either<AckClass, u8>> [((), 0..=7)] => "that of the flows' data, where they have a transport";
+        /// Length of a frame: as for a flow.
+        frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "1500 octets; with a transport, those around a full segment";
+        /// Whether the scheme limits the flows.
+        controlled: bool = true;
+        /// Priority of the flows' frames, 0 to 7.
+        priority: u8 [0..=7] = 0;
+        /// Weight, for schemes that know weights.
+        weight: u16 [1..=65_535] = 1;
+    }
+}

@@ -1,0 +1,75 @@
+//! Keys that come from a list of parameters, of a scheme or a transport.
+
+use penstock_schemes::{BitRate, Duration, Octets, Parameter, Unit, Value};
+
+use crate::error::Fault;
+use crate::fields::{self, Field};
+use crate::keys::{Fallback, Key, Kind};
+use crate::read::{Entry, Given, Location};
+use crate::tree::Node;
+use crate::write::{self, Written};
+
+/// What is said of the keys.
+pub(super) fn keys(parameters: &'static [Parameter]) -> impl Iterator<Item = Key> {
+    parameters.iter().map(|p| Key {
+        name: p.name,
+        kind: kind(p),
+        fallback: Fallback::Value(written(p.default)),
+        doc: format!("{} Source: {}", p.meaning(), p.source),
+    })
+}
+
+/// Their values, in the order of the list.
+pub(super) fn read(parameters: &'static [Parameter], given: &Given<'_>) -> Result<Vec<Entry<Value>>, Fault> {
+    let value = |p: &'static Parameter| given.or_else(p.name, || p.default, |node, place| read_one(p, node, place));
+    parameters.iter().map(value).collect()
+}
+
+/// The keys with their values.
+pub(super) fn write(
+    parameters: &'static [Parameter],
+    values: &[Entry<Value>],
+) -> impl Iterator<Item = (&'static str, Written)> {
+    parameters.iter().zip(values).map(|(p, value)| (p.name, Written::Line(written(**value))))
+}
+
+/// How a parameter is described.
+fn kind(p: &Parameter) -> Kind {
+    match (p.minimum, p.maximum) {
+        (Value::Octets(low), Value::Octets(high)) => Octets::kind(&(low..=high)),
+        (Value::Time(low), Value::Time(high)) => Duration::kind(&(low..=high)),
+        (Value::Rate(low), Value::Rate(high)) => BitRate::kind(&(low..=high)),
+        (Value::Count(low), Value::Count(high)) => u64::kind(&(low..=high)),
+        (Value::Real(low), Value::Real(high)) => f64::kind(&(low..=high)),
+        _ => match p.unit {
+            Unit::Choice(words) => Kind::Word(words.to_vec()),
+            _ => Kind::Switch,
+        },
+    }
+}
+
+/// Reads the value of a parameter.
+fn read_one(p: &Parameter, node: &Node, place: Location<'_>) -> Result<Value, Fault> {
+    match (p.minimum, p.maximum) {
+        (Value::Octets(low), Value::Octets(high)) => Octets::read(&(low..=high), node, place).map(Value::Octets),
+        (Value::Time(low), Value::Time(high)) => Duration::read(&(low..=high), node, place).map(Value::Time),
+        (Value::Rate(low), Value::Rate(high)) => BitRate::read(&(low..=high), node, place).map(Value::Rate),
+        (Value::Count(low), Value::Count(high)) => u64::read(&(low..=high), node, place).map(Value::Count),
+        (Value::Real(low), Value::Real(high)) => f64::read(&(low..=high), node, place).map(Value::Real),
+        _ => match p.unit {
+            Unit::Choice(words) => {
+                let words: Vec<_> = words.iter().map(|word| (*word, Value::Choice(word))).collect();
+                fields::word(&words, node, place)
+            }
+            _ => bool::read(&(), node, place).map(Value::Switch),
+        },
+    }
+}
+
+/// The value of a parameter as TOML: text with a unit and words stand in quotes.
+fn written(value: Value) -> String {
+    match value {
+        Value::Octets(_) | Value::Time(_) | Value::Rate(_) | Value::Choice(_) => write::quoted(&value.to_string()),
+        Value::Count(_) | Value::Real(_) | Value::Switch(_) => value.to_string(),
+    }
+}

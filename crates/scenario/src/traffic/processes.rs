@@ -1,0 +1,122 @@
+//! The flows of loads and incasts.
+
+use std::collections::BTreeSet;
+
+use penstock_endpoint::transport::Transport;
+use penstock_schemes::{Instant, Octets};
+use penstock_sim::network::{Excess, Traffic};
+
+use super::{Destination, End, FlowSpec, Origin, carriage};
+use crate::error::Fault;
+use crate::fields::Either;
+use crate::limits::{Bounds, FLOWS};
+use crate::loads::Arrival;
+use crate::names;
+use crate::read::Entry;
+use crate::sections::{AckClass, Carried, Experiment};
+use crate::topology::Layout;
+
+/// The keys that flows of loads and of incasts have alike.
+struct Common<'a> {
+    name: &'a mut Entry<Option<String>>,
+    transport: &'a mut Entry<Carried>,
+    acks: &'a mut Entry<Option<Either<AckClass, u8>>>,
+    frame: &'a mut Entry<Option<Octets>>,
+    controlled: bool,
+    priority: u8,
+    weight: u16,
+}
+
+/// Borrows them from a table.
+macro_rules! common {
+    ($table:expr) => {
+        Common {
+            controlled: *$table.controlled,
+            priority: *$table.priority,
+            weight: *$table.weight,
+            name: &mut $table.name,
+            transport: &mut $table.transport,
+            acks: &mut $table.acks,
+            frame: &mut $table.frame,
+        }
+    };
+}
+
+/// What the flows of a table have in common.
+struct Model {
+    origin: Origin,
+    name: String,
+    transport: Option<(Transport, Option<u8>)>,
+    frame: u16,
+    controlled: bool,
+    priority: u8,
+    weight: u16,
+}
+
+/// Adds the flows of all loads, then those of all incasts. `taken` are the names of flows so far.
+pub(super) fn add(
+    experiment: &mut Experiment,
+    flows: &mut Vec<FlowSpec>,
+    taken: &mut BTreeSet<String>,
+    layout: &Layout,
+    end: End,
+    bounds: &Bounds<'_>,
+) -> Result<(), Fault> {
+    let seed = *experiment.seed;
+    for (i, load) in experiment.load.inner().iter_mut().enumerate() {
+        let model = common!(load).model(Origin::Load(i), &format!("load{i}"), taken)?;
+        let arrivals = load.arrivals(&model.name, layout, seed, end.at, bounds)?;
+        bounds
+            .check(FLOWS, (flows.len() + arrivals.len()) as u64, "a lower load or a shorter run")
+            .map_err(|e| load.load.excess(e))?;
+        flows.extend((0..).zip(arrivals).map(|(number, arrival)| model.flow(number, arrival)));
+    }
+    for (i, incast) in experiment.incast.inner().iter_mut().enumerate() {
+        let model = common!(incast).model(Origin::Incast(i), &format!("incast{i}"), taken)?;
+        let arrivals = incast.arrivals(&model.name, layout, seed, end.at, bounds)?;
+        bounds
+            .check(FLOWS, (flows.len() + arrivals.len()) as u64, "fewer incasts or a shorter run")
+            .map_err(|e| incast.every.excess(e))?;
+        flows.extend((0..).zip(arrivals).map(|(number, arrival)| model.flow(number, arrival)));
+    }
+    Ok(())
+}
+
+impl Common<'_> {
+    /// Completes the keys. The table is called `usual` where it has no name.
+    fn model(self, origin: Origin, usual: &str, taken: &mut BTreeSet<String>) -> Result<Model, Fault> {
+        let name = self.name.fill(usual.to_owned());
+        names::check(&name).map_err(|e| self.name.excess(e))?;
+        // A name has no dot, so that no other flow is called as one of these will be.
+        if !taken.insert(name.clone()) {
+            let message = format!("the name \"{name}\" is used twice");
+            return Err(self.name.fault(message).with_hint("each flow, load and incast has a name of its own"));
+        }
+        let transport = carriage::transport(self.transport, self.acks, self.priority)?;
+        let frame = carriage::frame(self.frame, self.transport, transport.as_ref().map(|(transport, _)| transport))?;
+        let (controlled, priority, weight) = (self.controlled, self.priority, self.weight);
+        Ok(Model { origin, name, transport, frame: frame.0 as u16, controlled, priority, weight })
+    }
+}
+
+impl Model {
+    fn flow(&self, number: u64, arrival: Arrival) -> FlowSpec {
+        FlowSpec {
+            name: format!("{}.{number}", self.name),
+            origin: self.origin,
+            source: arrival.source,
+            to: Destination::Host(arrival.destination),
+            route: Vec::new(),
+            traffic: Traffic::Greedy,
+            size: Some(arrival.size),
+            frame: self.frame,
+            transport: self.transport.clone(),
+            start: Instant(arrival.start.0),
+            stop: None,
+            excess: Excess::Hold,
+            controlled: self.controlled,
+            priority: self.priority,
+            weight: self.weight,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+../../../../python/penstock/workloads/websearch.cdf

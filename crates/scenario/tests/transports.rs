@@ -1,0 +1,118 @@
+//! Transports in scenario files: what they become, what is written out, what is refused.
+
+use penstock_endpoint::transport::{Transport, tcp};
+use penstock_scenario::{Choice, Plan, Scenario};
+use penstock_schemes::Octets;
+
+const GOOD: &str = r#"question = "Does it work?"
+duration = "1 s"
+scheme = "none"
+[topology.star]
+hosts = 3
+link_rate = "10 Gbps"
+buffer = "150 KB"
+[[group]]
+name = "all"
+members = "h1..h2"
+[[flow]]
+from = "h0"
+to = "h2"
+transport = "tcp"
+[[flow]]
+from = "h1"
+to = "h2"
+priority = 3
+"#;
+
+fn planned(text: &str) -> Plan {
+    Scenario::parse(text, "x.toml", "x").and_then(|s| s.plan(&Choice::default())).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn with(new: &str) -> String {
+    GOOD.replacen("transport = \"tcp\"", new, 1)
+}
+
+#[test]
+fn a_name_stands_for_the_defaults() {
+    let plan = planned(GOOD);
+    let [first, second] = &plan.network.flows[..] else { panic!("two flows") };
+    let carriage = first.transport.as_ref().expect("the first flow has a transport");
+    assert_eq!(carriage.transport, Transport::Tcp(tcp::Config::default()));
+    assert_eq!((carriage.acks, first.frame), (Some(0), 1518));
+    assert!(second.transport.is_none());
+    assert_eq!(second.frame, 1500);
+}
+
+#[test]
+fn parameters_and_the_class_of_acknowledgements_are_chosen() {
+    let plan = planned(&with("transport = { tcp = { congestion = \"dctcp\", mss = \"8960 B\" } }\nacks = 3"));
+    let flow = &plan.network.flows[0];
+    let carriage = flow.transport.as_ref().expect("it has a transport");
+    let Transport::Tcp(config) = &carriage.transport else { panic!("{carriage:?}") };
+    assert_eq!((config.congestion, config.mss), (tcp::Congestion::Dctcp, Octets(8960)));
+    assert_eq!((carriage.acks, flow.frame), (Some(3), 8960 + 58));
+    let control = planned(&with("transport = \"go-back-n\"\nacks = \"control\""));
+    let flow = &control.network.flows[0];
+    assert_eq!((flow.transport.as_ref().map(|c| c.acks), flow.frame), (Some(None), 1024 + 44 + 18));
+}
+
+/// The resolved scenario has every parameter, and is read again as the same.
+#[test]
+fn the_resolved_scenario_says_all() {
+    for text in [GOOD.to_owned(), with("transport = { selective = { bdp_cap = 5 } }\nacks = \"control\"")] {
+        let text = text.replacen("scheme = \"none\"", "scheme = \"none\"\nnetwork.ecn_threshold = \"65 KB\"", 1);
+        let plan = planned(&text);
+        assert!(plan.resolved.contains("ecn_threshold = \"65 KB\""), "{}", plan.resolved);
+        let again = planned(&plan.resolved);
+        assert_eq!(again.resolved, plan.resolved);
+        assert_eq!(format!("{:?}", again.network), format!("{:?}", plan.network));
+    }
+    let resolved = planned(GOOD).resolved;
+    assert!(resolved.contains("congestion = \"cubic\"") && resolved.contains("frame = \"1518 octets\""), "{resolved}");
+}
+
+#[test]
+fn each_mistake_is_named_with_its_place() {
+    for (new, expected) in [
+        ("transport = \"tpc\"", "x.toml:14: flow.0.transport: \"tpc\" is not known here, expected \"none\" or \"tcp\""),
+        ("transport = \"tpc\"", "(did you mean \"tcp\"?)"),
+        ("transport = { tpc = {} }", "x.toml:14: flow.0.transport.tpc: unknown key (did you mean \"tcp\"?)"),
+        ("transport = {}", "flow.0.transport: no transport (exactly one of tcp, go-back-n, selective)"),
+        ("transport = { tcp = {}, go-back-n = {} }", "a second transport; there is \"tcp\" already (keep one of them)"),
+        (
+            "transport = { tcp = { congestion = \"reno\" } }",
+            "flow.0.transport.tcp.congestion: \"reno\" is not known here",
+        ),
+        ("transport = { tcp = { congestion = \"reno\" } }", "(did you mean \"newreno\"?)"),
+        ("transport = { tcp = { mss = \"1460\" } }", "flow.0.transport.tcp.mss: \"1460\" has no unit"),
+        ("transport = { tcp = { rto_min = \"2 s\", rto_max = \"1 s\" } }", "rto_max: 1 s is below rto_min, 2 s"),
+        (
+            "transport = { tcp = { mss = \"60 KB\" } }",
+            "a full segment of 60 KB makes frames of 60058 octets (at most 16326 octets)",
+        ),
+        (
+            "transport = \"tcp\"\nframe = \"1500 B\"",
+            "x.toml:15: flow.0.frame: a full segment of tcp makes frames of 1518 octets",
+        ),
+        ("transport = \"tcp\"\nframe = \"1500 B\"", "(leave frame out, or set mss of the transport)"),
+        ("transport = \"tcp\"\nexcess = \"discard\"", "flow.0.excess: tcp keeps what cannot go"),
+        (
+            "transport = \"tcp\"\nacks = 2",
+            "x.toml:15: flow.0.acks: no flow has priority 2 (flows have 0, 3; or \"control\")",
+        ),
+        ("transport = \"tcp\"\nacks = 8", "flow.0.acks: expected a whole number from 0 to 7"),
+        ("transport = \"tcp\"\nacks = \"fast\"", "flow.0.acks: \"fast\" is not known here, expected \"control\""),
+        (
+            "acks = 0",
+            "flow.0.acks: a flow without transport has no acknowledgements (add for instance transport = \"tcp\")",
+        ),
+    ] {
+        let error = Scenario::parse(&with(new), "x.toml", "x").and_then(|s| s.plan(&Choice::default()));
+        let message = error.expect_err(new).to_string();
+        assert!(message.contains(expected), "{new}\n{message}\n{expected}");
+    }
+    let group = GOOD.replacen("to = \"h2\"", "to = \"all\"", 1);
+    let error = Scenario::parse(&group, "x.toml", "x").and_then(|s| s.plan(&Choice::default()));
+    let message = error.expect_err("a group").to_string();
+    assert!(message.contains("flow.0.transport: tcp carries a flow to one host, not to a group"), "{message}");
+}
