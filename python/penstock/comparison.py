@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _DOCUMENT = "compare.json"
 
-FIGURES = ("compare", "cdf", "pauses")
+FIGURES = ("compare", "cdf", "pauses", "slowdown")
 """The figures of a comparison."""
 
 
@@ -119,7 +119,7 @@ class Comparison:
         font_size: float | None = None,
         title: bool = True,
     ) -> "Figure":
-        """Draw the lines side by side (``compare``), the distribution of the queue (``cdf``), or ``pauses``.
+        """Draw the lines side by side (``compare``), the distribution of the queue (``cdf``), ``pauses``, or ``slowdown``.
 
         The other arguments are those of :meth:`Result.plot`.
 
@@ -127,7 +127,7 @@ class Comparison:
             PenstockError: there is no such figure, nothing to draw, or a size is out of its range.
             OSError: the file cannot be written.
         """
-        from penstock.figures import Page, comparison, cumulative, on, pauses, save
+        from penstock.figures import Page, comparison, cumulative, has_completions, on, pauses, save, slowdowns
 
         if show not in FIGURES:
             raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join(FIGURES)}")
@@ -139,8 +139,14 @@ class Comparison:
             )
         if show == "cdf" and queue is None:
             raise _core.PenstockError("the runs have no common queue whose distribution could be drawn")
+        if show == "slowdown" and not all(has_completions(run) for runs in self.runs.values() for run in runs):
+            raise _core.PenstockError(
+                "there are no slowdowns to draw: no finite flow of a load or a transport completed in every run"
+            )
         with on(Page(width, font_size, title)):
-            if show == "compare":
+            if show == "slowdown":
+                figure = slowdowns(self.runs)
+            elif show == "compare":
                 firsts = {label: results[0] for label, results in self.runs.items() if results}
                 figure = comparison(list(firsts.values()), labels=list(firsts), queue=queue)
             else:

@@ -102,6 +102,7 @@ def comparison_html(comparison: "Comparison") -> str:
         "share": share,
         "rate": bit_rate,
         "index": lambda x: f"{x:.3f}",
+        "ratio": lambda x: f"{x:.3g}",
         "time": duration,
     }
     rows = []

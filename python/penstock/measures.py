@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.result import Result
     from penstock.summary import FlowSummary, QueueSummary, Summary
 
-Kind = Literal["count", "octets", "share", "rate", "index", "time"]
+Kind = Literal["count", "octets", "share", "rate", "index", "time", "ratio"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,25 @@ MEASURES = (
         "Mean of the flows' completion times, of the flows that have completed. `flows` of `of_flows` have, all runs "
         "together.",
     ),
+    Measure(
+        "slowdown_mean",
+        "slowdown mean",
+        "ratio",
+        "Mean slowdown of finite flows that started after the warm-up: flow completion time over that on an empty network, of "
+        "the flows that completed.",
+    ),
+    Measure("slowdown_p50", "slowdown p50", "ratio", "Median slowdown of these flows.", in_table=False),
+    Measure("slowdown_p95", "slowdown p95", "ratio", "95th percentile of their slowdown.", in_table=False),
+    Measure("slowdown_p99", "slowdown p99", "ratio", "99th percentile of their slowdown."),
+    Measure("slowdown_p999", "slowdown p99.9", "ratio", "99.9th percentile of their slowdown.", in_table=False),
+    Measure(
+        "flows_left",
+        "not completed",
+        "count",
+        "Finite flows that started after the warm-up and had not completed at the end: no percentile has them.",
+    ),
+    Measure("retransmissions", "sent again", "count", "Segments that transports sent again, over the whole run."),
+    Measure("timeouts", "timeouts", "count", "Retransmission timeouts of transports, over the whole run."),
     Measure(
         "paused_s",
         "paused, all queues",
@@ -160,6 +179,20 @@ def measure(result: "Result", queue: str | None) -> Measured:
                 "queue_p99_octets": p99,
                 "queue_amplitude_octets": (p95 - p5) / 2,
             }
+    if told := summary.get("completions"):
+        # The first is that of all flows.
+        whole = told[0]
+        values |= {
+            "slowdown_mean": whole["slowdown_mean"],
+            "slowdown_p50": whole["slowdown_p50"],
+            "slowdown_p95": whole["slowdown_p95"],
+            "slowdown_p99": whole["slowdown_p99"],
+            "slowdown_p999": whole["slowdown_p999"],
+            "flows_left": whole["flows"] - whole["completed"],
+        }
+    if "retransmissions" in summary["totals"]:
+        values["retransmissions"] = summary["totals"]["retransmissions"]
+        values["timeouts"] = summary["totals"]["timeouts"]
     if "pause_frames" in summary["totals"]:
         values["pause_frames"] = summary["totals"]["pause_frames"]
         values["paused_s"] = sum(q["paused_s"] for q in summary["queues"])

@@ -141,6 +141,11 @@ class Result:
         return self._table("flows")
 
     @property
+    def completions(self) -> "Table":
+        """One row a finite flow: when it completed, and its slowdown; where flows come from loads, or have a transport."""
+        return self._table("completions")
+
+    @property
     def arrivals(self) -> "Table":
         """Every arrival of a data frame at a queue, where the scenario sets ``record.arrivals``."""
         return self._table("arrivals")

@@ -50,6 +50,10 @@ class Totals(TypedDict):
 
     Present only where some flow has no congestion management.
     """
+    retransmissions: NotRequired[int]
+    """Segments that transports sent again. Present only where some flow has a transport."""
+    timeouts: NotRequired[int]
+    """Retransmission timeouts of transports. Present only where some flow has a transport."""
     pause_frames: NotRequired[int]
     """Frames of priority flow control, pause and resume. Present only where the network has priority flow control."""
     packet_hops: int
@@ -116,6 +120,12 @@ class FlowSummary(TypedDict):
     """Time-weighted mean of the allowed rate while the flow was active, bit/s."""
     std_rate_bps: float
     """Time-weighted standard deviation of the allowed rate while the flow was active, bit/s."""
+    goodput_bps: NotRequired[float]
+    """Octets of data that the transport delivered in order, over the measured time: neither headers nor what came
+    twice, bit/s.
+
+    Present only where some flow has a transport.
+    """
     frames_sent: int
     """Frames released into the network."""
     frames_delivered: int
@@ -124,6 +134,10 @@ class FlowSummary(TypedDict):
     """Frames and copies dropped at full queues."""
     feedback_received: int
     """Signals that the source received."""
+    retransmissions: NotRequired[int]
+    """Segments that the transport sent again. Present only where some flow has a transport."""
+    timeouts: NotRequired[int]
+    """Retransmission timeouts of the transport. Present only where some flow has a transport."""
     notifications_received: NotRequired[int]
     """Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes."""
     probes_returned: NotRequired[int]
@@ -157,6 +171,34 @@ class HostSummary(TypedDict):
     """Largest number of installed rate limiters."""
 
 
+class CompletionSummary(TypedDict):
+    """Slowdowns of finite flows that started after the warm-up: flow completion time over that on an empty network.
+
+    Percentiles are those of the flows that completed; ``flows`` less ``completed`` had not at the end of the run.
+    """
+
+    group: str | None
+    """Name of the table that the flows come from. Null for all flows."""
+    least_octets: int
+    """The flows have this size or more, octets."""
+    most_octets: int | None
+    """The flows have this size or less, octets. Null where there is no bound."""
+    flows: int
+    """How many there are."""
+    completed: int
+    """How many of them completed."""
+    slowdown_mean: float | None
+    """Mean slowdown. Null where no flow completed, as all below."""
+    slowdown_p50: float | None
+    """Median."""
+    slowdown_p95: float | None
+    """95th percentile: the least slowdown that so many of the flows do not exceed."""
+    slowdown_p99: float | None
+    """99th percentile."""
+    slowdown_p999: float | None
+    """99.9th percentile."""
+
+
 class WindowTotals(TypedDict):
     """Counts over the network in a window. Those of windows that lie end to end add up to those of the run."""
 
@@ -178,6 +220,10 @@ class WindowTotals(TypedDict):
     """Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes."""
     probes_returned: NotRequired[int]
     """Of them, probes that came back. Present only where sources send probes."""
+    retransmissions: NotRequired[int]
+    """Segments that transports sent again. Present only where some flow has a transport."""
+    timeouts: NotRequired[int]
+    """Retransmission timeouts of transports. Present only where some flow has a transport."""
     pause_frames: NotRequired[int]
     """Frames of priority flow control, pause and resume. Present only where the network has priority flow control."""
     packet_hops: int
@@ -198,6 +244,12 @@ class WindowFlow(TypedDict):
     """Time-weighted mean of the allowed rate while the flow was active, bit/s."""
     std_rate_bps: float
     """Time-weighted standard deviation of the allowed rate while the flow was active, bit/s."""
+    goodput_bps: NotRequired[float]
+    """Octets of data that the transport delivered in order, over the measured time: neither headers nor what came
+    twice, bit/s.
+
+    Present only where some flow has a transport.
+    """
     frames_sent: int
     """Frames released into the network."""
     frames_delivered: int
@@ -206,6 +258,10 @@ class WindowFlow(TypedDict):
     """Frames and copies dropped at full queues."""
     feedback_received: int
     """Signals that the source received."""
+    retransmissions: NotRequired[int]
+    """Segments that the transport sent again. Present only where some flow has a transport."""
+    timeouts: NotRequired[int]
+    """Retransmission timeouts of the transport. Present only where some flow has a transport."""
 
 
 class WindowSummary(TypedDict):
@@ -228,7 +284,7 @@ class WindowSummary(TypedDict):
     queues: list[QueueSummary]
     """The recorded queues."""
     flows: list[WindowFlow]
-    """Every flow."""
+    """Every flow of a ``[[flow]]`` table."""
     hosts: list[HostSummary]
     """Every host."""
 
@@ -279,16 +335,22 @@ class Summary(TypedDict):
     feedback_rate: float
     """Feedback frames that reached sources over data frames sent."""
     jain_index: float
-    """Jain's index of the controlled flows' throughputs: 1 if they are equal, 1/n if one of n has all.
+    """Jain's index of the throughputs of the controlled flows of ``[[flow]]`` tables: 1 if they are equal, 1/n if one
+    of n has all.
 
     1 if there is nothing to compare.
     """
     queues: list[QueueSummary]
     """The recorded queues."""
     flows: list[FlowSummary]
-    """Every flow."""
+    """Every flow of a ``[[flow]]`` table."""
     hosts: list[HostSummary]
     """Every host."""
+    completions: NotRequired[list[CompletionSummary]]
+    """Slowdowns of finite flows: all together, then each group; each first whole, then by size.
+
+    Present only where flows come from ``[[load]]`` or ``[[incast]]`` or a finite one has a transport.
+    """
     windows: NotRequired[list[WindowSummary]]
     """The windows of measurement.
 

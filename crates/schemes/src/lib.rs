@@ -112,6 +112,7 @@ extern crate alloc;
 pub mod af_qcn;
 pub mod bcn;
 pub mod dcqcn;
+pub mod dctcp;
 pub mod e2cm;
 pub mod efecn;
 pub mod fecn;

@@ -32,6 +32,7 @@ macro_rules! for_each_scheme {
             Smcc: crate::smcc::Smcc,
             Dcqcn: crate::dcqcn::Dcqcn,
             Timely: crate::timely::Timely,
+            Dctcp: crate::dctcp::Dctcp,
         }
     };
 }

@@ -15,7 +15,7 @@ from penstock.highlights import notable_queues, schemes_in_words
 from penstock.measures import MEASURES, Kind, Measure
 from penstock.result import Result
 from penstock.scenario import Description, LinkDescription
-from penstock.summary import FlowSummary, QueueSummary, Summary
+from penstock.summary import CompletionSummary, FlowSummary, QueueSummary, Summary
 from penstock.terminal import printable, styled
 from penstock.text import bit_rate, count, duration, events, octets, share
 
@@ -87,6 +87,7 @@ def print_run(result: Result, plan: Description, folder: Path, figures: list[Pat
     out.print(_coverage(summary), style="dim", soft_wrap=True)
     print_queues(out, summary["queues"])
     _print_flows(out, summary["flows"])
+    _print_completions(out, summary.get("completions", []))
     _print_windows(out, summary)
     _print_flow_control(out, plan["links"])
     for note in plan["notes"]:
@@ -170,12 +171,48 @@ def _balance(summary: Summary) -> str:
     parts.append(feedback)
     if totals.get("feedback_discarded"):
         parts.append(f"feedback to uncontrolled sources discarded {count(totals['feedback_discarded'])}")
+    if "retransmissions" in totals:
+        timeouts = count(totals["timeouts"])
+        parts.append(f"sent again {count(totals['retransmissions'])}, timeouts {timeouts}")
     if "pause_frames" in totals:
         parts.append(f"pause frames {count(totals['pause_frames'])}")
     if "lossless" in summary:
         parts.append("lossless, as claimed" if summary["lossless"] else "not lossless, as claimed")
-    parts.append(f"Jain index {summary['jain_index']:.3f}")
+    if summary["flows"]:
+        parts.append(f"Jain index {summary['jain_index']:.3f}")
     return ", ".join(parts)
+
+
+def _print_completions(out: Console, told: list[CompletionSummary]) -> None:
+    """Print the slowdowns of finite flows: all together, by size, and by group."""
+    if not told:
+        return
+    table = _numbers("flows", "number", "not completed", "mean slowdown", "p50", "p95", "p99", "p99.9")
+    for line in told:
+        slowdowns = [
+            None if value is None else f"{value:.3g}"
+            for value in (
+                line["slowdown_mean"],
+                line["slowdown_p50"],
+                line["slowdown_p95"],
+                line["slowdown_p99"],
+                line["slowdown_p999"],
+            )
+        ]
+        add_row(table, _of_size(line), count(line["flows"]), count(line["flows"] - line["completed"]), *slowdowns)
+    out.print("slowdown: flow completion time over that on an empty network", style="dim", soft_wrap=True)
+    print_fitting(out, table)
+    out.print()
+
+
+def _of_size(line: CompletionSummary) -> str:
+    """Name a line of the table of slowdowns."""
+    name = line["group"] or "all"
+    least, most = line["least_octets"], line["most_octets"]
+    if most is not None:
+        # Sizes begin one octet above the one before: the round number says as much.
+        return f"{name}, to {octets(most)}" if least == 0 else f"{name}, {octets(least - 1)} to {octets(most)}"
+    return f"{name}, above {octets(least - 1)}" if least else name
 
 
 def print_queues(out: Console, queues: list[QueueSummary]) -> None:
@@ -335,5 +372,6 @@ _WRITERS: dict[Kind, Callable[[float], str]] = {
     "share": share,
     "rate": bit_rate,
     "index": lambda x: f"{x:.3f}",
+    "ratio": lambda x: f"{x:.3g}",
     "time": duration,
 }

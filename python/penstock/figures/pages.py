@@ -62,11 +62,18 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
     Raises:
         OSError: a file cannot be written.
     """
+    # That module draws with the parts of this one.
+    from penstock.figures.completions import has_completions, slowdowns
+
     queue, utilization, rates = panels = _panels(result)
     pages = {"overview": panels, "queue": (queue,), "utilization": (utilization,), "rates": (rates,)}
     written = []
+    drawn: dict[str, Drawn] = {}
     for name, shown in pages.items():
-        figure = _page(result, shown)
+        drawn[name] = _page(result, shown)
+    if has_completions(result):
+        drawn["slowdown"] = slowdowns({result.summary["scheme"]: [result]})
+    for name, figure in drawn.items():
         for kind in ("png", "svg"):
             path = folder / f"{name}.{kind}"
             save(figure, path)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import PercentFormatter
 
+from penstock.figures.completions import has_completions, slowdowns
 from penstock.figures.pages import finish, points, shown_s, subtitle
 from penstock.figures.panels import (
     colours,
@@ -72,6 +73,8 @@ def write_comparison(runs: Runs, queue: str | None, folder: Path) -> list[Path]:
         figures["cdf"] = cumulative(runs, queue)
     if any(q["pause_frames"] for results in runs.values() for result in results for q in result.summary["queues"]):
         figures["pauses"] = pauses(runs)
+    if all(has_completions(result) for results in runs.values() for result in results):
+        figures["slowdown"] = slowdowns(runs)
     written = []
     for name, figure in figures.items():
         for kind in ("png", "svg"):

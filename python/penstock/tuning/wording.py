@@ -20,6 +20,7 @@ def value(value: float, kind: str, *, signed: bool = False) -> str:
         "share": lambda v: f"{100 * v:.2f} {'points' if signed else '%'}",
         "count": lambda v: count(round(v)) if v == round(v) else f"{v:.1f}",
         "index": lambda v: f"{v:.3f}",
+        "ratio": lambda v: f"{v:.3g}",
     }
     sign = ("-" if value < 0 else "+") if signed else ""
     return sign + writers[kind](size)

@@ -1,0 +1,403 @@
+//! DCTCP as a network interface's scheme: a marking point with one threshold, and a window that is cut by half of the share of
+//! octets that were marked.
+//!
+//! ```text
+//!   marking point                 destination                source, once a window
+//!   queue > K: CE                 acknowledges each frame,   F = octets marked / octets acknowledged
+//!                                 echoes its mark            alpha = (1 - g) alpha + g F
+//!                                                            a mark:  cwnd = cwnd (1 - alpha / 2)
+//! ```
+//!
+//! Beyond that the window grows and falls as NewReno's: by what is acknowledged below `ssthresh`, by a segment a round trip
+//! above it; half of it goes with a loss, once a window. Nothing is sent again: that is a transport's business
+//! (`penstock_endpoint` has DCTCP as one of TCP's controllers too). What may be in flight counts frames, with their headers.
+//!
+//! Windows are whole octets, alpha has 30 fraction bits.
+//!
+//! Sources: RFC 8257, section 3; Alizadeh et al., SIGCOMM 2010 ("DCTCP"), section 3.
+
+use crate::dcqcn::Ce;
+use crate::info::values::{count, octets};
+use crate::info::{Info, Threshold, parameters};
+use crate::units::{BitRate, FlowKey, Instant, Octets};
+use crate::{
+    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Never, NotificationPoint, Out, Place, Queue, ReactionPoint,
+    Release, Scheme, Var,
+};
+
+/// DCTCP.
+#[derive(Debug, Clone, Copy)]
+pub struct Dctcp;
+
+parameters! {
+    /// DCTCP's parameters.
+    pub struct Config {
+        /// Queue length above which frames are marked, K.
+        k: Threshold {
+            default: octets(97_500),
+            range: octets(64)..=octets(1_000_000_000),
+            source: "Alizadeh et al. 2010 section 4.1: 65 frames of 1500 octets at 10 Gb/s, 20 at 1 Gb/s",
+        }
+        /// Inverse of the weight g of the newest window in alpha.
+        g_inverse: u32 {
+            default: count(16),
+            range: count(1)..=count(1024),
+            source: "RFC 8257, section 4.2",
+        }
+        /// Octets of a segment: the step of the window, and half of its least length.
+        segment: Octets {
+            default: octets(1500),
+            range: octets(64)..=octets(16_384),
+            source: "Ethernet's longest frame; RFC 5681, section 3.1, SMSS",
+        }
+        /// Segments of the initial window.
+        initial_window: u32 {
+            default: count(10),
+            range: count(1)..=count(10_000),
+            source: "RFC 6928, section 2",
+        }
+    }
+}
+
+/// Fraction bits of alpha.
+const FRACTION: u32 = 30;
+
+impl Scheme for Dctcp {
+    const INFO: Info = Info {
+        name: "dctcp",
+        title: "Data Center TCP",
+        source: "RFC 8257; Alizadeh et al., Data Center TCP, SIGCOMM 2010",
+        description: "Switches mark frames above a threshold, destinations echo the marks, sources cut their window by half of the \
+                      share of octets that were marked.",
+        parameters: Config::PARAMETERS,
+        profiles: &[],
+        set_point: None,
+        signals: None,
+        tuned: &[&["k"], &["g_inverse"], &["initial_window"]],
+        recovers_alone: false,
+        raises_on_signal: false,
+        integer_state: true,
+    };
+    type Config = Config;
+    type Tag = Ce;
+    type Echo = Ce;
+    type Signal = Never;
+    type Cp = Cp;
+    type Np = Np;
+    type Rp = Rp;
+}
+
+/// DCTCP's marking point. (RFC 8257, section 3.1)
+#[derive(Debug, Clone)]
+pub struct Cp {
+    k: Octets,
+    marked: u64,
+}
+
+impl CongestionPoint<Dctcp> for Cp {
+    const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked since the start" }];
+
+    fn new(config: &Config, _: Place) -> Self {
+        Self { k: Octets(config.k.0), marked: 0 }
+    }
+
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        _: Instant,
+        frame: Frame<'_, Ce>,
+        fate: Fate,
+        queue: &Queue,
+        _: &mut impl Draw,
+        _: &mut impl Out<Dctcp>,
+    ) {
+        if fate == Fate::Queued && queue.len > self.k {
+            frame.tag.0 = true;
+            self.marked += 1;
+        }
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        row.copy_from_slice(&[self.marked as i64]);
+    }
+}
+
+/// DCTCP's receiver: acknowledges each frame and says whether it was marked. (RFC 8257, section 3.2, without delayed
+/// acknowledgements)
+#[derive(Debug, Clone)]
+pub struct Np;
+
+impl NotificationPoint<Dctcp> for Np {
+    fn new(_: &Config, _: FlowKey) -> Self {
+        Self
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, _: Instant, frame: Frame<'_, Ce>) -> Option<Ce> {
+        Some(*frame.tag)
+    }
+}
+
+/// DCTCP's sender, with the names of RFC 8257, section 3.3.
+#[derive(Debug, Clone)]
+pub struct Rp {
+    line: BitRate,
+    segment: u64,
+    first_window: u64,
+    g_inverse: u64,
+    cwnd: u64,
+    ssthresh: u64,
+    /// 2^-30.
+    alpha: u64,
+    /// Octets sent, and octets known to have arrived or to be lost.
+    sent: u64,
+    settled: u64,
+    /// The window ends when so many octets are settled.
+    window_end: u64,
+    bytes_acked: u64,
+    bytes_marked: u64,
+    /// The window has been cut since it began.
+    reduced: bool,
+    /// Octets acknowledged towards the next step of the window.
+    towards: u64,
+}
+
+impl Rp {
+    /// Ends the window: alpha learns which share of it was marked.
+    fn end_window(&mut self) {
+        let marked = (u128::from(self.bytes_marked) << FRACTION) / u128::from(self.bytes_acked.max(1));
+        self.alpha = self.alpha - self.alpha / self.g_inverse + marked as u64 / self.g_inverse;
+        (self.bytes_acked, self.bytes_marked) = (0, 0);
+        (self.window_end, self.reduced) = (self.sent, false);
+    }
+
+    /// Sets the window, never below two segments, and ends slow start there.
+    fn reduce(&mut self, to: u64) {
+        self.cwnd = to.max(2 * self.segment);
+        (self.ssthresh, self.towards, self.reduced) = (self.cwnd, 0, true);
+    }
+
+    /// RFC 5681, section 3.1, by octets; a window that does not limit does not grow.
+    fn grow(&mut self, acked: u64) {
+        let in_flight = self.sent.saturating_sub(self.settled) + acked;
+        if in_flight < self.cwnd / 2 {
+            return;
+        }
+        if self.cwnd < self.ssthresh {
+            self.cwnd += acked;
+            return;
+        }
+        self.towards += acked;
+        if self.towards >= self.cwnd {
+            self.towards -= self.cwnd;
+            self.cwnd += self.segment;
+        }
+    }
+}
+
+impl ReactionPoint<Dctcp> for Rp {
+    const VARS: &'static [Var] = &[
+        Var { name: "cwnd_octets", description: "congestion window" },
+        Var { name: "alpha_ppm", description: "estimate of the share of octets that are marked, in millionths" },
+    ];
+
+    fn new(config: &Config, line: BitRate) -> Self {
+        let first_window = config.segment.0 * u64::from(config.initial_window);
+        Self {
+            line,
+            segment: config.segment.0,
+            first_window,
+            g_inverse: config.g_inverse.into(),
+            cwnd: first_window,
+            ssthresh: u64::MAX,
+            // So that the first mark halves the window. (Linux, `dctcp_alpha_on_init`)
+            alpha: 1 << FRACTION,
+            sent: 0,
+            settled: 0,
+            window_end: 0,
+            bytes_acked: 0,
+            bytes_marked: 0,
+            reduced: false,
+            towards: 0,
+        }
+    }
+
+    fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Dctcp>) {
+        match signal {}
+    }
+
+    fn on_ack(&mut self, _: Instant, _: FlowKey, ack: &Ack<Ce>, _: &mut impl Draw, _: &mut impl Out<Dctcp>) {
+        self.settled += ack.acked.0 + ack.lost.0;
+        self.bytes_acked += ack.acked.0;
+        if ack.echo.0 {
+            self.bytes_marked += ack.acked.0;
+        }
+        if self.settled > self.window_end {
+            self.end_window();
+        }
+        if ack.lost.0 > 0 && !self.reduced {
+            self.reduce(self.cwnd / 2);
+        } else if ack.echo.0 && !self.reduced {
+            let cut = (u128::from(self.cwnd) * u128::from(self.alpha)) >> (FRACTION + 1);
+            self.reduce(self.cwnd - cut as u64);
+        } else if !ack.echo.0 {
+            self.grow(ack.acked.0);
+        }
+    }
+
+    fn on_silence(&mut self, _: Instant, _: FlowKey, lost: Octets) {
+        self.settled += lost.0;
+        self.reduce(self.cwnd / 2);
+        self.cwnd = self.segment.min(self.first_window);
+    }
+
+    #[inline]
+    fn on_send(&mut self, _: Instant, release: Release, _: &mut impl Draw, _: &mut impl Out<Dctcp>) -> Ce {
+        self.sent += u64::from(release.octets);
+        Ce(false)
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    fn on_timeout(&mut self, _: Instant, _: &mut impl Draw, _: &mut impl Out<Dctcp>) {}
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance { rate: self.line, window: Some(Octets(self.cwnd)) }
+    }
+
+    fn limiting(&self) -> bool {
+        self.ssthresh < u64::MAX
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        let alpha = (u128::from(self.alpha) * 1_000_000) >> FRACTION;
+        row.copy_from_slice(&[self.cwnd as i64, alpha as i64]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::info::Value;
+    use crate::testing::{Middle, Sent, config};
+
+    const FLOW: FlowKey = FlowKey(0);
+
+    fn rp(changes: &[(&str, Value)]) -> Rp {
+        Rp::new(&config::<Dctcp>("", changes), BitRate::from_gbps(10))
+    }
+
+    fn send(rp: &mut Rp, octets: u16) {
+        let release = Release { flow: FLOW, octets, seq: Octets(rp.sent), last: false };
+        rp.on_send(Instant::ZERO, release, &mut Middle, &mut Sent::<Dctcp>::default());
+    }
+
+    fn ack(rp: &mut Rp, acked: u64, lost: u64, marked: bool) {
+        let ack =
+            Ack { acked: Octets(acked), lost: Octets(lost), rtt: crate::Duration::from_us(100), echo: Ce(marked) };
+        rp.on_ack(Instant::ZERO, FLOW, &ack, &mut Middle, &mut Sent::<Dctcp>::default());
+    }
+
+    /// Ten segments of 1500 octets are out; each that is acknowledged lets two more go.
+    #[test]
+    fn slow_start_grows_by_what_is_acknowledged() {
+        let mut rp = rp(&[]);
+        (0..10).for_each(|_| send(&mut rp, 1500));
+        ack(&mut rp, 1500, 0, false);
+        assert_eq!(rp.allowance().window, Some(Octets(16_500)));
+    }
+
+    /// g = 1/16, alpha from 1: the first acknowledgement ends an empty window, 15/16. Of the next ten segments four are marked:
+    /// alpha = 15/16 * 15/16 + 0.4/16 = 0.903 906 25.
+    #[test]
+    fn alpha_follows_the_share_of_marked_octets() {
+        let mut rp = rp(&[]);
+        (0..10).for_each(|_| send(&mut rp, 1500));
+        ack(&mut rp, 1500, 0, false);
+        assert_eq!(rp.alpha, (1 << FRACTION) / 16 * 15);
+        // The acknowledgement of the eleventh segment, the first one of the next window, ends this one.
+        send(&mut rp, 1500);
+        for i in 2..=11 {
+            ack(&mut rp, 1500, 0, [3, 5, 7, 9].contains(&i));
+        }
+        let alpha = rp.alpha as f64 / f64::from(1u32 << FRACTION);
+        assert!((alpha - 0.903_906_25).abs() < 1e-8, "{alpha}");
+    }
+
+    /// The first mark finds alpha at 15/16: 15 000 octets lose 7031. A second mark in the same window takes nothing.
+    #[test]
+    fn a_mark_cuts_once_a_window() {
+        let mut rp = rp(&[]);
+        (0..10).for_each(|_| send(&mut rp, 1500));
+        ack(&mut rp, 1500, 0, false);
+        let before = rp.cwnd;
+        ack(&mut rp, 1500, 0, true);
+        let cut = (before as f64 * 15.0 / 32.0) as u64;
+        assert_eq!(rp.cwnd, before - cut);
+        ack(&mut rp, 1500, 0, true);
+        assert_eq!(rp.cwnd, before - cut);
+    }
+
+    #[test]
+    fn a_loss_halves_the_window_and_two_segments_are_the_least() {
+        let mut rp = rp(&[]);
+        (0..10).for_each(|_| send(&mut rp, 1500));
+        ack(&mut rp, 0, 1500, false);
+        assert_eq!((rp.cwnd, rp.ssthresh), (7500, 7500));
+        rp.window_end = 0;
+        rp.reduced = false;
+        (0..5).for_each(|_| {
+            rp.reduced = false;
+            rp.reduce(rp.cwnd / 2);
+        });
+        assert_eq!(rp.cwnd, 3000);
+    }
+
+    /// Above `ssthresh` a whole window must be acknowledged for a segment more.
+    #[test]
+    fn congestion_avoidance_adds_a_segment_a_window() {
+        let mut rp = rp(&[]);
+        rp.reduce(15_000);
+        rp.reduced = false;
+        for _ in 0..10 {
+            (rp.sent, rp.settled) = (15_000, 0);
+            rp.grow(1500);
+        }
+        assert_eq!(rp.cwnd, 16_500);
+        (rp.sent, rp.settled) = (3000, 0);
+        (0..100).for_each(|_| rp.grow(1500));
+        assert_eq!(rp.cwnd, 16_500, "a window that does not limit does not grow");
+    }
+
+    #[test]
+    fn silence_leaves_one_segment() {
+        let mut rp = rp(&[]);
+        (0..10).for_each(|_| send(&mut rp, 1500));
+        rp.on_silence(Instant::ZERO, FLOW, Octets(15_000));
+        assert_eq!((rp.cwnd, rp.ssthresh, rp.settled), (1500, 7500, 15_000));
+    }
+
+    #[test]
+    fn the_point_marks_above_its_threshold_alone() {
+        let place = Place {
+            cp: crate::CpId::new(1, 0, 0),
+            line: BitRate::from_gbps(10),
+            capacity: Octets(150_000),
+            phase: crate::Duration::ZERO,
+        };
+        let mut cp = Cp::new(&config::<Dctcp>("", &[]), place);
+        for (len, fate, marked) in
+            [(97_500, Fate::Queued, false), (97_501, Fate::Queued, true), (150_000, Fate::Dropped, false)]
+        {
+            let mut tag = Ce(false);
+            let frame = crate::testing::frame_of(FLOW, Instant::ZERO, &mut tag);
+            let queue = Queue { len: Octets(len), ..Queue::default() };
+            cp.on_arrival(Instant::ZERO, frame, fate, &queue, &mut Middle, &mut Sent::<Dctcp>::default());
+            assert_eq!(tag, Ce(marked), "{len}");
+        }
+        assert_eq!(cp.marked, 1);
+    }
+}
