@@ -7,13 +7,13 @@ use crate::event::{ChangeId, Event, MAX_INDEX};
 use crate::fabric::{Fabric, Outbox};
 use crate::frame::{FrameId, GONE, Kind, Payload, Slot};
 use crate::generator::Source;
-use crate::layout::{Layout, event_queue_for};
 use crate::measure::Reading;
 use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId};
 use crate::outcome::Totals;
 use crate::probe::{FlowNow, Probe, QueueNow, View};
 use crate::random::Stream;
 use crate::records::{FlowRecord, HostRecord};
+use crate::start::{Endpoints, event_queue_for};
 use crate::transport::Transports;
 
 /// The flows and limiters of all hosts.
@@ -140,9 +140,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
         assert!(PFC || network.pfc.is_none(), "priority flow control needs the engine that has it");
         let mut fabric = Fabric::new(network, configs, seed, event_queue_for(network));
-        let mut layout = Layout::new(network, configs, seed);
+        let mut endpoints = Endpoints::new(network, configs, seed);
         for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
-            layout.add_flow(id, flow);
+            endpoints.add_flow(id, flow);
             fabric.events.schedule(flow.start, Event::Start(id));
             if let Some(stop) = flow.stop {
                 fabric.events.schedule(stop, Event::Stop(id));
@@ -155,9 +155,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             fabric.events.schedule(Instant::ZERO, Event::Sample);
         }
         let homes: Vec<NodeId> =
-            layout.sources.limiters().iter().map(|limiter| network.ports[limiter.port().index()].node).collect();
+            endpoints.sources.limiters().iter().map(|limiter| network.ports[limiter.port().index()].node).collect();
         let mut hosts = vec![HostRecord::default(); network.nodes.len()];
-        for (limiter, home) in layout.sources.limiters().iter().zip(&homes) {
+        for (limiter, home) in endpoints.sources.limiters().iter().zip(&homes) {
             if limiter.limiting() {
                 hosts[home.index()].change(Instant::ZERO, true);
             }
@@ -180,9 +180,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let mut sim = Self {
             state: State {
                 fabric,
-                sources: layout.sources,
-                records: layout.records,
-                transports: layout.transports,
+                sources: endpoints.sources,
+                records: endpoints.records,
+                transports: endpoints.transports,
                 hosts,
                 totals: Totals::default(),
                 measuring: Reading::default(),
@@ -193,9 +193,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             hops: network.hops.clone(),
             routes: Routes::new(network),
             steps,
-            destinations: layout.destinations,
-            leaves: layout.leaves,
-            destination_of: layout.destination_of,
+            destinations: endpoints.destinations,
+            leaves: endpoints.leaves,
+            destination_of: endpoints.destination_of,
             homes,
             changes: network.changes.clone(),
             feedback: network.feedback,

@@ -34,14 +34,15 @@ pub(crate) const RELEASES: Lane = 2;
 /// No lane: straight to the calendar.
 pub(crate) const NO_LANE: Lane = LANES as Lane;
 
+/// An event in the queue, packed.
 #[derive(Clone, Copy, Debug)]
-struct Event {
+struct Scheduled {
     at: Instant,
     what: What,
     rank: Rank,
 }
 
-impl Event {
+impl Scheduled {
     /// Whether it comes before `other`.
     #[inline(always)]
     fn before(self, other: Self) -> bool {
@@ -50,7 +51,7 @@ impl Event {
 }
 
 /// Later than any event.
-const LAST: Event = Event { at: Instant::NEVER, what: 0, rank: Rank::MAX };
+const LAST: Scheduled = Scheduled { at: Instant::NEVER, what: 0, rank: Rank::MAX };
 
 /// A queue of events whose times never precede the last one taken.
 #[derive(Debug)]
@@ -69,7 +70,7 @@ impl EventQueue {
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: Lane, at: Instant, rank: Rank, what: What) {
         if !self.lanes.get_mut(usize::from(lane)).is_some_and(|lane| lane.push(at, rank, what)) {
-            self.calendar.push(Event { at, what, rank });
+            self.calendar.push(Scheduled { at, what, rank });
         }
     }
 
@@ -113,7 +114,7 @@ struct Ring {
     /// Where the first event is, and where the next one goes: one place at least stays free.
     head: usize,
     tail: usize,
-    events: Box<[Event; LANE_SIZE]>,
+    events: Box<[Scheduled; LANE_SIZE]>,
 }
 
 impl Ring {
@@ -167,8 +168,8 @@ impl Ring {
 
     /// The first event, or one that is later than all.
     #[inline(always)]
-    fn first(&self) -> Event {
-        Event { at: self.first_at, ..self.events[self.head % LANE_SIZE] }
+    fn first(&self) -> Scheduled {
+        Scheduled { at: self.first_at, ..self.events[self.head % LANE_SIZE] }
     }
 
     /// Whether the first event here comes before the first one of `other`.
@@ -202,11 +203,11 @@ struct Calendar {
     advances: u32,
     fetched: usize,
     /// Room for the events while the span changes.
-    moving: Vec<Event>,
+    moving: Vec<Scheduled>,
     /// Number of the current bucket, counted from time zero.
     current: u64,
     /// The current bucket's events in order; those before `cursor` are taken.
-    due: Vec<Event>,
+    due: Vec<Scheduled>,
     cursor: usize,
     buckets: Buckets,
     far: BinaryHeap<Reverse<(Instant, Rank, u64, What)>>,
@@ -238,7 +239,7 @@ impl Calendar {
     }
 
     #[inline(always)]
-    fn push(&mut self, event: Event) {
+    fn push(&mut self, event: Scheduled) {
         self.bound = self.bound.min(event.at);
         let bucket = event.at.0 >> self.shift;
         if bucket.wrapping_sub(self.current + 1) < MASK {
@@ -252,11 +253,11 @@ impl Calendar {
 
     /// The first event if it is at `until` or before; else one that is later than `until`.
     #[inline(always)]
-    fn head(&mut self, until: Instant) -> Event {
+    fn head(&mut self, until: Instant) -> Scheduled {
         if let Some(&event) = self.due.get(self.cursor) { event } else { self.next_head(until) }
     }
 
-    fn next_head(&mut self, until: Instant) -> Event {
+    fn next_head(&mut self, until: Instant) -> Scheduled {
         loop {
             if let Some(&event) = self.due.get(self.cursor) {
                 self.bound = event.at;
@@ -285,7 +286,7 @@ impl Calendar {
         }
     }
 
-    fn put_due(&mut self, event: Event) {
+    fn put_due(&mut self, event: Scheduled) {
         let mut index = self.due.len();
         while index > self.cursor && event.before(self.due[index - 1]) {
             index -= 1;
@@ -297,7 +298,7 @@ impl Calendar {
     }
 
     #[cold]
-    fn put_far(&mut self, bucket: u64, event: Event) {
+    fn put_far(&mut self, bucket: u64, event: Scheduled) {
         self.far.push(Reverse((event.at, event.rank, self.far_inserted, event.what)));
         self.far_inserted += 1;
         self.far_bucket = self.far_bucket.min(bucket);
@@ -347,7 +348,7 @@ impl Calendar {
             self.buckets.empty(next, &mut moving);
         }
         while let Some(Reverse((at, rank, _, what))) = self.far.pop() {
-            moving.push(Event { at, what, rank });
+            moving.push(Scheduled { at, what, rank });
         }
         (self.cursor, self.far_bucket, self.bound, self.shift) = (0, u64::MAX, Instant::NEVER, shift);
         self.current = moving.first().map_or(self.current, |first| first.at.0 >> shift);
@@ -368,14 +369,14 @@ impl Calendar {
                 break;
             }
             self.far.pop();
-            self.buckets.put(bucket, Event { at, what, rank });
+            self.buckets.put(bucket, Scheduled { at, what, rank });
         }
     }
 }
 
 /// Sorts by time and rank; events that are equal in both keep their order.
 #[inline(always)]
-fn insertion_sort(events: &mut [Event]) {
+fn insertion_sort(events: &mut [Scheduled]) {
     for i in 1..events.len() {
         let event = events[i];
         let mut j = i;
@@ -393,7 +394,7 @@ const NO_NODE: u32 = u32::MAX;
 /// An event in a bucket, and the node of the event that came to the bucket after it.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    event: Event,
+    event: Scheduled,
     next: u32,
 }
 
@@ -424,7 +425,7 @@ impl Buckets {
     }
 
     #[inline(always)]
-    fn put(&mut self, bucket: u64, event: Event) {
+    fn put(&mut self, bucket: u64, event: Scheduled) {
         let index = (bucket & MASK) as usize;
         let place = if let Some(node) = self.nodes.get_mut(self.free as usize) {
             let next = node.next;
@@ -447,7 +448,7 @@ impl Buckets {
 
     /// Empties a bucket into `events`, in the order in which they came.
     #[inline(always)]
-    fn empty(&mut self, bucket: u64, events: &mut Vec<Event>) {
+    fn empty(&mut self, bucket: u64, events: &mut Vec<Scheduled>) {
         let index = (bucket & MASK) as usize;
         let word = &mut self.occupied[index / 64];
         *word &= !(1 << (index % 64));

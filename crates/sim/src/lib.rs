@@ -15,7 +15,7 @@
 //! - `admission`: verdicts of congestion points; `acknowledgement`: acknowledgements on their ways
 //! - `transport`: segments and acknowledgements of transports on their ways
 //! - `host`: drives flows, limiters and destinations, which are `penstock_endpoint`'s; `generator`: what flows send
-//! - `records`: what is counted of flows and hosts; `layout`: the start of a run
+//! - `records`: what is counted of flows and hosts; `start`: the start of a run
 //!
 //! # Example
 //!
@@ -87,7 +87,6 @@ mod frame;
 mod generator;
 mod host;
 mod journey;
-mod layout;
 mod measure;
 pub mod metrics;
 pub mod network;
@@ -99,6 +98,7 @@ pub mod probe;
 pub mod random;
 mod records;
 mod report;
+mod start;
 mod transport;
 
 pub use engine::Sim;

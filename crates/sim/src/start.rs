@@ -12,7 +12,7 @@ use crate::records::FlowRecord;
 use crate::transport::{Connection, Reception, Transports};
 
 /// The sources and destinations of a network, flow by flow.
-pub(crate) struct Layout<'n, S: Scheme> {
+pub(crate) struct Endpoints<'n, S: Scheme> {
     network: &'n Network,
     configs: &'n [S::Config],
     seed: u64,
@@ -24,10 +24,10 @@ pub(crate) struct Layout<'n, S: Scheme> {
     pub(crate) destination_of: Vec<DestinationId>,
 }
 
-impl<'n, S: Scheme> Layout<'n, S> {
+impl<'n, S: Scheme> Endpoints<'n, S> {
     /// The limiters with reaction points; flows are added in order.
     pub(crate) fn new(network: &'n Network, configs: &'n [S::Config], seed: u64) -> Self {
-        let mut layout = Self {
+        let mut endpoints = Self {
             network,
             configs,
             seed,
@@ -42,14 +42,14 @@ impl<'n, S: Scheme> Layout<'n, S> {
         let mut of_limiters = vec![configs.first(); network.reaction_points.len()];
         for flow in &network.flows {
             if let Some(RpId(rp)) = flow.reaction_point {
-                of_limiters[rp as usize] = Some(layout.config(flow));
+                of_limiters[rp as usize] = Some(endpoints.config(flow));
             }
         }
         for (spec, config) in network.reaction_points.iter().zip(of_limiters) {
             let config = config.expect("a network with reaction points has priorities");
-            layout.add_limiter(spec.port, spec.pacer, Some(config));
+            endpoints.add_limiter(spec.port, spec.pacer, Some(config));
         }
-        layout
+        endpoints
     }
 
     /// The scheme's parameters for the priority of `flow`.
