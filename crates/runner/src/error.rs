@@ -3,6 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use parquet::errors::ParquetError;
+
+use crate::file;
+
 /// A results folder that could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -118,9 +122,8 @@ impl RunError {
         move |source| Self::Io { path, action, source }
     }
 
-    pub(crate) fn table<E: std::fmt::Display>(path: &Path) -> impl FnOnce(E) -> Self {
-        let path = path.to_owned();
-        move |reason| Self::Table { path, reason: reason.to_string() }
+    pub(crate) fn table(path: &Path, error: ParquetError) -> Self {
+        Self::Table { path: path.to_owned(), reason: file::reason(error) }
     }
 }
 

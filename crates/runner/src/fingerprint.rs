@@ -10,7 +10,6 @@ use arrow_schema::DataType;
 use twox_hash::XxHash64;
 
 use crate::summary::{RunSummary, Summary};
-use crate::tables::is_column_type;
 use crate::{Run, RunError};
 
 /// XXH64 of a result: of every column's name and values, and of the summary without its `run` object. The same for the same
@@ -27,7 +26,7 @@ impl fmt::Display for Fingerprint {
 /// The fingerprint of `run`.
 ///
 /// # Errors
-/// If a table cannot be read from the results folder, or has a column of a type that no table of Penstock has.
+/// If a table cannot be read from the results folder.
 pub fn fingerprint(run: &Run) -> Result<Fingerprint, RunError> {
     let mut hasher = XxHash64::with_seed(0);
     let same_everywhere = Summary { run: RunSummary::default(), ..run.summary.clone() };
@@ -36,11 +35,6 @@ pub fn fingerprint(run: &Run) -> Result<Fingerprint, RunError> {
         let records = run.table(table)?;
         text(&mut hasher, table.name());
         for (i, field) in records.schema.fields().iter().enumerate() {
-            if !is_column_type(field.data_type()) {
-                let path = run.path.clone().unwrap_or_default().join(table.file_name());
-                let reason = format!("column {}: no table has a column of type {}", field.name(), field.data_type());
-                return Err(RunError::Table { path, reason });
-            }
             text(&mut hasher, field.name());
             // Where blocks begin says nothing about the result, so columns are read across them.
             for batch in &records.batches {

@@ -13,6 +13,7 @@ pub mod completions;
 mod drive;
 mod error;
 mod fair;
+mod file;
 mod fingerprint;
 mod folder;
 mod memory;

@@ -291,8 +291,8 @@ mod tests {
     use penstock_sim::Sim;
 
     use super::*;
+    use crate::file::ROWS_PER_GROUP;
     use crate::rows::ROWS_PER_BLOCK;
-    use crate::sink::ROWS_PER_GROUP;
 
     /// Some 400 000 frames a second come to one queue, and each is recorded.
     const BUSY: &str = r#"

@@ -5,17 +5,11 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::Compression;
-use parquet::file::properties::WriterProperties;
 
 use crate::RunError;
+use crate::file::{self, FileWriter};
 use crate::folder::Folder;
 use crate::tables::Table;
-
-/// Rows of a row group: what a Parquet writer holds in memory at most.
-pub(crate) const ROWS_PER_GROUP: usize = 1 << 17;
 
 /// The rows of one table.
 #[derive(Debug, Clone)]
@@ -31,7 +25,7 @@ pub struct Records {
 pub(crate) enum Sink {
     Memory(Records),
     // Boxed: a writer is some hundreds of octets, and tables are moved about.
-    File { path: PathBuf, writer: Box<ArrowWriter<File>> },
+    File { path: PathBuf, writer: Box<FileWriter> },
 }
 
 impl Sink {
@@ -40,19 +34,14 @@ impl Sink {
         let Some(folder) = folder else { return Ok(Self::Memory(Records { schema, batches: Vec::new() })) };
         let path = folder.file(&table.file_name());
         let file = File::create_new(&path).map_err(RunError::io(&path, "make the file"))?;
-        let properties = WriterProperties::builder()
-            .set_created_by(concat!("Penstock ", env!("CARGO_PKG_VERSION")).to_owned())
-            .set_compression(Compression::SNAPPY)
-            .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
-            .build();
-        let writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(RunError::table(&path))?;
+        let writer = FileWriter::new(file, &schema).map_err(|e| RunError::table(&path, e))?;
         Ok(Self::File { path, writer: Box::new(writer) })
     }
 
     pub(crate) fn write(&mut self, batch: RecordBatch) -> Result<(), RunError> {
         match self {
             Self::Memory(records) => records.batches.push(batch),
-            Self::File { path, writer } => writer.write(&batch).map_err(RunError::table(path))?,
+            Self::File { path, writer } => writer.write(batch).map_err(|e| RunError::table(path, e))?,
         }
         Ok(())
     }
@@ -62,7 +51,7 @@ impl Sink {
         match self {
             Self::Memory(records) => Ok(Some(records)),
             Self::File { path, writer } => {
-                let file = writer.into_inner().map_err(RunError::table(&path))?;
+                let file = writer.close().map_err(|e| RunError::table(&path, e))?;
                 file.sync_all().map_err(RunError::io(&path, "write"))?;
                 Ok(None)
             }
@@ -82,7 +71,7 @@ impl Sink {
     pub(crate) fn rows_held(&self) -> usize {
         match self {
             Self::Memory(records) => records.batches.iter().map(RecordBatch::num_rows).sum(),
-            Self::File { writer, .. } => writer.in_progress_rows(),
+            Self::File { writer, .. } => writer.rows_held(),
         }
     }
 }
@@ -90,9 +79,5 @@ impl Sink {
 /// Reads a table back.
 pub(crate) fn read(path: &Path) -> Result<Records, RunError> {
     let file = File::open(path).map_err(RunError::io(path, "open"))?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(RunError::table(path))?;
-    let schema = builder.schema().clone();
-    let reader = builder.with_batch_size(ROWS_PER_GROUP).build().map_err(RunError::table(path))?;
-    let batches = reader.collect::<Result<Vec<_>, _>>().map_err(RunError::table(path))?;
-    Ok(Records { schema, batches })
+    file::read(file).map_err(|e| RunError::table(path, e))
 }

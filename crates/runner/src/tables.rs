@@ -287,12 +287,6 @@ impl Table {
     }
 }
 
-/// Whether a column of some table has this type, those of the schemes included.
-pub(crate) fn is_column_type(data_type: &DataType) -> bool {
-    let mut columns = TABLES.iter().flat_map(|info| info.columns);
-    *data_type == VAR || columns.any(|column| column.kind.data_type() == *data_type)
-}
-
 fn describe(unit: &str, description: &str) -> Metadata {
     [("unit", unit), ("description", description)]
         .into_iter()
