@@ -134,12 +134,13 @@ check-test:
 	$(PYTHON) -m venv .venv
 	@touch $@
 
+# Python compiles a module when it is first imported; to compile all that is installed would take half of the time.
 .venv/.run: requirements/run.txt .venv/.made
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements/run.txt
 	@touch $@
 
 .venv/.dev: requirements/dev.txt .venv/.run
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements/dev.txt
 	@touch $@
 
 .venv/.extension: $(RUST_SOURCES) pyproject.toml .venv/.run
