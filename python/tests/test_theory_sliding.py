@@ -1,5 +1,6 @@
 """Theorems 2 and 3 against integrated motion and against the packet simulator; where SMCC rests; whether it is fair."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 from penstock import Result, Scenario
 from penstock.cli import app
-from penstock.theory import theorems
+from penstock.theory import sliding_verdicts, theorems
 from penstock.theory.configuration import Configuration, Unsuited, configurations
 from penstock.theory.equilibrium import equilibrium
 from penstock.theory.fairness import comes_together, flow
@@ -267,6 +268,26 @@ def test_the_command_says_why_packets_oscillate_where_the_theorem_slides() -> No
         app, ["theory", "sliding", str(THREE_SOURCES), "--scheme", "qcn", "--set", "schemes.qcn.rpg_byte_reset=20 KB"]
     )
     assert "oscillates" not in short.stdout
+
+
+def test_a_period_without_a_full_link_is_left_out() -> None:
+    """Flows of 10 Gb/s start 10 ms apart into a port of 10 Gb/s: the first has it to itself, and no queue forms."""
+    reason = "from 0 to 0.01 s no link with a congestion point is full"
+    asked = ["theory", "sliding", "baseline/ten-gig", "--scheme", "smcc"]
+    shown = CliRunner().invoke(app, asked)
+    assert shown.exit_code == 0, shown.output
+    assert f"left out: {reason}" in shown.stdout
+    assert "0.01 to 0.02 s: 2 flows" in shown.stdout and "0.03 to 0.5 s: 4 flows" in shown.stdout
+    document = json.loads(CliRunner().invoke(app, [*asked, "--json"]).stdout)
+    assert [period["flows"] for period in document["periods"]] == [2, 3, 4]
+    assert document["left_out"] == [reason]
+    assert len(sliding_verdicts(Scenario.named("baseline/ten-gig"), scheme="smcc")) == 3
+
+
+def test_no_period_with_a_full_link_is_refused() -> None:
+    alone = Scenario.named("baseline/ten-gig").set("flow.0.from", "h0")
+    with pytest.raises(Unsuited, match=r"from 0 to 0\.5 s no link with a congestion point is full"):
+        sliding_verdicts(alone, scheme="smcc")
 
 
 def test_smcc_that_swings_for_its_delay_does_not_rest() -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, get_args
 
 from penstock.scenario import Scenario
 from penstock.theory.axes import read
-from penstock.theory.configuration import Unsuited, configuration, configurations
+from penstock.theory.configuration import Unsuited, configuration, suited_configurations
 from penstock.theory.maps import Map, Metric, draw_up
 from penstock.theory.margin import Report, report
 from penstock.theory.overlay import Overlay, overlay
@@ -42,16 +42,18 @@ def sliding_verdicts(
 ) -> list[Verdict]:
     """Return the verdict of theorem 2 (QCN) or 3 (SMCC) on each period of a scenario, in the order of time.
 
+    Periods that the model does not describe, such as that of a first flow that fills no link, are left out.
+
     ``model`` is ``paper004`` or ``sampled``, a reading of the rate laws; ``offset_octets`` the queue above its target,
     by default a quarter of it; ``target_bps`` R(0), by default the line's rate.
 
     Raises:
         ScenarioError: a value is not legal.
-        Unsuited: no model describes the scenario, or the scheme has no theorem.
+        Unsuited: no model describes a period of the scenario, or the scheme has no theorem.
     """
     if model not in MODELS:
         raise Unsuited(f"model = {model!r}: unknown model", f"the models are {' and '.join(MODELS)}")
-    periods = configurations(scenario, scheme=scheme, profile=profile)
+    periods, _ = suited_configurations(scenario, scheme=scheme, profile=profile)
     return [verdict(given, model=model, offset_octets=offset_octets, target_bps=target_bps) for given in periods]
 
 

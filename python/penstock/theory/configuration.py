@@ -116,6 +116,32 @@ def configurations(
     return late
 
 
+def suited_configurations(
+    scenario: Scenario, *, scheme: str | None = None, profile: str | None = None
+) -> tuple[list[Configuration], list[Unsuited]]:
+    """Cut a scenario into periods as :func:`configurations` does, and leave out those that the model does not describe.
+
+    While flows start one by one, the first of them may fill no link that has a queue.
+
+    Returns:
+        The periods that the model describes, at least one, and why each of the others has no model.
+
+    Raises:
+        ScenarioError: a value is not legal.
+        Unsuited: the model describes no period; the reason is that of the first.
+    """
+    described: list[Configuration] = []
+    left_out: list[Unsuited] = []
+    for period in _periods(scenario, scheme, profile):
+        try:
+            described.append(period.configuration())
+        except Unsuited as why:
+            left_out.append(why)
+    if not described:
+        raise left_out[0]
+    return described, left_out
+
+
 def configuration(
     scenario: Scenario, *, scheme: str | None = None, profile: str | None = None, at_s: float | None = None
 ) -> Configuration:

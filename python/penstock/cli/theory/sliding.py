@@ -12,7 +12,7 @@ from penstock.cli.locate import find
 from penstock.cli.progress import Progress
 from penstock.cli.theory.asked import Asked
 from penstock.text import bit_rate, duration, octets, share
-from penstock.theory.configuration import Configuration, configurations
+from penstock.theory.configuration import Configuration, suited_configurations
 from penstock.theory.equilibrium import equilibrium
 from penstock.theory.margin import cycle, why_confined
 from penstock.theory.models import model_of
@@ -35,7 +35,7 @@ def show_sliding(
     """Print the verdicts."""
     chosen = reading(model)
     scenario = find(asked.name, asked.sets)
-    periods = configurations(scenario, scheme=asked.scheme, profile=asked.profile)
+    periods, left_out = suited_configurations(scenario, scheme=asked.scheme, profile=asked.profile)
     verdicts = [verdict(given, model=chosen, offset_octets=offset_octets, target_bps=target_bps) for given in periods]
     documents = [_document(given, found) for given, found in zip(periods, verdicts, strict=True)]
     if simulate:
@@ -54,10 +54,17 @@ def show_sliding(
             taken = along(result, given, model=chosen, settle_s=_SETTLE_S) if _settles(given) else None
             document["simulated"] = None if taken is None else asdict(taken)
     if json:
-        whole = {"scenario": scenario.name, "scheme": periods[0].scheme, "periods": _plain(documents)}
+        whole = {
+            "scenario": scenario.name,
+            "scheme": periods[0].scheme,
+            "periods": _plain(documents),
+            "left_out": [why.reason for why in left_out],
+        }
         typer.echo(json_text.dumps(whole, indent=2))
         return
     typer.echo(f"{scenario.name}: theorem {verdicts[0].theorem} of Jiang et al. 2015, model {chosen}")
+    for why in left_out:
+        typer.echo(f"left out: {why.reason}")
     for given, found, document in zip(periods, verdicts, documents, strict=True):
         _print(given, found, document)
 
