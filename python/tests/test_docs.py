@@ -47,6 +47,29 @@ def test_stability_has_its_equilibrium() -> None:
     assert "<msup><mi>q</mi>" in paragraph
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_symbols_in_running_text_are_formulas(page: Path) -> None:
+    text = re.sub(
+        r"^(```.*?^```|#.*?$)|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|!?\[[^\]]*\]\([^)]*\)",
+        "",
+        page.read_text("utf-8"),
+        flags=re.M | re.S,
+    )
+    plain = re.search(r"<sub>|\|Fb\||\bFb\b|\bR[ab]\b|\bR_[A-Z]|ΔQ|√|(?<!\w)[αβ](?!\w)|\b[qp]\*|\b[abx][0-2]\b", text)
+    assert plain is None, (
+        f"{plain[0]!r} is to be written between dollar signs: {text[plain.start() - 40 : plain.end() + 40]!r}"
+    )
+
+
+def test_primes_bars_and_words_are_set_as_usual() -> None:
+    prime = '<mo lspace="0" rspace="0">′</mo>'
+    assert f"<mi>x</mi>{prime}" in formula("x' = y", block=False)
+    assert f"<msub><mi>F</mi><mi>b</mi></msub>{prime}" in formula("F_b'", block=False)
+    assert "<msub><mi>Q</mi><mi>off</mi></msub>" in formula("Q_{off}", block=False)
+    assert "<mi>q</mi><mo>∗</mo>" in formula("q^*", block=False)
+    assert formula("|x|", block=False).count('lspace="0" rspace="0">|</mo>') == 2
+
+
 def test_a_formula_that_is_not_understood_ends_the_build() -> None:
     for tex, word in ((r"\foo x", "foo"), (r"\begin{aligned} x &= y \end{aligned}", "&")):
         with pytest.raises(ValueError, match=f"{word} is not known"):
