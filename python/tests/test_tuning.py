@@ -85,11 +85,11 @@ def test_a_key_twice() -> None:
     ("keys", "words"),
     [
         # Kmax is 100 KB, and not tuned.
-        (["k_min=110 KB..120 KB"], ["k_min=110 KB..120 KB:", "k_max, which is 100 KB", "--set schemes.dcqcn.k_max="]),
+        (["k_min=110 KB..120 KB"], ["k_min=110 KB..120 KB:", "k_max, which is 100 KB", "set schemes.dcqcn.k_max to"]),
         (["k_max=1 KB..5 KB"], ["k_max=1 KB..5 KB:", "k_min, which is 10 KB", "schemes.dcqcn.k_min=A..B"]),
         (
             ["r_ai", "k_min=60 KB..80 KB", "k_max=20 KB..50 KB"],
-            ["--keys schemes.dcqcn.k_min=60 KB..80 KB,schemes.dcqcn.k_max=20 KB..50 KB:", "never less than k_min"],
+            ["keys schemes.dcqcn.k_min=60 KB..80 KB,schemes.dcqcn.k_max=20 KB..50 KB:", "never less than k_min"],
         ),
         (["k_max=200 KB..300 KB"], ["k_max=200 KB..300 KB:", "is beyond the buffer of 150 KB"]),
     ],
@@ -299,8 +299,8 @@ def test_a_forecast_says_what_is_stable() -> None:
     stable, unstable = (_given(quick(rpg_time_reset="5 ms", sample_base=base)) for base in ("150 KB", "10 KB"))
     assert outlook([stable]).phase_rad > 0 > outlook([unstable]).phase_rad
     wide = stack_models([model_of(given) for given in (stable, unstable)])
-    calm, swinging = forecast([Course(wide, 0.5)], 0.0)
-    assert _of_the_fluid(calm) < 0.1 * _of_the_fluid(swinging)
+    calm, oscillating = forecast([Course(wide, 0.5)], 0.0)
+    assert _of_the_fluid(calm) < 0.1 * _of_the_fluid(oscillating)
 
 
 def _of_the_fluid(seen: Observed) -> float:
@@ -344,9 +344,9 @@ def test_a_share_of_the_way_between_bounds_and_its_value(key: str) -> None:
     assert place_of(replace(knob, high=knob.low), knob.low) == 0.0
 
 
-def test_a_longer_run_does_not_make_the_forecast_swing() -> None:
+def test_a_longer_run_does_not_make_the_forecast_oscillate() -> None:
     # DCQCN at 10 Gb/s with four flows, a quick timer and small steps: it rests, with 5 degrees of margin. With a step
-    # that grows with the run, Heun's method itself swings here, and the forecast loses four fifths of the rate.
+    # that grows with the run, Heun's method itself oscillates here, and the forecast loses four fifths of the rate.
     scenario = Scenario.load(ROOT / "scenarios/baseline/ten-gig.toml").set("scheme", "dcqcn")
     given = _given(scenario.set("schemes.dcqcn.time_reset", "10 us").set("schemes.dcqcn.r_ai", "1 Mbps"))
     assert outlook([given]).phase_rad > 0
@@ -362,9 +362,10 @@ def test_a_point_is_forecast_alike_whatever_stands_beside_it() -> None:
     periods = configurations(scenario)
     space = knobs(periods[0], periods[0].parameters, ["time_reset", "k_max"])
     points = spread(scenario, periods[0], space, 8, 1)
-    critic = Critic.of(periods, 0.04, GOALS["latency"], space).in_steps_for(points)
-    alone = [critic.scores([point])[0] for point in points]
-    assert critic.scores(points).tolist() == pytest.approx(alone, nan_ok=True)
+    critic, goal = Critic.of(periods, 0.04, space).in_steps_for(points), GOALS["latency"]
+    alone = [critic.scores(goal, critic.forecasts([point]), 1)[0] for point in points]
+    together = critic.scores(goal, critic.forecasts(points), len(points))
+    assert together.tolist() == pytest.approx(alone, nan_ok=True)
 
 
 @pytest.mark.parametrize(("kept", "ranks"), [(128, [0, 34, 1, 65, 2, 96, 3, 127]), (5, [0, 4, 1, 2, 3]), (1, [0])])
@@ -379,13 +380,17 @@ def test_every_scheme_with_a_model_can_be_narrowed(scheme: str) -> None:
     periods = configurations(scenario)
     space = knobs(periods[0], periods[0].parameters, [])
     assert len(space) >= 4
-    critic = Critic.of(periods, 0.04, GOALS["stability"], space)
-    region = narrow(critic, spread(scenario, periods[0], space, 16, 1), starts=4)
-    if region.resting:
-        assert all(region.holds(region.starts))
-        assert region.kept <= math.ceil(region.resting / 2) + 1
-        for before, after in zip(space, region.knobs, strict=True):
-            assert before.low <= after.low <= after.high <= before.high
+    critic = Critic.of(periods, 0.04, space)
+    regions = narrow(critic, spread(scenario, periods[0], space, 16, 1), GOALS.values(), starts=4)
+    assert list(regions) == list(GOALS)
+    starts = [tuple(start.items()) for region in regions.values() for start in region.starts]
+    assert len(set(starts)) == len(starts), "two goals begin with the same point"
+    for region in regions.values():
+        if region.resting:
+            assert all(region.holds(region.starts))
+            assert region.kept <= math.ceil(region.resting / 2) + 1
+            for before, after in zip(space, region.knobs, strict=True):
+                assert before.low <= after.low <= after.high <= before.high
 
 
 def test_the_margin_is_that_of_the_theory() -> None:

@@ -252,9 +252,10 @@ def tune(
         ),
     ] = None,
     sets: Annotated[list[str] | None, _SETS] = None,
-    trials: Annotated[int, typer.Option(min=1, max=MOST_TRIALS, metavar="N", help="How many points to simulate.")] = 48,
+    trials: Annotated[int, typer.Option(min=1, max=MOST_TRIALS, metavar="N", help="How many points to simulate.")] = 96,
     seeds: Annotated[
-        int, typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Runs of each, the search's seeds.")
+        int,
+        typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Runs of each; twice as many choose between the best."),
     ] = 3,
     verdict_seeds: Annotated[
         int,

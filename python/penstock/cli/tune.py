@@ -89,6 +89,8 @@ def _print(answer: Tuning, written: Path | None) -> None:
         f"simulated: {answer.trials} points, {wording.seeds(answer.tuning_seeds)}; "
         f"{answer.refused} more that the search proposed were left out by theory"
     )
+    if answer.finalists:
+        typer.echo(f"chosen: from the best {answer.finalists} of them, {wording.seeds(answer.choosing_seeds)} too")
     typer.echo("")
     _print_parameters(answer)
     for verdict in answer.verdicts:

@@ -1,9 +1,10 @@
-"""From a scenario to a proposal: theory narrows, simulation searches, other seeds judge."""
+"""From a scenario to a proposal: theory narrows, simulation searches, more seeds choose, other seeds judge."""
 
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from os import PathLike
 from typing import Any
 
@@ -15,10 +16,10 @@ from penstock.errors import ArgumentError
 from penstock.runs import Watch
 from penstock.scenario import AssignedScheme, Description, Scenario
 from penstock.theory.configuration import Unsuited, configurations
-from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, Observed, guards, score
+from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, Observed, companions, guards, score
 from penstock.tuning.outlook import Outlook, outlook
 from penstock.tuning.region import Critic, Region, narrow
-from penstock.tuning.search import Interrupted, Search, simulate
+from penstock.tuning.search import Interrupted, Search, Tried, simulate
 from penstock.tuning.space import Knob, Point, knobs, point_of, set_to
 from penstock.tuning.spread import spread
 from penstock.tuning.verdict import Verdict, judge
@@ -29,6 +30,9 @@ DEFAULTS = "defaults"
 _LEAST_STARTS = 8
 """So many points that theory keeps the search begins with at least; with a third of all that it simulates, if more."""
 
+_CHOOSING = 2
+"""So many times the seeds of the search are those that choose between its finalists."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -38,7 +42,7 @@ class Settings:
         name: ``proposal``, ``scenario`` or the standard's profile.
         parameters: the tuned ones, as a scenario has them.
         margin: what theory says.
-        tuning: what runs with the tuning seeds came to.
+        tuning: what runs with the seeds of the search came to, and with those of the choice if there was one.
         judging: what runs with the verdict's seeds came to; empty if there was no verdict.
     """
 
@@ -59,11 +63,13 @@ class Tuning:
         goal: what was asked for.
         guards: what the proposal had to keep in the search.
         queue: the queue that it was judged by.
-        region: where theory said to search.
+        region: where theory said to search for this goal.
         space: what was tuned, between the bounds before that.
         trials: how many points were simulated.
         refused: how many that the search proposed theory left out.
+        finalists: how many points further seeds chose between; 0 if none was better, or if interrupted before that.
         tuning_seeds: seeds of the search.
+        choosing_seeds: the further seeds of the choice.
         verdict_seeds: seeds of the verdict.
         changed: whether the search found something better than the scenario's own parameters: the proposal.
         proposal: the proposal; the scenario's own parameters if there is none.
@@ -81,7 +87,9 @@ class Tuning:
     space: tuple[Knob, ...]
     trials: int
     refused: int
+    finalists: int
     tuning_seeds: tuple[int, ...]
+    choosing_seeds: tuple[int, ...]
     verdict_seeds: tuple[int, ...]
     changed: bool
     proposal: Settings
@@ -145,13 +153,16 @@ def tune(
     profile: str | None = None,
     against: str | None = None,
     keys: Sequence[str] = (),
-    trials: int = 48,
+    trials: int = 96,
     seeds: int = 3,
     verdict_seeds: int = 10,
     points: int = 256,
     watch: Watch | None = None,
 ) -> Tuning:
-    """Propose parameters of a scenario's scheme: theory narrows, simulations search, others judge.
+    """Propose parameters of a scenario's scheme: theory narrows, simulations search, others choose and judge.
+
+    Goals with the same guards, ``stability`` and ``latency``, share the search: the same points are simulated for
+    either, and the answer is the best of them by the goal that is asked for.
 
         >>> scenario = penstock.Scenario.named("tuning/long-delay")
         >>> found = penstock.tune(scenario, "latency", keys=["schemes.qcn.w=1..8", "schemes.qcn.q_eq"])
@@ -170,8 +181,9 @@ def tune(
             first that the scenario takes.
         keys: what to tune, ``KEY`` or ``KEY=A..B``; by default what is usually tuned, see :mod:`penstock.tuning.space`.
         trials: how many points to simulate.
-        seeds: how many seeds each of them is simulated with, from the scenario's on.
-        verdict_seeds: how many seeds judge the proposal, those that follow.
+        seeds: how many seeds each of them is simulated with, from the scenario's on. Twice as many that follow choose
+            between the best.
+        verdict_seeds: how many seeds judge the proposal, those that follow these.
         points: how many points the theory looks at; a power of two spreads them best.
         watch: how to watch and end the runs; its ``theory`` is told how far the theory's work is.
 
@@ -199,17 +211,19 @@ def tune(
     space = knobs(longest, _assigned(standard.describe(), longest.scheme)["parameters"], keys)
     spots = spread(own, longest, space, points, plan["seed"])
     _takes_effect(own, plan, longest.scheme, space, spots[0])
-    tuning = tuple(range(plan["seed"], plan["seed"] + seeds))
-    unseen = tuple(range(plan["seed"] + seeds, plan["seed"] + seeds + verdict_seeds))
+    tuning, choosing, unseen = _following(plan["seed"], seeds, _CHOOSING * seeds, verdict_seeds)
 
-    critic = Critic.of(periods, plan["warmup_s"], asked, space)
-    region = narrow(critic, spots, starts=max(_LEAST_STARTS, trials // 3), progress=watch.theory)
+    critic = Critic.of(periods, plan["warmup_s"], space)
+    # Goals with the same guards share the search, which begins with a third of its points.
+    goals = companions(asked)
+    starts = max(_LEAST_STARTS, trials // 3) // len(goals)
+    regions = narrow(critic, spots, goals, starts=starts, progress=watch.theory)
     same = _assigned(plan, longest.scheme)["parameters"] == _assigned(standard.describe(), longest.scheme)["parameters"]
     references = {name: standard} if same else {name: standard, "scenario": own}
     runs = dict(zip(references, simulate(list(references.values()), tuning, longest.queue, watch), strict=True))
-    kept = guards(asked, runs[name], reserve=RESERVE)
+    kept = {each.name: guards(each, runs[name], reserve=RESERVE) for each in goals}
 
-    search = Search(own, region, asked, kept, tuning, queue=longest.queue, buffer_octets=longest.buffer_octets)
+    search = Search(own, regions, kept, tuning, queue=longest.queue, buffer_octets=longest.buffer_octets)
     own_runs = runs[name if same else "scenario"]
     search.learn(point_of(longest, space), own_runs)
     interrupted = False
@@ -217,11 +231,24 @@ def tune(
         search.run(trials, watch)
     except Interrupted:
         interrupted = True
-    best = search.best
-    changed = best is not None and best.score < score(asked, kept, own_runs, longest.buffer_octets)
-    point, tuned_runs = (
-        (best.point, best.runs) if best is not None and changed else (point_of(longest, space), own_runs)
-    )
+    own_score = score(asked, kept[goal], own_runs, longest.buffer_octets)
+    finalists = [tried for tried in search.finalists(goal) if tried.scores[goal] < own_score]
+    compared = 0
+    if finalists and not interrupted:
+        scenarios = [*references.values(), *(set_to(own, space, tried.point) for tried in finalists)]
+        try:
+            more = simulate(scenarios, choosing, longest.queue, watch)
+        except Interrupted:
+            interrupted = True
+        else:
+            count = len(references)
+            runs = {name: (*runs[name], *also) for name, also in zip(references, more[:count], strict=True)}
+            finalists = [tried.with_runs(also) for tried, also in zip(finalists, more[count:], strict=True)]
+            own_runs = runs[name if same else "scenario"]
+            compared = len(finalists)
+    chosen = _chosen_of(finalists, asked, runs[name], own_runs, longest.buffer_octets)
+    point, tuned_runs = (point_of(longest, space), own_runs) if chosen is None else (chosen.point, chosen.runs)
+    changed = chosen is not None
     proposal = set_to(own, space, point) if changed else own
 
     judged: dict[str, tuple[Observed, ...]] = {}
@@ -240,13 +267,15 @@ def tune(
         scenario=proposal,
         scheme=longest.scheme,
         goal=asked,
-        guards=kept,
+        guards=kept[goal],
         queue=longest.queue,
-        region=region,
+        region=regions[goal],
         space=tuple(space),
         trials=len(search.tried),
         refused=search.refused,
+        finalists=compared,
         tuning_seeds=tuning,
+        choosing_seeds=choosing,
         verdict_seeds=unseen,
         changed=changed,
         proposal=_settings("proposal", proposal, space, tuned_runs, judged.get("proposal", ())),
@@ -257,6 +286,27 @@ def tune(
         verdicts=verdicts,
         interrupted=interrupted,
     )
+
+
+def _following(first: int, *counts: int) -> list[tuple[int, ...]]:
+    """Seeds that follow one another from the first on, in groups of the given sizes."""
+    ends = list(accumulate(counts, initial=first))
+    return [tuple(range(start, stop)) for start, stop in pairwise(ends)]
+
+
+def _chosen_of(
+    finalists: Sequence[Tried],
+    goal: Goal,
+    standard: Sequence[Observed],
+    own: Sequence[Observed],
+    buffer_octets: float,
+) -> Tried | None:
+    """The best finalist on all of its seeds, by guards of the standard's; None if the scenario's own is as good."""
+    kept = guards(goal, standard, reserve=RESERVE)
+    best = min(finalists, key=lambda tried: score(goal, kept, tried.runs, buffer_octets), default=None)
+    if best is None or score(goal, kept, best.runs, buffer_octets) >= score(goal, kept, own, buffer_octets):
+        return None
+    return best
 
 
 def _chosen(scenario: Scenario, scheme: str | None, profile: str | None) -> Scenario:
@@ -291,7 +341,7 @@ def _standard(own: Scenario, scheme: str, against: str | None) -> tuple[str, Sce
             refused = f"{name} does not fit the scenario: {error.key}: {error.message}"
         else:
             return name, standard
-    raise Unsuited(refused, "name another profile with --against")
+    raise Unsuited(refused, "name another profile: against=NAME")
 
 
 def _assigned(plan: Description, scheme: str) -> AssignedScheme:

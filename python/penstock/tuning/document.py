@@ -32,7 +32,9 @@ def document(answer: "Tuning") -> dict[str, Any]:
         },
         "trials": answer.trials,
         "refused_by_theory": answer.refused,
+        "finalists": answer.finalists,
         "tuning_seeds": list(answer.tuning_seeds),
+        "choosing_seeds": list(answer.choosing_seeds),
         "verdict_seeds": list(answer.verdict_seeds),
         "changed": answer.changed,
         "proposal": _settings(answer.proposal),
@@ -87,12 +89,18 @@ def as_scenario(answer: "Tuning", name: str) -> Scenario:
     """Return the scenario with the proposal, whose comment says where it comes from; ``name`` is what was tuned."""
     lines = [
         f"{name} with parameters that `penstock tune` proposes for {answer.goal.name}: {answer.goal.definition}.",
-        f"{answer.trials} points simulated, {wording.seeds(answer.tuning_seeds)}.",
+        f"{answer.trials} points simulated, {wording.seeds(answer.tuning_seeds)}{_choice(answer)}.",
     ]
     lines += [_sentence(answer, verdict) for verdict in answer.verdicts] or ["Interrupted before a verdict."]
     question = f"{answer.scenario.question} (Parameters proposed by `penstock tune --for {answer.goal.name}`.)"
     text = "".join(f"# {line}\n" for line in lines) + "\n" + answer.scenario.to_toml()
     return Scenario.from_toml(text, name=answer.scenario.name).set("question", question)
+
+
+def _choice(answer: "Tuning") -> str:
+    if not answer.finalists:
+        return ""
+    return f"; the best {answer.finalists} with {wording.seeds(answer.choosing_seeds)} too"
 
 
 def _sentence(answer: "Tuning", verdict: Verdict) -> str:

@@ -9,7 +9,7 @@ the other. So the deviation has a part for single frames: independent arrivals a
 queue on average let their number vary by √n (Poisson's distribution).
 
 The step is no longer than the fastest of the models allows, however long the run is: with a longer one the method
-itself swings where the fluid rests (DCQCN's fast timers at 10 Gb/s ask for less than 27 µs), and a quick and steady
+itself oscillates where the fluid rests (DCQCN's fast timers at 10 Gb/s ask for less than 27 µs), and a quick and steady
 point is taken for a bad one. What that makes too many steps is cut: each course is integrated for a share of its
 length, and the second half of this share stands for all that follows it.
 """
@@ -30,7 +30,7 @@ _STEPS = 3000
 _MOST_STEPS = 4000
 _STEPS_PER_DELAY = 8
 _SAFE = 1.4
-"""A step times the fastest rate at most: beyond 2 the method swings by itself."""
+"""A step times the fastest rate at most: beyond 2 the method oscillates by itself."""
 _BESIDE = 0.05
 """Rates begin by so much above those at rest: what is unstable shows."""
 
@@ -110,7 +110,7 @@ def step_for(courses: Sequence[Course], start_s: float) -> float:
     """Return the step that all models can be integrated with, s.
 
     A three-thousandth of the run, but not less than an eighth of the least delay; and less than Heun's method takes
-    without swinging itself, which is 2 over the fastest rate at which a model answers at once.
+    without oscillating itself, which is 2 over the fastest rate at which a model answers at once.
     """
     length_s = courses[-1].stop_s - start_s
     delay_s = min(float(np.min(course.wide.delays_s[0])) for course in courses)

@@ -72,6 +72,11 @@ class Goal:
     sign: int
     definition: str
 
+    @property
+    def guards_utilization(self) -> bool:
+        """Whether a proposal may not pay with utilisation: the other guards are the same for every goal."""
+        return self.measure != "utilization"
+
 
 GOALS: dict[str, Goal] = {
     "stability": Goal(
@@ -105,6 +110,11 @@ class Guard:
         return max(0.0, self.sign * (value - self.bound))
 
 
+def companions(goal: Goal) -> list[Goal]:
+    """Return the goals with the same guards, the goal itself among them: what one of them finds is lawful for all."""
+    return [each for each in GOALS.values() if each.guards_utilization == goal.guards_utilization]
+
+
 def guards(goal: Goal, standard: Sequence[Observed], *, reserve: float = 0.0) -> tuple[Guard, ...]:
     """Return what a proposal has to keep, from runs with the standard's parameters; less ``reserve`` of the slacks.
 
@@ -118,7 +128,7 @@ def guards(goal: Goal, standard: Sequence[Observed], *, reserve: float = 0.0) ->
         Guard("frames_dropped_measured", at["frames_dropped_measured"], 1),
         Guard("jain_index", at["jain_index"] - JAIN_SLACK * (1 - reserve), -1),
     ]
-    if goal.measure != "utilization":
+    if goal.guards_utilization:
         kept.insert(0, Guard("utilization", at["utilization"] - UTILIZATION_SLACK * (1 - reserve), -1))
     return tuple(kept)
 

@@ -1,7 +1,7 @@
 """What linear theory says of points: whether and where they rest, and with which phase margin.
 
 Each period's model is linearised where it rests; the least margin of all modes and periods counts. SMCC has no
-linearisation: its number is the phase that is left until a swing as large as its target keeps itself going (harmonic
+linearisation: its number is the phase that is left until an oscillation as large as its target lasts (harmonic
 balance), and below a target that it does not reach (:mod:`penstock.theory.equilibrium`) it does not count as resting.
 """
 
@@ -46,7 +46,7 @@ def outlook(periods: Sequence[Configuration]) -> Outlook:
         with np.errstate(all="ignore"):
             if not rests(model):
                 return Outlook(np.nan, np.nan, "no rest within the limits of queue and rates")
-            here = _phase_rad(model) if model.linear else _swing_phase_rad(model)
+            here = _phase_rad(model) if model.linear else _oscillation_phase_rad(model)
         phase, queue = min(phase, here), max(queue, float(model.state_at_rest()[0]))
     return Outlook(phase, queue)
 
@@ -84,9 +84,9 @@ def _phase_rad(model: FluidModel) -> float:
     return min(float(np.clip(margins(linearise(model, mode)).phase_rad, -np.pi, np.pi)) for mode in modes)
 
 
-def _swing_phase_rad(model: FluidModel) -> float:
-    """By how much the loop's delay falls short of that at which a swing of the target's size lasts."""
+def _oscillation_phase_rad(model: FluidModel) -> float:
+    """By how much the loop's delay falls short of that at which an oscillation of the target's size lasts."""
     target, buffer = float(model.set_point_octets()), float(model.buffer_octets)
-    swing: Array = np.array([max(min(target, buffer - target), float(model.frame_octets))])
-    delay, frequency = balance(model, swing)
+    amplitude: Array = np.array([max(min(target, buffer - target), float(model.frame_octets))])
+    delay, frequency = balance(model, amplitude)
     return float(np.clip((delay[0] - float(model.delays_s[0])) * frequency[0], -np.pi, np.pi))

@@ -4,11 +4,13 @@ Points are spread evenly between the bounds. Kept are those that rest within the
 period of the scenario, and of these the half to which the :class:`Critic` gives the better scores, and what it scores
 no worse than the scenario's own parameters. The fluid model with delay, integrated through the scenario, is judged by
 the same goal and guards as a simulation, with its own forecast for the scenario's parameters in the standard's place.
-What is unstable swings there, and what is stable but slow loses frames or leaves the line idle. A phase margin alone is
-no criterion; the how-to shows why. The answer reports it.
+An unstable point oscillates there, and a stable but slow one loses frames or leaves the line idle. A phase margin alone
+is no criterion; the how-to shows why. The answer reports it.
+
+A forecast serves every goal, and each goal has its own region: a calm point is not always a quick one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
@@ -25,6 +27,8 @@ from penstock.tuning.outlook import resting
 from penstock.tuning.space import Knob, Point, moved, point_of
 
 Progress = Callable[[float], object]
+Forecasts = Mapping[int, Observed]
+"""What points come to in the fluid model, by their places among all that were asked for."""
 
 _KEPT = 0.5
 """So large a share of the points that rest is kept."""
@@ -37,7 +41,6 @@ class Critic:
     Attributes:
         periods: the scenario's, as far as they are measured.
         warmup_s: where the measured time begins, s.
-        goal: what is asked for.
         tuned: what the points are made of.
         own: the forecast of the scenario's own parameters, which the guards are taken from.
         step_s: of the forecast at most; the same points are to get the same scores, whatever stands beside them.
@@ -45,13 +48,12 @@ class Critic:
 
     periods: tuple[Configuration, ...]
     warmup_s: float
-    goal: Goal
     tuned: tuple[Knob, ...]
     own: Observed
     step_s: float = np.inf
 
     @classmethod
-    def of(cls, periods: Sequence[Configuration], warmup_s: float, goal: Goal, tuned: Sequence[Knob]) -> "Critic":
+    def of(cls, periods: Sequence[Configuration], warmup_s: float, tuned: Sequence[Knob]) -> "Critic":
         """Return the critic of a scenario.
 
         Raises:
@@ -59,20 +61,24 @@ class Critic:
         """
         for period in periods:
             model_of(period)
-        new = cls(tuple(periods), warmup_s, goal, tuple(tuned), {})
-        (own,) = new._forecasts([point_of(periods[0], tuned)]).values()
+        new = cls(tuple(periods), warmup_s, tuple(tuned), {})
+        (own,) = new.forecasts([point_of(periods[0], tuned)]).values()
         return replace(new, own=own)
 
-    def scores(self, points: Sequence[Point], progress: Progress | None = None) -> Array:
-        """Return a score for each point, the less the better, shape (points,); NaN where there is no model."""
-        found = np.full(len(points), np.nan)
-        kept = guards(self.goal, [self.own])
-        for place, seen in self._forecasts(points, progress).items():
-            found[place] = score(self.goal, kept, [seen], self.periods[0].buffer_octets)
+    def scores(self, goal: Goal, forecasts: Forecasts, count: int) -> Array:
+        """Score the forecasts of ``count`` points by a goal.
+
+        Returns:
+            A score for each point, the less the better, shape (count,); NaN where there is no model.
+        """
+        found = np.full(count, np.nan)
+        kept = guards(goal, [self.own])
+        for place, seen in forecasts.items():
+            found[place] = score(goal, kept, [seen], self.periods[0].buffer_octets)
         return found
 
-    def _forecasts(self, points: Sequence[Point], progress: Progress | None = None) -> dict[int, Observed]:
-        """Forecasts of the points that have a model in all periods, by their place."""
+    def forecasts(self, points: Sequence[Point], progress: Progress | None = None) -> Forecasts:
+        """Integrate the points that have a model in all periods; return what each comes to, by its place."""
         places, courses = self._courses(points)
         if not places:
             return {}
@@ -101,9 +107,10 @@ class Critic:
 
 @dataclass(frozen=True)
 class Region:
-    """Where to search.
+    """Where to search for a goal.
 
     Attributes:
+        goal: what is asked for.
         knobs: what is tuned, between the bounds of what theory keeps.
         points: how many points theory looked at.
         resting: how many of them rest within the limits of queue and rates.
@@ -113,6 +120,7 @@ class Region:
         starts: kept points to begin with: the best and some of the others, by turns.
     """
 
+    goal: Goal
     knobs: tuple[Knob, ...]
     points: int
     resting: int
@@ -126,22 +134,49 @@ class Region:
         if self.limit == np.inf:
             return [True] * len(points)
         rests = resting(self.critic.periods, self.critic.tuned, points)
-        return [bool(held) for held in rests & (self.critic.scores(points) <= self.limit)]
+        scores = self.critic.scores(self.goal, self.critic.forecasts(points), len(points))
+        return [bool(held) for held in rests & (scores <= self.limit)]
 
 
-def narrow(critic: Critic, spread: Sequence[Point], *, starts: int, progress: Progress | None = None) -> Region:
-    """Return the part of the space between the knobs' bounds that theory keeps, by points that fill it."""
-    points = len(spread)
+def narrow(
+    critic: Critic, spread: Sequence[Point], goals: Iterable[Goal], *, starts: int, progress: Progress | None = None
+) -> dict[str, Region]:
+    """Return for each goal, by its name, the part of the space that theory keeps, by points that fill the space.
+
+    ``starts`` is the number of points that each goal begins with, at most; no two goals begin with the same.
+    """
     critic = critic.in_steps_for(spread)
-    scores = critic.scores(spread, progress)
-    rests = resting(critic.periods, critic.tuned, spread) & np.isfinite(scores)
+    forecasts = critic.forecasts(spread, progress)
+    rests = resting(critic.periods, critic.tuned, spread)
+    of_own = critic.forecasts([point_of(critic.periods[0], critic.tuned)])
+    found: dict[str, Region] = {}
+    for goal in goals:
+        taken = [point for region in found.values() for point in region.starts]
+        scores = np.where(rests, critic.scores(goal, forecasts, len(spread)), np.nan)
+        (own_score,) = critic.scores(goal, of_own, 1)
+        found[goal.name] = _region(critic, goal, spread, scores, float(own_score), taken, starts)
+    return found
+
+
+def _region(
+    critic: Critic,
+    goal: Goal,
+    spread: Sequence[Point],
+    scores: Array,
+    own_score: float,
+    taken: Sequence[Point],
+    starts: int,
+) -> Region:
+    """The region of a goal; ``scores`` has NaN for a point that does not rest, and ``taken`` others' beginnings."""
+    points, rests = len(spread), np.isfinite(scores)
     if not rests.any():
-        return Region(critic.tuned, points, 0, points, critic, np.inf, tuple(spread[:starts]))
+        free = [point for point in spread if point not in taken]
+        return Region(goal, critic.tuned, points, 0, points, critic, np.inf, tuple(free[:starts]))
     # What is forecast no worse than the scenario's own parameters, which packets know, is worth a simulation too.
-    own = point_of(critic.periods[0], critic.tuned)
-    limit = max(float(np.quantile(scores[rests], _KEPT)), float(critic.scores([own])[0]))
+    limit = max(float(np.quantile(scores[rests], _KEPT)), own_score)
     ranked = [place for place in np.argsort(scores, kind="stable").tolist() if rests[place] and scores[place] <= limit]
     kept = [spread[place] for place in ranked]
+    own = point_of(critic.periods[0], critic.tuned)
     within = tuple(
         replace(
             knob,
@@ -150,8 +185,9 @@ def narrow(critic: Critic, spread: Sequence[Point], *, starts: int, progress: Pr
         )
         for knob in critic.tuned
     )
-    begin = [kept[place] for place in starting_ranks(len(kept), starts)]
-    return Region(within, points, int(rests.sum()), len(kept), critic, limit, tuple(begin))
+    free = [point for point in kept if point not in taken]
+    begin = [free[place] for place in starting_ranks(len(free), starts)]
+    return Region(goal, within, points, int(rests.sum()), len(kept), critic, limit, tuple(begin))
 
 
 def starting_ranks(kept: int, count: int) -> list[int]:

@@ -1,10 +1,14 @@
 """The search: Optuna proposes points where the theory allows them, and the packet simulator says what they are worth.
 
+Goals with the same guards propose points by turns, and each run is scored by every one of them: a point that one goal
+proposed is the answer to another if it is the best by that one. So the points do not depend on which of the goals is
+asked for, and no answer is worse, by its own goal, than a point that was proposed for another.
+
 Points come in batches of fixed size, whatever the number of cores, so that the same seed gives the same search.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +17,7 @@ from penstock.frames import MissingExtraError
 from penstock.result import FrameLossError, Result
 from penstock.runs import Run, Watch, copies, run_many
 from penstock.scenario import Scenario
-from penstock.tuning.goals import Goal, Guard, Observed, observe, score
+from penstock.tuning.goals import Guard, Observed, observe, score
 from penstock.tuning.region import Region
 from penstock.tuning.space import Point, set_to
 from penstock.tuning.spread import place_of, refusal, value_at
@@ -27,6 +31,9 @@ _BATCH = 8
 
 _LEARNING = 2 * _BATCH
 """So many points the search learns from before it looks near the best of them."""
+
+_FINALISTS = 4
+"""So many of the best points by each goal of the search are simulated with more seeds."""
 
 _STEP = 0.1
 """Standard deviation of a step away from the best point, as a share of what lies between a knob's bounds."""
@@ -45,13 +52,17 @@ class Tried:
 
     Attributes:
         point: its values.
-        score: what the search makes least, see :func:`penstock.tuning.goals.score`.
+        scores: what the search makes least, by the name of the goal; see :func:`penstock.tuning.goals.score`.
         runs: one for each seed.
     """
 
     point: Point
-    score: float
+    scores: Mapping[str, float]
     runs: tuple[Observed, ...]
+
+    def with_runs(self, more: Sequence[Observed]) -> "Tried":
+        """Return the point with further runs; its scores stay those of the search's seeds."""
+        return replace(self, runs=(*self.runs, *more))
 
 
 def simulate(
@@ -81,6 +92,23 @@ def simulate(
     return [tuple(observed[first : first + width]) for first in range(0, len(observed), width)]
 
 
+@dataclass
+class _Aim:
+    """What is searched for by one goal: where, with which guards, and what Optuna has learned of it.
+
+    Attributes:
+        region: the part of the space that theory keeps.
+        kept: the guards.
+        study: Optuna's memory, which proposes points.
+        asked: how many points it has been asked for.
+    """
+
+    region: Region
+    kept: Sequence[Guard]
+    study: "optuna.study.Study"
+    asked: int = 0
+
+
 class Search:
     """A search, batch by batch.
 
@@ -92,9 +120,8 @@ class Search:
     def __init__(
         self,
         scenario: Scenario,
-        region: Region,
-        goal: Goal,
-        kept: Sequence[Guard],
+        regions: Mapping[str, Region],
+        kept: Mapping[str, Sequence[Guard]],
         seeds: Sequence[int],
         *,
         queue: str,
@@ -107,14 +134,15 @@ class Search:
 
         # Its messages on each trial would be most of what a person sees.
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self._scenario, self._region = scenario, region
-        self._goal, self._kept, self._seeds = goal, kept, seeds
+        self._scenario, self._seeds = scenario, seeds
         self._queue, self._buffer_octets = queue, buffer_octets
-        self._study = optuna.create_study(
-            sampler=optuna.samplers.TPESampler(seed=seeds[0], n_startup_trials=_LEARNING, constant_liar=True)
-        )
-        for start in region.starts:
-            self._study.enqueue_trial(dict(start))
+        self._aims: list[_Aim] = []
+        for place, (name, region) in enumerate(regions.items()):
+            sampler = optuna.samplers.TPESampler(seed=seeds[0] + place, n_startup_trials=_LEARNING, constant_liar=True)
+            study = optuna.create_study(sampler=sampler)
+            for start in region.starts:
+                study.enqueue_trial(dict(start))
+            self._aims.append(_Aim(region, kept[name], study))
         self._steps = np.random.default_rng(seeds[0])
         self.tried: list[Tried] = []
         self.refused = 0
@@ -125,15 +153,8 @@ class Search:
         The scenario's own parameters keep the guards, or nearly. Where few points do, the search would else look for
         long without one that does.
         """
-        import optuna
-
-        knobs = self._region.knobs
-        if all(knob.low <= point[knob.name] <= knob.high for knob in knobs):
-            spans: dict[str, optuna.distributions.BaseDistribution] = {
-                knob.name: optuna.distributions.FloatDistribution(knob.low, knob.high, log=knob.log) for knob in knobs
-            }
-            worth = score(self._goal, self._kept, runs, self._buffer_octets)
-            self._study.add_trial(optuna.trial.create_trial(params=dict(point), distributions=spans, value=worth))
+        for aim in self._aims:
+            _tell(aim, point, self._score(aim, runs))
 
     def run(self, trials: int, watch: Watch) -> None:
         """Simulate so many points, or fewer if the theory leaves out too many.
@@ -145,51 +166,98 @@ class Search:
             batch = self._ask(min(_BATCH, trials - len(self.tried)))
             if not batch:
                 break
-            scenarios = [set_to(self._scenario, self._region.knobs, point) for _, point in batch]
+            scenarios = [set_to(self._scenario, aim.region.knobs, point) for aim, _, point in batch]
             runs = simulate(scenarios, self._seeds, self._queue, watch)
-            for (trial, point), observed in zip(batch, runs, strict=True):
-                worth = score(self._goal, self._kept, observed, self._buffer_octets)
-                self._study.tell(trial, worth)
-                self.tried.append(Tried(point, worth, observed))
+            for (asker, trial, point), observed in zip(batch, runs, strict=True):
+                scores = {aim.region.goal.name: self._score(aim, observed) for aim in self._aims}
+                for aim in self._aims:
+                    worth = scores[aim.region.goal.name]
+                    if aim is asker:
+                        aim.study.tell(trial, worth)
+                    else:
+                        _tell(aim, point, worth)
+                self.tried.append(Tried(point, scores, observed))
 
-    @property
-    def best(self) -> Tried | None:
-        """The point with the least score; the first of several."""
-        return min(self.tried, key=lambda tried: tried.score, default=None)
+    def best(self, goal: str) -> Tried | None:
+        """The point with the least score by a goal; the first of several."""
+        return min(self.tried, key=lambda tried: tried.scores[goal], default=None)
 
-    def _ask(self, count: int) -> "list[tuple[optuna.trial.Trial, Point]]":
+    def finalists(self, goal: str) -> list[Tried]:
+        """The points that more seeds decide between: the best few by each goal of the search, first by that asked for.
+
+        Those that break a guard are left out, unless all do.
+        """
+        names = sorted((aim.region.goal.name for aim in self._aims), key=lambda name: name != goal)
+        found: list[Tried] = []
+        for name in names:
+            ranked = sorted(self.tried, key=lambda tried: tried.scores[name])[:_FINALISTS]
+            found += [tried for tried in ranked if tried not in found]
+        return [tried for tried in found if tried.scores[goal] < 1] or found[:1]
+
+    def _score(self, aim: _Aim, runs: Sequence[Observed]) -> float:
+        return score(aim.region.goal, aim.kept, runs, self._buffer_octets)
+
+    def _ask(self, count: int) -> "list[tuple[_Aim, optuna.trial.Trial, Point]]":
         """So many points that theory keeps, in rounds; fewer if after all rounds there are none more."""
         import optuna
 
-        batch: list[tuple[optuna.trial.Trial, Point]] = []
+        batch: list[tuple[_Aim, optuna.trial.Trial, Point]] = []
         for _ in range(_ROUNDS):
-            asked = [self._proposal(near=place % 2 == 1) for place in range(len(batch), count)]
-            held = self._region.holds([point for _, point in asked])
-            for (trial, point), fits in zip(asked, held, strict=True):
-                if fits and refusal(self._scenario, self._region.knobs, point) is None:
-                    batch.append((trial, point))
+            first = len(self.tried) + len(batch)
+            turns = [self._aims[(first + place) % len(self._aims)] for place in range(count - len(batch))]
+            asked = [(aim, *self._proposal(aim)) for aim in turns]
+            held = self._held([(aim, point) for aim, _, point in asked])
+            for (aim, trial, point), fits in zip(asked, held, strict=True):
+                if fits and refusal(self._scenario, aim.region.knobs, point) is None:
+                    batch.append((aim, trial, point))
                 else:
                     self.refused += 1
-                    self._study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+                    aim.study.tell(trial, state=optuna.trial.TrialState.PRUNED)
             if len(batch) == count:
                 break
         return batch
 
-    def _proposal(self, *, near: bool) -> "tuple[optuna.trial.Trial, Point]":
-        best = self.best
-        if near and best is not None and len(self.tried) >= _LEARNING:
-            self._study.enqueue_trial(self._beside(best.point))
-        trial = self._study.ask()
-        knobs = self._region.knobs
+    def _proposal(self, aim: _Aim) -> "tuple[optuna.trial.Trial, Point]":
+        """A point by one goal: of its starting points first, then by turns Optuna's and a step from the best."""
+        best = self.best(aim.region.goal.name)
+        learned = len(self.tried) >= _LEARNING and aim.asked >= len(aim.region.starts)
+        if best is not None and learned and aim.asked % 2 == 1:
+            aim.study.enqueue_trial(self._beside(aim, best.point))
+        aim.asked += 1
+        trial = aim.study.ask()
         return trial, {
-            knob.name: knob.snapped(trial.suggest_float(knob.name, knob.low, knob.high, log=knob.log)) for knob in knobs
+            knob.name: knob.snapped(trial.suggest_float(knob.name, knob.low, knob.high, log=knob.log))
+            for knob in aim.region.knobs
         }
 
-    def _beside(self, point: Point) -> dict[str, float]:
+    def _held(self, proposals: Sequence[tuple[_Aim, Point]]) -> list[bool]:
+        """Whether theory keeps each point in the region of its goal."""
+        found = [False] * len(proposals)
+        for aim in self._aims:
+            places = [place for place, (asker, _) in enumerate(proposals) if asker is aim]
+            held = aim.region.holds([proposals[place][1] for place in places]) if places else []
+            for place, fits in zip(places, held, strict=True):
+                found[place] = fits
+        return found
+
+    def _beside(self, aim: _Aim, point: Point) -> dict[str, float]:
         """A point a random step away from another: half of the knobs move, on average."""
-        knobs = self._region.knobs
+        knobs = aim.region.knobs
         steps = np.where(self._steps.random(len(knobs)) < 0.5, self._steps.normal(0.0, _STEP, len(knobs)), 0.0)
         return {
-            knob.name: value_at(knob, min(max(place_of(knob, point[knob.name]) + step, 0.0), 1.0))
+            # Its place may be a rounding error beyond the bounds, which Optuna warns of.
+            knob.name: min(max(value_at(knob, place_of(knob, point[knob.name]) + step), knob.low), knob.high)
             for knob, step in zip(knobs, steps.tolist(), strict=True)
         }
+
+
+def _tell(aim: _Aim, point: Point, worth: float) -> None:
+    """Let a goal's study know of a point that it did not propose, if that lies between its bounds."""
+    import optuna
+
+    knobs = aim.region.knobs
+    if all(knob.low <= point[knob.name] <= knob.high for knob in knobs):
+        spans: dict[str, optuna.distributions.BaseDistribution] = {
+            knob.name: optuna.distributions.FloatDistribution(knob.low, knob.high, log=knob.log) for knob in knobs
+        }
+        aim.study.add_trial(optuna.trial.create_trial(params=dict(point), distributions=spans, value=worth))

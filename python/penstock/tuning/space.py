@@ -89,7 +89,7 @@ def knobs(own: Configuration, standard: Mapping[str, float | str | bool], keys: 
         found = [_asked(own, key, numbers, standard) for key in keys]
     for knob in found:
         if [other.name for other in found].count(knob.name) > 1:
-            raise Unsuited(f"--keys: {knob.name} is named twice", "name each once")
+            raise Unsuited(f"keys: {knob.name} is named twice", "name each once")
     return found
 
 
@@ -106,7 +106,7 @@ def _asked(
         other = idle["parameter"]
         raise Unsuited(
             f"{key} has no effect while {other} is {_word(own.parameters[other])}",
-            f"--set schemes.{own.scheme}.{other}={_word(idle['values'][0])}, or leave it out",
+            f"set schemes.{own.scheme}.{other} to {_word(idle['values'][0])}, or leave {key} out of the keys",
         )
     if not equals:
         if own.number(name) <= 0:

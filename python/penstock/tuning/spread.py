@@ -85,13 +85,15 @@ def _contradiction(refused: ScenarioError, own: Configuration, tuned: Sequence[K
     fixed = sorted(name for name in said & set(own.parameters) if name not in {knob.name for knob in tuned})
     if not fixed:
         why = rule if len(involved) > 1 else refused.message
-        return Unsuited(f"--keys {spans}: no point between these bounds is legal: {why}", "bounds with room for that")
+        return Unsuited(
+            f"keys {spans}: no point between these bounds is legal: {why}", "write bounds with room for that"
+        )
     name = fixed[0]
     key = f"schemes.{own.scheme}.{name}"
     known = about(own.scheme)
     (unit,) = (parameter["unit"] for parameter in known["parameters"] if parameter["name"] == name)
     value = written(own.number(name), unit) if isinstance(own.parameters[name], float | int) else own.parameters[name]
     return Unsuited(
-        f"--keys {spans}: no value between these bounds goes with {name}, which is {value}: {rule}",
-        f"other bounds, --set {key}=VALUE, or tune it too: --keys '{spans},{key}=A..B'",
+        f"keys {spans}: no value between these bounds goes with {name}, which is {value}: {rule}",
+        f"write other bounds, set {key} to another value, or tune it too: {spans},{key}=A..B",
     )
