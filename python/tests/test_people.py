@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, SMALL
+from conftest import ROOT, SMALL, quick
 
 import penstock
 from penstock import Comparison, MissingExtraError, OutputError, PenstockError, Result, Scenario, ScenarioError, theory
@@ -125,6 +125,18 @@ def test_errors_in_python_speak_of_python() -> None:
     for text in (str(caught.value), caught.value.hint or ""):
         assert "limit=" in text
         assert "--" not in text
+    wrong: list[dict[str, Any]] = [{"scheme": "timly"}, {"profile": "fast"}, {"seed": 2**63}]
+    for given in wrong:
+        with pytest.raises(ScenarioError) as caught:
+            Scenario.from_toml(SMALL).run(**given)
+        for text in (str(caught.value), caught.value.message, caught.value.hint or ""):
+            assert "--" not in text
+        assert f"as given by {next(iter(given))}=" in caught.value.message
+    untunable: list[dict[str, Any]] = [{"against": "ieee-2011"}, {"keys": ["sample_count"]}, {"keys": ["w", "w"]}]
+    for arguments in untunable:
+        with pytest.raises(theory.Unsuited) as unsuited:
+            penstock.tune(quick(), "latency", **arguments)
+        assert "--" not in str(unsuited.value)
     with pytest.raises(theory.Unsuited, match='metric="amplitude"'):
         theory.stability_map(Scenario.load(TEN_GIG), "flows=1..4:2", "delay=20us..40us:2", scheme="smcc")
 
@@ -135,6 +147,9 @@ def test_errors_of_commands_speak_of_options(capsys: pytest.CaptureFixture[str])
     assert _report("unknown key, as given by set()", 'take metric="amplitude", or limit=27', 2) == 2
     said = capsys.readouterr().err
     assert said == "error: unknown key, as given by --set\nhint: take --metric amplitude, or --limit 27\n"
+    assert _report("unknown scheme, as given by scheme=", "another profile: against=NAME", 2) == 2
+    said = capsys.readouterr().err
+    assert said == "error: unknown scheme, as given by --scheme\nhint: another profile: --against NAME\n"
 
 
 def test_theory_is_public(tmp_path: Path) -> None:

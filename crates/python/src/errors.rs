@@ -38,6 +38,9 @@ fn hinted(exception: PyErr, hint: &str) -> PyErr {
 /// The engine's words are those of the command line, which is where most of them are read.
 fn in_python(text: &str) -> String {
     let mut said = text.replace("as given by --set", "as given by set()");
+    for keyword in ["profile", "scheme", "seed"] {
+        said = said.replace(&format!("as given by --{keyword}"), &format!("as given by {keyword}="));
+    }
     // "--limit 2, in Python limit=2": the second is enough.
     let both = ", in Python ";
     if let Some(at) = said.find("--limit ")

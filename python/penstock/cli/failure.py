@@ -96,8 +96,9 @@ def _of_the_engine(error: Exception) -> int:
 
 # What Python's words are on the command line: a keyword argument is an option, mostly of the same name.
 _SETTER = re.compile(r"as given by set\(\)")
+_GIVEN = re.compile(r"as given by (profile|scheme|seed)=")
 _KEYWORD = re.compile(
-    r"(?<![\w.])(goal|library|limit|metric|model|queue|reading|scheme|schemes|seeds|topology)="
+    r"(?<![\w.])(against|goal|library|limit|metric|model|queue|reading|scheme|schemes|seeds|topology)="
     r'(?:\[([^\]]*)\]|"([^"]*)"|([\w.-]+))'
 )
 _FLAGS = {"goal": "for", "reading": "set"}
@@ -105,7 +106,7 @@ _FLAGS = {"goal": "for", "reading": "set"}
 
 def _as_options(text: str) -> str:
     """Return what Python says of its keywords, said of the options of the command line."""
-    return _KEYWORD.sub(_as_option, _SETTER.sub("as given by --set", text))
+    return _KEYWORD.sub(_as_option, _GIVEN.sub(r"as given by --\1", _SETTER.sub("as given by --set", text)))
 
 
 def _as_option(keyword: re.Match[str]) -> str:

@@ -69,7 +69,7 @@ def read(text: str, scheme: str) -> Axis:
     name, unit = meaning(key, scheme)
     low, high = quantity(first, unit), quantity(last, unit)
     if points > _MOST_POINTS:
-        raise Unsuited(f"{text}: {points} points", f"at most {_MOST_POINTS} along an axis")
+        raise Unsuited(f"{text}: too many points along an axis", f"write {_MOST_POINTS} points or fewer")
     if unit == "count" and high > _MOST:
         raise Unsuited(f"{text}: counts end at {_MOST}", "for instance flows=1..64")
     if points < 2 or not low < high or low < 0 or (log and low == 0):
