@@ -170,3 +170,16 @@ def test_a_page_holds_for_figures_of_theory() -> None:
 def test_flows_have_no_rate_before_their_start(many: Result) -> None:
     late = [flow for flow in flow_series(many) if flow.name == "answer800"]
     assert late[0].start_s > 0.001
+
+
+def test_explanations_of_a_narrow_page_stand_side_by_side_where_they_fit() -> None:
+    text = SMALL.replace("hosts = 3", "hosts = 5").replace("h0..h1", "h0..h3").replace('"h2"', '"h4"')
+    figure = Scenario.from_toml(text).set("duration", "2 ms").run().plot(width=3.3, font_size=8, title=False)
+    found = figure.axes[-1].get_legend()
+    assert found is not None
+    words = [entry.get_text() for entry in found.get_texts()]
+    assert words == ["f0", "f1", "f2", "f3", "max-min fair share"]
+    # Two lines of type, and within the page.
+    extent = found.get_window_extent()
+    assert extent.height * 72 / figure.dpi < 3 * 1.5 * 8
+    assert extent.x1 < figure.bbox.x1
