@@ -21,8 +21,8 @@ _QUEUES = 8
 _FLOWS = 12
 _LINES = 40
 
-_RIGHT = ' style="text-align: right"'
-_LEFT = ' style="text-align: left"'
+_RIGHT = ' style="text-align: right; white-space: nowrap"'
+_LEFT = ' style="text-align: left; white-space: nowrap"'
 
 
 def scenario_html(scenario: "Scenario") -> str:

@@ -165,9 +165,14 @@ def test_theory_is_public(tmp_path: Path) -> None:
     drawn = theory.stability_map(scenario, "flows=1..4:2", "delay=20us..40us:2", scheme="bcn")
     assert drawn.values.shape == (2, 2)
     drawn.plot(tmp_path / "map.png")
+    assert repr(drawn) == "<Map of phase margin, 'bcn': 2 of flows by 2 of round_trip_s>"
+    assert drawn._repr_png_()[0].startswith(b"\x89PNG")
     theory.phase_portrait(Scenario.load(ROOT / "scenarios/sliding-mode/three-sources.toml")).savefig(tmp_path / "p.png")
     short = Scenario.load(TEN_GIG).set("warmup", "5 ms").set("duration", "40 ms")
-    theory.compare_with_packets(short.set("flow.0.stagger", "0 s"), scheme="bcn").plot(tmp_path / "overlay.png")
+    beside = theory.compare_with_packets(short.set("flow.0.stagger", "0 s"), scheme="bcn")
+    beside.plot(tmp_path / "overlay.png")
+    assert repr(beside) == f"<Overlay of 'ten-gig' with 'bcn': form {beside.form}, packets of seed 1>"
+    assert beside._repr_png_()[0].startswith(b"\x89PNG")
     assert {path.name for path in tmp_path.iterdir()} == {"map.png", "p.png", "overlay.png"}
     for asked, word in (
         ({"metric": "margins"}, "use one of margin"),

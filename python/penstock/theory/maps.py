@@ -31,7 +31,7 @@ Metric = Literal["margin", "sliding", "amplitude", "utilization"]
 METRICS: dict[Metric, tuple[str, str, float]] = {
     "margin": ("phase margin", "degrees", 0.0),
     "sliding": ("w/(pC) over 2T: from 1 on QCN slides from anywhere", "ratio", 1.0),
-    "amplitude": ("half the swing of the queue", "octets", np.nan),
+    "amplitude": ("amplitude of the queue's oscillation", "octets", np.nan),
     "utilization": ("share of the capacity that is used", "ratio", np.nan),
 }
 """Metrics: what they are, their unit, and where the border of what is wanted lies."""
@@ -87,6 +87,15 @@ class Map:
         if path is not None:
             save(figure, Path(path))
         return figure
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
+        from penstock.figures.maps import map_figure
+
+        return map_figure(self.scheme, self, [])._repr_png_()
+
+    def __repr__(self) -> str:
+        across, along = (f"{len(axis.values)} of {axis.name}" for axis in (self.x, self.y))
+        return f"<Map of {METRICS[self.metric][0]}, {self.scheme!r}: {across} by {along}>"
 
 
 @dataclass(frozen=True)

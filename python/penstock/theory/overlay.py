@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy.stats import wasserstein_distance
@@ -76,7 +76,7 @@ class Distance:
             it does not; of several runs the median, None if fewer than half settle.
         packet_settling_s: the same of the packets' seeds.
         settling_ratio: fluid over packets.
-        fluid_mean_settling_s: the same of the mean of the runs: chance swings of single ones are not in it.
+        fluid_mean_settling_s: the same of the mean of the runs: chance excursions of single ones are not in it.
         packet_mean_settling_s: the same of the packets.
         mean_settling_ratio: fluid over packets.
         fluid_rate_bps: mean rate of a flow over the second half, bit/s.
@@ -157,6 +157,15 @@ class Overlay:
         if path is not None:
             save(figure, Path(path))
         return figure
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
+        from penstock.figures.overlays import overlay_page
+
+        return overlay_page(self)._repr_png_()
+
+    def __repr__(self) -> str:
+        seeds = f"seed {self.seeds[0]}" + (f" to {self.seeds[-1]}" if len(self.seeds) > 1 else "")
+        return f"<Overlay of {self.scenario!r} with {self.scheme!r}: form {self.form}, packets of {seeds}>"
 
 
 def overlay(

@@ -7,6 +7,7 @@ asked for, and no answer is worse, by its own goal, than a point that was propos
 Points come in batches of fixed size, whatever the number of cores, so that the same seed gives the same search.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -128,7 +129,10 @@ class Search:
         buffer_octets: float,
     ) -> None:
         try:
-            import optuna
+            with warnings.catch_warnings():
+                # Its bar of progress asks for a package of notebooks, and is not shown.
+                warnings.simplefilter("ignore")
+                import optuna
         except ModuleNotFoundError as error:
             raise MissingExtraError("optuna", "tune") from error
 
