@@ -24,7 +24,7 @@ COUNTED = {"schemes.qcn.sampling": "count", "schemes.qcn.qold_update": "every-sa
 DRAWN = {"schemes.qcn.qold_update": "every-sample"}
 
 HALVED_SEEDS = 256
-"""Seeds, and runs of the model, where two sources lose half of their link: its queue swings over the whole buffer."""
+"""Seeds, and runs of the model, where two sources lose half of their link: the queue takes the whole buffer."""
 
 _DISTANCES = ("97", "99", "100", "101", "103")
 _REPEATS_SEEDS = 64

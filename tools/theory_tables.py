@@ -237,7 +237,7 @@ def kept(ratio: Any) -> float:
 
 
 def cycle() -> Iterator[list[str]]:
-    """Half the swing of SMCC's queue (KB) and its period (ms) over the delay, one source; the last second of two."""
+    """Amplitude (KB) and period (ms) of SMCC's queue over the delay, one source; the last second of two."""
     yield ["Delay, ms", "describing function", "fluid", "fluid, sample by sample", "packets"]
     for delay_ms in (0.2, 0.4, 0.5, 0.6, 0.8, 0.9, 1.0, 1.2, 1.5):
         given = one_source(delay_ms * 1e3)
@@ -253,10 +253,10 @@ def cycle() -> Iterator[list[str]]:
         queue = run.column("queues", "queue_octets").astype(float)[time_s > 1.0]
         yield [
             f"{delay_ms:g}",
-            swing(sine.amplitude_octets, sine.period_s),
-            swing(float(ends.amplitude_octets[0]), float(ends.period_s[0])),
-            swing((steps.max() - steps.min()) / 2, period_s(times, steps)),
-            swing((queue.max() - queue.min()) / 2, period_s(time_s[time_s > 1.0], queue)),
+            cycle_cell(sine.amplitude_octets, sine.period_s),
+            cycle_cell(float(ends.amplitude_octets[0]), float(ends.period_s[0])),
+            cycle_cell((steps.max() - steps.min()) / 2, period_s(times, steps)),
+            cycle_cell((queue.max() - queue.min()) / 2, period_s(time_s[time_s > 1.0], queue)),
         ]
 
 
@@ -380,7 +380,7 @@ def one_source(delay_us: float) -> Configuration:
     given = configuration(
         Scenario(
             name="cycle",
-            question="How far does SMCC's queue swing with delay?",
+            question="What is the amplitude of SMCC's queue with delay?",
             duration="1.2 s",
             warmup="600 ms",
             scheme="smcc",
@@ -411,7 +411,7 @@ def period_s(time_s: Any, queue: Any) -> float:
     return float(rises[-1] - rises[0]) / (len(rises) - 1) if len(rises) > 1 else float("nan")
 
 
-def swing(octets: float, period: float) -> str:
+def cycle_cell(octets: float, period: float) -> str:
     """A cycle as the table has it."""
     if not np.isfinite(octets):
         return "no bound"

@@ -110,7 +110,7 @@ def test_textbook_loop() -> None:
 
 
 def test_delay_that_stabilises_is_seen() -> None:
-    # x'' - 0.1 x' + x = 0.5 x(t - tau) swings by itself; some delays calm it, others do not.
+    # x'' - 0.1 x' + x = 0.5 x(t - tau) oscillates by itself; some delays calm it, others do not.
     instant, delayed = np.array([[0.0, 1.0], [-1.0, 0.1]]), np.array([[0.0, 0.0], [0.5, 0.0]])
     verdicts = [bool(margins(DelaySystem(instant, delayed, tau)).stable) for tau in (0.01, 2.0, 6.0)]
     first = [rightmost_roots(DelaySystem(instant, delayed, tau))[0].real < 0 for tau in (0.01, 2.0, 6.0)]

@@ -35,7 +35,7 @@ def _given(scheme: str) -> Configuration:
 def _smcc(delay_us: float, **settings: Any) -> Configuration:
     scenario = Scenario(
         name="cycle",
-        question="How far does SMCC's queue swing with delay?",
+        question="What is the amplitude of SMCC's queue with delay?",
         duration="1.2 s",
         warmup="600 ms",
         scheme="smcc",
@@ -104,7 +104,7 @@ def test_bcn_on_each_side_of_its_line_by_hand() -> None:
         assert side.delay_s == pytest.approx(np.arctan(k * w) / w - given.round_trip_s, rel=1e-6)
 
 
-def test_bcn_swings_in_packets_beyond_its_delay_margin_and_not_before() -> None:
+def test_bcn_oscillates_in_packets_beyond_its_delay_margin_and_not_before() -> None:
     given = _given("bcn")
     margin_s = min(side.delay_s for side in report(given).sides)
     deviations = []
@@ -163,7 +163,9 @@ def test_dcqcn_with_many_flows_rests_where_marks_jump() -> None:
 
 # Published constants: Zhu et al., SIGCOMM 2015 (R_AI 40 Mb/s); "ECN or Delay", CoNEXT 2016, figure 3 (b) (10 Mb/s).
 @pytest.mark.parametrize(("flows", "r_ai_mbps"), [(20, 40), (64, 40), (64, 10)])
-def test_dcqcn_without_equilibrium_swings_about_k_max_in_packets_as_it_is_said_to(flows: int, r_ai_mbps: int) -> None:
+def test_dcqcn_without_equilibrium_oscillates_about_k_max_in_packets_as_it_is_said_to(
+    flows: int, r_ai_mbps: int
+) -> None:
     base = _given("dcqcn")
     changes = {"k_min": 5e3, "k_max": 200e3, "p_max": 0.01, "r_ai": r_ai_mbps * 1e6, "r_hai": 200e6}
     given = replace(
@@ -183,8 +185,8 @@ def test_dcqcn_without_equilibrium_swings_about_k_max_in_packets_as_it_is_said_t
     assert found is not None
     run = maps.as_scenario(given, 0.06).run()
     (queue,) = (entry for entry in run.summary["queues"] if entry["name"] == "sw0->sw1")
-    swing = (queue["max_octets"] - queue["min_octets"]) / 2
-    assert found.cycle.amplitude_octets == pytest.approx(swing, rel=0.1)
+    amplitude = (queue["max_octets"] - queue["min_octets"]) / 2
+    assert found.cycle.amplitude_octets == pytest.approx(amplitude, rel=0.1)
     assert found.mean_octets == pytest.approx(queue["mean_octets"], rel=0.2)
     assert found.utilization == pytest.approx(queue["utilization"], abs=0.03)
 
@@ -270,7 +272,7 @@ def test_describing_function_return_map_and_integration_agree_on_the_cycle() -> 
     ends = settled(model)
     assert by_balance.amplitude_octets == pytest.approx(float(ends.amplitude_octets[0]), rel=0.15)
     assert by_balance.period_s == pytest.approx(float(ends.period_s[0]), rel=0.02)
-    # The fixed point of the map: swings grow below it and shrink above it.
+    # The fixed point of the map: oscillations grow below it and shrink above it.
     tops = return_map(model, np.array([0.5, 2.0]) * by_balance.amplitude_octets, laps=4, steps_per_turn=150)
     assert tops[-1, 0] > tops[1, 0]
     assert tops[-1, 1] < tops[1, 1]
@@ -284,7 +286,7 @@ def _three(rb_mbps: int) -> Smcc:
 
 
 def _grown(a1: float, b2: float, interval_s: float, delays_s: Array) -> Array:
-    """Logarithm of what becomes of a large swing of equations (26), (27) in 0.25 s: Euler's method, step by step."""
+    """Logarithm of the growth of a large oscillation of equations (26), (27) in 0.25 s, by Euler's method."""
     step = 5e-6
     now, before = (np.round((delays_s + more) / step).astype(int) for more in (0.0, interval_s))
     columns = np.arange(len(delays_s))
@@ -312,7 +314,7 @@ def _grown(a1: float, b2: float, interval_s: float, delays_s: Array) -> Array:
         (512, [(131, None)]),
     ],
 )
-def test_large_swings_of_smcc_grow_between_these_delays_and_die_in_windows(
+def test_large_oscillations_of_smcc_grow_between_these_delays_and_die_in_windows(
     rb_mbps: int, spans_us: list[tuple[float, float | None]]
 ) -> None:
     model = _three(rb_mbps)
@@ -328,14 +330,14 @@ def test_large_swings_of_smcc_grow_between_these_delays_and_die_in_windows(
     assert (grown > 0).tolist() == [k % 2 == 1 for k in range(len(borders))] + [k % 2 == 0 for k in range(len(borders))]
 
 
-def test_the_fluid_with_its_limits_rests_in_a_window_and_swings_beside_it() -> None:
+def test_the_fluid_with_its_limits_rests_in_a_window_and_oscillates_beside_it() -> None:
     model = _three(192)
     wide = model.with_changes(delay_s=np.array([700e-6, 1150e-6, 1700e-6]))
-    # From where large swings are: a queue that is empty.
-    swings = settled(wide).amplitude_octets
-    assert swings[0] > 20e3
-    assert swings[1] < 4e3
-    assert swings[2] > 30e3
+    # From where large oscillations are: a queue that is empty.
+    amplitudes = settled(wide).amplitude_octets
+    assert amplitudes[0] > 20e3
+    assert amplitudes[1] < 4e3
+    assert amplitudes[2] > 30e3
 
 
 def test_a_cycle_at_long_delay_is_integrated_until_it_is_one() -> None:
@@ -356,7 +358,7 @@ def test_margin_of_smcc_at_its_defaults_has_a_critical_delay() -> None:
 
 
 @pytest.mark.parametrize(("delay_us", "octets"), [(200, 0), (600, 6000), (1000, 64_000), (1200, 64_000)])
-def test_smcc_swings_in_packets_as_the_models_say(delay_us: float, octets: float) -> None:
+def test_smcc_oscillates_in_packets_as_the_models_say(delay_us: float, octets: float) -> None:
     given = _smcc(delay_us)
     model = model_of(given)
     assert isinstance(model, Smcc)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from penstock.theory.axes import Axis
 
 _SCALES = {"octets": (1e3, "KB"), "s": (1e-6, "µs"), "bit/s": (1e6, "Mb/s")}
-_SWINGS = 0.4
-"""A simulated queue swings where its deviation is more than this share of its mean."""
+_OSCILLATES = 0.4
+"""A simulated queue oscillates where its deviation is more than this share of its mean."""
 
 
 def map_figure(name: str, drawn: Map, points: list[Point]) -> Drawn:
@@ -54,7 +54,7 @@ def map_figure(name: str, drawn: Map, points: list[Point]) -> Drawn:
             ruler.set_label_text(_label(axis))
         axes.grid(visible=False)
         same = drawn.metric in ("amplitude", "utilization")
-        marks = "discs, same colours" if same else "○ the queue rests, ● it swings"
+        marks = "discs, same colours" if same else "○ the queue rests, ● it oscillates"
         simulated = f"; simulated: {marks}" if points else ""
         subtitle(axes, f"{drawn.scheme}{simulated}")
         finish(figure, f"{name}: {words}")
@@ -96,7 +96,7 @@ def _mark(axes: "Axes", drawn: Map, points: list[Point], mesh: "QuadMesh") -> No
             measured = point.amplitude_octets if drawn.metric == "amplitude" else point.utilization
             face: Any = mesh.to_rgba(np.array([measured / factor]))[0]
         else:
-            face = REFERENCE if point.deviation_octets > _SWINGS * point.mean_octets else "white"
+            face = REFERENCE if point.deviation_octets > _OSCILLATES * point.mean_octets else "white"
         place = point.x / _scale(drawn.x), point.y / _scale(drawn.y)
         axes.plot(*place, "o", markersize=8, markeredgecolor="white", markerfacecolor=REFERENCE, zorder=4)
         axes.plot(*place, "o", markersize=6, markeredgecolor=REFERENCE, markerfacecolor=face, zorder=5)

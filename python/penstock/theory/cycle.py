@@ -1,10 +1,10 @@
-"""Limit cycles: how far a queue swings that does not come to rest, and how fast.
+"""Limit cycles: amplitude and period of a queue that does not come to rest.
 
 SMCC's equilibrium lies on its switching lines, so that nothing can be linearised there. Two ways lead to the cycle in
 which it ends:
 
 * :func:`describing_function` and :func:`harmonic_balance`. The queue is taken for a sine of amplitude A. What the
-  scheme makes of it has the fundamental -N(A, w) A; with the delay in the loop a sine keeps itself going where
+  scheme makes of it has the fundamental -N(A, w) A; with the delay in the loop a sine lasts where
 
       w^2 = N(A, w) exp(-j w tau).
 
@@ -12,7 +12,7 @@ which it ends:
 
       N(w) = (a1/2 - b2 w/pi) + j (a1/pi + b2 w/2),   |N|^2 = (1/4 + 1/pi^2) (a1^2 + b2^2 w^2),
 
-  and there is one delay at which every amplitude keeps itself going; below it all swings die, above it all grow.
+  and there is one delay at which every amplitude lasts; below it all oscillations die, above it all grow.
 * :func:`return_map`. The model itself is integrated with its delay, buffer and rate limits, and each maximum of
   the queue is written over the one before: a Poincare map. Its fixed points are the cycles; its slope there says
   whether they last.
@@ -43,7 +43,7 @@ _COARSEST = 4.0
 """At most so many of the model's own time scales it is."""
 
 _ALIKE = 0.05
-"""By so large a share swings may differ in a cycle that counts as settled."""
+"""By so large a share amplitudes may differ in a cycle that counts as settled."""
 
 _STILL = 1e-3
 """At rest no variable moves by more than this share of it."""
@@ -173,9 +173,9 @@ def settled(
 
     Heun's method with linear interpolation of the past: second order where nothing switches, first at switches, in
     steps so short that this is a per cent. :mod:`penstock.theory.delay` is for single trajectories. A block is
-    integrated and its last two thirds compared. At rest nothing moved in the last; in a cycle the queue passed its
-    mean four times, and swings as far as before. Configurations of which neither can be said go on for another block,
-    twice as long, whose halves are compared.
+    integrated and its last two thirds compared. At rest nothing moved in the last; in a cycle the queue passed its mean
+    four times, with the amplitude that it had before. Configurations of which neither can be said go on for another
+    block, twice as long, whose halves are compared.
 
     Args:
         model: parameters are arrays of one shape (m,), or numbers.

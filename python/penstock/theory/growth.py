@@ -1,17 +1,18 @@
-"""Whether SMCC's swings grow or die, over the delay: the growth of its homogeneous law, integrated.
+"""Whether SMCC's oscillations grow or die, over the delay: the growth of its homogeneous law, integrated.
 
-Large swings, to which a frame is nothing, and swings within a frame follow laws that are homogeneous: twice the state
-moves twice as fast. With x the offset of the queue, y its growth, v = (x(t) - x(t - h))/h what samples an interval h
-apart have of it, and all of it seen a delay tau later,
+Large oscillations, to which a frame is nothing, and oscillations within a frame follow laws that are homogeneous: twice
+the state moves twice as fast. With x the offset of the queue, y its growth, v = (x(t) - x(t - h))/h what samples an
+interval h apart have of it, and all of it seen a delay tau later,
 
     x' = y,    y' = -a1 x                          in state A: x and v have the same sign
                y' = -b2 v - share a1 x             in state B: they have not
 
-where the share is 0 for large swings. Within a frame nearly all samples see no growth: that part of them which counts
-as state A answers the offset in both states. Such a law has no size of its own, but a rate of growth (its largest
-Lyapunov exponent). It is measured: both are integrated from several beginnings for many turns, and scaled back now and
-then. Below 0 swings die. The rate need not rise with delay: there are windows, delays at which swings die although
-shorter ones let them grow, and all of them between the least and the longest delay looked at are reported.
+where the share is 0 for large oscillations. Within a frame nearly all samples see no growth: that part of them which
+counts as state A answers the offset in both states. Such a law has no size of its own, but a rate of growth, its
+largest Lyapunov exponent. It is measured: both are integrated from several beginnings for many turns, and scaled back
+now and then. Below 0 oscillations die. The rate need not rise with delay: there are windows, delays at which
+oscillations die although shorter ones let them grow, and all of them between the least and the longest delay looked at
+are reported.
 """
 
 from dataclasses import dataclass
@@ -48,11 +49,11 @@ _BEGINNINGS = ((0.0, 1.0), (1.0, -1.0))
 
 @dataclass(frozen=True)
 class Growth:
-    """At which delays swings last.
+    """The delays at which oscillations last.
 
     Attributes:
-        spans_s: intervals of delay in which swings grow, s, in rising order; the first begins at 0 if they grow at the
-            least delay looked at, and the last ends in infinity if they grow at the longest.
+        spans_s: intervals of delay in which oscillations grow, s, in rising order; the first begins at 0 if they grow
+            at the least delay looked at, and the last ends in infinity if they grow at the longest.
         longest_s: the longest delay looked at, s.
     """
 
@@ -61,12 +62,12 @@ class Growth:
 
     @property
     def onset_s(self) -> float:
-        """The least delay from which on swings grow, s; infinite if there is none."""
+        """The least delay from which on oscillations grow, s; infinite if there is none."""
         return self.spans_s[0][0] if self.spans_s else float("inf")
 
     @property
     def windows_s(self) -> tuple[tuple[float, float], ...]:
-        """Intervals of longer delay in which swings die again, s; the last may end in infinity."""
+        """Intervals of longer delay in which oscillations die again, s; the last may end in infinity."""
         return tuple(
             (before[1], after[0])
             for before, after in zip(self.spans_s, (*self.spans_s[1:], (np.inf, np.inf)), strict=True)
@@ -75,11 +76,11 @@ class Growth:
 
 
 def growth(model: Smcc, *, small: bool = False) -> Growth:
-    """Return at which delays swings of one configuration of SMCC grow, up to 5/sqrt(a1) and beyond its own delay.
+    """Return the delays at which oscillations of a configuration grow, up to 5/sqrt(a1) and beyond its own delay.
 
     Args:
         model: one configuration; its own delay does not count.
-        small: of swings within a frame; else of swings to which a frame is nothing.
+        small: of oscillations within a frame; else of those to which a frame is nothing.
     """
     pace = float(np.sqrt(np.max(np.asarray(model.a1_per_s2()))))
     damping = float(np.max(np.asarray(model.b2_per_s())))
@@ -112,12 +113,12 @@ def _border(delays: Array, rates: Array) -> float:
 
 
 def growth_per_s(model: Smcc, delays_s: Array, *, small: bool = False) -> Array:
-    """Return how fast swings grow at each delay, 1/s, shape (m,); less than 0 where they die.
+    """Return how fast oscillations grow at each delay, 1/s, shape (m,); less than 0 where they die.
 
     Args:
         model: one configuration; its own delay does not count.
         delays_s: delays, s, shape (m,).
-        small: of swings within a frame; else of swings to which a frame is nothing.
+        small: of oscillations within a frame; else of those to which a frame is nothing.
     """
     pace = float(np.sqrt(np.max(np.asarray(model.a1_per_s2()))))
     damping = float(np.max(np.asarray(model.b2_per_s()))) / pace
@@ -133,7 +134,7 @@ def growth_per_s(model: Smcc, delays_s: Array, *, small: bool = False) -> Array:
         seen, rise = line.middle()
         in_a = (seen > 0) == (rise > 0)
         still = np.where(seen < 0, below, above)
-        # In state A a small swing is answered by those samples alone that see no growth and count as A.
+        # In state A a small oscillation is answered by those samples alone that see no growth and count as A.
         push = np.where(in_a, (still if small else 1.0) * seen, damping * rise + still * seen)
         after = slope - step * push
         offset, slope = offset + step / 2 * (slope + after), after

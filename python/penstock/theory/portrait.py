@@ -111,10 +111,10 @@ def portrait(
 
 
 def _window(plane: QcnPlane | SmccPlane) -> Window:
-    """Return all of the queue, and rates as large as a swing over it makes them."""
+    """Return all of the queue, and rates as large as an oscillation over it makes them."""
     low, high = plane.limits.low_frames, plane.limits.high_frames
-    swing = 1.3 * float(np.sqrt(plane.stiffness)) * max(-low, high)
-    return Window(low, high, -swing, swing)
+    reach = 1.3 * float(np.sqrt(plane.stiffness)) * max(-low, high)
+    return Window(low, high, -reach, reach)
 
 
 def draw_field(axes: "Axes", plane: Plane, window: Window) -> None:

@@ -131,7 +131,7 @@ class FluidModel(ABC):
         """Return the state in which the simulator's flows begin: empty queue, line rate."""
 
     def comes_to_rest(self) -> Flags:
-        """Return whether the queue comes to the state at rest if nothing swings: shape of the configurations."""
+        """Return whether the queue comes to the state at rest if nothing oscillates: shape of the configurations."""
         return np.asarray(True)
 
     @property
