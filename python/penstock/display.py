@@ -21,8 +21,10 @@ _QUEUES = 8
 _FLOWS = 12
 _LINES = 40
 
-_RIGHT = ' style="text-align: right; white-space: nowrap"'
-_LEFT = ' style="text-align: left; white-space: nowrap"'
+_RIGHT = ' style="text-align: right{}"'
+_LEFT = ' style="text-align: left{}"'
+# A number stands on one line with its unit; a heading may take two.
+_WHOLE = {"td": "; white-space: nowrap", "th": ""}
 
 
 def scenario_html(scenario: "Scenario") -> str:
@@ -192,7 +194,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, more: int = 0)
     """Write a table: names on the left, numbers on the right."""
 
     def cells(kind: str, row: Sequence[str]) -> str:
-        return "".join(f"<{kind}{_RIGHT if i else _LEFT}>{escape(cell)}</{kind}>" for i, cell in enumerate(row))
+        left, right = (side.format(_WHOLE[kind]) for side in (_LEFT, _RIGHT))
+        return "".join(f"<{kind}{right if i else left}>{escape(cell)}</{kind}>" for i, cell in enumerate(row))
 
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
     rest = f'<tr><td colspan="{len(head)}"><i>and {more} more, in summary</i></td></tr>' if more > 0 else ""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
-from matplotlib.ticker import LogFormatterSciNotation
+from matplotlib.ticker import LogFormatterSciNotation, MaxNLocator
 
 from penstock.figures.pages import finish, subtitle
 from penstock.figures.style import REFERENCE, Drawn, sheet, styled
@@ -51,6 +51,8 @@ def map_figure(name: str, drawn: Map, points: list[Point]) -> Drawn:
                 set_scale("log")
                 ruler.set_major_formatter(Powers())
                 ruler.set_minor_formatter(Powers(labelOnlyBase=False, minor_thresholds=(1, 0.4)))
+            elif axis.unit == "count":
+                ruler.set_major_locator(MaxNLocator(integer=True))
             ruler.set_label_text(_label(axis))
         axes.grid(visible=False)
         same = drawn.metric in ("amplitude", "utilization")

@@ -154,8 +154,8 @@ def columns(figure: "Figure", words: Sequence[str], most: int) -> int:
     """Return in how many columns explanations fit on a figure, at most ``most``."""
     room = 0.9 * ems(figure)
     for count in range(min(most, len(words)), 1, -1):
-        # Matplotlib fills one column after the other, and each is as wide as its longest word. A letter takes half an em
-        # and more, a line and its distance four.
+        # Matplotlib fills one column after the other, and each is as wide as its longest word. A letter takes half
+        # an em and more, a line and its distance four.
         ends = np.cumsum([len(part) for part in np.array_split(np.arange(len(words)), count)])
         starts = [0, *ends[:-1]]
         if sum(4 + 0.58 * max(map(len, words[a:b])) for a, b in zip(starts, ends, strict=True)) <= room:
