@@ -307,8 +307,8 @@ def test_a_target_rate_that_is_none(target: str) -> None:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("sliding --target 1e9", "asks for no target rate"),
-        ("sliding --offset 1000", "asks for no offset"),
+        ("sliding --target 1e9", "has no target rate"),
+        ("sliding --offset 1000", "has no offset"),
         ("phase --target 1e9", "have no target rate"),
     ],
 )

@@ -392,8 +392,8 @@ def test_axes() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("flows", "no KEY=A..B"),
-        ("flows=1", "no KEY=A..B"),
+        ("flows", "not of the form KEY=A..B"),
+        ("flows=1", "not of the form KEY=A..B"),
         ("flws=1..2", "did you mean flows"),
         ("flows=2..1", "no axis"),
         ("delay=0us..1ms:log", "no axis"),
@@ -405,7 +405,7 @@ def test_axes() -> None:
         ("ra=10 KB..20 KB", "is a size, not a rate"),
         ("flow.0.traffic=1..2", "is not a number"),
         ("flow.0.rates=1..2", "is not a key of a scenario"),
-        ("sampling=1..2", "no field"),
+        ("sampling=1..2", "neither a field"),
     ],
 )
 def test_axes_that_are_none(text: str, words: str) -> None:

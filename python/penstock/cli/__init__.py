@@ -159,7 +159,7 @@ def compare(
     run_all(request, scenarios, schemes=names, seeds=seeds, queue=queue)
 
 
-@app.command(short_help="Reproduce the papers: what they claim beside what we measure.")
+@app.command(short_help="Reproduce the papers: their claims beside our measurements.")
 def reproduce(
     paper: Annotated[
         str | None,
@@ -248,7 +248,7 @@ def tune(
         typer.Option(
             metavar="KEY[=A..B],…",
             autocompletion=completion.parameters,
-            help="What to tune, such as schemes.qcn.w=1..8,schemes.qcn.q_eq.  [default: all]",
+            help="Parameters to tune, such as schemes.qcn.w=1..8,schemes.qcn.q_eq.  [default: all]",
         ),
     ] = None,
     sets: Annotated[list[str] | None, _SETS] = None,
@@ -407,4 +407,4 @@ def print_columns(
     print_table(folder, table, columns or [])
 
 
-app.add_typer(theory, name="theory", short_help="What fluid models say of a scenario.")
+app.add_typer(theory, name="theory", short_help="Fluid models of a scenario: stability, sliding mode, phase plane.")

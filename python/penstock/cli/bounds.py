@@ -1,4 +1,4 @@
-"""How much the options of commands may ask for: what is more is a slip of the keyboard, and would take all memory."""
+"""Bounds of the options of commands: larger numbers are a slip of the keyboard, and would take all memory."""
 
 MOST_SEEDS = 10_000
 """Runs that differ by their seed alone."""

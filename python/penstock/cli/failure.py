@@ -1,4 +1,4 @@
-"""What goes wrong, told on standard error and in the exit status."""
+"""Errors, told on standard error and in the exit status."""
 
 import errno
 import re

@@ -1,4 +1,4 @@
-"""`penstock schemes`, `scenarios` and `schema`: what there is."""
+"""`penstock schemes`, `scenarios` and `schema`: lists of what exists."""
 
 import json as jsonlib
 from difflib import get_close_matches

@@ -9,7 +9,7 @@ import typer
 
 from penstock.cli.failure import InputError
 
-WIDTH = typer.Option("--width", metavar="IN", help="Width of the figure, inches.  [default: what suits a screen]")
+WIDTH = typer.Option("--width", metavar="IN", help="Width of the figure, inches.  [default: suits a screen]")
 FONT_SIZE = typer.Option("--font-size", metavar="PT", help="Size of all type, points.")
 TITLE = typer.Option("--title/--no-title", help="Whether a title stands above the panels.")
 

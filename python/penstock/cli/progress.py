@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
 _SCREEN_BACK = b"\r\x1b[J\x1b[?25h"
-"""What removes the bars from a terminal and shows the cursor again."""
+"""The sequence that removes the bars from a terminal and shows the cursor again."""
 
 _SILENT_S = 1.0
-"""Wall time before the first bar, s: what is over in a blink needs no bar."""
+"""Wall time before the first bar, s: a run that is over in a blink needs no bar."""
 
 
 _ESTIMATE_S = 3.0
@@ -34,7 +34,7 @@ _LONG_S = 600.0
 
 @dataclass(frozen=True)
 class _Task:
-    """What a run calls, see :meth:`penstock.scenario.Scenario.run`."""
+    """The function that a run calls, see :meth:`penstock.scenario.Scenario.run`."""
 
     update: Watcher
     laying_out: Callable[[], None]

@@ -1,4 +1,4 @@
-"""`penstock reproduce`: what papers claim beside what we measure."""
+"""`penstock reproduce`: claims of papers beside our measurements."""
 
 import json
 from pathlib import Path

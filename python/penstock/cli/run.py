@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Request:
-    """What `run` and `compare` are asked alike."""
+    """The options that `run` and `compare` share."""
 
     sets: list[str]
     profile: str | None

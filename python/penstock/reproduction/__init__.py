@@ -1,4 +1,4 @@
-"""Published papers, reproduced: what they claim beside what we measure.
+"""Published papers, reproduced: their claims beside our measurements.
 
 A paper is a folder (``papers/<name>``): scenarios that hold what the paper states, one profile that holds what it
 leaves open, claims, and the code that draws its figures. A reproduction goes through these modules:

@@ -15,7 +15,7 @@ from penstock.reproduction.verdict import DIFFERS, UNTESTABLE, Judgement, Spread
 
 @dataclass(frozen=True)
 class Scope:
-    """What is asked of a paper."""
+    """The questions to a paper."""
 
     figures: tuple[str, ...]
     short: bool = False

@@ -1,4 +1,4 @@
-"""A claim of a paper: what it says, the runs that answer it, the test, and the negative control that must fail it."""
+"""A claim of a paper: its statement, the runs that answer it, the test, and the negative control that must fail it."""
 
 import re
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of runs: sides that give a number a seed, which the test judges."""
+    """The question to runs: sides that give a number a seed, which the test judges."""
 
     sides: tuple[Side, ...]
     """One; or several, whose numbers are to rise in this order."""
@@ -48,7 +48,7 @@ class Question:
     give (Wasserstein), seed by seed."""
     compare: Against = "ratio"
     scaled: float = 1.0
-    """What a shifted input is: every number is multiplied by it."""
+    """The factor of a shifted input: every number is multiplied by it."""
 
     def wanted(self, seeds: tuple[int, ...]) -> list[Wanted]:
         """Return what is to be run for it."""
@@ -206,7 +206,7 @@ class ClaimReader:
 
 
 class RunBuilder(Protocol):
-    """What a paper offers to its claims; a paper implements it."""
+    """The part of a paper that its claims need; a paper implements it."""
 
     def run(self, table: Table, base: Run | None = None) -> Run:
         """Take ``experiment``, ``scheme`` and ``set``; what is not there is that of ``base``."""

@@ -1,4 +1,4 @@
-"""The answers as one document: what ``penstock reproduce --json`` prints and ``reproduce.json`` holds."""
+"""The answers as one document, which ``penstock reproduce --json`` prints and ``reproduce.json`` holds."""
 
 import math
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ class Reproduced:
         paper: the paper.
         figures: names of the figures and tables that were asked for.
         answers: one for each claim, in the order of the figures.
-        scope: what was asked of the paper.
-        values: what was taken from its runs.
+        scope: the questions to the paper.
+        values: the values that were taken from its runs.
     """
 
     paper: Paper

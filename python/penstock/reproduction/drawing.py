@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Data = Mapping[str, Sequence[Any]]
-"""For each source of a figure, by name: what was taken from its runs, one entry a seed."""
+"""For each source of a figure, by name, the values that were taken from its runs, one entry a seed."""
 
 Draw = Callable[[Data], "Figure"]
 
 
 @dataclass(frozen=True)
 class Source:
-    """What a figure takes from a run, for each of several seeds."""
+    """The values that a figure takes from a run, for each of several seeds."""
 
     run: Run
     quantity: Quantity

@@ -11,7 +11,7 @@ from penstock.result import Result
 from penstock.scenario import Scenario
 
 Values = Mapping[tuple[Run, Quantity, int], Any]
-"""What was taken: by run, quantity and seed."""
+"""Values that were taken, by run, quantity and seed."""
 
 
 class MetricError(PenstockError):

@@ -1,4 +1,4 @@
-"""What is taken from a run: every public function here is a metric that a claim or a figure can name.
+"""Metrics of a run: every public function here is a metric that a claim or a figure can name.
 
 A metric has a result as its first argument, and the claim's ``with`` as the others; its name ends in its unit, or is a
 plain number. It returns ``None`` where the run has no such number (a flow that never settles), and the seed then counts
@@ -113,7 +113,7 @@ def jain_index(
 
 
 def throughput_bps(result: Result, flow: str, from_s: float | None = None, to_s: float = _END) -> float:
-    """What a flow delivers, wire overhead included, bit/s."""
+    """The rate that a flow delivers, wire overhead included, bit/s."""
     if from_s is None:
         return _flow(result, flow)["throughput_bps"]
     time_s, rates = flow_samples(result, "throughput_bps")
@@ -123,7 +123,7 @@ def throughput_bps(result: Result, flow: str, from_s: float | None = None, to_s:
 def share_ratio(
     result: Result, flow: str, others: Sequence[str] | None = None, from_s: float | None = None, to_s: float = _END
 ) -> float:
-    """What a flow delivers over the mean of the others, or of all others."""
+    """The rate that a flow delivers, over the mean of the others, or of all others."""
     rest = [name for name in others or flow_names(result) if name != flow]
     own = throughput_bps(result, flow, from_s, to_s)
     return own / fmean(throughput_bps(result, name, from_s, to_s) for name in rest)

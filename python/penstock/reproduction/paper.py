@@ -3,7 +3,7 @@
 ====================  ==================================================================================================
 ``README.md``         what the paper claims, what it leaves open, which reading is taken, and the evidence
 ``profile.toml``      every setting that the paper leaves open, and nothing else has them
-``<experiment>.toml`` scenarios: what the paper states, without schemes' parameters
+``<experiment>.toml`` scenarios: the settings that the paper states, without schemes' parameters
 ``claims.toml``       the figures and tables, and one row for each claim
 ``metrics.py``        what only this paper takes from a run (optional)
 ``figures.py``        its figures in its own axes (optional)
@@ -33,7 +33,7 @@ __all__ = ["Figure", "Paper", "PaperError", "load"]
 # Files of the folder that are no experiments.
 _OTHERS = ("profile.toml", "claims.toml")
 
-# One reading serves all figures: what a reading is about cannot be set for one experiment alone.
+# One reading serves all figures: its keys cannot be set for one experiment alone.
 _EVERYWHERE = ("schemes", "network", "hosts", "pfc")
 
 
@@ -52,7 +52,7 @@ class Profile:
 
     every: dict[str, Setting]
     own: dict[str, dict[str, Setting]]
-    """Those of single experiments: what depends on their topology, and how long they are watched."""
+    """Those of single experiments: settings that depend on their topology, and the length of time they are watched."""
 
     def of(self, experiment: str) -> dict[str, Setting]:
         """Return what is set in an experiment."""
@@ -61,7 +61,7 @@ class Profile:
 
 @dataclass(frozen=True, eq=False)
 class Paper:
-    """A paper: what can be run, what is claimed, how its figures are drawn."""
+    """A paper: its experiments, its claims, and how its figures are drawn."""
 
     name: str
     folder: Path
@@ -75,7 +75,7 @@ class Paper:
     metrics: dict[str, Callable[..., Any]]
     drawings: Figures
     reading: Mapping[str, Setting] = field(default_factory=dict)
-    """What is set instead of the profile, to try another reading."""
+    """Keys that are set instead of the profile's, to try another reading."""
 
     def read_as(self, reading: Mapping[str, Setting]) -> Self:
         """Return the paper with a part of its profile replaced; what a claim itself sets stays."""

@@ -1,4 +1,4 @@
-"""What is to be run: claims and figures ask for quantities of runs; each run that any of them needs is run once."""
+"""The plan of runs: claims and figures ask for quantities of runs; each run that any of them needs is run once."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is taken from a run: a metric by name, with its arguments."""
+    """A quantity of a run: a metric by name, with its arguments."""
 
     metric: str
     arguments: str = "{}"

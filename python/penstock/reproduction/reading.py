@@ -21,7 +21,7 @@ class PaperError(PenstockError):
         line: the line, counted from 1, where it is known.
         key: the key, as a dotted path.
         message: the error.
-        hint: what to write instead.
+        hint: words to write instead.
     """
 
     def __init__(self, file: Path, key: str | None, message: str, hint: str = "", line: int | None = None) -> None:

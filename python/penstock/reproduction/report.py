@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DOCUMENT = "reproduce.json"
-"""What tells a report's folder from others (`crates/runner/src/folder.rs`)."""
+"""The file that tells a report's folder from others (`crates/runner/src/folder.rs`)."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Pages:
 
     Attributes:
         staged: its folder.
-        undrawn: what went wrong with figures, by paper and figure; their claims are in the report all the same.
+        undrawn: errors of figures, by paper and figure; their claims are in the report all the same.
     """
 
     staged: _core.Folder

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What papers claim beside what we measure. A notebook shows it as a table.
+    """Claims of papers beside our measurements. A notebook shows them as a table.
 
     Attributes:
         papers: each paper with its answers.
         path: the report's folder; ``None`` if none was written.
-        undrawn: what went wrong with figures of the report, by paper and figure.
+        undrawn: errors of figures of the report, by paper and figure.
     """
 
     papers: tuple[Reproduced, ...]

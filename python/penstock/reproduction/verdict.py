@@ -27,7 +27,7 @@ _Z95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class Bound:
-    """What a number must keep to; ``None`` is no limit."""
+    """The limits of a number; ``None`` is no limit."""
 
     at_least: float | None = None
     at_most: float | None = None
@@ -51,7 +51,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Spread:
-    """What the seeds say together. For a share, ``low`` and ``high`` are its 95 % interval, else the extremes."""
+    """The numbers of all seeds together. For a share, ``low`` and ``high`` are its 95 % interval, else the extremes."""
 
     value: float
     seeds: int
@@ -165,7 +165,7 @@ class Ordered:
 
     @property
     def above(self) -> str:
-        """What each number must be of the one before it."""
+        """The relation that each number must have to the one before it."""
         return "above " if self.factor <= 1 else f"{self.factor:g} times "
 
     def judge(self, spreads: Sequence[Spread], write: Write = plain) -> Judgement:

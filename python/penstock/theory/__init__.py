@@ -8,7 +8,7 @@ Needs the extra ``theory`` (``pip install 'penstock[theory]'``).
     >>> theory.stability_map(scenario, "flows=1..40:40", "delay=20us..400us:40", scheme="bcn").plot("map.png")
     >>> theory.compare_with_packets(scenario, seeds=4).plot("overlay.png")
 
-What a function needs is imported when it is first used.
+Packages that a function needs are imported when it is first used.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""What :mod:`penstock.theory` answers of a scenario: the functions behind the commands of `penstock theory`."""
+"""Answers on a scenario: the functions behind the commands of `penstock theory`."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, get_args

@@ -63,7 +63,9 @@ def read(text: str, scheme: str) -> Axis:
     log = "log" in options
     counts = [option for option in options if option != "log"]
     if not equals or not dots or len(counts) > 1 or not all(count.isdigit() for count in counts):
-        raise Unsuited(f"{text}: no KEY=A..B[:N][:log]", "for instance flows=2..64:32 or feedback_delay=10us..1ms:log")
+        raise Unsuited(
+            f"{text}: not of the form KEY=A..B[:N][:log]", "for instance flows=2..64:32 or feedback_delay=10us..1ms:log"
+        )
     # A number of more digits than that is too large whatever it is.
     points = int(counts[0][:9]) if counts else _POINTS
     name, unit = meaning(key, scheme)
@@ -71,11 +73,11 @@ def read(text: str, scheme: str) -> Axis:
     if points > _MOST_POINTS:
         raise Unsuited(f"{text}: too many points along an axis", f"write {_MOST_POINTS} points or fewer")
     if unit == "count" and high > _MOST:
-        raise Unsuited(f"{text}: counts end at {_MOST}", "for instance flows=1..64")
+        raise Unsuited(f"{text}: a count is at most {_MOST}", "for instance flows=1..64")
     if points < 2 or not low < high or low < 0 or (log and low == 0):
         raise Unsuited(
             f"{text}: from {first} to {last} in {points} steps is no axis",
-            "at least 2, rising from 0 or more, and above 0 if log",
+            "write 2 points or more, from 0 or more to a larger value, and from above 0 with log",
         )
     if name == "flows" and low < 1:
         raise Unsuited(f"{text}: with fewer than one flow there is nothing to control", "for instance flows=1..64")
@@ -167,7 +169,7 @@ def meaning(key: str, scheme: str) -> tuple[str, str]:
         return key, _unit_of_key(key)
     near = get_close_matches(bare, [*units, *short, *FIELDS, "delay"], n=1, cutoff=0.4)
     hint = f"did you mean {near[0]}?" if near else f"`penstock schemes {scheme}` lists the parameters"
-    raise Unsuited(f"{key}: no field of a configuration and no number among {scheme}'s parameters", hint)
+    raise Unsuited(f"{key} is neither a field of a configuration nor a number among {scheme}'s parameters", hint)
 
 
 def _unit_of_key(key: str) -> str:

@@ -1,4 +1,4 @@
-"""What the theory knows of a scenario: one bottleneck, and N flows of one kind that share it, while nothing changes.
+"""A scenario as the theory sees it: one bottleneck, and N flows of one kind that share it, while nothing changes.
 
 The models of the papers have one queue, sources that are all alike, and a constant link. :func:`configurations` cuts a
 scenario into periods in which that holds, and refuses, with the reason, what no such model describes.
@@ -23,8 +23,8 @@ class Unsuited(PenstockError):  # noqa: N818 - not every scenario has a theory, 
     """A scenario, or a period of it, that the model does not describe.
 
     Attributes:
-        reason: what the model lacks.
-        hint: what would have a model.
+        reason: the property for which no model describes it.
+        hint: a change after which a model would.
     """
 
     def __init__(self, reason: str, hint: str = "") -> None:
@@ -41,10 +41,10 @@ class Configuration:
         scheme: name of the scheme.
         parameters: the scheme's parameters by name, in the units of ``penstock schemes``.
         flows: how many flows the scheme controls (N).
-        capacity_bps: what the bottleneck leaves to them (C), bit/s.
+        capacity_bps: the rate that the bottleneck leaves to them (C), bit/s.
         link_bps: rate of the bottleneck with all that it carries, bit/s.
         frame_octets: length of a frame as the queue counts it, octets.
-        wire_overhead_octets: what a frame takes of the line beyond that, octets; all rates count it.
+        wire_overhead_octets: octets that a frame takes of the line beyond that; all rates count them.
         buffer_octets: size of the queue, octets.
         line_rate_bps: the largest rate of a source, bit/s.
         forward_delay_s: from a source's pacer until a frame joins the queue, s.
@@ -215,7 +215,7 @@ class _Period:
                     self.left_bps[hop["link"]] -= share
 
     def configuration(self) -> Configuration:
-        """What the theory knows of it."""
+        """The period as the theory sees it."""
         name = self._bottleneck()
         before = [self._before(flow, name) for flow in self.flows]
         frame = self._same("frames", "octets", [float(flow["frame_octets"]) for flow in self.flows])
@@ -262,7 +262,7 @@ class _Period:
                     before.setdefault(hop["link"], set()).add(flow["hops"][hop["after"]]["link"])
 
         def most_bps(link: str) -> float:
-            """What can come over a link."""
+            """The largest rate that can come over a link."""
             arrives = before.get(link)
             return min(self.left_bps[link], sum(map(most_bps, arrives)) if arrives else float("inf"))
 
@@ -303,11 +303,11 @@ class _Period:
         return hops[: [name for name, _ in hops].index(link)]
 
     def _delay_s(self, links: Sequence[str], octets: float) -> float:
-        """What a frame takes over links whose queues are empty, s."""
+        """The time that a frame takes over links whose queues are empty, s."""
         return sum(BITS_PER_OCTET * octets / self.rate_bps[name] + self.links[name]["latency_s"] for name in links)
 
     def _feedback_s(self, flow: FlowDescription, link: str, frame_octets: float) -> float:
-        """What a signal takes from a sample at ``link`` to the source, s; 0 for a scheme without signals."""
+        """The time that a signal takes from a sample at ``link`` to the source, s; 0 for a scheme without signals."""
         fixed = self.plan["feedback_s"]
         if fixed is not None:
             return fixed

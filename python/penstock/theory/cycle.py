@@ -145,7 +145,7 @@ def harmonic_balance(model: FluidModel, points: int = 200) -> Cycle:
 
 @dataclass(frozen=True)
 class Settled:
-    """What models do in the long run; arrays of the shape of the configurations.
+    """The behaviour of models in the long run; arrays of the shape of the configurations.
 
     Attributes:
         mean_octets: mean length of the queue, octets.
@@ -303,7 +303,7 @@ class March:
 
 
 class _Record:
-    """What is measured while configurations march."""
+    """Measurements that are taken while configurations are integrated."""
 
     def __init__(self, model: FluidModel, state: Array) -> None:
         width = state.shape[1]

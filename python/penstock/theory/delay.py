@@ -62,7 +62,7 @@ class History:
 
 @dataclass(frozen=True)
 class DelayedTrajectory:
-    """What an integration with delay returns.
+    """The result of an integration with delay.
 
     Attributes:
         time_s: ends of the steps, s.
@@ -231,7 +231,7 @@ def integrate(
 
 @dataclass(frozen=True)
 class _Piece:
-    """What holds until the next event: a mode, and the variables at their limits."""
+    """The state of affairs until the next event: a mode, and the variables at their limits."""
 
     model: FluidModel
     mode: int

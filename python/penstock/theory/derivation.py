@@ -28,9 +28,9 @@ class Step:
 
     Attributes:
         equation: number or name in the paper.
-        says: what it says, in words.
-        derived: what follows from the equations before it, a SymPy expression or several.
-        stated: what this package states, the same.
+        says: the statement, in words.
+        derived: the result of the equations before it, a SymPy expression or several.
+        stated: the same as this package states it.
         holds: whether they are the same.
     """
 

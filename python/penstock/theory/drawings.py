@@ -152,7 +152,7 @@ def figure_8() -> Drawn:
 
 
 def figure_9() -> Drawn:
-    """Draw the deal-breaker: what message upon message does beside the target, and what alpha and beta change in it.
+    """Draw the deal-breaker: the effect of message upon message beside the target, and of alpha and beta on it.
 
     Equation (27) alone cannot cross y = 0, which the paper's figure 9 has it do: y' = -b2 y ends there. Message by
     message it can, where beta takes back more of a growth than there was.

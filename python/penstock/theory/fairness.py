@@ -17,7 +17,7 @@ Messages = Literal["by rate", "to all"]
 
 @dataclass(frozen=True)
 class Split:
-    """What a rate adjustment does to two sources, of rates r1 and r2.
+    """The effect of a rate adjustment on two sources, of rates r1 and r2.
 
     Attributes:
         ratio: derivative of ln(r1/r2), 1/s, a SymPy expression: 0 where ratios stay.
@@ -40,7 +40,7 @@ def flow(decrease: Decrease, phase: Literal["increase", "decrease"], messages: M
     are those of the whole queue; in BCN, equation (2), and in AIMD by a share of it, d r.
 
     Args:
-        decrease: what a message lowers the rate by.
+        decrease: the amount by which a message lowers the rate.
         phase: whether messages raise or lower rates.
         messages: ``by rate``: a source gets p r messages a second, as samples of its own frames; ``to all``: all get
             the same, as congestion signals in Chiu and Jain's analysis.

@@ -38,7 +38,7 @@ _STEP = 0.03
 """Length of a step, in units of 1/sqrt(a1), or of 2/b2 if that is shorter."""
 
 _MARGINAL = 1e-4
-"""Growth in units of sqrt(a1) that counts as none: what chatters on the line y = 0 nearly stays where it is."""
+"""Growth in units of sqrt(a1) that counts as none: a state that chatters on the line y = 0 nearly stays where it is."""
 
 _RESCALED = 50
 """Steps from one scaling back to the next."""

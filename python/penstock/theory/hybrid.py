@@ -64,7 +64,7 @@ class Segment:
 
 @dataclass
 class Trajectory:
-    """What an integration returns: segments in the order of time.
+    """The result of an integration: segments in the order of time.
 
     Attributes:
         segments: the pieces.
@@ -97,7 +97,7 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class _Regime:
-    """What holds between two events."""
+    """The state of affairs between two events."""
 
     signs: tuple[bool, ...]
     low: tuple[bool, ...]

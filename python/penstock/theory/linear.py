@@ -66,7 +66,7 @@ class DelaySystem:
         return cast(Array, np.linalg.det(z * np.eye(n) - self.instant - self.delayed * np.exp(-z * self.delay_s)))
 
     def loop(self, s: complex | Array) -> Array:
-        """L(s): what comes back of a signal sent round the loop, with opposite sign; ``s`` in rad/s; one system.
+        """L(s): the signal that comes back of one sent round the loop, with opposite sign; ``s`` in rad/s; one system.
 
         It is (characteristic - P) / P, where P leaves out what is delayed.
         """

@@ -5,8 +5,8 @@ estimate derivatives of real functions", SIAM Review 40, 1998): f'(x) = Im f(x +
 numbers in it, so that h may be 1e-30 and the result is exact to rounding. It needs laws that are analytic where they
 are taken; the tests compare it with differences.
 
-A model with a switching line through its equilibrium has no derivative there, but each mode has one: what holds on
-either side of the line.
+A model with a switching line through its equilibrium has no derivative there, but each mode has one: the laws on either
+side of the line.
 """
 
 import numpy as np
@@ -62,7 +62,7 @@ def is_at_rest(model: FluidModel, mode: int) -> Array:
 
 
 def scales(state: Array) -> Array:
-    """What each variable is counted in: its value at rest, or 1 where that is 0; shape of ``state``."""
+    """The unit of each variable: its value at rest, or 1 where that is 0; shape of ``state``."""
     size = np.abs(state)
     return np.where(size > 0, size, 1.0)
 

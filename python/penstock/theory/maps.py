@@ -1,4 +1,4 @@
-"""Maps: what theory says over two parameters, and what simulation measures at points of it.
+"""Maps: a metric of the theory over two parameters, and measurements of simulations at points of it.
 
 A map of margins is one array calculation: configurations become one model whose parameters are arrays, that is
 linearised, and :func:`penstock.theory.linear.margins` works on all matrices at once, with NumPy or with JAX.
@@ -34,7 +34,7 @@ METRICS: dict[Metric, tuple[str, str, float]] = {
     "amplitude": ("amplitude of the queue's oscillation", "octets", np.nan),
     "utilization": ("share of the capacity that is used", "ratio", np.nan),
 }
-"""Metrics: what they are, their unit, and where the border of what is wanted lies."""
+"""Metrics: meaning, unit, and the border between wanted and unwanted values."""
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,7 +100,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Point:
-    """What a packet simulation measured at a point of a map.
+    """Measurements of a packet simulation at a point of a map.
 
     Attributes:
         x: value of the first parameter.
@@ -157,10 +157,10 @@ def draw_up(
     """Calculate a map.
 
     Args:
-        scenario: what the parameters that are not axes are taken from.
+        scenario: has the parameters that are not axes.
         x: the first axis.
         y: the second axis.
-        metric: what to calculate.
+        metric: the metric to calculate.
         scheme: instead of the scenario's.
         profile: the scheme's named settings.
         at_s: the time whose period counts, s; by default the longest.

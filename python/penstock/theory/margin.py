@@ -41,16 +41,16 @@ _ZOOMS = 5
 _ZOOM_POINTS = 17
 
 FIELDS = ("flows", "capacity_bps", "round_trip_s", "frame_octets")
-"""What is varied of a configuration beside the scheme's parameters."""
+"""The parts of a configuration that are varied beside the scheme's parameters."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What one parameter alone would have to be.
+    """The value that one parameter alone would have to have.
 
     Attributes:
         parameter: a field of the configuration or a parameter of the scheme, in its unit.
-        value: what it is.
+        value: its present value.
         border: the nearest value at which stability changes.
         factor: border / value.
     """
@@ -63,7 +63,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Side:
-    """What holds in one mode beside the equilibrium.
+    """The linear theory of one mode beside the equilibrium.
 
     Attributes:
         mode: name of the mode.
@@ -111,14 +111,14 @@ class LimitCycle:
 
 @dataclass(frozen=True)
 class Jump:
-    """What DCQCN does where there is no equilibrium: below k_max marks are too few, above it all frames are marked.
+    """The motion of DCQCN where there is no equilibrium: below k_max marks are too few, above it all frames are marked.
 
     Attributes:
         mark: the probability of a mark that an equilibrium needs.
         p_max: how likely it is just below k_max.
         k_max_octets: where it jumps to 1, octets.
         delay_s: the loop's delay, with the wait in a queue of k_max.
-        cycle: what the integrated model ends in; of less than a frame, it slides along k_max.
+        cycle: the cycle in which the integrated model ends; of less than a frame, it slides along k_max.
         mean_octets: mean length of the queue, octets.
         utilization: share of the capacity that is used.
     """
@@ -134,7 +134,7 @@ class Jump:
 
 @dataclass(frozen=True)
 class Report:
-    """What theory says of the stability of a configuration.
+    """The theory of a configuration's stability.
 
     Attributes:
         configuration: of what.
@@ -273,7 +273,7 @@ def limit_cycle(model: Smcc) -> LimitCycle:
 
 
 def jump(model: Dcqcn) -> Jump:
-    """What one configuration of DCQCN does about the threshold where marks jump."""
+    """The motion of one configuration of DCQCN about the threshold where marks jump."""
     ends = settled(model, turns=30, steps_per_turn=_FINE)
     return Jump(
         mark=float(model.mark_at_rest()),

@@ -120,13 +120,13 @@ class Overlay:
         seeds: seeds of the packet runs.
         delay_s: delay of the loop in each period, s; 0 where it was left out.
         buffer_octets: size of the queue, octets.
-        set_point_octets: what the scheme aims at, octets.
+        set_point_octets: the queue that the scheme aims at, octets.
         time_s: times, shape (k,).
         fluid: queue (octets) and mean rate of a flow (bit/s), shape (runs, 2, k); several runs where the model draws;
             NaN where no controlled flow runs.
         packets: the same of each seed, shape (seeds, 2, k).
         distances: one for each period.
-        omits: what the model leaves out.
+        omits: parts that the model leaves out.
     """
 
     scenario: str

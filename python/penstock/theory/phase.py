@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SLIDE = 2
-"""What stands for the slide among the laws 0 and 1."""
+"""The number of the slide, beside the laws 0 and 1."""
 
 _MOST_PIECES = 4000
 """A trajectory that switches more often is cut off: it chatters."""

@@ -52,11 +52,11 @@ class Limits:
 
 
 class Plane(Protocol):
-    """What a phase portrait needs of a model."""
+    """The parts of a model that a phase portrait needs."""
 
     @property
     def names(self) -> tuple[str, str]:
-        """What the laws are called: where ``side`` is above 0, and where it is not."""
+        """The names of the laws: where ``side`` is above 0, and where it is not."""
 
     @property
     def limits(self) -> Limits:

@@ -85,7 +85,7 @@ def portrait(
         if not (ends.low_frames <= x <= ends.high_frames and ends.slowest_fps <= y <= ends.fastest_fps):
             raise Unsuited(
                 "a trajectory begins beyond the ends of queue and rates",
-                f"a queue of 0 to {given.buffer_octets:g} octets, and a sum of rates of no more than "
+                f"begin at a queue of 0 to {given.buffer_octets:g} octets, and a sum of rates of no more than "
                 f"{given.flows * given.line_rate_bps:g} bit/s",
             )
     lasts_s = duration_s or 2 * _round_s(plane)

@@ -24,7 +24,7 @@ from penstock.theory.strikes import NONE, Strikes, sampler
 
 
 class Sample(NamedTuple):
-    """What a sample struck.
+    """The source that a sample struck, and its message.
 
     Attributes:
         time_s: when, s.

@@ -29,7 +29,7 @@ class Side:
     """An inequality with the numbers on both sides.
 
     Attributes:
-        name: what it is, in the paper's words.
+        name: its name, in the paper's words.
         left: the number on the left, in ``unit``.
         relation: ``<=``, ``<`` or ``>``.
         right: the number on the right, in ``unit``.
@@ -47,7 +47,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What theorem 2 or 3 says of a configuration.
+    """The verdict of theorem 2 or 3 on a configuration.
 
     Attributes:
         theorem: 2 or 3.
@@ -110,7 +110,7 @@ def verdict(
         for what, value in (("offset", offset_octets), ("target rate", target_bps)):
             if value is not None:
                 raise Unsuited(
-                    f"theorem 3, on {given.scheme}, asks for no {what}", f"leave it out, or take {QcnPlane.scheme}"
+                    f"theorem 3, on {given.scheme}, has no {what}", f"leave it out, or take {QcnPlane.scheme}"
                 )
         return _theorem_3(SmccPlane.of(given, model=model), model)
     target = given.number("q_eq")
@@ -118,7 +118,7 @@ def verdict(
     if not -target <= offset <= given.buffer_octets - target:
         raise Unsuited(
             f"an offset of {offset:g} octets is outside of the queue",
-            f"from {-target:g} to {given.buffer_octets - target:g} octets beside q_eq",
+            f"use one from {-target:g} to {given.buffer_octets - target:g} octets beside q_eq",
         )
     rate = given.line_rate_bps if target_bps is None else target_bps
     plane = QcnPlane.of(given, model=model, target_bps=rate)
@@ -234,7 +234,7 @@ def controlled(result: Result, given: Configuration) -> list[str]:
     if len(limited) != given.flows:
         raise Unsuited(
             f"the run has {len(limited)} limited flows and the configuration {given.flows}",
-            "a run of the scenario that the configuration is of",
+            "give a run of the scenario that the configuration is from",
         )
     return limited
 

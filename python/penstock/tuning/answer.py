@@ -25,7 +25,7 @@ from penstock.tuning.spread import spread
 from penstock.tuning.verdict import Verdict, judge
 
 DEFAULTS = "defaults"
-"""What stands for a profile where the catalogue's defaults are meant."""
+"""The word in a profile's place where the catalogue's defaults are meant."""
 
 _LEAST_STARTS = 8
 """So many points that theory keeps the search begins with at least; with a third of all that it simulates, if more."""
@@ -41,9 +41,9 @@ class Settings:
     Attributes:
         name: ``proposal``, ``scenario`` or the standard's profile.
         parameters: the tuned ones, as a scenario has them.
-        margin: what theory says.
-        tuning: what runs with the seeds of the search came to, and with those of the choice if there was one.
-        judging: what runs with the verdict's seeds came to; empty if there was no verdict.
+        margin: the phase margin, or why there is none.
+        tuning: the runs with the seeds of the search, and with those of the choice if there was one.
+        judging: the runs with the verdict's seeds; empty if there was no verdict.
     """
 
     name: str
@@ -55,16 +55,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What tuning came to: a proposal, and what it is compared with. A notebook shows it as a table.
+    """The answer of a search: a proposal, and the settings that it is compared with. A notebook shows it as a table.
 
     Attributes:
         scenario: the scenario with the proposal; with its own parameters, if the search found nothing better.
         scheme: name of the scheme.
-        goal: what was asked for.
-        guards: what the proposal had to keep in the search.
+        goal: the goal that was asked for.
+        guards: the bounds that the proposal had to keep in the search.
         queue: the queue that it was judged by.
         region: where theory said to search for this goal.
-        space: what was tuned, between the bounds before that.
+        space: the parameters that were tuned, with their bounds before that.
         trials: how many points were simulated.
         refused: how many that the search proposed theory left out.
         finalists: how many points further seeds chose between; 0 if none was better, or if interrupted before that.
@@ -121,7 +121,7 @@ class Tuning:
 
         Args:
             path: the file.
-            name: what the comment calls the scenario that was tuned; by default its name.
+            name: the name in the comment of the scenario that was tuned; by default its own.
 
         Raises:
             PenstockError: no gain is shown.
@@ -179,7 +179,8 @@ def tune(
         profile: that the scheme's parameters start from, instead of the scenario's.
         against: the profile that stands for the standard, or ``defaults``, the catalogue's; by default the scheme's
             first that the scenario takes.
-        keys: what to tune, ``KEY`` or ``KEY=A..B``; by default what is usually tuned, see :mod:`penstock.tuning.space`.
+        keys: parameters to tune, ``KEY`` or ``KEY=A..B``; by default those that are usually tuned, see
+            :mod:`penstock.tuning.space`.
         trials: how many points to simulate.
         seeds: how many seeds each of them is simulated with, from the scenario's on. Twice as many that follow choose
             between the best.
@@ -373,7 +374,7 @@ def _settings(
     tuning: tuple[Observed, ...],
     judging: tuple[Observed, ...],
 ) -> Settings:
-    """What is known of a scenario's parameters."""
+    """A scenario's parameters with their margin and runs."""
     plan = scenario.describe()
     parameters = _assigned(plan, space[0].key.split(".")[1])["parameters"]
     shown = {knob.key: knob.text(float(parameters[knob.name])) for knob in space}

@@ -1,4 +1,4 @@
-"""What the fluid model says of a scenario's own course: many points side by side, through all of its periods.
+"""The fluid model through a scenario's own course: many points side by side, through all of its periods.
 
 The model with delay begins at rest, a little beside it, when the measured time begins, and is integrated while flows
 and links change as the scenario has them. Heun's method with a common step; what was a delay ago is looked up at whole
@@ -32,7 +32,7 @@ _STEPS_PER_DELAY = 8
 _SAFE = 1.4
 """A step times the fastest rate at most: beyond 2 the method oscillates by itself."""
 _BESIDE = 0.05
-"""Rates begin by so much above those at rest: what is unstable shows."""
+"""Rates begin by so much above those at rest: an unstable point shows."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a run is judged by: three goals, and what a proposal may not pay for them with.
+"""The measures of a run: three goals, and guards that a proposal may not pay for them with.
 
 Queue and utilisation are the bottleneck's, of the time after the warm-up, and Jain's index is of that time. Frames that
 full queues drop count in the whole network and over the whole run: a start that floods the network is paid for by the
@@ -32,7 +32,7 @@ MEASURES: dict[str, tuple[str, str]] = {
     "frames_dropped_measured": ("frames dropped, after the warm-up", "count"),
     "jain_index": ("Jain's index", "index"),
 }
-"""What a run is observed by, with its title and its kind."""
+"""The measures of a run, each with its title and its kind."""
 
 UTILIZATION_SLACK = 0.01
 """So much less of the bottleneck's rate than the standard's a proposal may use, in mean over the seeds."""
@@ -43,26 +43,26 @@ JAIN_SLACK = 0.05
 DROP_SLACK = 0.01
 """By such a share more frames than the standard a proposal may drop over the whole run, in mean over the seeds.
 
-What is lost while flows start at their lines' rates, before a first message can come back, differs by some tenths of a
+Losses while flows start at their lines' rates, before a first message can come back, differ by some tenths of a
 per cent from seed to seed, whatever the parameters are. Where the standard drops none, none may be dropped.
 """
 
 RESERVE = 0.5
-"""So large a share of the slacks the search leaves unused: what just keeps a guard on its seeds may break on others."""
+"""The search leaves so large a share of the slacks unused: a guard just kept on its seeds may break on others."""
 
 _DROPS = ("frames_dropped", "frames_dropped_measured")
 
 _FULL_QUEUE_COSTS = 0.001
-"""What a mean queue as long as the buffer takes from a utilisation: of two that use all, the shorter queue wins."""
+"""A mean queue as long as the buffer costs so much of a utilisation: of two that use all, the shorter queue wins."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is to be made least or greatest.
+    """A quantity that is to be made least or greatest.
 
     Attributes:
-        name: what it is called.
-        measure: what it is about, a key of :data:`MEASURES`.
+        name: its name.
+        measure: the quantity, a key of :data:`MEASURES`.
         sign: 1 if less is better, -1 if more is.
         definition: in a sentence.
     """
@@ -93,7 +93,7 @@ GOALS: dict[str, Goal] = {
 
 @dataclass(frozen=True)
 class Guard:
-    """What a proposal has to keep.
+    """A bound that a proposal has to keep.
 
     Attributes:
         measure: a key of :data:`MEASURES`.
@@ -111,7 +111,7 @@ class Guard:
 
 
 def companions(goal: Goal) -> list[Goal]:
-    """Return the goals with the same guards, the goal itself among them: what one of them finds is lawful for all."""
+    """Return the goals with the same guards, the goal itself among them: a point that keeps those of one keeps all."""
     return [each for each in GOALS.values() if each.guards_utilization == goal.guards_utilization]
 
 

@@ -1,4 +1,4 @@
-"""What linear theory says of points: whether and where they rest, and with which phase margin.
+"""Linear theory of points: whether and where they rest, and with which phase margin.
 
 Each period's model is linearised where it rests; the least margin of all modes and periods counts. SMCC has no
 linearisation: its number is the phase that is left until an oscillation as large as its target lasts (harmonic
@@ -22,7 +22,7 @@ from penstock.tuning.space import Knob, Point, moved
 
 @dataclass(frozen=True)
 class Outlook:
-    """What linear theory says of one point.
+    """The linear theory of one point.
 
     Attributes:
         phase_rad: phase margin; NaN where nothing rests within the limits of queue and rates.

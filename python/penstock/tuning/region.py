@@ -28,7 +28,7 @@ from penstock.tuning.space import Knob, Point, moved, point_of
 
 Progress = Callable[[float], object]
 Forecasts = Mapping[int, Observed]
-"""What points come to in the fluid model, by their places among all that were asked for."""
+"""Runs of points in the fluid model, by their places among all that were asked for."""
 
 _KEPT = 0.5
 """So large a share of the points that rest is kept."""
@@ -36,12 +36,12 @@ _KEPT = 0.5
 
 @dataclass(frozen=True)
 class Critic:
-    """What theory thinks of points: the fluid's forecast, scored like a simulation.
+    """A judge of points by theory: the fluid's forecast, scored like a simulation.
 
     Attributes:
         periods: the scenario's, as far as they are measured.
         warmup_s: where the measured time begins, s.
-        tuned: what the points are made of.
+        tuned: the parameters that a point has values of.
         own: the forecast of the scenario's own parameters, which the guards are taken from.
         step_s: of the forecast at most; the same points are to get the same scores, whatever stands beside them.
     """
@@ -110,12 +110,12 @@ class Region:
     """Where to search for a goal.
 
     Attributes:
-        goal: what is asked for.
-        knobs: what is tuned, between the bounds of what theory keeps.
+        goal: the goal.
+        knobs: the tuned parameters, between the bounds of the points that theory keeps.
         points: how many points theory looked at.
         resting: how many of them rest within the limits of queue and rates.
         kept: how many it keeps; all, if none rests.
-        critic: who judges points.
+        critic: the judge of points.
         limit: the largest score of the critic's that is kept; infinite if none rests.
         starts: kept points to begin with: the best and some of the others, by turns.
     """

@@ -53,7 +53,7 @@ class Tried:
 
     Attributes:
         point: its values.
-        scores: what the search makes least, by the name of the goal; see :func:`penstock.tuning.goals.score`.
+        scores: the numbers that the search makes least, by the goal's name; see :func:`penstock.tuning.goals.score`.
         runs: one for each seed.
     """
 
@@ -95,7 +95,7 @@ def simulate(
 
 @dataclass
 class _Aim:
-    """What is searched for by one goal: where, with which guards, and what Optuna has learned of it.
+    """The search for one goal: where, with which guards, and with which memory of Optuna's.
 
     Attributes:
         region: the part of the space that theory keeps.
@@ -114,7 +114,7 @@ class Search:
     """A search, batch by batch.
 
     Attributes:
-        tried: what was simulated, in order.
+        tried: the simulated points, in order.
         refused: how many proposals the theory left out.
     """
 

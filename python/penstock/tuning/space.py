@@ -19,7 +19,7 @@ _SPAN = 8.0
 """Bounds are so many times below and above the values that are known."""
 
 _DIGITS = 3
-"""So many digits has a proposed value: what people can read, and more than matters."""
+"""So many digits has a proposed value: few enough to read, and more than matter."""
 
 _ROOM = 0.75
 """The largest share of the buffer that a set point takes: above it there has to be room for what is on its way."""
@@ -99,7 +99,7 @@ def _asked(
     key, equals, span = (part.strip() for part in text.partition("="))
     name, _ = meaning(key, own.scheme)
     if name not in numbers:
-        raise Unsuited(f"{key} is no parameter of {own.scheme}", f"`penstock schemes {own.scheme}` lists them")
+        raise Unsuited(f"{key} is not a parameter of {own.scheme}", f"`penstock schemes {own.scheme}` lists them")
     parameter = numbers[name]
     idle = _idle(own, parameter)
     if idle is not None:
@@ -110,7 +110,7 @@ def _asked(
         )
     if not equals:
         if own.number(name) <= 0:
-            raise Unsuited(f"{key} is 0, which says nothing of its bounds", f"give them: {key}=A..B")
+            raise Unsuited(f"{key} is 0, from which no bounds follow", f"write them: {key}=A..B")
         return _usual(own, parameter, standard)
     # Two points are enough to learn where the bounds are.
     axis = read(f"{key}={span.split(':')[0]}:2", own.scheme)
@@ -118,7 +118,7 @@ def _asked(
     if low < parameter["minimum"] or high > parameter["maximum"]:
         raise Unsuited(
             f"{text}: {name} reaches from {parameter['written']['minimum']} to {parameter['written']['maximum']}",
-            "bounds within that",
+            "write bounds within that",
         )
     return replace(_usual(own, parameter, standard), low=low, high=high)
 

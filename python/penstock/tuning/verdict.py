@@ -43,11 +43,11 @@ class Paired:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a comparison.
+    """The outcome of a comparison.
 
     Attributes:
-        against: what the proposal is compared with, in words.
-        word: what is said of the goal's measure.
+        against: the settings that the proposal is compared with, in words.
+        word: the verdict on the goal's measure.
         broken: guards that the proposal does not keep on these seeds.
         beats: better, and no guard broken.
         measures: all measures, in order of :data:`penstock.tuning.goals.MEASURES`.

@@ -1,4 +1,4 @@
-"""What people read of an answer: seeds, values, broken guards."""
+"""Words for the parts of an answer: seeds, values, broken guards."""
 
 from collections.abc import Callable
 

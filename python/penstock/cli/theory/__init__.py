@@ -1,4 +1,4 @@
-"""`penstock theory`: what the models say of a scenario. Each command is a thin layer over `penstock.theory`."""
+"""`penstock theory`: the models of a scenario. Each command is a thin layer over `penstock.theory`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ from penstock.cli.theory.asked import Asked, asks, finite
 app = typer.Typer(
     name="theory",
     cls=Commands,
-    help="What fluid models say of a scenario: stability, sliding mode, phase plane.",
+    help="Fluid models of a scenario: stability, sliding mode, phase plane.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

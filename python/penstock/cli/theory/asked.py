@@ -1,4 +1,4 @@
-"""What every command of `penstock theory` on a scenario is asked: a scenario, a scheme and settings. Declared once."""
+"""The arguments of every command of `penstock theory`: a scenario, a scheme and settings. Declared once."""
 
 import functools
 import inspect

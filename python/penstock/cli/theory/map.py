@@ -19,7 +19,7 @@ from penstock.theory.maps import METRICS, Map, Metric, Point, backend, draw_up, 
 
 @dataclass(frozen=True)
 class MapRequest:
-    """What `theory map` is asked."""
+    """The options of `theory map`."""
 
     asked: Asked
     x: str

@@ -20,7 +20,7 @@ from penstock.theory.overlay import Distance, Overlay, overlay
 
 @dataclass(frozen=True)
 class OverlayRequest:
-    """What `theory overlay` is asked."""
+    """The options of `theory overlay`."""
 
     asked: Asked
     seed: int | None

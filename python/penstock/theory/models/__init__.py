@@ -12,7 +12,7 @@ MODELS: tuple[type[FluidModel], ...] = (Sampled, Averaged, Paper004, Bcn, Smcc, 
 """All models; of a scheme's, the first is the nearest to the algorithm."""
 
 DELAYED: dict[str, type[FluidModel]] = {model.scheme: model for model in (Averaged, Bcn, Smcc, Fecn, Dcqcn)}
-"""Of each scheme the model that has a delay: what stability is asked of."""
+"""The model of each scheme that has a delay, for questions of stability."""
 
 
 def kind_of(scheme: str) -> type[FluidModel]:

@@ -1,14 +1,14 @@
-"""What a fluid model is: state with units, a right-hand side for each mode, switching functions, limits, delays, rest.
+"""Fluid models: state with units, a right-hand side for each mode, switching functions, limits, delays, rest.
 
 A model stands for one bottleneck and N flows of one kind. All quantities are in SI units: octets, bit/s, s. A state is
 an array of shape ``(n, …)``: row i is variable i, and what follows are as many configurations side by side as one
 likes, for every parameter may be an array that broadcasts with a row. The functions use the array's own namespace, so
 that another library's arrays work where they keep to the array standard.
 
-Rates are those that *arrive at the queue*: what a source sends is what arrives a forward delay later. With equal delays
-on all paths the loop has then a single place for delay: what reaches a source now was sampled the forward and the
-feedback delay ago. ``past`` holds the states at these times, one for each of ``delays_s``; with no delay they are the
-present state.
+Rates are those that *arrive at the queue*: frames that a source sends arrive a forward delay later. With equal delays
+on all paths the loop has then a single place for delay: a message that reaches a source now was sampled the forward and
+the feedback delay ago. ``past`` holds the states at these times, one for each of ``delays_s``; with no delay they are
+the present state.
 
 Which mode holds is a matter of signs: those of the switching functions, which are zero on the switching lines.
 """
@@ -48,7 +48,7 @@ CYCLES = "cycles that end between two messages"
 SAMPLING = "chance of samples, the table's shorter intervals where |Fb| is large, Qold of the last message"
 PHASE = "the moments of measurement and of probes: their phase is the mean one"
 IN_STEPS = frozenset({ALIKE, GLIDES, CYCLES, SAMPLING, PHASE})
-"""What continuous forms leave out, and forms in steps do not."""
+"""Parts of schemes that continuous forms leave out, and forms in steps do not."""
 
 
 def namespace(array: Array) -> Any:
@@ -65,7 +65,7 @@ class FluidModel(ABC):
         capacity_bps: C, what the bottleneck leaves to the N flows, bit/s.
         link_bps: rate of the bottleneck with what other traffic takes of it, bit/s.
         frame_octets: length of a frame in the queue, octets.
-        wire_octets: what it takes of the line, octets.
+        wire_octets: octets that it takes of the line.
         buffer_octets: room of the queue, octets.
         line_rate_bps: the largest rate of a source, bit/s.
         min_rate_bps: the least rate of a source, bit/s.
@@ -91,13 +91,13 @@ class FluidModel(ABC):
     per: ClassVar[str]
     """Whether the right-hand side is written per second or follows from what one sample does."""
     omits: ClassVar[tuple[str, ...]]
-    """What of the scheme is not in the model."""
+    """The parts of the scheme that are not in the model."""
     variables: ClassVar[tuple[Variable, ...]]
     """The rows of a state; the first two are the queue and the rate."""
     modes: ClassVar[tuple[str, ...]]
     """Names of the modes."""
     lines: ClassVar[tuple[str, ...]]
-    """What is zero on each switching line, in words."""
+    """The expression that is zero on each switching line, in words."""
     linear: ClassVar[bool] = True
     """Whether it has a linearisation at rest; none has a model that rests on its switching lines."""
 
@@ -201,7 +201,7 @@ class FluidModel(ABC):
 
     @property
     def background_bps(self) -> Value:
-        """What others send through the bottleneck, bit/s."""
+        """The rate of the others through the bottleneck, bit/s."""
         return self.link_bps - self.capacity_bps
 
     def excess_octets_per_s(self, state: Array) -> Array:
@@ -253,8 +253,8 @@ class Source:
     """One of the N sources of a form that goes sample by sample, and what it remembers.
 
     Attributes:
-        rate_bps: what arrives of it at the queue, bit/s.
-        due_octets: what it sends until it changes its rate by itself, octets; infinite if only messages change it.
+        rate_bps: the rate of it that arrives at the queue, bit/s.
+        due_octets: octets that it sends until it changes its rate by itself; infinite if only messages change it.
         ahead_frames: how far its next frame is ahead, in frames; None if that is to be drawn.
     """
 
@@ -268,7 +268,7 @@ class InSteps(FluidModel):
 
     @property
     def omits_in_steps(self) -> tuple[str, ...]:
-        """What of the scheme is not in that form."""
+        """The parts of the scheme that are not in that form."""
         return tuple(what for what in self.omits if what not in IN_STEPS)
 
 

@@ -65,7 +65,7 @@ class Bcn(Stateless):
     scheme: ClassVar[str] = "bcn"
     form: ClassVar[str] = "sampled"
     source: ClassVar[str] = "Jiang et al. 2015, equation (2); Ren and Jiang's coordinates"
-    per: ClassVar[str] = "per second: what a message does, times the messages of a flow in a second"
+    per: ClassVar[str] = "per second: the effect of a message, times the messages of a flow in a second"
     omits: ClassVar[tuple[str, ...]] = (
         ALIKE,
         "association: positive messages act from the start",

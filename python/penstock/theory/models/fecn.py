@@ -56,7 +56,7 @@ class Fecn(Clocked):
     scheme: ClassVar[str] = "fecn"
     form: ClassVar[str] = "interval"
     source: ClassVar[str] = "So-In et al. 2008, sections 2 to 5; the scheme's own allocator"
-    per: ClassVar[str] = "per second: what an interval does, spread over it"
+    per: ClassVar[str] = "per second: the effect of an interval, spread over it"
     omits: ClassVar[tuple[str, ...]] = (
         PHASE,
         "probes that do not come back",

@@ -48,7 +48,7 @@ _NEVER_S = 1e9
 
 @dataclass(frozen=True)
 class _Qcn(FluidModel):
-    """What the models of QCN share.
+    """Parameters and laws that the models of QCN share.
 
     Attributes:
         q_eq_octets: set point of the queue.
@@ -234,7 +234,7 @@ class _Source(Source):
 
 @dataclass(frozen=True)
 class Sampled(_Qcn, Recovering):
-    """What the algorithm does, per second: cuts at samples with Fb < 0, cycles of the byte counter otherwise.
+    """The algorithm, per second: cuts at samples with Fb < 0, cycles of the byte counter otherwise.
 
     With m = p r / frame messages a second and k = r / (8 B) cycles a second, while Fb < 0:
 
@@ -259,7 +259,7 @@ class Sampled(_Qcn, Recovering):
 
     form: ClassVar[str] = "sampled"
     source: ClassVar[str] = "Jiang et al. 2015, equation (15), with the rate of samples; Kabbani and Yasuda 2010"
-    per: ClassVar[str] = "per second: what a message or a cycle does, times how many a flow has in a second"
+    per: ClassVar[str] = "per second: the effect of a message or a cycle, times how many a flow has in a second"
     omits: ClassVar[tuple[str, ...]] = (
         ALIKE,
         CYCLES,

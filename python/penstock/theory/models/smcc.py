@@ -75,7 +75,7 @@ class Smcc(Stateless):
     scheme: ClassVar[str] = "smcc"
     form: ClassVar[str] = "sampled"
     source: ClassVar[str] = "Jiang et al. 2015, equations (25) to (27)"
-    per: ClassVar[str] = "per second: what a sample does, times the samples of a flow in a second"
+    per: ClassVar[str] = "per second: the effect of a sample, times the samples of a flow in a second"
     omits: ClassVar[tuple[str, ...]] = (
         ALIKE,
         "which congestion point a limiter is bound to: all raises count",
