@@ -1,4 +1,4 @@
-"""What Penstock knows: its schemes with their parameters, and the keys of a scenario file."""
+"""The catalogue: the schemes with their parameters, and the keys of a scenario file."""
 
 import json
 from functools import cache

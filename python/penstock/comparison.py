@@ -71,7 +71,7 @@ class Comparison:
 
     @property
     def interrupted(self) -> bool:
-        """Whether runs were ended early, or never began: what there is was recorded until then."""
+        """Whether runs were ended early, or never began: the records reach until then."""
         return self._interrupted or any("interrupted_at_s" in run for run in self._document["runs"])
 
     @property

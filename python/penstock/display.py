@@ -39,7 +39,7 @@ def scenario_html(scenario: "Scenario") -> str:
 
 
 def result_html(result: "Result") -> str:
-    """Show a result: what was run, how many frames went where, the queues that matter, and the flows."""
+    """Show a result: the scenario, how many frames went where, the queues that matter, and the flows."""
     summary = result.summary
     totals = summary["totals"]
     shown_s = result.interrupted_at_s or summary["duration_s"]
@@ -142,7 +142,7 @@ def tuning_html(tuning: "Tuning") -> str:
 
 
 def reproduction_html(found: "Reproduction") -> str:
-    """Show claims of papers: what the paper has, what we measure, and the verdict."""
+    """Show claims of papers: the paper's number, ours, and the verdict."""
     from penstock.reproduction.wording import ours, paper_value
 
     counts = found.totals

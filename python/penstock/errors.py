@@ -13,8 +13,8 @@ class ArgumentError(PenstockError, ValueError):
     """An argument that a function cannot take.
 
     Attributes:
-        message: what is wrong.
-        hint: what would be right.
+        message: the fault.
+        hint: the remedy.
     """
 
     def __init__(self, message: str, hint: str = "") -> None:
@@ -29,7 +29,7 @@ class TextFileError(PenstockError, ValueError):
     Attributes:
         file: the file's name.
         line: the line, counted from 1; ``None`` where the whole file is meant.
-        reason: what is wrong, and what would be right.
+        reason: the fault and the remedy.
     """
 
     def __init__(self, file: str, line: int | None, reason: str) -> None:

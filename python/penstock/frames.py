@@ -15,8 +15,8 @@ class MissingExtraError(PenstockError, ImportError):
     """A package that only some have need of is not installed.
 
     Attributes:
-        package: what is not installed.
-        extra: what to install: ``pip install 'penstock[extra]'``.
+        package: the package that is not installed.
+        extra: the extra to install: ``pip install 'penstock[extra]'``.
     """
 
     def __init__(self, package: str, extra: str) -> None:

@@ -1,4 +1,4 @@
-"""What signals do to a command: it ends at once, with nothing half-written, or keeps what it has recorded.
+"""The effect of signals on a command: it ends at once, with nothing half-written, or keeps what it has recorded.
 
 An exception in the middle of anything, as Python's KeyboardInterrupt is one, gets lost in callbacks, meets code that
 was not made for it, and is met by the next one while it is dealt with. Therefore the handler itself ends the process:
@@ -33,17 +33,17 @@ _BETWEEN_PASSES_S = 0.01
 
 
 class _State:
-    """What the handlers go by."""
+    """The state that the handlers go by."""
 
     def __init__(self) -> None:
         self.stop: Callable[[], None] | None = None
-        """What a first Ctrl-C calls; ``None`` where it ends the command."""
+        """The function that a first Ctrl-C calls; ``None`` where it ends the command."""
         self.kept = ""
-        """What is said to be kept when the command is ended."""
+        """The words for the results that are kept when the command is ended."""
         self.targets: list[str] = []
         """Final names of what is being written."""
         self.on_screen = b""
-        """What gives the terminal back as it was."""
+        """The function that gives the terminal back as it was."""
 
 
 _state = _State()
@@ -73,7 +73,7 @@ class keeping:  # noqa: N801 (reads as a word after `with`)
 
 
 class telling:  # noqa: N801
-    """Within it, whoever ends the command is told ``words``: what is whole already, and where."""
+    """Within it, whoever ends the command is told ``words``: which results are whole already, and where."""
 
     def __init__(self, words: str) -> None:
         self._words = words

@@ -25,7 +25,7 @@ class FrameLossError(_core.PenstockError):
     Attributes:
         result: the records of the run, all of them.
         message: how many frames were lost, and where first.
-        hint: what would help.
+        hint: the remedy.
     """
 
     def __init__(self, result: "Result") -> None:
@@ -39,7 +39,7 @@ class FrameLossError(_core.PenstockError):
 
 
 class Result:
-    """What a run recorded.
+    """The records of a run.
 
     The tables are Arrow tables that pandas, polars, pyarrow and NumPy read without a copy:
 

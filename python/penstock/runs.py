@@ -48,7 +48,7 @@ class Run:
     """One run: a scenario with a seed.
 
     Attributes:
-        label: what the run is called in progress and errors.
+        label: the name of the run in progress and errors.
         scenario: makes the scenario, in the run's thread. A scenario that another thread uses too must be a copy.
         seed: its seed.
         scheme: instead of the scenario's.
@@ -86,7 +86,7 @@ def run_many(
     are those of dropped runs and, unless ``keep_interrupted``, of runs that ended early.
 
     Args:
-        runs: what to run.
+        runs: the runs.
         take: called in the run's thread with its place, its result, and the error if it broke its claim to lose no
             frame.
         watch: how to watch and end the runs.
@@ -94,7 +94,7 @@ def run_many(
         keep_interrupted: whether ``take`` is called for runs that ended early, too.
 
     Raises:
-        Exception: what the first run to fail raised, in the order of ``runs``. The others are ended before.
+        Exception: that of the first run that fails, in the order of ``runs``. The others are ended before.
     """
     over = threading.Event()
 

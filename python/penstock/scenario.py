@@ -67,7 +67,7 @@ class LinkDescription(TypedDict):
 
 
 class ChangeDescription(TypedDict):
-    """What happens to a link; ``event`` is ``rate``, ``down`` or ``up``."""
+    """A change of a link; ``event`` is ``rate``, ``down`` or ``up``."""
 
     at_s: float
     link: str
@@ -114,7 +114,7 @@ class FairPeriod(TypedDict):
 
 
 class Description(TypedDict):
-    """A scenario laid out: what would run.
+    """A scenario laid out, as it would run.
 
     ``feedback_s`` is the fixed delay of signals, ``None`` where they travel as frames. ``notes`` are sentences on what
     the layout takes for granted.
@@ -353,7 +353,7 @@ class Scenario:
             OutputError: the folder exists and ``force`` is not set, or cannot be written.
             FrameLossError: the scenario claims to be lossless and frames were lost; the records are whole, and its
                 ``result`` has them.
-            Exception: what ``progress`` raises; but KeyboardInterrupt ends the run as Ctrl-C does.
+            Exception: any that ``progress`` raises; but KeyboardInterrupt ends the run as Ctrl-C does.
         """
         result = Result(self._core.run(scheme, profile, seed, out, force, progress, limit))
         result.check_lossless()

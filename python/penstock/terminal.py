@@ -18,7 +18,7 @@ _SHOWN = {
 }
 
 _PLAIN = {"\u202f": " ", "\u2009": " ", "σ": "sigma", "…": "...", "→": "->", "′": "'", "─": "-", "━": "-", "╸": "-"}
-"""What stands for a letter that the terminal's encoding lacks; any other becomes its number."""
+"""The sign for a letter that the terminal's encoding lacks; any other becomes its number."""
 
 
 def printable(text: str) -> str:

@@ -1,6 +1,6 @@
 """Many flows in one panel: how their rates are spread, a few by name, and each level of the fair share once.
 
-Holds for any number of flows: what is drawn does not grow with them.
+Holds for any number of flows: the number of lines does not grow with them.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What figures draw, taken out of a result's tables and thinned to what a page can show."""
+"""The lines of figures, taken out of a result's tables and thinned to what a page can show."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -108,7 +108,7 @@ def _points(result: "Result") -> int:
 def thinned(series: FlowSeries, *, fair: bool = False) -> tuple["NDArray[Any]", "NDArray[Any]"]:
     """Return the delivered rate, or the fair one, as it is drawn: times in s, rates in bit/s.
 
-    The line of a flow ends with the last mean over which it lasted: what is over is not slow.
+    The line of a flow ends with the last mean over which it lasted: a flow that is over is not slow.
     """
     time, rate = means(series.time_s, series.throughput_bps, series.points)
     lasted = int(np.searchsorted(time, series.completed_s, side="right"))

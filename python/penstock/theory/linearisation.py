@@ -73,7 +73,7 @@ def names(model: FluidModel) -> tuple[str, ...]:
 
 
 def beside(model: FluidModel) -> tuple[Array, ...]:
-    """The states a trifle below and above the equilibrium, in the queue: what modes hold there hold beside it."""
+    """The states a trifle below and above the equilibrium, in the queue: the modes that hold there hold beside it."""
     at = model.state_at_rest()
     shift = np.zeros_like(at)
     shift[0] = _BESIDE * scales(at)[0]

@@ -1,7 +1,7 @@
 """Which parameters are tuned, and between which bounds.
 
-The scheme says what an operator sets, and where it has an effect: what its words (such as QCN's `sampling`) leave
-without effect is not tuned. Bounds reach from an eighth of the scenario's and the standard's values to eight
+The scheme says what an operator sets, and where it has an effect: a parameter that its words (such as QCN's `sampling`)
+leave without effect is not tuned. Bounds reach from an eighth of the scenario's and the standard's values to eight
 times them, within the catalogue's range, the buffer and the line.
 """
 
