@@ -119,7 +119,7 @@ class Comparison:
         font_size: float | None = None,
         title: bool = True,
     ) -> "Figure":
-        """Draw the lines side by side (``compare``), the distribution of the queue (``cdf``), ``pauses``, or ``slowdown``.
+        """Draw the lines side by side (``compare``), the queue's distribution (``cdf``), ``pauses``, or ``slowdown``.
 
         The other arguments are those of :meth:`Result.plot`.
 

@@ -88,8 +88,8 @@ MEASURES = (
         "slowdown_mean",
         "slowdown mean",
         "ratio",
-        "Mean slowdown of finite flows that started after the warm-up: flow completion time over that on an empty network, of "
-        "the flows that completed.",
+        "Mean slowdown of finite flows that started after the warm-up: flow completion time over that on an empty "
+        "network, of the flows that completed.",
     ),
     Measure("slowdown_p50", "slowdown p50", "ratio", "Median slowdown of these flows.", in_table=False),
     Measure("slowdown_p95", "slowdown p95", "ratio", "95th percentile of their slowdown.", in_table=False),

@@ -142,7 +142,7 @@ class Result:
 
     @property
     def completions(self) -> "Table":
-        """One row a finite flow: when it completed, and its slowdown; where flows come from loads, or have a transport."""
+        """One row a finite flow with its completion and slowdown; where flows come from loads, or have a transport."""
         return self._table("completions")
 
     @property

@@ -12,7 +12,7 @@
 //!
 //! - [`Nic`]: one port with everything that belongs to it, to be polled. Start here.
 //! - [`Sources`]: flows, limiters and turns of many ports, for drivers that have lines and timers of their own
-//! - [`transport`]: what is sent, sent again and acknowledged; no driver uses it yet
+//! - [`transport`]: what is sent, sent again and acknowledged, above the limiter
 //! - [`Destination`]: where frames arrive: notification point, receipt, acknowledgements
 //! - [`Supply`]: where data comes from
 //! - [`Pacer`], [`TokenBucket`]: how a rate becomes times of release

@@ -46,8 +46,8 @@ def has_completions(result: Result) -> bool:
 def slowdowns(runs: Mapping[str, Sequence[Result]]) -> Drawn:
     """Draw slowdown against flow size (median and 99th percentile), and the distribution of slowdowns; a colour a line.
 
-    Each point of a curve stands for the same number of flows and lies at their median size, so that sizes are spread as the
-    flows are (Zhu et al. 2015, Li et al. 2019).
+    Each point of a curve stands for the same number of flows and lies at their median size, so that sizes are spread as
+    the flows are (Zhu et al. 2015, Li et al. 2019).
     """
     lines = {label: _flows(results) for label, results in runs.items()}
     with styled():
@@ -60,7 +60,13 @@ def slowdowns(runs: Mapping[str, Sequence[Result]]) -> Drawn:
         for (label, flows), colour in zip(lines.items(), _colours(len(lines)), strict=True):
             _draw_by_size(by_size, label, flows, colour)
             done = np.sort(flows.slowdown[~np.isnan(flows.slowdown)])
-            shares.step(done, np.arange(1, len(done) + 1) / len(done) if len(done) else [], where="post", color=colour, label=label)
+            shares.step(
+                done,
+                np.arange(1, len(done) + 1) / len(done) if len(done) else [],
+                where="post",
+                color=colour,
+                label=label,
+            )
         by_size.set_xscale("log")
         by_size.xaxis.set_major_formatter(FuncFormatter(lambda x, _: octets(round(x))))
         by_size.xaxis.set_minor_formatter(NullFormatter())
@@ -102,7 +108,9 @@ def _logarithmic(axes: "Axes", axis: str) -> None:
 
 def _left(lines: Mapping[str, _Flows]) -> str:
     """Say how many flows there are, and of which how many had not completed."""
-    left = [f"{label} {count(flows.left)} of {count(len(flows.slowdown))}" for label, flows in lines.items() if flows.left]
+    left = [
+        f"{label} {count(flows.left)} of {count(len(flows.slowdown))}" for label, flows in lines.items() if flows.left
+    ]
     if not left:
         return f"all flows completed, {count(len(next(iter(lines.values())).slowdown))} a line"
     return f"not completed: {', '.join(left)}"

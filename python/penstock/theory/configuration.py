@@ -169,6 +169,11 @@ def _periods(scenario: Scenario, scheme: str | None, profile: str | None) -> "li
         raise Unsuited(
             f"flows follow {_and(sorted(schemes))}", "a model has one scheme; take the [[priority]] tables out"
         )
+    if len(plan["fair"][0]["max_min_bps"]) < len(plan["flows"]):
+        raise Unsuited(
+            "flows come and go with a [[load]] or [[incast]]",
+            "the models have flows that stay: take a scenario with [[flow]] tables alone",
+        )
     for flow in plan["flows"]:
         if len(flow["destinations"]) > 1:
             raise Unsuited(
