@@ -29,8 +29,9 @@ def test_every_measure_has_a_value_of_its_kind(result: Result) -> None:
     assert p99 is not None
     assert 0 < p50 <= p99 <= queue["max_octets"]
     assert measured.values["frames_lost"] == result.summary["totals"]["frames_dropped"]
-    # There is no priority flow control, and no flow ends.
-    missing = {"paused_s", "pause_frames", "completion_time_s"}
+    # There is no priority flow control, no transport, and no flow ends.
+    missing = {"paused_s", "pause_frames", "completion_time_s", "retransmissions", "timeouts", "flows_left"}
+    missing |= {m.key for m in MEASURES if m.key.startswith("slowdown_")}
     assert {key for key, value in measured.values.items() if value is None} - {"settling_time_s"} == missing
 
 
