@@ -57,7 +57,12 @@ MEASURES = (
     ),
     Measure("empty_fraction", "empty", "share", "Share of the time without an octet in the queue."),
     Measure("utilization", "utilisation", "share", "Share of the scheduled rate of the queue's port that was used."),
-    Measure("throughput_bps", "throughput", "rate", "What all flows together deliver, wire overhead included."),
+    Measure(
+        "throughput_bps",
+        "throughput",
+        "rate",
+        "What all flows of [[flow]] tables together deliver, wire overhead included.",
+    ),
     Measure("jain_index", "Jain", "index", "Jain's index of the controlled flows' throughputs."),
     Measure(
         "rate_amplitude_bps",
@@ -157,12 +162,13 @@ def measure(result: "Result", queue: str | None) -> Measured:
     values: dict[str, float | None] = {
         "loss_rate": summary["loss_rate"],
         "frames_lost": summary["totals"]["frames_dropped"] + summary["totals"]["frames_lost_on_link"],
-        "throughput_bps": sum(flow["throughput_bps"] for flow in summary["flows"]),
-        "jain_index": summary["jain_index"],
         "rate_amplitude_bps": _rate_amplitude_bps(result),
         "feedback_frames": summary["totals"]["feedback_frames"],
         "feedback_rate": summary["feedback_rate"],
     }
+    if summary["flows"]:
+        values["throughput_bps"] = sum(flow["throughput_bps"] for flow in summary["flows"])
+        values["jain_index"] = summary["jain_index"]
     if chosen:
         values |= {
             "queue_mean_octets": chosen["mean_octets"],

@@ -245,6 +245,8 @@ def print_queues(out: Console, queues: list[QueueSummary]) -> None:
 
 
 def _print_flows(out: Console, flows: list[FlowSummary]) -> None:
+    if not flows:
+        return
     if len(flows) <= _FLOWS_LISTED:
         table = _numbers("flow", "from", "to", "delivers", "fair share", "allowed", "dropped", "feedback", "settled")
         finite = any(flow["completion_time_s"] is not None for flow in flows)

@@ -79,7 +79,7 @@ def slowdowns(runs: Mapping[str, Sequence[Result]]) -> Drawn:
         for axes, axis in ((by_size, "y"), (shares, "x")):
             _logarithmic(axes, axis)
         subtitle(by_size, "median (thin) and 99th percentile (thick), each point of as many flows")
-        subtitle(shares, _left(lines))
+        subtitle(shares, _left(lines), wide_in=0.36 * figure.get_figwidth())
         legend(by_size)
         finish(figure, next(iter(runs.values()))[0].summary["question"])
     return figure

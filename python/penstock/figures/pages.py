@@ -67,6 +67,9 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
 
     queue, utilization, rates = panels = _panels(result)
     pages = {"overview": panels, "queue": (queue,), "utilization": (utilization,), "rates": (rates,)}
+    if not result.summary["flows"]:
+        # All flows come from loads: none is told by itself.
+        pages = {"overview": panels[:2], "queue": (queue,), "utilization": (utilization,)}
     written = []
     drawn: dict[str, Drawn] = {}
     for name, shown in pages.items():

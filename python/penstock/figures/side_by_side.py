@@ -87,6 +87,8 @@ def write_comparison(runs: Runs, queue: str | None, folder: Path) -> list[Path]:
 def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None, queue: str | None = None) -> Drawn:
     """Draw schemes side by side: a queue panel above a rate panel for each, on common scales, with the same queues.
 
+    Where all flows come from loads, there are no rates of single flows and no panels of them.
+
     ``queue`` is the one to draw; without it, those that fill, drop or signal most.
     """
     names = labels or [result.summary["scheme"] for result in results]
@@ -105,20 +107,23 @@ def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None
         wide_in = max(WIDTH, 2 + _PANEL_IN * columns)
         columns = min(columns, max(1, int(width(wide_in) / _LEAST_PANEL_IN)))
         rows = math.ceil(len(results) / columns)
-        figure = sheet(wide_in, 0.6 + 4.9 * rows)
-        panels = figure.subplots(2 * rows, columns, sharex=True, squeeze=False)
+        each = 2 if any(flows) else 1
+        figure = sheet(wide_in, 0.6 + (4.9 if each == 2 else 2.8) * rows)
+        panels = figure.subplots(each * rows, columns, sharex=True, squeeze=False)
         named: list[tuple[Axes, str, str]] = []
         for place, (result, name) in enumerate(zip(results, names, strict=True)):
             row, column = divmod(place, columns)
-            upper, lower = panels[2 * row, column], panels[2 * row + 1, column]
+            own = panels[each * row : each * row + each, column]
+            upper, lower = own[0], own[-1]
             if place:
-                upper.sharey(panels[0, 0])
-                lower.sharey(panels[1, 0])
+                for axes, first in zip(own, panels[:each, 0], strict=True):
+                    axes.sharey(first)
             draw_queues(upper, queues[place], set_points[place], highest_octets, queue_colours)
-            draw_rates(lower, flows[place], highest_bps, flow_colours)
+            if each == 2:
+                draw_rates(lower, flows[place], highest_bps, flow_colours)
             named.append((upper, name, _details(result)))
             if column > 0:
-                for axes in (upper, lower):
+                for axes in own:
                     axes.set_ylabel("")
                     axes.tick_params(labelleft=False)
             # The last panel of a column has the axis of time.
@@ -128,10 +133,10 @@ def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None
                 time_axis(lower, max(shown_s(r) for r in results))
         for place in range(len(results), rows * columns):
             row, column = divmod(place, columns)
-            panels[2 * row, column].remove()
-            panels[2 * row + 1, column].remove()
-        drawn = [panels[2 * (i // columns) : 2 * (i // columns) + 2, i % columns] for i in range(len(results))]
-        for kind in (0, 1):
+            for axes in panels[each * row : each * row + each, column]:
+                axes.remove()
+        drawn = [panels[each * (i // columns) : each * (i // columns) + each, i % columns] for i in range(len(results))]
+        for kind in range(each):
             corner = panels[kind, columns - 1]
             legend(corner, [pair[kind] for pair in drawn if pair[kind] is not corner])
         for upper, name, details in named:
