@@ -51,7 +51,7 @@ duration = "1 ms"
 scheme = "{scheme}"
 schemes = {{ {settings} }}
 topology.star = {{ hosts = 3, link_rate = "10 Gbps", buffer = "10 MB" }}
-flow = [{{ from = "h0..h1", to = "h2" }}]
+flow = [{{ from = "h0..h1", to = "h2" }}, {{ from = "h0", to = "h2", size = "10 KB", transport = "tcp" }}]
 record = {{ arrivals = true }}
 """
 
