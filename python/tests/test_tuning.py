@@ -60,13 +60,13 @@ def test_all_that_is_usually_tuned_has_an_effect() -> None:
     ("key", "words"),
     [
         ("schemes.qcn.ww=1..2", "did you mean"),
-        ("flows=1..4", "no parameter of qcn"),
+        ("flows=1..4", "not a parameter of qcn"),
         ("w=2..1", "no axis"),
         ("w=1..5000", "reaches from"),
         ("w=1", "KEY=A..B"),
         ("sample_count=10..100", "no effect while sampling is table"),
         ("q_eq=1 us..2 us", "is a time, not a size"),
-        ("rpg_max_rate", "0, which says nothing"),
+        ("rpg_max_rate", "0, from which no bounds follow"),
     ],
 )
 def test_keys_that_cannot_be(key: str, words: str) -> None:
