@@ -20,6 +20,15 @@ package penstock_pkg;
   typedef logic [QueueW-1:0] queue_octets_t;
   typedef logic signed [QueueW:0] queue_diff_t;
 
+  // Octets of a beat, 0 to 8, by its tkeep, which is contiguous: 8 where the last octet counts, else the places at which the
+  // ones end say each a bit of it.
+  function automatic logic [3:0] octets_of(input logic [7:0] keep);
+    octets_of[3] = keep[7];
+    octets_of[2] = keep[3] && !keep[7];
+    octets_of[1] = (keep[5] || (keep[1] && !keep[3])) && !keep[7];
+    octets_of[0] = (keep[6] || (keep[4] && !keep[5]) || (keep[2] && !keep[3]) || (keep[0] && !keep[1])) && !keep[7];
+  endfunction
+
   // A uniform random word. It comes by a port, so that a reference can be given the same one.
   typedef logic [31:0] random_t;
 endpackage

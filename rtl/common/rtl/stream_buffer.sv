@@ -70,21 +70,30 @@ module stream_buffer #(
   end
 
   if (Late) begin : gen_late
-    // Two places in turn: which one is written, and which one shows.
+    // Two places in turn: which one is written, and which one shows. A register for each of the two, for each chooses among
+    // many bits: one what goes with a frame, the other its octets.
     beat_t even_q;
     beat_t odd_q;
     logic  write_q;
-    logic  show_q;
+    logic  shows_even_q;
+    logic  shows_odd_q;
 
-    assign shown = show_q ? odd_q : even_q;
+    assign shown.user = shows_even_q ? even_q.user : odd_q.user;
+    assign shown.last = shows_even_q ? even_q.last : odd_q.last;
+    assign shown.keep = shows_odd_q ? odd_q.keep : even_q.keep;
+    assign shown.data = shows_odd_q ? odd_q.data : even_q.data;
 
     always_ff @(posedge clk_i) begin
       if (rst_i) begin
-        write_q <= 1'b0;
-        show_q  <= 1'b0;
+        write_q      <= 1'b0;
+        shows_even_q <= 1'b1;
+        shows_odd_q  <= 1'b0;
       end else begin
         if (s_axis_tvalid && ready_q) write_q <= !write_q;
-        if (m_axis_tvalid && m_axis_tready) show_q <= !show_q;
+        if (m_axis_tvalid && m_axis_tready) begin
+          shows_even_q <= shows_odd_q;
+          shows_odd_q  <= shows_even_q;
+        end
       end
     end
 
@@ -118,8 +127,9 @@ module stream_buffer #(
   logic        in_turn;
 
   if (Late) begin : gen_places
-    assign kept    = gen_late.show_q ? gen_late.even_q : gen_late.odd_q;
-    assign in_turn = (gen_late.write_q != gen_late.show_q) == (m_axis_tvalid && !keeps_q);
+    assign kept    = gen_late.shows_odd_q ? gen_late.even_q : gen_late.odd_q;
+    assign in_turn = gen_late.shows_even_q != gen_late.shows_odd_q
+        && (gen_late.write_q != gen_late.shows_odd_q) == (m_axis_tvalid && !keeps_q);
   end else begin : gen_registers
     assign kept    = gen_early.kept_q;
     assign in_turn = 1'b1;

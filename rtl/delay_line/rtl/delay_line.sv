@@ -130,7 +130,7 @@ module delay_line #(
       write_q     <= '0;
     end else begin
       // Three more may be on their way when this is seen.
-      room_q      <= 32'(words_o) + MaxBeats + 3 <= Words;
+      room_q      <= 32'(words_o) <= Words - MaxBeats - 3;
       mem_write_o <= stores;
       if (mem_write_o) write_q <= write_q + 1'b1;
       if (s_axis_tvalid) begin
@@ -228,7 +228,8 @@ module delay_line #(
   end
 
   // A stamp tells early from late for half its range alone, and a sink may stall for longer. So the time is cut into spans of
-  // that half: what came before the last whole span is due, and so is what came before this one with a time of that span.
+  // that half: what came before the last whole span is due, and so is what came before this one with a time of that span. A
+  // beat counts in the clock in which it is written, one after it came: what comes in a span's last clock is of the next.
   typedef logic [AddressW+1:0] count_t;
   // Beats in the line; those of them that came before this span, and before the last one. The beat that left in the clock
   // before is still in all of these that it was in, for whether one leaves is known late. And: there are some, and more than one.
@@ -261,10 +262,10 @@ module delay_line #(
   assign long_before_some = left_q ? long_before_more_q : long_before_some_q;
   assign long_before_more = left_q ? long_before_q > count_t'(2) : long_before_more_q;
 
-  // With a beat that comes.
+  // With a beat that is written.
   always_comb begin
     case ({
-      stores, left_q
+      mem_write_o, left_q
     })
       2'b10: begin
         in_line_still = in_line_q + count_t'(1);
@@ -371,7 +372,7 @@ module delay_line #(
         assert (32'(held) + 32'(on_way) + 32'(left_q) == 32'(coming_q));
         assert (32'(coming_q) <= Ahead && on_way <= coming_q);
         // What is counted by the time at which it came is in the line.
-        assert (32'(in_line_q) == 32'(words_o) + 32'(mem_write_o) + 32'(coming_q));
+        assert (32'(in_line_q) == 32'(words_o) + 32'(coming_q));
         assert (before_q <= in_line_q && long_before_q <= before_q);
         assert (before_some_q == (before_q != '0) && before_more_q == (before_q > count_t'(1)));
         assert (long_before_some_q == (long_before_q != '0));

@@ -252,12 +252,6 @@ module nic
   assign now_o  = now_q;
   assign tick_o = tick_q;
 
-  // A reset of one clock sets the registers in the clock in which the reaction points would take their largest rate from
-  // them: they take it a clock later.
-  logic was_reset_q;
-
-  always_ff @(posedge clk_i) was_reset_q <= rst_i;
-
   // --- Frames of the reaction points -----------------------------------------------------------
 
   logic          [     63:0]             steered_tdata;
@@ -355,13 +349,15 @@ module nic
   logic [63:0] left_tdata;
   logic [ 7:0] left_tkeep;
   logic left_tvalid, left_tready, left_tlast, left_tuser;
+  // A flow begins, a clock after its register says so. And a reset of one clock sets the registers in the clock in which the
+  // reaction points would take their largest rate from them: they take it a clock later.
+  logic [N-1:0]       begins_q;
   logic [N-1:0][ 1:0] phase;
   logic [N-1:0][15:0] tokens;
   logic [N-1:0][31:0] too_long;
 
   for (genvar i = 0; i < N; ++i) begin : gen_point
     assign mac[i]                         = point[i].mac;
-    assign start_o[i]                     = point[i].start;
     assign point_counters[i].current_rate = current_rate_o[i];
     assign point_counters[i].target_rate  = target_rate_o[i];
     assign point_counters[i].byte_stage   = byte_stage_o[i];
@@ -369,6 +365,16 @@ module nic
     assign point_counters[i].phase        = phase[i];
     assign point_counters[i].tokens       = tokens[i];
     assign point_counters[i].dropped      = too_long[i];
+
+    always_ff @(posedge clk_i) begin
+      if (rst_i) begin
+        start_o[i]  <= 1'b0;
+        begins_q[i] <= 1'b1;
+      end else begin
+        start_o[i]  <= point[i].start;
+        begins_q[i] <= point[i].start;
+      end
+    end
   end
 
   nic_points #(
@@ -404,7 +410,7 @@ module nic
       .m_axis_rx_tlast   (left_tlast),
       .m_axis_rx_tuser   (left_tuser),
       .mac_i             (mac),
-      .start_i           (start_o | {N{was_reset_q}}),
+      .start_i           (begins_q),
       .tick_i            (tick_q),
       .random_byte_i,
       .random_timer_i,

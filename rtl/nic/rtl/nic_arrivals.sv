@@ -44,10 +44,7 @@ module nic_arrivals
   frame_octets_t            length_q;
   logic          [SumW-1:0] sum;
 
-  always_comb begin
-    octets = '0;
-    for (int unsigned i = 0; i < 8; ++i) octets += 4'(keep_i[i]);
-  end
+  assign octets = octets_of(keep_i);
 
   assign sum = SumW'(first_q ? FrameW'(FcsOctets) : length_q) + SumW'(octets_q);
 

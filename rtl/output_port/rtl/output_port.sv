@@ -187,10 +187,7 @@ module output_port
   logic [3:0] octets;
   logic [3:0] octets_q;
 
-  always_comb begin
-    octets = '0;
-    for (int unsigned i = 0; i < 8; ++i) octets += 4'(s_axis_tkeep[i]);
-  end
+  assign octets = octets_of(s_axis_tkeep);
 
   always_ff @(posedge clk_i) octets_q <= octets;
 
@@ -204,10 +201,11 @@ module output_port
 
   assign eighth = beats_q == '1;
 
+  // Without carries: eight less is another highest bit, and of 4 to 8 octets four less is the 8 as a 4.
   always_comb begin
     if (!s_axis_tlast) news = long_q ? NewsWhole : NewsTwelve;
-    else if (long_q) news = octets[3] ? '0 : news_t'(octets) - NewsWhole;
-    else news = octets > 4'd4 ? news_t'(octets) - 4'd4 : '0;
+    else if (long_q) news = octets[3] ? '0 : {1'b1, octets[2:0]};
+    else news = octets[3:2] != '0 ? {1'b0, octets[3], octets[1:0]} : '0;
   end
 
   always_ff @(posedge clk_i) begin

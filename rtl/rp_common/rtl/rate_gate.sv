@@ -56,35 +56,31 @@ module rate_gate
   output var logic          [31:0] dropped_o
 );
   // A frame passes, or is dropped. If none does, one may wait.
-  logic          passes_q;
-  logic          drops_q;
-  // What the frame that waits takes: a clock after its first beat came. From then on it asks for that, or it is more than
-  // the bucket holds.
-  frame_octets_t line_octets_q;
-  logic          asks_q;
-  logic          never_q;
-  logic          fits;
-  logic          waits;
-  logic          ready;
-  logic          goes;
-  logic          ends;
-  logic          dropped_q;
+  logic            passes_q;
+  logic            drops_q;
+  // What the frame that waits takes, which may run over by a bit: a clock after its first beat came. From then on it asks for
+  // that, until it gets it or it is seen to be more than the bucket ever holds.
+  logic [FrameW:0] line_octets_q;
+  logic            asks_q;
+  logic            asks;
+  logic            never;
+  logic            waits;
+  logic            ready;
+  logic            goes;
+  logic            ends;
+  logic            dropped_q;
 
   assign waits = !passes_q && !drops_q && s_axis_tvalid;
-  assign fits  = 32'(s_axis_octets_i) + LineOctets <= Depth;
+  assign asks  = asks_q && s_axis_tvalid && !line_octets_q[FrameW];
+  assign never = asks_q && 32'(line_octets_q) > Depth;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      asks_q  <= 1'b0;
-      never_q <= 1'b0;
-    end else begin
-      asks_q  <= waits && fits && !goes && !never_q;
-      never_q <= waits && !fits && !goes && !never_q;
-    end
+    if (rst_i) asks_q <= 1'b0;
+    else asks_q <= waits && !goes && !never;
   end
 
   always_ff @(posedge clk_i) begin
-    line_octets_q <= s_axis_octets_i + FrameW'(LineOctets);
+    line_octets_q <= {1'b0, s_axis_octets_i} + (FrameW + 1)'(LineOctets);
   end
 
   token_bucket #(
@@ -98,13 +94,14 @@ module rate_gate
       .clk_i,
       .rst_i,
       .rate_i,
-      .octets_i(line_octets_q),
-      .take_i  (asks_q && s_axis_tvalid),
+      .octets_i(line_octets_q[FrameW-1:0]),
+      .take_i  (asks),
       .ready_o (ready),
       .tokens_o
   );
 
-  assign goes = asks_q && s_axis_tvalid && ready;
+  // The bucket is ready for nothing that it never holds.
+  assign goes = asks && ready;
   assign ends = s_axis_tvalid && s_axis_tready && s_axis_tlast;
 
   always_ff @(posedge clk_i) begin
@@ -115,7 +112,7 @@ module rate_gate
       dropped_q    <= 1'b0;
     end else begin
       passes_q     <= goes || (passes_q && !ends);
-      drops_q      <= (never_q && s_axis_tvalid) || (drops_q && !ends);
+      drops_q      <= (never && s_axis_tvalid) || (drops_q && !ends);
       sent_valid_o <= goes;
       dropped_q    <= drops_q && ends;
     end
@@ -162,7 +159,8 @@ module rate_gate
         assume ({s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata} == past_beat_q);
       end
       if (!first_q) assert (passes_q || drops_q);
-      assert ($onehot0({passes_q, drops_q, asks_q, never_q}));
+      assert ($onehot0({passes_q, drops_q, asks_q}));
+      assert (!(goes && never));
       if (past_shown_q) begin
         assert (m_axis_tvalid);
         assert ({m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} == past_beat_q);
