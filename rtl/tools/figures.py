@@ -50,8 +50,8 @@ COLUMNS = (
     "Distance of the queues, frames",
 )
 # The test bed's lines carry preamble and gap; its queue does not hold the frame on the line; its sources have token
-# buckets, of which paper 004's experiments say nothing. Samples at whole milliseconds always see the same two places in
-# the buckets' 16 us; their mean is up to 0.3 frames off.
+# buckets, of which the experiments of Jiang et al. 2015 say nothing. Samples at whole milliseconds always see the same two
+# places in the buckets' 16 us; their mean is up to 0.3 frames off.
 AS_BUILT: dict[str, str | bool] = {
     "network.wire_overhead": "20 octets",
     "network.in_service_counts": False,
@@ -139,7 +139,7 @@ def _course(result: Result, queue: str) -> Course:
 
 
 def netfpga(figure: int, kind: str, round_trip_us: int, table: Table) -> list[str]:
-    """Draw a figure of paper 002 and return its rows of numbers."""
+    """Draw a figure of Kabbani and Yasuda 2010 and return its rows of numbers."""
     one_way = {} if round_trip_us == 100 else {"topology.star.link_delay": f"{round_trip_us // 2} us"}
     scaled: dict[str, str | bool] = {
         # The core holds the target rate at the largest rate.
@@ -170,7 +170,7 @@ def netfpga(figure: int, kind: str, round_trip_us: int, table: Table) -> list[st
 
 
 def sliding_mode(tables: Mapping[tuple[int, int], Table]) -> list[str]:
-    """Draw figure 15 of paper 004 and return its rows of numbers."""
+    """Draw figure 15 of Jiang et al. 2015 and return its rows of numbers."""
     rows = []
     drawn, axes = plt.subplots(len(tables), 2, figsize=(6.6, 1.8 * len(tables) + 0.4), sharex=True, sharey=True,
                                layout="constrained", squeeze=False)  # fmt: skip

@@ -54,8 +54,8 @@ _CELLS = {
 # Part of a slice beside its LUTs, or of the pins, which a core inside a design does not have.
 _UNCOUNTED = ("MUXF", "XORCY", "PFUMX", "L6MUX21", "IBUF", "OBUF", "BUFG")
 
-# What paper 004 compares, and ours: groups of builds, QCN's two first.
-PAPER = 'paper 004, section 5.1: "the number of slice registers used by the RP of SMCC is about 700 less"'
+# The comparison of Jiang et al. 2015, and ours: groups of builds, QCN's two first.
+PAPER = 'Jiang et al. 2015, section 5.1: "the number of slice registers used by the RP of SMCC is about 700 less"'
 COMPARED = {
     "whole, one reaction point": (("qcn_rp_core", "qcn_rp_full"), ("smcc_rp_bound", "smcc_rp_any")),
     "rate calculator alone": (

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jitter: a base value spread uniformly, base × U[1 − spread, 1 + spread), rounded down. (Paper 002, section 2: ±15 %)
+// Jitter: a base value spread uniformly, base × U[1 − spread, 1 + spread), rounded down. (Kabbani and Yasuda 2010,
+// section 2: ±15 %)
 //
 // With word w of 32 bits this is floor((base × (2^16 − spread) + floor(2 base spread w / 2^32)) / 2^16), which equals
 // base + floor(base spread (w − 2^31) / 2^47): the product base × spread takes 16 clocks, a row each, its product with

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Congestion point: a queue of an output port that samples what comes, and tells the sources of sampled frames how
-// congested it is. QCN (802.1Qau; paper 002, figure 4) or SMCC (paper 004, section 5.1).
+// congested it is. QCN (802.1Qau; Kabbani and Yasuda 2010, figure 4) or SMCC (Jiang et al. 2015, section 5.1).
 //
 // Data enter by s_axis, wait in block RAM and leave by m_axis; messages leave by m_axis_message. A frame that is bad, or
 // that the queue has no room for, is dropped whole. A frame in transmission counts as queued until its last beat has gone.
@@ -25,7 +25,7 @@ module cp
   parameter int unsigned MaxOctets = 1522,
   // How frames are sampled: 0 table (QCN alone), 1 count, 2 probability.
   parameter int unsigned Sampling = Smcc ? SampleCount : SampleTable,
-  // The table is base / (k + 1) of 802.1Qau, not the rounded one of paper 002.
+  // The table is base / (k + 1) of 802.1Qau, not the rounded one of Kabbani and Yasuda 2010.
   parameter bit HarmonicTable = 1'b0,
   // Fb's growth is that since the last sample that called for a message, not since the last sample.
   parameter bit LastSent = 1'b0,

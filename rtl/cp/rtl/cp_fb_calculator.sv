@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The measure of congestion and, for QCN, its six bits. (Paper 002, equation 1; 802.1Qau cpFb; paper 004, section 2.2)
+// The measure of congestion and, for QCN, its six bits. (Kabbani and Yasuda 2010, equation 1; 802.1Qau cpFb; Jiang et
+// al. 2015, section 2.2)
 //
 // q_off = queue − q_eq and q_delta = queue − q_old, octets. QCN: with C = −Fb = 1024 q_off + w q_delta and
 // M = |Fb|max = (2 w + 1024) q_eq (both in 1/1024 octets), fb = floor(63 C / M), 63 from M on, 0 for C ≤ 0: two

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The congestion point's algorithm: takes one arrival after the other, samples, measures, and says what to tell the
-// source of a sampled frame. (Paper 002, section 2; paper 004, section 2.2)
+// source of a sampled frame. (Kabbani and Yasuda 2010, section 2; Jiang et al. 2015, section 2.2)
 //
 // An arrival is taken in the clock c in which it shows and event_o is high; event_done_o says that it has been dealt with,
 // and what it shows stays until then. Not sampled: done in c + 1. Sampled: sample_o with event_done_o in c + 56 (SMCC:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the frames of congestion messages: QCN's CNM (802.1Qau; paper 002, figure 5) or SMCC's (paper 004, section 5.1).
+// Makes the frames of congestion messages: QCN's CNM (802.1Qau; Kabbani and Yasuda 2010, figure 5) or SMCC's (Jiang et
+// al. 2015, section 5.1).
 //
 //   destination = source of the sampled frame | MAC of the congestion point | VLAN tag, if the frame had one, with
 //   cnm_priority | CN-TAG, if the frame had one | EtherType | PDU | zeros up to 60 octets

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Joins messages and data into the stream of an output port: a message goes before data, frames are never interleaved.
-// (Paper 002, section 3.2: "at the highest priority")
+// (Kabbani and Yasuda 2010, section 3.2: "at the highest priority")
 //
 // Which of the two goes is decided at the first beat of a frame and holds to its last. tready follows the output's in the
 // same clock. Latency: 1 clock. Throughput: a beat a clock, frames back to back.

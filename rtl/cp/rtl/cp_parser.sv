@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Takes the fields out of a frame that a congestion message needs, and finds frames that are none: source and destination
-// MAC, VLAN tag, CN-TAG, length. (Paper 002, section 3.2, "Receive Block"; 802.1Qau, CN-TAG)
+// MAC, VLAN tag, CN-TAG, length. (Kabbani and Yasuda 2010, section 3.2, "Receive Block"; 802.1Qau, CN-TAG)
 //
 // A beat of clock c shows in c + 1 (beat_*_o), without what is over the longest frame. Of a frame whose last beat is in
 // clock c, frame_valid_o is high in c + 2, with length, fields, and bad_o: the source says so, it is shorter than 64 octets

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The length of a queue in octets, and which frames it takes: drop-tail, in whole frames. (Paper 002, section 2)
+// The length of a queue in octets, and which frames it takes: drop-tail, in whole frames. (Kabbani and Yasuda 2010,
+// section 2)
 //
 // A frame that comes in clock c (frame_valid_i) is decided in c + 1: decided_o, and queued_o if the queue with it has no
 // more than BufferOctets and the store had room. From c + 2 on queue_o has the frame, and in c + 2 it is the length that

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of the arriving frames are sampled. (Paper 002, table 1; 802.1Qau cpSampleBase; paper 004, section 2.2)
+// Which of the arriving frames are sampled. (Kabbani and Yasuda 2010, table 1; 802.1Qau cpSampleBase; Jiang et al.
+// 2015, section 2.2)
 //
 // Table: a byte counter, reloaded with sample_base × row(Fb / 8), spread by ±sample_jitter; a frame that takes it below 0
 // is sampled. Count: every frame number sample_count. Probability: each frame whose random word is below the threshold.
@@ -16,7 +17,7 @@ module cp_sampler
 #(
   // How frames are sampled: cp_pkg::SampleTable, SampleCount or SampleProbability.
   parameter int unsigned Sampling = SampleTable,
-  // The table is base / (k + 1) of 802.1Qau, not the rounded one of paper 002.
+  // The table is base / (k + 1) of 802.1Qau, not the rounded one of Kabbani and Yasuda 2010.
   parameter bit HarmonicTable = 1'b0
 ) (
   input var logic clk_i,

@@ -140,7 +140,7 @@ fn smcc_in_lock_step() {
     lock_step(true, at_least(2_000_000), 2);
 }
 
-/// The published settings of paper 002.
+/// The published settings of Kabbani and Yasuda 2010.
 const PAPER: Settings =
     Settings { q_eq: 33_000, w: 2048, base: 150_000, jitter: 9830, count: 100, probability: 1 << 25 };
 

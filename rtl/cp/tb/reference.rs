@@ -17,7 +17,7 @@ pub const SMCC_SAMPLE: u64 = 2;
 pub const DRAW: u64 = 31;
 pub const RELOAD: u64 = 81;
 
-/// QCN with the table of paper 002.
+/// QCN with the table of Kabbani and Yasuda 2010.
 pub const TABLE: Variant =
     Variant { smcc: false, sampling: Sampling::Table, harmonic: false, last_sent: false, sample_dropped: true };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Delay line: each beat of a stream leaves a settable number of clocks after it came, so order and gaps are kept: a longer
-// line. (Paper 002, section 3.2: an SRAM-implemented circular FIFO that mimics links with larger delays)
+// line. (Kabbani and Yasuda 2010, section 3.2: an SRAM-implemented circular FIFO that mimics links with larger delays)
 //
 // A beat is stored with the time at which it is to leave, in a memory behind a port: one write and one read a clock, a read
 // answered after ReadClocks. Like a line it never says no: a frame for which the memory may have no room is dropped whole

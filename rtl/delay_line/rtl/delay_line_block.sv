@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delay line with its memory in block RAM. (Paper 002, section 3.2; there it is external SRAM)
+// A delay line with its memory in block RAM. (Kabbani and Yasuda 2010, section 3.2; there it is external SRAM)
 //
 // Latency and throughput: those of delay_line, with data two clocks after a read.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forwarding table: says for each frame of a stream which ports it goes to. (Paper 002, section 3.2: packets are forwarded
-// to the appropriate output queue depending on the forwarding information set by the user)
+// Forwarding table: says for each frame of a stream which ports it goes to. (Kabbani and Yasuda 2010, section 3.2:
+// packets are forwarded to the appropriate output queue depending on the forwarding information set by the user)
 //
 // The frame waits while its destination address is compared with Parallel entries a clock; the lowest entry that has it
 // gives the mask of ports, else the default does. A frame for no port is taken out. It leaves once, with its mask: no copies.

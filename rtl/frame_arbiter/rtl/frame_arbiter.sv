@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frame arbiter: several streams into one, a whole frame at a time. (Paper 002, section 3.2: packets are arbitrated in a
-// round-robin fashion)
+// Frame arbiter: several streams into one, a whole frame at a time. (Kabbani and Yasuda 2010, section 3.2: packets are
+// arbitrated in a round-robin fashion)
 //
 // Round robin: the next input after the last one served that has a frame; so an input that waits is served after at most
 // Inputs − 1 frames of others. Strict: the lowest input that has a frame.

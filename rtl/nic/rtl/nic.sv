@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The NIC: reaction points with their packet generators, the host's frames, and lines with a delay that obey priority flow
-// control. (Paper 002, section 3.2 and figure 6; with Smcc paper 004, section 5.1)
+// control. (Kabbani and Yasuda 2010, section 3.2 and figure 6; with Smcc Jiang et al. 2015, section 5.1)
 //
 // Ports with a leading range of ReactionPoints or Ports hold a field for each. All settings and counters are registers of
 // the map nic_registers; those of reaction points and ports that are not there read 0 and do nothing.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A port of the NIC: frames go in turn onto its line at the line's rate, unless the other end has stopped them, and frames
-// that come from it are counted, and freed of those of MAC control. Both ways pass a delay line. (Paper 002, section 3.2
-// and figure 6; 802.1Qbb)
+// A port of the NIC: frames go in turn onto its line at the line's rate, unless the other end has stopped them, and
+// frames that come from it are counted, and freed of those of MAC control. Both ways pass a delay line. (Kabbani and
+// Yasuda 2010, section 3.2 and figure 6; 802.1Qbb)
 //
 // Frames that arrive are handed on whole, so that one line never waits for another.
 //

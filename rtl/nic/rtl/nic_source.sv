@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The frames of a reaction point: those of its packet generator, and those of the host that have its address, in turn.
-// (Paper 002, figure 6: packets are either forwarded from the host or internally generated)
+// (Kabbani and Yasuda 2010, figure 6: packets are either forwarded from the host or internally generated)
 //
 // Latency: 2 clocks. Throughput: a beat a clock, and a clock between frames.
 

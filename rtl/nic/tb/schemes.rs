@@ -77,7 +77,7 @@ impl Scheme for SmccRules {
     }
 }
 
-/// As paper 002 has it, but for shorter cycles.
+/// As Kabbani and Yasuda 2010 have it, but for shorter cycles.
 pub fn plain_qcn() -> QcnSettings {
     QcnSettings {
         gd_shift: 7,

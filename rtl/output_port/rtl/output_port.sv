@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Output port: a stream onto a line at a rate in bit/s, exact on average, that a schedule changes. (Paper 002, section
-// 4.1: the switch's service rate goes from 0.95 to 0.2 Gb/s and back)
+// Output port: a stream onto a line at a rate in bit/s, exact on average, that a schedule changes. (Kabbani and Yasuda
+// 2010, section 4.1: the switch's service rate goes from 0.95 to 0.2 Gb/s and back)
 //
 // A frame occupies the line for (octets + LineOctets) × 8 / rate, octets with check sequence and at least 64, at the rate
 // that holds when it starts. What of a clock is left at its end counts for the next frame, if that waits: so frames start

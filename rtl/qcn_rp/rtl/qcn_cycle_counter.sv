@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts a jittered cycle of octets or ticks down: QCN's byte counter and its timer. (Paper 002, section 2)
+// Counts a jittered cycle of octets or ticks down: QCN's byte counter and its timer. (Kabbani and Yasuda 2010, section 2)
 //
 // begin_i in clock c begins a cycle of base_i × U[1 − spread_i, 1 + spread_i), drawn with word_i: spread and word of clock
 // c, base of the clocks up to c + 49. What passes from clock c on counts for the new cycle, so until its length is known

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // QCN's rate calculator: what feedback takes from a rate and what cycles of the byte counter and the timer give back.
-// (Paper 002, section 2, equations (1) to (8); 802.1Qau RP)
+// (Kabbani and Yasuda 2010, section 2, equations (1) to (8); 802.1Qau RP)
 //
 // Events are served one at a time, each in 51 clocks: of those that wait a signal first, then an ended cycle of the byte
 // counter, then one of the timer. start_i is served at once and cuts off what is being served. Octets and ticks count in

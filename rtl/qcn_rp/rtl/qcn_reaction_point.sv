@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A reaction point of QCN: the rate calculator, and the gate that lets a flow's frames go at its rate.
-// (Paper 002, section 3.2, figure 6)
+// (Kabbani and Yasuda 2010, section 3.2, figure 6)
 //
 // A frame counts for the byte counter in the clock in which it begins to go.
 //

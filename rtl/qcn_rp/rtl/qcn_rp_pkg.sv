@@ -7,9 +7,9 @@
 
 package qcn_rp_pkg;
   typedef enum logic {
-    // Decrease, Fast Recovery and Active Increase by the byte counter, as paper 004 compares with.
+    // Decrease, Fast Recovery and Active Increase by the byte counter, with which Jiang et al. 2015 compare.
     Core,
-    // And the timer, Hyper-Active Increase, Extra Fast Recovery and Target Rate Reduction. (Paper 002)
+    // And the timer, Hyper-Active Increase, Extra Fast Recovery and Target Rate Reduction. (Kabbani and Yasuda 2010)
     Full
   } features_e;
 
@@ -17,7 +17,7 @@ package qcn_rp_pkg;
   typedef enum logic {
     // min(byte stage, time stage) less the threshold. (Pan)
     MinCount,
-    // How many cycles of either counter ended since Hyper-Active Increase began. (Paper 002, equation (7))
+    // How many cycles of either counter ended since Hyper-Active Increase began. (Kabbani and Yasuda 2010, equation (7))
     Ordinal
   } hai_multiplier_e;
 
@@ -25,7 +25,7 @@ package qcn_rp_pkg;
   typedef enum logic {
     // The byte counter has ended no cycle since the last signal. (Pan, 802.1Qau)
     ByteStage,
-    // Neither counter has. (Paper 002)
+    // Neither counter has. (Kabbani and Yasuda 2010)
     NeitherFired
   } efr_e;
 
@@ -33,7 +33,7 @@ package qcn_rp_pkg;
   typedef enum logic {
     // In the first cycle of either counter. (Pan, 802.1Qau)
     FirstCycle,
-    // In any cycle. (Paper 002)
+    // In any cycle. (Kabbani and Yasuda 2010)
     AnyTime
   } trr_e;
 
@@ -41,7 +41,7 @@ package qcn_rp_pkg;
   typedef enum logic {
     // All but the first after a signal. (Pan)
     Reload,
-    // All. (Paper 002)
+    // All. (Kabbani and Yasuda 2010)
     Always
   } jitter_rp_e;
 

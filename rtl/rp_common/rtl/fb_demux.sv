@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hands a message to the reaction point whose MAC address it is for: paper 002's Fb Demux (section 3.2, figure 6).
+// Hands a message to the reaction point whose MAC address it is for: the Fb Demux of Kabbani and
+// Yasuda 2010 (section 3.2, figure 6).
 //
 // The message's fields go past this module; it says for whom they are. Of reaction points with the same address the one
 // with the lowest number gets the message. A message for none is taken and counted.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets frames go at a rate: a frame waits until the token bucket has its length, and then goes whole. (Paper 002,
-// section 3.2: "Token Bucket Rate Limiter")
+// Lets frames go at a rate: a frame waits until the token bucket has its length, and then goes whole. (Kabbani and
+// Yasuda 2010, section 3.2: "Token Bucket Rate Limiter")
 //
 // s_axis_octets_i is the frame's length with its FCS, valid with the first beat until that is taken. What the bucket takes
 // is 20 octets more, preamble and gap. A frame that the bucket can never hold is dropped whole and counted.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SMCC's rate calculator: the signs of a queue's offset and growth choose which of the two changes the rate, in
-// proportion. (Paper 004, equation (25) and section 4.4)
+// proportion. (Jiang et al. 2015, equation (25) and section 4.4)
 //
 //   signs agree:  rate -= alpha q_off    (alpha_small while the queue changes by t1 or less, with two_stage_i)
 //   signs differ: rate -= beta q_delta   both rounded towards zero, then rate within [min_rate, max_rate]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SMCC's rate calculator as combinational logic between the registers of the rate and of the congestion point that it is
-// bound to, for the comparison of area: what paper 004, section 5.1, says is possible. See smcc_rate_calculator for what
-// it calculates; the two have the same ports.
+// SMCC's rate calculator as combinational logic between the registers of the rate and of the congestion point that it
+// is bound to, for the comparison of area: Jiang et al. 2015, section 5.1, say that it is possible. See
+// smcc_rate_calculator for what it calculates; the two have the same ports.
 //
 // A notice is taken in each clock and shows in the next. It is slow: product, shift, sum and bounds follow each other.
 

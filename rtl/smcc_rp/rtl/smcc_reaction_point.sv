@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A reaction point of SMCC: the rate calculator, and the gate that lets a flow's frames go at its rate.
-// (Paper 004, section 5.1)
+// (Jiang et al. 2015, section 5.1)
 //
 // Notices alone move the rate: nothing counts what is sent.
 //

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a notice of SMCC says, the gains, and how its two signs are read. (Paper 004, equations (24), (25), section 5.1)
+// What a notice of SMCC says, the gains, and how its two signs are read. (Jiang et al. 2015, equations (24), (25),
+// section 5.1)
 
 `default_nettype none
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The switch of the test bed: frames go in turn to the ports that a table says; one port has a congestion point, whose messages go
-// back before data. (QCN: paper 002, section 3.2, figures 4 and 5; SMCC: paper 004, figure 10)
+// back before data. (QCN: Kabbani and Yasuda 2010, section 3.2, figures 4 and 5; SMCC: Jiang et al. 2015, figure 10)
 //
 // While the register clock.run is 0, everything but settings and table is in reset, and the time stands at 0; frames that have begun
 // on a line end first.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An input of the switch: takes the frames of MAC control out of those of a line, keeps the others until they are whole, and
-// looks up which ports each goes to. (Paper 002, section 3.2, figure 4)
+// looks up which ports each goes to. (Kabbani and Yasuda 2010, section 3.2, figure 4)
 //
 // paused_o follows the last beat of a pause frame three clocks after it was shown, whatever waits behind.
 // Latency: the first beat is at m_axis Entries + 12 clocks after the frame's last beat was shown (two fewer without Pfc), if none

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inputs of the switch into one stream, a frame at a time, each with the ports that it goes to. (Paper 002, section 3.2:
-// packets are arbitrated in a round-robin fashion)
+// The inputs of the switch into one stream, a frame at a time, each with the ports that it goes to. (Kabbani and Yasuda
+// 2010, section 3.2: packets are arbitrated in a round-robin fashion)
 //
 // Each input looks up its own frames while those of others go.
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An output of the switch: pause frames before messages before data, on a line at its rate. (Paper 002, section 3.2: messages go
-// to the output MAC at the highest priority)
+// An output of the switch: pause frames before messages before data, on a line at its rate. (Kabbani and Yasuda 2010,
+// section 3.2: messages go to the output MAC at the highest priority)
 //
 // Data either wait here (OwnQueue) or come from the congestion point; messages wait here. What finds no room is dropped whole
 // and counted. Which frame goes next is decided within 4 clocks before the line gets free, so that the line never waits for it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A queue of whole frames behind a line that cannot wait: a frame that is bad or finds no room is dropped whole and counted.
-// (Paper 002, section 3.2: the input queues of the NetFPGA library in front of the arbiter)
+// (Kabbani and Yasuda 2010, section 3.2: the input queues of the NetFPGA library in front of the arbiter)
 //
 // A frame is bad if its last tuser says so, if it has fewer than 60 octets or more than MaxOctets − 4 (without its FCS), or if a
 // tkeep is not as the conventions have it. What is kept has been seen to its end, so it leaves without gaps.

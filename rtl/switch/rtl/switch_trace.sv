@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The trace of the switch: source 0 the queue, 1 Fb of each sample, 2 the priorities that the neighbours are to stop.
-// (Paper 002, section 1)
+// (Kabbani and Yasuda 2010, section 1)
 //
 // Latency and throughput: those of trace and trace_probe.
 

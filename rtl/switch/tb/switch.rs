@@ -21,7 +21,7 @@ use penstock_cosim::stream::{Frame, length};
 use penstock_cosim::{Random, operations};
 use reference::{QCN_SAMPLE, RELOAD, Settings};
 
-/// No sample ever, and those of paper 002.
+/// No sample ever, and those of Kabbani and Yasuda 2010.
 const QUIET: Settings =
     Settings { q_eq: 0xff_ffff, w: 0, base: 0xff_ffff, jitter: 0, count: 0xff_ffff, probability: 0 };
 const PAPER: Settings =

@@ -1,8 +1,8 @@
 //! The papers' experiments with the test bed itself, at full length: `make -C rtl experiment`.
 //!
-//! Figures 8 to 13 of paper 002 and figure 15 of paper 004. Each run writes a table, a line for every millisecond of its time,
-//! into `rtl/build/experiments`; a run whose table is there with the same settings, of the same sources, is not done again.
-//! Progress goes to standard error.
+//! Figures 8 to 13 of Kabbani and Yasuda 2010 and figure 15 of Jiang et al. 2015. Each run writes a table, a line for
+//! every millisecond of its time, into `rtl/build/experiments`; a run whose table is there with the same settings, of
+//! the same sources, is not done again. Progress goes to standard error.
 //!
 //! Environment: `FIGURE` names figures (`8 11`), `SCALE` divides all times but the 1 ms, `SEED` chooses the random words, `JOBS`
 //! says how many runs there are at a time.

@@ -43,7 +43,7 @@ pub struct Run {
     says: String,
 }
 
-/// Frames of all runs, octets with FCS. (papers/netfpga/profile.toml; paper 004, section 5.2)
+/// Frames of all runs, octets with FCS. (papers/netfpga/profile.toml; Jiang et al. 2015, section 5.2)
 const OCTETS: u16 = 1000;
 const US: u64 = CLOCK_HZ / 1_000_000;
 
@@ -111,7 +111,8 @@ fn all(scale: u64) -> Vec<Run> {
     runs
 }
 
-/// Paper 002: the service rate falls for 3.7 s. What is not set is paper 002's in the registers' reset values and the build.
+/// Kabbani and Yasuda 2010: the service rate falls for 3.7 s. What is not set has their
+/// value in the registers' reset values and the build.
 fn netfpga(figure: u32, points: usize, round_trip_us: u64, scale: u64) -> Run {
     let at = |tenths: u64| tenths * CLOCK_HZ / 10 / scale;
     let one_way = round_trip_us / 2 * US;
@@ -130,11 +131,11 @@ fn netfpga(figure: u32, points: usize, round_trip_us: u64, scale: u64) -> Run {
         },
         end: at(100),
         scale,
-        says: format!("Paper 002, figure {figure}: {sources}, round trip {round_trip_us} us"),
+        says: format!("Kabbani and Yasuda 2010, figure {figure}: {sources}, round trip {round_trip_us} us"),
     }
 }
 
-/// Paper 004, figure 15: three sources on lines of their own; papers/sliding-mode/profile.toml.
+/// Jiang et al. 2015, figure 15: three sources on lines of their own; papers/sliding-mode/profile.toml.
 fn sliding_mode(ra_mbps: u64, rb_mbps: u64, scale: u64) -> Run {
     let gain = |rate_mbps: u64, octets| {
         let gain = Gain::new(rate_mbps * 1_000_000, octets);
@@ -163,6 +164,6 @@ fn sliding_mode(ra_mbps: u64, rb_mbps: u64, scale: u64) -> Run {
         },
         end: 2 * CLOCK_HZ / scale,
         scale,
-        says: format!("Paper 004, figure 15: 3 sources, Ra {ra_mbps} Mb/s, Rb {rb_mbps} Mb/s"),
+        says: format!("Jiang et al. 2015, figure 15: 3 sources, Ra {ra_mbps} Mb/s, Rb {rb_mbps} Mb/s"),
     }
 }

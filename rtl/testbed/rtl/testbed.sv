@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The test bed of the papers: NICs with their reaction points, and a switch with one congestion point whose port leads nowhere.
-// (QCN: paper 002, section 4.1 and figure 7; SMCC: paper 004, figure 10)
+// (QCN: Kabbani and Yasuda 2010, section 4.1 and figure 7; SMCC: Jiang et al. 2015, figure 10)
 //
 // Port p of NIC n is connected to port n × NicPorts + p of the switch; the congestion point's is the one after these. Reaction point
 // r of NIC n is number n × ReactionPoints + r. All lines' delays are the NICs'; their memories are here.

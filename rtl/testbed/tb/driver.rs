@@ -42,7 +42,7 @@ pub enum Stream {
 }
 
 /// What a test bed is set to before time runs. What is not named here has the reset value of its register, which is that of
-/// paper 002.
+/// Kabbani and Yasuda 2010.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Length of the generated frames with FCS, octets.

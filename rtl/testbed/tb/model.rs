@@ -36,7 +36,7 @@ pub struct Experiment {
     pub one_way: u32,
     /// Rates of the congestion point's port, bit/s, each with the clock in which it ends.
     pub phases: Vec<(u64, u64)>,
-    /// What is not as paper 002 has it.
+    /// Settings that differ from those of Kabbani and Yasuda 2010.
     pub settings: Vec<Setting>,
 }
 

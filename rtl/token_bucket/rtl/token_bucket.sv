@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Token bucket: turns a rate into times at which frames may go. (Paper 002, section 3.2)
+// Token bucket: turns a rate into times at which frames may go. (Kabbani and Yasuda 2010, section 3.2)
 //
 // Every RefillClocks clocks the bucket gets floor(rate / Granularity) × TokensPerStep octets, up to Depth. A frame of
 // octets_i may go while ready_o is high; take_i in such a clock takes its octets out. At 125 MHz and with the default

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trace: one stream of records of what happens in several places, each with its clock. (Paper 002, section 1: the ability
-// to trace and analyze all major network and QCN variables)
+// Trace: one stream of records of what happens in several places, each with its clock. (Kabbani and Yasuda 2010,
+// section 1: the ability to trace and analyze all major network and QCN variables)
 //
 // Each source has a place for one event; they are brought into a FIFO in turn. What finds its place taken, or the FIFO full
 // when its turn comes, is dropped and counted. Every 2^21 clocks, and first of all, comes a record of the time, which is

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// UDP packet generator: UDP frames back to back, each with the next sequence number. (Paper 002, section 3.2: packets are
-// internally generated at 1 Gb/s within each reaction point, with a distinct source MAC address each; the token bucket
-// behind the generator limits them)
+// UDP packet generator: UDP frames back to back, each with the next sequence number. (Kabbani and Yasuda 2010, section
+// 3.2: packets are internally generated at 1 Gb/s within each reaction point, with a distinct source MAC address each;
+// the token bucket behind the generator limits them)
 //
 // Ethernet, IPv4 without options (RFC 791, checksum right, never fragmented, so identification 0 as RFC 6864 allows), UDP
 // without checksum (RFC 768); payload: the sequence number, 4 octets, highest first, then zeros.

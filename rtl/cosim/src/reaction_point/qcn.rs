@@ -1,4 +1,5 @@
-//! QCN's reaction point (papers 002 and 004; 802.1Qau, clause 32) with the clocks of `qcn_rate_calculator`.
+//! QCN's reaction point (Kabbani and Yasuda 2010; Jiang et al. 2015; 802.1Qau, clause 32) with the clocks of
+//! `qcn_rate_calculator`.
 //!
 //! The hardware serves one event at a time, at clocks that follow from the inputs alone; at each of them the state machine
 //! is called, and its answer expected as many clocks later as the documentation says. A frame whose octets end a cycle is

@@ -1,4 +1,4 @@
-//! SMCC's reaction point (paper 004) with the clocks of `smcc_rate_calculator`.
+//! SMCC's reaction point (Jiang et al. 2015) with the clocks of `smcc_rate_calculator`.
 
 use penstock_schemes::parts::gain::Gain;
 use penstock_schemes::smcc::{Config, DeltaZero, IncreaseFrom, Notice, Rp, Smcc};
