@@ -26,7 +26,8 @@ package penstock_pkg;
     octets_of[3] = keep[7];
     octets_of[2] = keep[3] && !keep[7];
     octets_of[1] = (keep[5] || (keep[1] && !keep[3])) && !keep[7];
-    octets_of[0] = (keep[6] || (keep[4] && !keep[5]) || (keep[2] && !keep[3]) || (keep[0] && !keep[1])) && !keep[7];
+    octets_of[0] = (keep[6] || (keep[4] && !keep[5]) || (keep[2] && !keep[3]) ||
+        (keep[0] && !keep[1])) && !keep[7];
   endfunction
 
   // A uniform random word. It comes by a port, so that a reference can be given the same one.

@@ -127,7 +127,7 @@ module stream_buffer #(
   logic        in_turn;
 
   if (Late) begin : gen_places
-    assign kept    = gen_late.shows_odd_q ? gen_late.even_q : gen_late.odd_q;
+    assign kept = gen_late.shows_odd_q ? gen_late.even_q : gen_late.odd_q;
     assign in_turn = gen_late.shows_even_q != gen_late.shows_odd_q
         && (gen_late.write_q != gen_late.shows_odd_q) == (m_axis_tvalid && !keeps_q);
   end else begin : gen_registers

@@ -202,7 +202,10 @@ module nic_port
       .m_axis_source_o(source)
   );
 
-  stream_buffer u_next (
+  // The line is late to say that it takes a beat.
+  stream_buffer #(
+      .Late(1'b1)
+  ) u_next (
       .clk_i,
       .rst_i,
       .s_axis_tdata (chosen_tdata),

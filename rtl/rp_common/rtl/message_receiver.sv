@@ -230,9 +230,12 @@ module message_receiver
   // --- Messages --------------------------------------------------------------------------------
 
   logic [47:0] beat_0;
-  logic        ends;
   logic        enough;
   logic        good;
+  // A good message ends, and one that is none. Beats behind the decision are always taken; a frame that ends with the decision
+  // is too short.
+  logic        whole;
+  logic        spoilt;
   logic        speaks;
   logic        took_q;
   logic        spoilt_q;
@@ -240,10 +243,11 @@ module message_receiver
 
   // The first beat of the frame that is decided on lies behind the committed ones.
   assign beat_0 = beats_q[commit_q[1:0]][47:0];
-  assign ends   = accept && last && (in_message_q || (deciding && is_message));
   // 60 octets end with octet 3 of beat 7.
   assign enough = beat_q > 4'd7 || (beat_q == 4'd7 && keep[3]);
   assign good   = enough && beat_q != Endless && !user;
+  assign whole  = valid && last && in_message_q && good;
+  assign spoilt = valid && last && (in_message_q ? !good : ready && deciding && is_message);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -252,12 +256,12 @@ module message_receiver
       spoilt_q        <= 1'b0;
       dropped_q       <= 1'b0;
     end else begin
-      if (ends && good && speaks && !refused_q) message_valid_o <= 1'b1;
+      if (whole && speaks && !refused_q) message_valid_o <= 1'b1;
       else if (message_ready_i) message_valid_o <= 1'b0;
       // Counted a clock later.
-      took_q    <= ends && good && !refused_q;
-      dropped_q <= ends && good && refused_q;
-      spoilt_q  <= ends && !good;
+      took_q    <= whole && !refused_q;
+      dropped_q <= whole && refused_q;
+      spoilt_q  <= spoilt;
     end
   end
 
@@ -304,7 +308,6 @@ module message_receiver
 
     assign straddling = {before_q, line[63:48]};
     assign middle = line[47:16];
-    // Beats behind the decision are always taken.
     assign says = valid && in_message_q && !refused_q;
     assign both = two_q ? beat_q == 4'd6 : !one_q && beat_q == 4'd5;
 

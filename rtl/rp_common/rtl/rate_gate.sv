@@ -55,8 +55,10 @@ module rate_gate
   // Frames that were dropped. It stays at its largest value.
   output var logic          [31:0] dropped_o
 );
-  // A frame passes, or is dropped. If none does, one may wait.
-  logic            passes_q;
+  // A frame passes, or is dropped. If none does, one may wait. That one begins to pass is said beside the bucket, that it goes
+  // on beside the stream.
+  logic            passes;
+  logic            goes_on_q;
   logic            drops_q;
   // What the frame that waits takes, which may run over by a bit: a clock after its first beat came. From then on it asks for
   // that, until it gets it or it is seen to be more than the bucket ever holds.
@@ -70,7 +72,7 @@ module rate_gate
   logic            ends;
   logic            dropped_q;
 
-  assign waits = !passes_q && !drops_q && s_axis_tvalid;
+  assign waits = !passes && !drops_q && s_axis_tvalid;
   assign asks  = asks_q && s_axis_tvalid && !line_octets_q[FrameW];
   assign never = asks_q && 32'(line_octets_q) > Depth;
 
@@ -101,17 +103,18 @@ module rate_gate
   );
 
   // The bucket is ready for nothing that it never holds.
-  assign goes = asks && ready;
-  assign ends = s_axis_tvalid && s_axis_tready && s_axis_tlast;
+  assign goes   = asks && ready;
+  assign passes = sent_valid_o || goes_on_q;
+  assign ends   = s_axis_tvalid && s_axis_tready && s_axis_tlast;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      passes_q     <= 1'b0;
+      goes_on_q    <= 1'b0;
       drops_q      <= 1'b0;
       sent_valid_o <= 1'b0;
       dropped_q    <= 1'b0;
     end else begin
-      passes_q     <= goes || (passes_q && !ends);
+      goes_on_q    <= passes && !ends;
       drops_q      <= (never && s_axis_tvalid) || (drops_q && !ends);
       sent_valid_o <= goes;
       dropped_q    <= drops_q && ends;
@@ -129,8 +132,8 @@ module rate_gate
 
   always_ff @(posedge clk_i) sent_octets_o <= goes ? s_axis_octets_i : '0;
 
-  assign m_axis_tvalid = passes_q && s_axis_tvalid;
-  assign s_axis_tready = drops_q || (passes_q && m_axis_tready);
+  assign m_axis_tvalid = passes && s_axis_tvalid;
+  assign s_axis_tready = drops_q || (passes && m_axis_tready);
   assign m_axis_tdata  = s_axis_tdata;
   assign m_axis_tkeep  = s_axis_tkeep;
   assign m_axis_tlast  = s_axis_tlast;
@@ -158,8 +161,8 @@ module rate_gate
         assume (s_axis_tvalid);
         assume ({s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata} == past_beat_q);
       end
-      if (!first_q) assert (passes_q || drops_q);
-      assert ($onehot0({passes_q, drops_q, asks_q}));
+      if (!first_q) assert (passes || drops_q);
+      assert ($onehot0({sent_valid_o, goes_on_q, drops_q, asks_q}));
       assert (!(goes && never));
       if (past_shown_q) begin
         assert (m_axis_tvalid);

@@ -274,6 +274,12 @@ fn any_departure(random: &mut Random) -> Frame {
     Frame { octets: vec![random.word() as u8; length as usize], bad: random.one_in(9) }
 }
 
+/// A frame so long that 16 bits cannot say its length with what the line adds.
+fn endless_departure(random: &mut Random) -> Frame {
+    let length = 65_535 - 4 - random.below(LINE);
+    Frame { octets: vec![random.word() as u8; length as usize], bad: random.one_in(9) }
+}
+
 /// A sink that stalls now and then, sometimes for long.
 #[derive(Default)]
 struct Stalls(u64);
@@ -374,7 +380,11 @@ pub fn lock_step<N: Nic>(seed: u64) {
             };
             for (i, tx) in tx.iter_mut().enumerate() {
                 if tx.source.left() == 0 {
-                    tx.push(any_departure(&mut random));
+                    tx.push(if random.one_in(400) {
+                        endless_departure(&mut random)
+                    } else {
+                        any_departure(&mut random)
+                    });
                 }
                 let length = (tx.inside[0].octets.len() + 4) as u16;
                 pins.tx[i] = tx.source.show(random.one_in(gap)).map(|beat| (beat, length));
