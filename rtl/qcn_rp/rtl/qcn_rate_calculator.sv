@@ -5,8 +5,9 @@
 //
 // Events are served one at a time, each in 51 clocks: of those that wait a signal first, then an ended cycle of the byte
 // counter, then one of the timer. start_i is served at once and cuts off what is being served. Octets and ticks count in
-// the clock in which they come, also meanwhile, so that none is lost. An event that is served in clock c shows in the
-// stages from clock c + 1 on, in the target rate from c + 19, in the current rate from c + 25, in the counters from c + 51.
+// the clock in which they come, also meanwhile, so that none is lost. What ends a cycle in clock c is served in c + 2 at the
+// earliest. An event that is served in clock c shows in the stages from clock c + 1 on, in the target rate from c + 19, in the
+// current rate from c + 25, in the counters from c + 51.
 // Throughput: a frame and a tick a clock; a signal each 51 clocks (signal_ready_o holds others back).
 //
 // Settings are to change only together with rst_i or start_i. The target rate is held at the largest rate.
@@ -104,15 +105,18 @@ module qcn_rate_calculator
   logic        serve_signal;
   logic        serve_byte;
   logic        serve_time;
+  // A cycle has ended; it is served a clock later at the earliest, for the counters may lie far away.
   logic        byte_ended;
   logic        time_ended;
+  logic        byte_ended_q;
+  logic        time_ended_q;
 
   assign begins         = start_i || boot_q;
   assign signal_ready_o = ready_q && !start_i;
   assign serve_signal   = signal_ready_o && signal_valid_i;
-  assign serve_byte     = signal_ready_o && !signal_valid_i && byte_ended;
-  assign serve_time     = signal_ready_o && !signal_valid_i && !byte_ended && time_ended;
-  assign served         = boot_q || signal_valid_i || byte_ended || time_ended;
+  assign serve_byte     = signal_ready_o && !signal_valid_i && byte_ended_q;
+  assign serve_time     = signal_ready_o && !signal_valid_i && !byte_ended_q && time_ended_q;
+  assign served         = boot_q || signal_valid_i || byte_ended_q || time_ended_q;
   assign busy_o         = !idle_q;
 
   always_ff @(posedge clk_i) begin
@@ -137,6 +141,16 @@ module qcn_rate_calculator
         idle_q  <= 1'b1;
         ready_q <= 1'b1;
       end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      byte_ended_q <= 1'b0;
+      time_ended_q <= 1'b0;
+    end else begin
+      byte_ended_q <= byte_ended;
+      time_ended_q <= time_ended;
     end
   end
 
@@ -208,7 +222,7 @@ module qcn_rate_calculator
 
   assign byte_base   = rpg_byte_reset_i >> byte_half_q;
   // Beside a start it does not matter what else would be served.
-  assign byte_begins = begins || (ready_q && (signal_valid_i ? !keep : byte_ended));
+  assign byte_begins = begins || (ready_q && (signal_valid_i ? !keep : byte_ended_q));
   assign draw_byte_o = serve_byte || (serve_signal && !keep && JitterRp == Always);
 
   qcn_cycle_counter #(

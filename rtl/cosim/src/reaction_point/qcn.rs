@@ -279,6 +279,8 @@ pub struct Qcn {
     target_rate: Delayed,
     byte: Left,
     time: Left,
+    /// In the clock before, the cycle of the byte counter had ended, and that of the timer: they are served from now on.
+    ended: [bool; 2],
     /// From when an event can be served.
     free_at: u64,
     /// Octets that wait for the byte counter's next cycle.
@@ -303,6 +305,7 @@ impl Qcn {
             target_rate: rate(),
             byte: Left::default(),
             time: Left::default(),
+            ended: [false; 2],
             free_at: 0,
             waiting: 0,
             served: [0; 3],
@@ -424,8 +427,10 @@ impl Machine for Qcn {
         if begins {
             shown.draws = self.begin(event);
         } else if ready {
-            shown.draws = self.serve(event, byte_ended, time_ended);
+            let [byte_waits, time_waits] = self.ended;
+            shown.draws = self.serve(event, byte_waits, time_waits);
         }
+        self.ended = [byte_ended, time_ended];
 
         // What passes in this clock: the state machine is told at once, unless it ends the cycle.
         if let Some(octets) = event.sent {
