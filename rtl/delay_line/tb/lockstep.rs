@@ -144,16 +144,51 @@ fn block_memory() {
     );
 }
 
+/// The small line's memory, beats, and its longest frame.
+const WORDS: usize = 128;
+const LONGEST: usize = 32;
+
+/// Which frames the small line drops and cuts: by the beats that its memory held a clock before a frame came, and by its beats.
+#[derive(Default)]
+struct Refusals {
+    no_room: bool,
+    /// Beats of the frame that comes, and that no more of them are stored.
+    inside: usize,
+    skips: bool,
+    dropped: u32,
+    cut: u32,
+}
+
+impl Refusals {
+    fn clock(&mut self, shown: Option<Beat>, words: usize) {
+        if let Some(beat) = shown {
+            if self.inside == 0 {
+                self.skips = self.no_room;
+                self.dropped += u32::from(self.no_room);
+            }
+            self.inside += 1;
+            if self.inside == LONGEST && !beat.last && !self.skips {
+                self.skips = true;
+                self.cut += 1;
+            }
+            if beat.last {
+                self.inside = 0;
+            }
+        }
+        // Room for the longest frame, and for three beats that are on their way.
+        self.no_room = words + LONGEST + 3 > WORDS;
+    }
+}
+
 /// Too little memory, frames that are too long, stalls, delays that change: frames are whole or not there, counters tell,
 /// no beat leaves before its time.
 #[test]
 fn too_much_for_it() {
-    const WORDS: usize = 128;
-    const LONGEST: usize = 32;
     let mut random = Random::new(55);
     let mut core = delay_line_small::Core::new(56);
     let mut traffic = Traffic { source: Source::default(), load: 1, gaps: 1 };
     let mut sink = Sink::default();
+    let mut refusals = Refusals::default();
     // Frames that have come, each with its beats and the clocks before which they must not leave.
     let mut coming: VecDeque<Vec<(u64, Beat)>> = VecDeque::new();
     let mut frame = Vec::new();
@@ -178,6 +213,7 @@ fn too_much_for_it() {
         let out = core.clock(&given!(delay_line_small, reset, delay as u16, shown, ready));
         if reset {
             (since_reset, dropped, cut) = (0, 0, 0);
+            refusals = Refusals::default();
             coming.clear();
             frame.clear();
             leaving.clear();
@@ -185,6 +221,8 @@ fn too_much_for_it() {
             continue;
         }
         assert!(usize::from(out.words_o) <= WORDS);
+        assert_eq!((out.dropped_o, out.cut_o), (refusals.dropped, refusals.cut), "in clock {now}");
+        refusals.clock(shown, out.words_o.into());
         if let Some(beat) = shown {
             frame.push((now + delay.max(LEAST), beat));
             if beat.last {
@@ -241,7 +279,6 @@ fn too_much_for_it() {
 /// leaves at once, a beat a clock, and what comes later keeps its delay.
 #[test]
 fn due_stays_due_beyond_the_stamps_range() {
-    const WORDS: usize = 128;
     let mut random = Random::new(57);
     let mut core = delay_line_stamp::Core::new(58);
     let mut coming: VecDeque<(u64, Beat)> = VecDeque::new();
@@ -293,4 +330,21 @@ fn due_stays_due_beyond_the_stamps_range() {
     }
     println!("{beats} beats, the latest by {longest} clocks");
     assert!(beats > 50_000 && longest > 4 * 256);
+}
+
+/// Behind a sink that stalls one beat is shown, seven are read ahead (two clocks of a read, and five), and all others are in the
+/// memory.
+#[test]
+fn beats_wait_in_the_memory() {
+    let mut core = delay_line_small::Core::new(59);
+    core.clock(&given!(delay_line_small, true, 6, None::<Beat>, false));
+    for beats in 1..=90u64 {
+        let beat = Beat { data: beats, keep: 0xff, last: true, user: false };
+        core.clock(&given!(delay_line_small, false, 6, Some(beat), false));
+        let mut out = core.clock(&given!(delay_line_small, false, 6, None::<Beat>, false));
+        for _ in 0..20 {
+            out = core.clock(&given!(delay_line_small, false, 6, None::<Beat>, false));
+        }
+        assert_eq!(u64::from(out.words_o), beats.saturating_sub(8), "{beats} beats");
+    }
 }
