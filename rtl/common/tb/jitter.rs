@@ -109,3 +109,19 @@ fn equals_the_simulators() {
     }
     println!("{values} values");
 }
+
+/// What is added is the smallest fraction short of a whole number, below 0 and above: what a row adds too much shows.
+#[test]
+fn a_value_just_below_a_whole_number_is_rounded_down() {
+    for place in 1..=23 {
+        for word_i in [(1 << 31) + (1 << (31 - place)), (1 << 31) - (1 << (31 - place))] {
+            let mut bench = Bench::new(u64::from(word_i));
+            bench.clock(&In { rst_i: true, ..In::default() });
+            let base_i = 1 << place;
+            for clock in 0..LATENCY + 3 {
+                bench.clock(&In { rst_i: false, start_i: clock == 0, base_i, spread_i: u16::MAX, word_i });
+            }
+            assert_eq!(bench.values, 1);
+        }
+    }
+}

@@ -89,3 +89,19 @@ fn follows_the_simulators_bucket() {
     }
     println!("asked for {asked} frames");
 }
+
+/// A full bucket, and in the clock of a refill a frame as long as the refill, or some octets shorter or longer: with what is left
+/// the bucket is just full, or runs over, or does not.
+#[test]
+fn a_frame_of_a_refills_length_goes_with_the_refill() {
+    for gift in [3, 100, 1_234, 2_000, 2_998] {
+        for octets_i in gift - 3..=gift + 2 {
+            let mut bench = Bench::new(u64::from(octets_i));
+            let rate_i = 500_000 * u64::from(gift);
+            bench.clock(&In { rst_i: true, rate_i, octets_i, take_i: false });
+            for clock in 0..REFILL + 2 {
+                bench.clock(&In { rst_i: false, rate_i, octets_i, take_i: clock == REFILL - 1 });
+            }
+        }
+    }
+}
