@@ -220,6 +220,7 @@ fn too_much_for_it() {
             sink.clear();
             continue;
         }
+        assert!(out.s_axis_tready, "a line never says no");
         assert!(usize::from(out.words_o) <= WORDS);
         assert_eq!((out.dropped_o, out.cut_o), (refusals.dropped, refusals.cut), "in clock {now}");
         refusals.clock(shown, out.words_o.into());
@@ -346,5 +347,28 @@ fn beats_wait_in_the_memory() {
             out = core.clock(&given!(delay_line_small, false, 6, None::<Beat>, false));
         }
         assert_eq!(u64::from(out.words_o), beats.saturating_sub(8), "{beats} beats");
+    }
+}
+
+/// Beats that have long been due, of which one leaves about the end of a span of half the stamp's range: when the sink takes again, in
+/// this span or a later one, all others leave, one a clock.
+#[test]
+fn beats_that_leave_at_the_end_of_a_span_leave_the_others_due() {
+    for beats in 2..=6u64 {
+        for (taken_at, ready_from) in (120..136).flat_map(|at| (137..420).step_by(9).map(move |from| (at, from))) {
+            let mut core = delay_line_stamp::Core::new(60);
+            core.clock(&given!(delay_line_stamp, true, 6, None::<Beat>, false));
+            for clock in 0..ready_from + beats - 1 {
+                let comes = (10..10 + beats).contains(&clock);
+                let shown = comes.then_some(Beat { data: clock, keep: 0xff, last: true, user: false });
+                let ready = clock == taken_at || clock >= ready_from;
+                let out = core.clock(&given!(delay_line_stamp, false, 6, shown, ready));
+                if ready {
+                    let data = if clock == taken_at { 10 } else { 11 + clock - ready_from };
+                    let shows = out.m_axis_tvalid.then_some(out.m_axis_tdata);
+                    assert_eq!(shows, Some(data), "{beats} beats, one in {taken_at}, others from {ready_from} on");
+                }
+            }
+        }
     }
 }
