@@ -305,17 +305,14 @@ module delay_line #(
     end
   end
 
-  // Counted a clock later.
+  // The head is late if it leaves. Counted a clock later, for whether it leaves is known late.
   logic late_q;
-  always_ff @(posedge clk_i) begin
-    if (rst_i) late_q <= 1'b0;
-    else late_q <= leaves && (due_q || passed || age != '0);
-  end
+  always_ff @(posedge clk_i) late_q <= due_q || passed || now_q != head.due;
 
   event_counter u_late (
       .clk_i,
       .rst_i,
-      .valid_i (late_q),
+      .valid_i (left_q && late_q),
       .amount_i(1'b1),
       .count_o (late_o)
   );
