@@ -100,6 +100,29 @@ macro_rules! lockstep {
                 }
             }
 
+            // The target rate is ten times the current one, or one more or less: where its reduction begins.
+            for tenth in [1, 7, 1_000, 99_999_937] {
+                for max_rate in 10 * tenth - 1..=10 * tenth + 2 {
+                    let (mut core, mut model) = (Core::new(max_rate), None::<Qcn>);
+                    let (mut input, usual) = (In::default(), QcnSettings::any(&mut Random::new(max_rate)));
+                    let usual = QcnSettings { gd_shift: 6, threshold: 5, jitter: 0, byte_reset: 1_000, ..usual };
+                    set(&mut input, &QcnSettings { min_rate: tenth, max_rate, timer_on: false, ..usual });
+                    input.rst_i = true;
+                    clock(&mut core, &mut model, &input);
+                    input.rst_i = false;
+                    // Signals take the current rate down to the least, and then a frame ends a cycle of the byte counter.
+                    (input.signal_valid_i, input.fb_i) = (true, 63);
+                    for _ in 0..20 * SERVICE {
+                        clock(&mut core, &mut model, &input);
+                    }
+                    input.signal_valid_i = false;
+                    for n in 0..5 * SERVICE {
+                        input.octets_i = if n == 2 * SERVICE { 1_500 } else { 0 };
+                        clock(&mut core, &mut model, &input);
+                    }
+                }
+            }
+
             let mut random = Random::new($seed);
             let mut kept = Recorder::new(FOLDER, stringify!($core));
             let (mut operations, mut served) = (0u64, [0u64; 3]);
