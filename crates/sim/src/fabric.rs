@@ -74,17 +74,20 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let per_port = network.queues_per_port();
         let largest = network.flows.iter().map(|f| f.frame).max().unwrap_or(0);
         let common = common_lines(network);
+        let marks_above = network.ecn_threshold.map_or(u32::MAX, |threshold| threshold.0 as u32);
         let mut ports = Vec::new();
         let mut cps = Vec::new();
         for (id, port) in (0..).map(PortId).zip(&network.ports) {
             let (max_len, max_frames) = match port.capacity {
-                Capacity::Octets(o) => (o.0, 0),
+                // No queue has 2^32 octets: see `network::LARGEST_QUEUE`.
+                Capacity::Octets(o) => (o.0 as u32, 0),
                 Capacity::Frames(n) => (0, n),
-                Capacity::Arbiter => (u64::MAX, 0),
+                Capacity::Arbiter => (u32::MAX, 0),
             };
             let capacity = match port.capacity {
                 Capacity::Frames(n) => u64::from(n) * u64::from(largest),
-                Capacity::Octets(_) | Capacity::Arbiter => max_len,
+                Capacity::Octets(o) => o.0,
+                Capacity::Arbiter => u64::MAX,
             };
             // The clock of a node shows the same to all its queues.
             let phase = match network.own_clocks {
@@ -107,9 +110,9 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
                         armed: Instant::NEVER,
                     });
                 }
-                queues.push(QueueState::new(max_len, max_frames, cp));
+                queues.push(QueueState::new(max_len, max_frames, marks_above, cp));
             }
-            queues.push(QueueState::new(network.control_capacity.0, 0, CpIndex::NONE));
+            queues.push(QueueState::new(network.control_capacity.0 as u32, 0, u32::MAX, CpIndex::NONE));
             let lane = common.iter().position(|&kind| kind == (port.rate, port.latency)).map_or(NO_LANE, |i| i as Lane);
             let mut state = PortState::new(network, port, id, lane, queues.into_boxed_slice());
             state.watched = PFC && network.pfc.is_some() && network.nodes[port.node.index()].kind == NodeKind::Switch;
@@ -451,11 +454,11 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             self.admit(p, index, from, &mut admitted);
         }
         let Admitted { class, octets, entry } = admitted;
-        let (rate, stopped) = (p.rate, p.stops::<PFC>(class));
+        let (rate, stopped, marks_above) = (p.rate, p.stops::<PFC>(class), p.marks_above);
         let q = &mut p.queues[class.index()];
         let len = q.len + u64::from(octets);
         let counter = self.counter(from, class);
-        let fits = !(S::Cp::ADMITS && entry == Entry::Dropped) && self.fits(q, counter, octets);
+        let fits = !(S::Cp::ADMITS && entry == Entry::Dropped) && self.takes_in(q, counter, index, octets, marks_above);
         q.arrived += 1;
         if fits {
             q.statistics.pass(self.now, q.len);
@@ -485,11 +488,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         if p.busy_until <= self.now && !stopped {
             self.start(p, class, index, octets, self.now);
         } else {
-            let slot = self.frames.get_mut(index);
-            slot.next = FrameId::NONE;
-            if len > u64::from(p.marks_above) && slot.marks.contains(Marks::ECN_CAPABLE) {
-                slot.marks = slot.marks.with(Marks::CONGESTION_EXPERIENCED);
-            }
+            self.frames.get_mut(index).next = FrameId::NONE;
             p.queues[class.index()].waiting.push(self.frames, index);
             p.ready |= class.bit();
         }
@@ -508,7 +507,32 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         if PFC && counter != CounterId::NONE {
             self.pauses.has_room(counter, octets)
         } else {
-            q.len + u64::from(octets) <= q.max_len || q.has_room_for_a_frame()
+            let len = q.len + u64::from(octets);
+            len <= u64::from(q.plain_len) || q.has_room_beyond(len)
+        }
+    }
+
+    /// The same for frame `index`, which is marked where it finds room in a queue that is longer with it than `marks_above`.
+    #[inline(always)]
+    fn takes_in(&mut self, q: &QueueState, counter: CounterId, index: FrameId, octets: u16, marks_above: u32) -> bool {
+        let len = q.len + u64::from(octets);
+        let held = PFC && counter != CounterId::NONE;
+        if !held && len <= u64::from(q.plain_len) {
+            return true;
+        }
+        let fits = self.fits(q, counter, octets);
+        if fits && len > u64::from(marks_above) {
+            self.mark(index);
+        }
+        fits
+    }
+
+    /// Marks a frame, if it may be marked.
+    #[cold]
+    fn mark(&mut self, index: FrameId) {
+        let slot = self.frames.get_mut(index);
+        if slot.marks.contains(Marks::ECN_CAPABLE) {
+            slot.marks = slot.marks.with(Marks::CONGESTION_EXPERIENCED);
         }
     }
 

@@ -55,8 +55,10 @@ pub(crate) struct QueueState {
     pub(crate) waiting: Chain,
     /// Octets that count as queued.
     pub(crate) len: u64,
+    /// Up to so many octets a frame joins the queue and nothing else happens; 0 for a queue that is counted in frames.
+    pub(crate) plain_len: u32,
     /// The most octets; 0 for a queue that is counted in frames.
-    pub(crate) max_len: u64,
+    pub(crate) max_len: u32,
     /// The most frames, for a queue that is counted in frames; else 0.
     pub(crate) max_frames: u32,
     /// Its congestion point, or none.
@@ -137,10 +139,12 @@ pub(crate) struct Ledger {
 }
 
 impl QueueState {
-    pub(crate) fn new(max_len: u64, max_frames: u32, cp: CpIndex) -> Self {
+    /// A queue for so many octets, or so many frames, which marks frames where it is longer than `marks_above`.
+    pub(crate) fn new(max_len: u32, max_frames: u32, marks_above: u32, cp: CpIndex) -> Self {
         Self {
             waiting: Chain::EMPTY,
             len: 0,
+            plain_len: max_len.min(marks_above),
             max_len,
             max_frames,
             cp,
@@ -152,10 +156,10 @@ impl QueueState {
         }
     }
 
-    /// Whether one more frame fits into a queue that is counted in frames.
+    /// Whether a frame that makes the queue longer than `plain_len`, to `len`, has room.
     #[cold]
-    pub(crate) fn has_room_for_a_frame(&self) -> bool {
-        self.frames() < self.max_frames
+    pub(crate) fn has_room_beyond(&self, len: u64) -> bool {
+        len <= u64::from(self.max_len) || self.frames() < self.max_frames
     }
 
     /// Frames that count as queued.
