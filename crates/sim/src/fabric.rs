@@ -12,12 +12,13 @@ use penstock_schemes::{BitRate, Class, CongestionPoint, Duration, Fate, Instant,
 
 use crate::admission::{Admitted, Entry};
 use crate::event::{CounterId, CpIndex, Event};
-use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
+use crate::event_queue::{EventQueue, Lane, NO_LANE};
 use crate::frame::{FrameId, Frames, GONE, Marks, Payload};
 use crate::network::{Capacity, Network, NodeKind, QueueId};
 use crate::pause::Pauses;
 use crate::port::{PortState, QueueState};
 use crate::random::{Owner, Stream};
+use crate::start::common_lines;
 
 /// Where congestion points' signals go until the engine routes them.
 pub(crate) type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
@@ -585,17 +586,6 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
 #[inline(always)]
 pub(crate) fn weight_of(facts: &[FlowFacts], flow: FlowId) -> u16 {
     facts.get(flow.index()).map_or(1, |f| f.weight)
-}
-
-/// The kinds of lines, rate and latency, that most ports have, most common first: one for each lane of deliveries.
-fn common_lines(network: &Network) -> Vec<(BitRate, Duration)> {
-    let mut kinds = std::collections::BTreeMap::new();
-    for port in &network.ports {
-        *kinds.entry((port.rate, port.latency)).or_insert(0) += 1;
-    }
-    let mut kinds: Vec<_> = kinds.into_iter().collect();
-    kinds.sort_by_key(|&(_, ports)| std::cmp::Reverse(ports));
-    kinds.into_iter().map(|(kind, _)| kind).take(usize::from(RELEASES)).collect()
 }
 
 impl<S: Scheme> CpState<S> {

@@ -1,10 +1,10 @@
 //! The start of a run: the sources and destinations of a network, and an event queue that suits it.
 
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec};
-use penstock_schemes::{Duration, Scheme};
+use penstock_schemes::{BitRate, Duration, Scheme};
 
 use crate::engine::Sources;
-use crate::event_queue::EventQueue;
+use crate::event_queue::{EventQueue, RELEASES};
 use crate::generator::{Generator, Source};
 use crate::network::{Capacity, Flow, FlowId, HopId, Network, NodeKind, Pacer, PortId, RpId, Traffic};
 use crate::random::{Owner, Stream};
@@ -111,4 +111,15 @@ pub(crate) fn event_queue_for(network: &Network) -> EventQueue {
     });
     debug_assert!(network.nodes.iter().any(|n| n.kind == NodeKind::Host) || network.flows.is_empty());
     EventQueue::new(reach, per_second.sum())
+}
+
+/// The kinds of lines, rate and latency, that most ports have, most common first: one for each lane of deliveries.
+pub(crate) fn common_lines(network: &Network) -> Vec<(BitRate, Duration)> {
+    let mut kinds = std::collections::BTreeMap::new();
+    for port in &network.ports {
+        *kinds.entry((port.rate, port.latency)).or_insert(0) += 1;
+    }
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by_key(|&(_, ports)| std::cmp::Reverse(ports));
+    kinds.into_iter().map(|(kind, _)| kind).take(usize::from(RELEASES)).collect()
 }
