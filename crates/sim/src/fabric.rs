@@ -513,16 +513,16 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         }
     }
 
-    /// The same for frame `index`, which is marked where it finds room in a queue that is longer with it than `marks_above`.
+    /// The same for frame `index`, which is marked where it finds room in a queue that is longer with it than `above`.
     #[inline(always)]
-    fn takes_in(&mut self, q: &QueueState, counter: CounterId, index: FrameId, octets: u16, marks_above: u32) -> bool {
+    fn takes_in(&mut self, q: &QueueState, counter: CounterId, index: FrameId, octets: u16, above: u32) -> bool {
         let len = q.len + u64::from(octets);
         let held = PFC && counter != CounterId::NONE;
         if !held && len <= u64::from(q.plain_len) {
             return true;
         }
         let fits = self.fits(q, counter, octets);
-        if fits && len > u64::from(marks_above) {
+        if fits && len > u64::from(above) {
             self.mark(index);
         }
         fits
