@@ -517,8 +517,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     #[inline(always)]
     fn takes_in(&mut self, q: &QueueState, counter: CounterId, index: FrameId, octets: u16, above: u32) -> bool {
         let len = q.len + u64::from(octets);
-        let held = PFC && counter != CounterId::NONE;
-        if !held && len <= u64::from(q.plain_len) {
+        if !(PFC && counter != CounterId::NONE) && len <= u64::from(q.plain_len) {
             return true;
         }
         let fits = self.fits(q, counter, octets);
