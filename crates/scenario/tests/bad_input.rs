@@ -150,7 +150,7 @@ fn each_mistake_is_named_with_its_place() {
         ("from = \"h0..h2\"", "path = [\"h0\", \"h1\", \"h3\"]\nfrom = \"h0\"", "the host \"h1\" does not forward"),
         ("from = \"h0..h2\"", "path = [\"h0\", \"sw0\"]\nfrom = \"h0\"", "the path must lead from \"h0\" to \"h3\""),
         ("from = \"h0..h2\"", "path = [\"h0\", \"sw9\", \"h3\"]\nfrom = \"h0\"", "there is no node \"sw9\""),
-        ("[[flow]]\nfrom = \"h0..h2\"\nto = \"h3\"", "[record]", "flow: missing"),
+        ("[[flow]]\nfrom = \"h0..h2\"\nto = \"h3\"", "[record]", "flow: there is no flow (add a table [[flow]]"),
         (
             "to = \"h3\"",
             "to = \"h3\"\nrepeat = 3",
@@ -282,7 +282,7 @@ fn a_name_that_cannot_be_filed_is_refused_or_made_fit() {
 #[test]
 fn a_distribution_of_sizes_is_checked() {
     for (size, expected) in [
-        ("{}", "x.toml:13: flow.0.size: no distribution (exactly one of uniform, exponential, pareto, points)"),
+        ("{}", "x.toml:13: flow.0.size: no distribution (exactly one of uniform, exponential, pareto, points, workload)"),
         ("\"0 KB\"", "flow.0.size: \"0 KB\" is zero; this size must be more"),
         ("12", "flow.0.size: the number 12 has no unit"),
         ("true", "expected a size with its unit, as in \"150 KB\", or a table of uniform, exponential, pareto, points"),
