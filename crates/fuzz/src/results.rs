@@ -49,6 +49,16 @@ pub(crate) fn unfair(plan: &Plan) -> Option<String> {
     None
 }
 
+/// Keys of a summary whose values may be null, beside slowdowns of flows of which none completed.
+const MAY_BE_NULL: [&str; 6] = [
+    "profile",
+    "settling_time_s",
+    "completion_time_s",
+    "set_point_octets",
+    ".completions.group",
+    ".completions.most_octets",
+];
+
 /// Numbers that are none, or negative.
 fn numbers(summary: &Summary) -> Option<String> {
     fn walk(value: &serde_json::Value, path: &str) -> Option<String> {
@@ -60,9 +70,7 @@ fn numbers(summary: &Summary) -> Option<String> {
             }
             // JSON has no NaN: what is null and may not be is one.
             serde_json::Value::Null
-                if !["profile", "settling_time_s", "completion_time_s", "set_point_octets"]
-                    .iter()
-                    .any(|k| path.ends_with(k)) =>
+                if !MAY_BE_NULL.iter().any(|key| path.ends_with(key)) && !path.contains(".completions.slowdown_") =>
             {
                 Some(format!("{path} is no number"))
             }
