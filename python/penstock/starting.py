@@ -44,7 +44,7 @@ TOPOLOGIES = {
 }
 """The topologies that can be chosen, with the senders and the receiver of the flows."""
 
-_OTHERS = ("pfc", "change", "window", "group", "priority", "network", "hosts")
+_OTHERS = ("load", "incast", "pfc", "change", "window", "group", "priority", "network", "hosts")
 """Sections that a scenario can do without: they are named alone."""
 
 

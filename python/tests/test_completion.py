@@ -49,7 +49,7 @@ def test_scenarios_and_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def test_schemes_and_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [about["name"] for about in schemes()]
     assert complete(monkeypatch, "run", "four-sources", "--scheme", "") == names
-    assert complete(monkeypatch, "schemes", "dc") == ["dcqcn"]
+    assert complete(monkeypatch, "schemes", "dcq") == ["dcqcn"]
     found = complete(monkeypatch, "compare", "four-sources", "--schemes", "none,qcn,q")
     assert found == [f"none,qcn,{name}" for name in names if name.startswith("qcn-")]
     (qcn,) = (about for about in schemes() if about["name"] == "qcn")

@@ -38,7 +38,7 @@ section! {
         /// than the first; or { workload = "websearch" }, "hadoop", "alistorage", "googlerpc" or "solar", which papers use.
         size: Option<Either<Octets, Distribution>> [(sizes::SIZE, ())] => "no end";
         /// Length of a frame, with FCS, without wire overhead.
-        frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "1500 octets; with a transport, those around a full segment";
+        frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "that around a full segment of the transport; without one 1500 octets";
         /// What carries the flow: "none" (frames that nobody acknowledges or sends again), "tcp", "go-back-n" or "selective"; or a
         /// table with parameters, as in { tcp = { congestion = "dctcp" } }. With a transport, size is octets of data, and the
         /// frames of rate are the application's writes, a full segment each.

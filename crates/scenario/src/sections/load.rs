@@ -37,7 +37,7 @@ section! {
         /// The time from one arrival to the next: "poisson" (exponential), "lognormal" or "even".
         gaps: Gaps = Gaps::Poisson;
         /// Standard deviation of the logarithm of lognormal gaps.
-        sigma: Option<f64> [0.01..=5.0] => "2 for lognormal gaps";
+        sigma: Option<f64> [0.01..=5.0] => "for lognormal gaps 2";
         /// Flows that begin at each arrival.
         burst: u64 [1..=100_000] = 1;
         /// Who sends to whom: "random" (any two), "permutation" (each host to one other, drawn once), "all-to-all" (every pair in
@@ -56,7 +56,7 @@ section! {
         /// Priority of a transport's acknowledgements: as for a flow.
         acks: Option<Either<AckClass, u8>> [((), 0..=7)] => "that of the flows' data, where they have a transport";
         /// Length of a frame: as for a flow.
-        frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "1500 octets; with a transport, those around a full segment";
+        frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "that around a full segment of the transport; without one 1500 octets";
         /// Whether the scheme limits the flows.
         controlled: bool = true;
         /// Priority of the flows' frames, 0 to 7.
@@ -94,7 +94,7 @@ section! {
         /// Priority of a transport's acknowledgements: as for a flow.
         acks: Option<Either<AckClass, u8>> [((), 0..=7)] => "that of the flows' data, where they have a transport";
         /// Length of a frame: as for a flow.
-        frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "1500 octets; with a transport, those around a full segment";
+        frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "that around a full segment of the transport; without one 1500 octets";
         /// Whether the scheme limits the flows.
         controlled: bool = true;
         /// Priority of the flows' frames, 0 to 7.
