@@ -313,6 +313,10 @@ class Result:
         """The simulated time at which it was stopped, s."""
 
     @property
+    def end_s(self) -> float:
+        """The simulated time that the run reached, s."""
+
+    @property
     def path(self) -> Path | None:
         """The results folder."""
 

@@ -42,7 +42,7 @@ def result_html(result: "Result") -> str:
     """Show a result: the scenario, how many frames went where, the queues that matter, and the flows."""
     summary = result.summary
     totals = summary["totals"]
-    shown_s = result.interrupted_at_s or summary["duration_s"]
+    shown_s = result.end_s
     parts = [
         f"{duration(shown_s)} simulated{', interrupted' if result.interrupted else ''}",
         f"frames sent {count(totals['frames_sent'])}",

@@ -111,6 +111,11 @@ class Result:
         return self._core.interrupted_at_s
 
     @property
+    def end_s(self) -> float:
+        """Simulated time that the run reached, s: its duration, unless it was over, or was ended, before."""
+        return self._core.end_s
+
+    @property
     def path(self) -> Path | None:
         """The results folder; ``None`` for a result in memory."""
         return self._core.path

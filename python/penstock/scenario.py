@@ -96,7 +96,7 @@ class FlowDescription(TypedDict):
     priority: int
     weight: int
     frame_octets: int
-    start_s: float
+    start_s: float | None
     stop_s: float | None
     size_octets: int | None
     traffic: str

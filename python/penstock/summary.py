@@ -326,6 +326,12 @@ class Summary(TypedDict):
 
     Present only where it was stopped before its end: everything below covers the time until then.
     """
+    ended_at_s: NotRequired[float]
+    """When the run was over, s.
+
+    Every flow with a size had ended (``until = "flows complete"``), before the time that was asked for. Present only
+    there; everything below covers the time until then.
+    """
     lossless: NotRequired[bool]
     """Whether no data frame was lost. Present only where the scenario claims it (``lossless = true``)."""
     totals: Totals

@@ -1,6 +1,7 @@
 //! About how many events a run has, before it is made.
 
 use penstock_scenario::Plan;
+use penstock_schemes::Instant;
 use penstock_sim::network::{Excess, FlowId, Traffic};
 
 /// Events and recorded rows of a run of `plan`, as far as frames and samples make them: timers of schemes come on top.
@@ -8,18 +9,20 @@ pub(crate) fn events(plan: &Plan) -> f64 {
     let network = &plan.network;
     let seconds = |picoseconds: u64| picoseconds as f64 / 1e12;
     let duration = plan.duration.0;
+    // A flow that waits for others may begin at once.
+    let begins = |flow: &penstock_sim::network::Flow| if flow.start == Instant::NEVER { 0 } else { flow.start.0 };
     let frames = |flow: &penstock_sim::network::Flow| {
         let line = network.ports[network.hops[flow.root.index()].port.index()].rate.0 as f64;
         let rate = flow.traffic.mean_bps().map_or(line, |rate| rate.min(line));
         let end = flow.stop.map_or(duration, |stop| stop.0.min(duration));
-        let octets = rate / 8.0 * seconds(end.saturating_sub(flow.start.0));
+        let octets = rate / 8.0 * seconds(end.saturating_sub(begins(flow)));
         let octets = flow.size.map_or(octets, |size| octets.min(size.0 as f64));
         octets / f64::from(flow.frame) + 1.0
     };
     // Frames that never reach the network are work too, but for those at even distances. Each turn of on-off traffic begins
     // with one, however short it is.
     let made = |flow: &penstock_sim::network::Flow| {
-        let time = flow.stop.map_or(duration, |stop| stop.0.min(duration)).saturating_sub(flow.start.0);
+        let time = flow.stop.map_or(duration, |stop| stop.0.min(duration)).saturating_sub(begins(flow));
         match flow.traffic {
             Traffic::OnOff { on, off, .. } => time as f64 / (on + off).0.max(1) as f64,
             Traffic::Poisson(rate) if flow.excess != Excess::Hold => {

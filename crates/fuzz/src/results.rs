@@ -5,6 +5,7 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, UInt64Type};
 use penstock_runner::{Run, Summary, Table};
 use penstock_scenario::Plan;
+use penstock_schemes::Instant;
 use penstock_sim::network::{Capacity, FlowId, Network, PortEvent};
 
 /// Rounding of sums of many floating-point numbers, relative.
@@ -134,7 +135,7 @@ fn queues(plan: &Plan, summary: &Summary) -> Option<String> {
         if q.frames_dropped > 0 && q.max_octets == 0 && plan.warmup.0 == 0 && plan.network.pfc.is_none() {
             return Some(format!("the queue of {} dropped frames and was never filled", q.name));
         }
-        let end = summary.interrupted_at_s.unwrap_or(summary.duration_s);
+        let end = summary.end_s();
         if q.paused_s > end + STEP {
             return Some(format!("{} was stopped for {} s in {end} s", q.name, q.paused_s));
         }
@@ -188,12 +189,13 @@ fn bound(plan: &Plan, port: &str, priority: u8) -> u64 {
 fn flows(plan: &Plan, summary: &Summary) -> Option<String> {
     let network = &plan.network;
     let (fastest, seconds) = (fastest(network), measured(plan, summary));
-    let end = summary.interrupted_at_s.unwrap_or(summary.duration_s);
+    let end = summary.end_s();
     for (i, f) in summary.flows.iter().enumerate() {
         let flow = &network.flows[i];
         let ways = ways(network, &fastest, i);
         let (shortest, longest_way) = (ways.iter().copied().min()?, ways.iter().copied().max()?);
-        let start = flow.start.0 as f64 / 1e12;
+        // A flow that waits for others begins some time later.
+        let start = if flow.start == Instant::NEVER { 0.0 } else { flow.start.0 as f64 / 1e12 };
         let arrives = start + shortest as f64 / 1e12;
         if f.frames_delivered > 0 && arrives > end * (1.0 + ROUNDING) + STEP {
             return Some(format!("{} delivered by {end} s; its first frame arrives at {arrives} s", f.name));
@@ -299,7 +301,7 @@ fn rows(plan: &Plan, table: Table, batch: &RecordBatch, last: &mut f64) -> Optio
 
 /// Measured time, s.
 fn measured(plan: &Plan, summary: &Summary) -> f64 {
-    let end = summary.interrupted_at_s.unwrap_or(summary.duration_s);
+    let end = summary.end_s();
     (end - plan.warmup.as_seconds()).max(0.0)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use penstock_scenario::{Assigned, Plan};
-use penstock_schemes::Octets;
+use penstock_schemes::{Instant, Octets};
 use penstock_sim::network::{Capacity, Feedback, Flow, FlowId, HopId, NodeKind, PortEvent, Traffic};
 use serde::Serialize;
 use serde_json::Value;
@@ -89,7 +89,7 @@ struct FlowEntry<'p> {
     priority: u8,
     weight: u16,
     frame_octets: u16,
-    start_s: f64,
+    start_s: Option<f64>,
     stop_s: Option<f64>,
     size_octets: Option<u64>,
     traffic: &'static str,
@@ -236,7 +236,7 @@ impl<'p> FlowEntry<'p> {
             priority: flow.priority,
             weight: flow.weight,
             frame_octets: flow.frame,
-            start_s: flow.start.as_seconds(),
+            start_s: (flow.start != Instant::NEVER).then(|| flow.start.as_seconds()),
             stop_s: flow.stop.map(|stop| stop.as_seconds()),
             size_octets: flow.size.map(|size| size.0),
             traffic,

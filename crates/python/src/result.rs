@@ -44,6 +44,12 @@ impl PyRun {
         self.0.summary.interrupted_at_s
     }
 
+    /// The simulated time that the run reached, s.
+    #[getter]
+    fn end_s(&self) -> f64 {
+        self.0.summary.end_s()
+    }
+
     /// The results folder.
     #[getter]
     fn path(&self) -> Option<&Path> {

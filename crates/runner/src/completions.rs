@@ -27,8 +27,8 @@ record! {
         destinations: Vec<String>, "";
         /// Its size: octets of a transport's data, or else of frames.
         size_octets: u64, "octets";
-        /// When it started.
-        start_s: f64, "s";
+        /// When it started. Null for a flow that waited for others to the end of the run.
+        start_s: Option<f64>, "s";
         /// When its last octet was delivered. Null if data is missing at the end of the run.
         end_s: Option<f64>, "s";
         /// Flow completion time on an empty network without control: the first frame over all links of the way, one after
@@ -80,7 +80,8 @@ const BUCKETS: [RangeInclusive<u64>; 5] =
 pub(crate) struct Completion {
     flow: usize,
     size: u64,
-    start: Instant,
+    /// None, if the flow has not begun.
+    start: Option<Instant>,
     end: Option<Instant>,
     ideal: Duration,
     retransmissions: u64,
@@ -90,7 +91,9 @@ pub(crate) struct Completion {
 /// Whether a result tells of completions: where flows come from loads or incasts, or a finite one has a transport.
 pub(crate) fn are_told(plan: &Plan) -> bool {
     let flows = &plan.network.flows;
-    plan.single < flows.len() || flows.iter().any(|flow| flow.size.is_some() && flow.transport.is_some())
+    plan.single < flows.len()
+        || !plan.network.sequels.is_empty()
+        || flows.iter().any(|flow| flow.size.is_some() && flow.transport.is_some())
 }
 
 /// Of every finite flow.
@@ -99,7 +102,7 @@ pub(crate) fn completions(plan: &Plan, outcome: &Outcome) -> Vec<Completion> {
         Some(Completion {
             flow,
             size: spec.size?.0,
-            start: spec.start,
+            start: outcome.started.or_else(|| (spec.start != Instant::NEVER).then_some(spec.start)),
             end: outcome.completed,
             ideal: ideal(&plan.network, FlowId(flow as u32))?,
             retransmissions: outcome.retransmissions,
@@ -133,7 +136,7 @@ fn ideal(network: &Network, flow: FlowId) -> Option<Duration> {
 
 impl Completion {
     fn slowdown(&self) -> Option<f64> {
-        Some(self.end?.since(self.start).as_seconds() / self.ideal.as_seconds())
+        Some(self.end?.since(self.start?).as_seconds() / self.ideal.as_seconds())
     }
 
     fn row(&self, plan: &Plan) -> CompletionRow {
@@ -144,7 +147,7 @@ impl Completion {
             source: plan.node_names[*source].clone(),
             destinations: destinations.iter().map(|&node| plan.node_names[node].clone()).collect(),
             size_octets: self.size,
-            start_s: self.start.since(Instant::ZERO).as_seconds(),
+            start_s: self.start.map(|start| start.since(Instant::ZERO).as_seconds()),
             end_s: self.end.map(|end| end.since(Instant::ZERO).as_seconds()),
             ideal_s: self.ideal.as_seconds(),
             slowdown: self.slowdown(),
@@ -166,7 +169,7 @@ pub(crate) fn table(schema: SchemaRef, plan: &Plan, completions: &[Completion]) 
         source: String,
         destinations: Vec<String>,
         size_octets: u64,
-        start_s: f64,
+        start_s: Option<f64>,
         end_s: Option<f64>,
         ideal_s: f64,
         slowdown: Option<f64>,
@@ -178,8 +181,9 @@ pub(crate) fn table(schema: SchemaRef, plan: &Plan, completions: &[Completion]) 
 
 /// All flows together, each group, and of both each bucket of sizes that has flows.
 pub(crate) fn summaries(plan: &Plan, completions: &[Completion]) -> Vec<CompletionSummary> {
+    let from = Instant::ZERO + plan.warmup;
     let measured: Vec<&Completion> =
-        completions.iter().filter(|completion| completion.start >= Instant::ZERO + plan.warmup).collect();
+        completions.iter().filter(|completion| completion.start.is_some_and(|start| start >= from)).collect();
     let mut groups: Vec<&str> = Vec::new();
     for completion in &measured {
         let group = plan.flow_tables[completion.flow].as_str();

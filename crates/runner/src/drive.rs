@@ -75,6 +75,7 @@ trait Simulation {
     fn frames_held(&self) -> usize;
     fn rows_kept(&self) -> usize;
     fn has_failed(&self) -> bool;
+    fn is_over(&self) -> bool;
     fn start_measuring(&mut self);
     fn open_window(&mut self, window: usize);
     fn close_window(&mut self, window: usize) -> Option<Outcome>;
@@ -106,6 +107,10 @@ impl<S: Scheme, const FULL: bool> Simulation for Sim<S, Recorder<'_, FULL>, FULL
         self.probe().has_failed()
     }
 
+    fn is_over(&self) -> bool {
+        self.is_over()
+    }
+
     fn start_measuring(&mut self) {
         self.start_measuring();
     }
@@ -131,7 +136,12 @@ impl Job<'_> {
         if let Some(error) = self.clock.failure.take() {
             return Err(error);
         }
-        let course = Course { end: sim.now(), interrupted: ended.is_break(), wall_s: self.clock.wall().as_secs_f64() };
+        let course = Course {
+            end: sim.now(),
+            interrupted: ended.is_break(),
+            over: ended.is_continue() && sim.now() < Instant::ZERO + plan.duration,
+            wall_s: self.clock.wall().as_secs_f64(),
+        };
         let (outcome, recorded) = sim.finish()?;
         let completions = completions::are_told(plan).then(|| completions::completions(plan, &outcome));
         let summary = Summary::new(plan, &outcome, &windows, &recorded.settling, completions.as_deref(), &course);
@@ -194,7 +204,7 @@ impl Job<'_> {
             // A run that was stopped closes what it has opened, and opens no more.
             match occasion {
                 Occasion::WarmedUp => sim.start_measuring(),
-                Occasion::Open(window) if ended.is_continue() => sim.open_window(window),
+                Occasion::Open(window) if ended.is_continue() && !sim.is_over() => sim.open_window(window),
                 Occasion::Open(_) => {}
                 Occasion::Close(window) => {
                     let closed = sim.close_window(window);
@@ -244,7 +254,7 @@ impl<'a> Clock<'a> {
     /// Lets `sim` run until `end`, or until the observer breaks off or a record cannot be written.
     fn advance(&mut self, sim: &mut dyn Simulation, end: Instant) -> ControlFlow<()> {
         let mut until = self.slice_end(sim.now(), end);
-        while sim.now() < end {
+        while sim.now() < end && !sim.is_over() {
             let slice_started = WallInstant::now();
             let done = sim.run_slice(until, self.work);
             self.failure = self.memory.check(sim.now(), sim.frames_held(), sim.rows_kept()).err();
@@ -253,7 +263,7 @@ impl<'a> Clock<'a> {
             }
             let now = WallInstant::now();
             self.work = adapted(self.work, now - slice_started);
-            let whole = sim.now().since(Instant::ZERO) >= self.duration;
+            let whole = sim.now().since(Instant::ZERO) >= self.duration || sim.is_over();
             let due = done && self.slice.is_some();
             if done {
                 until = self.slice_end(sim.now(), end);

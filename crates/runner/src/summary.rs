@@ -52,6 +52,9 @@ record! {
         /// When the run was stopped. Present only where it was stopped before its end: everything below covers the time
         /// until then.
         interrupted_at_s: Option<f64>, "s", unless "Option::is_none";
+        /// When the run was over: every flow with a size had ended (`until = "flows complete"`), before the time that was asked for.
+        /// Present only there; everything below covers the time until then.
+        ended_at_s: Option<f64>, "s", unless "Option::is_none";
         /// Whether no data frame was lost. Present only where the scenario claims it (`lossless = true`).
         lossless: Option<bool>, "", unless "Option::is_none";
         /// Counts over the network and the whole run.
@@ -279,8 +282,7 @@ impl FlowSource<'_> {
     }
 
     fn completion_time_s(&self) -> Option<f64> {
-        let start = self.plan.network.flows[self.flow].start;
-        self.outcome.completed.map(|end| end.since(start).as_seconds())
+        Some(self.outcome.completed?.since(self.outcome.started?).as_seconds())
     }
 
     fn group(&self) -> String {
@@ -311,6 +313,8 @@ pub(crate) struct Course {
     pub(crate) end: Instant,
     /// Whether that is not the plan's end.
     pub(crate) interrupted: bool,
+    /// Whether the run was over before it, since all of its flows had ended.
+    pub(crate) over: bool,
     /// Time on the wall clock, s.
     pub(crate) wall_s: f64,
 }
@@ -333,6 +337,12 @@ impl Course {
 }
 
 impl Summary {
+    /// The simulated time that the run reached, s.
+    #[must_use]
+    pub fn end_s(&self) -> f64 {
+        self.interrupted_at_s.or(self.ended_at_s).unwrap_or(self.duration_s)
+    }
+
     pub(crate) fn new(
         plan: &Plan,
         outcome: &Outcome,
@@ -353,6 +363,7 @@ impl Summary {
             duration_s: plan.duration.as_seconds(),
             warmup_s: plan.warmup.as_seconds(),
             interrupted_at_s: course.interrupted.then(|| course.end.as_seconds()),
+            ended_at_s: course.over.then(|| course.end.as_seconds()),
             lossless: plan.lossless.then_some(totals.frames_dropped + totals.frames_lost_on_link == 0),
             totals: Totals::new(&TotalsSource { plan, outcome: totals, probing }),
             loss_rate: ratio(totals.frames_dropped, totals.frames_sent),

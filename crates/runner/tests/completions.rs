@@ -97,3 +97,34 @@ fn the_summary_leaves_the_warm_up_out() {
     assert_eq!(column(&run, "slowdown").len(), 5);
     assert_eq!(run.summary.completions[0].flows, 2, "those of 30 and 40 ms");
 }
+
+/// Requests of one frame, answered with ten, and 50 us to think: each round takes the ideal times of both and the thinking.
+#[test]
+fn a_closed_loop_takes_the_time_of_its_parts() {
+    let run = run_with(
+        "until = \"flows complete\"\n",
+        "[[flow]]\nname = \"ask\"\nfrom = \"h0\"\nto = \"h1\"\nsize = \"1500 B\"\nresponse = \"15 KB\"\nrepeat = 4\nthink = \"50 us\"\n",
+    );
+    let (asked, answered) = (2.0 * 12e-6 + 2e-6, 2.0 * 12e-6 + 2e-6 + 9.0 * 12e-6);
+    let start = column(&run, "start_s");
+    for round in 0..4 {
+        let begins = round as f64 * (asked + answered + 50e-6);
+        assert!((start[round] - begins).abs() < 1e-12, "{start:?}");
+        assert!((start[4 + round] - begins - asked).abs() < 1e-12, "{start:?}");
+    }
+    assert!(column(&run, "slowdown").iter().all(|slowdown| (slowdown - 1.0).abs() < 1e-9));
+    let end = 4.0 * (asked + answered) + 3.0 * 50e-6;
+    assert!((run.summary.ended_at_s.unwrap() - end).abs() < 1e-12, "{:?}", run.summary.ended_at_s);
+    assert_eq!(run.summary.interrupted_at_s, None);
+    let groups: Vec<_> = run.summary.completions.iter().filter_map(|c| c.group.as_deref()).collect();
+    assert_eq!(groups, ["ask0..ask3", "ask0..ask3", "ask0..ask3.response", "ask0..ask3.response"]);
+}
+
+/// The first round is not over when the run ends: the second has no start.
+#[test]
+fn a_flow_that_has_not_begun_has_no_start() {
+    let run = run("[[flow]]\nfrom = \"h0\"\nto = \"h1\"\nsize = \"1 GB\"\nrepeat = 2\nthink = \"0 s\"\n");
+    let start = column(&run, "start_s");
+    assert!(start[0] == 0.0 && start[1].is_nan(), "{start:?}");
+    assert_eq!((run.summary.completions[0].flows, run.summary.ended_at_s), (1, None));
+}

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{
-    Capacity, Carriage, Change, Feedback, Flow, Hop, HopId, LARGEST_QUEUE, Network, Node, NodeId, NodeKind, Pacer,
-    Port, PortEvent, PortId, QueueId, ReactionPointSpec, RpId, Traffic,
+    Capacity, Carriage, Change, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Network, Node, NodeId, NodeKind,
+    Pacer, Port, PortEvent, PortId, QueueId, ReactionPointSpec, RpId, Sequel, Traffic,
 };
 
 use crate::clocks::Clocks;
@@ -82,8 +82,9 @@ pub(crate) fn plan(
     let recorded = recorded(experiment.record.inner(), &layout, &network, single, duration, bounds)?;
     let windows = windows::windows(experiment.window.inner(), &network, duration, bounds)?;
     check_offered(&network, duration).map_err(|e| experiment.flow.excess(e))?;
-    let fair = if single < flows.len() {
-        // Of flows that a process makes there are too many, and each is too short, for a share to be a reference.
+    let fair = if single < flows.len() || !network.sequels.is_empty() {
+        // Of flows that a process makes there are too many, and each is too short, for a share to be a reference. When a flow
+        // begins that waits for others, no one knows beforehand.
         let none = vec![0.0; single];
         let time = Instant::ZERO..Instant::ZERO + duration;
         vec![FairPeriod { time, max_min_bps: none.clone(), proportional_bps: none }]
@@ -103,7 +104,7 @@ pub(crate) fn plan(
         node_names: layout.nodes.iter().map(|n| n.name.clone()).collect(),
         port_names: (0..layout.ports.len()).map(|p| layout.port_name(p)).collect(),
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),
-        flow_tables: flows.iter().map(|f| f.origin.name(&experiment)).collect(),
+        flow_tables: flows.iter().map(|f| f.table(&experiment)).collect(),
         single,
         flow_ends: flows.iter().map(|f| (f.source, f.destinations(&groups).to_vec())).collect(),
         record: recorded,
@@ -155,6 +156,8 @@ fn network(experiment: &Experiment, layout: &Layout, flows: &[FlowSpec], clocks:
         priorities: flows.iter().map(|f| f.priority).collect::<BTreeSet<u8>>().into_iter().collect(),
         hops: Vec::new(),
         flows: Vec::new(),
+        sequels: Vec::new(),
+        until_complete: *experiment.until == sections::Until::Complete,
         reaction_points: Vec::new(),
         changes: Vec::new(),
         wire_overhead: settings.wire_overhead.0 as u16,
@@ -201,6 +204,18 @@ fn network(experiment: &Experiment, layout: &Layout, flows: &[FlowSpec], clocks:
             reaction_point,
             transport,
         });
+    }
+    let waits = (0..).map(FlowId).zip(flows).filter_map(|(flow, spec)| Some((flow, spec.wait.as_ref()?)));
+    network.sequels = waits
+        .map(|(flow, wait)| Sequel {
+            flow,
+            after: wait.after.iter().map(|&other| FlowId(other as u32)).collect(),
+            delay: wait.delay,
+        })
+        .collect();
+    if network.until_complete && network.flows.iter().all(|flow| flow.size.is_none()) {
+        let message = "no flow has a size: none completes";
+        return Err(experiment.until.fault(message).with_hint("give a flow a size, for instance size = \"1 MB\""));
     }
     for change in experiment.change.iter() {
         add_change(change, &mut network, layout, clocks, *experiment.duration)?;

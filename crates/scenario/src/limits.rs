@@ -36,6 +36,8 @@ limits! {
     FLOWS = "flows", 100_000, 100_000_000;
     /// Destinations of all flows; each member of a group counts for each flow to it.
     DESTINATIONS = "destinations of flows", 100_000, 100_000_000;
+    /// Flows that other flows wait for, counted for each flow that waits.
+    WAITS = "flows to wait for", 1_000_000, 100_000_000;
     /// Links that the routes of all flows cross, in all.
     HOPS = "hops of flows", 2_000_000, 200_000_000;
     /// Links that the search for routes looks at: all of the network for each destination.
@@ -97,7 +99,7 @@ impl Limits {
         let hint = if factor <= Self::MOST && found <= limit.ceiling {
             format!("or raise the limits: --limit {factor}, in Python limit={factor}")
         } else {
-            "no limit can be raised so far".to_owned()
+            "no option raises the limit that far".to_owned()
         };
         Some((format!("{found} {}; {most} are the most", limit.what), hint))
     }
@@ -188,7 +190,7 @@ mod tests {
         assert_eq!(Limits::raised(2).exceeded(NODES, 20_000), None);
         assert_eq!(Limits::raised(0), Limits::default());
         let (message, hint) = Limits::raised(u64::MAX).exceeded(NODES, 65_001).unwrap();
-        assert!(message.ends_with("65000 are the most") && hint.starts_with("no limit"), "{message} {hint}");
+        assert!(message.ends_with("65000 are the most") && hint.starts_with("no option"), "{message} {hint}");
     }
 
     #[test]

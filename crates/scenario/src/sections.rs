@@ -17,7 +17,7 @@ use crate::declare::{section, words};
 use crate::fields::{Either, List, Tolerance};
 use crate::topology::Topology;
 
-pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts};
+pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts, Think};
 pub(crate) use load::{Gaps, Incast, Load, Pairs, Reference};
 pub(crate) use pfc::{AllPorts, Pfc, PfcLink};
 pub(crate) use schemes::{ProfileName, SchemeName, Schemes, Settings};
@@ -38,6 +38,10 @@ pub(crate) const LARGEST_COUNT: u64 = i64::MAX as u64;
 /// The largest tolerance of clocks, a hundredth.
 const MOST_OFF: Tolerance = Tolerance(10_000_000);
 
+words! {
+    pub(crate) enum Until { Duration = "duration", Complete = "flows complete" }
+}
+
 section! {
     /// A scenario: one file, one experiment.
     pub(crate) struct Experiment {
@@ -47,6 +51,9 @@ section! {
         question: String;
         /// Simulated time.
         duration: Duration [SPAN];
+        /// "duration": the run lasts so long. "flows complete": it is over when every flow with a size has ended, and lasts as long as
+        /// the duration at the most.
+        until: Until = Until::Duration;
         /// Statistics begin here; they cover the time from here to the end.
         warmup: Duration [TIME] = Duration::ZERO;
         /// Seed of all random numbers. Same scenario and seed, same bytes.

@@ -4,6 +4,7 @@ mod carriage;
 mod cut;
 pub(crate) mod kinds;
 mod processes;
+mod sequels;
 
 use std::collections::BTreeSet;
 
@@ -35,12 +36,23 @@ pub(crate) struct FlowSpec {
     pub(crate) frame: u16,
     /// Its transport, and the priority of acknowledgements (`None`: control frames).
     pub(crate) transport: Option<(Transport, Option<u8>)>,
+    /// When it begins; never for one that waits for others.
     pub(crate) start: Instant,
+    pub(crate) wait: Option<Wait>,
+    /// Whether it answers another flow.
+    pub(crate) answers: bool,
     pub(crate) stop: Option<Instant>,
     pub(crate) excess: Excess,
     pub(crate) controlled: bool,
     pub(crate) priority: u8,
     pub(crate) weight: u16,
+}
+
+/// The flows, by number, that a flow waits for, and how much later it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wait {
+    pub(crate) after: Vec<usize>,
+    pub(crate) delay: Duration,
 }
 
 /// The table of the file that a flow comes from: its number among those of its kind.
@@ -119,6 +131,7 @@ pub(crate) fn flows(
     let seed = *experiment.seed;
     let mut names = BTreeSet::new();
     let (mut flows, left_out) = of_tables(experiment.flow.inner(), &mut names, layout, groups, seed, end, bounds)?;
+    sequels::across(experiment.flow.inner(), &mut flows, bounds)?;
     processes::add(experiment, &mut flows, &mut names, layout, end, bounds)?;
     check_acks(experiment, &flows)?;
     route(experiment, &mut flows, layout, groups, bounds)?;
@@ -136,20 +149,25 @@ fn of_tables(
     bounds: &Bounds<'_>,
 ) -> Result<(Vec<FlowSpec>, usize), Fault> {
     let mut flows: Vec<FlowSpec> = Vec::new();
-    let (mut destinations, mut left_out) = (0, 0);
+    let (mut destinations, mut left_out, mut first_number) = (0, 0, 0);
     for mut table in std::mem::take(tables) {
         let pairs = ends(&table, layout, groups, bounds)?;
         let (rounds, every) = rounds(&table)?;
         let several = pairs.len() * rounds;
         let before = flows.len() + left_out;
-        bounds.check(FLOWS, (before + several) as u64, "fewer hosts or rounds").map_err(|e| table.from.excess(e))?;
-        destinations += pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum::<usize>() * rounds;
+        let answered = 1 + usize::from(table.response.is_some());
+        bounds
+            .check(FLOWS, (before + several * answered) as u64, "fewer hosts or rounds")
+            .map_err(|e| table.from.excess(e))?;
+        destinations += pairs.iter().map(|(_, to)| to.hosts(groups).len()).sum::<usize>() * rounds * answered;
         bounds
             .check(DESTINATIONS, destinations as u64, "fewer flows to groups of so many members")
             .map_err(|e| table.to.excess(e))?;
         bounds.go_on().map_err(|e| table.from.excess(e))?;
-        let own = flow_names(&mut table, several, before, bounds)?;
+        let own = flow_names(&mut table, several, first_number, bounds)?;
+        first_number += several;
         check_path(&table, several)?;
+        sequels::check(&table, pairs.iter().any(|(_, to)| matches!(to, Destination::Group(_))))?;
         let model = model(&mut table)?;
         let sizes = (*table.size).as_ref().map(Sizes::read).transpose()?;
         let starts = Starts::read(&table.start)?;
@@ -158,8 +176,10 @@ fn of_tables(
             stagger.saturating_mul(place as u64).saturating_add(every.saturating_mul(round as u64))
         };
         let last = starts.latest.saturating_add(later(rounds - 1, pairs.len() - 1));
-        let is_cut = end.cut_short && last >= end.at.0;
+        let chained = sequels::chained(&table);
+        let is_cut = end.cut_short && last >= end.at.0 && !chained;
         let mut kept = Vec::new();
+        let first = flows.len();
         for (i, name) in own.into_iter().enumerate() {
             if !names.insert(name.clone()) {
                 let message = format!("the name \"{name}\" is used twice");
@@ -176,7 +196,7 @@ fn of_tables(
                 }
                 check_stop(&table, start, &model)?;
                 kept.push(cut::Kept { round, place, start: Duration(start), name: name.clone() });
-            } else {
+            } else if sequels::has_start(&table, round) {
                 check_times(&table, starts.latest.saturating_add(later), later > 0, &model, end.at)?;
             }
             let size = sizes.as_ref().map(|sizes| sizes.of(seed, &name));
@@ -185,19 +205,22 @@ fn of_tables(
                 origin: Origin::Flow(tables.len()),
                 source,
                 to,
-                start: Instant(start),
+                start: if sequels::has_start(&table, round) { Instant(start) } else { Instant::NEVER },
                 size,
                 ..model.one()
             });
         }
+        let own = first..flows.len();
+        sequels::within(&table, &mut flows, own.clone(), pairs.len(), seed, names)?;
         if is_cut {
-            let mut own = flows.iter_mut().rev().take(kept.len()).rev();
+            let mut own = flows[own].iter_mut();
             let named: Vec<_> =
                 pairs.iter().map(|(source, to)| (&*layout.nodes[*source].name, to.name(layout, groups))).collect();
             for (piece, count) in cut::pieces(&table, &kept, &named) {
                 own.by_ref().take(count).for_each(|flow| flow.origin = Origin::Flow(tables.len()));
                 tables.push(piece);
             }
+            sequels::answers_follow(&mut flows[first..], kept.len());
         } else {
             tables.push(table);
         }
@@ -236,7 +259,13 @@ impl Starts {
 impl FlowSpec {
     /// Another flow of the same table.
     fn one(&self) -> Self {
-        Self { name: String::new(), route: Vec::new(), transport: self.transport.clone(), ..*self }
+        Self { name: String::new(), route: Vec::new(), wait: None, transport: self.transport.clone(), ..*self }
+    }
+
+    /// The name of the table that it comes from; answers have one of their own.
+    pub(crate) fn table(&self, experiment: &Experiment) -> String {
+        let table = self.origin.name(experiment);
+        if self.answers { sequels::answer(&table) } else { table }
     }
 
     /// The hosts that it leads to.
@@ -348,6 +377,7 @@ fn flow_names(
 /// How many rounds of its flows a table stands for, and how much later each begins than the one before, ps.
 fn rounds(table: &sections::Flow) -> Result<(usize, u64), Fault> {
     match (*table.repeat, *table.every) {
+        (rounds, None) if table.think.is_some() => Ok((rounds as usize, 0)),
         (1, None) => Ok((1, 0)),
         (1, Some(_)) => {
             let error = table.every.fault("a table without repeat has a single round");
@@ -355,7 +385,7 @@ fn rounds(table: &sections::Flow) -> Result<(usize, u64), Fault> {
         }
         (_, None) => {
             let error = table.every.fault("missing; repeat needs it");
-            Err(error.with_hint("the time between the rounds, for instance every = \"10 ms\""))
+            Err(error.with_hint("the time between the rounds, for instance every = \"10 ms\"; or think = \"10 us\""))
         }
         (rounds, Some(every)) => Ok((rounds as usize, every.0)),
     }
@@ -395,6 +425,8 @@ fn model(table: &mut sections::Flow) -> Result<FlowSpec, Fault> {
         frame: frame.0 as u16,
         transport,
         start: Instant::ZERO,
+        wait: None,
+        answers: false,
         stop: table.stop.map(|stop| Instant(stop.0)),
         excess,
         controlled: *table.controlled,

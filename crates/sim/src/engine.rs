@@ -3,6 +3,7 @@
 use penstock_endpoint::{Destination, DestinationId};
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 
+use crate::ends::Ends;
 use crate::event::{ChangeId, Event, MAX_INDEX};
 use crate::fabric::{Fabric, Outbox};
 use crate::frame::{FrameId, GONE, Kind, Payload, Slot};
@@ -110,6 +111,7 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     /// The host of each limiter.
     pub(crate) homes: Vec<NodeId>,
     pub(crate) changes: Vec<crate::network::Change>,
+    pub(crate) ends: Ends,
     pub(crate) feedback: Feedback,
     pub(crate) outbox: Outbox<S>,
     /// Empty ones, for signals that make others while they are routed.
@@ -123,6 +125,8 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     left: u64,
     /// The batch has events before this time; none after work other than that of an event.
     limit: Instant,
+    /// Every flow that the run waits for has ended.
+    over: bool,
 }
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
@@ -143,7 +147,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let mut endpoints = Endpoints::new(network, configs, seed);
         for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
             endpoints.add_flow(id, flow);
-            fabric.events.schedule(flow.start, Event::Start(id));
+            if flow.start != Instant::NEVER {
+                fabric.events.schedule(flow.start, Event::Start(id));
+            }
             if let Some(stop) = flow.stop {
                 fabric.events.schedule(stop, Event::Stop(id));
             }
@@ -198,6 +204,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             destination_of: endpoints.destination_of,
             homes,
             changes: network.changes.clone(),
+            ends: Ends::new(network),
             feedback: network.feedback,
             outbox: Vec::new(),
             spare: Vec::new(),
@@ -206,12 +213,14 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             housekeeping: 0,
             left: 0,
             limit: Instant::ZERO,
+            over: false,
         };
         sim.state.measuring = sim.state.reading();
         sim
     }
 
-    /// Handles every event before `t`; then it is `t`. Where a run is cut into steps changes nothing in it.
+    /// Handles every event before `t`; then it is `t`, unless the run [is over](Self::is_over) before. Where a run is cut into
+    /// steps changes nothing in it.
     pub fn run_until(&mut self, t: Instant) {
         while !self.run_slice(t, u64::MAX) {}
     }
@@ -246,7 +255,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// Handles events before `t` until the work of this slice is done; true if there are no more of them.
     fn handle_events(&mut self, t: Instant) -> bool {
-        while self.left > 0 {
+        while self.left > 0 && !self.over {
             self.limit = t;
             let most = self.left.min(BATCH);
             let handled = self.handle_batch(most);
@@ -257,7 +266,19 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 return true;
             }
         }
-        false
+        self.over
+    }
+
+    /// Whether every flow with a size has ended, in a run that is to last so long ([`Network::until_complete`]). Time stands still
+    /// from then on.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// The run goes no further than to this event.
+    pub(crate) fn end_run(&mut self) {
+        self.over = true;
+        self.limit = Instant::ZERO;
     }
 
     /// Handles up to `most` events before the limit; gives how many there were. To count down here, and not from what is left of

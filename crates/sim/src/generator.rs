@@ -28,7 +28,7 @@ pub(crate) struct Generator {
     frame: u16,
     last_octets: u16,
     stop: Instant,
-    /// When the next frame is made; for greedy traffic the flow's start.
+    /// When the next frame is made; for greedy traffic the flow's start. Never before the flow begins.
     next: Instant,
     /// Even distance of frames, and its remainder in 1/rate picoseconds.
     gap: (Duration, u64),
@@ -61,7 +61,7 @@ impl Generator {
             Excess::Hold | Excess::Discard => 1,
             Excess::Queue(size) => (size.0 / u64::from(flow.frame)).max(1),
         };
-        let mut generator = Self {
+        Self {
             traffic: flow.traffic,
             on_demand: flow.transport.is_none() && (flow.excess == Excess::Hold || flow.traffic == Traffic::Greedy),
             room,
@@ -71,20 +71,24 @@ impl Generator {
             frame: flow.frame,
             last_octets,
             stop: flow.stop.unwrap_or(Instant::NEVER),
-            next: flow.start,
+            next: Instant::NEVER,
             gap: (gap, remainder),
             remainder: 0,
             rate,
             on_until: Instant::ZERO,
             stream: Stream::new(seed, Owner::Generator, id.index()),
-        };
-        match flow.traffic {
+        }
+    }
+
+    /// The flow begins.
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.next = now;
+        match self.traffic {
             // A Poisson source is silent for a while first; even distances and turns begin with a frame.
-            Traffic::Poisson(_) => generator.next += generator.stream.exponential(gap),
-            Traffic::OnOff { on, random, .. } => generator.on_until = flow.start + generator.turn(on, random),
+            Traffic::Poisson(_) => self.next += self.stream.exponential(self.gap.0),
+            Traffic::OnOff { on, random, .. } => self.on_until = now + self.turn(on, random),
             Traffic::Constant(_) | Traffic::Greedy => {}
         }
-        generator
     }
 
     /// Learns of all frames made up to `now`, where frames are made whether or not they can go.
@@ -313,6 +317,7 @@ mod tests {
                 transport: None,
             };
             let mut at_once = Generator::new(&flow, 24, 1, FlowId(0));
+            at_once.begin(flow.start);
             let mut one_by_one = at_once.clone();
             let mut now = Instant(start);
             for (ahead, scale) in steps {

@@ -72,6 +72,9 @@ impl<S: Scheme> Watch<S, Stream> for Host<'_, S> {
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn start(&mut self, flow: FlowId) {
         self.state.pass_rate(flow);
+        let now = self.state.fabric.now;
+        self.state.records[flow.index()].started = Some(now);
+        self.state.sources.flow_mut(flow).supply_mut().generator.begin(now);
         self.open(flow);
         let limiter = self.state.sources.flow(flow).limiter();
         self.with_limiter(limiter, |sources, now, host| sources.start(now, flow, host));
@@ -88,6 +91,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         state.supply_mut().generator.advance(now);
         let limiter = state.limiter();
         self.with_limiter(limiter, |sources, now, host| sources.stop(now, flow, host));
+        self.end(flow);
     }
 
     /// Lets a flow's generator make what is due, and sees to it that never too much comes due at a time.

@@ -126,11 +126,12 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let destination = &mut self.destinations[id.index()];
         let slot = fabric.frames.get_mut(index);
         let mut ack = None;
+        let mut complete = false;
         if let Some(frame) = slot.data(weight) {
             if frame.trimmed {
                 totals.headers_delivered += 1;
             } else {
-                records[flow.index()].deliver(now, u32::from(frame.octets) + fabric.overhead);
+                complete = records[flow.index()].deliver(u32::from(frame.octets) + fabric.overhead);
             }
             destination.on_frame(now, frame, &mut Sender(&mut self.outbox));
             if acknowledged::<S>() {
@@ -147,6 +148,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
         if let Some(ack) = ack {
             self.send_ack(id, flow, ack);
+        }
+        if complete {
+            self.complete(flow);
         }
     }
 

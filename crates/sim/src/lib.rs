@@ -15,6 +15,7 @@
 //! - `admission`: verdicts of congestion points; `acknowledgement`: acknowledgements on their ways
 //! - `transport`: segments and acknowledgements of transports on their ways
 //! - `host`: drives flows, limiters and destinations, which are `penstock_endpoint`'s; `generator`: what flows send
+//! - `ends`: ends of flows, which others wait for
 //! - `records`: what is counted of flows and hosts; `start`: the start of a run
 //!
 //! # Example
@@ -54,6 +55,8 @@
 //!         reaction_point: Some(RpId(0)),
 //!         transport: None,
 //!     }],
+//!     sequels: Vec::new(),
+//!     until_complete: false,
 //!     reaction_points: vec![ReactionPointSpec { port: PortId(0), pacer: Pacer::Ideal }],
 //!     changes: Vec::new(),
 //!     wire_overhead: 0,
@@ -79,6 +82,7 @@
 
 mod acknowledgement;
 mod admission;
+mod ends;
 mod engine;
 mod event;
 mod event_queue;

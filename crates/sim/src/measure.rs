@@ -259,6 +259,7 @@ fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowRecor
             mean_rate_bps,
             std_rate_bps,
             goodput_bps: rate((to.data_octets - from.data_octets) as f64 * 8.0),
+            started: flow.started,
             completed: flow.completed,
         };
         FlowOutcome::new(to.counts.since(&count.counts), measures)

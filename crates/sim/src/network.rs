@@ -53,6 +53,10 @@ pub struct Network {
     pub hops: Vec<Hop>,
     /// Traffic.
     pub flows: Vec<Flow>,
+    /// The flows that begin when others have ended, each once.
+    pub sequels: Vec<Sequel>,
+    /// The run is over when every flow with a size has ended; time goes no further then.
+    pub until_complete: bool,
     /// Rate limiters, in front of one host port each.
     pub reaction_points: Vec<ReactionPointSpec>,
     /// What happens to links, in order of time.
@@ -186,9 +190,9 @@ pub struct Flow {
     pub frame: u16,
     /// Weight for schemes that have weights.
     pub weight: u16,
-    /// When it begins.
+    /// When it begins; [`Instant::NEVER`] for one of [`Network::sequels`].
     pub start: Instant,
-    /// When it ends at the latest.
+    /// When it ends at the latest, after its start; a sequel has no such time.
     pub stop: Option<Instant>,
     /// Octets to send in all; the last frame may be shorter.
     pub size: Option<Octets>,
@@ -200,6 +204,18 @@ pub struct Flow {
     pub reaction_point: Option<RpId>,
     /// The transport that it is carried by; `None` for frames that nobody acknowledges or sends again.
     pub transport: Option<Carriage>,
+}
+
+/// A flow that begins when others have ended. A flow ends when the last octet of its size has reached its destinations, or when
+/// it is stopped, whichever comes first.
+#[derive(Debug, Clone)]
+pub struct Sequel {
+    /// The flow that begins.
+    pub flow: FlowId,
+    /// The flows that it waits for, at least one, each once.
+    pub after: Vec<FlowId>,
+    /// From the end of the last of them to its beginning.
+    pub delay: Duration,
 }
 
 /// How a flow to one destination is carried by a transport. Its size is octets of data, its frames are as long as

@@ -13,6 +13,7 @@ pub(crate) struct FlowRecord {
     pub(crate) destinations: u32,
     /// Deliveries that complete it; more than there will ever be for a flow without size.
     expected: u64,
+    pub(crate) started: Option<Instant>,
     pub(crate) completed: Option<Instant>,
     pub(crate) delivered: u64,
     /// With overhead, over all destinations.
@@ -36,6 +37,7 @@ impl FlowRecord {
             first_destination: first,
             destinations,
             expected: frames.map_or(u64::MAX, |frames| frames * u64::from(destinations)),
+            started: None,
             completed: None,
             delivered: 0,
             delivered_octets: 0,
@@ -51,14 +53,12 @@ impl FlowRecord {
         }
     }
 
-    /// A frame of so many octets, with overhead, has been delivered.
+    /// A frame of so many octets, with overhead, has been delivered; whether it completes the flow.
     #[inline(always)]
-    pub(crate) fn deliver(&mut self, now: Instant, octets: u32) {
+    pub(crate) fn deliver(&mut self, octets: u32) -> bool {
         self.delivered += 1;
         self.delivered_octets += u64::from(octets);
-        if self.delivered == self.expected {
-            self.completed = Some(now);
-        }
+        self.delivered == self.expected
     }
 
     /// The place of a destination among those of the flow.

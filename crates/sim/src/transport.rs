@@ -252,7 +252,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
         self.watch_receiver(flow);
         if complete {
-            self.state.records[flow.index()].completed.get_or_insert(now);
+            self.complete(flow);
         }
     }
 

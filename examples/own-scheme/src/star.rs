@@ -58,6 +58,8 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         priorities: vec![0],
         hops: hops.collect(),
         flows: (0..sources).map(flow).collect(),
+        sequels: Vec::new(),
+        until_complete: false,
         reaction_points: (0..sources)
             .map(|source| ReactionPointSpec { port: up(source), pacer: Pacer::Ideal })
             .collect(),

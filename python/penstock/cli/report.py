@@ -134,11 +134,15 @@ def _print_groups(out: Console, entries: list[dict[str, Any]]) -> None:
     out.print()
 
 
+def _reached_s(summary: Summary) -> float:
+    return summary.get("interrupted_at_s", summary.get("ended_at_s", summary["duration_s"]))
+
+
 def _headline(summary: Summary) -> str:
     run = summary["run"]
     return (
         f"[bold]{escape(summary['scenario'])}[/bold]  {schemes_in_words(summary)}, seed {summary['seed']}: "
-        f"{duration(summary.get('interrupted_at_s', summary['duration_s']))} simulated in {duration(run['wall_s'])}, "
+        f"{duration(_reached_s(summary))} simulated in {duration(run['wall_s'])}, "
         f"{events(run['events_per_s'])} events/s"
     )
 

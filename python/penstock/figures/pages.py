@@ -174,4 +174,4 @@ def _subtitle(result: "Result") -> str:
 
 def shown_s(result: "Result") -> float:
     """Return how much simulated time there is to show, s."""
-    return result.interrupted_at_s or result.summary["duration_s"]
+    return result.end_s

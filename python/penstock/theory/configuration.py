@@ -175,6 +175,11 @@ def _periods(scenario: Scenario, scheme: str | None, profile: str | None) -> "li
             "the models have flows that stay: take a scenario with [[flow]] tables alone",
         )
     for flow in plan["flows"]:
+        if flow["start_s"] is None:
+            raise Unsuited(
+                f"flow {flow['name']} begins when others have ended",
+                "the models have flows that stay: let it begin at a time",
+            )
         if len(flow["destinations"]) > 1:
             raise Unsuited(
                 f"flow {flow['name']} is multicast", "the models have one destination for each flow: use unicast flows"
@@ -339,7 +344,8 @@ class _Period:
 
 
 def _runs(flow: FlowDescription, time_s: float) -> bool:
-    return flow["start_s"] <= time_s and (flow["stop_s"] is None or flow["stop_s"] > time_s)
+    start_s = flow["start_s"]
+    return start_s is not None and start_s <= time_s and (flow["stop_s"] is None or flow["stop_s"] > time_s)
 
 
 def _and(names: Sequence[str]) -> str:

@@ -50,12 +50,25 @@ section! {
         start: Either<Duration, Starts> [(TIME, ())] = Either::First(Duration::ZERO);
         /// When the flow ends at the latest.
         stop: Option<Duration> [SPAN] => "the end of the run";
+        /// The flow begins when all of these have ended, and not at a time: names of flows, or ranges such as "a0..a7"; the answer
+        /// of a flow (see response) is called NAME.response. A flow ends when all of its size has arrived, or at its stop.
+        after: Option<Names> => "the flow begins at its start";
+        /// The same, but the first flow of the table waits for the first of these alone, the second for the second, and so on.
+        after_each: Option<Names> => "the flow begins at its start";
+        /// From the end of those flows to the beginning of this one.
+        delay: Duration [TIME] = Duration::ZERO;
+        /// When the flow has ended, its destination answers with a flow of this size, which begins at once. As for size.
+        response: Option<Either<Octets, Distribution>> [(sizes::SIZE, ())] => "no answer";
         /// Each flow of the table begins so much later than the one before it.
         stagger: Duration [TIME] = Duration::ZERO;
         /// The table stands for so many rounds of its flows, each flow of each round with a name of its own.
         repeat: u64 [1..=100_000] = 1;
         /// Each round begins so much later than the one before it.
         every: Option<Duration> [SPAN] => "only with repeat";
+        /// In place of every, a closed loop: each flow of a round begins so much later than its own flow of the round before, or the
+        /// answer to it, has ended. A time, or { exponential = { mean = "10 us" } }, from which each flow draws its own (by the
+        /// seed and the flow's name).
+        think: Option<Either<Duration, Think>> [(TIME, ())] => "only with repeat";
         /// What becomes of frames above the allowed rate: the generator waits; they are discarded at the source; or they wait
         /// in a source queue, as in { queue = "64 KB" }. A transport keeps what cannot go.
         excess: Either<AboveRate, SourceQueue> = Either::First(AboveRate::Hold);
@@ -78,6 +91,20 @@ section! {
     pub(crate) struct SourceQueue {
         /// Octets that may wait at the source; more is discarded.
         queue: Octets [Octets(1)..=Octets(1 << 40)];
+    }
+}
+
+section! {
+    pub(crate) struct Think {
+        /// Exponentially distributed times.
+        exponential: Mean;
+    }
+}
+
+section! {
+    pub(crate) struct Mean {
+        /// The mean.
+        mean: Duration [SPAN];
     }
 }
 

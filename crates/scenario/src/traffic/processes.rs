@@ -112,6 +112,8 @@ impl Model {
             frame: self.frame,
             transport: self.transport.clone(),
             start: Instant(arrival.start.0),
+            wait: None,
+            answers: false,
             stop: None,
             excess: Excess::Hold,
             controlled: self.controlled,

@@ -31,6 +31,8 @@ impl Builder {
                 priorities: vec![0],
                 hops: Vec::new(),
                 flows: Vec::new(),
+                sequels: Vec::new(),
+                until_complete: false,
                 reaction_points: Vec::new(),
                 changes: Vec::new(),
                 wire_overhead: 0,

@@ -1,0 +1,88 @@
+//! Ends of flows: which flows begin then, and whether all have ended.
+
+use penstock_schemes::{Duration, Scheme};
+
+use crate::engine::Sim;
+use crate::event::Event;
+use crate::network::{FlowId, Network};
+use crate::probe::Probe;
+
+/// The flows that the run, or other flows, wait for.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    /// Whether a flow has ended, by flow.
+    ended: Vec<bool>,
+    /// Whether a flow has a size, by flow, and how many of these have not ended.
+    finite: Vec<bool>,
+    left: usize,
+    until_complete: bool,
+    /// The sequels that wait for a flow, by flow; empty where nothing waits for any.
+    followers: Vec<Vec<usize>>,
+    sequels: Vec<Waiting>,
+}
+
+/// A flow that has not begun.
+#[derive(Debug)]
+struct Waiting {
+    flow: FlowId,
+    delay: Duration,
+    /// How many of the flows before it have not ended.
+    open: usize,
+}
+
+impl Ends {
+    pub(crate) fn new(network: &Network) -> Self {
+        let finite: Vec<bool> = network.flows.iter().map(|flow| flow.size.is_some()).collect();
+        let mut followers = Vec::new();
+        if !network.sequels.is_empty() {
+            followers.resize(network.flows.len(), Vec::new());
+        }
+        for (number, sequel) in network.sequels.iter().enumerate() {
+            for flow in &sequel.after {
+                followers[flow.index()].push(number);
+            }
+        }
+        let waiting = |sequel: &crate::network::Sequel| Waiting {
+            flow: sequel.flow,
+            delay: sequel.delay,
+            open: sequel.after.len(),
+        };
+        Self {
+            ended: vec![false; network.flows.len()],
+            left: finite.iter().filter(|finite| **finite).count(),
+            finite,
+            until_complete: network.until_complete,
+            followers,
+            sequels: network.sequels.iter().map(waiting).collect(),
+        }
+    }
+}
+
+impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+    /// The last octet of a flow has reached its destinations.
+    #[cold]
+    pub(crate) fn complete(&mut self, flow: FlowId) {
+        self.state.records[flow.index()].completed.get_or_insert(self.state.fabric.now);
+        self.end(flow);
+    }
+
+    /// A flow has ended, by completion or because it was stopped. The first of the two counts.
+    pub(crate) fn end(&mut self, flow: FlowId) {
+        let ends = &mut self.ends;
+        if std::mem::replace(&mut ends.ended[flow.index()], true) {
+            return;
+        }
+        ends.left -= usize::from(ends.finite[flow.index()]);
+        let events = &mut self.state.fabric.events;
+        for &number in ends.followers.get(flow.index()).into_iter().flatten() {
+            let sequel = &mut ends.sequels[number];
+            sequel.open -= 1;
+            if sequel.open == 0 {
+                events.schedule(self.state.fabric.now + sequel.delay, Event::Start(sequel.flow));
+            }
+        }
+        if ends.until_complete && ends.left == 0 {
+            self.end_run();
+        }
+    }
+}
