@@ -138,6 +138,13 @@ class FlowSummary(TypedDict):
     """Segments that the transport sent again. Present only where some flow has a transport."""
     timeouts: NotRequired[int]
     """Retransmission timeouts of the transport. Present only where some flow has a transport."""
+    segments_discarded: NotRequired[int]
+    """Segments that found no room in the host's transmit queue. Present only where hosts have transmit queues."""
+    transmit_queue_mean_octets: NotRequired[float]
+    """Octets of frames in the host's transmit queue that wait for the rate limiter, mean over time, octets.
+
+    Present only where hosts have transmit queues.
+    """
     notifications_received: NotRequired[int]
     """Of them, notifications: a switch or a destination saw congestion. Present only where sources send probes."""
     probes_returned: NotRequired[int]
@@ -262,6 +269,13 @@ class WindowFlow(TypedDict):
     """Segments that the transport sent again. Present only where some flow has a transport."""
     timeouts: NotRequired[int]
     """Retransmission timeouts of the transport. Present only where some flow has a transport."""
+    segments_discarded: NotRequired[int]
+    """Segments that found no room in the host's transmit queue. Present only where hosts have transmit queues."""
+    transmit_queue_mean_octets: NotRequired[float]
+    """Octets of frames in the host's transmit queue that wait for the rate limiter, mean over time, octets.
+
+    Present only where hosts have transmit queues.
+    """
 
 
 class WindowSummary(TypedDict):
@@ -327,10 +341,10 @@ class Summary(TypedDict):
     Present only where it was stopped before its end: everything below covers the time until then.
     """
     ended_at_s: NotRequired[float]
-    """When the run was over, s.
+    """When the run was over: every flow with a size had ended (``until = "flows complete"``), before the time that was
+    asked for, s.
 
-    Every flow with a size had ended (``until = "flows complete"``), before the time that was asked for. Present only
-    there; everything below covers the time until then.
+    Present only there; everything below covers the time until then.
     """
     lossless: NotRequired[bool]
     """Whether no data frame was lost. Present only where the scenario claims it (``lossless = true``)."""

@@ -155,6 +155,9 @@ macro_rules! condition {
     (transported) => {
         " Present only where some flow has a transport."
     };
+    (queued) => {
+        " Present only where hosts have transmit queues."
+    };
     (flow_control) => {
         " Present only where the network has priority flow control."
     };

@@ -7,7 +7,7 @@
 use penstock_scenario::{Plan, plan};
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::metrics_of;
-use penstock_sim::network::{NodeKind, QueueId};
+use penstock_sim::network::{NodeKind, QueueId, Transmit};
 use penstock_sim::outcome::{self, FlowOutcome, HostOutcome, Outcome, QueueOutcome};
 use serde::{Deserialize, Serialize};
 
@@ -247,6 +247,10 @@ struct FlowSource<'a> {
 impl FlowSource<'_> {
     fn probing(&self) -> bool {
         self.probing
+    }
+
+    fn queued(&self) -> bool {
+        self.plan.network.transmit != Transmit::Pull
     }
 
     fn transported(&self) -> bool {

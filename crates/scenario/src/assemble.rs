@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{
     Capacity, Carriage, Change, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Network, Node, NodeId, NodeKind,
-    Pacer, Port, PortEvent, PortId, QueueId, ReactionPointSpec, RpId, Sequel, Traffic,
+    Pacer, Port, PortEvent, PortId, QueueId, ReactionPointSpec, RpId, Sequel, Traffic, Transmit,
 };
 
 use crate::clocks::Clocks;
@@ -14,7 +14,7 @@ use crate::fields::Either;
 use crate::groups::Groups;
 use crate::limits::{Bounds, Excess, PLACES, ROWS, SAMPLES, SHARES, SHARING};
 use crate::routing::Branch;
-use crate::sections::{self, Delayed, Experiment, Limiters, LinkState, Shown, SwitchClocks, Watched};
+use crate::sections::{self, Delayed, Experiment, Limiters, LinkState, Shown, SwitchClocks, Watched, WhenFull};
 use crate::topology::{self, Layout};
 use crate::traffic::{self, End, FlowSpec, Origin};
 use crate::{Choice, FairPeriod, Plan, fair, names, pfc, plan, schemes, windows, write};
@@ -164,6 +164,7 @@ fn network(experiment: &Experiment, layout: &Layout, flows: &[FlowSpec], clocks:
         in_service_counts: *settings.in_service_counts,
         own_clocks: *settings.switch_clocks == SwitchClocks::Own,
         ecn_threshold: *settings.ecn_threshold,
+        transmit: transmit(hosts),
         control_capacity: *settings.control_buffer,
         pfc: None,
         feedback: match &*settings.feedback {
@@ -288,6 +289,14 @@ fn pacer(hosts: &sections::Hosts) -> Pacer {
             let bucket = &*pacer.token_bucket;
             Pacer::TokenBucket { depth: *bucket.depth, interval: *bucket.interval, granularity: *bucket.granularity }
         }
+    }
+}
+
+fn transmit(hosts: &sections::Hosts) -> Transmit {
+    match &*hosts.transmit_queue {
+        Either::First(_) => Transmit::Pull,
+        Either::Second(queue) if *queue.when_full == WhenFull::Wait => Transmit::Wait(*queue.limit),
+        Either::Second(queue) => Transmit::Drop(*queue.limit),
     }
 }
 

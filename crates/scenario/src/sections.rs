@@ -176,6 +176,24 @@ words! {
     pub(crate) enum Limiters { PerFlow = "per-flow", PerHost = "per-host" }
 }
 
+words! {
+    pub(crate) enum NoQueue { None = "none" }
+}
+
+words! {
+    pub(crate) enum WhenFull { Wait = "wait", Drop = "drop" }
+}
+
+section! {
+    pub(crate) struct TransmitQueue {
+        /// Frames of so many octets wait at the most.
+        limit: Octets [Octets(1)..=LARGEST_QUEUE];
+        /// What becomes of a segment that finds no room: its transport waits until there is room (as with TCP small queues), or
+        /// it is lost, and the transport learns of it as of any loss (as in a queue that drops its tail).
+        when_full: WhenFull = WhenFull::Wait;
+    }
+}
+
 section! {
     /// How hosts send.
     pub(crate) struct Hosts {
@@ -187,6 +205,10 @@ section! {
         queue: Either<Arbiter, Capacity> = Either::First(Arbiter::Arbiter);
         /// What shares a rate limiter: nothing, or the flows of one host, first link and priority.
         reaction_points: Limiters = Limiters::PerFlow;
+        /// What lies between the transports of a host and a rate limiter: "none" (a segment is made when it may go, as if the
+        /// transport saw the limiter), or a queue of segments, as in { limit = "100 KB", when_full = "drop" }. Each rate limiter
+        /// has one, all flows of the limiter share its room, and they take turns. Flows without a transport know none.
+        transmit_queue: Either<NoQueue, TransmitQueue> = Either::First(NoQueue::None);
     }
 }
 

@@ -3,6 +3,7 @@
 use penstock_endpoint::transport::{Transport, tcp};
 use penstock_scenario::{Choice, Plan, Scenario};
 use penstock_schemes::Octets;
+use penstock_sim::network::Transmit;
 
 const GOOD: &str = r#"question = "Does it work?"
 duration = "1 s"
@@ -115,4 +116,29 @@ fn each_mistake_is_named_with_its_place() {
     let error = Scenario::parse(&group, "x.toml", "x").and_then(|s| s.plan(&Choice::default()));
     let message = error.expect_err("a group").to_string();
     assert!(message.contains("flow.0.transport: tcp carries a flow to one host, not to a group"), "{message}");
+}
+
+#[test]
+fn a_transmit_queue_waits_unless_it_is_to_drop() {
+    let plan = |keys: &str| {
+        let text = format!(
+            "question = \"Q\"\nduration = \"1 ms\"\nscheme = \"none\"\n[topology.star]\nhosts = 2\nlink_rate = \"1 Gbps\"\n\
+             buffer = \"150 KB\"\n[hosts]\n{keys}\n[[flow]]\nfrom = \"h0\"\nto = \"h1\"\ntransport = \"tcp\"\n"
+        );
+        Scenario::parse(&text, "x.toml", "x").and_then(|s| s.plan(&Choice::default())).map_err(|e| e.to_string())
+    };
+    let kind = |keys: &str| plan(keys).unwrap().network.transmit;
+    let limit = Octets(100_000);
+    assert_eq!(kind(""), Transmit::Pull);
+    assert_eq!(kind("transmit_queue = { limit = \"100 KB\" }"), Transmit::Wait(limit));
+    assert_eq!(kind("transmit_queue = { limit = \"100 KB\", when_full = \"drop\" }"), Transmit::Drop(limit));
+    for (keys, wanted) in [
+        ("transmit_queue = { when_full = \"drop\" }", "hosts.transmit_queue.limit"),
+        ("transmit_queue = { limit = \"0 B\" }", "is zero"),
+        ("transmit_queue = { limit = \"1 KB\", when_full = \"push\" }", "\"wait\" or \"drop\""),
+        ("transmit_queue = \"fifo\"", "hosts.transmit_queue"),
+    ] {
+        let message = plan(keys).unwrap_err();
+        assert!(message.contains(wanted), "{message}\nwanted {wanted}");
+    }
 }

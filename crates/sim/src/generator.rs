@@ -5,6 +5,7 @@ use penstock_schemes::{BitRate, Duration, Instant};
 
 use crate::network::{Excess, Flow, FlowId, HopId, Traffic};
 use crate::random::{Owner, Stream};
+use crate::transmit::TransmitPart;
 use crate::transport::Connection;
 
 /// Frames of a flow without size that are still to be made.
@@ -243,9 +244,27 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Frames that were offered to the limiter: a connection offers those alone that it sends, of which there are `sent`.
+    /// Frames that were offered to the limiter. A connection offers those that it sends, of which there are `sent`, and those that
+    /// wait in the transmit queue or found no room there.
     pub(crate) fn offered(&self, sent: u64) -> u64 {
-        if self.connection.is_some() { sent } else { self.generator.offered }
+        match &self.connection {
+            Some(connection) => sent + connection.queue.as_ref().map_or(0, TransmitPart::unsent),
+            None => self.generator.offered,
+        }
+    }
+
+    fn transmit(&self) -> Option<&TransmitPart> {
+        self.connection.as_ref()?.queue.as_ref()
+    }
+
+    /// The integral of the octets in its part of the transmit queue.
+    pub(crate) fn transmit_area(&self, now: Instant) -> u128 {
+        self.transmit().map_or(0, |part| part.area(now))
+    }
+
+    /// Segments that found no room there.
+    pub(crate) fn segments_discarded(&self) -> u64 {
+        self.transmit().map_or(0, |part| part.discarded)
     }
 
     /// Length of a frame of the flow, with FCS, without tags: of its last one, or of another.

@@ -91,6 +91,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         state.supply_mut().generator.advance(now);
         let limiter = state.limiter();
         self.with_limiter(limiter, |sources, now, host| sources.stop(now, flow, host));
+        self.clear_transmit_queue(flow);
         self.end(flow);
     }
 

@@ -13,7 +13,7 @@
 //! - `measure`: windows of measurement; `report`: the end of a run
 //! - [`pfc`]: the headroom that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues
 //! - `admission`: verdicts of congestion points; `acknowledgement`: acknowledgements on their ways
-//! - `transport`: segments and acknowledgements of transports on their ways
+//! - `transport`: segments and acknowledgements of transports on their ways; `transmit`: the queue of segments at a limiter
 //! - `host`: drives flows, limiters and destinations, which are `penstock_endpoint`'s; `generator`: what flows send
 //! - `ends`: ends of flows, which others wait for
 //! - `records`: what is counted of flows and hosts; `start`: the start of a run
@@ -63,6 +63,7 @@
 //!     in_service_counts: true,
 //!     own_clocks: false,
 //!     ecn_threshold: None,
+//!     transmit: Transmit::Pull,
 //!     control_capacity: Octets(64_000),
 //!     feedback: Feedback::InBand,
 //!     pfc: None,
@@ -103,6 +104,7 @@ pub mod random;
 mod records;
 mod report;
 mod start;
+mod transmit;
 mod transport;
 
 pub use engine::Sim;

@@ -53,6 +53,8 @@ struct FlowReading {
     delivered_octets: u64,
     /// Of data, in order, by the transport.
     data_octets: u64,
+    /// Octets in the transmit queue, over time.
+    transmit_area: u128,
     counts: FlowCounts,
 }
 
@@ -180,6 +182,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             rate_area_squared: record.rate_area_squared,
             delivered_octets: record.delivered_octets,
             data_octets: self.transports.delivered(flow),
+            transmit_area: source.supply().transmit_area(self.fabric.now),
             counts: FlowCounts {
                 frames_offered: source.supply().offered(source.sent()),
                 frames_sent: source.sent(),
@@ -191,6 +194,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
                 probes_returned: record.probes,
                 retransmissions: transport.retransmissions,
                 timeouts: transport.timeouts,
+                segments_discarded: source.supply().segments_discarded(),
             },
         }
     }
@@ -259,6 +263,7 @@ fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowRecor
             mean_rate_bps,
             std_rate_bps,
             goodput_bps: rate((to.data_octets - from.data_octets) as f64 * 8.0),
+            transmit_queue_mean_octets: moments(measured, to.transmit_area - from.transmit_area, 0.0).0,
             started: flow.started,
             completed: flow.completed,
         };

@@ -130,6 +130,10 @@ macro_rules! metrics_of {
         { count always feedback_received: u64, "frames", "Signals that the source received." }
         { count always retransmissions: u64, "frames", "Segments that the transport sent again.", where transported }
         { count always timeouts: u64, "", "Retransmission timeouts of the transport.", where transported }
+        { count always segments_discarded: u64, "frames",
+            "Segments that found no room in the host's transmit queue.", where queued }
+        { measure always transmit_queue_mean_octets: f64, "octets",
+            "Octets of frames in the host's transmit queue that wait for the rate limiter, mean over time.", where queued }
         { runner run notifications_received: u64, "frames",
             "Of them, notifications: a switch or a destination saw congestion.", where probing }
         { count run probes_returned: u64, "frames", "Of them, probes that came back.", where probing }

@@ -71,6 +71,8 @@ pub struct Network {
     /// A data queue of a switch that is longer than this with the frame that comes marks the frame, if it may be marked (ECN: RFC 3168); at
     /// most [`LARGEST_QUEUE`]. `None`: no queue marks.
     pub ecn_threshold: Option<Octets>,
+    /// What lies between the transports of a host and its rate limiters.
+    pub transmit: Transmit,
     /// Size of the control queue of each port.
     pub control_capacity: Octets,
     /// How signals travel.
@@ -216,6 +218,19 @@ pub struct Sequel {
     pub after: Vec<FlowId>,
     /// From the end of the last of them to its beginning.
     pub delay: Duration,
+}
+
+/// The transmit queue of a rate limiter, where the segments of its flows' transports wait. Each flow has its own part of it, and
+/// the flows of a limiter take turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transmit {
+    /// There is none: a transport is asked for a segment when the limiter lets it go.
+    Pull,
+    /// It holds frames of so many octets, all flows of the limiter together; a transport whose segment finds no room waits until
+    /// there is. A single frame always has room.
+    Wait(Octets),
+    /// The same; a segment that finds no room is lost, and its transport does not know.
+    Drop(Octets),
 }
 
 /// How a flow to one destination is carried by a transport. Its size is octets of data, its frames are as long as

@@ -6,7 +6,7 @@ use penstock_schemes::{BitRate, Duration, Scheme};
 use crate::engine::Sources;
 use crate::event_queue::{EventQueue, RELEASES};
 use crate::generator::{Generator, Source};
-use crate::network::{Capacity, Flow, FlowId, HopId, Network, NodeKind, Pacer, PortId, RpId, Traffic};
+use crate::network::{Capacity, Flow, FlowId, HopId, Network, NodeKind, Pacer, PortId, RpId, Traffic, Transmit};
 use crate::random::{Owner, Stream};
 use crate::records::FlowRecord;
 use crate::transport::{Connection, Reception, Transports};
@@ -33,7 +33,7 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
             seed,
             sources: Sources::new(network.ports.len(), network.wire_overhead),
             records: Vec::with_capacity(network.flows.len()),
-            transports: Transports::default(),
+            transports: Transports::new(network.transmit),
             destinations: Vec::new(),
             leaves: Vec::new(),
             destination_of: vec![DestinationId::NONE; network.hops.len()],
@@ -88,7 +88,7 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
             self.transports.receptions.resize_with(id.index() + 1, || None);
             self.transports.receptions[id.index()] =
                 Some(Box::new(Reception::new(&carriage.transport, flow.size, carriage.way_back, class)));
-            Box::new(Connection::new(&carriage.transport, flow.size))
+            Box::new(Connection::new(&carriage.transport, flow.size, network.transmit != Transmit::Pull))
         });
         self.sources.add_flow(limiter, spec, Source { generator, root: flow.root, connection });
     }

@@ -12,8 +12,9 @@ use crate::engine::Sim;
 use crate::event::Event;
 use crate::event_queue::EventQueue;
 use crate::frame::{FrameId, Marks, Payload, Slot};
-use crate::network::{FlowId, HopId, PortId, Traffic};
+use crate::network::{FlowId, HopId, PortId, Traffic, Transmit};
 use crate::probe::Probe;
+use crate::transmit::{TransmitPart, TransmitQueues};
 
 /// Octets of an Ethernet frame beside its payload: MAC addresses, EtherType, FCS. (IEEE 802.3, clause 3.1.1)
 const ETHERNET_OCTETS: u32 = 18;
@@ -43,18 +44,21 @@ pub(crate) struct Connection {
     handed: u64,
     /// The segment that was taken last.
     taken: Option<Segment>,
+    /// Its part of the transmit queue; `None` where there is none.
+    pub(crate) queue: Option<TransmitPart>,
     /// Time of the earliest timer under way.
     armed: Instant,
 }
 
 impl Connection {
-    pub(crate) fn new(transport: &Transport, size: Option<Octets>) -> Self {
+    pub(crate) fn new(transport: &Transport, size: Option<Octets>, queued: bool) -> Self {
         Self {
             sender: transport.sender(0),
             size: size.map(|octets| octets.0),
             segment: transport.segment().0,
             handed: 0,
             taken: None,
+            queue: queued.then(TransmitPart::default),
             armed: Instant::NEVER,
         }
     }
@@ -62,20 +66,36 @@ impl Connection {
     /// Whether a segment may go.
     #[inline(never)]
     pub(crate) fn is_ready(&self) -> bool {
-        self.sender.next_segment().is_some()
+        match &self.queue {
+            Some(queue) => !queue.segments.is_empty(),
+            None => self.sender.next_segment().is_some(),
+        }
     }
 
     /// Octets of the frame around the segment that goes next.
     pub(crate) fn next_octets(&self) -> u16 {
-        frame_around(self.sender.next_segment().unwrap_or(0) + self.sender.header_octets())
+        let next = match &self.queue {
+            Some(queue) => queue.segments.front().map(|segment| segment.len),
+            None => self.sender.next_segment(),
+        };
+        self.frame_octets(next.unwrap_or(0))
+    }
+
+    /// Octets of the frame around a segment of so many octets.
+    pub(crate) fn frame_octets(&self, data: u32) -> u16 {
+        frame_around(data + self.sender.header_octets())
     }
 
     /// Takes the segment that may go. The flow does not end with it: data that is lost is sent again.
     #[inline(never)]
     pub(crate) fn take(&mut self, now: Instant) -> Taken {
-        let segment = self.sender.poll_segment(now).expect("a limiter releases segments that may go");
+        let segment = match &mut self.queue {
+            Some(queue) => queue.segments.pop_front(),
+            None => self.sender.poll_segment(now),
+        };
+        let segment = segment.expect("a limiter releases segments that may go");
         self.taken = Some(segment);
-        Taken { octets: frame_around(segment.len + self.sender.header_octets()), last: false }
+        Taken { octets: self.frame_octets(segment.len), last: false }
     }
 
     /// The application has made `writes` segments of data since the start; with `all`, everything.
@@ -127,15 +147,21 @@ enum Carried {
 }
 
 /// The receiving halves of all connections, and what their frames carry.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Transports {
     /// By flow; none where a flow has no transport.
     pub(crate) receptions: Vec<Option<Box<Reception>>>,
+    /// Where segments wait for their limiters.
+    pub(crate) transmit: TransmitQueues,
     /// By frame. An entry counts as long as its frame is in the network.
     carried: Vec<Option<Carried>>,
 }
 
 impl Transports {
+    pub(crate) fn new(transmit: Transmit) -> Self {
+        Self { receptions: Vec::new(), transmit: TransmitQueues::new(transmit), carried: Vec::new() }
+    }
+
     fn carry(&mut self, frame: FrameId, carried: Carried) {
         if self.carried.len() <= frame.index() {
             self.carried.resize(frame.index() + 1, None);
@@ -162,6 +188,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 slot.marks = slot.marks.with(Marks::ECN_CAPABLE);
             }
             self.state.transports.carry(frame, Carried::Segment(segment));
+            self.left_transmit_queue(flow, segment);
         }
         self.watch_sender(flow);
     }
@@ -172,6 +199,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let greedy = source.generator.traffic() == Traffic::Greedy;
         if let Some(connection) = source.connection.as_mut().filter(|_| greedy) {
             connection.hand_over_all();
+            self.fill_transmit_queue(flow);
         }
     }
 
@@ -201,13 +229,14 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.state.pass_rate(flow);
             self.with_limiter(limiter, |sources, now, host| sources.stop(now, flow, host));
         } else {
+            self.fill_transmit_queue(flow);
             self.watch_sender(flow);
             self.with_limiter(limiter, |sources, now, host| sources.wake(now, limiter, host));
         }
     }
 
     /// Sees to it that the sender of a flow is called when its timer expires.
-    fn watch_sender(&mut self, flow: FlowId) {
+    pub(crate) fn watch_sender(&mut self, flow: FlowId) {
         let fabric = &mut self.state.fabric;
         let Some(connection) = &mut self.state.sources.flow_mut(flow).supply_mut().connection else { return };
         arm(&mut fabric.events, fabric.now, connection.sender.next_timeout(), &mut connection.armed, || {

@@ -39,6 +39,7 @@ impl Builder {
                 in_service_counts: true,
                 own_clocks: false,
                 ecn_threshold: None,
+                transmit: Transmit::Pull,
                 control_capacity: Octets(64_000),
                 feedback: Feedback::InBand,
                 pfc: None,
