@@ -178,7 +178,7 @@ impl TotalsSource<'_> {
     }
 
     fn transported(&self) -> bool {
-        self.plan.is_transported()
+        self.plan.transported
     }
 
     fn flow_control(&self) -> bool {
@@ -254,7 +254,7 @@ impl FlowSource<'_> {
     }
 
     fn transported(&self) -> bool {
-        self.plan.is_transported()
+        self.plan.transported
     }
 
     fn name(&self) -> String {

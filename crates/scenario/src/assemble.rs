@@ -111,6 +111,7 @@ pub(crate) fn plan(
         windows,
         notes,
         fair,
+        transported: network.flows.iter().any(|flow| flow.transport.is_some()),
         limits: choice.limits,
         network,
         resolved: write::document(&experiment),

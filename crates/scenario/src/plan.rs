@@ -47,6 +47,8 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// The reference allocation.
     pub fair: Vec<FairPeriod>,
+    /// Whether some flow has a transport.
+    pub transported: bool,
     /// How much the run may ask for.
     pub limits: Limits,
     /// The scenario with every default written out, as TOML; reading it gives this plan again.
@@ -136,12 +138,6 @@ impl Plan {
     pub fn profile(&self) -> Option<&str> {
         let first = self.schemes.first()?.profile.as_deref();
         first.filter(|_| self.schemes.iter().all(|assigned| assigned.profile.as_deref() == first))
-    }
-
-    /// Whether some flow has a transport.
-    #[must_use]
-    pub fn is_transported(&self) -> bool {
-        self.network.flows.iter().any(|flow| flow.transport.is_some())
     }
 
     /// Name of a data queue's port, such as `sw0->h6`.
