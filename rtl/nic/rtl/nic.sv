@@ -171,15 +171,14 @@ module nic
 
   localparam int unsigned N = ReactionPoints;
 
-  logic                           clock_run;
-  logic               [     23:0] tick_clocks;
+  logic clock_run;
+  logic [23:0] tick_clocks, trace_interval;
   qcn_settings_t                  qcn;
   smcc_settings_t                 smcc;
   point_settings_t    [    N-1:0] point;
   line_settings_t     [Ports-1:0] line;
   logic               [      1:0] host_port;
   logic               [      2:0] data_priority;
-  logic               [     23:0] trace_interval;
   logic               [     47:0] now_q;
   point_counters_t    [    N-1:0] point_counters;
   line_counters_t     [Ports-1:0] line_counters;
@@ -254,29 +253,20 @@ module nic
 
   // --- Frames of the reaction points -----------------------------------------------------------
 
-  logic          [     63:0]             steered_tdata;
-  logic          [      7:0]             steered_tkeep;
-  logic          [    N-1:0]             steered_point_tvalid;
-  logic          [    N-1:0]             steered_point_tready;
-  logic          [Ports-1:0]             steered_port_tvalid;
-  logic          [Ports-1:0]             steered_port_tready;
-  logic                                  steered_tlast;
-  logic                                  steered_tuser;
-  frame_octets_t                         steered_octets;
-  logic          [    N-1:0][      63:0] waiting_tdata;
-  logic          [    N-1:0][       7:0] waiting_tkeep;
-  logic          [    N-1:0]             waiting_tvalid;
-  logic          [    N-1:0]             waiting_tready;
-  logic          [    N-1:0]             waiting_tlast;
-  logic          [    N-1:0]             waiting_tuser;
-  logic          [    N-1:0][FrameW-1:0] waiting_octets;
-  logic          [    N-1:0][      63:0] going_tdata;
-  logic          [    N-1:0][       7:0] going_tkeep;
-  logic          [    N-1:0]             going_tvalid;
-  logic          [    N-1:0]             going_tready;
-  logic          [    N-1:0]             going_tlast;
-  logic          [    N-1:0]             going_tuser;
-  logic          [    N-1:0][      47:0] mac;
+  logic [63:0] steered_tdata;
+  logic [ 7:0] steered_tkeep;
+  logic [N-1:0] steered_point_tvalid, steered_point_tready;
+  logic [Ports-1:0] steered_port_tvalid, steered_port_tready;
+  logic steered_tlast, steered_tuser;
+  frame_octets_t steered_octets;
+  logic [N-1:0][63:0] waiting_tdata;
+  logic [N-1:0][7:0] waiting_tkeep;
+  logic [N-1:0] waiting_tvalid, waiting_tready, waiting_tlast, waiting_tuser;
+  logic [N-1:0][FrameW-1:0] waiting_octets;
+  logic [N-1:0][63:0] going_tdata;
+  logic [N-1:0][7:0] going_tkeep;
+  logic [N-1:0] going_tvalid, going_tready, going_tlast, going_tuser;
+  logic [N-1:0][47:0] mac;
 
   nic_host_steer #(
       .ReactionPoints(N),
@@ -474,10 +464,7 @@ module nic
 
   logic [Ports-1:0][63:0] came_tdata;
   logic [Ports-1:0][ 7:0] came_tkeep;
-  logic [Ports-1:0]       came_tvalid;
-  logic [Ports-1:0]       came_tready;
-  logic [Ports-1:0]       came_tlast;
-  logic [Ports-1:0]       came_tuser;
+  logic [Ports-1:0] came_tvalid, came_tready, came_tlast, came_tuser;
   logic [Ports-1:0][ 7:0] paused;
   logic [Ports-1:0][ N:0] taken;
   logic [      N:0][63:0] tx_tdata;

@@ -1,5 +1,7 @@
 //! The whole core with two reaction points: arriving frames, messages, and frames that go.
 
+#[path = "../../rp_common/tb/pins.rs"]
+mod pins;
 #[path = "../../rp_common/tb/reference.rs"]
 mod reference;
 #[path = "../../rp_common/tb/streams.rs"]
@@ -10,7 +12,7 @@ use penstock_cosim::bits::Bits;
 use penstock_cosim::messages::CNM;
 use penstock_cosim::qcn_rp::{Core, In, Out};
 use penstock_cosim::reaction_point::{self as point, Point, Qcn, QcnSettings, Readings};
-use streams::{Nic, Pins, Shown};
+use pins::{Nic, Pins, Shown};
 
 fn says(out: &Out, i: usize) -> point::Shown {
     let bit = |bits: u8| bits >> i & 1 == 1;
@@ -77,7 +79,7 @@ impl Nic for Core {
 
     fn inputs(settings: &QcnSettings, pins: &Pins) -> In {
         let words = |of: usize| u64::from(pins.words[0][of]) | u64::from(pins.words[1][of]) << 32;
-        streams::inputs!(In, pins, {
+        pins::inputs!(In, pins, {
             tick_i: pins.tick,
             random_byte_i: words(0),
             random_timer_i: words(1),
@@ -111,11 +113,11 @@ impl Nic for Core {
 
     fn pins(inputs: &In) -> Pins {
         let word = |i: usize| [inputs.random_byte_i, inputs.random_timer_i].map(|words| (words >> (32 * i)) as u32);
-        streams::pins!(inputs, inputs.tick_i, [word(0), word(1)])
+        pins::pins!(inputs, inputs.tick_i, [word(0), word(1)])
     }
 
     fn clock(&mut self, inputs: &In) -> Shown {
-        streams::shown!(&self.clock(inputs), says)
+        pins::shown!(&self.clock(inputs), says)
     }
 }
 

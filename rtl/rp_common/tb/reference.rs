@@ -8,7 +8,7 @@ use penstock_cosim::messages::{mac_at, message_at, message_of};
 use penstock_cosim::reaction_point::{self as point, Event, Machine, Message};
 use penstock_cosim::stream::{BEAT, Beat};
 
-use crate::streams::{POINTS, Pins, Shown};
+use crate::pins::{POINTS, Pins, Shown};
 
 /// Octets on the line beside a frame's.
 pub const LINE: u64 = 20;

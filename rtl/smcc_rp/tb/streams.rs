@@ -1,5 +1,7 @@
 //! The whole core with two reaction points: arriving frames, messages, and frames that go.
 
+#[path = "../../rp_common/tb/pins.rs"]
+mod pins;
 #[path = "../../rp_common/tb/reference.rs"]
 mod reference;
 #[path = "../../rp_common/tb/streams.rs"]
@@ -11,7 +13,7 @@ use penstock_cosim::messages::SMCC;
 use penstock_cosim::reaction_point::{self as point, Point, SmccPoint, SmccSettings, smcc_defaults};
 use penstock_cosim::smcc_rp::{Core, In, Out};
 use penstock_schemes::smcc::{DeltaZero, IncreaseFrom};
-use streams::{Nic, Pins, Shown};
+use pins::{Nic, Pins, Shown};
 
 /// Clocks from the one in which a notice is seen to the one in which the rate shows it.
 const LATENCY: u64 = 76;
@@ -57,7 +59,7 @@ impl Nic for Core {
     const NAMES: (&'static str, &'static str) = ("smcc_rp", "smcc_rp");
 
     fn inputs(settings: &SmccSettings, pins: &Pins) -> In {
-        streams::inputs!(In, pins, {
+        pins::inputs!(In, pins, {
             alpha_i: settings.alpha as u32,
             alpha_small_i: settings.alpha_small as u32,
             beta_i: settings.beta as u32,
@@ -81,11 +83,11 @@ impl Nic for Core {
     }
 
     fn pins(inputs: &In) -> Pins {
-        streams::pins!(inputs, false, Default::default())
+        pins::pins!(inputs, false, Default::default())
     }
 
     fn clock(&mut self, inputs: &In) -> Shown {
-        streams::shown!(&self.clock(inputs), says)
+        pins::shown!(&self.clock(inputs), says)
     }
 }
 

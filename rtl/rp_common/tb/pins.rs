@@ -1,0 +1,193 @@
+//! The pins of the whole core of a reaction point, QCN's or SMCC's, with two of them.
+
+use penstock_cosim::Random;
+use penstock_cosim::reaction_point::{self as point, Machine};
+use penstock_cosim::stream::Beat;
+use penstock_cosim::vectors;
+
+pub const POINTS: usize = 2;
+/// Addresses of the two reaction points.
+pub const MACS: [u64; POINTS] = [0x0200_0000_0001, 0x0200_0000_0101];
+
+/// What the tests give a core in a clock.
+#[derive(Debug)]
+pub struct Pins {
+    pub reset: bool,
+    /// Addresses of the reaction points.
+    pub mac: [u64; POINTS],
+    pub rx: Option<Beat>,
+    pub rx_ready: bool,
+    /// Messages do not wait.
+    pub hurry: bool,
+    /// With the frame's length.
+    pub tx: [Option<(Beat, u16)>; POINTS],
+    pub tx_ready: [bool; POINTS],
+    pub start: [bool; POINTS],
+    pub tick: bool,
+    /// Random words of byte counter and timer.
+    pub words: [[u32; 2]; POINTS],
+}
+
+impl Default for Pins {
+    fn default() -> Self {
+        Self {
+            reset: false,
+            mac: MACS,
+            rx: None,
+            rx_ready: false,
+            hurry: false,
+            tx: [None; POINTS],
+            tx_ready: [false; POINTS],
+            start: [false; POINTS],
+            tick: false,
+            words: [[0; 2]; POINTS],
+        }
+    }
+}
+
+/// What a core shows in a clock.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Shown {
+    pub rx_ready: bool,
+    pub rx: Option<Beat>,
+    pub tx_ready: [bool; POINTS],
+    pub tx: [Option<Beat>; POINTS],
+    pub point: [point::Shown; POINTS],
+    pub signal: [bool; POINTS],
+    pub sent: [Option<u16>; POINTS],
+    pub tokens: [u16; POINTS],
+    pub dropped: [u32; POINTS],
+    pub taken: u32,
+    pub malformed: u32,
+    pub refused: u32,
+    pub unknown: u32,
+}
+
+/// A core under test.
+pub trait Nic {
+    /// EtherType of its messages.
+    const KIND: u16;
+    type Settings;
+    type Machine: Machine;
+    fn new(seed: u64) -> Self;
+    /// Anything that is allowed; or what is usual, with this largest rate.
+    fn any(random: &mut Random) -> Self::Settings;
+    fn usual(max_rate: u64) -> Self::Settings;
+    /// Least and largest rate, bit/s.
+    fn bounds(settings: &Self::Settings) -> (u64, u64);
+    fn machine(settings: &Self::Settings) -> Self::Machine;
+    /// A flow has to start anew, since the hardware counts no further.
+    fn overflows(machine: &Self::Machine) -> bool;
+    /// The input pins of the core, and what they say.
+    type In: vectors::Pins + Default;
+    fn inputs(settings: &Self::Settings, pins: &Pins) -> Self::In;
+    fn settings(inputs: &Self::In) -> Self::Settings;
+    fn pins(inputs: &Self::In) -> Pins;
+    fn clock(&mut self, inputs: &Self::In) -> Shown;
+    /// Of the core, and of this build.
+    const NAMES: (&'static str, &'static str);
+}
+
+/// The inputs of a core. Those of both schemes name their ports alike but for the settings and what their reaction points say.
+macro_rules! inputs {
+    ($inputs:ident, $pins:expr, { $($setting:ident: $value:expr),* $(,)? }) => {{
+        let pins: &$crate::pins::Pins = $pins;
+        let rx = pins.rx.unwrap_or_default();
+        let tx = pins.tx.map(Option::unwrap_or_default);
+        let words = |each: [u64; 2]| [each[0] as u32, (each[0] >> 32) as u32, each[1] as u32, (each[1] >> 32) as u32];
+        let bits = |each: [bool; 2]| u8::from(each[0]) | u8::from(each[1]) << 1;
+        let mac = u128::from(pins.mac[0]) | u128::from(pins.mac[1]) << 48;
+        $inputs {
+            rst_i: pins.reset,
+            hurry_i: pins.hurry,
+            s_axis_rx_tdata: rx.data,
+            s_axis_rx_tkeep: rx.keep,
+            s_axis_rx_tvalid: pins.rx.is_some(),
+            s_axis_rx_tlast: rx.last,
+            s_axis_rx_tuser: rx.user,
+            m_axis_rx_tready: pins.rx_ready,
+            mac_i: [mac as u32, (mac >> 32) as u32, (mac >> 64) as u32],
+            start_i: bits(pins.start),
+            $($setting: $value,)*
+            s_axis_tx_tdata: words(tx.map(|(beat, _)| beat.data)),
+            s_axis_tx_tkeep: u16::from(tx[0].0.keep) | u16::from(tx[1].0.keep) << 8,
+            s_axis_tx_tvalid: bits(pins.tx.map(|t| t.is_some())),
+            s_axis_tx_tlast: bits(tx.map(|(beat, _)| beat.last)),
+            s_axis_tx_tuser: bits(tx.map(|(beat, _)| beat.user)),
+            s_axis_tx_octets_i: u32::from(tx[0].1) | u32::from(tx[1].1) << 16,
+            m_axis_tx_tready: bits(pins.tx_ready),
+        }
+    }};
+}
+pub(crate) use inputs;
+
+/// What the inputs of a core say, but for the settings; `tick` and `words` if it has such.
+macro_rules! pins {
+    ($inputs:expr, $tick:expr, $words:expr) => {{
+        let inputs = $inputs;
+        let bit = |bits: u8, i: usize| bits >> i & 1 == 1;
+        let tx = |i: usize| penstock_cosim::stream::Beat {
+            data: inputs.s_axis_tx_tdata.get(64 * i, 64),
+            keep: (inputs.s_axis_tx_tkeep >> (8 * i)) as u8,
+            last: bit(inputs.s_axis_tx_tlast, i),
+            user: bit(inputs.s_axis_tx_tuser, i),
+        };
+        let octets = |i: usize| (inputs.s_axis_tx_octets_i >> (16 * i)) as u16;
+        $crate::pins::Pins {
+            reset: inputs.rst_i,
+            mac: [0, 1].map(|i| inputs.mac_i.get(48 * i, 48)),
+            rx: inputs.s_axis_rx_tvalid.then_some(penstock_cosim::stream::Beat {
+                data: inputs.s_axis_rx_tdata,
+                keep: inputs.s_axis_rx_tkeep,
+                last: inputs.s_axis_rx_tlast,
+                user: inputs.s_axis_rx_tuser,
+            }),
+            rx_ready: inputs.m_axis_rx_tready,
+            hurry: inputs.hurry_i,
+            tx: [0, 1].map(|i| bit(inputs.s_axis_tx_tvalid, i).then(|| (tx(i), octets(i)))),
+            tx_ready: [0, 1].map(|i| bit(inputs.m_axis_tx_tready, i)),
+            start: [0, 1].map(|i| bit(inputs.start_i, i)),
+            tick: $tick,
+            words: $words,
+        }
+    }};
+}
+pub(crate) use pins;
+
+/// What the outputs of a core show.
+macro_rules! shown {
+    ($out:expr, $point:expr) => {{
+        let out = $out;
+        let bit = |bits: u8, i: usize| bits >> i & 1 == 1;
+        let beat = |i: usize| penstock_cosim::stream::Beat {
+            data: out.m_axis_tx_tdata.get(64 * i, 64),
+            keep: (out.m_axis_tx_tkeep >> (8 * i)) as u8,
+            last: bit(out.m_axis_tx_tlast, i),
+            user: bit(out.m_axis_tx_tuser, i),
+        };
+        let halves = |word: u32| [word as u16, (word >> 16) as u16];
+        let sent = halves(out.sent_octets_o);
+        $crate::pins::Shown {
+            rx_ready: out.s_axis_rx_tready,
+            rx: out.m_axis_rx_tvalid.then_some(penstock_cosim::stream::Beat {
+                data: out.m_axis_rx_tdata,
+                keep: out.m_axis_rx_tkeep,
+                last: out.m_axis_rx_tlast,
+                user: out.m_axis_rx_tuser,
+            }),
+            tx_ready: [0, 1].map(|i| bit(out.s_axis_tx_tready, i)),
+            tx: [0, 1].map(|i| bit(out.m_axis_tx_tvalid, i).then(|| beat(i))),
+            point: [0, 1].map(|i| $point(out, i)),
+            signal: [0, 1].map(|i| bit(out.signal_o, i)),
+            // No octets where no frame goes.
+            sent: [0, 1].map(|i| (bit(out.sent_valid_o, i) || sent[i] != 0).then(|| sent[i])),
+            tokens: halves(out.tokens_o),
+            dropped: [out.dropped_o as u32, (out.dropped_o >> 32) as u32],
+            taken: out.taken_o,
+            malformed: out.malformed_o,
+            refused: out.refused_o,
+            unknown: out.unknown_o,
+        }
+    }};
+}
+pub(crate) use shown;
