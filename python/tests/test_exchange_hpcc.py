@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.exchange import hpcc
-from penstock.exchange.hpcc import ExchangeError, Flow, Flows, Link, Topology
+from penstock.exchange import ExchangeError, hpcc
+from penstock.exchange.hpcc import Flow, Flows, Link, Topology
 
 TOPOLOGY = "4 1 3\n0\n0 1 100Gbps 0.001ms 0\n0 2 100Gbps 1us 0.000\n3 0 40Gbps 500ns 1e-4\n"
 FLOWS = "2\n1 2 3 100 200000000 2\n3 1 3 101 1 2.0000010\n"

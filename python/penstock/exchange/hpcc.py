@@ -1,4 +1,4 @@
-"""Topology and flow files of the simulator of Li et al. 2019 (HPCC).
+"""Topology, flow and completion files of the simulator of Li et al. 2019 (HPCC).
 
 Source of the formats: https://github.com/alibaba-edu/High-Precision-Congestion-Control, the reader in
 ``simulation/scratch/third.cc``. It reads word by word and stops after the number of entries that the first line
@@ -12,20 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock import files
-from penstock.errors import TextFileError
+from penstock.exchange.reading import NUMBER, OCTETS_MAX, WHOLE, ExchangeError, Lines
 
-ENTRIES_MAX = 2_000_000
-"""The most nodes, links or flows of a file."""
-_OCTETS_MAX = 200_000_000
-_SHOWN_MAX = 40
 _RATE = re.compile(r"\d+(\.\d+)?[kKMGT]?(bps|b/s|Bps|B/s)")
 _DELAY = re.compile(r"\d+(\.\d+)?(s|ms|us|ns|ps)")
-_WHOLE = re.compile(r"\d{1,19}")
-_NUMBER = re.compile(r"(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?")
-
-
-class ExchangeError(TextFileError):
-    """A file of another simulator that cannot be used: it names the file, the line and the reason."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +91,7 @@ def read_topology(path: str | os.PathLike[str]) -> Topology:
         ExchangeError: it is not one; the message has the line.
         OSError: it cannot be read.
     """
-    return parse_topology(files.read_text(Path(path), _OCTETS_MAX, ExchangeError), os.fspath(path))
+    return parse_topology(files.read_text(Path(path), OCTETS_MAX, ExchangeError), os.fspath(path))
 
 
 def parse_topology(text: str, name: str) -> Topology:
@@ -110,7 +100,7 @@ def parse_topology(text: str, name: str) -> Topology:
     Raises:
         ExchangeError: the text is not a topology; the message has the line.
     """
-    lines = _Lines(text, name)
+    lines = Lines(text, name)
     nodes, switch_count, link_count = map(lines.count, lines.take(3, "the numbers of nodes, switches and links"))
     if switch_count > nodes:
         raise lines.error(f"there are {switch_count} switches among {nodes} nodes; write no more switches than nodes")
@@ -125,7 +115,7 @@ def parse_topology(text: str, name: str) -> Topology:
             raise lines.error(f"the link joins node {first} with itself; write two nodes")
         lines.match(_RATE, words[2], "a rate", "100Gbps")
         lines.match(_DELAY, words[3], "a delay", "0.001ms")
-        lines.match(_NUMBER, words[4], "an error rate", "0")
+        lines.match(NUMBER, words[4], "an error rate", "0")
         if float(words[4]) > 1:
             raise lines.error(f"the error rate is {words[4]}; write a share from 0 to 1")
         links.append(Link(first, second, *words[2:]))
@@ -139,7 +129,7 @@ def read_flows(path: str | os.PathLike[str], topology: Topology) -> Flows:
         ExchangeError: it is not one; the message has the line.
         OSError: it cannot be read.
     """
-    return parse_flows(files.read_text(Path(path), _OCTETS_MAX, ExchangeError), os.fspath(path), topology)
+    return parse_flows(files.read_text(Path(path), OCTETS_MAX, ExchangeError), os.fspath(path), topology)
 
 
 def parse_flows(text: str, name: str, topology: Topology) -> Flows:
@@ -148,7 +138,7 @@ def parse_flows(text: str, name: str, topology: Topology) -> Flows:
     Raises:
         ExchangeError: the text has no such flows; the message has the line.
     """
-    lines = _Lines(text, name)
+    lines = Lines(text, name)
     switches = set(topology.switches)
     count = lines.count(lines.take(1, "the number of flows")[0])
     flows: list[Flow] = []
@@ -164,69 +154,14 @@ def parse_flows(text: str, name: str, topology: Topology) -> Flows:
         priority, port, octets = (lines.whole(word) for word in words[2:5])
         if octets == 0:
             raise lines.error("the flow has 0 octets; write one at least")
-        lines.match(_NUMBER, words[5], "a start in seconds", "2.000001")
+        lines.match(NUMBER, words[5], "a start in seconds", "2.000001")
         if flows and float(words[5]) < float(flows[-1].start):
             raise lines.error(f"the start {words[5]} is before {flows[-1].start}; order the flows by their start")
         flows.append(Flow(source, destination, priority, port, octets, words[5]))
     return Flows(tuple(flows), lines.remarks())
 
 
-class _Lines:
-    """The lines of a file, taken one entry a line."""
-
-    def __init__(self, text: str, name: str) -> None:
-        self._lines = text.replace("\r\n", "\n").split("\n")
-        self._name = name
-        self._at = 0
-
-    def error(self, reason: str) -> ExchangeError:
-        """Return an error at the line that was taken last."""
-        return ExchangeError(self._name, max(self._at, 1), reason)
-
-    def take(self, count: int, what: str) -> list[str]:
-        """Return the words of the next line, which are to be ``count``."""
-        if count and (self._at >= len(self._lines) or not self._lines[self._at].strip()) and self._ended():
-            raise ExchangeError(self._name, None, f"the file ends too early; write {what}")
-        words = self._lines[self._at].split() if self._at < len(self._lines) else []
-        self._at += 1
-        if len(words) != count:
-            raise self.error(f"the line has {len(words)} words and not {count}; write {what}")
-        return words
-
-    def _ended(self) -> bool:
-        """Say whether only empty lines are left."""
-        return not any(line.strip() for line in self._lines[self._at :])
-
-    def whole(self, word: str) -> int:
-        """Return a whole number, not negative."""
-        self.match(_WHOLE, word, "a whole number of 0 or more", "1000")
-        return int(word)
-
-    def count(self, word: str) -> int:
-        """Return a number of entries."""
-        number = self.whole(word)
-        if number > ENTRIES_MAX:
-            raise self.error(f"the number is {number}; write {ENTRIES_MAX} at most")
-        return number
-
-    def node(self, word: str, nodes: int) -> int:
-        """Return a node's number."""
-        number = self.whole(word)
-        if number >= nodes:
-            raise self.error(f"there is no node {number}; the {nodes} nodes are numbered from 0")
-        return number
-
-    def match(self, pattern: re.Pattern[str], word: str, what: str, example: str) -> None:
-        """Refuse a word that is not of a pattern."""
-        if not word.isascii() or not pattern.fullmatch(word):
-            raise self.error(f"{word[:_SHOWN_MAX]!r} is not {what}; write one such as {example}")
-
-    def remarks(self) -> str:
-        """Return the text that is left."""
-        return "\n".join(self._lines[self._at :])
-
-
 def _entries(remarks: str, words_each: int) -> int:
     """Return how many lines of the remarks are of the form of an entry: two nodes first, and so many words."""
     lines = (line.split() for line in remarks.split("\n"))
-    return sum(len(words) == words_each and all(map(_WHOLE.fullmatch, words[:2])) for words in lines)
+    return sum(len(words) == words_each and all(map(WHOLE.fullmatch, words[:2])) for words in lines)
