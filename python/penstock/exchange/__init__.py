@@ -2,6 +2,8 @@
 
 from penstock.exchange import hpcc, htsim
 from penstock.exchange.completions import read_fct
+from penstock.exchange.exporting import FORMATS, export, write
+from penstock.exchange.importing import Imported, import_files
 from penstock.exchange.reading import ExchangeError
 
-__all__ = ["ExchangeError", "hpcc", "htsim", "read_fct"]
+__all__ = ["FORMATS", "ExchangeError", "Imported", "export", "hpcc", "htsim", "import_files", "read_fct", "write"]

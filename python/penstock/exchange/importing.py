@@ -1,0 +1,355 @@
+"""From other people's files to a scenario: a network with the flows of a file, or with a load of a distribution."""
+
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from penstock import files, workloads
+from penstock._core import ScenarioError
+from penstock.catalogue import keys
+from penstock.errors import ArgumentError
+from penstock.exchange import hpcc, htsim
+from penstock.exchange.networks import Network, of_fabric, of_topology, ranges
+from penstock.exchange.reading import NUMBER, OCTETS_MAX, WHOLE, ExchangeError
+from penstock.scenario import Scenario
+
+QUESTION = "What do the flows of the imported files wait?"
+
+_AFTER_MAX = 1_000_000
+"""The most names that all keys ``after`` of a scenario have together."""
+
+_KINDS = {
+    "topology": "a topology of HPCC",
+    "flows": "flows of HPCC",
+    "distribution": "a distribution of flow sizes",
+    "completions": "flow completion times of HPCC",
+    "fabric": "a .topo file of htsim",
+    "matrix": "a connection matrix of htsim",
+}
+_PAIRS = {("topology", "flows"), ("topology", "distribution"), ("fabric", "matrix"), ("fabric", "distribution")}
+_HTSIM = {"nodes", "tiers", "podsize", "connections", "triggers", "failures"}
+
+# HPCC's generator of traffic offers this where nobody says more.
+_LOAD = "0.3"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A scenario made of other people's files, and sentences on what they did not say or what was left out."""
+
+    scenario: Scenario
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _File:
+    name: str
+    kind: str
+    text: str
+
+
+def import_files(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    scheme: str = "none",
+    transport: str | Mapping[str, Mapping[str, Any]] = "go-back-n",
+    name: str = "imported",
+) -> Imported:
+    """Return the scenario that other people's files describe.
+
+    A network and its traffic: HPCC's topology with its flow file, htsim's ``.topo`` with a connection matrix, or either
+    network with a distribution of flow sizes, which becomes a load. The content of a file says what it is. A flow
+    keeps its place in the order, and its name tells its number; of HPCC also its port: f0-p100.
+
+    Args:
+        paths: two files, in any order.
+        scheme: the scheme that runs.
+        transport: carries the flows; the name of one, or as in ``{"tcp": {"congestion": "dctcp"}}``.
+        name: the scenario's name.
+
+    Raises:
+        ExchangeError: a file has what a scenario cannot express, or is none of these; with file, line and reason.
+        ArgumentError: the files do not go together.
+        OSError: a file cannot be read.
+    """
+    given = [_read(Path(path)) for path in paths]
+    for file in given:
+        if file.kind == "completions":
+            hint = "penstock.exchange.read_fct reads it as a table for figures"
+            raise ArgumentError(f"{file.name}: {_KINDS['completions']} are results, and no part of a scenario", hint)
+    by_kind = {file.kind: file for file in given}
+    pair = next((pair for pair in _PAIRS if set(pair) == set(by_kind)), None)
+    if pair is None or len(given) != 2:
+        found = ", ".join(f"{file.name} ({_KINDS[file.kind]})" for file in given) or "no file"
+        hint = "give a topology and flows of HPCC, a .topo and a .cm of htsim, or a network and a distribution of sizes"
+        raise ArgumentError(f"{found}: a scenario needs one network and its traffic", hint)
+    notes: list[str] = []
+    net, traffic = by_kind[pair[0]], by_kind[pair[1]]
+    if pair[0] == "topology":
+        topology = hpcc.parse_topology(net.text, net.name)
+        network = of_topology(topology, net.name)
+        _note_unread(notes, net.name, topology.unread, "links")
+    else:
+        network = of_fabric(htsim.parse_fabric(net.text, net.name))
+    carrier = _inline(transport)
+    if pair[1] == "flows":
+        flows = hpcc.parse_flows(traffic.text, traffic.name, topology)
+        _note_unread(notes, traffic.name, flows.unread, "flows")
+        parts = _of_flows(flows, traffic.name, network, carrier)
+    elif pair[1] == "matrix":
+        matrix = htsim.parse_matrix(traffic.text, traffic.name)
+        parts = _of_matrix(matrix, traffic.name, network, carrier)
+        if any(at.send_done is not None for at in matrix.connections):
+            notes.append(
+                f"{traffic.name}: a send_done_trigger acts here when all data has arrived, as recv_done_trigger"
+            )
+    else:
+        parts = _of_distribution(workloads.parse(traffic.text, traffic.name), carrier)
+    assumed = [f"scheme {scheme}", f"transport {carrier}", *([f"{network.buffer} a queue"] if network.assumed else [])]
+    notes.append(f"the files do not say: {', '.join(assumed)}; change these in the scenario")
+    text = _document(parts, network, scheme)
+    try:
+        scenario = Scenario.from_toml(text, origin=name, name=name)
+    except ScenarioError as error:
+        # It is TOML: no more can be wrong with it than its length.
+        raise ExchangeError(traffic.name, None, f"the scenario {error.message}; give fewer flows or links") from None
+    return Imported(scenario, tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The traffic of a scenario: flows a line each or a load, from when on there is some, and how long it may take."""
+
+    flows: Sequence[str]
+    load: str
+    first: str
+    duration_s: float
+
+
+def _document(parts: _Parts, network: Network, scheme: str) -> str:
+    """Return the text of the scenario."""
+    head = [f'question = "{QUESTION}"', f'duration = "{_rounded_us(parts.duration_s)} us"']
+    if not re.fullmatch(r"0(\.0*)? .*", parts.first):
+        head.append(f'warmup = "{parts.first}"')
+    head.append(f'scheme = "{scheme}"')
+    # A limit then, and no more: the run ends with the last flow.
+    if parts.flows and any(key["section"] == "" and key["key"] == "until" for key in keys()):
+        head.append('until = "flows complete"')
+    if parts.flows:
+        head += ["", "flow = [", *(f"  {flow}," for flow in parts.flows), "]"]
+    return "\n".join([*head, "", *network.lines, *([""] if parts.load else []), parts.load]).rstrip("\n") + "\n"
+
+
+def _of_flows(flows: hpcc.Flows, name: str, network: Network, carrier: str) -> _Parts:
+    """Return the flows of HPCC; the first stands in line 2 of their file."""
+    if not flows.flows:
+        raise ExchangeError(name, 1, "there are 0 flows; write one at least")
+    lines: list[str] = []
+    traffic = _Traffic(network)
+    priority = flows.flows[0].priority
+    for number, at in enumerate(flows.flows):
+        line = number + 2
+        if at.priority != priority:
+            reason = f"the priority group is {at.priority} and was {priority} before: HPCC serves groups in turn, and "
+            raise ExchangeError(name, line, f"{reason}priorities here go before one another; give all flows one group")
+        if not 1 <= priority <= 7:
+            raise ExchangeError(
+                name, line, f"the priority group is {priority}; write one from 1 to 7 (0 is for control)"
+            )
+        network.check_way(at.source, at.destination, name, line)
+        start = Decimal(at.start).normalize()
+        if start * 10**12 != int(start * 10**12):
+            raise ExchangeError(name, line, f"the start {at.start} is finer than a picosecond; write 12 digits at most")
+        traffic.add(at.source, at.destination, at.octets, float(start))
+        lines.append(
+            f'{{ name = "f{number}-p{at.port}", from = "h{at.source}", to = "h{at.destination}", '
+            f'size = "{at.octets} octets", start = "{start:f} s", priority = {at.priority}, transport = {carrier} }}'
+        )
+    first = Decimal(flows.flows[0].start).normalize()
+    return _Parts(lines, "", f"{first:f} s", traffic.limit_s())
+
+
+def _of_matrix(matrix: htsim.Matrix, name: str, network: Network, carrier: str) -> _Parts:
+    """Return the connections of htsim."""
+    if matrix.nodes > network.hosts:
+        reason = f"there are {matrix.nodes} hosts, and the .topo file has {network.hosts}; give files that go together"
+        raise ExchangeError(name, None, reason)
+    if not matrix.connections:
+        raise ExchangeError(name, None, "there is no connection; write one at least")
+    names = _names(matrix)
+    before: dict[int, list[int]] = {at.ident: [] for at in matrix.triggers}
+    for index, at in enumerate(matrix.connections):
+        for ident in dict.fromkeys(at.activates):
+            before[ident].append(index)
+    _check_shots(matrix, name, before)
+    traffic = _Traffic(network)
+    lines = []
+    for index in _in_order(matrix, name, before):
+        at = matrix.connections[index]
+        waits = before[at.trigger] if at.trigger is not None else []
+        traffic.add(at.source, at.destination, at.octets, (at.start_ps or 0) / 1e12, index, waits)
+    for index, at in enumerate(matrix.connections):
+        if at.trigger is None:
+            begins = f'start = "{at.start_ps} ps"'
+        else:
+            begins = f"after = {ranges(names[place] for place in before[at.trigger])}"
+        lines.append(
+            f'{{ name = "{names[index]}", from = "h{at.source}", to = "h{at.destination}", '
+            f'size = "{at.octets} octets", {begins}, transport = {carrier} }}'
+        )
+    first = min((at.start_ps for at in matrix.connections if at.start_ps is not None), default=0)
+    return _Parts(lines, "", f"{first} ps", traffic.limit_s())
+
+
+def _names(matrix: htsim.Matrix) -> list[str]:
+    """Return the flows' names: f and the number of a connection, or c and its place where it has no number."""
+    return [f"c{index}" if at.ident is None else f"f{at.ident}" for index, at in enumerate(matrix.connections)]
+
+
+def _check_shots(matrix: htsim.Matrix, name: str, before: Mapping[int, Sequence[int]]) -> None:
+    """Refuse triggers that ``after`` cannot stand for."""
+    targets: dict[int, int] = {}
+    for at in matrix.connections:
+        if at.trigger is not None:
+            targets[at.trigger] = targets.get(at.trigger, 0) + 1
+    pairs = sum(targets[ident] * len(waits) for ident, waits in before.items())
+    for trigger in matrix.triggers:
+        ident = trigger.ident
+        if trigger.kind == "multishot" and (len(before[ident]) != 1 or targets[ident] != 1):
+            reason = f"the multishot {ident} starts one connection at each activation, in the order of time, "
+            raise ExchangeError(name, trigger.line, f"{reason}which no key says; give each connection a oneshot")
+        if pairs > _AFTER_MAX and targets[ident] * len(before[ident]) * len(before) >= pairs:
+            reason = f"connections would wait for {pairs} others in all, of which {len(before[ident])} for each of "
+            raise ExchangeError(
+                name, trigger.line, f"{reason}{targets[ident]} after this trigger; {_AFTER_MAX} are the most"
+            )
+
+
+def _in_order(matrix: htsim.Matrix, name: str, before: Mapping[int, Sequence[int]]) -> list[int]:
+    """Return the places of connections so that each comes after those that it waits for."""
+    waiting: dict[int, list[int]] = {ident: [] for ident in before}
+    left = {ident: len(waits) for ident, waits in before.items()}
+    order = []
+    for index, at in enumerate(matrix.connections):
+        if at.trigger is None:
+            order.append(index)
+        else:
+            waiting[at.trigger].append(index)
+    for index in order:
+        for ident in dict.fromkeys(matrix.connections[index].activates):
+            left[ident] -= 1
+            # The list grows while it is gone through.
+            order.extend(waiting[ident] if left[ident] == 0 else [])
+    if len(order) < len(matrix.connections):
+        reached = set(order)
+        stuck = next(at for index, at in enumerate(matrix.connections) if index not in reached)
+        reason = f"the trigger {stuck.trigger} waits, directly or not, for a connection that it starts itself"
+        raise ExchangeError(name, stuck.line, f"{reason}; let the first connection have a start")
+    return order
+
+
+def _of_distribution(sizes: workloads.Distribution, carrier: str) -> _Parts:
+    """Return a load with the sizes of a distribution."""
+    points = [
+        # The least size that a flow has stands for none.
+        f'{{ size = "{max(1, point.octets)} octets", share = {_share(point.percent)} }}'
+        for point in sizes.points
+    ]
+    lines = [
+        "[[load]]",
+        f"load = {_LOAD}",
+        'end = "10 ms"',
+        f"transport = {carrier}",
+        "size.points = [",
+        *(f"  {point}," for point in points),
+        "]",
+    ]
+    return _Parts([], "\n".join(lines), "0 s", 20e-3)
+
+
+def _share(percent: float) -> str:
+    """Return a percentage as a share, in the digits that were written."""
+    share = Decimal(repr(percent)) / 100
+    return f"{share:f}" if "." in f"{share:f}" else f"{share:f}.0"
+
+
+class _Traffic:
+    """How long flows may take: ten times as long as the busiest host's link and the longest chain of flows need."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._busy_s: dict[tuple[bool, int], float] = {}
+        self._ends_s: dict[int, float] = {}
+        self._last_s = self._start_s = 0.0
+
+    def add(
+        self,
+        source: int,
+        destination: int,
+        octets: int,
+        start_s: float,
+        index: int = -1,
+        after: Iterable[int] = (),
+    ) -> None:
+        """Count a flow that starts at a time (s), and after others have ended."""
+        took = [octets * 8 / self._network.rate_bps[host] for host in (source, destination)]
+        for end, host, time in zip((False, True), (source, destination), took, strict=True):
+            self._busy_s[end, host] = self._busy_s.get((end, host), 0.0) + time
+        begins_s = max((self._ends_s[one] for one in after), default=start_s)
+        self._ends_s[index] = begins_s + max(took)
+        self._start_s = max(self._start_s, start_s)
+        self._last_s = max(self._last_s, self._ends_s[index])
+
+    def limit_s(self) -> float:
+        """Return the time, s."""
+        return self._start_s + 10 * (max(self._busy_s.values()) + self._last_s - self._start_s) + 1e-3
+
+
+def _rounded_us(time_s: float) -> int:
+    """Return a time in whole microseconds, up to the next number with three digits that count."""
+    step = 10 ** max(0, math.floor(math.log10(time_s * 1e6)) - 2)
+    return int(math.ceil(time_s * 1e6 / step) * step)
+
+
+def _inline(value: Any) -> str:
+    """Return a value as TOML on one line."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_inline(entry)}" for key, entry in value.items()) + " }"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    text = str(value)
+    if not text.isprintable() or '"' in text or "\\" in text:
+        raise ArgumentError(f"transport: {text!r} is no name of one", "write, for instance, tcp or go-back-n")
+    return f'"{text}"'
+
+
+def _note_unread(notes: list[str], name: str, count: int, what: str) -> None:
+    if count:
+        notes.append(f"{name}: {count} {what} after those that line 1 announces are left out, as HPCC's simulator does")
+
+
+def _read(path: Path) -> _File:
+    """Read a file and see from its first line of words what it is."""
+    text = files.read_text(path, OCTETS_MAX, ExchangeError)
+    first = next((words for line in text.splitlines() if (words := line.split()) and words[0][0] != "#"), None)
+    if first is None:
+        raise ExchangeError(str(path), None, f"the file is empty; give {', or '.join(_KINDS.values())}")
+    if first[0].lower() in _HTSIM:
+        heads = {line.split(maxsplit=1)[0].lower() for line in text.splitlines() if line.strip()}
+        return _File(str(path), "fabric" if heads & {"tiers", "podsize", "tier"} else "matrix", text)
+    whole = all(map(WHOLE.fullmatch, first))
+    if len(first) == 2 and all(map(NUMBER.fullmatch, first)):
+        return _File(str(path), "distribution", text)
+    if len(first) == 8:
+        return _File(str(path), "completions", text)
+    if whole and len(first) in (1, 3):
+        return _File(str(path), "topology" if len(first) == 3 else "flows", text)
+    line = next(i for i, line in enumerate(text.splitlines(), 1) if line.split() == first)
+    raise ExchangeError(str(path), line, f"this begins no file that is known; give {', or '.join(_KINDS.values())}")
