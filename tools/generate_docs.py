@@ -26,6 +26,7 @@ from types import ModuleType
 from typing import Any
 
 import penstock
+import penstock.exchange
 import typer
 import yaml
 from penstock import _core
@@ -241,9 +242,11 @@ def help_of(arguments: list[str]) -> str:
 
 
 def python_api() -> str:
-    """What each public name of the package says of itself, methods and properties included; then of its theory."""
+    """What each public name says of itself, methods and properties included: of the package, its theory, its files."""
     parts = api("", penstock)
-    parts += ["## `theory`", prose(penstock.theory), *api("theory.", penstock.theory)]
+    for module in (penstock.theory, penstock.exchange):
+        name = module.__name__.removeprefix("penstock.")
+        parts += [f"## `{name}`", prose(module), *api(f"{name}.", module)]
     return "\n\n".join(parts)
 
 

@@ -61,6 +61,11 @@ because = "half is less"
 control = { scheme = "none" }
 """,
 }
+FILES = {
+    "finite.toml": SCENARIO + 'size = "10 KB"\ntransport = "tcp"\n',
+    "topology.txt": "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n",
+    "flow.txt": "1\n0 1 3 100 5000 0\n",
+}
 LONG = ("--set", "duration=100000 s", "--set", "record.interval=100 ms")
 
 COMMANDS = {
@@ -89,6 +94,8 @@ COMMANDS = {
     "phase": ("theory", "phase", "small.toml"),
     "figures": ("theory", "figures", "2"),
     "overlay": ("theory", "overlay", "small.toml", "--seeds", "2"),
+    "import": ("import", "topology.txt", "flow.txt", "-o", "imported.toml", "--force"),
+    "export": ("export", "finite.toml", "exported", "--to", "hpcc", "--force"),
     "schemes": ("schemes", "qcn"),
     "scenarios": ("scenarios", "."),
     "schema": ("schema",),
@@ -227,7 +234,8 @@ def tried(trial: Trial, folder: Path) -> tuple[str, list[str]]:
 
 def prepared(folder: Path) -> Path:
     """Returns the folder with a scenario and a paper in it."""
-    (folder / "small.toml").write_text(SCENARIO, encoding="utf-8")
+    for name, text in {"small.toml": SCENARIO, **FILES}.items():
+        (folder / name).write_text(text, encoding="utf-8")
     (folder / "papers" / "paper").mkdir(parents=True)
     for name, text in PAPER.items():
         (folder / "papers" / "paper" / name).write_text(text, encoding="utf-8")

@@ -73,6 +73,7 @@ def test_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "w=" in complete(monkeypatch, "theory", "map", "baseline/ten-gig", "--x", "w")
     assert "schemes.qcn.w" in complete(monkeypatch, "tune", "baseline/ten-gig", "--keys", "schemes.qcn.w")
     assert complete(monkeypatch, "compare", "baseline/ten-gig", "--queue", "sw0") == ["sw0->h4"]
+    assert complete(monkeypatch, "export", "baseline/ten-gig", "files", "--to", "h") == ["hpcc", "htsim"]
 
 
 def test_columns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

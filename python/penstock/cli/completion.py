@@ -50,6 +50,12 @@ def scheme(incomplete: str) -> Words:
 
 
 @_quietly
+def formats(incomplete: str) -> Words:
+    """Complete a simulator for which files can be written."""
+    return _beginning(incomplete, [("hpcc", "topology, flows, completions"), ("htsim", ".topo and .cm")])
+
+
+@_quietly
 def schemes(incomplete: str) -> Words:
     """Complete the last of a list of schemes, comma between them."""
     before, comma, last = incomplete.rpartition(",")

@@ -70,6 +70,7 @@ def _missing(package: str, extra: str) -> int:
 
 def _of_the_engine(error: Exception) -> int:
     from penstock import ArgumentError, LimitError, MissingExtraError, OutputError, PenstockError, ScenarioError
+    from penstock.errors import TextFileError
     from penstock.reproduction.reading import PaperError
     from penstock.theory.configuration import Unsuited
 
@@ -81,6 +82,8 @@ def _of_the_engine(error: Exception) -> int:
         return _missing(error.package, error.extra)
     if isinstance(error, ArgumentError):
         return _report(error.message, error.hint, WRONG_INPUT)
+    if isinstance(error, TextFileError):
+        return _report(str(error), "", WRONG_INPUT)
     if isinstance(error, OutputError) and error.refused:
         return _report(str(error), error.hint or "", WRONG_INPUT)
     if isinstance(error, LimitError):

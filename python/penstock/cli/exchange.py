@@ -1,0 +1,70 @@
+"""`penstock import` and `penstock export`: files of other people's simulators."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from penstock.cli.failure import InputError, say
+from penstock.cli.locate import assignments, file_to_write, find
+from penstock.exchange import FORMATS, export, import_files, write
+from penstock.result import Result
+
+
+def import_one(
+    paths: Sequence[Path], *, out: Path, scheme: str, transport: str, sets: list[str], force: bool, quiet: bool
+) -> None:
+    """Write the scenario that other people's files describe."""
+    file_to_write(out, (".toml",))
+    if not out.parent.is_dir():
+        raise InputError(f"--out {out}: the folder does not exist", "create it first")
+    if out.exists() and not force:
+        raise InputError(f"{out} exists", "replace it with --force, or take another name")
+    for path in paths:
+        if not path.is_file():
+            raise InputError(f"{path}: is no file", "give the files of another simulator")
+    imported = import_files(paths, scheme=scheme, transport=_transport(transport), name=out.stem)
+    for key, value in assignments(sets).items():
+        imported.scenario.set(key, value)
+    imported.scenario.save(out)
+    typer.echo(out)
+    if not quiet:
+        for note in imported.notes:
+            say(f"note: {note}")
+        say(f"run it with: penstock run {out}")
+
+
+def export_one(
+    source: str, folder: Path, *, to: str, sets: list[str], seed: int | None, force: bool, limit: int
+) -> None:
+    """Write a scenario, or that of a results folder with its completed flows, as other people's files."""
+    if to not in FORMATS:
+        raise InputError(f"--to {to}: unknown format", f"write {' or '.join(FORMATS)}")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file, not a folder", "name another folder")
+    if Path(source).is_dir():
+        if sets or seed is not None:
+            raise InputError("--set and --seed: a folder of results has its scenario", "export a scenario instead")
+        of: Any = Result.open(source)
+    else:
+        of = find(source, sets)
+    written = export(of, to=to, seed=seed, limit=limit)
+    there = [name for name in written if (folder / name).exists()]
+    if there and not force:
+        raise InputError(f"{folder / there[0]} exists", "replace it with --force, or take another folder")
+    for path in write(written, folder):
+        typer.echo(path)
+
+
+def _transport(text: str) -> str | Mapping[str, Any]:
+    """Return a transport: the name of one, or a table of TOML with its parameters."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        table: Mapping[str, Any] = tomllib.loads(f"transport = {text}")["transport"]
+    except tomllib.TOMLDecodeError as error:
+        hint = "write, for instance, --transport '{ tcp = { congestion = \"dctcp\" } }'"
+        raise InputError(f"--transport {text}: not a table of TOML: {error}", hint) from None
+    return table
