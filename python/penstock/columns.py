@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # In an array of numbers, Arrow's buffer 0 says which values are missing and buffer 1 holds the values.
+_VALIDITY = 0
 _VALUES = 1
 
 _NUMBERS = frozenset(
@@ -24,6 +25,18 @@ def to_numpy(column: "Array") -> "NDArray[Any]":
     if view.dictionary is None and view.storage_type in _NUMBERS and view.null_count == 0:
         return _values(view)
     return np.array(column.to_pylist(), dtype=object)
+
+
+def to_floats(column: "Array") -> "NDArray[Any]":
+    """Return numbers as floating-point numbers, NaN where there is none."""
+    view = nanoarrow.c_array(column).view()
+    if view.storage_type not in _NUMBERS:
+        return np.array(column.to_pylist(), dtype=float)
+    numbers = _values(view).astype(float)
+    if view.null_count:
+        bits = np.unpackbits(np.asarray(view.buffer(_VALIDITY)).view(np.uint8), bitorder="little")
+        numbers[bits[view.offset : view.offset + len(view)] == 0] = np.nan
+    return numbers
 
 
 def codes(column: "Array") -> tuple["NDArray[Any]", list[str]]:

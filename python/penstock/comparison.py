@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _DOCUMENT = "compare.json"
 
-FIGURES = ("compare", "cdf", "pauses", "slowdown")
+FIGURES = ("compare", "cdf", "pauses", "slowdown", "completions", "fct", "goodput", "retransmissions")
 """The figures of a comparison."""
 
 
@@ -119,15 +119,17 @@ class Comparison:
         font_size: float | None = None,
         title: bool = True,
     ) -> "Figure":
-        """Draw the lines side by side (``compare``), the queue's distribution (``cdf``), ``pauses``, or ``slowdown``.
+        """Draw the lines side by side (``compare``), the queue's distribution (``cdf``), ``pauses``, or their flows.
 
-        The other arguments are those of :meth:`Result.plot`.
+        Of flows that complete there are ``slowdown`` against size, and ``completions``: how flow completion times,
+        goodputs and retransmissions are spread, which are figures of their own as ``fct``, ``goodput`` and
+        ``retransmissions``. The other arguments are those of :meth:`Result.plot`.
 
         Raises:
             PenstockError: there is no such figure, nothing to draw, or a size is out of its range.
             OSError: the file cannot be written.
         """
-        from penstock.figures import Page, comparison, cumulative, has_completions, on, pauses, save, slowdowns
+        from penstock.figures import FIGURES_OF_FLOWS, Page, comparison, cumulative, of_flows, on, pauses, save
 
         if show not in FIGURES:
             raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join(FIGURES)}")
@@ -139,13 +141,9 @@ class Comparison:
             )
         if show == "cdf" and queue is None:
             raise _core.PenstockError("the runs have no common queue whose distribution could be drawn")
-        if show == "slowdown" and not all(has_completions(run) for runs in self.runs.values() for run in runs):
-            raise _core.PenstockError(
-                "there are no slowdowns to draw: no finite flow of a load or a transport completed in every run"
-            )
         with on(Page(width, font_size, title)):
-            if show == "slowdown":
-                figure = slowdowns(self.runs)
+            if show in FIGURES_OF_FLOWS:
+                figure = of_flows(self.runs, show)
             elif show == "compare":
                 firsts = {label: results[0] for label, results in self.runs.items() if results}
                 figure = comparison(list(firsts.values()), labels=list(firsts), queue=queue)

@@ -224,20 +224,26 @@ class Result:
         """Draw queue length, link utilisation and the rate of each flow, over time. A notebook shows the figure.
 
         With ``path`` the figure is also written there; the suffix (``.png``, ``.svg``, ``.pdf``) says how. ``show`` is
-        ``overview``, or one of its panels: ``queue``, ``utilization``, ``rates``. ``width`` is in inches, ``font_size``
-        in points; without them the figure has what matplotlib's settings (``figure.figsize``, ``font.size``) say, if
-        these are not its defaults. ``title = False`` leaves the question and the line below it out, for a caption.
+        ``overview``, or one of its panels: ``queue``, ``utilization``, ``rates``; where flows complete also
+        ``slowdown`` against size, and ``completions``: how flow completion times, goodputs and retransmissions are
+        spread, which are figures of their own as ``fct``, ``goodput`` and ``retransmissions``. ``width`` is in inches,
+        ``font_size`` in points; without them the figure has what matplotlib's settings (``figure.figsize``,
+        ``font.size``) say, if these are not its defaults. ``title = False`` leaves the question and the line below it
+        out, for a caption.
 
         Raises:
             PenstockError: there is no such figure, or a size is out of its range.
             OSError: the file cannot be written.
         """
-        from penstock.figures import PANELS, Page, on, overview, save
+        from penstock.figures import FIGURES_OF_FLOWS, PANELS, Page, of_flows, on, overview, save
 
-        if show not in PANELS:
-            raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join(PANELS)}")
+        if show not in (*PANELS, *FIGURES_OF_FLOWS):
+            raise _core.PenstockError(f"show = {show!r}: the figures are {', '.join((*PANELS, *FIGURES_OF_FLOWS))}")
         with on(Page(width, font_size, title)):
-            figure = overview(self, show)
+            if show in FIGURES_OF_FLOWS:
+                figure = of_flows({self.summary["scheme"]: [self]}, show)
+            else:
+                figure = overview(self, show)
             if path is not None:
                 save(figure, Path(path))
         return figure

@@ -369,8 +369,8 @@ def plot_results(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Of a run overview, queue, utilization or rates; of a comparison compare, cdf or pauses.  "
-            "[default: the first]",
+            help="Of a run overview, queue, utilization or rates; of a comparison compare, cdf or pauses; of both, "
+            "where flows complete, slowdown, completions, fct, goodput or retransmissions.  [default: the first]",
         ),
     ] = None,
     out: Annotated[

@@ -8,7 +8,7 @@ from penstock._core import OutputError, PenstockError
 from penstock.cli.failure import InputError
 from penstock.cli.locate import file_to_write
 from penstock.comparison import FIGURES, Comparison, is_comparison
-from penstock.figures import PANELS
+from penstock.figures import FIGURES_OF_FLOWS, PANELS
 from penstock.result import Result
 
 
@@ -17,7 +17,7 @@ def plot_folder(
 ) -> None:
     """Draw one figure of a results folder."""
     of_several = is_comparison(folder)
-    known = FIGURES if of_several else PANELS
+    known = FIGURES if of_several else (*PANELS, *FIGURES_OF_FLOWS)
     if show is not None and show not in known:
         what = "a comparison" if of_several else "a run"
         raise InputError(f"--show {show}: unknown figure", f"the figures of {what} are {', '.join(known)}")

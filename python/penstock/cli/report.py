@@ -6,11 +6,13 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Column, Table
 
+from penstock.columns import to_floats
 from penstock.highlights import notable_queues, schemes_in_words
 from penstock.measures import MEASURES, Kind, Measure
 from penstock.result import Result
@@ -25,6 +27,7 @@ _PIPE_WIDTH = 160
 _QUEUES_LISTED = 12
 _FLOWS_LISTED = 16
 _GROUPS_LISTED = 8
+_SLOWEST, _FASTEST = 5, 2
 
 
 class Screen(Console):
@@ -88,6 +91,7 @@ def print_run(result: Result, plan: Description, folder: Path, figures: list[Pat
     print_queues(out, summary["queues"])
     _print_flows(out, summary["flows"])
     _print_completions(out, summary.get("completions", []))
+    _print_extremes(out, result)
     _print_windows(out, summary)
     _print_flow_control(out, plan["links"])
     for note in plan["notes"]:
@@ -192,7 +196,11 @@ def _print_completions(out: Console, told: list[CompletionSummary]) -> None:
     if not told:
         return
     table = _numbers("flows", "number", "not completed", "mean slowdown", "p50", "p95", "p99", "p99.9")
+    groups = dict.fromkeys(line["group"] for line in told if line["group"] is not None)
+    few = len(groups) <= _GROUPS_LISTED
     for line in told:
+        if line["group"] is not None and not few:
+            continue
         slowdowns = [
             None if value is None else f"{value:.3g}"
             for value in (
@@ -205,6 +213,38 @@ def _print_completions(out: Console, told: list[CompletionSummary]) -> None:
         ]
         add_row(table, _of_size(line), count(line["flows"]), count(line["flows"] - line["completed"]), *slowdowns)
     out.print("slowdown: flow completion time over that on an empty network", style="dim", soft_wrap=True)
+    print_fitting(out, table)
+    if not few:
+        out.print(f"and {count(len(groups))} groups of flows, in summary.json", style="dim")
+    out.print()
+
+
+def _print_extremes(out: Console, result: Result) -> None:
+    """Print the flows that waited most, and those that waited least, of all that completed; of a few, all."""
+    if not any(line["completed"] for line in result.summary.get("completions", [])):
+        return
+    columns = {name: result.completions.column(name).chunk(0) for name in result.completions.column_names}
+    slowdown, start_s = (to_floats(columns[key]) for key in ("slowdown", "start_s"))
+    done = np.flatnonzero(~np.isnan(slowdown) & (start_s >= result.summary["warmup_s"]))
+    order = done[np.argsort(-slowdown[done], kind="stable")]
+    listed = [*order[:_SLOWEST], *order[max(_SLOWEST, len(order) - _FASTEST) :]]
+    title = "flows" if len(order) <= _SLOWEST + _FASTEST else f"slowest {_SLOWEST}, quickest {_FASTEST}"
+    table = _numbers(title, "from", "to", "size", "start", "completed in", "slowdown", "sent again", "timeouts")
+    for place in listed:
+        flow = {name: column[int(place)].as_py() for name, column in columns.items()}
+        to = flow["destinations"]
+        add_row(
+            table,
+            flow["flow"],
+            flow["source"],
+            to[0] if len(to) == 1 else f"{len(to)} hosts",
+            octets(flow["size_octets"]),
+            duration(flow["start_s"]),
+            duration(flow["end_s"] - flow["start_s"]),
+            f"{flow['slowdown']:.3g}",
+            count(flow["retransmissions"]),
+            count(flow["timeouts"]),
+        )
     print_fitting(out, table)
     out.print()
 

@@ -1,21 +1,21 @@
-"""Figures of completions: slowdown against the size of flows, and the distribution of slowdowns."""
+"""Figure of completions: slowdown against the size of flows, and the distribution of slowdowns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
 
+from penstock._core import PenstockError
+from penstock.figures.distributions import SPREADS, distributions, left_words, steps
+from penstock.figures.finite import Finite, Told, finite, has_completions, question
 from penstock.figures.pages import finish, subtitle
 from penstock.figures.panels import legend
 from penstock.figures.style import FLOW_COLOURS, WIDTH, Drawn, is_narrow, sheet, styled
-from penstock.result import Result
-from penstock.text import count, octets
+from penstock.text import octets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
 _BINS = 20
 """Points of a curve against size at the most: each stands for as many flows as any other."""
@@ -24,32 +24,31 @@ _LEAST_FLOWS = 20
 """Flows for which a point stands at the least."""
 
 
-@dataclass(frozen=True)
-class _Flows:
-    """The flows that started after the warm-up, of all runs of a line."""
-
-    size_octets: "NDArray[Any]"
-    slowdown: "NDArray[Any]"
-    """Of those that completed; NaN for the others."""
-
-    @property
-    def left(self) -> int:
-        """How many had not completed."""
-        return int(np.isnan(self.slowdown).sum())
+FIGURES = ("slowdown", "completions", *SPREADS)
+"""The figures of flows that complete."""
 
 
-def has_completions(result: Result) -> bool:
-    """Return whether a result tells of a flow that completed."""
-    return any(told["completed"] for told in result.summary.get("completions", []))
+def of_flows(runs: Mapping[str, Sequence[Told]], show: str) -> Drawn:
+    """Draw one of :data:`FIGURES`, a line a label.
+
+    Raises:
+        PenstockError: a run has no flow that completed.
+    """
+    if not all(told and all(map(has_completions, told)) for told in runs.values()):
+        what = {"slowdown": "slowdowns", "fct": "flow completion times", "goodput": "goodputs"}.get(show, show)
+        raise PenstockError(
+            f"there are no {what} to draw: no finite flow of a load or a transport completed in every run"
+        )
+    return slowdowns(runs) if show == "slowdown" else distributions(runs, show)
 
 
-def slowdowns(runs: Mapping[str, Sequence[Result]]) -> Drawn:
+def slowdowns(runs: Mapping[str, Sequence[Told]]) -> Drawn:
     """Draw slowdown against flow size (median and 99th percentile), and the distribution of slowdowns; a colour a line.
 
     Each point of a curve stands for the same number of flows and lies at their median size, so that sizes are spread as
     the flows are (Zhu et al. 2015, Li et al. 2019).
     """
-    lines = {label: _flows(results) for label, results in runs.items()}
+    lines = {label: finite(told) for label, told in runs.items()}
     with styled():
         figure = sheet(max(WIDTH, 11.0), 4.6)
         if is_narrow(figure):
@@ -59,14 +58,8 @@ def slowdowns(runs: Mapping[str, Sequence[Result]]) -> Drawn:
             by_size, shares = figure.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
         for (label, flows), colour in zip(lines.items(), _colours(len(lines)), strict=True):
             _draw_by_size(by_size, label, flows, colour)
-            done = np.sort(flows.slowdown[~np.isnan(flows.slowdown)])
-            shares.step(
-                done,
-                np.arange(1, len(done) + 1) / len(done) if len(done) else [],
-                where="post",
-                color=colour,
-                label=label,
-            )
+            done, shown = steps(flows.slowdown)
+            shares.step(done, shown, where="post", color=colour, label=label)
         by_size.set_xscale("log")
         by_size.xaxis.set_major_formatter(FuncFormatter(lambda x, _: octets(round(x))))
         by_size.xaxis.set_minor_formatter(NullFormatter())
@@ -79,13 +72,13 @@ def slowdowns(runs: Mapping[str, Sequence[Result]]) -> Drawn:
         for axes, axis in ((by_size, "y"), (shares, "x")):
             _logarithmic(axes, axis)
         subtitle(by_size, "median (thin) and 99th percentile (thick), each point of as many flows")
-        subtitle(shares, _left(lines), wide_in=0.36 * figure.get_figwidth())
+        subtitle(shares, left_words(lines), wide_in=0.32 * figure.get_figwidth())
         legend(by_size)
-        finish(figure, next(iter(runs.values()))[0].summary["question"])
+        finish(figure, next((asked for told in runs.values() if (asked := question(told))), "Slowdowns of flows"))
     return figure
 
 
-def _draw_by_size(axes: "Axes", label: str, flows: _Flows, colour: str) -> None:
+def _draw_by_size(axes: "Axes", label: str, flows: Finite, colour: str) -> None:
     done = ~np.isnan(flows.slowdown)
     size, slowdown = flows.size_octets[done], flows.slowdown[done]
     order = np.argsort(size, kind="stable")
@@ -104,29 +97,6 @@ def _logarithmic(axes: "Axes", axis: str) -> None:
     scale = axes.xaxis if axis == "x" else axes.yaxis
     scale.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     scale.set_minor_formatter(FuncFormatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "25" else ""))
-
-
-def _left(lines: Mapping[str, _Flows]) -> str:
-    """Say how many flows there are, and of which how many had not completed."""
-    left = [
-        f"{label} {count(flows.left)} of {count(len(flows.slowdown))}" for label, flows in lines.items() if flows.left
-    ]
-    if not left:
-        return f"all flows completed, {count(len(next(iter(lines.values())).slowdown))} a line"
-    return f"not completed: {', '.join(left)}"
-
-
-def _flows(results: Sequence[Result]) -> _Flows:
-    """Return the flows of all runs together."""
-    sizes, slowdown = [np.empty(0)], [np.empty(0)]
-    for result in results:
-        # Read again where there is a folder: the tables of all runs may not fit into memory together.
-        own = Result.open(result.path) if result.path else result
-        measured = own.column("completions", "start_s") >= own.summary["warmup_s"]
-        sizes.append(own.column("completions", "size_octets")[measured])
-        # A flow that has not completed has no slowdown: None becomes NaN.
-        slowdown.append(own.column("completions", "slowdown")[measured].astype(float))
-    return _Flows(np.concatenate(sizes), np.concatenate(slowdown))
 
 
 def _colours(lines: int) -> list[str]:

@@ -62,8 +62,10 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
     Raises:
         OSError: a file cannot be written.
     """
-    # That module draws with the parts of this one.
-    from penstock.figures.completions import has_completions, slowdowns
+    # Those modules draw with the parts of this one.
+    from penstock.figures.completions import slowdowns
+    from penstock.figures.distributions import distributions
+    from penstock.figures.finite import has_completions
 
     queue, utilization, rates = panels = _panels(result)
     pages = {"overview": panels, "queue": (queue,), "utilization": (utilization,), "rates": (rates,)}
@@ -76,6 +78,7 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
         drawn[name] = _page(result, shown)
     if has_completions(result):
         drawn["slowdown"] = slowdowns({result.summary["scheme"]: [result]})
+        drawn["completions"] = distributions({result.summary["scheme"]: [result]})
     for name, figure in drawn.items():
         for kind in ("png", "svg"):
             path = folder / f"{name}.{kind}"

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import PercentFormatter
 
-from penstock.figures.completions import has_completions, slowdowns
+from penstock.figures.completions import slowdowns
+from penstock.figures.distributions import distributions
+from penstock.figures.finite import has_completions
 from penstock.figures.pages import finish, points, shown_s, subtitle
 from penstock.figures.panels import (
     colours,
@@ -75,6 +77,7 @@ def write_comparison(runs: Runs, queue: str | None, folder: Path) -> list[Path]:
         figures["pauses"] = pauses(runs)
     if all(has_completions(result) for results in runs.values() for result in results):
         figures["slowdown"] = slowdowns(runs)
+        figures["completions"] = distributions(runs)
     written = []
     for name, figure in figures.items():
         for kind in ("png", "svg"):
