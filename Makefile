@@ -32,7 +32,8 @@ help:
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step (unless nothing that'
 	@echo '              they are built from has changed since they passed here)'
 	@echo 'make verify   what takes longer: the tests, make fuzz, property tests with many more cases, the papers with all'
-	@echo '              seeds and controls, tuning with all its seeds, signals to every command, make deny, the bench held to'
+	@echo '              seeds and controls, tuning with all its seeds, signals to every command, TCP beside that of ns-3 (its wheel'
+	@echo '              needs g++ and python3-dev, and goes into .build/ns3), make deny, the bench held to'
 	@echo '              its ceilings, the cores in lock step for longer, in Icarus Verilog, proved and placed, make mutate, and the'
 	@echo '              test beds of the papers in RTL at full length, which take hours'
 	@echo 'make fuzz     200 000 mutated scenarios, laid out and run with overflow checks'
@@ -93,6 +94,7 @@ verify: test fuzz
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
 	$(BIN)/python tools/check_tuning.py
 	$(BIN)/python tools/signal_trial.py
+	$(BIN)/python tools/check_ns3.py
 	$(MAKE) deny
 	$(MAKE) bench BENCH_OPTIONS=--check
 	$(MAKE) -C rtl operations fourstate example prove report
