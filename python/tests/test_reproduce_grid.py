@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from penstock.reading import Table
 from penstock.reproduction.grid import claims_of
-from penstock.reproduction.reading import PaperError, Table, parse
+from penstock.reproduction.reading import PaperError, whole
 
 GRID = """\
 [[claim]]
@@ -42,7 +43,7 @@ def claims(folder: Path, text: str = GRID) -> list[Table]:
     """Return the claims of a file with this text."""
     path = folder / "claims.toml"
     path.write_text(text, encoding="utf-8")
-    return claims_of(Table.of(path, "", parse(path)), path)
+    return claims_of(whole(path), path)
 
 
 def test_a_claim_stands_for_every_combination(tmp_path: Path) -> None:

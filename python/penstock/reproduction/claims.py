@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
+from penstock.reading import MOST, Table
 from penstock.reproduction.plan import Quantity, Run, Setting, Wanted
-from penstock.reproduction.reading import MOST, Table
 from penstock.reproduction.verdict import OVER, Bound, Consistent, Ordered, Over, Test, Within
 
 Against = Literal["ratio", "difference", "distance"]
@@ -237,7 +237,7 @@ def settings(table: Table) -> dict[str, Setting]:
 
 
 def _copy(table: Table) -> Table:
-    return Table(table.file, table.place, dict(table.values), table.line)
+    return replace(table, values=dict(table.values))
 
 
 def _seeds(table: Table) -> tuple[int, ...]:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.errors import ArgumentError
+from penstock.reading import lines_of
 from penstock.reproduction.grid import claims_of
 from penstock.reproduction.paper import Figure, figure_of
-from penstock.reproduction.reading import PaperError, Table, lines_of, parse
+from penstock.reproduction.reading import PaperError, whole
 
 PAPERS = Path("papers")
 """The folder that is searched for papers."""
@@ -71,7 +72,7 @@ def contents(folder: Path) -> Contents:
         PaperError: its claims.toml, or its figures.py, cannot be read.
     """
     path = folder / "claims.toml"
-    document = Table.of(path, "", parse(path))
+    document = whole(path)
     title, source = document.text("title"), document.text("source")
     figures = tuple(figure_of(table) for table in document.tables("figure", lines_of(path, "figure")))
     claims: dict[str, list[str]] = {figure.name: [] for figure in figures}

@@ -20,12 +20,13 @@ as it is, a number or a table too. A key is left out where its text is one word 
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any
 
-from penstock.reproduction.reading import Table, lines_of, nearest
+from penstock.reading import Table, lines_of, nearest
 
 _WORD = re.compile(r"\{(\w+)\}")
 _MOST_CLAIMS = 10_000
@@ -76,7 +77,7 @@ def _each(claim: Table, axes: Mapping[str, list[dict[str, Any]]], of_word: Mappi
         raise claim.error(None, "stands for too many claims", f"at most {_MOST_CLAIMS}: write shorter axes")
     for rows in product(*over):
         values = {word: value for row in rows for word, value in row.items()}
-        yield Table(claim.file, claim.place, _filled(claim, claim.values, values), claim.line)
+        yield replace(claim, values=_filled(claim, claim.values, values))
 
 
 def _words(value: Any) -> Iterator[str]:

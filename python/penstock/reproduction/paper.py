@@ -20,12 +20,13 @@ from types import ModuleType
 from typing import Any, Self
 
 from penstock import ScenarioError
+from penstock.reading import Table, lines_of, nearest
 from penstock.reproduction import metrics as generic
 from penstock.reproduction.claims import Claim, ClaimReader, RunBuilder, settings
 from penstock.reproduction.drawing import Figures
 from penstock.reproduction.grid import claims_of
 from penstock.reproduction.plan import Quantity, Run, Setting
-from penstock.reproduction.reading import PaperError, Table, lines_of, nearest, parse
+from penstock.reproduction.reading import PaperError, read, whole
 from penstock.scenario import Scenario
 
 __all__ = ["Figure", "Paper", "PaperError", "load"]
@@ -135,7 +136,7 @@ def load(folder: Path) -> Paper:
         )
 
     path = folder / "claims.toml"
-    document = Table.of(path, "", parse(path))
+    document = whole(path)
     title, source = document.text("title"), document.text("source")
     figures = tuple(figure_of(table) for table in document.tables("figure", lines_of(path, "figure")))
     names = [figure.name for figure in figures]
@@ -151,11 +152,11 @@ def load(folder: Path) -> Paper:
                 path, f"figure {name}", "has no claim", 'add one, if it has no number with untestable = "why"'
             )
     for name, drawing in drawings.entries.items():
-        place = Table(folder / "figures.py", name, {})
+        place = Table(folder / "figures.py", name, {}, PaperError)
         if name not in names:
             raise PaperError(place.file, name, "claims.toml has no figure of this name", nearest(name, names))
         for source_of in drawing.sources.values():
-            table = Table(place.file, name, {"experiment": source_of.run.experiment, "scheme": source_of.run.scheme})
+            table = replace(place, values={"experiment": source_of.run.experiment, "scheme": source_of.run.scheme})
             table.values["set"] = dict(source_of.run.settings)
             builder.run(table)
             builder.quantity(table, source_of.quantity.metric, source_of.quantity.keywords())
@@ -204,7 +205,7 @@ class _Builder(RunBuilder):
 
 
 def _profile(path: Path, experiments: Mapping[str, Path]) -> Profile:
-    document = Table.of(path, "", parse(path))
+    document = whole(path)
     every = settings(document.table("every"))
     own = {}
     for table in [document.table("experiment")]:
@@ -224,7 +225,7 @@ def _profile(path: Path, experiments: Mapping[str, Path]) -> Profile:
 
 def _states_only_what_the_paper_states(path: Path, profile: Mapping[str, Setting]) -> None:
     """Refuse an experiment that sets what the profile sets, or parameters of schemes."""
-    document = parse(path)
+    document = read(path)
     if "schemes" in document:
         raise PaperError(
             path, "schemes", "an experiment sets no parameters of schemes", 'write "schemes.NAME.KEY" in profile.toml'
