@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock import PenstockError, Result
+from penstock.sweeps.store import JOURNAL
 
 SCENARIO = """\
 question = "Do two senders share one port?"
@@ -73,6 +74,9 @@ COMMANDS = {
     "run-long": ("run", "small.toml", "--force", *LONG),
     "compare": ("compare", "small.toml", "--schemes", "qcn,none", "--seeds", "3", "--force"),
     "compare-long": ("compare", "small.toml", "--schemes", "qcn,none", "--force", *LONG),
+    "sweep": ("sweep", "small.toml", "--vary", "schemes.qcn.w=1,2,3", "--seeds", "20", "--series", "--resume"),
+    "sweep-long": ("sweep", "small.toml", "--seeds", "4", "--resume", *LONG),
+    "query": ("query", "store", "select 1 as one"),
     "reproduce": ("reproduce", "paper", "--force"),
     "reproduce-list": ("reproduce", "--list"),
     "tune": (
@@ -233,7 +237,9 @@ def tried(trial: Trial, folder: Path) -> tuple[str, list[str]]:
 
 
 def prepared(folder: Path) -> Path:
-    """Returns the folder with a scenario and a paper in it."""
+    """Returns the folder with a scenario, a paper, and the store of a sweep without runs in it."""
+    (folder / "store").mkdir()
+    (folder / "store" / "sweep.json").write_text('{"finished": true, "failed": [], "runs": 0, "vary": []}\n')
     for name, text in {"small.toml": SCENARIO, **FILES}.items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "papers" / "paper").mkdir(parents=True)
@@ -287,7 +293,7 @@ def untidy(folder: Path, *, killed: bool) -> list[str]:
             continue
         if hidden:
             faults.append(f"{path.relative_to(folder)} is left")
-        elif path.is_file() and (why := broken(path)):
+        elif path.is_file() and path.name != JOURNAL and (why := broken(path)):
             faults.append(f"{path.relative_to(folder)}: {why}")
         elif path.is_dir() and path.parent.name == "results" and path.name != "theory":
             faults += [f"{path.name}: no {name}" for name in lacking(path)]
@@ -296,6 +302,8 @@ def untidy(folder: Path, *, killed: bool) -> list[str]:
 
 def lacking(folder: Path) -> list[str]:
     """Returns the files that a folder of results lacks."""
+    if "-sweep" in folder.name:
+        return [] if any((folder / name).is_file() for name in ("sweep.json", JOURNAL)) else ["sweep.json"]
     if "-compare" in folder.name:
         return [] if (folder / "compare.json").is_file() else ["compare.json"]
     if "reproduce" in folder.name:

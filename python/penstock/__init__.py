@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from penstock.result import FrameLossError, Result
     from penstock.runs import Watch
     from penstock.scenario import Scenario
+    from penstock.sweeps.axes import SweepError
+    from penstock.sweeps.sweep import Sweep, sweep
     from penstock.tuning.answer import Tuning, tune
 
 __all__ = [
@@ -45,6 +47,8 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "Sweep",
+    "SweepError",
     "Tuning",
     "Watch",
     "__version__",
@@ -55,6 +59,7 @@ __all__ = [
     "scenarios",
     "schema",
     "schemes",
+    "sweep",
     "theory",
     "tune",
 ]
@@ -72,6 +77,8 @@ _HOMES = {
     "Result": "penstock.result",
     "Scenario": "penstock.scenario",
     "ScenarioError": "penstock._core",
+    "Sweep": "penstock.sweeps.sweep",
+    "SweepError": "penstock.sweeps.axes",
     "Tuning": "penstock.tuning.answer",
     "Watch": "penstock.runs",
     "__version__": "penstock._core",
@@ -82,6 +89,7 @@ _HOMES = {
     "scenarios": "penstock.catalogue",
     "schema": "penstock.catalogue",
     "schemes": "penstock.catalogue",
+    "sweep": "penstock.sweeps.sweep",
     "tune": "penstock.tuning.answer",
 }
 

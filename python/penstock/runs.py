@@ -1,6 +1,6 @@
-"""Many runs at a time, on all cores: progress, interruption, and failures of single runs.
+"""Many runs at a time, on all cores or on a cluster: progress, interruption, and failures of single runs.
 
-Comparisons, reproductions and the search for parameters all run here.
+Comparisons, reproductions, sweeps and the search for parameters all run here.
 """
 
 import os
@@ -29,16 +29,20 @@ class Watch:
 
     Attributes:
         planned: called with how many runs there will be, before the first; never where nobody knows.
+        skipped: called with how many runs of a sweep are there already, before the first.
         run: called for each run with its label; returns the ``progress`` of :meth:`Scenario.run`, or ``None``.
         done: called after each run whose result is kept.
+        failed: called for each run that fails where that ends none of the others, with its label and the reason.
         theory: called with the share of calculations other than runs that is done.
         stopped: asked about ten times a second whether all is to end. Once it answers yes, the runs that are under way
             end as with Ctrl-C, and no further run begins.
     """
 
     planned: Callable[[int], object] = lambda _: None
+    skipped: Callable[[int], object] = lambda _: None
     run: Callable[[str], Progress | None] = lambda _: None
     done: Callable[[], object] = lambda: None
+    failed: Callable[[str, str], object] = lambda *_: None
     theory: Callable[[float], object] = lambda _: None
     stopped: Callable[[], bool] = lambda: False
 
@@ -66,10 +70,42 @@ class Run:
     limit: int = 1
 
 
-def copies(scenario: Scenario) -> Callable[[], Scenario]:
+@dataclass(frozen=True)
+class Copies:
+    """Makes copies of a scenario, in any thread and on any machine.
+
+    Attributes:
+        text: the scenario, as TOML.
+        name: its name.
+    """
+
+    text: str
+    name: str
+
+    def __call__(self) -> Scenario:
+        """Make a copy."""
+        return Scenario.from_toml(self.text, name=self.name)
+
+
+def copies(scenario: Scenario) -> Copies:
     """Return a function that makes a copy of the scenario as it is now, in any thread."""
-    text, name = scenario.to_toml(), scenario.name
-    return lambda: Scenario.from_toml(text, name=name)
+    return Copies(scenario.to_toml(), scenario.name)
+
+
+def perform(run: Run, progress: Progress | None) -> tuple[Result, FrameLossError | None]:
+    """Run a run, and return its result, with the error if it broke its claim to lose no frame.
+
+    Raises:
+        KeyboardInterrupt: it was ended while it was laid out.
+        Exception: as for :meth:`penstock.scenario.Scenario.run`.
+    """
+    try:
+        result = run.scenario().run(
+            scheme=run.scheme, profile=run.profile, seed=run.seed, out=run.out, progress=progress, limit=run.limit
+        )
+    except FrameLossError as error:
+        return error.result, error
+    return result, None
 
 
 def run_many(
@@ -79,6 +115,8 @@ def run_many(
     *,
     workers: int | None = None,
     keep_interrupted: bool = False,
+    keep: Callable[[int, T], object] | None = None,
+    fail: Callable[[int, Exception], object] | None = None,
 ) -> Mapping[int, T]:
     """Run all of ``runs`` in threads; return what ``take`` makes of each, by its place in ``runs``, in order.
 
@@ -92,39 +130,46 @@ def run_many(
         watch: how to watch and end the runs.
         workers: number of threads, by default one for each core that the process may use.
         keep_interrupted: whether ``take`` is called for runs that ended early, too.
+        keep: called with the place of a run and what ``take`` has made of it, at once; the answer is empty then.
+        fail: called with the place of a run and its error where a run fails; no other run is ended then.
 
     Raises:
-        Exception: that of the first run that fails, in the order of ``runs``. The others are ended before.
+        Exception: that of the first run that fails, in the order of ``runs``, without ``fail``; or that of ``keep``.
+            The others are ended before.
     """
     over = threading.Event()
 
     def ended() -> bool:
         return over.is_set() or watch.stopped()
 
+    def failing(place: int, error: Exception) -> list[T]:
+        if fail is None:
+            raise error
+        fail(place, error)
+        watch.failed(runs[place].label, str(error))
+        return []
+
     def work(place: int) -> list[T]:
         run = runs[place]
         if ended():
             return []
-        loss = None
         try:
-            result = run.scenario().run(
-                scheme=run.scheme,
-                profile=run.profile,
-                seed=run.seed,
-                out=run.out,
-                progress=_Ending(watch.run(run.label), ended),
-                limit=run.limit,
-            )
-        except FrameLossError as error:
-            loss, result = error, error.result
+            result, loss = perform(run, _Ending(watch.run(run.label), ended))
+            if result.interrupted and not keep_interrupted:
+                return []
         except KeyboardInterrupt:
             # It was still being laid out.
             return []
-        if result.interrupted and not keep_interrupted:
-            return []
-        value = take(place, result, loss)
+        except Exception as error:
+            return failing(place, error)
+        try:
+            value = take(place, result, loss)
+        except Exception as error:
+            return failing(place, error)
+        if keep is not None:
+            keep(place, value)
         watch.done()
-        return [value]
+        return [value] if keep is None else []
 
     # The engine releases Python's lock, so that threads use all cores.
     with ThreadPoolExecutor(max_workers=workers or len(os.sched_getaffinity(0))) as pool:

@@ -86,8 +86,13 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
-def interrupt(arguments: list[str], out: Path, by: signal.Signals = signal.SIGINT) -> tuple[int, str, str]:
-    """Start the command line, end it when it is at work on ``out`` (by Ctrl-C), and return its status and its words."""
+def interrupt(
+    arguments: list[str], out: Path, by: signal.Signals = signal.SIGINT, *, hidden: bool = True
+) -> tuple[int, str, str]:
+    """Start the command line, end it when it is at work on ``out`` (by Ctrl-C), and return its status and its words.
+
+    ``hidden`` says that ``out`` has its name only when it is whole.
+    """
     process = subprocess.Popen(
         [sys.executable, "-m", "penstock", *arguments, "--out", str(out)],
         stdout=subprocess.PIPE,
@@ -100,7 +105,7 @@ def interrupt(arguments: list[str], out: Path, by: signal.Signals = signal.SIGIN
         while not any(out.parent.glob("*")) and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(0.5)
-        assert not out.exists()
+        assert out.exists() != hidden
         process.send_signal(by)
         stdout, stderr = process.communicate(timeout=60)
     finally:

@@ -159,6 +159,100 @@ def compare(
     run_all(request, scenarios, schemes=names, seeds=seeds, queue=queue)
 
 
+@app.command(short_help="Run a scenario over values of its keys, schemes and seeds.")
+def sweep(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="SWEEP.toml|SCENARIO",
+            autocompletion=completion.scenario,
+            help="A sweep file; or a scenario file or name, with --vary.",
+        ),
+    ],
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="KEY=A,B,C|KEY=A..B:N[:log]",
+            autocompletion=completion.key,
+            help="Values of a key. Repeatable: every combination runs. With ; between, keys change together.",
+        ),
+    ] = None,
+    schemes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…",
+            autocompletion=completion.schemes,
+            help="The schemes, comma between them.  [default: the scenario's own]",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=MOST_SEEDS, metavar="N", help="Runs of each, with as many seeds from the scenario's on."
+        ),
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The schemes' named settings.")
+    ] = None,
+    queue: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NODE->NODE",
+            autocompletion=completion.queue,
+            help="The queue that runs are judged by.  [default: the longest of each]",
+        ),
+    ] = None,
+    sets: Annotated[list[str] | None, _SETS] = None,
+    series: Annotated[bool, typer.Option("--series", help="Keep the time series of every run.")] = False,
+    limit: Annotated[int, _LIMIT] = 1,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="The store.  [default: results/NAME-sweep]")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with what DIR holds: run what is missing, failed or has changed.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]")
+    ] = None,
+    json: Annotated[bool, _JSON] = False,
+    quiet: Annotated[bool, _QUIET] = False,
+) -> None:
+    """Run a scenario with every combination of values, schemes and seeds, on all cores, into a store of Parquet.
+
+    Each run is kept when it has finished: after Ctrl-C, a kill or a full disk, --resume goes on. `penstock query` and
+    `penstock plot` read the store.
+    """
+    from penstock.cli.sweep import Asked, sweep_all
+
+    asked = Asked(
+        vary=vary or [],
+        schemes=[] if schemes is None else [name.strip() for name in schemes.split(",")],
+        seeds=seeds,
+        profile=profile,
+        queue=queue,
+        sets=sets or [],
+        series=series,
+        limit=limit,
+    )
+    sweep_all(what, asked, out=out, resume=resume, workers=jobs, json=json, quiet=quiet)
+
+
+@app.command(short_help="Ask a sweep's store in SQL.")
+def query(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", autocompletion=completion.folder, help="A folder of sweep.")],
+    sql: Annotated[
+        str | None,
+        typer.Argument(metavar="SQL", help="A query, such as 'select * from runs'.  [default: list the tables]"),
+    ] = None,
+    json: Annotated[bool, _JSON] = False,
+) -> None:
+    """Print what DuckDB answers to a query of a sweep's tables, as CSV; without a query, list tables and columns."""
+    from penstock.cli.query import print_answer
+
+    print_answer(folder, sql, json=json)
+
+
 @app.command(short_help="Reproduce the papers: their claims beside our measurements.")
 def reproduce(
     paper: Annotated[

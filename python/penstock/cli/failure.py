@@ -53,7 +53,7 @@ def say(message: str) -> None:
 
 
 # The extra of the package that has a module; `pyproject.toml` lists them.
-_EXTRAS = {"scipy": "theory", "sympy": "theory", "optuna": "tune", "jax": "jax"}
+_EXTRAS = {"scipy": "theory", "sympy": "theory", "optuna": "tune", "jax": "jax", "duckdb": "sweep", "ray": "ray"}
 
 
 def _of_an_extra(error: ModuleNotFoundError) -> int:
@@ -71,10 +71,10 @@ def _missing(package: str, extra: str) -> int:
 def _of_the_engine(error: Exception) -> int:
     from penstock import ArgumentError, LimitError, MissingExtraError, OutputError, PenstockError, ScenarioError
     from penstock.errors import TextFileError
-    from penstock.reproduction.reading import PaperError
+    from penstock.reading import PlacedError
     from penstock.theory.configuration import Unsuited
 
-    if isinstance(error, ScenarioError | PaperError):
+    if isinstance(error, ScenarioError | PlacedError):
         place = ":".join(str(part) for part in (error.file, error.line) if part not in (None, ""))
         parts = [part for part in (place, error.key, error.message) if part]
         return _report(": ".join(parts), error.hint or "", WRONG_INPUT)
@@ -101,7 +101,7 @@ def _of_the_engine(error: Exception) -> int:
 _SETTER = re.compile(r"as given by set\(\)")
 _GIVEN = re.compile(r"as given by (profile|scheme|seed)=")
 _KEYWORD = re.compile(
-    r"(?<![\w.])(against|goal|library|limit|metric|model|queue|reading|scheme|schemes|seeds|topology)="
+    r"(?<![\w.])(against|goal|library|limit|metric|model|panel|queue|reading|resume|scheme|schemes|seeds|topology|where|x|y)="
     r'(?:\[([^\]]*)\]|"([^"]*)"|([\w.-]+))'
 )
 _FLAGS = {"goal": "for", "reading": "set"}
@@ -115,7 +115,8 @@ def _as_options(text: str) -> str:
 def _as_option(keyword: re.Match[str]) -> str:
     name, entries, quoted, bare = keyword.groups()
     value = entries.replace('"', "").replace(", ", ",") if entries is not None else quoted or bare or ""
-    return f"--{_FLAGS.get(name, name)} {value}"
+    flag = f"--{_FLAGS.get(name, name)}"
+    return flag if value == "True" else f"{flag} {value}"
 
 
 def _report(message: str, hint: str, status: int) -> int:

@@ -28,6 +28,9 @@ _SILENT_S = 1.0
 _ESTIMATE_S = 3.0
 """Wall time after which the rest of a run is estimated, s: its speed is known by then."""
 
+_BETWEEN_LINES_S = 10.0
+"""Wall time between two lines on many runs where there is no terminal, s."""
+
 _LONG_S = 600.0
 """Time left from which on it is told once as a line of its own, s."""
 
@@ -46,11 +49,13 @@ class _Task:
 class Progress:
     """A bar for each run: simulated time, events per second, time left.
 
-    Without a terminal there are no bars; that a run takes very long is told there, too.
+    Without a terminal there are no bars; that a run takes very long is told there, too, and with ``lines`` how many of
+    many runs are done.
     """
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, lines: bool = False) -> None:
         self._shown = not quiet and sys.stderr.isatty()
+        self._lines = lines and not quiet
         self._told = quiet
         self._bars: Bars | None = None
         self._lock = threading.Lock()
@@ -114,30 +119,60 @@ class Progress:
         """Return what many runs report to: a bar for each that takes long, and one for how many are done."""
         total: int | None = None
         row = None
-        done = 0
-        started = time.monotonic()
+        done = failed = skipped = 0
+        started = told_s = time.monotonic()
 
         def planned(count: int) -> None:
             nonlocal total
             total = count
 
-        def update() -> None:
-            nonlocal row, done
+        def skip(count: int) -> None:
+            nonlocal skipped
+            skipped = count
+
+        def fail(_label: str, _reason: str) -> None:
+            nonlocal failed
+            with self._lock:
+                failed += 1
+                show()
+
+        def finish() -> None:
+            nonlocal done
             with self._lock:
                 done += 1
-                if not self._shown or total == 1 or time.monotonic() - started < _SILENT_S:
-                    return
-                bars = self._start()
-                if row is None:
-                    row = bars.add_task("runs", total=total, simulated="", speed="", left="")
-                if total is None:
-                    bars.update(row, simulated=f"{done} done")
-                    return
-                left_s = (time.monotonic() - started) * (total - done) / done
-                left = f"{duration(round(left_s))} left" if done < total else ""
-                bars.update(row, completed=done, simulated=f"{done} of {total} done", left=left)
+                show()
 
-        return Watch(planned, self.task, update, self.part("theory"), lambda: self._stopped)
+        def show() -> None:
+            nonlocal row, told_s
+            now = time.monotonic()
+            if total == 1 or now - started < _SILENT_S:
+                return
+            over = done + failed
+            words = f"{done} done" if total is None else f"{done} of {total} done"
+            words += f", {failed} failed" if failed else ""
+            words += f", {skipped} skipped" if skipped else ""
+            left = ""
+            if total is not None and over < total:
+                left = f"{duration(round((now - started) * (total - over) / over))} left"
+            if not self._shown:
+                if self._lines and now - told_s >= _BETWEEN_LINES_S:
+                    told_s = now
+                    say(f"{words}, {left}" if left else words)
+                return
+            bars = self._start()
+            if row is None:
+                row = bars.add_task("runs", total=total, simulated="", speed="", left="")
+            bars.update(row, completed=None if total is None else over, simulated=words, left=left)
+
+        return Watch(
+            planned=planned,
+            skipped=skip,
+            run=self.task,
+            done=finish,
+            failed=fail,
+            theory=self.part("theory"),
+            stopped=lambda: self._stopped,
+        )
 
     def part(self, label: str) -> Callable[[float], None]:
         """Return what is called with the share of a calculation that is done."""

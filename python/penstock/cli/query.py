@@ -1,0 +1,35 @@
+"""`penstock query`: a sweep's tables, asked in SQL."""
+
+import csv
+import json as json_text
+import sys
+from pathlib import Path
+
+from penstock.cli.failure import say
+from penstock.sweeps.sweep import Sweep
+
+
+def print_answer(folder: Path, sql: str | None, *, json: bool) -> None:
+    """Print what a query answers, or what there is to ask."""
+    sweep = Sweep(folder)
+    if sql is None:
+        tables: dict[str, list[str]] = {name: sweep.table(name).column_names for name in sweep.tables}
+        if json:
+            print(json_text.dumps(tables | {"series": sweep.series}, indent=2))
+            return
+        for name, columns in tables.items():
+            print(f"{name}: {', '.join(columns)}")
+        for name in sweep.series:
+            print(f"series_{name}: time series, with the columns of the table {name} of a result")
+        return
+    if not sweep.finished:
+        say(f"{folder} is not finished: runs are missing, and `penstock sweep … --resume` goes on")
+    answer = sweep.query(sql)
+    values = [answer.column(place).to_pylist() for place in range(answer.num_columns)]
+    if json:
+        rows = [dict(zip(answer.column_names, row, strict=True)) for row in zip(*values, strict=True)]
+        print(json_text.dumps(rows, indent=2, default=str))
+        return
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(answer.column_names)
+    writer.writerows(zip(*values, strict=True))

@@ -1,0 +1,118 @@
+"""`penstock sweep`: a scenario over values of its keys, schemes and seeds."""
+
+import json as json_text
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from penstock import interrupts
+from penstock.cli.failure import FAILED, INTERRUPTED, InputError, say
+from penstock.cli.locate import RESULTS, find
+from penstock.cli.progress import Progress
+from penstock.sweeps.axes import typed
+from penstock.sweeps.design import Design, design, read
+from penstock.sweeps.sweep import Sweep, run_design
+from penstock.text import count
+
+_FAILURES_TOLD = 8
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options that a sweep file has as keys."""
+
+    vary: list[str]
+    schemes: list[str]
+    seeds: int | None
+    profile: str | None
+    queue: str | None
+    sets: list[str]
+    series: bool
+    limit: int
+
+
+def sweep_all(
+    what: str, asked: Asked, *, out: Path | None, resume: bool, workers: int | None, json: bool, quiet: bool
+) -> None:
+    """Run what is missing, and say what there is."""
+    made, name = _design(what, asked)
+    folder = out or RESULTS / f"{name}-sweep"
+    with (
+        Progress(quiet=quiet, lines=True) as progress,
+        interrupts.keeping(progress.stop),
+        interrupts.telling(f"while runs went on; the finished ones are in {folder}, and --resume goes on"),
+    ):
+        try:
+            found = run_design(made, folder, resume=resume, watch=progress.watch(), workers=workers)
+        except OSError:
+            if (folder / "unfinished.jsonl").is_file():
+                say(f"the runs that had finished are in {folder}, and --resume goes on")
+            raise
+    if json:
+        typer.echo(json_text.dumps(found.document, indent=2))
+    elif not quiet:
+        _print(found)
+    if not found.finished:
+        there = found.table().num_rows if found.tables else 0
+        say(f"interrupted; {count(there)} of {count(found.document['runs'])} runs are in {folder}")
+        say("hint: the same command with --resume goes on")
+        raise typer.Exit(INTERRUPTED)
+    if found.failed:
+        _tell_failures(found)
+        raise typer.Exit(FAILED)
+
+
+def _design(what: str, asked: Asked) -> tuple[Design, str]:
+    """Return the design, and the name for its folder."""
+    path = Path(what)
+    if path.is_file() and _is_sweep_file(path):
+        if asked != Asked([], [], None, None, None, [], False, 1):
+            raise InputError(
+                f"{what}: a sweep file has all settings, and takes no --vary, --schemes, --seeds, --set or the like",
+                "write them into the file",
+            )
+        return read(path), path.stem
+    scenario = find(what, asked.sets)
+    made = design(
+        scenario,
+        (),
+        axes=[typed(text) for text in asked.vary],
+        schemes=asked.schemes,
+        seeds=asked.seeds or 1,
+        profile=asked.profile,
+        queue=asked.queue,
+        series=asked.series,
+        limit=asked.limit,
+    )
+    return made, scenario.name
+
+
+def _is_sweep_file(path: Path) -> bool:
+    """Say whether a file is meant as that of a sweep; what is wrong with it, its reader tells."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return "scenario" in document or "vary" in document
+
+
+def _print(found: Sweep) -> None:
+    document = found.document
+    if not found.tables:
+        return
+    keys = ", ".join(found.columns.values())
+    over = f" over {keys}" if keys else ""
+    typer.echo(f"{document['scenario']}{over}: {count(found.table().num_rows)} runs in {found.path}")
+    typer.echo(f'query: penstock query {found.path} "select * from runs"')
+
+
+def _tell_failures(found: Sweep) -> None:
+    keys = list(found.columns)
+    for entry in found.failed[:_FAILURES_TOLD]:
+        told = ", ".join([*(f"{key} = {entry[key]}" for key in keys), entry["scheme"], f"seed {entry['seed']}"])
+        say(f"error: run {entry['run']} ({told}): {entry['reason']}")
+    if len(found.failed) > _FAILURES_TOLD:
+        say(f"and {count(len(found.failed) - _FAILURES_TOLD)} more: {found.path / 'sweep.json'} lists them")
+    say(f"{count(len(found.failed))} of {count(found.document['runs'])} runs failed; all others are in {found.path}")

@@ -1,0 +1,295 @@
+"""The design of a sweep: a scenario, the keys that are varied, schemes and seeds; from keywords or from a file."""
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from math import prod
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from penstock import ScenarioError, __version__, library
+from penstock.catalogue import keys
+from penstock.catalogue import schemes as every_scheme
+from penstock.reading import Table, lines_of, nearest, parse
+from penstock.scenario import Scenario
+from penstock.sweeps.axes import NOWHERE, Axis, Key, Place, SweepError, Value, axis, check_distinct, points
+
+MOST_RUNS = 1_000_000
+MOST_SEEDS = 10_000
+_LARGEST_SEED = 2**63 - 1
+_WORDS = ("scenario", "schemes", "seeds", "profile", "queue", "series", "limit", "set", "vary")
+
+KEYS = (
+    (
+        "scenario",
+        "text",
+        "*required*",
+        "A scenario file, from this file's folder, or a name of `penstock scenarios`.",
+    ),
+    ("schemes", "list of names", "the scenario's own", "The schemes that run on it."),
+    (
+        "seeds",
+        "count, or list of counts",
+        "`1`",
+        "Runs of each, their seeds from the scenario's on; or the seeds.",
+    ),
+    ("profile", "text", "none", "The schemes' named settings."),
+    ("queue", "text", "the longest of each run", "The queue by which runs are judged, as `NODE->NODE`."),
+    ("series", "true or false", "`false`", "Whether the time series of every run are kept."),
+    ("limit", "count", "`1`", "Factor on every limit of what a scenario may ask for, up to 1000."),
+    ("set", "table", "none", "Keys of the scenario that have another value in every run."),
+    (
+        "[[vary]]",
+        "tables",
+        "none",
+        "Keys that are varied, each with a list of values or a range `{ from, to, points, log }`. The keys of one "
+        "table change together; tables are crossed, the last fastest.",
+    ),
+)
+"""Every key of a sweep file: its name, the form of its value, its default, and its meaning."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """A sweep as it is asked for.
+
+    Attributes:
+        scenario: the scenario, with what every run sets.
+        axes: the keys that are varied; crossed with one another.
+        schemes: the schemes; empty for the scenario's own.
+        seeds: the seeds.
+        profile: the schemes' named settings.
+        queue: the queue by which runs are judged; by default the longest of each run.
+        series: whether time series are kept.
+        limit: as in :meth:`penstock.scenario.Scenario.run`.
+        place: where it is written.
+    """
+
+    scenario: Scenario
+    axes: tuple[Axis, ...]
+    schemes: tuple[str, ...]
+    seeds: tuple[int, ...]
+    profile: str | None = None
+    queue: str | None = None
+    series: bool = False
+    limit: int = 1
+    place: Place = NOWHERE
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The keys that are varied."""
+        return tuple(key for entry in self.axes for key in entry.keys)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run of a sweep.
+
+    Attributes:
+        place: its number, from 0.
+        settings: a value for each varied key.
+        chosen: the scheme instead of the scenario's own.
+        scheme: the scheme by name.
+        seed: its seed.
+        text: the scenario as TOML, with the settings.
+        key: a hash of the resolved scenario, the seed, the version, and what is kept: equal for equal rows.
+        fault: the reason why it cannot run.
+    """
+
+    place: int
+    settings: tuple[Value, ...]
+    chosen: str | None
+    scheme: str
+    seed: int
+    text: str
+    key: str
+    fault: str | None = None
+
+
+def design(
+    scenario: Scenario,
+    vary: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    schemes: Sequence[str] = (),
+    seeds: int | Sequence[int] = 1,
+    profile: str | None = None,
+    queue: str | None = None,
+    series: bool = False,
+    limit: int = 1,
+    place: Place | None = None,
+    axes: Sequence[Axis] | None = None,
+) -> Design:
+    """Make a design of keywords; :func:`penstock.sweep` explains them. ``axes`` stand in for ``vary``.
+
+    Raises:
+        SweepError: a value is not legal.
+    """
+    place = place or NOWHERE
+    if axes is None and isinstance(vary, Mapping):
+        axes = [axis({key: values}, place) for key, values in vary.items()]
+    elif axes is None:
+        axes = [axis(several, place) for several in vary if not isinstance(several, str)]
+    check_distinct(axes)
+    known = [entry["name"] for entry in every_scheme()]
+    for name in schemes:
+        if name not in known:
+            raise place.error("schemes", f"{name!r} is no scheme", nearest(str(name), known))
+        if list(schemes).count(name) > 1:
+            raise place.error("schemes", f"{name!r} is there twice", "name each once")
+    own = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
+    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= 1000:
+        raise place.error("limit", f"{limit!r} is no such factor", "write a whole number from 1 to 1000")
+    made = Design(own, tuple(axes), tuple(schemes), _seeds(seeds, own, place), profile, queue, series, limit, place)
+    runs = prod(len(entry) for entry in axes) * max(1, len(schemes)) * len(made.seeds)
+    if runs > MOST_RUNS:
+        raise place.error(None, f"comes to {runs} runs", f"at most {MOST_RUNS}: vary fewer keys, or give fewer values")
+    return made
+
+
+def read(path: str | PathLike[str]) -> Design:
+    """Read a sweep file.
+
+    Raises:
+        SweepError: it cannot be read, or is not a valid sweep.
+        ScenarioError: its scenario cannot be read.
+    """
+    file = Path(path)
+    document = Table.of(
+        file, "", parse(file, SweepError, "name a TOML file with the keys scenario and vary"), SweepError
+    )
+    named = document.text("scenario")
+    beside = file.parent / named
+    found = beside if beside.is_file() else library.locate(named)
+    if found is None:
+        raise document.error("scenario", f"{named}: neither a file nor a scenario of Penstock", _near(named))
+    scenario = Scenario.load(found)
+    place = Place(file)
+    for key, value in _settings(document.table("set")).items():
+        scenario.set(key, value)
+    lines = lines_of(file, "vary")
+    tables = document.tables("vary", lines)
+    keywords: dict[str, Any] = {
+        "schemes": _words(document, "schemes"),
+        "seeds": document.raw("seeds", 1),
+        "profile": document.text("profile", "") or None,
+        "queue": document.text("queue", "") or None,
+        "series": document.switch("series", False),
+        "limit": document.raw("limit", 1),
+    }
+    document.end(_WORDS)
+    axes = [axis(table.values, Place(file, table.line)) for table in tables]
+    return design(scenario, (), axes=axes, place=place, **keywords)
+
+
+def cases(made: Design) -> list[Case]:
+    """Return every run of a design, in order: the last axis is the fastest, then schemes, then seeds.
+
+    Each combination of values and schemes is laid out once, so that what is wrong is found before anything runs.
+
+    Raises:
+        SweepError: a value of a key, or a scheme, is not legal in any combination.
+    """
+    found: list[Case] = []
+    faults: dict[tuple[str, Value | None], SweepError] = {}
+    legal: set[tuple[str, Value | None]] = set()
+    origin = made.scenario.to_toml()
+    own_scheme = made.scenario.scheme
+    for settings in points(made.axes):
+        # Which of the values a message is about, the message says itself; all of them are under suspicion.
+        named = [(key.key, value) for key, value in zip(made.keys, settings, strict=True)]
+        for chosen in made.schemes or (None,):
+            suspects: list[tuple[str, Value | None]] = [*named, ("schemes", chosen)]
+            text = fault = None
+            resolved = f"{settings} {chosen}"
+            try:
+                scenario = Scenario.from_toml(origin, name=made.scenario.name)
+                for key, value in named:
+                    scenario.set(key, value)
+                text = scenario.to_toml()
+                resolved = scenario.resolved(scheme=chosen, profile=made.profile, seed=made.seeds[0], limit=made.limit)
+                if made.queue is not None:
+                    _check_queue(scenario, chosen, made)
+                legal.update(suspects)
+            except ScenarioError as error:
+                refused = _refused(error, made)
+                fault = ": ".join(part for part in (refused.key, refused.message) if part)
+                for suspect in suspects:
+                    faults.setdefault(suspect, refused)
+            for seed in made.seeds:
+                kept = (__version__, str(seed), made.queue or "", "series" if made.series else "", resolved)
+                hashed = sha256("\n".join(kept).encode()).hexdigest()[:32]
+                found.append(Case(len(found), settings, chosen, chosen or own_scheme, seed, text or "", hashed, fault))
+    for suspect, refused in faults.items():
+        if suspect not in legal:
+            raise refused
+    return found
+
+
+def _check_queue(scenario: Scenario, chosen: str | None, made: Design) -> None:
+    known = scenario.describe(scheme=chosen, profile=made.profile, seed=made.seeds[0], limit=made.limit)["queues"]
+    if made.queue not in known:
+        raise made.place.error("queue", f"no recorded queue is called {made.queue}", nearest(made.queue or "", known))
+
+
+def _refused(error: ScenarioError, made: Design) -> SweepError:
+    """Return what a scenario says of a value as an error at the axis that has the key."""
+    key, message = error.key, error.message.replace(", as given by set()", "")
+    for entry in made.axes:
+        if key and any(own.key == key or own.key.startswith(f"{key}.") for own in entry.keys):
+            return entry.place.error(key, message, error.hint or "")
+    return made.place.error(key, message, error.hint or "")
+
+
+def _seeds(given: Any, scenario: Scenario, place: Place) -> tuple[int, ...]:
+    if isinstance(given, int) and not isinstance(given, bool):
+        if not 1 <= given <= MOST_SEEDS:
+            raise place.error("seeds", f"{given} is no number of runs", f"write 1 to {MOST_SEEDS}, or a list of seeds")
+        first = tomllib.loads(scenario.to_toml()).get("seed", _own_seed())
+        return tuple(range(first, first + given))
+    if not isinstance(given, list | tuple | range):
+        raise place.error("seeds", f"{given!r} is neither a number nor a list", "write seeds = 3, or seeds = [1, 2, 3]")
+    if not 1 <= len(given) <= MOST_SEEDS:
+        raise place.error("seeds", f"is a list of {len(given)} seeds", f"write 1 to {MOST_SEEDS}")
+    for seed in given:
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= _LARGEST_SEED:
+            raise place.error("seeds", f"{seed!r} is no seed", "write whole numbers from 0 to 2^63 - 1")
+        if list(given).count(seed) > 1:
+            raise place.error("seeds", f"{seed} is there twice", "name each seed once")
+    return tuple(given)
+
+
+def _own_seed() -> int:
+    """Return the seed of a scenario that names none."""
+    return next(int(key["default"] or 0) for key in keys() if (key["section"], key["key"]) == ("", "seed"))
+
+
+def _words(document: Table, key: str) -> list[str]:
+    given = document.has(key)
+    value = document.raw(key, [])
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        raise document.error(key, f"{json.dumps(value)} is not a list of names", f'write {key} = ["A", "B"]')
+    if given and not value:
+        raise document.error(key, "is an empty list", "leave it out, or name at least one")
+    return value
+
+
+def _settings(table: Table, before: str = "") -> dict[str, Value]:
+    """Return the keys of a table as dotted paths."""
+    found: dict[str, Value] = {}
+    for key, value in table.values.items():
+        if isinstance(value, Mapping):
+            inner = Table.of(table.file, f"{table.place}.{key}", value, table.kind)
+            found |= _settings(inner, f"{before}{key}.")
+        elif isinstance(value, str | int | float | bool):
+            found[before + key] = value
+        else:
+            raise table.error(key, f"{value!r} is not a value of a key", "write a text, a number, true or false")
+    return found
+
+
+def _near(name: str) -> str:
+    near = library.near(name)
+    return f"did you mean {near}?" if near else "`penstock scenarios` lists those that have a name"

@@ -1,0 +1,411 @@
+"""The store of a sweep: a folder of Parquet files with a manifest, from which nothing finished is lost.
+
+    sweep.json                  the manifest: the sweep, and the runs that failed
+    runs/00000.parquet          one row a run, for a hundred runs each; the other tables likewise (flows/, queues/, …)
+    series/queues/HASH.parquet  time series of a run, where they are kept, under the run's hash
+    unfinished.jsonl            finished runs whose tables are not written yet: while a sweep goes on, or was killed
+
+A finished run is a line of ``unfinished.jsonl`` at once. When a hundred runs that follow one another are there, their
+tables are written, ``runs`` the last. Rows follow the order of the sweep and no file has a time of day, so that the
+finished store does not tell in which order, how often interrupted, or on which machines the runs ran. Whoever writes
+holds a lock on ``unfinished.jsonl``, which the system takes away from a process that ends, however it ends.
+"""
+
+import fcntl
+import json
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from arro3.io import write_parquet
+
+from penstock import __version__
+from penstock.errors import ArgumentError
+from penstock.files import whole, write_text
+from penstock.sweeps.axes import columns
+from penstock.sweeps.design import Case, Design
+from penstock.sweeps.tables import FRONT, RUNS, Column, Record, read_table, schema, table_of
+
+MANIFEST = "sweep.json"
+JOURNAL = "unfinished.jsonl"
+SERIES = "series"
+FORMAT = 1
+
+_RUNS_A_FILE = 100
+_HASH = Column("hash", "str", "", "A hash of all that the row follows from.")
+_BETWEEN_FLUSHES_S = 1.0
+
+
+def is_sweep(folder: str | os.PathLike[str]) -> bool:
+    """Return whether a folder is the store of a sweep."""
+    return (Path(folder) / MANIFEST).is_file()
+
+
+class Store:
+    """The store of a sweep that is run; :meth:`open` makes one or goes on with one.
+
+    Attributes:
+        path: the folder.
+        failures: why runs failed or cannot run, by the hash of the run.
+    """
+
+    def __init__(self, path: Path, made: Design, cases: Sequence[Case], journal: int) -> None:
+        self.path = path
+        self.failures: dict[str, str] = {case.key: case.fault for case in cases if case.fault is not None}
+        self._made = made
+        self._parts = [cases[first : first + _RUNS_A_FILE] for first in range(0, len(cases), _RUNS_A_FILE)]
+        self._journal = journal
+        self._flushed_s = 0.0
+        self._lock = threading.Lock()
+        # Several combinations may be the same run, as those that write a quantity in two ways.
+        self._parts_of: dict[str, list[int]] = {}
+        for case in cases:
+            self._parts_of.setdefault(case.key, []).append(case.place // _RUNS_A_FILE)
+        self._begins: dict[str, int] = {}
+        """Where the record of a run begins in the journal."""
+        self._stored: dict[str, int] = {}
+        """Runs of files that were there, and are as they are to be, with the number of the file."""
+        self._last: tuple[int, dict[str, Record]] = (-1, {})
+        """The file that was read last, and its records."""
+        self._written: set[int] = set()
+        """Numbers of files that are as they are to be."""
+
+    @classmethod
+    def open(cls, path: Path, made: Design, cases: Sequence[Case], *, resume: bool) -> Self:
+        """Make a store, or go on with one.
+
+        Raises:
+            ArgumentError: there is something else under its name, or a store and ``resume`` is not set; another sweep
+                is at work there, or the store is that of another one.
+            OSError: it cannot be written.
+        """
+        if path.is_dir() and any(path.iterdir()):
+            if not is_sweep(path) and not (path / JOURNAL).is_file():
+                raise ArgumentError(f"{path} exists and holds no sweep", "name another folder")
+            if not resume:
+                hint = "go on with it with resume=True, or name another folder"
+                raise ArgumentError(f"{path} holds a sweep already", hint)
+        path.mkdir(parents=True, exist_ok=True)
+        journal = _locked(path)
+        try:
+            _check_same(path, made)
+            store = cls(path, made, cases, journal)
+            store._take_stock()
+            store._write_manifest(finished=False)
+        except BaseException:
+            if not os.fstat(journal).st_size:
+                (path / JOURNAL).unlink()
+            os.close(journal)
+            raise
+        return store
+
+    @property
+    def missing(self) -> list[Case]:
+        """The runs that are not there and have not failed, each once, in order."""
+        found: dict[str, Case] = {}
+        for part in self._parts:
+            for case in part:
+                if not (case.key in self._begins or case.key in self._stored or case.key in self.failures):
+                    found.setdefault(case.key, case)
+        return list(found.values())
+
+    def keep(self, case: Case, record: Record, series: Mapping[str, bytes]) -> None:
+        """Keep a run that has finished. Any thread may call it.
+
+        Raises:
+            OSError: it cannot be written; what was kept before is still there.
+        """
+        for table, data in series.items():
+            target = self.path / SERIES / table / f"{case.key}.parquet"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with whole(target) as partial:
+                partial.write_bytes(data)
+        with self._lock:
+            self._append(case.key, record)
+            self._write_what_is_whole(case.key)
+
+    def fail(self, case: Case, reason: str) -> None:
+        """Note that a run has failed. Any thread may call it."""
+        with self._lock:
+            self.failures[case.key] = reason
+            self._write_what_is_whole(case.key)
+
+    def close(self) -> bool:
+        """Write the tables of all that is there, and the manifest; return whether no run is missing.
+
+        Raises:
+            OSError: the disk is full; what was kept is still there.
+        """
+        with self._lock:
+            for number in range(len(self._parts)):
+                if number not in self._written:
+                    self._write(number)
+            complete = not self.missing
+            self._write_manifest(finished=complete)
+            if complete:
+                self._remove_strangers()
+            # While the lock is held: whoever waits for it finds that the name is gone, and makes a new file.
+            (self.path / JOURNAL).unlink()
+            os.close(self._journal)
+        return complete
+
+    def leave(self) -> None:
+        """Let go of the folder as it is: the journal has what was kept."""
+        os.close(self._journal)
+
+    def _append(self, key: str, record: Record) -> None:
+        line = json.dumps({"key": key, "tables": record}, separators=(",", ":")).encode() + b"\n"
+        begin = os.lseek(self._journal, 0, os.SEEK_END)
+        try:
+            left = memoryview(line)
+            while left:
+                left = left[os.write(self._journal, left) :]
+            if time.monotonic() - self._flushed_s > _BETWEEN_FLUSHES_S:
+                os.fsync(self._journal)
+                self._flushed_s = time.monotonic()
+        except OSError as error:
+            # The next line begins where this one did.
+            os.ftruncate(self._journal, begin)
+            raise OSError(error.errno, error.strerror, str(self.path / JOURNAL)) from None
+        self._begins[key] = begin
+
+    def _record(self, key: str) -> Record:
+        """Return the record of a run that is in the journal, or in a file."""
+        begin = self._begins.get(key)
+        if begin is None:
+            number = self._stored[key]
+            if self._last[0] != number:
+                self._last = number, _records(self.path, number)
+            return self._last[1][key]
+        with (self.path / JOURNAL).open("rb") as file:
+            file.seek(begin)
+            record: Record = json.loads(file.readline())["tables"]
+        return record
+
+    def _write_what_is_whole(self, key: str) -> None:
+        for number in self._parts_of[key]:
+            if number not in self._written and all(
+                case.key in self._begins or case.key in self._stored or case.key in self.failures
+                for case in self._parts[number]
+            ):
+                self._write(number)
+                self._written.add(number)
+
+    def _write(self, number: int) -> None:
+        """Write the tables of a file's runs, of those that are there; ``runs`` is the last."""
+        there = [case for case in self._parts[number] if case.key in self._begins or case.key in self._stored]
+        records = [self._record(case.key) for case in there]
+        keys = front_columns(self._made)
+        for table in sorted(schema(), key=lambda name: name == RUNS):
+            rows = [(case, row) for case, record in zip(there, records, strict=True) for row in record[table]]
+            target = self.path / table / file_name(number)
+            if not rows:
+                target.unlink(missing_ok=True)
+                continue
+            front = [(column, [_in_front(self._made, case)[i] for case, _ in rows]) for i, column in enumerate(keys)]
+            if table == RUNS:
+                front.append((_HASH, [case.key for case in there]))
+            target.parent.mkdir(exist_ok=True)
+            with whole(target) as partial:
+                write_parquet(table_of(table, front, [row for _, row in rows]), partial, compression="zstd(3)")
+
+    def _write_manifest(self, *, finished: bool) -> None:
+        text = json.dumps(self._manifest(finished), indent=2) + "\n"
+        path = self.path / MANIFEST
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            write_text(path, text)
+
+    def _manifest(self, finished: bool) -> dict[str, Any]:
+        made = self._made
+        named = dict(zip((key.key for key in made.keys), column_names(made), strict=True))
+        cases = [case for part in self._parts for case in part]
+        return {
+            "format": FORMAT,
+            "version": __version__,
+            "finished": finished,
+            "runs": len(cases),
+            "scenario": made.scenario.name,
+            "question": made.scenario.question,
+            "vary": [
+                [
+                    {"key": key.key, "column": named[key.key], "unit": key.unit, "values": list(key.values)}
+                    for key in axis.keys
+                ]
+                for axis in made.axes
+            ],
+            "schemes": list(dict.fromkeys(case.scheme for case in cases)),
+            "seeds": list(made.seeds),
+            "profile": made.profile,
+            "queue": made.queue,
+            "series": made.series,
+            "limit": made.limit,
+            "failed": [
+                {
+                    "run": case.place,
+                    **{key.key: value for key, value in zip(made.keys, case.settings, strict=True)},
+                    "scheme": case.scheme,
+                    "seed": case.seed,
+                    "reason": self.failures[case.key],
+                }
+                for case in cases
+                if finished and case.key in self.failures
+            ],
+            "toml": made.scenario.to_toml(),
+        }
+
+    def _take_stock(self) -> None:
+        """Find what is there: files that stay as they are, and runs of others, which go to the journal."""
+        self._read_journal()
+        # The lock is ours: what has a hidden name, a killed process has left.
+        for left in self.path.rglob(".*.partial-*"):
+            left.unlink(missing_ok=True)
+        columns_now = [column.name for column in front_columns(self._made)]
+        for number in parts_of(self.path):
+            try:
+                whole_table = read_table(self.path / RUNS / file_name(number))
+                records = _records(self.path, number)
+                stale = whole_table.column_names[: len(columns_now)] != columns_now
+            except Exception:
+                # A file that is not whole has no runs; they are run again.
+                records, stale = {}, True
+            wanted = [case.key for case in self._parts[number]] if number < len(self._parts) else []
+            if not stale and whole_table.column("hash").to_pylist() == wanted:
+                self._written.add(number)
+                self._stored |= dict.fromkeys(records, number)
+                continue
+            for key, record in records.items():
+                if key in self._parts_of and key not in self._begins:
+                    self._append(key, record)
+            os.fsync(self._journal)
+            for table in sorted(schema(), key=lambda name: name != RUNS):
+                (self.path / table / file_name(number)).unlink(missing_ok=True)
+
+    def _read_journal(self) -> None:
+        """Find the runs in the journal, and take off what a killed process has left of a line."""
+        begin = 0
+        with (self.path / JOURNAL).open("rb") as file:
+            for line in file:
+                try:
+                    entry = json.loads(line)
+                    key, whole_line = entry["key"], set(entry["tables"]) == set(schema()) and line.endswith(b"\n")
+                except (ValueError, KeyError, TypeError):
+                    break
+                if not whole_line:
+                    break
+                if key in self._parts_of:
+                    self._begins[key] = begin
+                begin += len(line)
+        os.ftruncate(self._journal, begin)
+
+    def _remove_strangers(self) -> None:
+        """Remove files of runs that are no more part of the sweep."""
+        parts = set(range(len(self._parts)))
+        for table in schema():
+            for path in (self.path / table).glob("*.parquet"):
+                if not path.stem.isdecimal() or int(path.stem) not in parts:
+                    path.unlink()
+        for path in (self.path / SERIES).glob("*/*.parquet"):
+            if path.stem not in self._parts_of:
+                path.unlink()
+
+
+def column_names(made: Design) -> list[str]:
+    """Name the columns of the varied keys."""
+    return columns(made.keys, [*FRONT, *(column.name for table in schema().values() for column in table)])
+
+
+def front_columns(made: Design) -> list[Column]:
+    """Return the columns in front of every table."""
+    keys = [
+        Column(name, key.type, key.unit if key.unit in ("octets", "s", "bit/s") else "", f"The key `{key.key}`.")
+        for key, name in zip(made.keys, column_names(made), strict=True)
+    ]
+    return [
+        Column("run", "int", "", "The number of the run, from 0."),
+        *keys,
+        Column("scheme", "str", "", "The scheme."),
+        Column("seed", "int", "", "The seed."),
+    ]
+
+
+def _in_front(made: Design, case: Case) -> list[Any]:
+    numbers = [key.number(value) for key, value in zip(made.keys, case.settings, strict=True)]
+    return [case.place, *numbers, case.scheme, case.seed]
+
+
+def file_name(number: int) -> str:
+    """Return the name of a file of a table."""
+    return f"{number:05}.parquet"
+
+
+def parts_of(path: Path) -> list[int]:
+    """Return the numbers of the files of a store whose tables are all there, in order."""
+    return sorted(int(file.stem) for file in (path / RUNS).glob("*.parquet") if file.stem.isdecimal())
+
+
+def _records(path: Path, number: int) -> dict[str, Record]:
+    """Read the records of a file's runs, by their hash."""
+    found: dict[int, Record] = {}
+    keys: dict[int, str] = {}
+    for table, own in sorted(schema().items(), key=lambda entry: entry[0] != RUNS):
+        file = path / table / file_name(number)
+        if not file.is_file():
+            continue
+        read = read_table(file)
+        runs = read.column("run").to_pylist()
+        if table == RUNS:
+            keys = dict(zip(runs, read.column("hash").to_pylist(), strict=True))
+            found = {run: {name: [] for name in schema()} for run in runs}
+        for run, *row in zip(runs, *(read.column(column.name).to_pylist() for column in own), strict=True):
+            found[run][table].append(row)
+    return {keys[run]: record for run, record in found.items()}
+
+
+def _locked(path: Path) -> int:
+    """Open the journal, and hold it against all others.
+
+    Raises:
+        ArgumentError: somebody holds it.
+    """
+    name = path / JOURNAL
+    while True:
+        journal = os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if name.stat().st_ino == os.fstat(journal).st_ino:
+                return journal
+        except BlockingIOError:
+            os.close(journal)
+            hint = "wait until it is done, end it, or name another folder"
+            raise ArgumentError(f"{path}: another sweep is at work in this folder", hint) from None
+        except FileNotFoundError:
+            pass
+        # The one before has finished, and its journal is gone.
+        os.close(journal)
+
+
+def _check_same(path: Path, made: Design) -> None:
+    """Refuse the store of another sweep: one of another scenario, or over other keys.
+
+    Raises:
+        ArgumentError: it is.
+    """
+    if not is_sweep(path):
+        return
+    try:
+        manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        theirs = manifest["scenario"], [key["key"] for axis in manifest["vary"] for key in axis], manifest["format"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArgumentError(f"{path}: {MANIFEST} cannot be read ({error})", "name another folder") from error
+    ours = made.scenario.name, [key.key for key in made.keys], FORMAT
+    if theirs != ours:
+        raise ArgumentError(
+            f"{path} is the store of another sweep: of {_told(*theirs)}, not of {_told(*ours)}", "name another folder"
+        )
+
+
+def _told(scenario: str, keys: Sequence[str], form: int) -> str:
+    return f"{scenario} over {', '.join(keys) or 'no key'}" + ("" if form == FORMAT else f", in format {form}")

@@ -1,0 +1,319 @@
+"""A sweep: run by :func:`sweep`, read from its folder by :class:`Sweep`."""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from penstock import _core
+from penstock.columns import to_numpy
+from penstock.comparison import unread
+from penstock.errors import ArgumentError, nearest
+from penstock.frames import MissingExtraError, pandas_frame, polars_frame
+from penstock.result import FrameLossError, Result
+from penstock.runs import Copies, Run, Watch, run_many
+from penstock.scenario import Scenario
+from penstock.sweeps.design import Case, Design, cases, design, read
+from penstock.sweeps.store import MANIFEST, SERIES, Store, file_name, parts_of
+from penstock.sweeps.tables import RUNS, Record, read_table, record, schema
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    from arro3.core import Table
+    from numpy.typing import NDArray
+
+_NO_SERIES = ("flows",)
+"""Tables of a result that are no series: the summary has them."""
+
+
+class Sweep:
+    """The store of a sweep.
+
+        >>> sweep = penstock.Sweep("results/four-sources-sweep")
+        >>> sweep.table()  # one row a run, as Arrow
+        >>> sweep.query("select scheme, avg(queue_mean_octets) from runs group by scheme")
+
+    A row of each table begins with the run's number, the varied keys (:attr:`columns`), the scheme and the seed. A
+    store that is not finished has the runs whose tables are written.
+
+    Args:
+        folder: the folder.
+
+    Raises:
+        OutputError: it is not there, or holds no sweep.
+    """
+
+    def __init__(self, folder: str | PathLike[str]) -> None:
+        self._path = Path(folder)
+        self._tables: dict[str, Table] = {}
+        try:
+            self._document: dict[str, Any] = json.loads((self._path / MANIFEST).read_text(encoding="utf-8"))
+            self._document["finished"], self._document["failed"], self._document["runs"]
+            [(key["key"], key["column"], key["unit"], key["values"]) for axis in self._document["vary"] for key in axis]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise unread(
+                f"{self._path}: not a folder of `penstock sweep`: {MANIFEST} cannot be read ({error})"
+            ) from error
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return self._path
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The manifest: the object of ``sweep.json``."""
+        return self._document
+
+    @property
+    def finished(self) -> bool:
+        """Whether every run is there that can run."""
+        return bool(self._document["finished"])
+
+    @property
+    def failed(self) -> list[dict[str, Any]]:
+        """The runs that failed: number, keys, scheme, seed, and the reason."""
+        return list(self._document["failed"])
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The varied keys, each with the name of its column."""
+        return {key["key"]: key["column"] for axis in self._document["vary"] for key in axis}
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables that have rows: ``runs``, ``queues``, ``flows`` and all else that a summary lists."""
+        return [name for name in schema() if self.files(name)]
+
+    @property
+    def series(self) -> list[str]:
+        """Names of the time series that are kept."""
+        return sorted(folder.name for folder in (self._path / SERIES).glob("*") if any(folder.glob("*.parquet")))
+
+    def files(self, name: str) -> list[Path]:
+        """Return the files of a table, in the order of the runs."""
+        there = (self._path / name / file_name(number) for number in parts_of(self._path))
+        return [path for path in there if path.is_file()]
+
+    def table(self, name: str = RUNS) -> "Table":
+        """Return a table (:attr:`tables` has their names) as Arrow.
+
+        Raises:
+            PenstockError: there is none of that name.
+            OutputError: a file cannot be read.
+        """
+        from arro3.core import Table
+
+        if name not in self._tables:
+            if name not in self.tables:
+                raise _core.PenstockError(f"no table is called {name!r}; {self._there()}")
+            try:
+                parts = [batch for path in self.files(name) for batch in read_table(path).to_batches()]
+            except Exception as error:
+                raise unread(f"{self._path}: table {name} cannot be read: {error}") from error
+            self._tables[name] = Table.from_batches(parts).combine_chunks()
+        return self._tables[name]
+
+    def column(self, column: str, table: str = RUNS) -> "NDArray[Any]":
+        """Return a column of a table as a NumPy array.
+
+        Raises:
+            PenstockError: there is no such table or column.
+        """
+        data = self.table(table)
+        if column not in data.column_names:
+            hint = nearest(column, data.column_names, f"its columns are {', '.join(data.column_names)}")
+            raise ArgumentError(f"table {table} has no column {column}", hint)
+        return to_numpy(data.column(column).chunk(0))
+
+    def query(self, sql: str) -> "Table":
+        """Return what DuckDB answers to a query of the tables and of the series, which are called ``series_queues``.
+
+        Raises:
+            ArgumentError: it is no query that DuckDB can answer.
+            MissingExtraError: DuckDB is not installed: ``pip install 'penstock[sweep]'``.
+        """
+        from arro3.core import Table
+
+        try:
+            import duckdb
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("duckdb", "sweep") from error
+        database = duckdb.connect()
+        try:
+            for name in self.tables:
+                database.execute(f"create view {name} as select * from read_parquet({_listed(self.files(name))})")
+            for name in self.series:
+                every = _listed([self._path / SERIES / name / "*.parquet"])
+                front = ", ".join(f'runs."{column}"' for column in ("run", *self.columns.values(), "scheme", "seed"))
+                database.execute(
+                    f"create view series_{name} as select {front}, own.* exclude (filename) "
+                    f"from read_parquet({every}, filename = true) as own "
+                    "join runs on runs.hash = parse_filename(own.filename, true)"
+                )
+            answer = database.sql(sql)
+            if answer is None:
+                raise ArgumentError("this statement has no answer", "begin with select")
+            return Table.from_arrow(answer)
+        except duckdb.Error as error:
+            raise ArgumentError(str(error).partition("\n\n")[0].strip(), self._there()) from error
+        finally:
+            database.close()
+
+    def to_pandas(self, table: str = RUNS) -> "pandas.DataFrame":
+        """Return a table as a data frame of pandas.
+
+        Raises:
+            MissingExtraError: pandas or pyarrow is not installed: ``pip install 'penstock[pandas]'``.
+        """
+        return pandas_frame(self.table(table))
+
+    def to_polars(self, table: str = RUNS) -> "polars.DataFrame":
+        """Return a table as a data frame of polars.
+
+        Raises:
+            MissingExtraError: polars is not installed: ``pip install 'penstock[polars]'``.
+        """
+        return polars_frame(self.table(table))
+
+    def _there(self) -> str:
+        names = [*self.tables, *(f"series_{name}" for name in self.series)]
+        return f"the tables are {', '.join(names)}" if names else "no run is there yet"
+
+    def __repr__(self) -> str:
+        keys = ", ".join(self.columns) or "no key"
+        return f"<Sweep of {self._document['scenario']!r} over {keys} in {str(self._path)!r}>"
+
+
+@dataclass(frozen=True)
+class Taking:
+    """What is taken from a run, in its thread or on its machine: the record, and the series as files in memory.
+
+    Attributes:
+        queue: the queue by which it is judged.
+        series: whether time series are taken.
+    """
+
+    queue: str | None
+    series: bool
+
+    def __call__(self, _place: int, result: Result, _loss: FrameLossError | None) -> tuple[Record, dict[str, bytes]]:
+        """Take it."""
+        names = [name for name in result.tables if name not in _NO_SERIES] if self.series else []
+        return record(result, self.queue), {name: _written(result, name) for name in names}
+
+
+def sweep(
+    scenario: Scenario | str | PathLike[str],
+    vary: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    *,
+    schemes: Sequence[str] = (),
+    seeds: int | Sequence[int] = 1,
+    profile: str | None = None,
+    queue: str | None = None,
+    series: bool = False,
+    limit: int = 1,
+    out: str | PathLike[str],
+    resume: bool = False,
+    watch: Watch | None = None,
+    workers: int | None = None,
+) -> Sweep:
+    """Run a scenario with every combination of values, schemes and seeds, on all cores, and keep the runs in a folder.
+
+        >>> scenario = penstock.Scenario.named("four-sources")
+        >>> sweep = penstock.sweep(scenario, {"topology.star.buffer": ["60 KB", "150 KB"]}, seeds=3, out="buffers")
+        >>> sweep.column("queue_mean_octets")
+
+    Each run is on the disk as soon as it has finished: nothing of it is lost if the process is interrupted or killed,
+    or if the disk is full, and ``resume`` goes on. A run that fails ends none of the others; see :attr:`Sweep.failed`.
+    The finished folder has the same bytes however often that happened.
+
+    Args:
+        scenario: the scenario, which is left as it is; or a sweep file, which has all else of the first seven.
+        vary: the keys that are varied, each with a list of values or a range, such as
+            ``{"from": "1 us", "to": "1 ms", "points": 5, "log": True}``; every combination runs. Keys of one mapping in
+            a list of mappings change together instead.
+        schemes: names of schemes; by default the scenario's own.
+        seeds: how many runs of each, with as many seeds from the scenario's on; or the seeds.
+        profile: the schemes' named settings.
+        queue: the queue by which runs are judged, as ``NODE->NODE``; by default the longest of each run.
+        series: whether the time series of every run are kept.
+        limit: as in :meth:`Scenario.run`.
+        out: the folder.
+        resume: whether to go on with what the folder holds: runs that are missing, failed or have changed run.
+        watch: how to watch and end the runs.
+        workers: how many runs at a time; by default one for each core.
+
+    Raises:
+        PenstockError: the sweep is not legal, and nothing has run: a key, a value or a scheme that no run can have, an
+            empty list; its ``key``, ``message`` and ``hint`` say which, and what would be.
+        ArgumentError: the folder holds something else, a sweep and ``resume`` is not set, or the sweep of another
+            scenario or of other keys; or another sweep is at work there.
+        OSError: the folder cannot be written; all runs that had finished are kept.
+    """
+    if isinstance(scenario, Scenario):
+        made = design(
+            scenario,
+            vary or {},
+            schemes=schemes,
+            seeds=seeds,
+            profile=profile,
+            queue=queue,
+            series=series,
+            limit=limit,
+        )
+    elif vary is None and not schemes and (seeds, profile, queue, series, limit) == (1, None, None, False, 1):
+        made = read(scenario)
+    else:
+        raise ArgumentError(
+            "a sweep file and other settings", "write the settings into the file, or give a Scenario and settings"
+        )
+    return run_design(made, Path(out), resume=resume, watch=watch or Watch(), workers=workers)
+
+
+def run_design(made: Design, out: Path, *, resume: bool, watch: Watch, workers: int | None) -> Sweep:
+    """Run what is missing of a design; :func:`sweep` has the rest."""
+    every = cases(made)
+    store = Store.open(out, made, every, resume=resume)
+    try:
+        missing = store.missing
+        watch.planned(len(missing))
+        watch.skipped(len({case.key for case in every if case.fault is None}) - len(missing))
+        run_many(
+            [_run(made, case) for case in missing],
+            Taking(made.queue, made.series),
+            watch,
+            workers=workers,
+            keep=lambda place, taken: store.keep(missing[place], *taken),
+            fail=lambda place, error: store.fail(missing[place], str(error)),
+        )
+    except BaseException:
+        store.leave()
+        raise
+    store.close()
+    return Sweep(out)
+
+
+def _run(made: Design, case: Case) -> Run:
+    told = [f"{key.key} = {value}" for key, value in zip(made.keys, case.settings, strict=True)]
+    label = ", ".join([*told, case.scheme, f"seed {case.seed}"])
+    scenario = Copies(case.text, made.scenario.name)
+    return Run(label, scenario, case.seed, case.chosen, made.profile, limit=made.limit)
+
+
+def _written(result: Result, name: str) -> bytes:
+    from arro3.io import write_parquet
+
+    file = io.BytesIO()
+    write_parquet(result._table(name), file, compression="zstd(3)")
+    return file.getvalue()
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    """Return files as a list of SQL."""
+    quoted = (str(path.absolute()).replace("'", "''") for path in paths)
+    return "[" + ", ".join(f"'{path}'" for path in quoted) + "]"

@@ -1,0 +1,79 @@
+"""`penstock sweep` and `penstock query`, as processes."""
+
+import json
+import signal
+from pathlib import Path
+
+from conftest import ENDLESS, Command, interrupt
+
+VARY = ("--vary", "topology.star.buffer=20 KB,60 KB", "--set", "duration=2 ms")
+
+
+def test_a_sweep_is_run_and_asked(penstock: Command, small: Path) -> None:
+    options = (*VARY, "--schemes", "none", "--seeds", "2")
+    done = penstock("sweep", small, *options)
+    assert done.returncode == 0, done.stderr
+    assert "small over buffer_octets: 4 runs in results/small-sweep" in done.stdout
+    sql = "select buffer_octets, count(*) as runs from runs group by all order by all"
+    asked = penstock("query", "results/small-sweep", sql)
+    assert asked.stdout == "buffer_octets,runs\n20000.0,2\n60000.0,2\n"
+    as_json = penstock("query", "results/small-sweep", sql, "--json")
+    assert json.loads(as_json.stdout)[1] == {"buffer_octets": 60_000.0, "runs": 2}
+    listed = penstock("query", "results/small-sweep")
+    assert listed.stdout.startswith("runs: run, buffer_octets, scheme, seed, hash,")
+    again = penstock("sweep", small, *options)
+    assert again.returncode == 2
+    assert "hint: go on with it with --resume" in again.stderr
+    assert penstock("sweep", small, *options, "--resume", "--quiet").returncode == 0
+    wrong = penstock("query", "results/small-sweep", "select nix from runs")
+    assert (wrong.returncode, "nix" in wrong.stderr, "Traceback" in wrong.stderr) == (2, True, False)
+
+
+def test_failed_runs_are_told_and_the_others_kept(penstock: Command, small: Path) -> None:
+    done = penstock("sweep", small, *VARY, "--schemes", "none,qcn", "--json")
+    assert done.returncode == 1
+    assert "run 1 (topology.star.buffer = 20 KB, qcn, seed 1): schemes.qcn.q_eq: 33 KB" in done.stderr
+    assert "1 of 4 runs failed" in done.stderr
+    assert json.loads(done.stdout)["failed"][0]["run"] == 1
+
+
+def test_wrong_input_is_told_with_a_hint(penstock: Command, small: Path, tmp_path: Path) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text('scenario = "smal.toml"\n[[vary]]\n"schemes.qcn.w" = []\n')
+    for arguments, told, hint in (
+        ((small, "--vary", "topology.star.bufer=1 KB"), "topology.star.bufer: unknown key", "buffer"),
+        ((small, "--vary", "topology.star.buffer"), "not of the form KEY=A,B,C", "for instance"),
+        ((small, "--vary", "topology.star.buffer="), "has no values", "at least one"),
+        ((small, "--schemes", "qnc"), "'qnc' is no scheme", "qcn"),
+        ((small, "--queue", "sw0->h9"), "no recorded queue is called sw0->h9", "sw0->h2"),
+        (("nowhere.toml",), "neither a file nor a scenario", "scenarios"),
+        ((file,), "sweep.toml: scenario: smal.toml: neither a file nor", "did you mean"),
+        ((file, "--seeds", "2"), "takes no --vary", "into the file"),
+    ):
+        done = penstock("sweep", *arguments)
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        assert told in done.stderr
+        assert hint in done.stderr.split("hint:")[1]
+        assert not (tmp_path / "results").exists()
+    assert penstock("query", "nowhere", "select 1").returncode == 1
+
+
+def test_ctrl_c_keeps_what_is_done(penstock: Command, small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results" / "out"
+    out.parent.mkdir()
+    file = tmp_path / "sweep.toml"
+    settings = f'scenario = "{small}"\nseeds = 2\nset."record.interval" = "100 ms"\n'
+    file.write_text(settings + '[[vary]]\nduration = ["200 ms", "100000 s"]\n')
+    status, _, words = interrupt(["sweep", str(file)], out, hidden=False)
+    assert status == 130
+    assert f"interrupted; 2 of 4 runs are in {out}" in words
+    assert "--resume goes on" in words
+    assert penstock("query", out, "select run from runs order by run").stdout == "run\n0\n1\n"
+
+
+def test_a_termination_says_how_to_go_on(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results" / "out"
+    out.parent.mkdir()
+    status, _, words = interrupt(["sweep", str(small), *ENDLESS], out, signal.SIGTERM, hidden=False)
+    assert status == 143
+    assert f"terminated while runs went on; the finished ones are in {out}, and --resume goes on" in words
