@@ -33,6 +33,8 @@ class Measure:
     definition: str
     in_table: bool = True
     """Whether the table has a column for it; the others are in `compare.json` alone."""
+    better: Literal["less", "more"] = "less"
+    """Which of two values is the better one, all else being equal."""
 
 
 MEASURES = (
@@ -56,14 +58,21 @@ MEASURES = (
         "length. A sine of amplitude A gives 0.99 A.",
     ),
     Measure("empty_fraction", "empty", "share", "Share of the time without an octet in the queue."),
-    Measure("utilization", "utilisation", "share", "Share of the scheduled rate of the queue's port that was used."),
+    Measure(
+        "utilization",
+        "utilisation",
+        "share",
+        "Share of the scheduled rate of the queue's port that was used.",
+        better="more",
+    ),
     Measure(
         "throughput_bps",
         "throughput",
         "rate",
         "What all flows of [[flow]] tables together deliver, wire overhead included.",
+        better="more",
     ),
-    Measure("jain_index", "Jain", "index", "Jain's index of the controlled flows' throughputs."),
+    Measure("jain_index", "Jain", "index", "Jain's index of the controlled flows' throughputs.", better="more"),
     Measure(
         "rate_amplitude_bps",
         "rate amplitude",

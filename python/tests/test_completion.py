@@ -9,7 +9,7 @@ import pytest
 from conftest import SMALL
 from typer.testing import CliRunner
 
-from penstock import Scenario, scenarios
+from penstock import Scenario, scenarios, sweep
 from penstock.catalogue import schemes
 from penstock.cli import app
 
@@ -83,6 +83,17 @@ def test_columns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert complete(monkeypatch, "table", "small", "q") == ["queues"]
     assert complete(monkeypatch, "table", "small", "queues", "queue_octets", "queue_") == ["queue_frames"]
     assert complete(monkeypatch, "table", "small", "queues", "cp_") == ["cp_fb", "cp_q_old_octets"]
+
+
+def test_keys_and_numbers_of_a_sweep(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    sweep(Scenario.from_toml(SMALL, name="small").set("duration", "1 ms"), {"schemes.qcn.w": [1]}, out="swept")
+    assert complete(monkeypatch, "sweep", "baseline/ten-gig", "--vary", "dur") == ["duration="]
+    assert complete(monkeypatch, "plot", "swept", "--x", "") == ["w", "scheme"]
+    assert complete(monkeypatch, "plot", "swept", "--metric", "queue_p99") == ["queue_p99_octets"]
+    assert complete(monkeypatch, "plot", "swept", "--metric", "jain_index,queue_p5") == ["jain_index,queue_p50_octets"]
+    assert complete(monkeypatch, "query", "sw") == ["swept/"]
+    assert complete(monkeypatch, "plot", "nothing", "--x", "") == []
 
 
 def test_what_is_wrong_completes_to_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

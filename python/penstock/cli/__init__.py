@@ -457,14 +457,51 @@ def new_scenario(
 @app.command("plot", short_help="Draw a figure of a results folder, in any size.")
 def plot_results(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", autocompletion=completion.folder, help="A folder of run or of compare.")
+        Path,
+        typer.Argument(metavar="DIR", autocompletion=completion.folder, help="A folder of run, compare or sweep."),
     ],
     show: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
             help="Of a run overview, queue, utilization or rates; of a comparison compare, cdf or pauses; of both, "
-            "where flows complete, slowdown, completions, fct, goodput or retransmissions.  [default: the first]",
+            "where flows complete, slowdown, completions, fct, goodput or retransmissions; of a sweep lines, map or pareto.  "
+            "[default: the first]",
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[,NAME]",
+            autocompletion=completion.metric,
+            help="Of a sweep, a number of its runs; two of a Pareto front, + before one of which more is better.  "
+            "[default: queue_mean_octets; and throughput_bps]",
+        ),
+    ] = None,
+    x: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", autocompletion=completion.varied, help="Of a sweep, the key along the x axis."),
+    ] = None,
+    y: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY",
+            autocompletion=completion.varied,
+            help="Of a sweep, the key that makes lines, or along the y axis of a map.",
+        ),
+    ] = None,
+    panel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY", autocompletion=completion.varied, help="Of a sweep, the key that makes panels, or scheme."
+        ),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            autocompletion=completion.varied,
+            help="Of a sweep, show the runs with this value alone. Repeatable.",
         ),
     ] = None,
     out: Annotated[
@@ -474,13 +511,14 @@ def plot_results(
     font_size: Annotated[float | None, pages.FONT_SIZE] = None,
     title: Annotated[bool, pages.TITLE] = True,
 ) -> None:
-    """Draw a figure of an earlier run or comparison: for a page of one's own, in type that can be printed.
+    """Draw a figure of an earlier run, comparison or sweep: for a page of one's own, in type that can be printed.
 
     Without --width and --font-size, a matplotlibrc in this folder or one's own says how large both are.
     """
-    from penstock.cli.plot import plot_folder
+    from penstock.cli.plot import Places, plot_folder
 
-    plot_folder(folder, show=show, out=out, width=width, font_size=font_size, title=title)
+    places = Places(metric, x, y, panel, where or [])
+    plot_folder(folder, places, show=show, out=out, width=width, font_size=font_size, title=title)
 
 
 @app.command("table", short_help="Print a table of a results folder as CSV.")

@@ -175,6 +175,28 @@ def column(ctx: typer.Context, incomplete: str) -> Words:
     return _beginning(incomplete, [(word, said.get(word, "")) for word in have if word not in taken])
 
 
+@_quietly
+def varied(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete a key that a sweep varies, or the scheme."""
+    manifest = _manifest(ctx)
+    words = [(key["key"].rpartition(".")[2], key["key"]) for axis in manifest["vary"] for key in axis]
+    return _beginning(incomplete, [*words, ("scheme", "")])
+
+
+@_quietly
+def metric(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete the last of a list of numbers of a sweep's runs, comma between them."""
+    before, comma, last = incomplete.rpartition(",")
+    words = [(name, "") for name in _manifest(ctx)["numbers"]]
+    return [(f"{before}{comma}{name}", said) for name, said in _beginning(last, words)]
+
+
+def _manifest(ctx: typer.Context) -> Any:
+    """Return the manifest of the sweep that stands on the command line."""
+    given = ctx.params.get("folder") or ctx.args[0]
+    return json.loads((Path(str(given)) / "sweep.json").read_text(encoding="utf-8"))
+
+
 def _beginning(incomplete: str, words: Iterable[tuple[str, str]]) -> Words:
     return [(word, said) for word, said in words if word.startswith(incomplete)]
 

@@ -19,14 +19,14 @@ def find(name: str, sets: list[str]) -> Scenario:
     return scenario
 
 
-def assignments(sets: list[str]) -> dict[str, str]:
-    """Return what each ``KEY=VALUE`` of ``--set`` sets, the last of a key."""
+def assignments(sets: list[str], option: str = "--set") -> dict[str, str]:
+    """Return what each ``KEY=VALUE`` of an option sets, the last of a key."""
     found = {}
     for assignment in sets:
         key, equals, value = assignment.partition("=")
         if not equals or not key.strip():
             raise InputError(
-                f"--set {assignment}: not of the form KEY=VALUE", "write, for instance, --set duration='1 s'"
+                f"{option} {assignment}: not of the form KEY=VALUE", f"write, for instance, {option} duration='1 s'"
             )
         found[key.strip()] = value.strip()
     return found

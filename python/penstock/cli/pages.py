@@ -9,7 +9,19 @@ import typer
 
 from penstock.cli.failure import InputError
 
-WIDTH = typer.Option("--width", metavar="IN", help="Width of the figure, inches.  [default: suits a screen]")
+
+def _inches(text: str) -> float:
+    """Read a width in inches; their unit may stand behind it, as in `3.3in`."""
+    number = text.strip().removesuffix("in").strip()
+    try:
+        return float(number)
+    except ValueError:
+        raise typer.BadParameter(f"'{text}' is not a number of inches: write, for instance, 3.3in.") from None
+
+
+WIDTH = typer.Option(
+    "--width", metavar="IN", parser=_inches, help="Width of the figure, inches.  [default: suits a screen]"
+)
 FONT_SIZE = typer.Option("--font-size", metavar="PT", help="Size of all type, points.")
 TITLE = typer.Option("--title/--no-title", help="Whether a title stands above the panels.")
 

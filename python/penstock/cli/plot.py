@@ -1,35 +1,75 @@
 """`penstock plot`: the figures of a results folder, on a page of one's own."""
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from penstock._core import OutputError, PenstockError
 from penstock.cli.failure import InputError
-from penstock.cli.locate import file_to_write
+from penstock.cli.locate import assignments, file_to_write
 from penstock.comparison import FIGURES, Comparison, is_comparison
+from penstock.errors import ArgumentError
 from penstock.figures import FIGURES_OF_FLOWS, PANELS
 from penstock.result import Result
+from penstock.sweeps.store import is_sweep
+from penstock.sweeps.sweep import Sweep
+from penstock.sweeps.view import FIGURES as OF_SWEEPS
+
+
+@dataclass(frozen=True)
+class Places:
+    """The options of figures of sweeps alone."""
+
+    metric: str | None
+    x: str | None
+    y: str | None
+    panel: str | None
+    where: list[str]
 
 
 def plot_folder(
-    folder: Path, *, show: str | None, out: Path | None, width: float | None, font_size: float | None, title: bool
+    folder: Path,
+    places: Places,
+    *,
+    show: str | None,
+    out: Path | None,
+    width: float | None,
+    font_size: float | None,
+    title: bool,
 ) -> None:
     """Draw one figure of a results folder."""
-    of_several = is_comparison(folder)
-    known = FIGURES if of_several else (*PANELS, *FIGURES_OF_FLOWS)
+    of_several, of_sweep = is_comparison(folder), is_sweep(folder)
+    known = OF_SWEEPS if of_sweep else FIGURES if of_several else (*PANELS, *FIGURES_OF_FLOWS)
+    if not of_sweep and places != Places(None, None, None, None, []):
+        raise InputError(
+            f"{folder} holds no sweep: --metric, --x, --y, --panel and --where are for figures of sweeps",
+            "leave them out, or name the folder of a sweep",
+        )
     if show is not None and show not in known:
-        what = "a comparison" if of_several else "a run"
+        what = "a sweep" if of_sweep else "a comparison" if of_several else "a run"
         raise InputError(f"--show {show}: unknown figure", f"the figures of {what} are {', '.join(known)}")
     chosen = show or known[0]
     path = out or folder / f"{chosen}.pdf"
     file_to_write(path)
     if not path.parent.is_dir():
         raise InputError(f"--out {path}: the folder does not exist", "create it first")
-    opened = Comparison.open(folder) if of_several else Result.open(folder)
+    page: dict[str, Any] = {"show": chosen, "width": width, "font_size": font_size, "title": title}
     try:
-        opened.plot(path, show=chosen, width=width, font_size=font_size, title=title)
-    except OutputError:
+        if of_sweep:
+            Sweep(folder).plot(
+                path,
+                metric=places.metric,
+                x=places.x,
+                y=places.y,
+                panel=places.panel,
+                where=assignments(places.where, "--where"),
+                **page,
+            )
+        else:
+            (Comparison.open(folder) if of_several else Result.open(folder)).plot(path, **page)
+    except (OutputError, ArgumentError):
         raise
     except PenstockError as error:
         raise InputError(str(error), "`penstock plot --help` has the options") from error

@@ -1,13 +1,13 @@
 """Figures of maps over two parameters: colours for the metric, a line for its border, marks for simulations."""
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
-from matplotlib.ticker import LogFormatterSciNotation, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from penstock.figures.pages import finish, subtitle
+from penstock.figures.scales import Powers
 from penstock.figures.style import REFERENCE, Drawn, sheet, styled
 from penstock.theory.maps import METRICS, Map, Point
 
@@ -61,22 +61,6 @@ def map_figure(name: str, drawn: Map, points: list[Point]) -> Drawn:
         subtitle(axes, f"{drawn.scheme}{simulated}")
         finish(figure, f"{name}: {words}")
     return figure
-
-
-class Powers(LogFormatterSciNotation):
-    """Numbers along a logarithmic axis, such as 2×10⁻³: matplotlib writes them as formulas, which no text here is."""
-
-    def __call__(self, value: float, pos: int | None = None) -> str:
-        """Write a number."""
-        formula: str = super().__call__(value, pos)
-        if formula and 0.01 <= value < 10_000:
-            return f"{value:g}"
-        words = re.sub(r"\$|\\mathdefault|[{}]", "", re.sub(r"\^\{([-−0-9]+)\}", _raised, formula))
-        return words.replace(r"\times", "×")
-
-
-def _raised(power: "re.Match[str]") -> str:
-    return power[1].translate(str.maketrans("-−0123456789", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _colours(drawn: Map, values: Any, border: float) -> dict[str, Any]:

@@ -241,6 +241,7 @@ class Store:
             "profile": made.profile,
             "queue": made.queue,
             "series": made.series,
+            "numbers": [column.name for column in schema()[RUNS] if column.type in ("int", "float")],
             "limit": made.limit,
             "failed": [
                 {

@@ -19,11 +19,13 @@ from penstock.scenario import Scenario
 from penstock.sweeps.design import Case, Design, cases, design, read
 from penstock.sweeps.store import MANIFEST, SERIES, Store, file_name, parts_of
 from penstock.sweeps.tables import RUNS, Record, read_table, record, schema
+from penstock.sweeps.view import METRIC, PAIR, view
 
 if TYPE_CHECKING:
     import pandas
     import polars
     from arro3.core import Table
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 _NO_SERIES = ("flows",)
@@ -179,6 +181,59 @@ class Sweep:
             MissingExtraError: polars is not installed: ``pip install 'penstock[polars]'``.
         """
         return polars_frame(self.table(table))
+
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        show: str = "lines",
+        metric: str | Sequence[str] | None = None,
+        x: str | None = None,
+        y: str | None = None,
+        panel: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        width: float | None = None,
+        font_size: float | None = None,
+        title: bool = True,
+    ) -> "Figure":
+        """Draw a metric against a key (``lines``), over two (``map``), or two metrics against one another (``pareto``).
+
+            >>> sweep.plot("buffers.pdf", metric="queue_p99_octets", x="buffer", y="w", width=3.3, font_size=8)
+            >>> sweep.plot(show="pareto", metric=["queue_mean_octets", "throughput_bps"])
+
+        Lines are means over seeds, with a band from the least to the most; schemes are lines in ``lines``, panels in
+        ``map`` and colours in ``pareto``. Where a place is not given, the keys take ``x``, ``y`` and ``panel`` in their
+        order.
+
+        Args:
+            path: the file that is also written; its suffix (``.png``, ``.svg``, ``.pdf``) says how.
+            show: the figure.
+            metric: a number of the table ``runs``, or two for a Pareto front; ``+`` before a name says that more is
+                better, ``-`` that less is. By default the mean queue, and with it the throughput.
+            x: the key along the x axis.
+            y: the key along the y axis of a map, or that makes lines.
+            panel: the key that makes panels, or ``scheme``.
+            where: values of keys that all that is shown has.
+            width: as in :meth:`Result.plot`.
+            font_size: as in :meth:`Result.plot`.
+            title: as in :meth:`Result.plot`.
+
+        Raises:
+            ArgumentError: there is no such figure, metric, key or value; a key has no place; no run has the metric.
+            PenstockError: a size is out of its range.
+            OSError: the file cannot be written.
+        """
+        from penstock.figures import Page, on, save
+        from penstock.figures.sweeps import sweep_figure
+
+        metric = metric or (PAIR if show == "pareto" else METRIC)
+        names = [part.strip() for part in metric.split(",")] if isinstance(metric, str) else list(metric)
+        shown = view(self, show, names, x=x, y=y, panel=panel, where=where)
+        with on(Page(width, font_size, title)):
+            figure = sweep_figure(shown)
+            if path is not None:
+                save(figure, Path(path))
+        return figure
 
     def _there(self) -> str:
         names = [*self.tables, *(f"series_{name}" for name in self.series)]
