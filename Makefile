@@ -21,7 +21,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 
 .DELETE_ON_ERROR:
 # The crates for crates.io.
-PUBLISHED := penstock-schemes penstock-endpoint penstock-sim penstock-conformance
+PUBLISHED := penstock-schemes penstock-wire penstock-endpoint penstock-sim penstock-conformance
 
 .PHONY: help demo check test verify fuzz mutate deny bench docs lint test-rust test-python test-cores check-build check-test clean
 
@@ -31,9 +31,9 @@ help:
 	@echo '              fingerprints, conformance, all tests in Python (they need the extension), documentation and the cores'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step (unless nothing that'
 	@echo '              they are built from has changed since they passed here)'
-	@echo 'make verify   what takes longer: the tests, make fuzz, property tests with many more cases, the papers with all'
-	@echo '              seeds and controls, tuning with all its seeds, signals to every command, TCP beside that of ns-3 (its wheel'
-	@echo '              needs g++ and python3-dev, and goes into .build/ns3), make deny, the bench held to'
+	@echo 'make verify   what takes longer: the tests, make fuzz, 100 million wrong frames, property tests with many more cases,'
+	@echo '              the papers with all seeds and controls, tuning with all its seeds, signals to every command, TCP beside'
+	@echo '              that of ns-3 (its wheel needs g++ and python3-dev, and goes into .build/ns3), make deny, the bench held to'
 	@echo '              its ceilings, the cores in lock step for longer, in Icarus Verilog, proved and placed, make mutate, and the'
 	@echo '              test beds of the papers in RTL at full length, which take hours'
 	@echo 'make fuzz     200 000 mutated scenarios, laid out and run with overflow checks'
@@ -90,6 +90,7 @@ fuzz: check-build
 
 verify: test fuzz
 	PROPTEST_CASES=2000 cargo test --locked
+	WIRE_FUZZ_INPUTS=100000000 cargo test --locked --quiet --profile overflow -p penstock-wire --test fuzz
 	cargo package --locked --allow-dirty --quiet $(PUBLISHED:%=-p %)
 	$(BIN)/penstock reproduce --controls --out results/reproduce --force
 	$(BIN)/python tools/check_tuning.py

@@ -12,19 +12,27 @@ ROOT = Path(__file__).resolve().parent.parent
 # Which packages of ours a package may depend on: arrows point one way only.
 MAY_DEPEND_ON = {
     "penstock-schemes": set(),
+    "penstock-wire": set(),
     "penstock-conformance": {"penstock-schemes"},
     "penstock-endpoint": {"penstock-schemes"},
     "penstock-sim": {"penstock-schemes", "penstock-endpoint"},
     "own-scheme": {"penstock-schemes", "penstock-sim"},
     "penstock-scenario": {"penstock-schemes", "penstock-endpoint", "penstock-sim"},
     "penstock-runner": {"penstock-schemes", "penstock-sim", "penstock-scenario"},
-    "penstock-python": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},
+    "penstock-python": {
+        "penstock-schemes",
+        "penstock-wire",
+        "penstock-sim",
+        "penstock-scenario",
+        "penstock-runner",
+    },
     "penstock-bench": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},
     "penstock-fuzz": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},
 }
 # What a package's sources must not name, and why.
 MUST_NOT_NAME = {
     "schemes": (r"\bstd::|extern crate std\b", "the schemes are built without the standard library"),
+    "wire": (r"\bstd::|extern crate std\b", "frames are read and written without the standard library"),
     "endpoint": (
         r"\bstd(\s+as\b|::(\{[^;]*\b)?(fs|io|net|env|process|thread|time)\b)",
         "whoever drives it has clock and socket",
@@ -64,7 +72,7 @@ def dependencies() -> list[str]:
             breaches.append(f"{name} is not in tools/check_invariants.py: say there what it may depend on")
             continue
         used = {d["name"] for d in package["dependencies"] if d["kind"] != "dev"}
-        if name == "penstock-schemes" and used:
+        if name in ("penstock-schemes", "penstock-wire") and used:
             breaches.append(f"{name} depends on {', '.join(sorted(used))}, but it may depend on nothing")
         ours = used & MAY_DEPEND_ON.keys()
         breaches += [f"{name} must not depend on {wrong}" for wrong in sorted(ours - allowed)]
@@ -72,10 +80,11 @@ def dependencies() -> list[str]:
 
 
 def no_std() -> list[str]:
-    """The core declares that it needs neither the standard library nor unsafe code."""
-    text = (ROOT / "crates/schemes/src/lib.rs").read_text()
+    """Schemes and frames declare that they need neither the standard library nor unsafe code."""
     wanted = ["#![no_std]", "#![forbid(unsafe_code)]"]
-    return [f"crates/schemes/src/lib.rs lacks {attribute}" for attribute in wanted if attribute not in text]
+    roots = ["crates/schemes/src/lib.rs", "crates/wire/src/lib.rs"]
+    texts = {root: (ROOT / root).read_text() for root in roots}
+    return [f"{root} lacks {attribute}" for root in roots for attribute in wanted if attribute not in texts[root]]
 
 
 def unsafe_code() -> list[str]:

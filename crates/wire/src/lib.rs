@@ -1,0 +1,110 @@
+//! Frames of congestion management in data-center Ethernet, read and written.
+//!
+//! Each format is a module with the same parts: `Packet`, octets that hold one, with an accessor and a setter for each field;
+//! `Repr`, the values of its fields, read by `parse` and written by `emit`; and `FORMAT`, the list of its fields, from which
+//! decoder, encoder and reference page follow. Fields are named as the standard names them.
+//!
+//! | module | EtherType or place | format |
+//! |---|---|---|
+//! | [`ethernet`], [`vlan`] | | Ethernet II, 802.1Q tag |
+//! | [`cn_tag`], [`cnm`] | 22E9, 22E7 | CN-TAG, congestion notification message (802.1Qau) |
+//! | [`mac_control`] | 8808 | PAUSE, priority-based flow control |
+//! | [`lldp`] | 88CC | TLVs; congestion notification, PFC, ETS |
+//! | [`smcc`] | 88B5 | SMCC's message |
+//! | [`experimental`] | 88B6 | rate probes of FECN and E-FECN, BCN, E2CM, congestion isolation (802.1Qcz) |
+//! | [`ipv4`], [`ipv6`], [`udp`], [`tcp`] | 0800, 86DD | as far as congestion management reads them |
+//! | [`roce`] | UDP port 4791 | base transport header, congestion notification packet |
+//!
+//! # No panic
+//!
+//! Nothing here panics or reads beyond the octets that it is given, whatever they hold: `Packet::new_checked` refuses octets
+//! that end too early or contradict themselves, and accessors read octets that are not there as 0. Errors name the format,
+//! the field, its place, and the values that would be right.
+//!
+//! # Example
+//!
+//! ```
+//! use penstock_wire::{cnm, Error, MacAddress};
+//!
+//! let message = cnm::Repr {
+//!     version: 0,
+//!     quantized_feedback: 25,
+//!     cp_id: 0x0200_0000_00aa_0001,
+//!     q_offset: cnm::Repr::units(26_000 - 52_000),
+//!     q_delta: cnm::Repr::units(52_000 - 39_000),
+//!     encapsulated_priority: 3,
+//!     encapsulated_destination: MacAddress([2, 0, 0, 0, 0, 2]),
+//!     encapsulated_msdu_length: 0,
+//! };
+//! let mut octets = [0; 24];
+//! message.emit(&mut octets)?;
+//! assert_eq!(octets[..2], [0x00, 0x19]);
+//! assert_eq!(octets[10..14], [0xfe, 0x6a, 0x00, 0xcb]);
+//!
+//! let packet = cnm::Packet::new_checked(&octets)?;
+//! assert_eq!(packet.q_offset(), -406);
+//! assert_eq!(cnm::Repr::parse(&packet)?, message);
+//!
+//! let error = cnm::Packet::new_checked(&octets[..11]).unwrap_err();
+//! assert_eq!(error.to_string(), "cnm: cnmQOffset at octet 10 is cut off: 1 of 2 octets are there");
+//! # Ok::<(), Error>(())
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod capture;
+pub mod checksum;
+pub mod cn_tag;
+pub mod cnm;
+pub mod encode;
+mod error;
+pub mod ethernet;
+pub mod experimental;
+mod field;
+pub mod ipv4;
+pub mod ipv6;
+pub mod layers;
+pub mod lldp;
+pub mod mac_control;
+pub mod roce;
+pub mod smcc;
+pub mod stats;
+pub mod tcp;
+pub mod udp;
+pub mod vlan;
+
+pub use error::Error;
+pub use field::{Field, Format, MacAddress, Show, Value};
+
+/// Every format, in the order in which a reader meets them.
+pub const FORMATS: &[&Format] = &[
+    &ethernet::FORMAT,
+    &vlan::FORMAT,
+    &cn_tag::FORMAT,
+    &cnm::FORMAT,
+    &mac_control::pause::FORMAT,
+    &mac_control::pfc::FORMAT,
+    &lldp::tlv::FORMAT,
+    &lldp::ttl::FORMAT,
+    &lldp::cn::FORMAT,
+    &lldp::pfc::FORMAT,
+    &lldp::ets_configuration::FORMAT,
+    &lldp::ets_recommendation::FORMAT,
+    &smcc::FORMAT,
+    &experimental::rate_probe::FORMAT,
+    &experimental::bcn::FORMAT,
+    &experimental::rlt::FORMAT,
+    &experimental::path_probe::FORMAT,
+    &experimental::cim::FORMAT,
+    &ipv4::FORMAT,
+    &ipv6::FORMAT,
+    &udp::FORMAT,
+    &tcp::FORMAT,
+    &tcp::option::FORMAT,
+    &tcp::mss::FORMAT,
+    &tcp::sack_permitted::FORMAT,
+    &tcp::sack::FORMAT,
+    &roce::FORMAT,
+];
