@@ -55,14 +55,17 @@ impl<'a> Layer<'a> {
         self.format.map_or(self.label, |format| format.name)
     }
 
-    /// Its fields in the order of the line, each with its value in a form that is shown.
+    /// Its fields in the order of the line, each with its value in a form that is shown. Of a layer that is cut off, those
+    /// that are whole.
     pub fn fields(&self) -> impl Iterator<Item = (&'static Field, Shown<'a>)> + '_ {
         let octets = self.octets;
         let fields = self.format.map_or(&[][..], |format| format.fields);
+        let whole = move |field: &&'static Field| field.end() <= octets.len();
         // Few fields: the next one is the first behind the one before.
         let mut from = 0;
         core::iter::from_fn(move || {
-            let field = fields.iter().filter(|field| field.first >= from).min_by_key(|field| field.first)?;
+            let field =
+                fields.iter().filter(whole).filter(|field| field.first >= from).min_by_key(|field| field.first)?;
             from = field.first + 1;
             Some(field)
         })

@@ -10,7 +10,7 @@ use crate::layers::{Layer, Types, layers};
 pub struct Way {
     /// Number of the interface in the capture.
     pub interface: u32,
-    /// The format of the notification: `cnm`, `smcc`, `bcn`, `fecn`, `e2cm`, `bth` (a CNP) or `cim`.
+    /// The format of the notification: `cnm`, `smcc`, `bcn`, `fecn`, `e2cm`, `cnp` or `cim`.
     pub format: &'static str,
     /// The sender of its frame.
     pub source: MacAddress,
@@ -195,7 +195,7 @@ fn notification(way: Way, layer: &Layer<'_>) -> Option<(Way, Option<i128>)> {
             Some((Way { flow: rlq, ..way }, offset))
         }
         "bth" if value("opcode") == Some(crate::roce::CNP.into()) => {
-            Some((Way { flow: value("dest_qp").map(|qp| qp as u32), ..way }, None))
+            Some((Way { format: "cnp", flow: value("dest_qp").map(|qp| qp as u32), ..way }, None))
         }
         "cim" => Some((Way { to: Some(mac(value("destination"))), ..way }, None)),
         _ => None,

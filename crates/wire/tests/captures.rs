@@ -207,7 +207,7 @@ fn notifications_are_counted_by_their_way() {
     assert_eq!(stats.notified[&Way { interface: 1, ..way }].frames, 1);
     let others: Vec<_> = stats.notified.iter().filter(|(way, _)| way.format != "cnm").collect();
     let short: Vec<_> = others.iter().map(|(way, n)| (way.format, way.flow, n.strength.map(|s| s.sum))).collect();
-    assert_eq!(short, [("bcn", Some(7), Some(1600)), ("bth", Some(17), None), ("fecn", Some(7), Some(2_500_000_000))]);
+    assert_eq!(short, [("bcn", Some(7), Some(1600)), ("cnp", Some(17), None), ("fecn", Some(7), Some(2_500_000_000))]);
 
     let source = MacAddress([2, 0, 0, 0, 0, 0xaa]);
     let paused = |priority| {

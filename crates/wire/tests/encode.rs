@@ -103,7 +103,7 @@ fn golden_frames_are_made_of_their_values() {
             "udp6",
             &[
                 ("source_port", "4660"),
-                ("destination_port", "53"),
+                ("destination_port", "9"),
                 ("dscp", "46"),
                 ("flow_label", "74565"),
                 ("payload", "21"),
