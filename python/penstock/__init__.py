@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from penstock import theory
+    from penstock import theory, wire
     from penstock._core import LimitError, OutputError, PenstockError, ScenarioError, __version__
     from penstock.catalogue import keys, scenarios, schema, schemes
     from penstock.comparison import Comparison, compare
@@ -62,6 +62,7 @@ __all__ = [
     "sweep",
     "theory",
     "tune",
+    "wire",
 ]
 
 _HOMES = {
@@ -98,8 +99,8 @@ def __getattr__(name: str) -> "Any":
     """Import ``name`` from its home on first use (PEP 562)."""
     from importlib import import_module
 
-    if name == "theory":
-        return import_module("penstock.theory")
+    if name in ("theory", "wire"):
+        return import_module(f"penstock.{name}")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")

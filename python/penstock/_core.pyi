@@ -338,3 +338,34 @@ class Result:
         Raises:
             OutputError: a table's file cannot be read.
         """
+
+def wire_formats() -> str:
+    """Every format and every kind of frame, as a JSON object: ``formats`` and ``kinds``.
+
+    A format has name, title, source, octets, fields; a field name, label (the standard's name), first_bit, bits,
+    shown_as, reserved, meaning. A kind has name, title, formats (each with name and always), rest.
+    """
+
+def wire_decode(frame: bytes, ether_types: tuple[int, int, int | None]) -> str:
+    """The layers of a frame, as a JSON list.
+
+    Each has name, title, offset, octets, encapsulated, fields (each with name, label, value, text), fault, notes.
+    ``ether_types`` are those of SMCC, of other messages without one, and of congestion isolation messages.
+    """
+
+def wire_encode(kind: str, pairs: list[tuple[str, str]]) -> bytes:
+    """The octets of a frame; ValueError says what is wrong with the texts."""
+
+def wire_frames(
+    file: bytes, first: int, most: int
+) -> tuple[list[tuple[int, str | None, int | None, bytes, int, str | None]], tuple[int, str] | None]:
+    """``most`` frames of a capture from one on: interface, its name, time in ns, octets, length on the line, comment.
+
+    Then where the capture is damaged, and how, if it could not be read on.
+    """
+
+def wire_stats(file: bytes, ether_types: tuple[int, int, int | None]) -> str:
+    """Counts of a capture, as a JSON object: frames, octets, formats, tagged, faulty, notified, paused, damage."""
+
+def wire_pcapng(interfaces: list[str], written: list[tuple[int, int, bytes, str | None]]) -> bytes:
+    """A pcapng file: frames as interface, time in ns, octets, comment."""

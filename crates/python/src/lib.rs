@@ -15,6 +15,7 @@ mod quantity;
 mod result;
 mod scenario;
 mod table;
+mod wire;
 
 /// Scenarios, runs and results.
 #[pymodule(gil_used = false)]
@@ -35,6 +36,8 @@ mod _core {
     use super::result::PyRun;
     #[pymodule_export]
     use super::scenario::PyScenario;
+    #[pymodule_export]
+    use super::wire::{wire_decode, wire_encode, wire_formats, wire_frames, wire_pcapng, wire_stats};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

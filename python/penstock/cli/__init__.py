@@ -17,6 +17,7 @@ from penstock.cli import completion, pages
 from penstock.cli.bounds import MOST_SEEDS, MOST_TRIALS, MOST_WORKERS
 from penstock.cli.failure import Commands
 from penstock.cli.theory import app as theory
+from penstock.cli.wire import app as wire
 
 app = typer.Typer(
     name="penstock",
@@ -600,3 +601,4 @@ def export_scenario(
 
 
 app.add_typer(theory, name="theory", short_help="Fluid models of a scenario: stability, sliding mode, phase plane.")
+app.add_typer(wire, name="wire", short_help="Frames as octets: decode, encode, count in captures, show in Wireshark.")

@@ -137,6 +137,39 @@ def axis(ctx: typer.Context, incomplete: str) -> Words:
 
 
 @_quietly
+def frame_format(incomplete: str) -> Words:
+    """Complete a format of frames."""
+    from penstock.wire.frame import formats
+
+    return _beginning(incomplete, [(entry["name"], entry["title"]) for entry in formats()])
+
+
+@_quietly
+def kind(incomplete: str) -> Words:
+    """Complete a kind of frame."""
+    from penstock.wire.frame import kinds
+
+    return _beginning(incomplete, [(entry["name"], entry["title"]) for entry in kinds()])
+
+
+@_quietly
+def frame_field(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete the key of ``KEY=VALUE``: a field of the kind of frame that is named before."""
+    from penstock.wire.frame import formats, kinds
+
+    (chosen,) = (entry for entry in kinds() if entry["name"] == ctx.params.get("kind"))
+    wanted = [entry["name"] for entry in chosen["formats"]]
+    fields = [
+        (f"{entry['name']}.{field['name']}" if "." in incomplete else field["name"], field["meaning"])
+        for entry in formats()
+        if entry["name"] in wanted
+        for field in entry["fields"]
+    ]
+    words = dict([*fields, *([(chosen["rest"], "octets behind the formats")] if chosen["rest"] else [])])
+    return _beginning(incomplete, [(f"{name}=", said) for name, said in words.items()])
+
+
+@_quietly
 def section(incomplete: str) -> Words:
     """Complete a section of a scenario file."""
     from penstock.catalogue import keys

@@ -53,7 +53,15 @@ def say(message: str) -> None:
 
 
 # The extra of the package that has a module; `pyproject.toml` lists them.
-_EXTRAS = {"scipy": "theory", "sympy": "theory", "optuna": "tune", "jax": "jax", "duckdb": "sweep", "ray": "ray"}
+_EXTRAS = {
+    "scipy": "theory",
+    "sympy": "theory",
+    "optuna": "tune",
+    "jax": "jax",
+    "duckdb": "sweep",
+    "ray": "ray",
+    "scapy": "wire",
+}
 
 
 def _of_an_extra(error: ModuleNotFoundError) -> int:

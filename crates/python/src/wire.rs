@@ -1,0 +1,245 @@
+//! Frames as octets: decoded, encoded, counted in captures.
+
+use penstock_wire::capture::{Damage, frames, pcapng};
+use penstock_wire::encode::{KINDS, encode};
+use penstock_wire::layers::{Layer, Types, layers};
+use penstock_wire::stats::{Notified, Stats, Way};
+use penstock_wire::{FORMATS, Show};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::{Value, json};
+
+/// EtherTypes of SMCC, of the other messages without one, and of congestion isolation messages.
+type EtherTypes = (u16, u16, Option<u16>);
+
+fn types((smcc, experimental, cim): EtherTypes) -> Types {
+    Types { smcc, experimental, cim }
+}
+
+/// Every format with its fields, and every kind of frame that can be written, as JSON.
+#[pyfunction]
+pub(crate) fn wire_formats() -> String {
+    let show = |show| match show {
+        Show::Number => "number",
+        Show::Signed => "signed",
+        Show::Flag => "flag",
+        Show::Hex => "hex",
+        Show::Mac => "mac",
+        Show::Ipv4 => "ipv4",
+        Show::Ipv6 => "ipv6",
+    };
+    let formats = FORMATS.iter().map(|format| {
+        let mut fields: Vec<_> = format.fields.iter().collect();
+        fields.sort_by_key(|field| field.first);
+        let fields = fields.into_iter().map(|field| {
+            json!({
+                "name": field.name,
+                "label": field.label,
+                "first_bit": field.first,
+                "bits": field.bits,
+                "shown_as": show(field.show),
+                "reserved": field.reserved,
+                "meaning": field.meaning.trim(),
+            })
+        });
+        json!({
+            "name": format.name,
+            "title": format.title,
+            "source": format.source,
+            "octets": format.octets,
+            "fields": fields.collect::<Vec<_>>(),
+        })
+    });
+    let kinds = KINDS.iter().map(|kind| {
+        let formats = kind.formats.iter().map(|(format, always)| json!({"name": format.name, "always": always}));
+        json!({
+            "name": kind.name,
+            "title": kind.title,
+            "formats": formats.collect::<Vec<_>>(),
+            "rest": kind.rest,
+        })
+    });
+    json!({"formats": formats.collect::<Vec<_>>(), "kinds": kinds.collect::<Vec<_>>()}).to_string()
+}
+
+/// The layers of a frame, as a JSON list.
+#[pyfunction]
+pub(crate) fn wire_decode(frame: &[u8], ether_types: EtherTypes) -> String {
+    Value::from(layers(frame, types(ether_types)).map(|layer| one_layer(&layer)).collect::<Vec<_>>()).to_string()
+}
+
+fn one_layer(layer: &Layer<'_>) -> Value {
+    let fields = layer.fields().map(|(field, value)| {
+        // JSON's numbers are read as they are, but IPv6 addresses have no use as numbers.
+        let number = if field.bits <= 64 { json!(i64_or_u64(value.number())) } else { Value::Null };
+        json!({"name": field.name, "label": field.label, "value": number, "text": value.to_string()})
+    });
+    json!({
+        "name": layer.name(),
+        "title": layer.format.map(|format| format.title),
+        "offset": layer.offset,
+        "octets": layer.octets.len(),
+        "encapsulated": layer.encapsulated,
+        "fields": fields.collect::<Vec<_>>(),
+        "fault": layer.fault.map(|fault| fault.to_string()),
+        "notes": layer.notes().map(|note| note.to_string()).collect::<Vec<_>>(),
+    })
+}
+
+fn i64_or_u64(number: i128) -> Value {
+    i64::try_from(number).map_or_else(|_| json!(number as u64), |number| json!(number))
+}
+
+/// The octets of a frame of a kind, with these values of its fields.
+#[pyfunction]
+pub(crate) fn wire_encode<'py>(
+    py: Python<'py>,
+    kind: &str,
+    pairs: Vec<(String, String)>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let pairs: Vec<(&str, &str)> = pairs.iter().map(|(key, value)| (&**key, &**value)).collect();
+    let frame = encode(kind, &pairs).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(PyBytes::new(py, &frame))
+}
+
+/// Interface, its name, time in ns, octets, length on the line, comment.
+type Frame<'py> = (u32, Option<String>, Option<u64>, Bound<'py, PyBytes>, u32, Option<String>);
+
+/// At most so many frames of a capture from one on, and the place and the fault where it ends before.
+#[pyfunction]
+pub(crate) fn wire_frames<'py>(
+    py: Python<'py>,
+    file: &[u8],
+    first: usize,
+    most: usize,
+) -> (Vec<Frame<'py>>, Option<(usize, String)>) {
+    let mut read = match frames(file) {
+        Ok(read) => read,
+        Err(damage) => return (Vec::new(), Some(told(&damage))),
+    };
+    let mut found = Vec::new();
+    let mut number = 0;
+    while found.len() < most {
+        match read.next() {
+            None => break,
+            Some(Err(damage)) => return (found, Some(told(&damage))),
+            Some(Ok(frame)) => {
+                if number >= first {
+                    found.push((
+                        frame.interface,
+                        read.interface_name(frame.interface),
+                        frame.time_ns,
+                        PyBytes::new(py, frame.octets),
+                        frame.original,
+                        frame.comment.map(Into::into),
+                    ));
+                }
+                number += 1;
+            }
+        }
+    }
+    (found, None)
+}
+
+fn told(damage: &Damage) -> (usize, String) {
+    (damage.offset, damage.to_string())
+}
+
+/// Counts of a capture's notifications and pause frames, as a JSON object; `damage` says where it could not be read on.
+#[pyfunction]
+pub(crate) fn wire_stats(py: Python<'_>, file: &[u8], ether_types: EtherTypes) -> String {
+    py.detach(|| stats(file, types(ether_types)).to_string())
+}
+
+fn stats(file: &[u8], types: Types) -> Value {
+    let (mut stats, mut damage, mut others, mut name) = (Stats::default(), None, 0u64, None);
+    match frames(file) {
+        Err(found) => damage = Some(found),
+        Ok(mut read) => {
+            for frame in read.by_ref() {
+                match frame {
+                    Ok(frame) if frame.link == penstock_wire::capture::ETHERNET => {
+                        stats.add(frame.interface, frame.time_ns, frame.octets, frame.original, types);
+                    }
+                    Ok(_) => others += 1,
+                    Err(found) => damage = Some(found),
+                }
+            }
+            name = Some(read);
+        }
+    }
+    let name = |interface| name.as_ref().and_then(|read| read.interface_name(interface));
+    let notified = stats.notified.iter().map(|(way, found)| notified(way, found, name(way.interface)));
+    let paused = stats.paused.iter().map(|(pauser, found)| {
+        json!({
+            "interface": pauser.interface,
+            "interface_name": name(pauser.interface),
+            "source": pauser.source.to_string(),
+            "priority": pauser.priority,
+            "stops": found.stops,
+            "resumes": found.resumes,
+            "quanta": found.quanta,
+        })
+    });
+    json!({
+        "frames": stats.frames,
+        "octets": stats.octets,
+        "formats": stats.formats,
+        "tagged": stats.tagged,
+        "faulty": stats.faulty,
+        "not_ethernet": others,
+        "notified": notified.collect::<Vec<_>>(),
+        "paused": paused.collect::<Vec<_>>(),
+        "damage": damage.map(|damage| json!({"offset": damage.offset, "message": damage.to_string()})),
+    })
+}
+
+fn notified(way: &Way, found: &Notified, interface_name: Option<String>) -> Value {
+    let strength = found.strength.map(|strength| {
+        json!({
+            "frames": strength.frames,
+            "least": i64_or_u64(strength.least),
+            "mean": strength.sum as f64 / strength.frames as f64,
+            "most": i64_or_u64(strength.most),
+        })
+    });
+    json!({
+        "interface": way.interface,
+        "interface_name": interface_name,
+        "format": way.format,
+        "source": way.source.to_string(),
+        "destination": way.destination.to_string(),
+        "cp_id": way.cp_id.map(|id| format!("0x{id:016x}")),
+        "flow": way.flow,
+        "to": way.to.map(|to| to.to_string()),
+        "frames": found.frames,
+        "strength": strength,
+        "first_ns": found.first_ns,
+        "last_ns": found.last_ns,
+    })
+}
+
+/// Interface, time in ns, octets, comment.
+type Written = (u32, u64, Vec<u8>, Option<String>);
+
+/// A pcapng file with these interfaces and frames.
+#[pyfunction]
+pub(crate) fn wire_pcapng<'py>(
+    py: Python<'py>,
+    interfaces: Vec<String>,
+    written: Vec<Written>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let mut file = Vec::new();
+    pcapng::section(&mut file, concat!("Penstock ", env!("CARGO_PKG_VERSION")));
+    for name in &interfaces {
+        pcapng::interface(&mut file, name);
+    }
+    for (interface, time_ns, octets, comment) in &written {
+        if *interface as usize >= interfaces.len() {
+            return Err(PyValueError::new_err(format!("there is no interface {interface}")));
+        }
+        pcapng::packet(&mut file, *interface, *time_ns, octets, comment.as_deref());
+    }
+    Ok(PyBytes::new(py, &file))
+}

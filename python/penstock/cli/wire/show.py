@@ -1,0 +1,262 @@
+"""What `penstock wire` prints."""
+
+import json as jsonlib
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from penstock import wire
+from penstock.cli.failure import WRONG_INPUT, InputError, say
+from penstock.cli.report import add_row, console, listing
+from penstock.errors import ArgumentError, nearest
+from penstock.terminal import printable, printable_json
+from penstock.text import bit_rate, count, octets
+
+
+def ether_types(smcc: str | None, experimental: str | None, cim: str | None) -> wire.EtherTypes:
+    """Return the EtherTypes that options name."""
+    given = {"smcc": smcc, "experimental": experimental, "cim": cim}
+    return wire.EtherTypes(**{name: _number(name, text) for name, text in given.items() if text is not None})
+
+
+def _number(name: str, text: str) -> int:
+    try:
+        value = int(text, 16) if text.lower().startswith("0x") else int(text)
+    except ValueError:
+        value = -1
+    if not 0x0600 <= value <= 0xFFFF:
+        raise InputError(f"--{name} {text}: this is no EtherType", "give a number from 0x0600 to 0xffff")
+    return value
+
+
+def show_frames(what: str, *, most: int, types: wire.EtherTypes, json: bool) -> None:
+    """Print the layers of a frame, or of the first frames of a capture."""
+    if Path(what).is_file():
+        _show_capture(Path(what), most=most, types=types, json=json)
+        return
+    try:
+        frame = wire.decode(what, types)
+    except ArgumentError as error:
+        hint = "give a file that there is, or the octets of a frame, such as 0180c2000001…"
+        raise InputError(f"{what}: no file has this name, and it is not hexadecimal", hint) from error
+    if not frame.data:
+        raise InputError("the frame has no octets", "give its octets in hexadecimal")
+    if json:
+        _print_json([_in_json(frame, None)])
+    else:
+        _print_frame(frame)
+
+
+def _show_capture(file: Path, *, most: int, types: wire.EtherTypes, json: bool) -> None:
+    shown: list[dict[str, Any]] = []
+    damage = None
+    try:
+        for number, captured in enumerate(wire.read(file), start=1):
+            if number > most:
+                say(f"{file} has more frames: --most {10 * most} shows more")
+                break
+            frame = captured.decode(types)
+            if json:
+                shown.append(_in_json(frame, captured))
+                continue
+            time = "" if captured.time_ns is None else f", {_seconds(captured.time_ns)} s"
+            name = captured.interface_name or f"interface {captured.interface}"
+            typer.echo(f"frame {number}: {captured.octets} octets, {printable(name)}{time}")
+            if captured.comment:
+                typer.echo(f"  comment: {printable(captured.comment)}")
+            _print_frame(frame)
+    except wire.CaptureError as error:
+        damage = error
+    if json:
+        _print_json(shown)
+    if damage is not None:
+        raise damage
+
+
+def _in_json(frame: wire.Frame, captured: wire.Captured | None) -> dict[str, Any]:
+    layers = [
+        {
+            "name": layer.name,
+            "title": layer.title,
+            "offset": layer.offset,
+            "octets": layer.octets,
+            "encapsulated": layer.encapsulated,
+            "fields": {field.name: field.text if field.value is None else field.value for field in layer.fields},
+            "fault": layer.fault,
+            "notes": list(layer.notes),
+        }
+        for layer in frame.layers
+    ]
+    told: dict[str, Any] = {"data": frame.data.hex(), "layers": layers}
+    if captured is not None:
+        told |= {
+            "time_ns": captured.time_ns,
+            "interface": captured.interface,
+            "interface_name": captured.interface_name,
+            "octets": captured.octets,
+            "comment": captured.comment,
+        }
+    return told
+
+
+def _print_json(told: object) -> None:
+    typer.echo(printable_json(jsonlib.dumps(told, indent=2)))
+
+
+def _print_frame(frame: wire.Frame) -> None:
+    for layer in frame.layers:
+        inner = "  " if layer.encapsulated else ""
+        within = ", of the sampled frame" if layer.encapsulated else ""
+        title = layer.title or layer.name.replace("_", " ")
+        typer.echo(f"{inner}  {layer.offset:4} {title}{within}, {layer.octets} octets")
+        for field in layer.fields:
+            typer.echo(f"{inner}         {field.label} = {field.text}")
+        if not layer.fields:
+            data = frame.data[layer.offset : layer.offset + layer.octets]
+            if any(data):
+                typer.echo(f"{inner}         {data[:32].hex(' ')}{' …' if len(data) > 32 else ''}")
+        for note in layer.notes:
+            typer.echo(f"{inner}         note: {note}")
+        if layer.fault is not None:
+            typer.echo(f"{inner}         fault: {layer.fault}")
+
+
+def show_encoded(kind: str, values: list[str], *, out: Path | None, force: bool) -> None:
+    """Print a frame in hexadecimal, or write it into a capture."""
+    given: dict[str, str] = {}
+    for value in values:
+        key, equals, text = value.partition("=")
+        if not equals or not key:
+            raise InputError(f"{value}: this is no KEY=VALUE", "write such as quantized_feedback=25")
+        if key in given:
+            raise InputError(f"{key} has two values", "leave one of them out")
+        given[key] = text
+    known = {entry["name"]: entry for entry in wire.kinds()}
+    if kind not in known:
+        raise InputError(
+            f"{kind}: there is no such kind of frame", nearest(kind, known, f"the kinds are {', '.join(known)}")
+        )
+    names = _keys(known[kind])
+    for key in given:
+        if key not in names:
+            raise InputError(
+                f"{key}: a frame of kind {kind} has no field of this name",
+                nearest(key, names, "penstock wire formats NAME lists the fields of a format"),
+            )
+    frame = wire.encode(kind, given)
+    if out is None:
+        typer.echo(frame.hex())
+        return
+    if out.exists() and not force:
+        raise InputError(f"{out}: the file exists", "give another name, or --force to replace it")
+    wire.write(out, [frame])
+    typer.echo(out)
+
+
+def _keys(kind: dict[str, Any]) -> list[str]:
+    fields = {entry["name"]: [field["name"] for field in entry["fields"]] for entry in wire.formats()}
+    names = [entry["name"] for entry in kind["formats"]]
+    plain = [field for name in names for field in fields[name]]
+    full = [f"{name}.{field}" for name in names for field in fields[name]]
+    rest = [kind["rest"]] if kind["rest"] else []
+    return [*plain, *full, *rest]
+
+
+def show_formats(name: str | None, *, json: bool) -> None:
+    """Print the formats and kinds, or one format's fields."""
+    formats = wire.formats()
+    if name is not None:
+        chosen = [entry for entry in formats if entry["name"] == name]
+        if not chosen:
+            words = [entry["name"] for entry in formats]
+            raise InputError(f"{name}: no such format", nearest(name, words, f"the formats are {', '.join(words)}"))
+        formats = chosen
+    if json:
+        _print_json(formats if name is None else formats[0])
+        return
+    out = console()
+    if name is not None:
+        (entry,) = formats
+        typer.echo(f"{entry['title']}: {entry['source']}")
+        table = listing("field", "standard's name", "octet", "bits", "what it is")
+        for field in entry["fields"]:
+            place = str(field["first_bit"] // 8)
+            add_row(table, field["name"], field["label"], place, str(field["bits"]), field["meaning"])
+        out.print(table)
+        return
+    table = listing("format", "name", "octets", "source")
+    for entry in formats:
+        add_row(table, entry["name"], entry["title"], str(entry["octets"]), entry["source"])
+    out.print(table)
+    table = listing("kind of frame", "what it is")
+    for entry in wire.kinds():
+        add_row(table, entry["name"], entry["title"])
+    out.print(table)
+
+
+def show_statistics(file: Path, *, types: wire.EtherTypes, json: bool) -> None:
+    """Print who notified whom in a capture, and how hard; of a damaged one, what is before the damage."""
+    if not file.is_file():
+        raise InputError(f"{file}: no such file", "give a pcap or pcapng file")
+    counted = wire.statistics(file, types)
+    damage = counted["damage"]
+    if json:
+        _print_json(counted)
+    else:
+        _print_statistics(counted)
+    if damage is not None:
+        say(f"error: {file}: {damage['message']}")
+        if counted["frames"]:
+            say(f"hint: the {counted['frames']} frames before this place are counted")
+        raise typer.Exit(WRONG_INPUT)
+
+
+def _print_statistics(counted: dict[str, Any]) -> None:
+    formats = ", ".join(f"{name} {count(frames)}" for name, frames in counted["formats"].items())
+    typer.echo(f"{count(counted['frames'])} frames, {octets(counted['octets'])}{': ' if formats else ''}{formats}")
+    typer.echo(f"with a CN-TAG {count(counted['tagged'])}, with a fault {count(counted['faulty'])}")
+    if counted["not_ethernet"]:
+        typer.echo(f"not Ethernet, and not counted: {count(counted['not_ethernet'])}")
+    out = console()
+    if counted["notified"]:
+        table = listing("interface", "message", "from", "congestion point", "to", "flow", "frames", "how hard")
+        for way in counted["notified"]:
+            flow = "-" if way["flow"] is None else str(way["flow"])
+            add_row(
+                table,
+                printable(way["interface_name"] or str(way["interface"])),
+                way["format"],
+                way["source"],
+                way["cp_id"] or "-",
+                way["destination"],
+                flow if way["to"] is None else f"{flow} to {way['to']}",
+                count(way["frames"]),
+                _strength(way),
+            )
+        out.print(table)
+    if counted["paused"]:
+        table = listing("interface", "pauses from", "priority", "stops", "resumes", "quanta")
+        for sender in counted["paused"]:
+            priority = "all" if sender["priority"] is None else str(sender["priority"])
+            name = printable(sender["interface_name"] or str(sender["interface"]))
+            numbers = (count(sender[key]) for key in ("stops", "resumes", "quanta"))
+            add_row(table, name, sender["source"], priority, *numbers)
+        out.print(table)
+
+
+def _strength(way: dict[str, Any]) -> str:
+    strength = way["strength"]
+    if strength is None:
+        return "-"
+    values = strength["least"], strength["mean"], strength["most"]
+    if way["format"] == "cnm":
+        least, mean, most = values
+        return f"|Fb| {least}..{most}, mean {mean:.1f}"
+    show = bit_rate if way["format"] == "fecn" else octets
+    least, mean, most = (show(value) for value in values)
+    return f"{least} .. {most}, mean {mean}"
+
+
+def _seconds(nanoseconds: int) -> str:
+    return f"{nanoseconds // 10**9}.{nanoseconds % 10**9:09}"
