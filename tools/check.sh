@@ -2,7 +2,7 @@
 # Checks that the machine has what Penstock is built with, and says (or, where it may, does) what mends a lack.
 #
 #   tools/check.sh           what the build needs: Rust, Python with venv, a C compiler
-#   tools/check.sh test      and what the tests need: rustfmt, clippy
+#   tools/check.sh test      and what the tests need: rustfmt, clippy; and what some of them are skipped without: tshark
 #   tools/check.sh cores     and what those of the cores need: Icarus Verilog
 #   tools/check.sh bench     and what the bench needs: valgrind
 #
@@ -31,6 +31,22 @@ need_package() {
         fi
     fi
     lack "$what" "sudo apt-get install $package"
+}
+
+# want_package PACKAGE WHAT TEST...: as need_package, but what is skipped without it is no lack.
+want_package() {
+    package=$1 what=$2
+    shift 2
+    if "$@" >/dev/null 2>&1; then return; fi
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        printf 'penstock: %s; installing %s\n' "$what" "$package" >&2
+        if { DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$package" ||
+             { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$package"; }
+           } >&2 && "$@" >/dev/null 2>&1; then
+            return
+        fi
+    fi
+    printf 'penstock: %s, and its tests are skipped.\n  mend it with:  sudo apt-get install %s\n' "$what" "$package" >&2
 }
 
 compiles() {
@@ -69,6 +85,9 @@ if command -v "$python" >/dev/null; then
     fi
 fi
 need_package build-essential "there is no working C compiler (cc)" compiles
+if [ "${1:-build}" = test ]; then
+    want_package tshark "tshark is not there" command -v tshark
+fi
 if [ "${1:-build}" = bench ]; then
     need_package valgrind "valgrind is not there" command -v valgrind
 fi

@@ -1,0 +1,204 @@
+"""The dissector, by tshark: every field of every golden frame, links between frames, and what is wrong with frames."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from golden_frames import by_name, golden, number
+
+from penstock import wire
+from penstock.wire.dissector import DISSECTOR
+
+OURS = ("cn_tag", "cnm", "smcc", "fecn", "bcn", "rlt", "e2cm", "cim")
+"""Formats that the dissector teaches; the others Wireshark knows."""
+
+TSHARK = shutil.which("tshark")
+if TSHARK is None:
+    _REASON = "tshark is not there (sudo apt-get install tshark)"
+    if os.environ.get("PENSTOCK_NEEDS_TSHARK"):
+        pytest.fail(f"{_REASON}, and PENSTOCK_NEEDS_TSHARK is set", pytrace=False)
+    pytest.skip(_REASON, allow_module_level=True)
+
+
+def tshark(file: Path, *options: str) -> str:
+    """Return what tshark prints of a capture, with the dissector and without anyone's own settings."""
+    command = [str(TSHARK), "-X", f"lua_script:{DISSECTOR}", "-r", str(file), *options]
+    home = file.parent / "home"
+    home.mkdir(exist_ok=True)
+    environment = {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": str(home), "LC_ALL": "C"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "lua" not in done.stderr.lower(), done.stderr
+    return done.stdout
+
+
+def dissected(tmp_path: Path, frames: Iterable[bytes], *options: str) -> list[dict[str, list[str]]]:
+    """Return all fields of each frame: by their names, all values that each has in the frame."""
+    file = tmp_path / "a.pcapng"
+    wire.write(file, list(frames))
+    # A name that is there twice in an object is there twice in the text.
+    told = json.loads(tshark(file, "-T", "json", *options), object_pairs_hook=list)
+    return [_flat(dict(packet)["_source"]) for packet in told]
+
+
+def _flat(pairs: Any) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+
+    def gather(node: Any) -> None:
+        for name, value in node:
+            if isinstance(value, str):
+                found.setdefault(name, []).append(value)
+            elif value and isinstance(value[0], tuple):
+                gather(value)
+            elif value and isinstance(value[0], str):
+                found.setdefault(name, []).extend(value)
+
+    gather(pairs)
+    return found
+
+
+def _number(text: str) -> int:
+    return {"True": 1, "False": 0}[text] if text in ("True", "False") else number(text)
+
+
+def test_every_field_of_every_format(tmp_path: Path) -> None:
+    frames = golden()
+    seen = set()
+    for frame, told in zip(frames, dissected(tmp_path, [frame.data for frame in frames]), strict=True):
+        for name, value in frame.values:
+            layer = name.partition(".")[0]
+            if layer in OURS and "." in name:
+                seen.add(name)
+                assert [_number(text) for text in told[name]] == [number(value)], (frame.name, name)
+        assert not any("malformed" in name for name in told), frame.name
+        assert "malformed" not in " ".join(told["frame.protocols"])
+    known = {f"{entry['name']}.{field['name']}" for entry in wire.formats() for field in entry["fields"]}
+    assert seen == {name for name in known if name.partition(".")[0] in OURS}
+
+
+def test_the_sampled_frame_names_its_flow(tmp_path: Path) -> None:
+    ipv6 = by_name("udp6").data[12:62]
+    frames = [
+        by_name("cnm-msdu").data,
+        wire.encode("cnm", quantized_feedback=1, msdu=ipv6),
+        # Its ports are not there.
+        wire.encode("cnm", quantized_feedback=1, msdu=by_name("data").data[16:40]),
+        wire.encode("cnm", quantized_feedback=1, msdu=b"\x08"),
+        # A fragment that is not the first has none.
+        wire.encode("cnm", quantized_feedback=1, msdu=by_name("data").data[16:22] + b"\0\0\0\x01" + bytes(16)),
+    ]
+    tcp, udp, short, shorter, fragment = dissected(tmp_path, frames)
+    names = ("source", "destination", "protocol", "source_port", "destination_port")
+    assert [tcp[f"cnm.msdu.{name}"] for name in names] == [["10.0.0.1"], ["10.0.0.2"], ["6"], ["50000"], ["80"]]
+    assert [udp[f"cnm.msdu.{name}"] for name in ("source6", "destination6", "protocol", "destination_port")] == [
+        ["fd00::2"],
+        ["fd00::1"],
+        ["17"],
+        ["9"],
+    ]
+    assert short["cnm.msdu.source"] == ["10.0.0.2"]
+    assert "cnm.msdu.source_port" not in short
+    assert shorter["cnm.msdu"] == ["08"]
+    assert "cnm.msdu.ether_type" not in shorter
+    assert fragment["cnm.msdu.protocol"] == ["0"]
+    assert "cnm.msdu.source_port" not in fragment
+
+
+def test_a_notification_leads_to_its_flow_and_back(tmp_path: Path) -> None:
+    source = {"source": "02:00:00:00:00:01"}
+    frames = [
+        wire.encode("data", source, flow_identifier=5),
+        wire.encode("data", source, flow_identifier=6),
+        wire.encode("data", source, flow_identifier=5),
+        wire.encode("cnm", destination=source["source"], flow_identifier=5, quantized_feedback=9),
+        wire.encode("data", source, flow_identifier=6),
+        wire.encode("data", source, flow_identifier=5),
+        # Another source's flow of the same number.
+        wire.encode("data", source="02:00:00:00:00:09", flow_identifier=5),
+    ]
+    for options in ((), ("-2",)):
+        told = dissected(tmp_path, frames, *options)
+        assert [frame.get("cnm.tagged_in") for frame in told] == [None, None, None, ["3"], None, None, None]
+        assert [frame.get("cn_tag.notified_in") for frame in told] == [None] * 5 + [["4"], None]
+    file = tmp_path / "a.pcapng"
+    shown = tshark(file, "-Y", "cnm.quantized_feedback > 8 and cn_tag.flow_identifier == 5")
+    assert len(shown.splitlines()) == 1
+    assert "CNM" in shown
+    assert "Flow 5, Fb 9" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "octets", "expert"),
+    [
+        ("cnm", 22, b"\x10\x19", "cnm.version.unknown"),
+        ("cnm", 22, b"\x01\x19", "cnm.reserved.set"),
+        ("cnm", 36, b"\x60\x01", "cnm.reserved.set"),
+        ("cnm", 22, b"\x00\x00", "cnm.quantized_feedback.zero"),
+        ("cnm", 44, b"\x00\x41", "cnm.encapsulated_msdu_length.illegal"),
+        ("cnm", 44, b"\x00\x0f", "cnm.encapsulated_msdu_length.illegal"),
+        ("smcc", 18, b"\x10\x00", "smcc.version.unknown"),
+        ("smcc", 18, b"\x00\x01", "smcc.reserved.set"),
+        ("smcc", 40, b"\x00\x01", "smcc.encapsulated_msdu_length.illegal"),
+        ("fecn", 14, b"\x11", "fecn.version.unknown"),
+        ("fecn", 15, b"\x81", "fecn.reserved.set"),
+        ("bcn", 15, b"\x01", "bcn.reserved.set"),
+        ("rlt", 15, b"\x01", "rlt.reserved.set"),
+        ("e2cm", 15, b"\xc1", "e2cm.reserved.set"),
+        ("cim", 15, b"\x81", "cim.reserved.set"),
+        ("cim", 28, b"\xb0", "cim.reserved.set"),
+        ("cim", 32, b"\x02\x01", "cim.msdu_length.illegal"),
+    ],
+)
+def test_what_is_wrong_is_told(name: str, at: int, octets: bytes, expert: str, tmp_path: Path) -> None:
+    good = by_name(name).data
+    bad = good[:at] + octets + good[at + len(octets) :]
+    before, after = dissected(tmp_path, [good, bad])
+    assert expert not in before
+    assert expert in after
+    assert [told for told in after if told.endswith((".illegal", ".unknown", ".set", ".zero"))] == [expert]
+
+
+def test_what_is_malformed_behind_a_tag_is_told(tmp_path: Path) -> None:
+    frame = by_name("data").data[:30]
+    (told,) = dissected(tmp_path, [frame])
+    assert "cn_tag.rest.malformed" in told
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if name != "cn_tag"])
+def test_a_frame_that_is_cut_off_is_told(name: str, tmp_path: Path) -> None:
+    frame = by_name(name)
+    start = wire.decode(frame.data)[name].offset
+    (told,) = dissected(tmp_path, [frame.data[: start + 13]])
+    assert f"{name}.length.illegal" in told
+
+
+def test_ether_types_are_preferences(tmp_path: Path) -> None:
+    cim, smcc = bytearray(by_name("cim").data), bytearray(by_name("smcc").data)
+    cim[12:14], smcc[16:18] = b"\x12\x34", b"\x12\x35"
+    options = ("-o", "cim.ether_type:4660", "-o", "smcc.ether_type:4661")
+    for told in dissected(tmp_path, [bytes(cim), bytes(smcc)]):
+        assert "cim.count" not in told
+        assert "smcc.q_off" not in told
+    first, second = dissected(tmp_path, [bytes(cim), bytes(smcc)], *options)
+    assert first["cim.count"] == ["1"]
+    assert second["smcc.q_off"] == ["-12000"]
+
+
+def test_no_octets_make_it_fail(tmp_path: Path) -> None:
+    # Every length and every first octet of each message, and lengths that lie.
+    frames = []
+    for frame in golden():
+        frames += [frame.data[:length] for length in range(14, len(frame.data))]
+        for at in range(14, len(frame.data)):
+            frames += [frame.data[:at] + bytes([octet]) + frame.data[at + 1 :] for octet in (0x00, 0x7F, 0xFF)]
+    file = tmp_path / "a.pcapng"
+    wire.write(file, frames)
+    told = tshark(file, "-T", "fields", "-e", "frame.number", "-e", "_ws.lua.error", "-e", "_ws.lua.text")
+    lines = told.splitlines()
+    assert len(lines) == len(frames)
+    assert {line.split("\t", 1)[1].strip() for line in lines} == {""}
