@@ -29,7 +29,7 @@ import penstock
 import penstock.exchange
 import typer
 import yaml
-from penstock import _core
+from penstock import _core, wire
 from penstock.cli import app
 from penstock.figures.side_by_side import pauses
 from penstock.figures.style import save
@@ -79,6 +79,8 @@ def main(build: Path) -> None:
         "measures": table(["Measure", "Title", "Meaning"], ([code(m.key), m.title, m.definition] for m in MEASURES)),
         "victim_flow": victim_flow(docs / "images/victim-flow.svg"),
         "cores": cores(),
+        "formats": formats(),
+        "kinds": table(["Kind", "Frame"], ([code(kind["name"]), kind["title"]] for kind in wire.kinds())),
         "summary": f"```json\n{json.dumps(specimens['qcn'].summary, indent=1)}\n```",
     }
     for page in sorted(docs.rglob("*.md")):
@@ -100,6 +102,20 @@ def main(build: Path) -> None:
     config["hooks"] = [str(ROOT / hook) for hook in config["hooks"]]
     config["nav"] = [expand(entry, docs) for entry in config["nav"]]
     write(build / "mkdocs.yml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+
+
+def formats() -> str:
+    """Every format of frames, with the places of its fields."""
+    parts = []
+    for entry in wire.formats():
+        rows = []
+        for part in entry["fields"]:
+            octet, bit = divmod(part["first_bit"], 8)
+            place = str(octet) if part["bits"] % 8 == 0 and bit == 0 else f"{octet}, bit {7 - bit}"
+            rows.append([place, str(part["bits"]), code(part["name"]), part["label"], part["meaning"]])
+        head = ["Octet", "Bits", "Field", "Name in the standard", "Meaning"]
+        parts += [f"### `{entry['name']}`: {entry['title']}", f"{entry['source']}.", table(head, rows)]
+    return "\n\n".join(parts)
 
 
 def cores() -> str:
@@ -242,9 +258,9 @@ def help_of(arguments: list[str]) -> str:
 
 
 def python_api() -> str:
-    """What each public name says of itself, methods and properties included: of the package, its theory, its files."""
+    """What each public name says of itself, methods and properties included: of the package, its theory, its files, its frames."""
     parts = api("", penstock)
-    for module in (penstock.theory, penstock.exchange):
+    for module in (penstock.theory, penstock.exchange, penstock.wire):
         name = module.__name__.removeprefix("penstock.")
         parts += [f"## `{name}`", prose(module), *api(f"{name}.", module)]
     return "\n\n".join(parts)

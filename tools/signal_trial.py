@@ -24,7 +24,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock import PenstockError, Result
+from penstock import PenstockError, Result, wire
 from penstock.sweeps.store import JOURNAL
 
 SCENARIO = """\
@@ -100,6 +100,8 @@ COMMANDS = {
     "overlay": ("theory", "overlay", "small.toml", "--seeds", "2"),
     "import": ("import", "topology.txt", "flow.txt", "-o", "imported.toml", "--force"),
     "export": ("export", "finite.toml", "exported", "--to", "hpcc", "--force"),
+    "wire-encode": ("wire", "encode", "cnm", "quantized_feedback=25", "--out", "a.pcapng", "--force"),
+    "wire-formats": ("wire", "formats", "cnm"),
     "schemes": ("schemes", "qcn"),
     "scenarios": ("scenarios", "."),
     "schema": ("schema",),
@@ -329,6 +331,8 @@ def broken(path: Path) -> str:
             json.loads(data)
         elif path.suffix == ".toml":
             tomllib.loads(data.decode())
+        elif path.suffix == ".pcapng" and (damage := wire.statistics(path)["damage"]):
+            return str(damage["message"])
     except ValueError as error:
         return str(error)
     return "" if data else "is empty"
