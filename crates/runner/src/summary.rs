@@ -78,7 +78,7 @@ record! {
         /// The windows of measurement. Present only where the scenario has some (`[[window]]`); a run that was stopped has
         /// those that it opened.
         windows: Vec<WindowSummary>, "", unless "Vec::is_empty";
-        /// What the run cost on this machine: the only part that the same scenario and seed do not repeat.
+        /// Cost of the run on this machine: the only part that the same scenario and seed do not repeat.
         run: RunSummary, "";
     }
 }
@@ -140,7 +140,7 @@ metrics_of!(totals, window => object!(WindowTotals of TotalsSource,
 metrics_of!(flow, window => object!(WindowFlow of FlowSource, "A flow in a window."));
 
 record! {
-    /// What the run cost.
+    /// Cost of a run.
     RunSummary {
         /// Time on the wall clock.
         wall_s: f64, "s";

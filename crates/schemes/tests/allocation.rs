@@ -67,7 +67,7 @@ impl<S: Scheme> Loop<S> {
         }
     }
 
-    /// `frames` frames, with a queue that swings between empty and full.
+    /// `frames` frames, with a queue that goes from empty to full and back.
     fn run(&mut self, frames: u64) {
         for flow in 0..FLOWS {
             self.rp.on_start(self.now, FlowKey(flow), &mut self.words, &mut self.sent);
@@ -75,7 +75,7 @@ impl<S: Scheme> Loop<S> {
         }
         for i in 0..frames {
             self.now += Duration(u64::from(self.words.draw() % 4_000_000));
-            // A swing lasts 400 frames.
+            // There and back takes 400 frames.
             let len = Octets((i % 400).abs_diff(200) * 750);
             let queue = Queue { len, frames: (len.0 / 1500) as u32, rate: LINE, sent: Octets(i * 1500), paused: false };
             let release = Release { flow: FlowKey(i as u32 % FLOWS), octets: 1500, seq: Octets(i * 1500), last: false };

@@ -311,7 +311,8 @@ def _print_flows(out: Console, flows: list[FlowSummary]) -> None:
             ("completed", "completion_time_s", duration),
         ):
             values = sorted(flow[key] for flow in flows if flow[key] is not None)  # type: ignore[literal-required]
-            if values:
+            # Where flows wait for others, nobody knows beforehand when they share a link: no share is computed.
+            if values and (key != "fair_rate_bps" or values[-1] > 0):
                 known = "" if len(values) == len(flows) else f" ({len(values)} of {len(flows)})"
                 add_row(table, title + known, *(text(values[i]) for i in (0, len(values) // 2, -1)))
         print_fitting(out, table)

@@ -24,7 +24,7 @@ fn cwnd(channel: &Channel<TcpSender, TcpReceiver>) -> f64 {
     channel.sender.statistics().cwnd.0 as f64 / 1000.0
 }
 
-/// Of every 1/p segments one is lost: the window swings between W and W / 2, and in the W / 2 round trips of a swing 3/8 W^2
+/// Of every 1/p segments one is lost: the window goes from W / 2 to W, and in the W / 2 round trips of this cycle 3/8 W^2
 /// = 1/p segments go. So the mean window is 3/4 W = sqrt(3 / (2 p)) segments. (Mathis et al. 1997) A recovery takes a round
 /// trip in which the window does not grow, and which the law does not know: the smaller the window, the further below it.
 #[test]
@@ -36,11 +36,11 @@ fn newreno_obeys_the_square_root_law() {
     {
         let line = Line { delay: Duration(round_trip / 2), loses: Some((each, each)), ..Line::default() };
         let mut c = channel(Config { sack, rack, ..with(Congestion::NewReno) }, line);
-        // A swing takes about 0.8 sqrt(1/p) round trips.
-        let swing = each.isqrt() * round_trip;
-        c.run_until(Duration(3 * swing));
+        // A cycle takes about 0.8 sqrt(1/p) round trips.
+        let cycle = each.isqrt() * round_trip;
+        c.run_until(Duration(3 * cycle));
         let (delivered, from) = (c.receiver.delivered().0, c.now);
-        c.run_until(Duration(23 * swing));
+        c.run_until(Duration(23 * cycle));
         let round_trips = (c.now - from) as f64 / round_trip as f64;
         let window = (c.receiver.delivered().0 - delivered) as f64 / 1000.0 / round_trips;
         let law = (1.5 * each as f64).sqrt();
@@ -90,7 +90,7 @@ fn cubic_follows_its_curve() {
 /// The window rises to W = 125 + K, the queue to K and one segment. A cut takes alpha / 2 of the window, where alpha = sqrt(2 /
 /// W). (Alizadeh et al. 2010, section 3.3, for one flow) The line is never idle.
 #[test]
-fn dctcp_swings_by_the_square_root_of_the_window() {
+fn dctcp_oscillates_by_the_square_root_of_the_window() {
     for k in [20_000, 65_000, 200_000] {
         let line = Line { delay: Duration::from_us(50), octet: 800, queue: Some((k, 1_000_000)), ..Line::default() };
         let mut c = channel(with(Congestion::Dctcp), line);
