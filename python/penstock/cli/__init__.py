@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli import completion, pages
+from penstock.cli import completion, convert, options, pages
 from penstock.cli.bounds import MOST_SEEDS, MOST_TRIALS, MOST_WORKERS
 from penstock.cli.failure import Commands
 from penstock.cli.theory import app as theory
@@ -28,31 +28,6 @@ app = typer.Typer(
     # Help in plain text: rich's needs a Markdown reader, and that alone takes as long as everything else together.
     rich_markup_mode=None,
 )
-
-# TOML has no larger whole numbers.
-_LARGEST_SEED = 2**63 - 1
-
-_SCENARIO = typer.Argument(
-    metavar="SCENARIO",
-    autocompletion=completion.scenario,
-    help="A scenario file, or a name that `penstock scenarios` lists, such as netfpga/one-source-100us.",
-)
-_JSON = typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")
-_SETS = typer.Option(
-    "--set",
-    metavar="KEY=VALUE",
-    autocompletion=completion.key,
-    help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable.",
-)
-_FORCE = typer.Option("--force", help="Replace the output folder if it exists.")
-_LIMIT = typer.Option(
-    "--limit",
-    min=1,
-    max=1000,
-    metavar="N",
-    help="Allow N times as many nodes, flows, hops, rows, frames … as a scenario may ask for.",
-)
-_QUIET = typer.Option("--quiet", "-q", help="No progress and no table; messages of errors alone.")
 
 
 def _version(wanted: bool) -> None:
@@ -75,26 +50,26 @@ def penstock(
 @app.command(short_help="Run a scenario with one scheme.")
 @pages.draws
 def run(
-    scenario: Annotated[str, _SCENARIO],
+    scenario: Annotated[str, options.SCENARIO],
     scheme: Annotated[
         str | None, typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme to run.")
     ] = None,
     profile: Annotated[
         str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")
     ] = None,
-    sets: Annotated[list[str] | None, _SETS] = None,
+    sets: Annotated[list[str] | None, options.SETS] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, max=_LARGEST_SEED, metavar="N", help="Seed of all random streams.")
+        int | None, typer.Option(min=0, max=options.LARGEST_SEED, metavar="N", help="Seed of all random streams.")
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="The results folder.  [default: results/SCENARIO-SCHEME-seedN]"),
     ] = None,
-    force: Annotated[bool, _FORCE] = False,
-    json: Annotated[bool, _JSON] = False,
-    quiet: Annotated[bool, _QUIET] = False,
+    force: Annotated[bool, options.FORCE] = False,
+    json: Annotated[bool, options.JSON] = False,
+    quiet: Annotated[bool, options.QUIET] = False,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Write no figures.")] = False,
-    limit: Annotated[int, _LIMIT] = 1,
+    limit: Annotated[int, options.LIMIT] = 1,
 ) -> None:
     """Run a scenario: print its summary, write its records and figures into a folder."""
     from penstock.cli.run import Request, run_one
@@ -142,14 +117,14 @@ def compare(
     profile: Annotated[
         str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The schemes' named settings.")
     ] = None,
-    sets: Annotated[list[str] | None, _SETS] = None,
+    sets: Annotated[list[str] | None, options.SETS] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The output folder.  [default: results/SCENARIO-compare]")
     ] = None,
-    force: Annotated[bool, _FORCE] = False,
-    json: Annotated[bool, _JSON] = False,
-    quiet: Annotated[bool, _QUIET] = False,
-    limit: Annotated[int, _LIMIT] = 1,
+    force: Annotated[bool, options.FORCE] = False,
+    json: Annotated[bool, options.JSON] = False,
+    quiet: Annotated[bool, options.QUIET] = False,
+    limit: Annotated[int, options.LIMIT] = 1,
 ) -> None:
     """Run scenarios with several schemes on all cores: one table and one figure, side by side."""
     from penstock.cli.compare import run_all
@@ -204,9 +179,9 @@ def sweep(
             help="The queue that runs are judged by.  [default: the longest of each]",
         ),
     ] = None,
-    sets: Annotated[list[str] | None, _SETS] = None,
+    sets: Annotated[list[str] | None, options.SETS] = None,
     series: Annotated[bool, typer.Option("--series", help="Keep the time series of every run.")] = False,
-    limit: Annotated[int, _LIMIT] = 1,
+    limit: Annotated[int, options.LIMIT] = 1,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="The store.  [default: results/NAME-sweep]")
     ] = None,
@@ -216,8 +191,8 @@ def sweep(
     jobs: Annotated[
         int | None, typer.Option(min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]")
     ] = None,
-    json: Annotated[bool, _JSON] = False,
-    quiet: Annotated[bool, _QUIET] = False,
+    json: Annotated[bool, options.JSON] = False,
+    quiet: Annotated[bool, options.QUIET] = False,
 ) -> None:
     """Run a scenario with every combination of values, schemes and seeds, on all cores, into a store of Parquet.
 
@@ -246,7 +221,7 @@ def query(
         str | None,
         typer.Argument(metavar="SQL", help="A query, such as 'select * from runs'.  [default: list the tables]"),
     ] = None,
-    json: Annotated[bool, _JSON] = False,
+    json: Annotated[bool, options.JSON] = False,
 ) -> None:
     """Print what DuckDB answers to a query of a sweep's tables, as CSV; without a query, list tables and columns."""
     from penstock.cli.query import print_answer
@@ -286,9 +261,9 @@ def reproduce(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The report's folder.  [default: results/reproduce-PAPER-FIGURE]")
     ] = None,
-    force: Annotated[bool, _FORCE] = False,
-    json: Annotated[bool, _JSON] = False,
-    quiet: Annotated[bool, _QUIET] = False,
+    force: Annotated[bool, options.FORCE] = False,
+    json: Annotated[bool, options.JSON] = False,
+    quiet: Annotated[bool, options.QUIET] = False,
 ) -> None:
     """Run a paper's experiments: draw its figures, and say of each of its claims whether it holds.
 
@@ -316,7 +291,7 @@ def reproduce(
 
 @app.command(short_help="Propose parameters: theory narrows, simulation confirms.")
 def tune(
-    scenario: Annotated[str, _SCENARIO],
+    scenario: Annotated[str, options.SCENARIO],
     goal: Annotated[str, typer.Option("--for", metavar="GOAL", help="stability, latency or utilization.")],
     scheme: Annotated[
         str | None,
@@ -346,7 +321,7 @@ def tune(
             help="Parameters to tune, such as schemes.qcn.w=1..8,schemes.qcn.q_eq.  [default: all]",
         ),
     ] = None,
-    sets: Annotated[list[str] | None, _SETS] = None,
+    sets: Annotated[list[str] | None, options.SETS] = None,
     trials: Annotated[int, typer.Option(min=1, max=MOST_TRIALS, metavar="N", help="How many points to simulate.")] = 96,
     seeds: Annotated[
         int,
@@ -363,8 +338,8 @@ def tune(
         typer.Option(metavar="FILE", help="The scenario with the proposal.  [default: results/SCENARIO-GOAL.toml]"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace that file if it exists.")] = False,
-    json: Annotated[bool, _JSON] = False,
-    quiet: Annotated[bool, _QUIET] = False,
+    json: Annotated[bool, options.JSON] = False,
+    quiet: Annotated[bool, options.QUIET] = False,
 ) -> None:
     """Propose parameters for a scenario, and judge them on seeds that the search never saw.
 
@@ -398,7 +373,7 @@ def list_schemes(
             metavar="NAME", autocompletion=completion.scheme, help="One scheme, with its parameters and profiles."
         ),
     ] = None,
-    json: Annotated[bool, _JSON] = False,
+    json: Annotated[bool, options.JSON] = False,
 ) -> None:
     """List the schemes, or one scheme's parameters and profiles."""
     from penstock.cli.listing import show_schemes
@@ -412,7 +387,7 @@ def list_scenarios(
         Path | None,
         typer.Argument(metavar="FOLDER", help="Where to look.  [default: ./scenarios, and those of Penstock]"),
     ] = None,
-    json: Annotated[bool, _JSON] = False,
+    json: Annotated[bool, options.JSON] = False,
 ) -> None:
     """List scenario files, with the question that each answers: one's own, and those that come with Penstock."""
     from penstock.cli.listing import show_scenarios
@@ -466,8 +441,8 @@ def plot_results(
         typer.Option(
             metavar="NAME",
             help="Of a run overview, queue, utilization or rates; of a comparison compare, cdf or pauses; of both, "
-            "where flows complete, slowdown, completions, fct, goodput or retransmissions; of a sweep lines, map or pareto.  "
-            "[default: the first]",
+            "where flows complete, slowdown, completions, fct, goodput or retransmissions; of a sweep lines, map or "
+            "pareto.  [default: the first]",
         ),
     ] = None,
     metric: Annotated[
@@ -540,65 +515,7 @@ def print_columns(
     print_table(folder, table, columns or [])
 
 
-@app.command("import", short_help="Make a scenario of other people's files.")
-def import_scenario(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE…",
-            help="A network and its traffic: topology and flows of HPCC, .topo and .cm of htsim, or a network and a "
-            "distribution of flow sizes.",
-        ),
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The scenario: a name that ends in .toml.")],
-    scheme: Annotated[
-        str, typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme that it runs.")
-    ] = "none",
-    transport: Annotated[
-        str, typer.Option(metavar="NAME", help="What carries the flows: a name, or a table of TOML with parameters.")
-    ] = "go-back-n",
-    sets: Annotated[list[str] | None, _SETS] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace that file if it exists.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes.")] = False,
-) -> None:
-    """Make a scenario of the files of HPCC's simulator or of htsim.
-
-    What a scenario cannot express is refused with file, line and reason; what the files do not say is noted.
-    """
-    from penstock.cli.exchange import import_one
-
-    import_one(files, out=out, scheme=scheme, transport=transport, sets=sets or [], force=force, quiet=quiet)
-
-
-@app.command("export", short_help="Write a scenario as other people's files.")
-def export_scenario(
-    scenario: Annotated[
-        str,
-        typer.Argument(
-            metavar="SCENARIO",
-            autocompletion=completion.scenario,
-            help="A scenario file or name, or a results folder, whose completed flows are written too (hpcc).",
-        ),
-    ],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder for the files.")],
-    to: Annotated[
-        str, typer.Option("--to", metavar="FORMAT", autocompletion=completion.formats, help="hpcc or htsim.")
-    ],
-    sets: Annotated[list[str] | None, _SETS] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, max=_LARGEST_SEED, metavar="N", help="Seed of all random streams.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files of these names if they exist.")] = False,
-    limit: Annotated[int, _LIMIT] = 1,
-) -> None:
-    """Write a scenario as files of HPCC's simulator or of htsim: network and flows.
-
-    What the files cannot express is refused with key and reason, before anything is written.
-    """
-    from penstock.cli.exchange import export_one
-
-    export_one(scenario, folder, to=to, sets=sets or [], seed=seed, force=force, limit=limit)
-
-
+app.command("import", short_help="Make a scenario of other people's files.")(convert.import_scenario)
+app.command("export", short_help="Write a scenario as other people's files.")(convert.export_scenario)
 app.add_typer(theory, name="theory", short_help="Fluid models of a scenario: stability, sliding mode, phase plane.")
 app.add_typer(wire, name="wire", short_help="Frames as octets: decode, encode, count in captures, show in Wireshark.")

@@ -1,0 +1,30 @@
+"""Options and arguments that several commands have."""
+
+import typer
+
+from penstock.cli import completion
+
+LARGEST_SEED = 2**63 - 1
+"""TOML has no larger whole numbers."""
+
+SCENARIO = typer.Argument(
+    metavar="SCENARIO",
+    autocompletion=completion.scenario,
+    help="A scenario file, or a name that `penstock scenarios` lists, such as netfpga/one-source-100us.",
+)
+JSON = typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")
+SETS = typer.Option(
+    "--set",
+    metavar="KEY=VALUE",
+    autocompletion=completion.key,
+    help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable.",
+)
+FORCE = typer.Option("--force", help="Replace the output folder if it exists.")
+LIMIT = typer.Option(
+    "--limit",
+    min=1,
+    max=1000,
+    metavar="N",
+    help="Allow N times as many nodes, flows, hops, rows, frames … as a scenario may ask for.",
+)
+QUIET = typer.Option("--quiet", "-q", help="No progress and no table; messages of errors alone.")
