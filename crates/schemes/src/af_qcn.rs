@@ -1,7 +1,7 @@
 //! AF-QCN, Approximately Fair QCN: a congestion point tells flows that send more than their fair share to slow down more.
 //!
 //! ```text
-//!   congestion point: QCN's sample           flow table: what each flow sends
+//!   congestion point: QCN's sample           flow table: the rate of each flow
 //!   Fb_QCN = quant[-(q_off + w q_delta)]     r_fair = W_i / sum(W) sum(r)
 //!                  |                                   |
 //!                  |                         Fb_AF = quant[1 - r_fair / r_i]+
@@ -215,7 +215,7 @@ mod tests {
         <Cp as CongestionPoint<AfQcn>>::new(&config::<AfQcn>("", &all.concat()), place)
     }
 
-    /// What the source of `flow` is told when its frame meets a queue of `len` octets.
+    /// The feedback that the source of `flow` gets when its frame meets a queue of `len` octets.
     fn arrive(cp: &mut Cp, now: Instant, (flow, weight): (u32, u16), len: u64) -> Option<u8> {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), ..Queue::default() };
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn weights_count() {
-        // With weight 3, what flow 1 sends is its share.
+        // With weight 3, flow 1 sends exactly its share.
         let mut cp = cp(&[]);
         for i in 0..40 {
             arrive(&mut cp, Instant(i), if i % 4 == 0 { (2, 1) } else { (1, 3) }, 0);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     proptest! {
-        /// Fairness shifts Fb by at most alpha × 63 up or down, and who sends more is told at least as much.
+        /// Fairness shifts Fb by at most alpha × 63 up or down, and a flow that sends more gets no smaller Fb.
         #[test]
         fn the_shift_is_bounded(
             few in 1u64..10,

@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// Keeps what was sent.
+    /// Keeps the messages that were sent.
     #[derive(Default)]
     struct Sent(Vec<(To, Bcn)>);
     impl Out<BackwardCongestionNotification> for Sent {

@@ -16,7 +16,7 @@
 //!                                                                      RC = (RC + RT) / 2
 //! ```
 //!
-//! Rates are whole bits per second, alpha has 30 fraction bits. Rounding: a cut rounds what it takes down, an increase
+//! Rates are whole bits per second, alpha has 30 fraction bits. Rounding: a cut rounds the reduction down, an increase
 //! rounds the mean of current and target rate up (so that the line rate is reached), alpha's terms are rounded down.
 //! Alpha's decay needs no event: it is made up for when alpha is used, with the same result.
 //!
@@ -258,7 +258,7 @@ impl Alpha {
         self.0 -= self.0 / g_inverse;
     }
 
-    /// (1 - g) alpha + g. Never beyond 1, for what falls grows with alpha.
+    /// (1 - g) alpha + g. Never beyond 1, for the part that falls away grows with alpha.
     fn rise(&mut self, g_inverse: u32) {
         self.fall(g_inverse);
         self.0 += Self::ONE / g_inverse;
@@ -498,7 +498,7 @@ mod tests {
         }
     }
 
-    /// Counts what was sent to flow 7.
+    /// Counts the signals sent to flow 7.
     #[derive(Default)]
     struct Sent(u32);
     impl Out<Dcqcn> for Sent {
@@ -751,7 +751,7 @@ mod tests {
             prop_assert_eq!((once.alpha, once.alpha_at), (often.alpha, often.alpha_at));
         }
 
-        /// Whatever comes, rates stay in their bounds and the target is not below the rate.
+        /// Whatever signals come, rates stay in their bounds and the target is not below the rate.
         #[test]
         fn rates_stay_within_their_bounds(
             calls in prop::collection::vec((0u8..3, 0u64..200), 0..200),

@@ -8,9 +8,10 @@
 //!                                                            a mark:  cwnd = cwnd (1 - alpha / 2)
 //! ```
 //!
-//! Beyond that the window grows and falls as NewReno's: by what is acknowledged below `ssthresh`, by a segment a round trip
-//! above it; half of it goes with a loss, once a window. Nothing is sent again: that is a transport's business
-//! (`penstock_endpoint` has DCTCP as one of TCP's controllers too). What may be in flight counts frames, with their headers.
+//! Beyond that the window grows and falls as NewReno's: by the octets acknowledged below `ssthresh`, by a segment a
+//! round trip above it; half of it goes with a loss, once a window. Nothing is sent again: that is a transport's
+//! business (`penstock_endpoint` has DCTCP as one of TCP's controllers too). The octets in flight are those of whole
+//! frames, headers included.
 //!
 //! Windows are whole octets, alpha has 30 fraction bits.
 //!

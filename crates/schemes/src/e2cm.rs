@@ -1,8 +1,8 @@
 //! E2CM, Extended Ethernet Congestion Management: a reconstruction.
 //!
-//! So-In et al. 2008 name what the scheme adds to ECM (BCN): continuous probing, forward latency timed by the source's
-//! own clock, per-flow load counted at the source, faster recovery. Its constants and messages are not at hand. This is
-//! the simplest machine that has these four and nothing else; its results stand for no publication.
+//! So-In et al. 2008 name four additions to ECM (BCN): continuous probing, forward latency timed by the source's own
+//! clock, per-flow load counted at the source, faster recovery. Its constants and messages are not at hand. This is the
+//! simplest machine that has these four and nothing else. Its results stand for no publication.
 //!
 //! ```text
 //!   ECM as in parts::ecm, and while there is a limiter, every `probe_interval`:
@@ -16,8 +16,8 @@
 //!   else:                                                              n starts again
 //! ```
 //!
-//! *Uses its rate*: since the last probe it has sent at least half of what it was allowed. A multicast flow's probe comes
-//! back from each destination; each of these counts for itself.
+//! *Uses its rate*: since the last probe it has sent at least half of the octets that its rate allowed. A multicast
+//! flow's probe comes back from each destination; each of these counts for itself.
 //!
 //! Source: So-In et al. 2008, section 2 (Gusat's and Minkenberg's E²CM).
 
@@ -232,7 +232,7 @@ pub struct Rp {
     most: u32,
     /// The flow that sent last: its way is probed. None when that has ended.
     flow: Option<FlowKey>,
-    /// Octets sent since the last probe, and what the one before it found.
+    /// Octets sent since the last probe, and whether the interval before that probe used the rate.
     sent: u64,
     used: bool,
     next_probe: Instant,
@@ -253,7 +253,7 @@ impl Rp {
         }
     }
 
-    /// Whether the octets of the interval are at least half of what the rate allows.
+    /// Whether the octets of the interval are at least half of those that the rate allows.
     fn uses_its_rate(&self, now: Instant) -> bool {
         let allowed = u128::from(self.limiter.rate()) * u128::from(now.since(self.last_probe).0);
         u128::from(self.sent) * 8 * u128::from(PS_PER_S) * 2 >= allowed
@@ -376,7 +376,7 @@ mod tests {
     use crate::units::{CpId, Octets};
     use alloc::vec::Vec;
 
-    /// Keeps what was sent: messages of congestion points are control frames, probes join the data.
+    /// Keeps the signals that were sent: messages of congestion points are control frames, probes join the data.
     #[derive(Debug, Default)]
     struct Sent(Vec<(To, Message)>);
     impl Out<ExtendedEcm> for Sent {

@@ -10,8 +10,7 @@
 //!   probe leaves: rate = min(rate, r) ==> reflected ==> regulator's rate = probe's rate; at line rate none
 //! ```
 //!
-//! Source: So-In et al. 2008, section 4. What it shares with FECN are the same parts: see `parts::explicit_rate`,
-//! `parts::regulators`.
+//! Source: So-In et al. 2008, section 4. It shares two parts with FECN: `parts::explicit_rate` and `parts::regulators`.
 
 use alloc::vec::Vec;
 

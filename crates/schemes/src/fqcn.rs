@@ -1,7 +1,7 @@
 //! FQCN, Fair QCN: a congested queue tells every flow that sends its fair share or more, not only the one that it sampled.
 //!
 //! ```text
-//!   congestion point: QCN's sample                     flow table: A_i, what each flow sends
+//!   congestion point: QCN's sample                     flow table: A_i, arrivals of each flow
 //!   Fb < 0                                             over-rated: A_i >= W_i / sum(W) sum(A)
 //!     |                                                          |
 //!     +---> to each over-rated flow: Fb(i) = (A_i / W_i) / sum over the over-rated of (A_k / W_k) × Fb
@@ -78,7 +78,8 @@ pub struct Cp {
     over_rated: u32,
 }
 
-/// What counts of an over-rated flow: what it sends for its weight; `None` for one below its fair share.
+/// The part of an over-rated flow in the sum: its arrivals divided by its weight; `None` for a flow below its fair
+/// share.
 fn part(share: &Share) -> Option<u64> {
     (share.arrivals > 0 && share.arrivals >= share.fair).then_some(share.arrivals / share.weight)
 }
@@ -169,7 +170,7 @@ mod tests {
         <Cp as CongestionPoint<Fqcn>>::new(&config::<Fqcn>("", &all.concat()), place)
     }
 
-    /// Who is told what when a frame of `flow` meets a queue of `len` octets.
+    /// The sources told, and |Fb| for each, when a frame of `flow` meets a queue of `len` octets.
     fn arrive(cp: &mut Cp, now: Instant, (flow, weight): (u32, u16), len: u64) -> Vec<(u32, u8)> {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), ..Queue::default() };
@@ -235,8 +236,8 @@ mod tests {
     }
 
     proptest! {
-        /// The parts add up to Fb but for their rounding, who sends more is told at least as much, and the table bounds
-        /// how many are told.
+        /// The parts add up to Fb but for their rounding. A flow that sends more gets at least as large a part. The
+        /// table bounds the number of flows told.
         #[test]
         fn parts_add_up(frames in proptest::collection::vec(1u32..60, 1..12), len in 0u64..150_000) {
             let flows: Vec<_> = frames.iter().enumerate().map(|(i, &n)| (i as u32, 1, n)).collect();

@@ -1,6 +1,6 @@
-//! What a scheme says of itself: its parameters, profiles and properties. From here come the TOML keys, the JSON schema,
-//! `penstock schemes NAME`, the reference pages, and what the theory and the search for parameters know of a scheme; nothing
-//! of it is written twice.
+//! A scheme's description of itself: its parameters, profiles and properties. From here come the TOML keys, the JSON
+//! schema, the output of `penstock schemes NAME` and the reference pages. The theory and the search for parameters know
+//! a scheme by it too. Nothing of it is written twice.
 
 mod declare;
 
@@ -23,7 +23,7 @@ pub struct Info {
     pub title: &'static str,
     /// Where it is defined.
     pub source: &'static str,
-    /// What it does, in a sentence or two.
+    /// The working of the scheme, in a sentence or two.
     pub description: &'static str,
     /// Every parameter, in the order in which it is shown.
     pub parameters: &'static [Parameter],
@@ -33,8 +33,8 @@ pub struct Info {
     pub set_point: Option<&'static str>,
     /// How a source hears of its queue; `None` in a scheme without signals.
     pub signals: Option<Signals>,
-    /// What an operator sets and a search for better values varies: each entry is a number among the parameters, followed by
-    /// those that take its value too.
+    /// The numbers that an operator sets and that a search for better values varies: each entry is a parameter,
+    /// followed by those that take its value too.
     pub tuned: &'static [&'static [&'static str]],
     /// Without signals, the rate returns to line rate by itself.
     pub recovers_alone: bool,
@@ -47,7 +47,7 @@ pub struct Info {
 /// How a source hears of its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signals {
-    /// The way of what tells it.
+    /// The way that the signals take.
     pub path: SignalPath,
     /// Length of the control frame that reaches the source, with FCS, without preamble and gap.
     pub octets: u16,
@@ -81,7 +81,7 @@ pub enum SignalPath {
 pub struct Parameter {
     /// The standard's name in snake case, or the paper's.
     pub name: &'static str,
-    /// What the number counts.
+    /// The unit of its value.
     pub unit: Unit,
     /// Value when neither profile nor scenario sets it.
     pub default: Value,
@@ -89,17 +89,17 @@ pub struct Parameter {
     pub minimum: Value,
     /// Largest legal value (for [`Unit::Choice`] and [`Unit::Switch`]: the default).
     pub maximum: Value,
-    /// What else holds it, if anything does.
+    /// A limit set by another quantity, if there is one.
     pub bound: Option<Bound>,
     /// Where it has an effect; `None` for everywhere.
     pub when: Option<Condition>,
     /// Standard and clause, managed object, or paper and equation.
     pub source: &'static str,
-    /// What it does.
+    /// The effect of the parameter.
     pub description: &'static str,
 }
 
-/// What a parameter must fit to besides its range. Scenarios refuse what does not.
+/// A limit of a parameter besides its range. Scenarios refuse values beyond it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
     /// Not below this parameter of the same scheme, which is in the same unit.
@@ -211,7 +211,7 @@ impl Parameter {
         }
     }
 
-    /// What it does, and where it has an effect, as text for people.
+    /// The effect of the parameter, and the condition under which it has one, as text for people.
     #[must_use]
     pub fn meaning(&self) -> String {
         match self.when {

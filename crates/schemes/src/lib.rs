@@ -56,7 +56,7 @@
 //!     }
 //! }
 //!
-//! /// Keeps what the congestion point sends.
+//! /// Keeps the signals that the congestion point sends.
 //! struct Sent<S: Scheme>(Vec<S::Signal>);
 //! impl<S: Scheme> Out<S> for Sent<S> {
 //!     fn send(&mut self, _: To, _: Class, signal: S::Signal) {
@@ -140,7 +140,8 @@ pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};
 
 use core::fmt::Debug;
 
-/// A congestion-management scheme: what rides on data frames, what comes back, and the points that act on it.
+/// A congestion-management scheme: the tag on data frames, the signals and echoes that come back, and the points that
+/// act on them.
 ///
 /// Implemented by a unit type that is never made: it names the types that belong together.
 pub trait Scheme: Copy + Debug + Send + 'static {
@@ -148,10 +149,12 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     const INFO: Info;
     /// Typed parameters.
     type Config: Configuration + Clone + Debug + Send + Sync;
-    /// What each copy of a data frame carries: nothing, an ECN mark, a congestion point's identity, telemetry.
+    /// The field that each copy of a data frame carries: nothing, an ECN mark, a congestion point's identity,
+    /// telemetry.
     type Tag: Copy + Default + Debug + Send;
-    /// What an acknowledgement carries back to the source: counts of marks, telemetry, or `()` where the acknowledgement
-    /// itself is enough. [`Never`] for a scheme whose destinations acknowledge nothing: it then costs nothing.
+    /// The field that an acknowledgement carries back to the source: counts of marks, telemetry, or `()` where the
+    /// acknowledgement itself is enough. [`Never`] for a scheme whose destinations acknowledge nothing: it then costs
+    /// nothing.
     type Echo: Copy + Debug + Send;
     /// Every control frame of the scheme: notification, probe and its echo, acknowledgement.
     type Signal: Signal;
@@ -179,7 +182,7 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     }
 }
 
-/// What is never sent: the signal of a scheme without signals, the echo of a scheme without acknowledgements.
+/// A message that is never sent: the signal of a scheme without signals, the echo of a scheme without acknowledgements.
 #[derive(Debug, Clone, Copy)]
 pub enum Never {}
 
@@ -189,7 +192,7 @@ impl Signal for Never {
     }
 }
 
-/// A control frame: how long it is, and what it says.
+/// A control frame: its length and its content.
 pub trait Signal: Copy + Debug + Send {
     /// The columns that [`vars`](Self::vars) fills.
     const VARS: &'static [Var] = &[];
@@ -202,7 +205,7 @@ pub trait Signal: Copy + Debug + Send {
         SignalKind::Notification
     }
 
-    /// Writes what it says to `row`, one value for each of [`VARS`](Self::VARS).
+    /// Writes its content to `row`, one value for each of [`VARS`](Self::VARS).
     fn vars(&self, _row: &mut [i64]) {}
 }
 
@@ -266,7 +269,7 @@ pub struct Frame<'a, T> {
     pub tag: &'a mut T,
 }
 
-/// What became of a frame that arrived at a queue.
+/// The fate of a frame that arrived at a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It waits in the queue.
@@ -275,7 +278,7 @@ pub enum Fate {
     Dropped,
 }
 
-/// What a congestion point decides on a data frame that comes to its queue.
+/// The decision of a congestion point on a data frame that comes to its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It joins the queue; if it does not fit, it is dropped.
@@ -337,7 +340,7 @@ pub trait Out<S: Scheme> {
 pub struct Var {
     /// Column name, ending in the unit where there is one.
     pub name: &'static str,
-    /// What it is.
+    /// The meaning of the variable.
     pub description: &'static str,
 }
 
@@ -415,9 +418,9 @@ pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
     /// A data frame has arrived.
     fn on_frame(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
 
-    /// What the acknowledgement of a data frame carries back; `None` acknowledges nothing now. Asked after
-    /// [`on_frame`](Self::on_frame). An acknowledgement covers all frames of the flow up to this one, so that a point may
-    /// leave out some; it must not leave out the last.
+    /// The echo that the acknowledgement of a data frame carries back; `None` acknowledges nothing now. Asked after
+    /// [`on_frame`](Self::on_frame). An acknowledgement covers all frames of the flow up to this one, so that a point
+    /// may leave out some; it must not leave out the last.
     fn acknowledge(&mut self, _now: Instant, _frame: Frame<'_, S::Tag>) -> Option<S::Echo> {
         None
     }
@@ -442,7 +445,7 @@ pub trait NotificationPoint<S: Scheme>: Clone + Debug + Send {
     fn on_timeout(&mut self, _now: Instant, _draw: &mut impl Draw, _out: &mut impl Out<S>) {}
 }
 
-/// What a source may send now.
+/// The rate and the window that a source may use now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
     /// Rate at which frames may be released; zero stops the source.
@@ -453,7 +456,7 @@ pub struct Allowance {
     pub window: Option<Octets>,
 }
 
-/// What an acknowledgement tells the source.
+/// The content of an acknowledgement for the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ack<E> {
     /// Octets that are now known to have arrived.
@@ -463,7 +466,7 @@ pub struct Ack<E> {
     pub lost: Octets,
     /// Time since the release of the acknowledged frame.
     pub rtt: Duration,
-    /// What the notification point wrote.
+    /// The echo that the notification point wrote.
     pub echo: E,
 }
 
@@ -528,7 +531,7 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
     /// A timer has run out (or fires early, and then nothing happens).
     fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, out: &mut impl Out<S>);
 
-    /// What may be sent now: a rate in [minimum, line rate], or zero.
+    /// The rate and the window in force now. The rate is in [minimum, line rate], or zero.
     fn allowance(&self) -> Allowance;
 
     /// When the next frame of `flow` may go as far as its own regulator is concerned: `now`, or earlier, if there is

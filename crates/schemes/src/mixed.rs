@@ -50,7 +50,7 @@ impl<M: Member, O: Out<Mixed>> Out<M> for Mixing<'_, O> {
     }
 }
 
-/// Shows a member the frame with its own tag, and keeps what it makes of the tag.
+/// Shows a member the frame with its own tag, and keeps the tag as the member leaves it.
 fn with_own_tag<M: Member, R>(frame: Frame<'_, Tag>, call: impl FnOnce(Frame<'_, M::Tag>) -> R) -> R {
     let Frame { flow, octets, weight, seq, last, trimmed, sent_at, tag } = frame;
     let mut own = M::tag(*tag).unwrap_or_default();
@@ -59,7 +59,7 @@ fn with_own_tag<M: Member, R>(frame: Frame<'_, Tag>, call: impl FnOnce(Frame<'_,
     answer
 }
 
-/// Shows a member the signal as its own, and keeps what it makes of it.
+/// Shows a member the signal as its own, and keeps the signal as the member leaves it.
 fn with_own_signal<M: Member>(signal: &mut Signal, call: impl FnOnce(&mut M::Signal)) {
     let mut own = M::signal(*signal);
     call(&mut own);

@@ -1,6 +1,6 @@
 //! No control: sources send as fast as their traffic and line allow, and full queues drop.
 //!
-//! The yardstick for every other scheme, and the floor of what a simulated hop costs.
+//! The yardstick for every other scheme, and the lower bound of the cost of a simulated hop.
 
 use crate::info::{Info, parameters};
 use crate::units::{BitRate, FlowKey, Instant};

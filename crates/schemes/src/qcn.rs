@@ -59,7 +59,7 @@ pub const PAN_10G: Profile = Profile {
     settings: &[("q_eq", octets(33_000))],
 };
 
-/// What Mliki et al. 2016 have in common for QCN and its multicast variant.
+/// The values that Mliki et al. 2016 use for both QCN and its multicast variant.
 pub const PAPER_MULTICAST: Profile = Profile {
     name: "paper-multicast",
     description: "Mliki et al. 2016 at 1 Gb/s: sampling probability rises from 1 % to 50 % with |Fb|, timer 10 ms, no EFR, no TRR.",
@@ -77,7 +77,7 @@ pub const PAPER_MULTICAST: Profile = Profile {
     ],
 };
 
-/// What Matsushima et al. 2014 have in common for QCN and its variants.
+/// The values that Matsushima et al. 2014 use for both QCN and its variants.
 pub const PAPER_BOTTLENECK: Profile = Profile {
     name: "paper-bottleneck",
     description: "Matsushima et al. 2014 at 10 Gb/s: Qeq of 22 frames, Active Increase from the fifth cycle, HAI without multiplier.",
@@ -88,7 +88,7 @@ pub const PAPER_BOTTLENECK: Profile = Profile {
     ],
 };
 
-/// What an operator of QCN sets.
+/// The parameters that an operator of QCN sets.
 pub const TUNED: &[&[&str]] = &[
     &["q_eq"],
     &["w"],

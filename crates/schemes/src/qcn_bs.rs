@@ -4,8 +4,8 @@
 //! long flows too much. QCN/BS keeps rate, counters and timer for each switch that complains; the least of the rates is
 //! the flow's. Congestion points are QCN's. [`limiter_table`](crate::parts::limiter_table) draws the reaction point.
 //!
-//! Source: Matsushima et al. 2014, section II.B and algorithm 1. It leaves open how
-//! long an entry lives, and what happens in a full table; each is an option or a rule stated there.
+//! Source: Matsushima et al. 2014, section II.B and algorithm 1. It leaves open the lifetime of an entry and the rule
+//! for a full table; each is an option or a rule stated there.
 
 use crate::Scheme;
 use crate::info::{Info, Profile, Signals, parameters};

@@ -1,8 +1,8 @@
 //! Enhanced QCN for multicast: of all congested branches of a tree, the most congested one speaks for the flow.
 //!
-//! With QCN every congested queue that a multicast frame is copied into answers its source. Here the source remembers the
-//! largest |Fb| that it has heard, F^, and who sent it; its data frames carry both; and a queue that is less congested than
-//! F^ keeps silent.
+//! With QCN every congested queue that a multicast frame is copied into answers its source. Here the source remembers
+//! the largest |Fb| that it has heard, F^, and the queue that sent it. Its data frames carry both. A queue that is less
+//! congested than F^ keeps silent.
 //!
 //! ```text
 //!   reaction point                                     congestion point
@@ -15,9 +15,9 @@
 //!
 //! Source: Mliki et al. 2016, section 3, algorithms 1 and 2. Values are compared in six bits. Nothing but 63 lowers F^,
 //! so a large one mutes all milder congestion for as long as the rate limiter lives: see the test of the lock-up below.
-//! What the paper leaves open is answered so: frames carry the CPID beside F^ (their length is the same); where two
-//! queues tie, `tie` says who answers; and a rate limiter that is removed (the paper has permanent ones) takes F^ with
-//! it.
+//! The paper leaves three points open. Here frames carry the CPID together with F^ (their length is the same). Where
+//! two queues tie, `tie` says which one answers. A rate limiter that is removed (the paper has permanent ones) takes F^
+//! with it.
 
 use crate::info::values::choice;
 use crate::info::{Info, Signals, choice, parameters};
@@ -58,12 +58,12 @@ parameters! {
     }
 }
 
-/// What data frames carry.
+/// The field that data frames carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tag {
     /// F^, the largest |Fb| that the source has heard, in six bits; 0 before any.
     pub saved: u8,
-    /// Who sent it.
+    /// The congestion point that sent it.
     pub representative: CpId,
 }
 
@@ -385,7 +385,7 @@ mod tests {
             }
         }
 
-        /// Whatever a queue answers, QCN would have answered the same.
+        /// Every answer of a queue is one that QCN would have given too.
         #[test]
         fn answers_are_among_qcns(lens in proptest::collection::vec((0u64..150_000, 0u8..63), 1..100)) {
             let (mut ours, mut qcn) = (cp(&[]), cp(&[("tie", choice("all"))]));

@@ -26,7 +26,7 @@ use core::fmt;
 use crate::info::{Unit, Value};
 use crate::units::{BitRate, Duration, Instant, Octets};
 
-/// What a number with a unit measures.
+/// The dimension of a number with a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dimension {
     /// A duration or a point in time, in picoseconds.
@@ -159,7 +159,7 @@ impl Dimension {
     /// Reads a number and its unit; the result is in the base unit.
     ///
     /// # Errors
-    /// What is wrong and what to write instead.
+    /// The fault in the text, and a form to write instead.
     pub fn read(self, text: &str) -> Result<u64, Unreadable> {
         let (number, unit) = split(text);
         let write = || format!("write a number and a unit, as in \"{}\"", self.example());
@@ -227,9 +227,9 @@ impl Dimension {
 /// Why a text is no number with a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// What is wrong.
+    /// The fault in the text.
     pub message: String,
-    /// What to write instead; `None` where the number is beyond any that can be held.
+    /// A form to write instead; `None` where the number is beyond any that can be held.
     pub hint: Option<String>,
 }
 
@@ -246,14 +246,14 @@ impl fmt::Display for Unreadable {
     }
 }
 
-/// The number at the start of a text, and what follows it.
+/// The number at the start of a text, and the rest.
 fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))).unwrap_or(text.len());
     (&text[..end], text[end..].trim_start())
 }
 
-/// What is wrong with a number that goes on where its unit should begin.
+/// The fault of a number that goes on where its unit should begin.
 fn malformed(text: &str, unit: &str) -> Option<Unreadable> {
     if unit.starts_with(['e', 'E']) && unit[1..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+')) {
         let hint = "write the number in full, or with a larger unit";
@@ -303,7 +303,7 @@ fn decimal(number: &str) -> Option<(u128, u32)> {
 
 /// A type whose values are written with a unit.
 pub trait Quantity: Copy + Ord {
-    /// What it measures.
+    /// The dimension of its values.
     const DIMENSION: Dimension;
     /// The value of so many base units.
     fn of(base: u64) -> Self;
@@ -375,7 +375,7 @@ impl Unit {
     /// Reads a value: a number with its unit, a number without one where it has none, or a word.
     ///
     /// # Errors
-    /// What is wrong and what to write instead.
+    /// The fault in the text, and a form to write instead.
     pub fn read(self, text: &str) -> Result<Value, Unreadable> {
         match self {
             Self::Octets | Self::Threshold => Dimension::Size.read(text).map(|octets| Value::Octets(Octets(octets))),

@@ -6,7 +6,7 @@ use crate::mixed::Mixed;
 
 /// Something that can be done with any scheme: build a simulator, list columns, run the conformance suite.
 pub trait Visitor {
-    /// What it gives back.
+    /// The result of a visit.
     type Output;
     /// Does it for scheme `S`, with its parameters for each priority.
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output;

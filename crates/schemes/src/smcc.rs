@@ -271,7 +271,7 @@ const PROFILES: &[Profile] = &[
     },
 ];
 
-/// What a congestion point says of its queue.
+/// A congestion point's report on its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Notice {
     /// The congestion point that sent it.
@@ -460,7 +460,7 @@ pub struct Rp {
     bound_only: bool,
     bind_above_target: bool,
     bound: Option<CpId>,
-    /// The last change of the rate, bit/s, for those who watch.
+    /// The last change of the rate, bit/s, for observers.
     change: i64,
 }
 
@@ -471,7 +471,7 @@ impl Rp {
         self.law.state(notice)
     }
 
-    /// What `notice` takes from the rate (adds to it, if negative), bit/s. Rounded towards zero.
+    /// The decrease of the rate for `notice` (an increase, if negative), bit/s. Rounded towards zero.
     #[must_use]
     pub fn decrease(&self, notice: &Notice) -> i64 {
         let Some((state, by)) = self.law.acts_on(notice) else { return 0 };
@@ -570,7 +570,7 @@ mod tests {
         }
     }
 
-    /// Keeps what was sent.
+    /// Keeps the notices that were sent.
     #[derive(Default)]
     struct Sent(Vec<(To, Class, Notice)>);
     impl Out<Smcc> for Sent {
@@ -862,7 +862,7 @@ mod tests {
     }
 
     proptest! {
-        /// A change goes against the sign of what it acts upon, grows with it, and leaves the rate within its bounds.
+        /// A change goes against the sign of its quantity, grows with it, and leaves the rate within its bounds.
         #[test]
         fn changes_oppose(
             q_off in -200_000i32..200_000, q_delta in -200_000i32..200_000, two_stage: bool, times in 1u32..20,

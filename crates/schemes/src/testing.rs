@@ -1,4 +1,4 @@
-//! What unit tests of schemes have in common.
+//! Helpers for the unit tests of schemes.
 
 use alloc::vec::Vec;
 

@@ -1,8 +1,9 @@
 //! TIMELY: the source measures the round-trip time of each segment and steers its rate by how it grows.
 //!
-//! Switches take no part. The destination acknowledges each segment; the acknowledgement carries nothing but that it comes.
-//! Between two thresholds the *gradient* of the round-trip time decides: a queue that grows makes each round trip longer than
-//! the one before, whatever its length is. Below `t_low` the rate rises, above `t_high` it falls, whatever the gradient.
+//! Switches take no part. The destination acknowledges each segment; the acknowledgement carries no data, its arrival
+//! alone counts. Between two thresholds the *gradient* of the round-trip time decides: a queue that grows makes each
+//! round trip longer than the one before, at any queue length. Below `t_low` the rate rises, above `t_high` it falls,
+//! for any gradient.
 //!
 //! ```text
 //!   g = (1 - alpha) g + alpha (rtt - rtt before) / d_min

@@ -42,8 +42,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Whatever comes: the rate is zero or within [Rmin, line]; only a positive message of the associated point, the
-    /// drift and the end of a stop raise it.
+    /// In any sequence of calls the rate is zero or within [Rmin, line]; only a positive message of the associated
+    /// point, the drift and the end of a stop raise it.
     #[test]
     fn an_ecm_limiter_keeps_its_bounds(
         messages in prop::collection::vec((0..3u64, -2000..2000i32, -2000..2000i32, 0..2_000_000u64), 1..200),
@@ -101,8 +101,8 @@ proptest! {
         prop_assert!(queue < 48_000, "{queue}");
     }
 
-    /// Whatever comes: all regulators together hold no more than the line, there are never more of them than flows or
-    /// (shared) than congestion points and one, and each lets its frames go no faster than its rate.
+    /// In any sequence of calls all regulators together hold no more than the line rate. There are never more of them
+    /// than flows or (shared) than congestion points and one. Each lets its frames go no faster than its rate.
     #[test]
     fn regulators_keep_their_bounds(
         calls in prop::collection::vec((0..4u8, 0..6u32, 0..3u64, 1..12_000u64, 0..200u64), 1..200),

@@ -117,8 +117,8 @@ pub use choice;
 /// - `source` is standard and clause, managed object, or paper and equation.
 /// - `when: OTHER = "word" | "another word"`, or `when: OTHER = true`, is a [`Condition`].
 ///
-/// Lines `..part: List;` at the head take in the parameters of another declaration, as a field `part`: what two schemes
-/// share is declared once.
+/// Lines `..part: List;` at the head take in the parameters of another declaration, as a field `part`: parameters that
+/// two schemes share are declared once.
 ///
 /// A default that is in another unit than its parameter, or out of its range, does not compile:
 ///
@@ -277,8 +277,8 @@ pub const fn check(parameters: &[Parameter]) {
     }
 }
 
-/// Refuses, while compiling, a profile that sets what is no parameter of the scheme, or to a value in another unit or out of
-/// range.
+/// Refuses, while compiling, a profile with a name that is no parameter of the scheme, or with a value in another unit
+/// or out of range.
 pub(super) const fn check_profile(profile: &Profile, parameters: &[Parameter]) {
     let mut i = 0;
     while i < profile.settings.len() {

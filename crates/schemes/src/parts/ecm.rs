@@ -1,4 +1,4 @@
-//! What BCN, also called ECM, and E2CM share: the switch's monitor and the source's rate limiter.
+//! Parts that BCN, also called ECM, and E2CM share: the switch's monitor and the source's rate limiter.
 //!
 //! ```text
 //!   monitor, at a sampled frame                          limiter
@@ -11,8 +11,8 @@
 //!                                                       r >= C: no limiter
 //! ```
 //!
-//! Fb = −(q_off + w q_delta) counts in units of 64 octets: only then do the gains of So-In et al. 2008 mean what they
-//! should. Qeq is 375 units, |Fb|max = (1 + 2w) Qeq is 1875, Gd |Fb|max is one half and Gi Ru |Fb|max is 1 Gb/s, a
+//! Fb = −(q_off + w q_delta) counts in units of 64 octets: only then have the gains of So-In et al. 2008 their intended
+//! effect. Qeq is 375 units, |Fb|max = (1 + 2w) Qeq is 1875, Gd |Fb|max is one half and Gi Ru |Fb|max is 1 Gb/s, a
 //! tenth of the line.
 //!
 //! Rates are whole bits per second. Rounding: lengths become units towards zero, Fb towards zero, a cut rounds the new
@@ -233,7 +233,7 @@ impl Measure {
     }
 }
 
-/// The switch's side: samples frames and says what their sources are to be told.
+/// The switch's side: samples frames and gives the messages for their sources.
 #[derive(Debug, Clone)]
 pub struct Monitor {
     id: CpId,
@@ -380,7 +380,7 @@ impl Limiter {
     /// A message has come.
     pub fn on_message(&mut self, now: Instant, message: Bcn, draw: &mut impl Draw) {
         if self.stopped {
-            // What was on its way when the source stopped says nothing new.
+            // A message that was on its way when the source stopped says nothing new.
             return;
         }
         if message.is_stop() {

@@ -1,4 +1,4 @@
-//! What FECN and E-FECN share at the switch: the rate allocator of one output queue, and the probe that it edits.
+//! The switch's part that FECN and E-FECN share: the rate allocator of one output queue, and the probe that it edits.
 //!
 //! ```text
 //!            first frame            tick: frames came         advertised rate
@@ -8,9 +8,9 @@
 //!                  +--- tick: no frame came
 //! ```
 //!
-//! Every interval T the allocator compares what came with what should have come, the measured capacity times f(q): more
-//! than the capacity while the queue is short of Qeq, less while it is beyond. A probe that leaves takes r with it if r is
-//! less than the rate it carries, and so comes back with the least rate of its path.
+//! Every interval T the allocator compares the octets that came with those that should have come, the measured capacity
+//! times f(q). That is more than the capacity while the queue is short of Qeq, less while it is beyond. A probe that
+//! leaves takes r with it if r is less than the rate it carries, and so comes back with the least rate of its path.
 //!
 //! The tick must fall shortly before the probes pass. Then a measured interval holds traffic of one rate alone, and one
 //! step puts the load right. Otherwise part of it still obeys the rate before, and the correction overshoots: on
@@ -219,7 +219,7 @@ parameters! {
     }
 }
 
-/// The rate-discovery tag, a control frame of its own: what a probe carries.
+/// The rate-discovery tag of a probe, a control frame of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
     /// Its number among the flow's probes, from 1: a multicast flow's probe comes back from each destination.

@@ -5,8 +5,8 @@
 //!   every flow_interval: estimate += flow_gain (credited - estimate), credited = 0; forget silent flows
 //! ```
 //!
-//! A flow that is not in a full table takes the place of the one with the smallest estimate: what matters is who sends
-//! much. Intervals end when the first frame after them arrives, so that an idle queue costs nothing.
+//! A flow that is not in a full table takes the place of the one with the smallest estimate: only flows that send much
+//! matter. Intervals end when the first frame after them arrives, so that an idle queue costs nothing.
 //!
 //! Sources: AF-QCN (Kabbani, Alizadeh, Yasuda, Pan, Prabhakar 2010) counts sampled frames per flow, FQCN (Zhang, Ansari
 //! 2011) the frames of each flow; neither source at hand fixes the constants, which are ours.
@@ -75,7 +75,7 @@ struct Entry {
     seen: Instant,
 }
 
-/// A flow and what it sends, as the last interval left it.
+/// A flow and how much it sends, as the last interval left it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     /// The flow.
@@ -88,7 +88,7 @@ pub struct Share {
     pub weight: u64,
 }
 
-/// Estimates of what each flow sends.
+/// Estimates of how much each flow sends.
 #[derive(Debug, Clone)]
 pub struct FlowTable {
     interval: Duration,
@@ -157,7 +157,8 @@ impl FlowTable {
         self.used == 0
     }
 
-    /// What `flow` sends and what is its share; `None` for a flow that is not in the table, or too new to have an estimate.
+    /// How much `flow` sends, and its fair share; `None` for a flow that is not in the table, or too new to have an
+    /// estimate.
     #[must_use]
     pub fn share(&self, flow: FlowKey) -> Option<Share> {
         self.shares().find(|share| share.flow == flow)

@@ -478,7 +478,7 @@ mod tests {
         assert_eq!(t.entries().collect::<Vec<_>>(), [(BitRate(7_500_000_000), 0xa0), (BitRate(7_656_250_000), 0xa2)]);
     }
 
-    /// What happens at a source: a notification of `fb` from switch `cp`, frames sent, time passing.
+    /// An event at a source: a notification of `fb` from switch `cp`, frames sent, time passing.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Notify(u8, u64),
@@ -524,7 +524,7 @@ mod tests {
             }
         }
 
-        /// With one entry, whoever notifies decreases it: what remains is QCN.
+        /// With one entry, a notification from any switch decreases it: the table is then QCN's limiter.
         #[test]
         fn a_table_of_one_entry_is_qcn(steps in steps()) {
             let mut t = table(&[("table_size", count(1))]);

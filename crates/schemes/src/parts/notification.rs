@@ -21,7 +21,7 @@ impl Cnm {
     /// Length of the frame without encapsulated data: headers, CN-TAG, 24 octets of PDU, padding, FCS.
     pub const OCTETS: u16 = 64;
 
-    /// What congestion point `cp` says of `measure`, with feedback value `fb`.
+    /// The notification of congestion point `cp` for `measure`, with feedback value `fb`.
     #[must_use]
     pub fn new(cp: CpId, fb: QntzFb, measure: Measure) -> Self {
         Self { fb, cp, q_off: saturate(measure.q_off), q_delta: saturate(measure.q_delta) }

@@ -1,5 +1,5 @@
-//! QCN's rate calculator: what feedback takes from a rate and what cycles give back. (Kabbani and Yasuda 2010, section
-//! 2; 802.1Qau RP)
+//! QCN's rate calculator: feedback decreases a rate, and cycles raise it again. (Kabbani and Yasuda 2010, section 2;
+//! 802.1Qau RP)
 //!
 //! ```text
 //!               signal                       either counter      both counters
@@ -124,8 +124,8 @@ choice! {
 pub enum ByteCycle {
     /// So many. (rpgByteReset)
     Fixed(u64),
-    /// What the current rate carries in a given time, so that the cycles of all rates take equally long. (Matsushima et
-    /// al. 2014, equation (5): BC_LIMIT = K CR)
+    /// The octets that the current rate carries in a given time, so that the cycles of all rates take equally long.
+    /// (Matsushima et al. 2014, equation (5): BC_LIMIT = K CR)
     AtRate {
         /// K, as the time that CR bits per second take for K CR bits.
         k: Duration,
@@ -294,7 +294,7 @@ impl RateCalculator {
         }
     }
 
-    /// Ends the byte counter's cycle, whatever is left of it.
+    /// Ends the byte counter's cycle, however many octets are left of it.
     #[inline]
     pub fn end_byte_cycle(&mut self, draw: &mut impl Draw) {
         self.byte_stage = self.byte_stage.saturating_add(1);

@@ -1,4 +1,4 @@
-//! What FECN and E-FECN share at the source: rate regulators, and the probes that set them.
+//! The source's parts that FECN and E-FECN share: rate regulators, and the probes that set them.
 //!
 //! ```text
 //!                   probe, every T                    probe comes back: regulator's rate = the probe's
@@ -193,7 +193,7 @@ impl Regulators {
         (self.timer != Instant::NEVER).then_some(self.timer)
     }
 
-    /// Does what is due; hands the probes to `send`.
+    /// Acts on all timers that are due, and hands the probes to `send`.
     pub fn on_timeout(&mut self, now: Instant, draw: &mut impl Draw, mut send: impl FnMut(FlowKey, Probe)) {
         if now < self.timer {
             return;
@@ -285,7 +285,7 @@ impl Regulators {
             self.collect();
         }
         if let Some(regulator) = self.regulators.iter_mut().find(|regulator| regulator.owner == owner) {
-            // What is left to wait is octets over the old rate.
+            // The wait that is left stands for octets at the old rate.
             let left = u128::from(regulator.ready.since(now).0) * u128::from(regulator.rate) / u128::from(rate.max(1));
             regulator.ready = now + Duration(left as u64);
             regulator.rate = rate.max(1);

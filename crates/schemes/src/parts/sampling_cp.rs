@@ -1,4 +1,5 @@
-//! QCN's congestion point: it samples frames, measures its queue, and says what to tell the source of a sampled frame.
+//! QCN's congestion point: it samples frames, measures its queue, and gives the notification for the source of a
+//! sampled frame.
 //!
 //! ```text
 //!   sample? --no--> (nothing)
@@ -127,7 +128,7 @@ parameters! {
 }
 
 impl CpParameters {
-    /// What decides which frames are sampled, before the first.
+    /// The sampler, which chooses the frames to sample, in its state before the first frame.
     #[must_use]
     pub fn sampler(&self) -> Sampler {
         Sampler::new(&SamplerConfig {
@@ -142,7 +143,7 @@ impl CpParameters {
         })
     }
 
-    /// What measures congestion.
+    /// The quantiser, which measures congestion.
     #[must_use]
     pub fn quantiser(&self) -> Quantiser {
         Quantiser::new(self.q_eq.0, self.w, self.quantise)
@@ -155,7 +156,7 @@ pub trait CpConfig {
     fn cp(&self) -> &CpParameters;
 }
 
-/// What a sampled frame has shown.
+/// The measurement that a sampled frame has led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
     /// The measure of congestion.
@@ -201,8 +202,8 @@ impl SamplingCp {
         }
     }
 
-    /// Counts a frame of `octets` that came to `queue`. If it is sampled, what it shows; then [`conclude`](Self::conclude)
-    /// follows.
+    /// Counts a frame of `octets` that came to `queue`. If it is sampled, gives the measurement; then
+    /// [`conclude`](Self::conclude) follows.
     // Every frame comes here, and few go on to `look`: with both in one function, which is a call then, a hop costs 10 % more.
     #[inline(always)]
     pub fn sample(&mut self, octets: u16, fate: Fate, queue: &Queue, draw: &mut impl Draw) -> Option<Sample> {
@@ -232,7 +233,7 @@ impl SamplingCp {
         Cnm::new(self.id, sample.fb, sample.measure)
     }
 
-    /// Sends what `sample` of a frame of `flow` calls for, and ends it.
+    /// Sends the message that `sample` of a frame of `flow` calls for, if any, and ends the sample.
     #[inline(never)]
     fn answer<S: Scheme<Signal = Cnm>>(
         &mut self,
@@ -248,7 +249,8 @@ impl SamplingCp {
         self.conclude(sample, sample.congested, len, draw);
     }
 
-    /// Ends `sample` of a queue of `len`: stores what the next one refers to and sets the interval until then.
+    /// Ends `sample` of a queue of `len`: stores the queue length that the next sample refers to, and sets the interval
+    /// until then.
     #[inline]
     pub fn conclude(&mut self, sample: &Sample, sent: bool, len: Octets, draw: &mut impl Draw) {
         if sent || self.qold_every_sample {

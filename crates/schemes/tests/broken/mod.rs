@@ -40,7 +40,7 @@ const UNDOCUMENTED: &[Parameter] = &[Parameter { source: "", description: "", ..
 const CONDITIONAL: &[Parameter] =
     &[Parameter { when: Some(Condition { parameter: "gain", values: &[Value::Count(4)] }), ..GAIN }];
 
-/// Who sent it.
+/// The sender of the signal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Signal {
     Switch,

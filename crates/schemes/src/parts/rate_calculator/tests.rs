@@ -1,4 +1,4 @@
-//! The rate calculator beside numbers computed by hand.
+//! The rate calculator against numbers computed by hand.
 
 use super::*;
 use crate::units::BitRate;
@@ -54,7 +54,7 @@ fn run(c: &mut RateCalculator, byte: u32, time: u32) {
     }
 }
 
-/// What the target rate gains in the next cycle of the byte counter, in Mb/s.
+/// The gain of the target rate in the next cycle of the byte counter, in Mb/s.
 fn gain(c: &mut RateCalculator) -> u64 {
     let before = c.target_rate;
     run(c, 1, 0);
@@ -154,7 +154,7 @@ fn cycles_that_follow_the_rate() {
 
 #[test]
 fn cycles_that_follow_the_rate_last_equally_long() {
-    // From 1 and from 5 Gb/s down: the octets of a cycle take K, whatever the rate.
+    // From 1 and from 5 Gb/s down: the octets of a cycle take K at any rate.
     for rate in [1_000_000_000, 5_000_000_000u64] {
         let octets = ByteCycle::AtRate { k: Duration::from_us(240), halved: true }.octets(rate);
         assert_eq!(BitRate(rate).serialisation(octets).0, Duration::from_us(240));
