@@ -1,4 +1,4 @@
-//! What a scheme says of itself in its `INFO`.
+//! Checks of a scheme's description of itself, its `INFO`.
 
 use penstock_schemes::*;
 
@@ -39,7 +39,7 @@ pub(crate) fn documented(info: &Info) -> Result<(), String> {
 /// Whether a source hears of its queue as `INFO` says: from whom, and in signals of which length.
 ///
 /// # Errors
-/// What differs.
+/// The rule that is broken, as a sentence.
 pub fn tells_the_source<S: Scheme>(config: &S::Config) -> Result<(), String> {
     let given = Typical::<S>::met(config);
     let Some(signals) = S::INFO.signals else {

@@ -1,5 +1,5 @@
-//! What every congestion-management scheme must do, whatever else it does: the rules of the contract in
-//! [`penstock_schemes`], as a test that any crate can call.
+//! The rules that every congestion-management scheme must keep, those of the contract in [`penstock_schemes`], as a
+//! test that any crate can call.
 //!
 //! ```
 //! # use penstock_schemes::none::NoControl as MyScheme;
@@ -8,10 +8,10 @@
 //! ```
 //!
 //! With the defaults and with each profile, random sequences of calls drive each role. After every call the rules are
-//! checked: timeouts, those that come early too; that the same calls give the same answers, to a clone as well; the bounds of
-//! the rate, and what `INFO` says of it; that a flow that has waited as long as it was told is admitted; to whom signals go,
-//! and how long they are; that every recorded variable is written. Besides, that every parameter is documented, and has no
-//! effect where its condition does not hold.
+//! checked: timeouts, those that come early too; that the same calls give the same answers, to a clone as well; the
+//! bounds of the rate, and the statements of `INFO` about it; that a flow that has waited as long as it was told is
+//! admitted; to whom signals go, and how long they are; that every recorded variable is written. Also checked: every
+//! parameter is documented, and has no effect where its condition does not hold.
 //!
 //! The sequences are the same in every run. `PROPTEST_CASES=1000` asks for more of them.
 #![forbid(unsafe_code)]
@@ -135,7 +135,7 @@ fn every_value(p: &Parameter) -> Vec<Value> {
     }
 }
 
-/// What all roles answer to a fixed sequence of calls.
+/// The answers of all roles to a fixed sequence of calls.
 fn answers<S: Scheme>(config: &S::Config) -> String {
     const KEPT: &str = "a rule is kept";
     let (mut words, mut log) = (Words(1), Log::default());

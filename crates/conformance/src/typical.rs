@@ -1,4 +1,4 @@
-//! What a scheme's roles meet in a network: the frames and signals of a small one, put together by hand.
+//! The frames and signals that a scheme's roles meet in a small network, put together by hand.
 //!
 //! ```text
 //!   reaction point ---data, probes---> congestion point ---> notification point
@@ -6,13 +6,13 @@
 //!        +-----------signals-----------------+----------------------+
 //! ```
 //!
-//! The queue's length is given: it fills to 150 KB and empties, again and again, whatever the reaction point does.
+//! The queue's length is given: it fills to 150 KB and empties, again and again, however the reaction point acts.
 
 use penstock_schemes::*;
 
 use crate::world::{FLOWS, LINE, Nobody, Words, frame, place};
 
-/// What the roles were handed.
+/// The signals and echoes that the roles were handed.
 pub(crate) struct Typical<S: Scheme> {
     /// Signals that reached the source.
     pub(crate) for_source: Vec<S::Signal>,

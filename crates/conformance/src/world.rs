@@ -1,4 +1,4 @@
-//! What the roles see of a network: a line, two flows, a place, frames, random words.
+//! The network as the roles see it: a line, two flows, a place, frames, random words.
 
 use penstock_schemes::*;
 
@@ -17,7 +17,7 @@ impl Draw for Words {
     }
 }
 
-/// Forgets what is sent.
+/// Forgets every signal that is sent.
 pub(crate) struct Nobody;
 
 impl<S: Scheme> Out<S> for Nobody {

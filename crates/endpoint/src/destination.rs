@@ -23,11 +23,11 @@ pub struct Acknowledgement<E> {
     pub arrived: Octets,
     /// Octets of the flow that are known to be lost since its start, modulo 2^32.
     pub lost: u32,
-    /// What the notification point wrote.
+    /// The echo that the notification point wrote.
     pub echo: E,
 }
 
-/// A destination of a flow: its notification point, its receipt of what has come, its acknowledgements.
+/// A destination of a flow: its notification point, its record of the frames that have come, its acknowledgements.
 #[derive(Debug, Clone)]
 pub struct Destination<S: Scheme, D> {
     np: S::Np,
@@ -119,7 +119,7 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
     }
 }
 
-/// What has come to a destination.
+/// A destination's record of the frames that have come.
 #[derive(Debug, Clone, Copy, Default)]
 struct Receipt {
     /// Octets of whole frames.

@@ -7,7 +7,7 @@ use crate::in_flight::{InFlight, Known};
 use crate::supply::Supply;
 use crate::timer::{Alarms, Timer};
 
-/// What a flow is, apart from its data.
+/// The properties of a flow, apart from its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowSpec {
     /// The class of its frames.
@@ -39,7 +39,7 @@ pub struct Flow<X> {
     sent: u64,
     sent_octets: u64,
     pub(crate) in_flight: InFlight,
-    /// What each destination has told; empty without acknowledgements.
+    /// The counts of each destination, from its acknowledgements; empty without them.
     pub(crate) known: Box<[Known]>,
 }
 
@@ -67,7 +67,7 @@ impl<X: Supply> Flow<X> {
         &self.supply
     }
 
-    /// Its data, to be changed. Whoever makes [`Supply::when`] earlier lets its limiter know ([`Sources::wake`]).
+    /// Its data, to be changed. A caller that makes [`Supply::when`] earlier lets its limiter know ([`Sources::wake`]).
     ///
     /// [`Sources::wake`]: crate::Sources::wake
     #[inline(always)]

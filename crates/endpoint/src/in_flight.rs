@@ -1,4 +1,4 @@
-//! The octets in flight: counted at the source from what it sends and from what destinations acknowledge.
+//! The octets in flight: counted at the source from the octets that it sends and those that destinations acknowledge.
 //!
 //! ```text
 //!   destination: arrived, lost ---- acknowledgement ----> source: known (arrived, lost) of each destination
@@ -10,7 +10,7 @@
 
 use penstock_schemes::{Duration, Instant, Octets};
 
-/// What the source knows of one destination.
+/// The state of one destination as the source knows it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Known {
     arrived: Octets,
@@ -18,7 +18,8 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// An acknowledgement says this; an older one than that which came last says nothing. `lost` counts modulo 2^32.
+    /// Takes in the counts of an acknowledgement. One that is older than the last one says nothing new. `lost` counts
+    /// modulo 2^32.
     pub(crate) fn learn(&mut self, arrived: Octets, lost: u32) {
         if arrived >= self.arrived {
             self.arrived = arrived;
@@ -34,15 +35,15 @@ pub(crate) struct Settled {
     pub(crate) lost: Octets,
 }
 
-/// The least time without acknowledgement after which what is in flight counts as lost: far above the queueing of a data
-/// center.
+/// The least time without acknowledgement after which the octets in flight count as lost: far above the queueing of a
+/// data center.
 const LEAST_SILENCE: Duration = Duration::from_ms(1);
 /// The same before the first round trip is known.
 const FIRST_SILENCE: Duration = Duration::from_ms(100);
 /// How often in a row it doubles.
 const MOST_DOUBLINGS: u32 = 6;
 
-/// What a flow has in flight.
+/// The octets that a flow has in flight.
 #[derive(Debug, Clone)]
 pub(crate) struct InFlight {
     /// Octets sent since the start.
@@ -50,7 +51,7 @@ pub(crate) struct InFlight {
     /// Octets settled: arrived, and lost.
     arrived: u64,
     lost: u64,
-    /// Octets sent before the last silence: settled whatever comes.
+    /// Octets sent before the last silence: they count as settled from then on.
     given_up: u64,
     /// Smoothed round-trip time and its variation, ps. (RFC 6298, section 2)
     round_trip: Option<(u64, u64)>,
@@ -92,7 +93,7 @@ impl InFlight {
         }
     }
 
-    /// An acknowledgement has come after `round_trip`; `known` is what all destinations have told.
+    /// An acknowledgement has come after `round_trip`; `known` has the state of every destination.
     pub(crate) fn acknowledge(&mut self, now: Instant, round_trip: Duration, known: &[Known]) -> Settled {
         self.doublings = 0;
         self.time(round_trip.0);

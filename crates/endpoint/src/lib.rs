@@ -12,11 +12,11 @@
 //!
 //! - [`Nic`]: one port with everything that belongs to it, to be polled. Start here.
 //! - [`Sources`]: flows, limiters and turns of many ports, for drivers that have lines and timers of their own
-//! - [`transport`]: what is sent, sent again and acknowledged, above the limiter
+//! - [`transport`]: octets sent, sent again and acknowledged, above the limiter
 //! - [`Destination`]: where frames arrive: notification point, receipt, acknowledgements
 //! - [`Supply`]: where data comes from
 //! - [`Pacer`], [`TokenBucket`]: how a rate becomes times of release
-//! - [`Timer`], [`Alarms`], [`Timers`]: who is to be called when
+//! - [`Timer`], [`Alarms`], [`Timers`]: calls that are due at a time
 //!
 //! # Rules for drivers
 //!

@@ -47,7 +47,7 @@ impl<S: Scheme, D> LimiterSpec<S, D> {
     }
 }
 
-/// Rate, window and timer of the reaction point have been compared with what is in force.
+/// Rate, window and timer of the reaction point have been compared with those in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Answers {
     /// Something differs.
@@ -230,7 +230,7 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
         }
     }
 
-    /// Asks for the timer of `own`'s reaction point, and compares its answers with what is in force.
+    /// Asks for the timer of `own`'s reaction point, and compares its answers with the rate and the window in force.
     #[inline(always)]
     pub(crate) fn answers(&mut self, own: LimiterId, alarms: &mut impl Alarms) -> Answers {
         let Some(rp) = &self.rp else { return Answers { changed: false } };

@@ -22,11 +22,11 @@ pub struct Transmit<S: Scheme> {
     pub end: Instant,
     /// Its length, octets with FCS.
     pub octets: u16,
-    /// What it is.
+    /// The frame itself.
     pub frame: Outgoing<S>,
 }
 
-/// What a frame is.
+/// A frame by its kind.
 #[derive(Debug, Clone, Copy)]
 pub enum Outgoing<S: Scheme> {
     /// Data of a flow.
@@ -37,7 +37,7 @@ pub enum Outgoing<S: Scheme> {
         to: To,
         /// Its priority.
         class: Class,
-        /// What it says.
+        /// Its content.
         signal: S::Signal,
     },
     /// An acknowledgement by a destination.
@@ -46,7 +46,7 @@ pub enum Outgoing<S: Scheme> {
         from: DestinationId,
         /// The flow whose frames are acknowledged.
         flow: FlowKey,
-        /// What it says.
+        /// Its content.
         acknowledgement: Acknowledgement<S::Echo>,
     },
 }
@@ -216,7 +216,7 @@ impl<S: Scheme, X: Supply, D: Draw> Nic<S, X, D> {
         self.expire(now);
         self.line.settle(now);
         self.line.stopped &= !class.bit();
-        // What waited starts now, not when the line became free.
+        // A waiting frame starts now, not when the line became free.
         self.line.busy_until = self.line.busy_until.max(now);
         self.sources.unpark(now, PORT, class);
         self.sources.arm_turn(PORT, self.line.busy_until, &mut self.desk);
@@ -361,7 +361,7 @@ struct Transmitter<S: Scheme> {
     stopped: u32,
     control: VecDeque<Queued<S>>,
     data: VecDeque<Queued<S>>,
-    /// Frames that have left, for whoever polls.
+    /// Frames that have left, for the driver's next poll.
     sent: VecDeque<Transmit<S>>,
 }
 

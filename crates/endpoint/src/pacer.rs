@@ -73,7 +73,7 @@ impl PacerState {
         }
     }
 
-    /// The rate changes from `old` to `new` at `now`: what is left of the present gap is stretched or shrunk.
+    /// The rate changes from `old` to `new` at `now`: the rest of the present gap is stretched or shrunk.
     pub(crate) fn change(&mut self, now: Instant, old: BitRate, new: BitRate) {
         match self {
             Self::Ideal { next, owed, known, .. } => {
@@ -109,7 +109,7 @@ pub struct TokenBucket {
     per_refill: u128,
 }
 
-/// Tokens of an octet: one is what 1 bit/s gives in a picosecond, so that every refill is a whole number of them.
+/// Tokens of an octet: 1 bit/s gives one token in a picosecond, so that every refill is a whole number of them.
 const TOKEN: u128 = 8 * PS_PER_S as u128;
 
 impl TokenBucket {
@@ -213,7 +213,8 @@ mod tests {
         assert_eq!(bucket.ready(Instant::ZERO, u32::MAX), Instant::NEVER);
     }
 
-    /// 1500 octets at 1 Gb/s last 12 us. After 4 us of them the rate is halved: 8 us become 16 us. A stop keeps what is owed.
+    /// 1500 octets at 1 Gb/s last 12 us. After 4 us of them the rate is halved: 8 us become 16 us. A stop keeps the
+    /// wait that is owed.
     #[test]
     fn an_ideal_pacer_stretches_what_is_left_of_a_gap() {
         let (gigabit, half) = (BitRate::from_gbps(1), BitRate::from_mbps(500));

@@ -8,7 +8,7 @@
 //!              reaction point <-- signals, acknowledgements, silence, timers
 //! ```
 //!
-//! Whoever drives it owns the lines and the timers. It calls [`Sources::may_send`] when a limiter is due, [`Sources::send`] if
+//! The driver owns the lines and the timers. It calls [`Sources::may_send`] when a limiter is due, [`Sources::send`] if
 //! the answer is yes, and [`Sources::after_send`] when the frame is on its way.
 
 use penstock_schemes::{Ack, Draw, Instant, Octets, Out, ReactionPoint, Release, Scheme};
@@ -61,7 +61,7 @@ pub struct Sent<T> {
     pub class: TrafficClass,
     /// Length, place in the flow, whether it is the last.
     pub release: Release,
-    /// What it carries for the scheme.
+    /// The scheme's field on the frame.
     pub tag: T,
     /// Whether the limiter's next release is still open.
     pub open: bool,
@@ -324,7 +324,8 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
     #[inline(always)]
     pub fn may_send(&mut self, now: Instant, limiter: LimiterId, line: Line, in_turn: bool) -> Permission {
         let state = &mut self.limiters[limiter.index()];
-        // Whoever shares a line waits for the others that may send at the same instant: the turn decides among them.
+        // A limiter that shares a line waits for the others that may send at the same instant: the turn decides among
+        // them.
         match line {
             Line::Free if in_turn || !state.shares_port => Permission::Send,
             Line::Free | Line::Busy => {

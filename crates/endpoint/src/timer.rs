@@ -1,4 +1,4 @@
-//! Timers: who is to be called at which time.
+//! Timers: calls for flows, limiters, ports and destinations, each due at a time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,8 +7,8 @@ use penstock_schemes::Instant;
 
 use crate::ids::{DestinationId, FlowId, LimiterId, PortId};
 
-/// Whom a timer is for. Of timers that expire at one instant, the first of this list goes first, and of one kind the first in
-/// its list.
+/// The addressee of a timer. Of timers that expire at one instant, the first of this list goes first, and of one kind
+/// the first in its list.
 ///
 /// A timer is never taken back. If it turns out to be no longer needed, nothing happens when it expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

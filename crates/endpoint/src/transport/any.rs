@@ -8,7 +8,7 @@ use super::selective::{self, SelectiveReceiver, SelectiveSender};
 use super::tcp::{self, TcpReceiver, TcpSender};
 use super::{Ack, Acks, ROCE_HEADER_OCTETS, Receiver, Segment, Sender, Statistics};
 
-/// A transport and its parameters: what both halves of a flow are made from.
+/// A transport and its parameters, from which both halves of a flow are made.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Transport {
     /// RoCE as it is.
@@ -19,12 +19,12 @@ pub enum Transport {
     Tcp(tcp::Config),
 }
 
-/// What there is to know of a transport before its parameters are chosen.
+/// The description of a transport before its parameters are chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct TransportInfo {
     /// Its name in a scenario.
     pub name: &'static str,
-    /// One line on what it is.
+    /// A description in one line.
     pub title: &'static str,
     /// Its parameters, in the order in which [`make`](Self::make) takes their values.
     pub parameters: &'static [Parameter],

@@ -1,6 +1,6 @@
 //! A two-way channel for tests: one flow over a line that delays, loses, reorders, repeats and marks, and breaks at times.
 //!
-//! Whatever happens is checked against what a transport must do: the receiver delivers nothing that has not arrived, the
+//! Every step is checked against the duties of a transport: the receiver delivers nothing that has not arrived, the
 //! sender takes nothing for acknowledged that has not been delivered, and something happens as long as data is left.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use super::ranges::Ranges;
 use super::sequence::Numbering;
 use super::{Ack, Receiver, Segment, Sender};
 
-/// What the line does. Shares are of a thousand segments.
+/// The faults and delays of the line. Shares are of a thousand segments.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     /// One way.
@@ -190,7 +190,7 @@ impl<S: Sender, R: Receiver> Channel<S, R> {
         assert!(delivered <= whole, "{delivered} octets delivered of {whole} that have arrived");
     }
 
-    /// The card takes what it has room for.
+    /// The card takes the segments that it has room for.
     fn pull(&mut self) {
         let before = self.sent.len();
         while self.line.queue.is_some() || self.free_at <= self.now {

@@ -1,4 +1,5 @@
-//! Laws of every transport: whatever a line does to a flow, each octet is delivered once and in order, and the flow ends.
+//! Laws of every transport: over a line with any faults each octet of a flow is delivered once and in order, and the
+//! flow ends.
 
 use proptest::prelude::*;
 
@@ -66,7 +67,7 @@ fn finish<S: Sender + std::fmt::Debug, R: Receiver + std::fmt::Debug>(
     channel.run_until(Duration::from_ms(600_000));
     assert!(channel.sender.is_finished(), "{:?}\n{:?}", channel.sender, channel.receiver);
     assert_eq!((channel.receiver.delivered().0, channel.sender.acknowledged().0), (total, total));
-    // Nothing is kept of what is done.
+    // Neither half keeps state of acknowledged octets.
     let sizes = (format!("{:?}", channel.sender).len(), format!("{:?}", channel.receiver).len());
     assert!(sizes.0 < 2500 && sizes.1 < 1000, "{sizes:?} characters of state: {:?}", channel.sender);
     let statistics = channel.sender.statistics();
@@ -157,7 +158,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// However often the caller asks, and in whatever pieces it takes, the same segments go at the same times.
+    /// However often the caller asks for lengths and timeouts, the same segments go at the same times.
     #[test]
     fn the_callers_manners_make_no_difference(line in lines(), config in tcp_configs(), octets in 1u64..60_000) {
         let run = |caller| {
@@ -181,7 +182,7 @@ proptest! {
     }
 }
 
-/// What nobody should send: numbers near those in use and far from them.
+/// Numbers that no peer should send: near those in use and far from them.
 fn numbers() -> impl Strategy<Value = u32> {
     prop_oneof![(0u32..40).prop_map(|n| n * 500), 0u32..20_000, any::<u32>()]
 }

@@ -1,7 +1,8 @@
-//! Transports: which octets of a flow are sent next, which are sent again, and what the destination answers.
+//! Transports: they decide which octets of a flow are sent next and which are sent again, and how the destination
+//! answers.
 //!
-//! A flow has two halves, a [`Sender`] at its source and a [`Receiver`] at its destination. Neither has a clock, a socket or
-//! a payload: the caller says what time it is, carries [`Segment`]s and [`Ack`]s, and asks for the next timeout.
+//! A flow has two halves, a [`Sender`] at its source and a [`Receiver`] at its destination. Neither has a clock, a
+//! socket or a payload: the caller tells the time, carries [`Segment`]s and [`Ack`]s, and asks for the next timeout.
 //!
 //! ```text
 //!   application --supply--> Sender --poll_segment--> reaction point, line ~~~~> on_segment-- Receiver --delivered--> application
@@ -11,24 +12,25 @@
 //!
 //! # A segment is pulled, not pushed
 //!
-//! A network card limits a flow beneath its transport: the reaction point of QCN sets a rate, priority flow control stops a
-//! class. So a sender never hands out more than one segment. [`Sender::next_segment`] says how long the next one would be,
-//! for a limiter that must know it beforehand, and [`Sender::poll_segment`] takes it when the card has room. Whatever is not
-//! taken is not in flight, and the transport neither paces nor queues. There is no time at which a segment *becomes* ready by
-//! itself: only acknowledgements, timeouts and new data change that, so that a caller who was told "nothing" waits for one
-//! of the three.
+//! A network card limits a flow beneath its transport: the reaction point of QCN sets a rate, priority flow control
+//! stops a class. So a sender never hands out more than one segment. [`Sender::next_segment`] says how long the next
+//! one would be, for a limiter that must know it beforehand, and [`Sender::poll_segment`] takes it when the card has
+//! room. A segment that is not taken is not in flight, and the transport neither paces nor queues. There is no time at
+//! which a segment *becomes* ready by itself: only acknowledgements, timeouts and new data change that, so that a
+//! caller who was told "nothing" waits for one of the three.
 //!
 //! # Contract
 //!
-//! Times never decrease from call to call. `on_timeout` may come early or late: it acts on whatever is due. After each of
-//! [`supply`](Sender::supply), [`on_ack`](Sender::on_ack) and [`on_timeout`](Sender::on_timeout) the next segment and the
-//! next timeout may have changed. Polled in any order and number between two such calls, a sender gives the same segments.
+//! Times never decrease from call to call. `on_timeout` may come early or late: it acts on everything that is due.
+//! After each of [`supply`](Sender::supply), [`on_ack`](Sender::on_ack) and [`on_timeout`](Sender::on_timeout) the next
+//! segment and the next timeout may have changed. Polled in any order and number between two such calls, a sender gives
+//! the same segments.
 //!
 //! | transport | for |
 //! |---|---|
 //! | [`tcp`] | TCP: NewReno, CUBIC or DCTCP, with or without selective acknowledgements |
 //! | [`go_back_n`] | RoCE as it is: after a loss everything is sent again |
-//! | [`selective`] | RoCE as it could be (Mittal et al. 2018): what is lost is sent again |
+//! | [`selective`] | RoCE as it could be (Mittal et al. 2018): only lost frames are sent again |
 //!
 //! Data and acknowledgements carry sequence numbers as the wire has them, which wrap ([`sequence`]); within the state
 //! machines they are 64-bit offsets from the start of the flow.
@@ -56,7 +58,7 @@
 //!             segments.push_back((now + way, segment));
 //!         }
 //!     }
-//!     // Whatever is due next: an arrival, or a timeout.
+//!     // The next thing that is due: an arrival, or a timeout.
 //!     let arrivals = [segments.front().map(|s| s.0), acks.front().map(|a: &(Instant, _)| a.0)];
 //!     let timeouts = [sender.next_timeout(), receiver.next_timeout()];
 //!     now = arrivals.into_iter().chain(timeouts).flatten().min().expect("data is left").max(now);
@@ -125,7 +127,7 @@ pub trait Sender {
     /// Whether everything has been handed over, and all of it acknowledged.
     fn is_finished(&self) -> bool;
 
-    /// What has happened so far.
+    /// The counts and the state so far.
     fn statistics(&self) -> Statistics;
 }
 
@@ -259,7 +261,7 @@ impl SackBlocks {
     }
 }
 
-/// What a sender has done so far.
+/// The counts of a sender so far, and its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// Segments sent, those that were sent again among them; probes of a closed window are not.

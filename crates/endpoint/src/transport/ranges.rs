@@ -1,4 +1,4 @@
-//! Sets of offsets as sorted ranges: what has arrived out of order, what has been acknowledged selectively, what is lost.
+//! Sets of offsets as sorted ranges: octets out of order, acknowledged selectively, or lost.
 //!
 //! Ranges are few (holes and losses, not segments), so they lie in one vector; it keeps its room, and in the steady state
 //! nothing is allocated. A range is `start..end`; ranges neither overlap nor touch.
@@ -88,7 +88,7 @@ impl Ranges {
         }
         let (head, tail) = ((self.ranges[from].0, start), (end, self.ranges[to - 1].1));
         self.total -= self.ranges[from..to].iter().map(|&(a, b)| b.min(end) - a.max(start)).sum::<u64>();
-        // What sticks out at either end stays.
+        // The parts that stick out at either end stay.
         match (head.0 < head.1, tail.0 < tail.1) {
             (true, true) if to - from == 1 => {
                 self.ranges[from] = head;

@@ -1,14 +1,15 @@
-//! RoCE as it could be: frames that come out of sequence are kept, and only what is lost is sent again (IRN).
+//! RoCE as it could be: frames that come out of sequence are kept, and only lost ones are sent again (IRN).
 //!
-//! The receiver answers each frame: one in sequence by an acknowledgement, one out of sequence by a NAK that says what is
-//! expected and which frame has come. The sender keeps a bitmap of those. A NAK or a timeout begins a recovery: the
-//! expected frame is sent again, then each one with a later one in the bitmap, each once, then new ones; the recovery ends
-//! when everything that had been sent before it has been acknowledged. The number of frames in flight is capped at a
-//! bandwidth-delay product. A timeout is short where few frames are in flight, since no NAK can be expected then.
+//! The receiver answers each frame: one in sequence by an acknowledgement, one out of sequence by a NAK that names the
+//! expected frame and the one that has come. The sender keeps a bitmap of those. A NAK or a timeout begins a recovery:
+//! the expected frame is sent again, then each one with a later one in the bitmap, each once, then new ones; the
+//! recovery ends when everything that had been sent before it has been acknowledged. The number of frames in flight is
+//! capped at a bandwidth-delay product. A timeout is short where few frames are in flight, since no NAK can be expected
+//! then.
 //!
-//! Reading: after a timeout each acknowledgement of a part of what was in flight sends the frame that is expected next. The
-//! paper does not say how a tail of several lost frames is repaired; else each would take a timeout. As in [`go_back_n`] retries
-//! have no limit.
+//! Reading: after a timeout each acknowledgement of a part of the frames that were in flight sends the one that is
+//! expected next. The paper does not say how a tail of several lost frames is repaired; else each would take a timeout.
+//! As in [`go_back_n`] retries have no limit.
 //!
 //! [`go_back_n`]: super::go_back_n
 //!
@@ -90,7 +91,7 @@ struct Recovery {
     until: u64,
     /// Frames before this one have been sent again in it.
     again: u64,
-    /// The expected frame is to be sent again, whatever the bitmap says.
+    /// The expected frame is to be sent again, regardless of the bitmap.
     head: bool,
     by_timeout: bool,
 }
@@ -297,7 +298,7 @@ impl SelectiveReceiver {
         Acks::one(Ack { ack, window: u32::MAX, sack, ece: false, nak: out_of_sequence.is_some() })
     }
 
-    /// Delivers what is in sequence; returns how many frames.
+    /// Delivers the frames that are in sequence; returns their number.
     fn deliver(&mut self) -> u32 {
         let mut frames = 0;
         while let Some(&octets) = self.held.front().filter(|&&octets| octets > 0) {
@@ -313,7 +314,7 @@ impl SelectiveReceiver {
 impl Receiver for SelectiveReceiver {
     fn on_segment(&mut self, _: Instant, segment: &Segment, _: bool) -> Acks {
         let psn = self.numbering.unwrap(segment.seq, self.expected);
-        // A duplicate, or beyond of what the sender may have in flight.
+        // A duplicate, or a frame beyond those that the sender may have in flight.
         let ahead = psn.and_then(|psn| psn.checked_sub(self.expected)).filter(|&ahead| ahead < self.cap);
         let Some(ahead) = ahead else {
             return self.acknowledge(None);

@@ -11,7 +11,7 @@
 //! | explicit congestion notification | `sender`, `receiver` | RFC 3168; RFC 8257, section 3.2 |
 //! | congestion control | `congestion` | RFC 5681 and RFC 6582; RFC 9438; RFC 8257 |
 //!
-//! # What is left out
+//! # Omissions
 //!
 //! - The handshake and the close: a flow starts established, with the receiver's first window known; no sequence number
 //!   stands for SYN or FIN. The last segment is marked ([`Segment::last`](super::Segment::last)).
@@ -24,8 +24,8 @@
 //!
 //! # Readings
 //!
-//! - A receiver never takes back what it has acknowledged selectively, so that a timeout keeps the scoreboard. (RFC 2018,
-//!   section 8, allows receivers to do so, and asks senders to forget; Linux keeps it too.)
+//! - A receiver never takes back octets that it has acknowledged selectively, so that a timeout keeps the scoreboard.
+//!   (RFC 2018, section 8, allows receivers to do so, and asks senders to forget; Linux keeps it too.)
 //! - A loss that is found in a recovery, of data sent since it began, is repaired in it; when the recovery ends it begins
 //!   another one, which does not repair it again. (RFC 6675, section 5, would, with the next duplicate.)
 //! - One round trip is timed per window, and none across a retransmission. (RFC 6298, section 3)
@@ -46,7 +46,8 @@ use penstock_schemes::info::values::{choice, count, octets, switch, us};
 use penstock_schemes::info::{Configuration, choice, parameters};
 use penstock_schemes::{Duration, Octets};
 
-/// Octets of an IPv4 header and a TCP header without options: what a segment has on top of its data. (RFC 9293, section 3.1)
+/// Octets of an IPv4 header and a TCP header without options: the part of a segment on top of its data. (RFC 9293,
+/// section 3.1)
 pub(super) const HEADER_OCTETS: u32 = 40;
 
 choice! {

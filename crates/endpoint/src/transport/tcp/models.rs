@@ -1,4 +1,4 @@
-//! Long flows against what theory says of them: NewReno's square-root law, CUBIC's curve, DCTCP's sawtooth.
+//! Long flows against the theory of them: NewReno's square-root law, CUBIC's curve, DCTCP's sawtooth.
 
 use super::*;
 use crate::transport::channel::{Channel, Line};

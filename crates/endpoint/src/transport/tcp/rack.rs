@@ -1,8 +1,8 @@
 //! RACK-TLP (RFC 8985): a segment is lost if one that was sent later has arrived, and time enough has passed.
 //!
-//! Each segment in flight has a record. A log has all transmissions in the order of time: what is at its head has waited
-//! longest, so that a search for losses looks at nothing that is not lost or stale, and each transmission is looked at once.
-//! (RFC 8985, section 6.2, step 5, allows such a list.)
+//! Each segment in flight has a record. A log has all transmissions in the order of time: the one at its head has
+//! waited longest, so that a search for losses looks at nothing that is not lost or stale, and each transmission is
+//! looked at once. (RFC 8985, section 6.2, step 5, allows such a list.)
 //!
 //! Transmissions are numbered, so that two at one instant are in order: RFC 8985 takes the higher sequence number for the
 //! later one, which is wrong for a retransmission behind new data. The least round trip is that of the whole flow (section
@@ -77,7 +77,7 @@ struct Probe {
     sampled: bool,
 }
 
-/// What a search for losses has found.
+/// The result of a search for losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Found {
     pub(super) lost: bool,
@@ -166,7 +166,7 @@ impl Rack {
         Duration(self.min_rtt.map_or(0, |least| least.0 / 4)).min(srtt.unwrap_or(Duration::ZERO))
     }
 
-    /// Section 6.2, step 5: tells the scoreboard what is lost, and sets the timer for what may be soon.
+    /// Section 6.2, step 5: tells the scoreboard which octets are lost, and sets the timer for those that may be soon.
     pub(super) fn find_lost(
         &mut self,
         now: Instant,

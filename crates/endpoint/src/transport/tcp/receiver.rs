@@ -81,8 +81,8 @@ impl TcpReceiver {
         Octets(if self.buffered { self.nxt - self.read } else { 0 })
     }
 
-    /// The application takes `octets` of what has been delivered. Gives an acknowledgement if the window has opened by a
-    /// segment, or by half of what the receiver can hold. (RFC 9293, section 3.8.6.2.2)
+    /// The application takes `octets` of the delivered data. Gives an acknowledgement if the window has opened by a
+    /// segment, or by half of the receiver's capacity. (RFC 9293, section 3.8.6.2.2)
     ///
     /// # Panics
     /// If it takes more than there is.
@@ -161,7 +161,8 @@ impl TcpReceiver {
         blocks
     }
 
-    /// What the mark of an arriving segment changes; the acknowledgement that must go before, if any.
+    /// Takes in the mark of an arriving segment. Gives the acknowledgement that must go before, if any, and whether the
+    /// segment itself is acknowledged at once.
     fn mark(&mut self, segment: &Segment, ce: bool) -> (Option<Ack>, bool) {
         match self.echo {
             Echo::UntilReduced => {
@@ -169,7 +170,7 @@ impl TcpReceiver {
                 (None, false)
             }
             Echo::Exact if ce != self.ece => {
-                // What arrived before is acknowledged with the mark that it had.
+                // Segments that arrived before are acknowledged with the mark that they had.
                 let before = (self.pending > 0).then(|| self.acknowledge());
                 self.ece = ce;
                 (before, true)
@@ -367,7 +368,7 @@ mod tests {
         assert_eq!(r.delivered(), Octets(1100), "the segment is cut at the edge");
     }
 
-    /// Half of what the receiver can hold, where that is less than a segment.
+    /// Half of the receiver's capacity, where that is less than a segment.
     #[test]
     fn a_small_window_opens_by_half() {
         let mut r = TcpReceiver::buffered(&Config { receive_window: Octets(150), ..config() }, 0);

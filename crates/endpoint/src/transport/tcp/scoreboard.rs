@@ -1,14 +1,15 @@
-//! What is known of the octets in flight: acknowledged selectively, lost, sent again.
+//! The state of the octets in flight: acknowledged selectively, lost, sent again.
 //!
 //! ```text
 //!   una                                   high_rxt         lost_below                    nxt
 //!    |  sent again  | sacked |  sent again  |  to be sent again  | sacked | in flight | sacked |
 //! ```
 //!
-//! Octets are [`lost`](Scoreboard::lost) from the moment that they are found to be until they are sent again. RFC 6675's
-//! variables are kept as first octets *behind* what they name: `high_rxt` is HighRxt + 1. Its IsLost has one bound for the
-//! whole scoreboard: an octet is lost if the ranges above it hold enough, so that all unacknowledged octets below the start
-//! of one range are lost ([`lost_below`](Scoreboard::lost_below)), and nothing is asked octet by octet.
+//! Octets are [`lost`](Scoreboard::lost) from the moment that they are found to be until they are sent again. RFC
+//! 6675's variables are kept as first octets *behind* those that they name: `high_rxt` is HighRxt + 1. Its IsLost has
+//! one bound for the whole scoreboard: an octet is lost if the ranges above it hold enough, so that all unacknowledged
+//! octets below the start of one range are lost ([`lost_below`](Scoreboard::lost_below)), and nothing is asked octet by
+//! octet.
 
 use crate::transport::ranges::Ranges;
 
@@ -70,8 +71,8 @@ impl Scoreboard {
         }
     }
 
-    /// RFC 6675, IsLost: finds what is lost by DupThresh ranges, or by more than (DupThresh - 1) segments, acknowledged
-    /// above it. Returns whether the first unacknowledged octet is.
+    /// RFC 6675, IsLost: finds the octets that are lost by DupThresh ranges, or by more than (DupThresh - 1) segments,
+    /// acknowledged above them. Returns whether the first unacknowledged octet is.
     pub(super) fn find_lost(&mut self) -> bool {
         let most = u64::from(DUP_THRESH - 1) * self.mss;
         let (mut ranges, mut octets) = (0, 0);
@@ -139,7 +140,7 @@ impl Scoreboard {
         once + (self.high_rxt - from) - self.sacked.count(from, self.high_rxt)
     }
 
-    /// RFC 6675, NextSeg, rule (3): what has not been sent again below the highest octet acknowledged selectively.
+    /// RFC 6675, NextSeg, rule (3): octets not sent again below the highest octet acknowledged selectively.
     pub(super) fn speculative(&self) -> Option<(u64, u64)> {
         let (start, end) = self.sacked.first_gap(self.high_rxt, self.sacked.end()?)?;
         Some((start, end.min(start + self.mss)))

@@ -8,10 +8,10 @@
 //!         +----------------> Timeout <-------------+        una reaches the recovery point -> Open
 //! ```
 //!
-//! Which segment goes next is decided in one place, `choose`, from the state alone: lost segments first, then a tail loss
-//! probe, then new data, then what RFC 6675 sends on suspicion. A segment goes if it fits between the estimate of what is in
-//! flight and the window; the first one of a recovery goes whatever the window says. (RFC 6582, section 3.2, step 2; RFC 6675,
-//! step (4.3))
+//! Which segment goes next is decided in one place, `choose`, from the state alone: lost segments first, then a tail
+//! loss probe, then new data, then the octets that RFC 6675 sends on suspicion. A segment goes if it fits between the
+//! estimate of the octets in flight and the window. The first one of a recovery goes even beyond the window. (RFC 6582,
+//! section 3.2, step 2; RFC 6675, step (4.3))
 
 mod recovery;
 
@@ -78,7 +78,7 @@ pub struct TcpSender {
     recovery: Recovery,
     /// No fast recovery begins before una is here. (RFC 6582, section 3.2, step 1, `recover`; RFC 6675, section 5.1)
     recover: Option<u64>,
-    /// The first lost segment goes whatever the window says.
+    /// The first lost segment goes even beyond the window.
     force: bool,
     /// Duplicate acknowledgements since una moved.
     duplicates: u32,
@@ -296,8 +296,8 @@ impl TcpSender {
         self.board.sacked().total() > before
     }
 
-    /// Whether the congestion window is what limits the flow: the most that has been in flight in this window or the last
-    /// comes within a segment of it, or within half of it in slow start. (RFC 9438, section 5.8; Linux)
+    /// Whether it is the congestion window that limits the flow: the most that has been in flight in this window or the
+    /// last comes within a segment of it, or within half of it in slow start. (RFC 9438, section 5.8; Linux)
     fn is_window_limited(&self) -> bool {
         let most = self.flight.0.max(self.flight.1);
         let nearly = if self.window.in_slow_start() { 2 * most } else { most + self.window.mss };
@@ -369,7 +369,8 @@ impl Sender for TcpSender {
                 return Some(Segment { seq, len: 0, ..self.segment(start, start, false) });
             }
             Choice::New { end } | Choice::ProbeNew { end } => (self.send_new(now, end), (start, end)),
-            // Without selective acknowledgements everything outstanding counts, and RACK says itself what is in flight.
+            // Without selective acknowledgements everything outstanding counts, and RACK counts the octets in flight
+            // itself.
             Choice::Again { start, end } => {
                 (self.send_again(start, end, self.sack && self.rack.is_none()), (start, end))
             }

@@ -47,7 +47,8 @@ impl Trace {
         sent.join(" ")
     }
 
-    /// Everything before segment `to` has arrived, and the ranges `sack`; the ECN-Echo is `ece`. Returns what goes then.
+    /// Everything before segment `to` has arrived, and the ranges `sack`; the ECN-Echo is `ece`. Returns the segments
+    /// that go then.
     pub(super) fn told(&mut self, ms: u64, to: u32, sack: &[(u32, u32)], ece: bool) -> String {
         let mut blocks = SackBlocks::NONE;
         sack.iter().for_each(|&(a, b)| blocks.push(a * 1000, b * 1000));
@@ -64,7 +65,7 @@ impl Trace {
         self.told(ms, to, sack, false)
     }
 
-    /// The time of the next timeout comes. Returns when it was, in ms, and what goes then.
+    /// The time of the next timeout comes. Returns its time, in ms, and the segments that go then.
     pub(super) fn timeout(&mut self) -> (u64, String) {
         let at = self.sender.next_timeout().expect("a timer runs");
         self.sender.on_timeout(at);
@@ -204,7 +205,7 @@ fn the_second_partial_acknowledgement_lets_the_timer_run() {
     assert_eq!(t.sender.next_timeout(), timeout);
 }
 
-/// A timeout in a recovery leaves nothing of what duplicates had allowed: one segment goes.
+/// A timeout in a recovery takes back all that duplicates had allowed: one segment goes.
 #[test]
 fn a_timeout_takes_back_what_duplicates_allowed() {
     let mut t = Trace::new(without_sack(10));
@@ -396,7 +397,7 @@ fn timeouts_back_off() {
     assert_eq!(t.counts(), (6, 0, 3));
 }
 
-/// A timeout in a recovery ends it, and keeps what has been acknowledged selectively.
+/// A timeout in a recovery ends it, and keeps the selective acknowledgements.
 #[test]
 fn a_timeout_keeps_the_scoreboard() {
     let mut t = Trace::new(newreno(6));

@@ -298,7 +298,7 @@ fn a_loss_that_a_probe_repairs_is_told_to_congestion_control() {
     assert_eq!(t.windows().1, f64::INFINITY);
 }
 
-/// New data serves as a probe, whatever the congestion window says.
+/// New data serves as a probe, even beyond the congestion window.
 #[test]
 fn a_probe_is_new_data_where_there_is_some() {
     let mut t = Trace::new(by_time(2));
@@ -359,8 +359,8 @@ fn a_window_that_does_not_limit_stays() {
     }
 }
 
-/// A flow that had ten segments in flight before a loss, and sends two at a time after it: what was in flight once does not
-/// count for ever.
+/// A flow that had ten segments in flight before a loss, and sends two at a time after it: the ten do not count for
+/// ever.
 #[test]
 fn a_window_that_no_longer_limits_stays() {
     let mut t = Trace::idle(newreno(10));

@@ -5,13 +5,13 @@
 //!
 //!   cwnd |                        /
 //!        |  W_max  ........_____.'          concave up to W_max, convex beyond;
-//!        |             .-'  K               never below what NewReno would have (section 4.3)
+//!        |             .-'  K               never below the window of NewReno (section 4.3)
 //!        |  beta W_max/
 //!        +---------------------------> t
 //! ```
 //!
-//! Windows are octets, times are nanoseconds, and all is integer, so that a run gives the same bytes on every machine. What a
-//! step of growth leaves below an octet is carried to the next.
+//! Windows are octets, times are nanoseconds, and all is integer, so that a run gives the same bytes on every machine.
+//! The fraction of an octet that a step of growth leaves is carried to the next.
 
 use penstock_schemes::{Duration, Instant};
 
@@ -50,7 +50,7 @@ struct Epoch {
     k_ns: i128,
     w_max: u64,
     w_est: u64,
-    /// What is left below an octet of the window's and of `w_est`'s growth, in units of 1/divisor octets.
+    /// The fraction of an octet left of the growth of the window and of `w_est`, in units of 1/divisor octets.
     cwnd_rest: u128,
     est_rest: u128,
 }

@@ -14,7 +14,7 @@ use cubic::Cubic;
 use dctcp::Dctcp;
 use newreno::NewReno;
 
-/// The congestion window and what bounds slow start, octets.
+/// The congestion window and the bound of slow start, octets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) cwnd: u64,
@@ -42,7 +42,7 @@ impl Window {
         self.cwnd += acknowledged.min(self.mss);
     }
 
-    /// Half of what is in flight, two segments at least. (RFC 5681, equation (4))
+    /// Half of the octets in flight, two segments at least. (RFC 5681, equation (4))
     fn half(&self, flight: u64) -> u64 {
         (flight / 2).max(2 * self.mss)
     }
@@ -77,7 +77,7 @@ pub(super) struct Acknowledged {
     pub(super) una: u64,
     pub(super) nxt: u64,
     pub(super) srtt: Option<Duration>,
-    /// The window may grow: this is no recovery, there is no mark, and the window is what limits the flow.
+    /// The window may grow: this is no recovery, there is no mark, and it is the window that limits the flow.
     pub(super) grows: bool,
 }
 

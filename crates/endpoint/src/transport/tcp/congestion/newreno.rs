@@ -2,7 +2,7 @@
 
 use super::{Acknowledged, Window};
 
-/// Its state: what congestion avoidance has counted.
+/// Its state: the octets that congestion avoidance has counted.
 #[derive(Debug, Clone, Default)]
 pub(in super::super) struct NewReno {
     /// Octets acknowledged towards the next segment of window. (RFC 5681, section 3.1, after equation (3))

@@ -1,4 +1,4 @@
-//! Loss recovery of [`TcpSender`], and its reactions to marks: when they begin, what they change, when they end.
+//! Loss recovery of [`TcpSender`], and its reactions to marks: their beginnings, their effects, their ends.
 
 use penstock_schemes::Instant;
 
@@ -21,7 +21,7 @@ pub(super) enum Recovery {
 }
 
 impl TcpSender {
-    /// The window has been cut now, for losses or a mark: marks of what is in flight count no more.
+    /// The window has been cut now, for losses or a mark: marks of the octets in flight count no more.
     pub(super) fn reduced(&mut self) {
         self.reduced_until = Some(self.board.nxt);
         self.cwr = self.marks;
@@ -32,7 +32,7 @@ impl TcpSender {
         let until = self.board.nxt;
         let mut flight = self.board.outstanding().saturating_sub(self.limited);
         if self.recovery != Recovery::Open {
-            // A second cut in one recovery: what has arrived in it must not make the window larger.
+            // A second cut in one recovery: octets that have arrived in it must not make the window larger.
             flight = flight.min(self.window.cwnd);
         }
         self.controller.on_loss(&mut self.window, flight);
@@ -68,7 +68,7 @@ impl TcpSender {
         }
     }
 
-    /// What an acknowledgement says of losses.
+    /// Takes in an acknowledgement, for loss recovery.
     pub(super) fn recover(&mut self, now: Instant, acknowledged: u64, duplicate: bool) {
         if let Recovery::Fast { until, .. } | Recovery::Timeout { until } = self.recovery
             && self.board.una >= until
