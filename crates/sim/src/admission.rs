@@ -1,4 +1,4 @@
-//! What becomes of a frame that comes to a queue, where congestion points decide on it (`CongestionPoint::ADMITS`).
+//! Admission of frames to a queue, where congestion points decide on them (`CongestionPoint::ADMITS`).
 
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{CongestionPoint, HEADER, PortView, Queue, Scheme, Verdict};
@@ -7,7 +7,7 @@ use crate::fabric::{Around, Classes, weight_of};
 use crate::frame::{FrameId, GONE, Marks};
 use crate::port::PortState;
 
-/// What has become of a frame at a queue.
+/// The outcome of a frame's arrival at a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// It is in a queue of the port, or on the line.
@@ -39,7 +39,7 @@ pub(crate) struct Admitted {
 }
 
 impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
-    /// Does with a frame that comes to a queue what its congestion point says.
+    /// Applies the verdict of a queue's congestion point to a frame that comes to the queue.
     pub(crate) fn admit(&mut self, p: &mut PortState, index: FrameId, from: PortId, admitted: &mut Admitted) {
         match self.verdict(p, index, admitted.class, admitted.octets, from) {
             Verdict::Accept => {}
@@ -56,7 +56,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         }
     }
 
-    /// Asks the congestion point of a queue what is to be done with a frame that comes to it.
+    /// The verdict of a queue's congestion point on a frame that comes to the queue.
     fn verdict(&mut self, p: &PortState, index: FrameId, class: TrafficClass, octets: u16, from: PortId) -> Verdict {
         let q = &p.queues[class.index()];
         let fits = self.fits(q, self.counter(from, class), octets);

@@ -20,7 +20,7 @@ use crate::transport::Transports;
 /// The flows and limiters of all hosts.
 pub(crate) type Sources<S> = penstock_endpoint::Sources<S, Source, Stream>;
 
-/// The most events from one look at what is left of a slice to the next.
+/// The most events from one look at the rest of a slice to the next.
 const BATCH: u64 = 256;
 
 /// A hop, as the way down needs it: 8 octets, for they are read at every hop.
@@ -75,7 +75,7 @@ impl Routes {
 pub(crate) struct State<S: Scheme, const PFC: bool> {
     pub(crate) fabric: Fabric<S, PFC>,
     pub(crate) sources: Sources<S>,
-    /// What is counted of each flow.
+    /// The counts of each flow.
     pub(crate) records: Vec<FlowRecord>,
     pub(crate) transports: Transports,
     pub(crate) hosts: Vec<HostRecord>,
@@ -134,7 +134,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// from `seed`.
     ///
     /// # Panics
-    /// If `network` is not what its documentation says, if it has priority flow control and the engine has not (`PFC`), if
+    /// If `network` is not as its documentation says, if it has priority flow control and the engine has not (`PFC`), if
     /// there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
     pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
         assert!(
@@ -225,8 +225,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         while !self.run_slice(t, u64::MAX) {}
     }
 
-    /// The same, but for no more than `work` events, or what takes as long; false if there is more to do. What a slice does
-    /// is bounded whatever the network is, while events before `t`, and even those of one instant, have no bound.
+    /// The same, but for no more than `work` events, or for work that takes as long; false if there is more to do. The
+    /// work of a slice is bounded for every network, while events before `t`, and even those of one instant, have no
+    /// bound.
     pub fn run_slice(&mut self, t: Instant, work: u64) -> bool {
         self.left = work;
         self.handle_events(t)
@@ -248,7 +249,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn charge(&mut self, work: u64) {
         if work > 0 {
             self.left = self.left.saturating_sub(work);
-            // The batch ends, so that what is left is looked at.
+            // The batch ends, so that the rest of the slice is looked at.
             self.limit = Instant::ZERO;
         }
     }
@@ -281,7 +282,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.limit = Instant::ZERO;
     }
 
-    /// Handles up to `most` events before the limit; gives how many there were. To count down here, and not from what is left of
+    /// Handles up to `most` events before the limit; gives their number. Counting down here, and not from the rest of
     /// the slice, saves a hop six instructions.
     fn handle_batch(&mut self, most: u64) -> u64 {
         for handled in 0..most {

@@ -33,7 +33,7 @@ impl From<QueueId> for Entity {
     }
 }
 
-/// What happens, and to which entity. Events of one instant happen in the order of this list, those of a kind in the order of
+/// An event and its entity. Events of one instant happen in the order of this list, those of a kind in the order of
 /// their entities: never in the order in which they were put into the queue.
 ///
 /// A sample shows links and flows as they are from its instant on, and frames as they were before it, as the end of a run and
@@ -60,7 +60,8 @@ pub(crate) enum Event {
     Stopping(PortId),
     /// The pause frame for this ingress counter is due again.
     Refresh(CounterId),
-    /// This flow's generator is to make what is due. Housekeeping: it changes nothing, and counts as no event.
+    /// This flow's generator is to make the frames that are due. Housekeeping: it changes nothing, and counts as no
+    /// event.
     Generate(FlowId),
     /// This limiter may release a frame.
     Release(LimiterId),

@@ -1,13 +1,13 @@
 //! The event queue: a few first-in-first-out lanes, and a calendar for the rest.
 //!
-//! Events come out in order of (time, rank), whoever put them in first: a rank says which entity an event belongs to
-//! ([`crate::event::Event`]). Events of one time and rank, of which no two may be in lanes unless they are the same,
-//! come out in the order in which their entity has made them.
+//! Events come out in order of (time, rank), not in the order in which they were put in: a rank says which entity an
+//! event belongs to ([`crate::event::Event`]). Events of one time and rank, of which no two may be in lanes unless they
+//! are the same, come out in the order in which their entity has made them.
 //!
-//! *Lanes.* Most events are made by the same rule over and over: a frame that starts on an idle line of a common kind is
-//! delivered a fixed time later, a limiter wakes a fixed time later. Such events are made in the order of
-//! their times, so a plain queue holds them. Whoever makes one names its lane; an event that is before the last of its lane
-//! goes to the calendar, so a lane is a matter of speed, never of results.
+//! *Lanes.* Most events are made by the same rule over and over: a frame that starts on an idle line of a common kind
+//! is delivered a fixed time later, a limiter wakes a fixed time later. Such events are made in the order of their
+//! times, so a plain queue holds them. The code that makes one names its lane. An event that is before the last of its
+//! lane goes to the calendar, so a lane is a matter of speed, never of results.
 //!
 //! *Calendar.* It covers `BUCKETS` equal spans of time from the current one on; a bitmap finds the next bucket that holds
 //! something. An event further away waits in a heap until its bucket comes within reach. A bucket is sorted when its turn
@@ -19,7 +19,7 @@ use std::collections::BinaryHeap;
 
 use penstock_schemes::{Duration, Instant};
 
-/// What an event is about: a kind and an index, packed by the engine.
+/// The content of an event: a kind and an index, packed by the engine.
 pub(crate) type What = u32;
 
 /// An event's turn among those of one time.
@@ -100,7 +100,7 @@ impl EventQueue {
     }
 }
 
-/// How many events a lane holds at the most; the calendar takes what is more.
+/// How many events a lane holds at the most; the calendar takes the rest.
 const LANE_SIZE: usize = 1 << 13;
 
 /// A queue of events in a ring.
@@ -358,7 +358,8 @@ impl Calendar {
         self.moving = moving;
     }
 
-    /// Moves what has come within reach from the heap to the buckets. No event can have been put into those directly.
+    /// Moves the events that have come within reach from the heap to the buckets. No event can have been put into those
+    /// directly.
     #[cold]
     fn fetch_far(&mut self) {
         self.far_bucket = u64::MAX;

@@ -1,7 +1,7 @@
 //! All ports together, and how frames move through them.
 //!
-//! A port is settled lazily: whoever touches it at time t first lets all departures up to t happen, in order, each at its
-//! own time. Between two touches nothing arrives, so what departs is determined. Thus a frame costs one event per link,
+//! A port is settled lazily: an access at time t first lets all departures up to t happen, in order, each at its own
+//! time. Between two accesses nothing arrives, so the departures are determined. Thus a frame costs one event per link,
 //! its delivery at the far end, and a departure at t always precedes an arrival at t.
 //!
 //! With priority flow control (`PFC`) departures from switches have consequences elsewhere: there the end of each
@@ -32,7 +32,7 @@ impl<S: Scheme> Out<S> for Sender<'_, S> {
     }
 }
 
-/// A congestion point with what belongs to it.
+/// A congestion point with its queue, random stream, count of signals and timer.
 #[derive(Debug, Clone)]
 pub(crate) struct CpState<S: Scheme> {
     pub(crate) cp: S::Cp,
@@ -63,7 +63,7 @@ pub(crate) struct Fabric<S: Scheme, const PFC: bool> {
 /// The class of each priority; [`GONE`] where no flow has it.
 pub(crate) type Classes = [TrafficClass; 8];
 
-/// What ports need to know of a flow.
+/// The properties of a flow that ports need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FlowFacts {
     weight: u16,
@@ -199,7 +199,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         around.settle(p);
     }
 
-    /// A port, and what its frames touch.
+    /// A port, and the state that its frames touch.
     #[inline(always)]
     pub(crate) fn at(&mut self, port: PortId) -> (&mut PortState, Around<'_, S, PFC>) {
         let around = Around {
@@ -315,8 +315,8 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         }
     }
 
-    /// Brings ports to the present, for observers: those whose departures have consequences come there by events alone, or
-    /// watching them would change the order of what happens at one instant.
+    /// Brings ports to the present, for observers: those whose departures have consequences come there by events alone,
+    /// or watching them would change the order of the events of one instant.
     pub(crate) fn settle_all(&mut self) {
         for port in (0..self.ports.len() as u32).map(PortId) {
             if !(PFC && self.port(port).watched) {
@@ -349,7 +349,7 @@ pub(crate) struct Around<'a, S: Scheme, const PFC: bool> {
 }
 
 impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
-    /// The same by value: what is never lent as a whole stays in registers.
+    /// The same by value: a struct that is never lent as a whole stays in registers.
     #[inline(always)]
     fn reborrow(&mut self) -> Around<'_, S, PFC> {
         Around {

@@ -13,7 +13,7 @@ penstock_endpoint::indices!(
 /// The class of no frame.
 pub(crate) const GONE: TrafficClass = TrafficClass::NONE;
 
-/// What a frame carries, and which way it goes.
+/// The payload of a frame, and the way that the frame goes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Payload<S: Scheme> {
     /// Data, down its flow's tree.
@@ -30,7 +30,7 @@ pub(crate) enum Payload<S: Scheme> {
     Ack { from: DestinationId, lost: u32, echo: S::Echo },
 }
 
-/// What is special about a frame.
+/// The marks of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Marks(u8);
 
@@ -82,7 +82,7 @@ pub(crate) struct Slot<S: Scheme> {
     pub(crate) payload: Payload<S>,
 }
 
-/// As what a frame is counted.
+/// The heading under which a frame is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A data frame of its flow.

@@ -14,7 +14,7 @@ const ENDLESS: u64 = u64::MAX;
 /// Frames that a generator makes at a time: fewer than take a millisecond.
 const AT_ONCE: u64 = 4096;
 
-/// Makes the frames of one flow. It is advanced lazily: whoever asks at time t first learns of all frames up to t.
+/// Makes the frames of one flow. It is advanced lazily: a query at time t first makes all frames up to t.
 #[derive(Debug, Clone)]
 pub(crate) struct Generator {
     traffic: Traffic,

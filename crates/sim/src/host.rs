@@ -15,7 +15,7 @@ use crate::probe::Probe;
 use crate::random::Stream;
 use crate::records::{FlowRecord, HostRecord};
 
-/// What sources need to send a frame.
+/// The parts that sources need to send a frame.
 struct Desk<'a, S: Scheme> {
     events: &'a mut EventQueue,
     outbox: &'a mut Outbox<S>,
@@ -95,7 +95,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.end(flow);
     }
 
-    /// Lets a flow's generator make what is due, and sees to it that never too much comes due at a time.
+    /// Lets a flow's generator make the frames that are due, and sees to it that never too much comes due at a time.
     pub(crate) fn generate(&mut self, flow: FlowId) {
         let fabric = &mut self.state.fabric;
         let generator = &mut self.state.sources.flow_mut(flow).supply_mut().generator;
@@ -108,7 +108,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.charge(made);
     }
 
-    /// Lets a flow's application write what is due, or its generator make it.
+    /// Lets a flow's application write the octets that are due, or its generator make the frames.
     fn produce(&mut self, flow: FlowId) {
         if self.is_connected(flow) { self.write(flow) } else { self.generate(flow) }
     }
@@ -151,7 +151,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         answer
     }
 
-    /// To go through the flows of a limiter is work: what one event costs, sixteen of them do.
+    /// To go through the flows of a limiter is work: sixteen of them cost as much as one event.
     #[inline]
     fn charge_flows(&mut self, limiter: LimiterId) {
         let flows = self.state.sources.limiter(limiter).flows().len() as u64;

@@ -206,7 +206,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
     }
 
-    /// Sends what a congestion point has put into the outbox.
+    /// Sends the signals that a congestion point has put into the outbox.
     #[cold]
     pub(crate) fn route_from_cp(&mut self, queue: QueueId) {
         let (port, _) = self.state.fabric.place(queue);
@@ -368,7 +368,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.probe.signal(self.state.fabric.now, &SignalSeen { flow, origin, signal: &signal, rate });
     }
 
-    /// Sends what a notification point has put into the outbox.
+    /// Sends the signals that a notification point has put into the outbox.
     #[cold]
     pub(crate) fn route_from_destination(&mut self, from: DestinationId) {
         let (own, leaf) = (self.destinations[from.index()].flow(), self.leaves[from.index()]);

@@ -1,22 +1,23 @@
 //! Packet-level simulation of congestion management: the event engine, hosts, switches, links and queues.
 //!
-//! A [`network::Network`] says what there is, a scheme from `penstock_schemes` says how congestion is managed, a
-//! [`probe::Probe`] watches, and [`Sim`] runs. There is no file, clock or thread here: the same network, scheme and seed
-//! give the same bits on every machine.
+//! A [`network::Network`] describes the nodes, links and flows, a scheme from `penstock_schemes` manages congestion, a
+//! [`probe::Probe`] watches, and [`Sim`] runs. There is no file, clock or thread here: the same network, scheme and
+//! seed give the same bits on every machine.
 //!
 //! - [`network`]: nodes, ports, routes, flows, as plain data
-//! - [`probe`]: what observers see
-//! - [`outcome`]: what a run comes to; [`metrics`]: what there is to tell of it, declared once
+//! - [`probe`]: the view of observers
+//! - [`outcome`]: the result of a run; [`metrics`]: the metrics of a result, declared once
 //! - [`random`]: the random words that a run sees
-//! - `engine`: the event loop; `event_queue`: what happens next
+//! - `engine`: the event loop; `event_queue`: the events to come
 //! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
 //! - `measure`: windows of measurement; `report`: the end of a run
 //! - [`pfc`]: the headroom that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues
 //! - `admission`: verdicts of congestion points; `acknowledgement`: acknowledgements on their ways
 //! - `transport`: segments and acknowledgements of transports on their ways; `transmit`: the queue of segments at a limiter
-//! - `host`: drives flows, limiters and destinations, which are `penstock_endpoint`'s; `generator`: what flows send
+//! - `host`: drives flows, limiters and destinations, which are `penstock_endpoint`'s; `generator`: the frames that
+//!   flows send
 //! - `ends`: ends of flows, which others wait for
-//! - `records`: what is counted of flows and hosts; `start`: the start of a run
+//! - `records`: the counts of flows and hosts; `start`: the start of a run
 //!
 //! # Example
 //!

@@ -99,7 +99,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         self.pass_rates();
         let now = self.fabric.now;
         for flow in self.sources.flows_mut().iter_mut().filter(|flow| flow.active()) {
-            // What is made at this very instant belongs to the time after it, as any other event does.
+            // A frame that is made at this very instant belongs to the time after it, as any other event does.
             flow.supply_mut().generator.advance(Instant(now.0.saturating_sub(1)));
         }
         for start in self.windows.iter_mut().map(|(_, start)| start).chain([&mut self.measuring]) {
@@ -153,7 +153,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         }
     }
 
-    /// The counts of the network, but for what is under way.
+    /// The counts of the network, but for frames, signals and acknowledgements under way.
     pub(crate) fn totals_so_far(&self) -> Totals {
         let mut t = self.totals;
         for (flow, record) in self.sources.flows().iter().zip(&self.records) {

@@ -1,4 +1,4 @@
-//! What is simulated: nodes, ports, routes, flows and what happens to them, as plain data under typed indices.
+//! The network to simulate: nodes, ports, routes, flows and the changes to them, as plain data under typed indices.
 //!
 //! The scenario crate builds a [`Network`] and vouches for it; the engine takes it as true and panics on nonsense. Times,
 //! rates and queues are bounded ([`LONGEST`], [`FASTEST`], [`LARGEST_QUEUE`]) so that no sum in the engine can overflow:
@@ -23,8 +23,8 @@ use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets, units::PS_PER_S
 /// starts at the end of the longest run, takes 139 072 s for the longest frame at 1 bit/s and then the delays of a link, a
 /// node and a host arrives after 8 139 072 s; nothing that the engine adds up comes later.
 pub const LONGEST: Duration = Duration(2_000_000 * PS_PER_S);
-/// The fastest line, limiter and source: 100 Tb/s. What it sends in the longest run is 2 × 10^32 bit-picoseconds, of which
-/// 128 bits hold 3.4 × 10^38.
+/// The fastest line, limiter and source: 100 Tb/s. In the longest run it sends 2 × 10^32 bit-picoseconds; 128 bits hold
+/// 3.4 × 10^38.
 pub const FASTEST: BitRate = BitRate(100_000_000_000_000);
 /// The largest queue, 4 GB: the square of its length is below 2^64, and in the longest run the integral of it below 2^128.
 pub const LARGEST_QUEUE: Octets = Octets(4_000_000_000);
@@ -59,7 +59,7 @@ pub struct Network {
     pub until_complete: bool,
     /// Rate limiters, in front of one host port each.
     pub reaction_points: Vec<ReactionPointSpec>,
-    /// What happens to links, in order of time.
+    /// The changes of links, in order of time.
     pub changes: Vec<Change>,
     /// Octets that every frame occupies on the line beyond its own length (preamble, gap: 24 with FCS, or 0). All rates
     /// count them.
@@ -71,7 +71,7 @@ pub struct Network {
     /// A data queue of a switch that is longer than this with the frame that comes marks the frame, if it may be marked (ECN: RFC 3168); at
     /// most [`LARGEST_QUEUE`]. `None`: no queue marks.
     pub ecn_threshold: Option<Octets>,
-    /// What lies between the transports of a host and its rate limiters.
+    /// The stage between the transports of a host and its rate limiters.
     pub transmit: Transmit,
     /// Size of the control queue of each port.
     pub control_capacity: Octets,
@@ -81,12 +81,14 @@ pub struct Network {
     pub pfc: Option<Pfc>,
 }
 
-/// Priority flow control (802.1Qbb): who is about to run out of room stops its neighbour, priority by priority.
+/// Priority flow control (802.1Qbb): a switch that is about to run out of room stops its neighbour, priority by
+/// priority.
 ///
-/// A switch counts, for each port by which frames come in and each lossless priority, the octets that it holds. From XOFF
-/// on it sends pause frames against the direction of the data, at XON a resume frame. What arrives beyond the ingress
-/// buffer is dropped, and counts at the output queue that it was bound for. The limit of an output queue holds only for
-/// frames that no ingress buffer holds: those of a host at its own port, those that come in where there is no flow control.
+/// A switch counts, for each port by which frames come in and each lossless priority, the octets that it holds. From
+/// XOFF on it sends pause frames against the direction of the data, at XON a resume frame. A frame that arrives beyond
+/// the ingress buffer is dropped, and counts at the output queue that it was bound for. The limit of an output queue
+/// holds only for frames that no ingress buffer holds: those of a host at its own port, those that come in where there
+/// is no flow control.
 ///
 /// A copy of a multicast frame counts as long as that copy is held. A frame is held until it departs from its output queue:
 /// to the end of its transmission if [`Network::in_service_counts`], else to its start.
@@ -120,13 +122,13 @@ pub struct Ingress {
 /// A host or a switch.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// What it is.
+    /// A host or a switch.
     pub kind: NodeKind,
     /// Its MAC address (48 bits), unique.
     pub station: u64,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeKind {
     /// Sources and destinations of flows.
@@ -200,7 +202,7 @@ pub struct Flow {
     pub size: Option<Octets>,
     /// How frames come about.
     pub traffic: Traffic,
-    /// What happens to frames above the allowed rate.
+    /// The treatment of frames above the allowed rate.
     pub excess: Excess,
     /// Its rate limiter; `None` for traffic that nothing controls.
     pub reaction_point: Option<RpId>,
@@ -277,7 +279,7 @@ pub enum Traffic {
 }
 
 impl Traffic {
-    /// Mean rate of what comes about, bit/s; `None` for a greedy flow.
+    /// Mean rate of the traffic, bit/s; `None` for a greedy flow.
     #[must_use]
     pub fn mean_bps(self) -> Option<f64> {
         match self {
@@ -288,12 +290,12 @@ impl Traffic {
     }
 }
 
-/// What a source does with frames that come faster than its limiter lets go.
+/// The treatment, at the source, of frames that come faster than the limiter lets them go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Excess {
     /// The generator waits: nothing is lost, the offered load shrinks.
     Hold,
-    /// Frames wait in a source queue of so many octets; what does not fit is discarded at the source.
+    /// Frames wait in a source queue of so many octets; those that do not fit are discarded at the source.
     Queue(Octets),
     /// Frames that cannot go at once are discarded at the source (one may wait for its turn).
     Discard,
@@ -315,16 +317,16 @@ pub struct Change {
     pub at: Instant,
     /// To which port.
     pub port: PortId,
-    /// What.
+    /// The event.
     pub event: PortEvent,
 }
 
-/// What can happen to a port.
+/// An event that can happen to a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortEvent {
     /// The line's rate changes, from the next frame on. Never zero.
     Rate(BitRate),
-    /// The line breaks: what is on it is lost, its queues wait.
+    /// The line breaks: the frames on it are lost, its queues wait.
     Down,
     /// The line is whole again.
     Up,

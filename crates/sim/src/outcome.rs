@@ -1,4 +1,4 @@
-//! What a run has come to: counts, time-weighted statistics, and the conservation of frames.
+//! The result of a run: counts, time-weighted statistics, and the conservation of frames.
 //!
 //! Of a run, counts cover all of it. Means, deviations, extremes, throughput and utilisation cover the time from
 //! [`Sim::start_measuring`](crate::Sim::start_measuring) (the end of the warm-up) to the end. Of a window
@@ -76,7 +76,7 @@ macro_rules! since {
         $({ $source:ident $scope:ident $metric:ident: $type:ty, $unit:literal, $text:literal $(, where $when:ident)? })*
     ) => {
         impl $name {
-            /// What has been counted since `earlier`, a state of the same run.
+            /// The counts since `earlier`, a state of the same run.
             pub(crate) fn since(&self, earlier: &Self) -> Self {
                 let mut counted = Self::default();
                 $(counted.$metric = self.$metric - earlier.$metric;)*

@@ -4,15 +4,16 @@
 //!   port P ====== data ======> switch: counter of P and priority       held >= xoff: full, held <= xon: no longer
 //!    stops[P, priority]           |
 //!      ^                          v
-//!      +------- PFC frame ------ port B, the way back                  PortState::pauses: what it has to tell
+//!      +------- PFC frame ------ port B, the way back                  PortState::pauses: the classes to tell of
 //! ```
 //!
-//! A PFC frame has a time for each of the eight priorities. Here it is made when its transmission starts, from the state of
-//! the counters at that instant: whatever had to be told until then is in it, and what was taken back before is not.
+//! A PFC frame has a time for each of the eight priorities. Here it is made when its transmission starts, from the
+//! state of the counters at that instant: every change that had to be told until then is in it, and one that was taken
+//! back before is not.
 //!
-//! *Lines that break.* A PFC frame on a broken line is lost, and the queue that it would have stopped or let go is left to
-//! its pause time. A stop goes on while its own line is down. When the way back comes up again, what was lost on it is told
-//! again, ahead of all frames, as the counters stand then.
+//! *Lines that break.* A PFC frame on a broken line is lost, and the queue that it would have stopped or let go is left
+//! to its pause time. A stop goes on while its own line is down. When the way back comes up again, the state that was
+//! lost on it is told again, ahead of all frames, as the counters stand then.
 
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{BitRate, Duration, Instant, Scheme, units::PS_PER_S};
@@ -27,7 +28,7 @@ use crate::pfc::{FRAME, QUANTUM_BITS};
 use crate::port::PortState;
 use crate::probe::Probe;
 
-/// Longer than any run, and with the longest run still below 2^64: what stops so long stops for good.
+/// Longer than any run, and with the longest run still below 2^64: a stop of this length is for good.
 const FOREVER: Duration = Duration(1 << 62);
 
 /// The frames of one priority that have come in over one line and are still held.
@@ -40,7 +41,7 @@ struct Counter {
     xon: u64,
     /// The neighbour is to stop.
     full: bool,
-    /// The neighbour was told so last, or it is not known what reached it.
+    /// The neighbour was told so last, or the last frame about it was lost on the line.
     told: bool,
     /// When the pause frame is due again, if the counter is still full then.
     refresh: Instant,
@@ -102,7 +103,8 @@ pub(crate) struct Pauses {
     /// Pause time of a frame, in bits of the stopped port.
     bits: u64,
     response: Duration,
-    /// For each port and class: what came over its line. Empty without flow control, as the two lists that follow.
+    /// For each port and class: the frames that came over its line and are still held. Empty without flow control, as
+    /// the two lists that follow.
     counters: Vec<Counter>,
     /// For each queue.
     stops: Vec<Stop>,
@@ -119,7 +121,7 @@ impl Pauses {
     /// The state at rest.
     ///
     /// # Panics
-    /// If `network.pfc` is not what its documentation says.
+    /// If `network.pfc` is not as its documentation says.
     pub(crate) fn new(network: &Network) -> Self {
         let per_port = network.queues_per_port();
         let mut pauses = Self {
@@ -172,7 +174,8 @@ impl Pauses {
         pauses
     }
 
-    /// The counter of what comes over the line of port `from` (none: from nowhere) in `class`, if there is one.
+    /// The counter of the frames that come over the line of port `from` (none: from nowhere) in `class`, if there is
+    /// one.
     #[inline(always)]
     pub(crate) fn counter(&self, from: PortId, class: TrafficClass) -> CounterId {
         if self.lossless & class.bit() == 0 || from == PortId::NONE {
@@ -182,7 +185,7 @@ impl Pauses {
         if self.counters[counter.index()].buffer == 0 { CounterId::NONE } else { counter }
     }
 
-    /// The place of the counter of what comes over the line of port `from` in `class`.
+    /// The place of the counter of the frames that come over the line of port `from` in `class`.
     #[inline(always)]
     fn counter_of(&self, from: PortId, class: TrafficClass) -> CounterId {
         CounterId(from.0 * self.per_port + u32::from(class.0))
@@ -314,7 +317,7 @@ impl Pauses {
         self.frames.len()
     }
 
-    /// What each counter holds, as it has counted.
+    /// The octets that each counter holds, as it has counted.
     pub(crate) fn held(&self) -> Vec<u64> {
         self.counters.iter().map(|counter| counter.held).collect()
     }
@@ -367,7 +370,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
 }
 
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
-    /// Tells neighbours what has become of the counters in this event.
+    /// Tells neighbours of the counters that have crossed a threshold in this event.
     #[inline(always)]
     pub(crate) fn review(&mut self) {
         while let Some(counter) = self.pauses.crossed.pop() {
@@ -399,7 +402,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let (from, class) = self.pauses.counted(counter);
         let (p, mut around) = self.at(self.pauses.reverse(from));
         p.pauses |= class.bit();
-        // An idle line; a watched port has settled what ended before.
+        // An idle line; a watched port has settled the transmissions that ended before.
         p.busy_until = p.busy_until.max(around.now);
         around.settle(p);
     }
@@ -471,7 +474,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let (p, mut around) = self.at(port);
         around.settle(p);
         p.stopped &= !class.bit();
-        // What waited starts now, not when the line became free.
+        // A waiting frame starts now, not when the line became free.
         p.busy_until = p.busy_until.max(now);
         around.settle(p);
         true
@@ -517,7 +520,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
     }
 
-    /// A stop is over: what waited may go.
+    /// A stop is over: the frames that waited may go.
     fn go_on(&mut self, port: PortId, class: TrafficClass) {
         if self.state.fabric.go_on(port, class) {
             self.state.sources.unpark(self.state.fabric.now, port, class);

@@ -14,7 +14,7 @@ pub const QUANTUM_BITS: u64 = 512;
 /// No signal of a scheme is longer, in a network with flow control.
 pub const LARGEST_SIGNAL: u16 = 256;
 
-/// What decides how much can arrive over a line after its far end has said stop.
+/// The quantities that decide how much can arrive over a line after its far end has said stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reach {
     /// Rate of the line that brings the data: the highest that it ever has.
@@ -103,7 +103,7 @@ pub fn headroom(reach: &Reach) -> Octets {
     Octets(octets.try_into().unwrap_or(u64::MAX))
 }
 
-/// What flows do at a port.
+/// The use that flows make of a port.
 #[derive(Debug, Clone, Copy, Default)]
 struct Use {
     /// The port of the opposite direction, if a flow crosses this one either way.
@@ -149,7 +149,7 @@ impl Network {
         (0..self.ports.len()).map(reach).collect()
     }
 
-    /// What flows do at each port; the part that is by priority, for `priority`.
+    /// The use that flows make of each port; the part that is by priority, for `priority`.
     fn uses(&self, priority: u8) -> Vec<Use> {
         let mut uses = vec![Use::default(); self.ports.len()];
         for (index, flow) in self.flows.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A port and its queues: what they hold, and how long a frame takes.
+//! A port and its queues: their contents, and the time that a frame takes.
 
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Queue, units::PS_PER_S};
@@ -111,7 +111,7 @@ pub(crate) struct PortState {
     /// Octets put on the line, wire overhead included, the transmission in progress counted whole.
     pub(crate) octets: u64,
     pub(crate) hops: u64,
-    /// What no frame touches, apart from what every frame does.
+    /// The accounts that no frame touches, apart from those that every frame does.
     pub(crate) ledger: Box<Ledger>,
 }
 

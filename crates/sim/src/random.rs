@@ -1,5 +1,5 @@
-//! Random words: every entity has a stream of its own, derived from the seed and its identity, so that what one entity
-//! draws never shifts what another sees. Who wants another machine to see the same words makes the same stream.
+//! Random words: every entity has a stream of its own, derived from the seed and its identity, so that the draws of one
+//! entity never shift the words that another sees. Another machine sees the same words if it makes the same stream.
 
 use penstock_schemes::units::PS_PER_S;
 use penstock_schemes::{Draw, Duration};

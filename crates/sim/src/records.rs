@@ -1,11 +1,11 @@
-//! What is counted of flows and hosts.
+//! The counts of flows and hosts.
 
 use penstock_endpoint::DestinationId;
 use penstock_schemes::{BitRate, Duration, Instant};
 
 use crate::outcome::Sum;
 
-/// What is counted of a flow.
+/// The counts of a flow.
 #[derive(Debug, Clone)]
 pub(crate) struct FlowRecord {
     /// Its destinations.

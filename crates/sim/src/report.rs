@@ -42,7 +42,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         Inside { data, headers, signals, acks }
     }
 
-    /// Adds what is under way, and what follows from it.
+    /// Adds the frames, signals and acknowledgements under way, and the counts that follow from them.
     fn add_up(&self, t: &mut Totals, inside: &Inside) {
         t.frames_discarded_at_source = t.frames_offered - t.frames_sent;
         t.frames_in_flight = inside.data.iter().sum();

@@ -63,7 +63,7 @@ impl TransmitQueues {
 }
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
-    /// Lets the transport of a flow send what it may into the transmit queue, if there is one.
+    /// Lets the transport of a flow send the segments that it may into the transmit queue, if there is one.
     pub(crate) fn fill_transmit_queue(&mut self, flow: FlowId) {
         self.fill_in_turn(flow, false);
     }

@@ -146,7 +146,7 @@ enum Carried {
     Ack(Ack),
 }
 
-/// The receiving halves of all connections, and what their frames carry.
+/// The receiving halves of all connections, and the segments and acknowledgements that their frames carry.
 #[derive(Debug)]
 pub(crate) struct Transports {
     /// By flow; none where a flow has no transport.
@@ -203,7 +203,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
     }
 
-    /// The application of a flow with a connection has made what is due: the sender gets it.
+    /// The application of a flow with a connection has made the octets that are due: the sender gets them.
     pub(crate) fn write(&mut self, flow: FlowId) {
         let fabric = &mut self.state.fabric;
         let source = self.state.sources.flow_mut(flow).supply_mut();

@@ -1,4 +1,4 @@
-//! Sums at the limits of times, rates and sizes, and slices of bounded work whatever the network is.
+//! Sums at the limits of times, rates and sizes, and slices of bounded work in every network.
 
 mod common;
 
@@ -127,7 +127,7 @@ fn an_instant_without_end_ends_with_the_slice() {
     assert_eq!(after(&b.network, 20, Instant(S)), (Instant::ZERO, false));
 }
 
-/// What an observer sees of many flows, and a limiter that has many, are work beyond their events.
+/// An observer's sample of many flows, and a limiter that has many, are work beyond their events.
 #[test]
 fn work_beyond_events_counts() {
     struct Looks;

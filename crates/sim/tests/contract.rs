@@ -92,7 +92,8 @@ fn a_short_last_frame_needs_room_for_itself_alone() {
     }
 }
 
-/// Two sources fill a queue of ten frames. What is lost is told, but for the end of a flow, of which a silence tells.
+/// Two sources fill a queue of ten frames. Acknowledgements tell of lost frames, but for those at the end of a flow, of
+/// which a silence tells.
 #[test]
 fn acknowledgements_tell_of_losses() {
     for full in [Full::Drops, Full::Trims] {
@@ -131,7 +132,7 @@ fn a_silence_ends_a_stall() {
     assert_eq!((outcome.flows[0].frames_sent, last.rps[0][2]), (1 + 35, 1500));
 }
 
-/// The queue takes what is up to two frames long, although there is room for ten.
+/// The queue takes a frame only while it holds two at the most, although there is room for ten.
 #[test]
 fn a_verdict_drops_what_would_fit() {
     let mut b = star(2, GBPS, US, Octets(15_000));

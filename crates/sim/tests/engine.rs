@@ -148,7 +148,7 @@ fn measuring_begins_after_the_warm_up() {
     assert!((outcome.flows[0].throughput_bps - 12_000.0 / 100e-6).abs() < 1e-3);
 }
 
-/// The same queue in two windows that meet at 26 us, and in a third that holds both: what happens at the instant at which
+/// The same queue in two windows that meet at 26 us, and in a third that holds both: an event at the instant at which
 /// they meet belongs to the later one.
 #[test]
 fn windows_have_statistics_and_counts_of_their_own() {
@@ -282,7 +282,7 @@ fn a_broken_line_loses_what_is_on_it_and_holds_the_rest() {
 
 #[test]
 fn limiters_of_one_port_take_turns() {
-    // Four greedy flows on one NIC: each gets a quarter, whatever their number; nothing queues in the host.
+    // Four greedy flows on one NIC: each gets a quarter; nothing queues in the host.
     let mut b = Builder::new(5, 1);
     for host in 0..5 {
         b.link(host, 5, GBPS, US, ROOMY);
@@ -451,7 +451,7 @@ fn branches_copy_frames() {
     assert_eq!(outcome.flows[0].completed, Some(us(134)));
 }
 
-/// Adds what it sees to a sum, and counts.
+/// Adds the queue lengths that it sees to a sum, and counts samples and arrivals.
 struct Counting {
     samples: u64,
     octets: u64,
@@ -539,7 +539,8 @@ fn what_was_sent_never_decreases() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(200), ..ProptestConfig::default() })]
 
-    /// Nothing appears or vanishes, whatever happens to the network; a run can be cut anywhere; and both engines do the same.
+    /// Nothing appears or vanishes under any changes of the network; a run can be cut anywhere; and both engines do the
+    /// same.
     #[test]
     fn frames_are_conserved(network in random_network(), cut in 0u64..5000) {
         let config = qcn_config();

@@ -43,14 +43,15 @@ fn run(network: &Network, cuts: &[u64]) -> Outcome {
     sim.finish().0
 }
 
-/// A source: its edge switch, rate of its line in Mb/s, its latency in ns, length of frames, traffic, and what else it is.
+/// A source: its edge switch, rate of its line in Mb/s, its latency in ns, length of frames, traffic, and whether it is
+/// controlled.
 type Source = (usize, u64, u64, u16, u8, bool);
 
 fn source() -> impl Strategy<Value = Source> {
     (0usize..3, 400u64..10_000, 0u64..20_000, 64u16..3000, 0u8..4, any::<bool>())
 }
 
-/// What the whole network is like.
+/// The parameters of the whole network.
 #[derive(Debug, Clone)]
 struct Tree {
     sources: Vec<Source>,
@@ -91,8 +92,8 @@ fn tree() -> impl Strategy<Value = Tree> {
 }
 
 impl Tree {
-    /// Hosts 0 .. n, the receiver n, edge switches n + 1 .. n + 4, the core n + 4. Priority 3 is lossless, 5 is not. In each
-    /// ingress buffer `room` is what there is above XOFF, for the headroom that is needed.
+    /// Hosts 0 .. n, the receiver n, edge switches n + 1 .. n + 4, the core n + 4. Priority 3 is lossless, 5 is not. In
+    /// each ingress buffer `room` gives the room above XOFF, from the headroom that is needed.
     fn network(&self, room: impl Fn(u64) -> u64) -> Network {
         let n = self.sources.len();
         let core = n + 4;
@@ -159,7 +160,7 @@ fn lossless_drops(network: &Network, outcome: &Outcome) -> u64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(96), ..ProptestConfig::default() })]
 
-    /// Whatever the network: no frame is lost, frames are conserved (`finish` checks it), and neither cuts nor observers
+    /// In any network no frame is lost, frames are conserved (`finish` checks it), and neither cuts nor observers
     /// change a bit of the result.
     #[test]
     fn with_headroom_no_frame_is_lost(tree in tree(), cuts in prop::collection::vec(0u64..END.0, 0..4)) {
@@ -213,8 +214,8 @@ fn careless(network: Network) -> impl Strategy<Value = Network> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(200), ..ProptestConfig::default() })]
 
-    /// Data frames, signals and pause frames are conserved (`finish` checks it) whatever happens to lines, and a run can be cut
-    /// anywhere.
+    /// Data frames, signals and pause frames are conserved (`finish` checks it) under any changes of lines, and a run
+    /// can be cut anywhere.
     #[test]
     fn flow_control_conserves_frames(network in random_network().prop_flat_map(careless), cut in 0u64..END.0) {
         let whole = run(&network, &[]);

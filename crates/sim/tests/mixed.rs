@@ -72,7 +72,7 @@ fn schemes_share_a_port() {
     b.network.flows.iter_mut().for_each(|flow| flow.start = Instant::ZERO);
     let (name, outcome) = run(&b.network, ["qcn", "smcc"]);
     assert_eq!(name, Mixed::INFO.name);
-    // Strict priority: SMCC's four flows take what they are given, QCN's queue fills behind them.
+    // Strict priority: SMCC's four flows take all that they are given, QCN's queue fills behind them.
     let throughput = |parity| -> f64 { outcome.flows.iter().skip(parity).step_by(2).map(|f| f.throughput_bps).sum() };
     assert!(throughput(1) > throughput(0) && throughput(0) + throughput(1) > 9e9, "{outcome:?}");
     assert!(outcome.totals.feedback_frames > 100);

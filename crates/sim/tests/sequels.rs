@@ -12,7 +12,7 @@ use penstock_sim::{NoProbe, Outcome, Sim, longest_frame};
 const GBPS_10: BitRate = BitRate(10_000_000_000);
 /// A frame of 1500 octets at 10 Gb/s, ps.
 const FRAME: u64 = 1_200_000;
-/// What a frame takes over both links of the star, with 1 us each, ps.
+/// The time that a frame takes over both links of the star, with 1 us each, ps.
 const WAY: u64 = 2 * (FRAME + 1_000_000);
 
 /// A star whose flows have ten frames each.

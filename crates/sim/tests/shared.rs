@@ -1,4 +1,4 @@
-//! Flows that share a reaction point, each with a regulator of its own; and what schemes see of a stopped queue.
+//! Flows that share a reaction point, each with a regulator of its own; and a stopped queue as schemes see it.
 
 mod common;
 
@@ -163,7 +163,7 @@ fn each_flow_goes_when_its_own_regulator_lets_it() {
     assert_eq!(outcome.flows.iter().map(|f| f.frames_sent).collect::<Vec<_>>(), [4, 0, 2]);
     let outcome = run(&b.network, us(12_000), penstock_sim::NoProbe).0;
     let sent: Vec<_> = outcome.flows.iter().map(|f| f.frames_sent).collect();
-    // Each at its own pace, less what waiting for one another costs: at most 24 us a frame.
+    // Each at its own pace, less the time of waiting for one another: at most 24 us a frame.
     assert!((12_000 / 74..=12_000 / 50).contains(&sent[0]), "{sent:?}");
     assert!((11_800 / 124..=11_800 / 100).contains(&sent[1]), "{sent:?}");
     assert!((12_000 / 174..=12_000 / 150 + 1).contains(&sent[2]), "{sent:?}");

@@ -1,4 +1,4 @@
-//! Transmit queues of hosts: what waits, what is lost, and for whom there is room.
+//! Transmit queues of hosts: the segments that wait, those that are lost, and the flows that find room.
 
 mod common;
 
@@ -67,8 +67,8 @@ fn a_transport_waits_for_room() {
     assert_eq!((flow.frames_sent, flow.retransmissions, flow.segments_discarded), (10, 0, 0));
 }
 
-/// The same room, and what finds none is lost: the first goes at once, but not before all ten are made. Six are lost, and sent
-/// again.
+/// The same room, and segments that find none are lost: the first goes at once, but not before all ten are made. Six
+/// are lost, and sent again.
 #[test]
 fn segments_without_room_are_lost_and_sent_again() {
     let b = host(1, Transmit::Drop(Octets(4 * FRAME)), Some(14_600));
@@ -111,7 +111,7 @@ fn defaults<S: Scheme>() -> S::Config {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(common::cases(32)))]
-    /// Whatever the room and the number of connections, each completes, and where a run is cut changes nothing.
+    /// For any room and any number of connections, each completes, and where a run is cut changes nothing.
     #[test]
     fn every_connection_completes(flows in 1_usize..5, room in 1_u64..40_000, drops: bool, slice in 1_u64..50) {
         let transmit = if drops { Transmit::Drop(Octets(room)) } else { Transmit::Wait(Octets(room)) };

@@ -157,7 +157,8 @@ fn flow_control_leaves_nothing_to_repair() {
     }
 }
 
-/// QCN's reaction point limits what TCP may send: two NICs share the link, and the queue stays where QCN keeps it.
+/// QCN's reaction point limits the rate at which TCP may send: two NICs share the link, and the queue stays where QCN
+/// keeps it.
 #[test]
 fn a_reaction_point_paces_beneath_the_transport() {
     let outcome = |controlled: bool| {
@@ -180,7 +181,8 @@ fn a_reaction_point_paces_beneath_the_transport() {
     );
 }
 
-/// A rated application writes at even distances: what it has not written is not sent, and its last octets come last.
+/// A rated application writes at even distances: octets that it has not written are not sent, and its last octets come
+/// last.
 #[test]
 fn an_application_writes_at_its_rate() {
     for transport in every_transport() {
@@ -221,8 +223,8 @@ fn fragile(transport: &Transport, breaks: &[(u64, u64)], queue: u64, size: u64) 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(common::cases(24)))]
 
-    /// Whatever a short queue drops and broken links lose, in either direction: every octet arrives, and where the run is cut
-    /// into slices changes nothing.
+    /// A short queue drops frames and broken links lose them, in either direction. Still every octet arrives, and where
+    /// the run is cut into slices changes nothing.
     #[test]
     fn progress_is_always_made(
         which in 0_usize..5,

@@ -70,7 +70,8 @@ impl Builder {
         PortId(found.expect("a link joins the nodes") as u32)
     }
 
-    /// A greedy controlled flow along `path`, from time zero; change what else it should be in the returned entry.
+    /// A greedy controlled flow along `path`, from time zero; its other properties can be changed in the returned
+    /// entry.
     pub(crate) fn flow(&mut self, path: &[usize]) -> &mut Flow {
         let first = self.network.hops.len() as u32;
         for (i, pair) in path.windows(2).enumerate() {

@@ -3,14 +3,14 @@
 
 use penstock_schemes::*;
 
-/// What a full queue does.
+/// The treatment of a frame by a full queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
     Drops,
     Trims,
 }
 
-/// What the scheme is to do.
+/// The settings of the scheme.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Config {
     pub(crate) window: Option<u64>,
@@ -174,7 +174,7 @@ impl NotificationPoint<Trial> for Np {
     }
 }
 
-/// Keeps what it is told.
+/// Keeps the counts that it is told.
 #[derive(Debug, Clone)]
 pub(crate) struct Rp {
     line: BitRate,
