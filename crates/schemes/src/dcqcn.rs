@@ -751,7 +751,7 @@ mod tests {
             prop_assert_eq!((once.alpha, once.alpha_at), (often.alpha, often.alpha_at));
         }
 
-        /// Whatever signals come, rates stay in their bounds and the target is not below the rate.
+        /// In any sequence of calls, rates stay in their bounds and the target is not below the rate.
         #[test]
         fn rates_stay_within_their_bounds(
             calls in prop::collection::vec((0u8..3, 0u64..200), 0..200),

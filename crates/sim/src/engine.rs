@@ -134,8 +134,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// from `seed`.
     ///
     /// # Panics
-    /// If `network` is not as its documentation says, if it has priority flow control and the engine has not (`PFC`), if
-    /// there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
+    /// If `network` is not as its documentation says, if it has priority flow control and the engine has not (`PFC`),
+    /// if there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
     pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
         assert!(
             (network.ports.len() * network.queues_per_port() + network.hops.len()).max(network.flows.len()) < MAX_INDEX,

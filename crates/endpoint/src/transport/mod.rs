@@ -17,7 +17,7 @@
 //! one would be, for a limiter that must know it beforehand, and [`Sender::poll_segment`] takes it when the card has
 //! room. A segment that is not taken is not in flight, and the transport neither paces nor queues. There is no time at
 //! which a segment *becomes* ready by itself: only acknowledgements, timeouts and new data change that, so that a
-//! caller who was told "nothing" waits for one of the three.
+//! caller that was told "nothing" waits for one of the three.
 //!
 //! # Contract
 //!
