@@ -4,7 +4,7 @@ use penstock_schemes::*;
 
 use crate::typical::Typical;
 
-/// That names, texts, values, ranges and conditions are given and fit.
+/// Checks that names, texts, values, ranges and conditions are given and fit.
 pub(crate) fn documented(info: &Info) -> Result<(), String> {
     let plain = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-')
@@ -36,7 +36,7 @@ pub(crate) fn documented(info: &Info) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a source hears of its queue as `INFO` says: from whom, and in signals of which length.
+/// Whether a source hears of its queue as `INFO` says: from the right role, and in signals of the right length.
 ///
 /// # Errors
 /// The rule that is broken, as a sentence.

@@ -10,7 +10,7 @@
 //! With the defaults and with each profile, random sequences of calls drive each role. After every call the rules are
 //! checked: timeouts, those that come early too; that the same calls give the same answers, to a clone as well; the
 //! bounds of the rate, and the statements of `INFO` about it; that a flow that has waited as long as it was told is
-//! admitted; to whom signals go, and how long they are; that every recorded variable is written. Also checked: every
+//! admitted; the addressees and lengths of signals; that every recorded variable is written. Also checked: every
 //! parameter is documented, and has no effect where its condition does not hold.
 //!
 //! The sequences are the same in every run. `PROPTEST_CASES=1000` asks for more of them.
@@ -61,7 +61,7 @@ fn with<S: Scheme>(changes: &[(&str, Value)]) -> S::Config {
     S::Config::from_values(&values).expect("values are of their parameters' kinds")
 }
 
-/// So many cases, or as many as the environment's PROPTEST_CASES asks for.
+/// The number of cases: `usual`, or the value of PROPTEST_CASES in the environment.
 fn cases(usual: u32) -> u32 {
     std::env::var("PROPTEST_CASES").map_or(usual, |n| n.parse().expect("PROPTEST_CASES is a number"))
 }
@@ -100,8 +100,8 @@ pub fn conforms<S: Scheme>(config: &S::Config) -> Result<(), String> {
     runner.run(&(calls(), calls(), any::<u32>()), run).map_err(|e| e.to_string())
 }
 
-/// That a parameter changes no answer where its condition does not hold. Gives how many pairs of a parameter and a value of
-/// the other one have no effect, and how many have one.
+/// Checks that a parameter changes no answer where its condition does not hold. Of the pairs of a parameter and a value
+/// of the other one, gives the number without an effect and the number with one.
 ///
 /// # Errors
 /// The parameter that has an effect all the same.

@@ -1,4 +1,4 @@
-//! Names of things: places in lists, with a type each.
+//! Indices into lists, each list with a type of its own.
 
 /// Declares types of places in lists. Each has a value that is no place: a list never grows so long.
 #[doc(hidden)]

@@ -108,7 +108,7 @@ impl InFlight {
         Settled { acked: Octets(acked), lost: Octets(newly - acked) }
     }
 
-    /// Nothing has come for too long: all that is in flight is lost. Returns how many octets.
+    /// Nothing has come for too long: all octets in flight are lost. Returns their number.
     pub(crate) fn give_up(&mut self) -> Octets {
         let lost = self.octets();
         self.given_up = self.sent;
@@ -128,7 +128,7 @@ impl InFlight {
         });
     }
 
-    /// RFC 6298's time-out, with a least one for data centers, doubled for each that has run out since.
+    /// RFC 6298's timeout, with a minimum for data centers, doubled for each timeout since.
     fn silence(&self) -> Duration {
         let timeout = match self.round_trip {
             None => FIRST_SILENCE,

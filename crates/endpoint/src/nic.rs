@@ -56,7 +56,7 @@ pub enum Outgoing<S: Scheme> {
 /// - *Inputs* ([`start`](Self::start), [`on_signal`](Self::on_signal), [`on_ack`](Self::on_ack), …) at the times at which
 ///   they happen. Those of an instant come before its polls.
 /// - [`poll_transmit`](Self::poll_transmit) until it gives nothing: the frames that leave, each with its time.
-/// - [`next_timeout`](Self::next_timeout): when it is to be polled again at the latest, lest frames leave late.
+/// - [`next_timeout`](Self::next_timeout): the latest time of the next poll, so that no frame leaves late.
 ///
 /// A poll that comes late gives the frames with the times at which they were due. So frames and times do not depend on when it
 /// is polled, as long as inputs come in order.
@@ -116,7 +116,7 @@ impl<S: Scheme, X: Supply, D: Draw> Nic<S, X, D> {
         self.sources.add_flow(limiter, spec, supply)
     }
 
-    /// Adds a destination of a flow that somebody else sends; its signals with the priority of data go in `class`.
+    /// Adds a destination of a flow that another interface sends; its signals with the priority of data go in `class`.
     pub fn add_destination(
         &mut self,
         config: &S::Config,
@@ -345,7 +345,7 @@ impl<S: Scheme> Out<S> for Desk<S> {
     }
 }
 
-/// Nobody watches.
+/// Ignores every change.
 impl<S: Scheme, D> Watch<S, D> for Desk<S> {}
 
 /// The line, and the frames that wait for it: signals and acknowledgements, those with the priority of control first.

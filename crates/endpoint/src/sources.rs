@@ -55,7 +55,7 @@ pub enum Permission {
 /// A frame that goes.
 #[derive(Debug, Clone, Copy)]
 pub struct Sent<T> {
-    /// Whose frame it is.
+    /// The flow that it belongs to.
     pub flow: FlowId,
     /// Its class.
     pub class: TrafficClass,
@@ -290,8 +290,8 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         state.take_over(now);
     }
 
-    /// Sees to it that `limiter` is called when its next frame may go; returns that time. To be called when its flows have new
-    /// data; all else that changes the time is known here.
+    /// Sees to it that `limiter` is called when its next frame may go; returns that time. To be called when its flows
+    /// have new data; every other change of that time is known here.
     #[inline(always)]
     pub fn wake(&mut self, now: Instant, limiter: LimiterId, alarms: &mut impl Alarms) -> Instant {
         let state = &mut self.limiters[limiter.index()];

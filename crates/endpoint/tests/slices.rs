@@ -10,7 +10,7 @@ use penstock_schemes::qcn::Qcn;
 use penstock_schemes::*;
 use proptest::prelude::*;
 
-/// Something that happens to a network interface.
+/// An input of a network interface.
 #[derive(Debug, Clone, Copy)]
 enum Input {
     Start(u32),

@@ -1,7 +1,7 @@
 //! BCN, Backward Congestion Notification, later called ECM, Ethernet Congestion Management.
 //!
-//! A congestion point samples arriving frames and tells their sources both to slow down and to speed up. So that only
-//! those speed up whom it slowed down, a limited source tags its frames with the congestion point that limits it (RLT,
+//! A congestion point samples arriving frames and tells their sources both to slow down and to speed up. Only a source
+//! that it slowed down may speed up: a limited source tags its frames with the congestion point that limits it (RLT,
 //! rate-limited tag), and a positive message answers such frames alone.
 //!
 //! ```text

@@ -1,9 +1,9 @@
 //! DCQCN, Data Center QCN: QCN's rate limiter for routed networks, with marks in place of notifications.
 //!
-//! A congestion point only marks: a frame that finds a long queue may get its ECN bits set. The destination answers marks
-//! with congestion notification packets (CNPs), so many a flow and interval at most. The reaction point keeps an estimate
-//! alpha of the share of intervals with a CNP; a CNP cuts the rate by alpha / 2, and without CNPs byte counter and timer
-//! raise it as in QCN.
+//! A congestion point only marks: a frame that finds a long queue may get its ECN bits set. The destination answers
+//! marks with congestion notification packets (CNPs), at most one a flow in each interval. The reaction point keeps an
+//! estimate alpha of the share of intervals with a CNP; a CNP cuts the rate by alpha / 2, and without CNPs byte counter
+//! and timer raise it as in QCN.
 //!
 //! ```text
 //!   probability of a mark            notification point              reaction point
@@ -21,8 +21,8 @@
 //! Alpha's decay needs no event: it is made up for when alpha is used, with the same result.
 //!
 //! Sources: Zhu et al., SIGCOMM 2015 ("paper"), and the two simulators that descend from it, ns3-rdma and HPCC's ("Mlx"
-//! mode). Where they disagree, each reading is a parameter; the default is the paper's. Thresholds and steps by default are
-//! none of theirs: they were chosen for 10 Gb/s and buffers of 150 KB, where the paper has 40 Gb/s and megabytes.
+//! mode). Where they disagree, each reading is a parameter; the default is the paper's. Default thresholds and steps
+//! are chosen for 10 Gb/s and buffers of 150 KB (the paper has 40 Gb/s and megabytes).
 
 mod settings;
 
@@ -97,7 +97,7 @@ const PROFILES: &[Profile] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ce(pub bool);
 
-/// A congestion notification packet. That it comes is all that it says.
+/// A congestion notification packet. It carries no data: its arrival is the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cnp;
 

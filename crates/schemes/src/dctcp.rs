@@ -9,9 +9,9 @@
 //! ```
 //!
 //! Beyond that the window grows and falls as NewReno's: by the octets acknowledged below `ssthresh`, by a segment a
-//! round trip above it; half of it goes with a loss, once a window. Nothing is sent again: that is a transport's
-//! business (`penstock_endpoint` has DCTCP as one of TCP's controllers too). The octets in flight are those of whole
-//! frames, headers included.
+//! round trip above it; a loss halves it, once a window. Nothing is sent again: retransmission is a transport's task
+//! (`penstock_endpoint` has DCTCP as one of TCP's controllers too). The octets in flight are those of whole frames,
+//! headers included.
 //!
 //! Windows are whole octets, alpha has 30 fraction bits.
 //!

@@ -83,7 +83,7 @@ pub enum Message {
     Reply {
         /// When the probe left.
         sent_at: Instant,
-        /// The probe's.
+        /// The probe's field of this name.
         q_off: Option<i64>,
     },
 }
@@ -98,7 +98,7 @@ impl Signal for Message {
         Var { name: "q_delta_octets", description: "growth of the queue since the sample before, octets (probe: 0)" },
     ];
 
-    /// A message's; probes are padded to the same.
+    /// The length of a message; probes are padded to it.
     fn octets(&self) -> u16 {
         Bcn::OCTETS
     }

@@ -81,7 +81,7 @@ impl Signal for Message {
         Var { name: "probe_rate_bps", description: "rate of the probe, bit/s; -1: unlimited; 0 for BCN(0,0)" },
     ];
 
-    /// A probe's; BCN(0,0) is padded to the same.
+    /// The length of a probe; BCN(0,0) is padded to it.
     fn octets(&self) -> u16 {
         Probe::OCTETS
     }
@@ -347,7 +347,7 @@ mod tests {
         Cp::new(&config(rule), Place { cp: ID, line, capacity: Octets(150_000), phase: Duration::ZERO })
     }
 
-    /// Whom the switch tells when a frame of `flow` meets a queue of `len` octets.
+    /// The source that the switch tells, if any, when a frame of `flow` meets a queue of `len` octets.
     fn arrive(cp: &mut Cp, flow: u32, len: u64, fate: Fate) -> Option<u32> {
         let mut sent = Sent::default();
         let queue = Queue { len: Octets(len), frames: 1, rate: BitRate::from_gbps(10), ..Queue::default() };

@@ -108,7 +108,7 @@ pub enum Bound {
     AtMostLine,
 }
 
-/// That another parameter has one of some values.
+/// The condition that another parameter has one of the listed values.
 #[derive(Debug, Clone, Copy)]
 pub struct Condition {
     /// The other parameter of the same scheme: a choice or a switch.
@@ -122,7 +122,7 @@ pub struct Condition {
 pub struct Profile {
     /// Such as `ieee-2010`.
     pub name: &'static str,
-    /// Whose reading it is.
+    /// The source of the values.
     pub description: &'static str,
     /// The parameters that differ from the defaults.
     pub settings: &'static [(&'static str, Value)],
@@ -246,8 +246,8 @@ impl Info {
         self.profiles.iter().find(|p| p.name == name)
     }
 
-    /// The same, once its profiles are seen to set parameters of the scheme, each to a value in the parameter's unit and range.
-    /// In a constant, a profile that does not fails to compile; the registry calls this for every scheme in its list.
+    /// The same, with its profiles checked: each sets parameters of the scheme, to values in their units and ranges. In
+    /// a constant, a wrong profile does not compile. The registry calls this for every scheme in its list.
     ///
     /// ```
     /// # use penstock_schemes::info::values::us;
@@ -280,7 +280,7 @@ impl Info {
     /// ```
     ///
     /// # Panics
-    /// If one does not, with the names of profile and parameter.
+    /// If a profile is wrong; the message names profile and parameter.
     #[must_use]
     pub const fn checked(self) -> Self {
         let mut profile = 0;

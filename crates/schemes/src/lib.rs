@@ -200,7 +200,7 @@ pub trait Signal: Copy + Debug + Send {
     /// Length of the frame, with FCS, without preamble and gap.
     fn octets(&self) -> u16;
 
-    /// Under which heading it is counted.
+    /// The heading under which it is counted.
     fn kind(&self) -> SignalKind {
         SignalKind::Notification
     }

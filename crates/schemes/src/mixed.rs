@@ -457,7 +457,7 @@ macro_rules! mixed {
 for_each_scheme!(mixed);
 
 impl Configuration for SchemeConfig {
-    /// There is none to be made from values alone: [`SchemeConfig::new`] needs a scheme's name as well.
+    /// None can be made from values alone: [`SchemeConfig::new`] needs a scheme's name as well.
     fn from_values(_: &[Value]) -> Option<Self> {
         None
     }

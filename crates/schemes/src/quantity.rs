@@ -128,7 +128,7 @@ impl Dimension {
         }
     }
 
-    /// A value as one writes it.
+    /// An example of a value, as a person writes it.
     #[must_use]
     pub const fn example(self) -> &'static str {
         match self {

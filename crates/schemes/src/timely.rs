@@ -1,4 +1,4 @@
-//! TIMELY: the source measures the round-trip time of each segment and steers its rate by how it grows.
+//! TIMELY: the source measures the round-trip time of each segment and steers its rate by the growth of that time.
 //!
 //! Switches take no part. The destination acknowledges each segment; the acknowledgement carries no data, its arrival
 //! alone counts. Between two thresholds the *gradient* of the round-trip time decides: a queue that grows makes each
@@ -405,7 +405,8 @@ mod tests {
         close(rates(&mut rp, [100, 140]), [10.0, 5.0]);
     }
 
-    /// The patched law at rest: without growth w = 1/2, and R = delta/2 + R (1 - beta/2 (rtt - t_ref)/t_ref).
+    /// The patched law near its equilibrium: without growth w = 1/2, and R = delta/2 + R (1 - beta/2 (rtt -
+    /// t_ref)/t_ref).
     #[test]
     fn the_patched_law_steers_to_its_reference() {
         let mut rp = rp("patched", &[("initial", real(0.5))]);

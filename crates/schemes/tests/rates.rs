@@ -29,7 +29,7 @@ fn explicit_rate() -> ExplicitRate {
     config.rates
 }
 
-/// So many cases, or as many as the environment's PROPTEST_CASES asks for.
+/// The number of cases: `usual`, or the value of PROPTEST_CASES in the environment.
 fn cases(usual: u32) -> u32 {
     std::env::var("PROPTEST_CASES").map_or(usual, |n| n.parse().expect("PROPTEST_CASES is a number"))
 }

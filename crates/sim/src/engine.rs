@@ -92,7 +92,7 @@ pub(crate) struct State<S: Scheme, const PFC: bool> {
 /// a network without flow control runs the same in both engines.
 ///
 /// ```text
-///   Sim::new(network, configs, seed, probe)     everything at rest, time zero
+///   Sim::new(network, configs, seed, probe)     everything idle, time zero
 ///      .run_until(warm_up) .start_measuring()   statistics start again
 ///      .run_until(end)                          in as many steps as the caller likes: they change nothing
 ///      .finish()                                conservation is checked, the Outcome made
@@ -344,7 +344,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.state.start_measuring();
     }
 
-    /// A window of measurement opens, beside all others. `window` is a number of the caller's. Changes no result.
+    /// A window of measurement opens, in addition to those that are open. `window` is a number of the caller's. Changes
+    /// no result.
     pub fn open_window(&mut self, window: usize) {
         self.state.open_window(window);
     }

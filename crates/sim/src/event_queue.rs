@@ -9,10 +9,10 @@
 //! times, so a plain queue holds them. The code that makes one names its lane. An event that is before the last of its
 //! lane goes to the calendar, so a lane is a matter of speed, never of results.
 //!
-//! *Calendar.* It covers `BUCKETS` equal spans of time from the current one on; a bitmap finds the next bucket that holds
-//! something. An event further away waits in a heap until its bucket comes within reach. A bucket is sorted when its turn
-//! comes. The spans grow or shrink until a bucket holds a few events: how many of them come to the calendar, no one knows
-//! beforehand. (Brown 1988 does the same with the number of buckets.)
+//! *Calendar.* It covers `BUCKETS` equal spans of time from the current one on; a bitmap finds the next bucket that
+//! holds something. An event further away waits in a heap until its bucket comes within reach. A bucket is sorted when
+//! its turn comes. The spans grow or shrink until a bucket holds a few events: the number of those that come to the
+//! calendar is not known beforehand. (Brown 1988 does the same with the number of buckets.)
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -187,7 +187,8 @@ const PERIOD: u32 = 256;
 /// Fewer events than this in a bucket, on average, and its span grows; more than that, and it shrinks.
 const FEW: usize = 3;
 const MANY: usize = 24;
-/// So many events in one bucket shrink the span at once: where the next bucket never comes, nobody asks.
+/// So many events in one bucket shrink the span at once: where the next bucket never comes, the span would not be
+/// looked at.
 const CROWD: usize = 256;
 const MASK: u64 = BUCKETS as u64 - 1;
 const WORDS: usize = BUCKETS / 64;

@@ -134,8 +134,8 @@ impl Generator {
         (self.next, self.remainder) = (Instant((next / rate) as u64), (next % rate) as u64);
     }
 
-    /// When it is to be asked again, seen from `now`, lest more than [`AT_ONCE`] frames or so come due at a time; `None` where
-    /// that cannot be, or where no more frames come.
+    /// When it is to be asked again, seen from `now`, so that no more than about [`AT_ONCE`] frames come due at a time;
+    /// `None` where that cannot be, or where no more frames come.
     pub(crate) fn ask_again(&self, now: Instant) -> Option<Instant> {
         let distance = match self.traffic {
             _ if self.on_demand || self.left == 0 || self.next >= self.stop => return None,

@@ -92,7 +92,8 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         between(&self.measuring, end, &outset, &self.records)
     }
 
-    /// Brings everything to the present and reads it. Hands the extremes since the last reading to all that is measured.
+    /// Brings everything to the present and reads it. Hands the extremes since the last reading to everything that is
+    /// measured.
     pub(crate) fn read(&mut self) -> Reading {
         self.fabric.settle_all();
         self.fabric.pass_all();

@@ -313,9 +313,9 @@ pub struct ReactionPointSpec {
 /// Something that happens to a port.
 #[derive(Debug, Clone, Copy)]
 pub struct Change {
-    /// When.
+    /// The time of the change.
     pub at: Instant,
-    /// To which port.
+    /// The port that changes.
     pub port: PortId,
     /// The event.
     pub event: PortEvent,

@@ -118,7 +118,7 @@ pub(crate) struct Pauses {
 }
 
 impl Pauses {
-    /// The state at rest.
+    /// The state at the start: nothing is held, nothing is stopped.
     ///
     /// # Panics
     /// If `network.pfc` is not as its documentation says.

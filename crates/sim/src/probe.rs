@@ -24,7 +24,7 @@ pub trait Probe<S: Scheme> {
     fn arrival(&mut self, _now: Instant, _queue: QueueId, _flow: FlowId, _len: Octets, _dropped: bool) {}
 }
 
-/// Nobody watches.
+/// An observer that does nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoProbe;
 
@@ -33,7 +33,7 @@ impl<S: Scheme> Probe<S> for NoProbe {}
 /// A signal on its arrival at a source.
 #[derive(Debug)]
 pub struct SignalSeen<'a, S: Scheme> {
-    /// Whose source it reached.
+    /// The flow whose source it reached.
     pub flow: FlowId,
     /// The queue whose congestion point sent it; `None` if a destination did.
     pub origin: Option<QueueId>,

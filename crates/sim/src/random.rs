@@ -6,7 +6,7 @@ use penstock_schemes::{Draw, Duration};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro128PlusPlus;
 
-/// Whose stream it is.
+/// The owner of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     /// A queue's, under its [`QueueId`](crate::network::QueueId).

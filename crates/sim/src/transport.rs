@@ -1,8 +1,8 @@
 //! Transports: the halves of connections at their flows' ends, and the ways of segments and acknowledgements between them.
 //!
-//! A segment is a data frame, in all that queues, schemes and flow control do with it; an acknowledgement is one too, on the
-//! flow's way back. Beside a frame's slot lies the part that the two halves of the transport read: it is written when the frame is
-//! sent, and read when it arrives, so that no hop touches it.
+//! Queues, schemes and flow control treat a segment as a data frame, and an acknowledgement too, on the flow's way
+//! back. The part that the two halves of the transport read lies outside of the frame's slot: it is written when the
+//! frame is sent, and read when it arrives, so that no hop touches it.
 
 use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Receiver, Segment, Sender, Transport};
 use penstock_endpoint::{Taken, TrafficClass};
@@ -16,7 +16,7 @@ use crate::network::{FlowId, HopId, PortId, Traffic, Transmit};
 use crate::probe::Probe;
 use crate::transmit::{TransmitPart, TransmitQueues};
 
-/// Octets of an Ethernet frame beside its payload: MAC addresses, EtherType, FCS. (IEEE 802.3, clause 3.1.1)
+/// Octets of an Ethernet frame besides its payload: MAC addresses, EtherType, FCS. (IEEE 802.3, clause 3.1.1)
 const ETHERNET_OCTETS: u32 = 18;
 /// The shortest Ethernet frame, with FCS. (IEEE 802.3, clause 4.4.2)
 const SHORTEST: u32 = 64;

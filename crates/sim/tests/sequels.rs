@@ -105,7 +105,7 @@ fn what_waits_for_a_flow_that_does_not_end_does_not_begin() {
 #[test]
 fn a_run_ends_with_its_flows_however_it_is_sliced() {
     let mut b = tens(3);
-    // This one has no end: nobody waits for it.
+    // This one has no end: no flow waits for it.
     b.network.flows[1].size = None;
     b.network.flows[1].start = Instant(30_000_000);
     follow(&mut b, 2, &[0], Duration::from_us(5));

@@ -65,9 +65,10 @@ fn a_window_of_segments_arrives_when_arithmetic_says() {
     assert_eq!((outcome.totals.acks_sent, outcome.totals.acks_delivered), (5, 5));
 }
 
-/// Fifteen segments: ten at once; the acknowledgement of the first two lets the others go. It leaves when the second segment
-/// has come, after 3 times 1 214 400 ps and 2 us, is a frame of 64 octets (51 200 ps a link) and takes 2 us. By then the line is
-/// not free: the tenth segment ends after 12 144 000 ps, the acknowledgement comes after 7 745 600. So the line never rests.
+/// Fifteen segments: ten at once; the acknowledgement of the first two lets the others go. It leaves when the second
+/// segment has come, after 3 times 1 214 400 ps and 2 us, is a frame of 64 octets (51 200 ps a link) and takes 2 us. By
+/// then the line is not free: the tenth segment ends after 12 144 000 ps, the acknowledgement comes after 7 745 600. So
+/// the line is never idle.
 #[test]
 fn acknowledgements_clock_segments_out() {
     let mut b = star(1, GBPS_10, Duration::from_us(1), Octets(100_000));
@@ -78,9 +79,10 @@ fn acknowledgements_clock_segments_out() {
     assert_eq!((outcome.totals.acks_sent, outcome.totals.acks_delivered), (8, 8));
 }
 
-/// The same where the line rests: links of 100 us. The acknowledgements of the first window come 400 us after its frames; that of
-/// the first two segments at 3 × 1 214 400 ps + 200 us + 2 × 51 200 ps + 200 us. In slow start three segments may follow it, and
-/// two the next one (RFC 5681: one for each segment acknowledged, at most one segment an acknowledgement).
+/// The same where the line is idle at times: links of 100 us. The acknowledgements of the first window come 400 us
+/// after its frames; that of the first two segments at 3 × 1 214 400 ps + 200 us + 2 × 51 200 ps + 200 us. In slow
+/// start three segments may follow it, and two the next one (RFC 5681: one for each segment acknowledged, at most one
+/// segment an acknowledgement).
 #[test]
 fn a_window_waits_for_its_round_trip() {
     let mut b = star(1, GBPS_10, Duration::from_us(100), Octets(100_000));

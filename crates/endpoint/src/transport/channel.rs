@@ -43,7 +43,7 @@ enum Event {
 /// How the caller of the transport behaves; it must make no difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Caller {
-    /// Takes all that may go whenever something has happened.
+    /// Takes every segment that may go whenever something has happened.
     Plain,
     /// Asks for lengths and timeouts again and again, and calls for timeouts that are not due.
     Fussy,

@@ -218,8 +218,8 @@ impl IntoIterator for Acks {
     }
 }
 
-/// Octets of a RoCEv2 frame beside its data: IPv4 20, UDP 8, base transport header 12, invariant CRC 4. (InfiniBand, annex A17;
-/// the first frame of a write has 16 more, which are left out)
+/// Octets of a RoCEv2 frame besides its data: IPv4 20, UDP 8, base transport header 12, invariant CRC 4. (InfiniBand,
+/// annex A17; the first frame of a write has 16 more, which are left out)
 const ROCE_HEADER_OCTETS: u32 = 44;
 /// Octets of a RoCEv2 acknowledgement: a frame with an acknowledgement extended header of 4. (InfiniBand, section 9.3.5)
 const ROCE_ACK_OCTETS: u32 = ROCE_HEADER_OCTETS + 4;

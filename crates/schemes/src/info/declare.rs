@@ -233,7 +233,7 @@ pub const fn total(lists: &[&[Parameter]]) -> usize {
 /// The parameters of `lists`, one list after the other; `N` is their [`total`].
 #[doc(hidden)]
 pub const fn joined<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
-    // Each of the array is overwritten below.
+    // Every element of the array is overwritten below.
     const BLANK: Parameter = Parameter {
         name: "",
         unit: Unit::Count,

@@ -167,7 +167,7 @@ pub struct Bcn {
 }
 
 impl Bcn {
-    /// Length of the frame, padded to the least of Ethernet.
+    /// Length of the frame, padded to Ethernet's minimum.
     pub const OCTETS: u16 = 64;
 
     /// BCN(0,0).

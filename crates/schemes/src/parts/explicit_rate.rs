@@ -233,7 +233,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Length of the frame: the tag's 20 octets (So-In et al. 2008), padded to the least of Ethernet.
+    /// Length of the frame: the tag's 20 octets (So-In et al. 2008), padded to Ethernet's minimum.
     pub const OCTETS: u16 = 64;
 
     /// A probe that leaves its source.
@@ -266,7 +266,7 @@ impl Signal for Probe {
     }
 }
 
-/// In these parts constants of the queue function are held.
+/// The unit of the queue function's constants is a millionth.
 const MILLION: u64 = 1_000_000;
 /// Fraction bits of f(q).
 const F_BITS: u32 = 24;

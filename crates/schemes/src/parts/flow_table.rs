@@ -9,7 +9,7 @@
 //! matter. Intervals end when the first frame after them arrives, so that an idle queue costs nothing.
 //!
 //! Sources: AF-QCN (Kabbani, Alizadeh, Yasuda, Pan, Prabhakar 2010) counts sampled frames per flow, FQCN (Zhang, Ansari
-//! 2011) the frames of each flow; neither source at hand fixes the constants, which are ours.
+//! 2011) the frames of each flow; neither source at hand fixes the constants, which are chosen here.
 
 use alloc::boxed::Box;
 use alloc::vec;

@@ -118,7 +118,7 @@ pub trait TableConfig {
 /// An entry, or the place of one.
 #[derive(Debug, Clone)]
 struct Entry {
-    /// Whose it is.
+    /// The switch or the queue that it belongs to.
     key: u64,
     calculator: RateCalculator,
     /// When it is removed for idleness.
@@ -126,7 +126,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// At line rate for longer than since its making.
+    /// It has come back to line rate, by at least one cycle since it was made.
     fn back_at(&self, max_rate: u64) -> bool {
         let c = &self.calculator;
         c.current_rate() == max_rate && (c.byte_stage() > 0 || c.time_stage() > 0)

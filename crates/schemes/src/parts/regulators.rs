@@ -40,7 +40,7 @@ pub enum Start {
     Free,
 }
 
-/// Whose a regulator is.
+/// The owner of a regulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Flow(FlowKey),
@@ -53,7 +53,7 @@ const UNKNOWN: CpId = CpId(0);
 #[derive(Debug, Clone, Copy)]
 struct Flow {
     key: FlowKey,
-    /// Whose regulator holds it.
+    /// The owner of the regulator that holds it.
     regulator: Option<Owner>,
     /// When the next probe is due, but for its spread, and when it goes. `NEVER` for a flow that has not begun, or has
     /// ended, and of which a message spoke.

@@ -1,4 +1,4 @@
-//! Which of the arriving frames a congestion point looks at.
+//! The sampler of a congestion point: it chooses the arriving frames that the point looks at.
 
 use crate::Draw;
 use crate::info::choice;
@@ -56,11 +56,11 @@ choice! {
 /// How to sample.
 #[derive(Debug, Clone, Copy)]
 pub struct SamplerConfig {
-    /// Which rule.
+    /// The rule by which frames are chosen.
     pub sampling: Sampling,
     /// Interval at feedback value 0, octets.
     pub base: u64,
-    /// Which table.
+    /// The table of intervals.
     pub table: Table,
     /// Spread of the intervals.
     pub jitter: Spread,

@@ -7,7 +7,7 @@ pub(crate) mod trial;
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
 
-/// So many cases, or as many as the environment's PROPTEST_CASES asks for.
+/// The number of cases: `usual`, or the value of PROPTEST_CASES in the environment.
 pub(crate) fn cases(usual: u32) -> u32 {
     std::env::var("PROPTEST_CASES").map_or(usual, |n| n.parse().expect("PROPTEST_CASES is a number"))
 }

@@ -7,7 +7,7 @@ use crate::transport::ranges::Ranges;
 use crate::transport::sequence::Numbering;
 use crate::transport::{Ack, Acks, Receiver, SackBlocks, Segment};
 
-/// How marks are told to the sender.
+/// How the sender hears of marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Echo {
     /// From a mark to the sender's CWR. (RFC 3168, section 6.1.3)

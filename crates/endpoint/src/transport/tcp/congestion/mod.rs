@@ -1,7 +1,8 @@
-//! Congestion control: how large the window is.
+//! Congestion control: it sets the size of the window.
 //!
-//! A [`Controller`] changes the [`Window`] when told of an acknowledgement, a loss, a mark or a timeout. Loss recovery, and
-//! whether an event counts, are the sender's matter; so is all that is the same for each of the three.
+//! A [`Controller`] changes the [`Window`] when told of an acknowledgement, a loss, a mark or a timeout. Loss recovery
+//! is the sender's task, and so is the choice of the events that count, and everything that the three controllers have
+//! in common.
 
 mod cubic;
 mod dctcp;
@@ -81,7 +82,7 @@ pub(super) struct Acknowledged {
     pub(super) grows: bool,
 }
 
-/// The three of them.
+/// The three controllers.
 #[derive(Debug, Clone)]
 pub(super) enum Controller {
     NewReno(NewReno),
