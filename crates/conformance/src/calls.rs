@@ -41,13 +41,13 @@ impl<S: Scheme> Out<S> for Log {
 /// One call of a role.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Call {
-    /// A frame of so many octets comes to the queue; or is sent.
+    /// A frame of this number of octets comes to the queue, or is sent.
     Frame(u16),
     /// A frame is refused by the full queue; or a signal comes.
     Refused(u16),
     /// A frame leaves the queue; or a signal comes.
     Leaves,
-    /// So many ns pass.
+    /// This number of nanoseconds passes.
     Wait(u32),
     /// The timer fires when it is due.
     Timeout,

@@ -12,7 +12,7 @@ use crate::timer::{Alarms, Timer};
 pub struct FlowSpec {
     /// The class of its frames.
     pub class: TrafficClass,
-    /// Length of its longest frame, with FCS, without tags: the pacer waits for so much.
+    /// Length of its longest frame, with FCS, without tags: the pacer waits until a frame of this length may go.
     pub frame: u16,
     /// How many destinations it has: a frame is acknowledged when all of them have acknowledged it.
     pub destinations: u32,

@@ -153,7 +153,7 @@ pub struct Rp {
     /// Octets sent, and octets known to have arrived or to be lost.
     sent: u64,
     settled: u64,
-    /// The window ends when so many octets are settled.
+    /// The window ends when this number of octets is settled.
     window_end: u64,
     bytes_acked: u64,
     bytes_marked: u64,
@@ -164,7 +164,7 @@ pub struct Rp {
 }
 
 impl Rp {
-    /// Ends the window: alpha learns which share of it was marked.
+    /// Ends the window: alpha takes in the share of it that was marked.
     fn end_window(&mut self) {
         let marked = (u128::from(self.bytes_marked) << FRACTION) / u128::from(self.bytes_acked.max(1));
         self.alpha = self.alpha - self.alpha / self.g_inverse + marked as u64 / self.g_inverse;

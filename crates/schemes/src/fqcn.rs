@@ -184,7 +184,7 @@ mod tests {
         sent.0.iter().map(told).collect()
     }
 
-    /// One interval in which each flow sends so many frames, and its end.
+    /// One interval and its end. `frames` has each flow, its weight and the number of frames that it sends.
     fn after(changes: &[(&str, Value)], frames: &[(u32, u16, u32)]) -> (Cp, Instant) {
         let mut cp = cp(changes);
         for &(flow, weight, n) in frames {

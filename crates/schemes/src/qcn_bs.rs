@@ -1,8 +1,9 @@
 //! QCN with Bottleneck Selection (QCN/BS): a rate for each congested switch, the slowest of which governs.
 //!
-//! A flow that crosses several bottlenecks hears of each of them. QCN subtracts all of it from one rate and so regulates
-//! long flows too much. QCN/BS keeps rate, counters and timer for each switch that complains; the least of the rates is
-//! the flow's. Congestion points are QCN's. [`limiter_table`](crate::parts::limiter_table) draws the reaction point.
+//! A flow that crosses several bottlenecks gets notifications from each of them. QCN subtracts all of them from one
+//! rate and so slows long flows down too much. QCN/BS keeps rate, counters and timer for each switch that complains;
+//! the least of the rates is the flow's. Congestion points are QCN's. [`limiter_table`](crate::parts::limiter_table)
+//! draws the reaction point.
 //!
 //! Source: Matsushima et al. 2014, section II.B and algorithm 1. It leaves open the lifetime of an entry and the rule
 //! for a full table; each is an option or a rule stated there.

@@ -1,8 +1,8 @@
 //! QCN/BS integrated with Adaptive BC_LIMIT: a rate for each congested switch, and cycles that take the same time at every
 //! rate.
 //!
-//! Bottleneck Selection alone leaves a long flow behind when it hears a little more than its neighbours, for QCN keeps an
-//! unfair split; Adaptive BC_LIMIT takes that away. Nothing here is new: the table is that of
+//! Bottleneck Selection alone leaves a long flow behind when it gets a few more notifications than its neighbours, for
+//! QCN keeps an unfair split; Adaptive BC_LIMIT takes that away. Nothing here is new: the table is that of
 //! [`qcn_bs`](crate::qcn_bs), the cycle that of [`qcn_adaptive`](crate::qcn_adaptive).
 //!
 //! Source: Matsushima et al. 2014, section III.B, algorithm 1.

@@ -305,7 +305,7 @@ fn decimal(number: &str) -> Option<(u128, u32)> {
 pub trait Quantity: Copy + Ord {
     /// The dimension of its values.
     const DIMENSION: Dimension;
-    /// The value of so many base units.
+    /// The value of `base` in the base unit.
     fn of(base: u64) -> Self;
     /// How many base units it has.
     fn base(self) -> u64;

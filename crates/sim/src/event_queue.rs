@@ -182,13 +182,13 @@ impl Ring {
 const BUCKETS: usize = 4096;
 /// The longest span of a bucket: 17 ms.
 const LONGEST_SPAN: u64 = 1 << 34;
-/// After so many buckets it is asked whether their span suits the events.
+/// After this number of buckets the queue checks whether their span suits the events.
 const PERIOD: u32 = 256;
 /// Fewer events than this in a bucket, on average, and its span grows; more than that, and it shrinks.
 const FEW: usize = 3;
 const MANY: usize = 24;
-/// So many events in one bucket shrink the span at once: where the next bucket never comes, the span would not be
-/// looked at.
+/// This number of events in one bucket shrinks the span at once: where the next bucket never comes, the span would not
+/// be looked at.
 const CROWD: usize = 256;
 const MASK: u64 = BUCKETS as u64 - 1;
 const WORDS: usize = BUCKETS / 64;

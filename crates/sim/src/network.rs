@@ -113,9 +113,9 @@ pub struct Ingress {
     /// The most octets that it holds. The part above `xoff` is the headroom: see [`headroom`](crate::pfc::headroom). All of
     /// a switch and one of its output queues together hold less than 2^32: that queue can be as long.
     pub buffer: Octets,
-    /// From so many octets on the neighbour is stopped; at most `buffer`.
+    /// From this number of octets on the neighbour is stopped; at most `buffer`.
     pub xoff: Octets,
-    /// At so many octets or less it may go on; below `xoff`.
+    /// At this number of octets or less it may go on; below `xoff`.
     pub xon: Octets,
 }
 
@@ -160,9 +160,9 @@ pub struct Port {
 /// The size of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capacity {
-    /// So many octets.
+    /// It holds this number of octets.
     Octets(Octets),
-    /// So many frames.
+    /// It holds this number of frames.
     Frames(u32),
     /// A host port without queue: reaction points take turns (round robin), each waits until the line is free.
     Arbiter,
@@ -228,8 +228,8 @@ pub struct Sequel {
 pub enum Transmit {
     /// There is none: a transport is asked for a segment when the limiter lets it go.
     Pull,
-    /// It holds frames of so many octets, all flows of the limiter together; a transport whose segment finds no room waits until
-    /// there is. A single frame always has room.
+    /// It holds frames of this number of octets in all, all flows of the limiter together; a transport whose segment
+    /// finds no room waits until there is. A single frame always has room.
     Wait(Octets),
     /// The same; a segment that finds no room is lost, and its transport does not know.
     Drop(Octets),
@@ -295,7 +295,7 @@ impl Traffic {
 pub enum Excess {
     /// The generator waits: nothing is lost, the offered load shrinks.
     Hold,
-    /// Frames wait in a source queue of so many octets; those that do not fit are discarded at the source.
+    /// Frames wait in a source queue of this size; those that do not fit are discarded at the source.
     Queue(Octets),
     /// Frames that cannot go at once are discarded at the source (one may wait for its turn).
     Discard,

@@ -31,7 +31,7 @@ pub(crate) struct FlowRecord {
 }
 
 impl FlowRecord {
-    /// A flow of so many `frames`, if it has a size, to its `destinations`, the first of which is the `first`.
+    /// A flow of `frames` frames, if it has a size, to its `destinations`, the first of which is the `first`.
     pub(crate) fn new(first: DestinationId, destinations: u32, frames: Option<u64>) -> Self {
         Self {
             first_destination: first,
@@ -53,7 +53,7 @@ impl FlowRecord {
         }
     }
 
-    /// A frame of so many octets, with overhead, has been delivered; whether it completes the flow.
+    /// A frame of `octets`, with overhead, has been delivered. Returns whether it completes the flow.
     #[inline(always)]
     pub(crate) fn deliver(&mut self, octets: u32) -> bool {
         self.delivered += 1;

@@ -23,7 +23,7 @@ const SHORTEST: u32 = 64;
 /// Data of a flow without end: more than the fastest line carries in the longest run.
 const ENDLESS: u64 = 1 << 62;
 
-/// Length of the frame around a packet of so many `octets`, its network layer's header included.
+/// Length of the frame around a packet of `octets` octets, its network layer's header included.
 fn frame_around(octets: u32) -> u16 {
     (octets + ETHERNET_OCTETS).max(SHORTEST) as u16
 }
@@ -81,7 +81,7 @@ impl Connection {
         self.frame_octets(next.unwrap_or(0))
     }
 
-    /// Octets of the frame around a segment of so many octets.
+    /// Octets of the frame around a segment of `data` octets.
     pub(crate) fn frame_octets(&self, data: u32) -> u16 {
         frame_around(data + self.sender.header_octets())
     }

@@ -27,7 +27,7 @@ pub(super) struct Line {
     pub(super) jitter: Duration,
     /// From and to; nothing passes, either way.
     pub(super) outages: Vec<(u64, u64)>,
-    /// This new segment is lost, and each one that comes so many later.
+    /// The number of the first new segment that is lost, and the distance from each lost one to the next.
     pub(super) loses: Option<(u64, u64)>,
     /// A switch's queue in place of the card's: octets from which it marks, and beyond which it drops.
     pub(super) queue: Option<(u64, u64)>,

@@ -122,7 +122,7 @@ choice! {
 /// How many octets a full cycle of the byte counter has (BC_LIMIT).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ByteCycle {
-    /// So many. (rpgByteReset)
+    /// This number of octets. (rpgByteReset)
     Fixed(u64),
     /// The octets that the current rate carries in a given time, so that the cycles of all rates take equally long.
     /// (Matsushima et al. 2014, equation (5): BC_LIMIT = K CR)
