@@ -304,7 +304,7 @@ class WindowSummary(TypedDict):
 
 
 class RunSummary(TypedDict):
-    """What the run cost."""
+    """Cost of a run."""
 
     wall_s: float
     """Time on the wall clock, s."""
@@ -377,4 +377,4 @@ class Summary(TypedDict):
     Present only where the scenario has some (``[[window]]``); a run that was stopped has those that it opened.
     """
     run: RunSummary
-    """What the run cost on this machine: the only part that the same scenario and seed do not repeat."""
+    """Cost of the run on this machine: the only part that the same scenario and seed do not repeat."""
