@@ -76,8 +76,9 @@ def test_any_matrix_survives_a_round_trip() -> None:
     for _ in range(200):
         nodes = source.randint(2, 60)
         connections = [
-            Connection(*source.sample(range(nodes), 2), source.randint(1, 10**9), index + 1, source.randint(0, 10**12))
+            Connection(first, second, source.randint(1, 10**9), index + 1, source.randint(0, 10**12))
             for index in range(source.randint(1, 20))
+            for first, second in [source.sample(range(nodes), 2)]
         ]
         triggers: list[Trigger] = []
         for before, after in pairwise(range(len(connections))):

@@ -11,7 +11,6 @@ from typing import Any
 
 from penstock import files, workloads
 from penstock._core import ScenarioError
-from penstock.catalogue import keys
 from penstock.errors import ArgumentError
 from penstock.exchange import hpcc, htsim
 from penstock.exchange.networks import Network, of_fabric, of_topology, ranges
@@ -137,10 +136,9 @@ def _document(parts: _Parts, network: Network, scheme: str) -> str:
     if not re.fullmatch(r"0(\.0*)? .*", parts.first):
         head.append(f'warmup = "{parts.first}"')
     head.append(f'scheme = "{scheme}"')
-    # A limit then, and no more: the run ends with the last flow.
-    if parts.flows and any(key["section"] == "" and key["key"] == "until" for key in keys()):
-        head.append('until = "flows complete"')
     if parts.flows:
+        # The duration is a limit, and no more: the run ends with the last flow.
+        head.append('until = "flows complete"')
         head += ["", "flow = [", *(f"  {flow}," for flow in parts.flows), "]"]
     return "\n".join([*head, "", *network.lines, *([""] if parts.load else []), parts.load]).rstrip("\n") + "\n"
 
