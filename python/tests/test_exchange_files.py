@@ -268,6 +268,11 @@ def test_files_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
         import_files([topo, matrix])
 
 
+def test_a_load_of_small_flows_ends_early_enough_to_be_run(tmp_path: Path) -> None:
+    scenario = import_files(given(tmp_path, topology_txt=TOPOLOGY, cdf_txt="100 0\n200 100\n")).scenario
+    assert 18_000 < len(scenario.describe()["flows"]) < 22_000
+
+
 def test_a_file_of_too_many_flows_is_refused_by_name(tmp_path: Path) -> None:
     text = "50000\n" + "0 2 3 100 200000 0.100000000\n" * 50_000
     with pytest.raises(ExchangeError, match=r"flow.txt: the scenario has \d+ octets; a scenario has at most 4 MB"):

@@ -34,7 +34,9 @@ _PAIRS = {("topology", "flows"), ("topology", "distribution"), ("fabric", "matri
 _HTSIM = {"nodes", "tiers", "podsize", "connections", "triggers", "failures"}
 
 # HPCC's generator of traffic offers this where nobody says more.
-_LOAD = "0.3"
+_LOAD = 0.3
+_LOAD_US = 10_000
+_LOAD_FLOWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def import_files(
                 f"{traffic.name}: a send_done_trigger acts here when all data has arrived, as recv_done_trigger"
             )
     else:
-        parts = _of_distribution(workloads.parse(traffic.text, traffic.name), carrier)
+        parts = _of_distribution(workloads.parse(traffic.text, traffic.name), network, carrier)
     assumed = [f"scheme {scheme}", f"transport {carrier}", *([f"{network.buffer} a queue"] if network.assumed else [])]
     notes.append(f"the files do not say: {', '.join(assumed)}; change these in the scenario")
     text = _document(parts, network, scheme)
@@ -251,8 +253,10 @@ def _in_order(matrix: htsim.Matrix, name: str, before: Mapping[int, Sequence[int
     return order
 
 
-def _of_distribution(sizes: workloads.Distribution, carrier: str) -> _Parts:
-    """Return a load with the sizes of a distribution."""
+def _of_distribution(sizes: workloads.Distribution, network: Network, carrier: str) -> _Parts:
+    """Return a load with the sizes of a distribution, until about as many flows have begun as a run is quick with."""
+    flows_per_s = _LOAD * sum(network.rate_bps.values()) / (8 * sizes.mean_octets)
+    end_us = max(1, min(_LOAD_US, int(_LOAD_FLOWS / flows_per_s * 1e6)))
     points = [
         # The least size that a flow has stands for none.
         f'{{ size = "{max(1, point.octets)} octets", share = {_share(point.percent)} }}'
@@ -261,13 +265,13 @@ def _of_distribution(sizes: workloads.Distribution, carrier: str) -> _Parts:
     lines = [
         "[[load]]",
         f"load = {_LOAD}",
-        'end = "10 ms"',
+        f'end = "{end_us} us"',
         f"transport = {carrier}",
         "size.points = [",
         *(f"  {point}," for point in points),
         "]",
     ]
-    return _Parts([], "\n".join(lines), "0 s", 20e-3)
+    return _Parts([], "\n".join(lines), "0 s", (end_us + _LOAD_US) * 1e-6)
 
 
 def _share(percent: float) -> str:
