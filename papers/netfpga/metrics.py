@@ -3,8 +3,11 @@
 The service rate falls at DROP_S and returns at RISE_S. Three periods are at rest (``before``, ``low``, ``after``: from
 half a second after the start, from a second after each change on), two are the seconds after the changes (``drop``,
 ``rise``).
+
+Those of connections of TCP, which the paper leaves to others, are at the end.
 """
 
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,6 +93,61 @@ def delay_line_octets(result: Result, one_way_s: float) -> float:
     """The most octets that a delay line of ``one_way_s`` holds when all sources send what they are allowed."""
     _, rates = flow_samples(result, "rate_bps")
     return float(np.sum(list(rates.values()), axis=0).max() * one_way_s / 8)
+
+
+def goodput_bps(result: Result) -> float:
+    """Rate of data that the connections deliver in order, all together, over the whole run."""
+    return sum(flow["goodput_bps"] for flow in result.summary["flows"])
+
+
+def retransmissions(result: Result) -> float:
+    """Segments that all connections sent again, over the whole run."""
+    return float(result.summary["totals"]["retransmissions"])
+
+
+def timeouts(result: Result) -> float:
+    """Retransmission timeouts of all connections, over the whole run."""
+    return float(result.summary["totals"]["timeouts"])
+
+
+def host_queue_octets(result: Result) -> float:
+    """Octets that wait in a host for their reaction point: mean over time and over the connections."""
+    return fmean(flow["transmit_queue_mean_octets"] for flow in result.summary["flows"])
+
+
+def host_queue_drops(result: Result, name: str = "") -> float:
+    """Segments that found no room in their host, of the connections whose names begin with ``name``."""
+    return float(sum(f["segments_discarded"] for f in result.summary["flows"] if f["name"].startswith(name)))
+
+
+def slowdown(result: Result, of: str = "mean", least_octets: int = 0, most_octets: int | None = None) -> float | None:
+    """Slowdown of the finite flows of these sizes: its ``mean``, or a percentile such as ``p50`` or ``p99``.
+
+    Sizes are those of the summary's buckets, the default is all flows. It is the flow completion time over that on an
+    empty network. ``None`` where a flow had not completed, whose slowdown nobody knows.
+    """
+    rows = [row for row in result.summary["completions"] if row["group"] is None]
+    (row,) = [row for row in rows if (row["least_octets"], row["most_octets"]) == (least_octets, most_octets)]
+    if row["completed"] < row["flows"]:
+        return None
+    value: float | None = row[f"slowdown_{of}"]  # type: ignore[literal-required]
+    return value
+
+
+def sawtooth_ratio(result: Result, round_trip_s: float) -> float:
+    """Mean queue after the rise over that of one NewReno connection by its sawtooth, without frames on their way.
+
+    The window W grows by a frame a round trip, from half of its peak, which is the buffer and the bandwidth-delay
+    product P. A round trip lasts W / C above P, the time of P below it. Above P the queue is W - P.
+    """
+    frame, buffer, rate_bps = float(FRAME_OCTETS), 150_000.0, 0.95e9
+    # A frame crosses two links, an acknowledgement of 64 octets two as well.
+    product = (round_trip_s * rate_bps + 8 * (frame * (1 + 0.95) + 2 * 64)) / 8
+    peak = buffer + product
+    windows = np.arange(peak / 2, peak, frame / 10)
+    times = np.maximum(windows, product)
+    expected = float((np.maximum(windows - product, 0) * times).sum() / times.sum())
+    return length_mean_octets(result, "after") / expected
 
 
 def course(result: Result, from_s: float = 0.0, to_s: float = END_S, bins: int = 1000) -> dict[str, "NDArray[Any]"]:
