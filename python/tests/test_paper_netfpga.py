@@ -92,3 +92,65 @@ def test_lengths_in_a_period() -> None:
     assert len(METRICS["length_samples_frames"](result, "low")) == 2700
     assert METRICS["length_mean_frames"](result, "low") == pytest.approx(31.0)
     assert METRICS["length_std_octets"](result, "before") == 0.0
+
+
+class Told:
+    """A result of which a summary is known."""
+
+    def __init__(self, **summary: Any) -> None:
+        self.summary = summary
+
+
+def test_slowdown_is_that_of_a_bucket_and_none_while_a_flow_goes_on() -> None:
+    sizes: dict[str, Any] = {"group": None, "flows": 4, "completed": 4}
+    result = Told(
+        completions=[
+            {**sizes, "least_octets": 0, "most_octets": None, "slowdown_mean": 3.0, "slowdown_p99": 9.0},
+            {**sizes, "least_octets": 0, "most_octets": 10_000, "slowdown_mean": 2.0, "slowdown_p99": 5.0},
+            {**sizes, "group": "web", "least_octets": 0, "most_octets": None, "slowdown_mean": 7.0},
+            {**sizes, "least_octets": 10_000_001, "most_octets": None, "slowdown_mean": 8.0, "completed": 3},
+        ]
+    )
+    slowdown = METRICS["slowdown"]
+    assert slowdown(result) == 3.0
+    assert slowdown(result, of="p99", most_octets=10_000) == 5.0
+    assert slowdown(result, least_octets=10_000_001) is None
+
+
+def test_the_queue_in_the_host_counts_flows_by_name() -> None:
+    flows = [("long0", 3, 40.0), ("short0", 2, 10.0), ("short1", 4, 10.0)]
+    result = Told(
+        flows=[
+            {"name": name, "segments_discarded": lost, "transmit_queue_mean_octets": octets}
+            for name, lost, octets in flows
+        ]
+    )
+    assert METRICS["host_queue_drops"](result) == 9.0
+    assert METRICS["host_queue_drops"](result, "short") == 6.0
+    assert METRICS["host_queue_octets"](result) == 20.0
+
+
+def test_the_sawtooth_above_the_path_has_seven_ninths_of_its_peak() -> None:
+    # 200 us: the path holds 23 750 + 1950 + 128 octets. Half of the peak, 87 914, lies above: the queue never runs empty.
+    # The window's mean over time is 2/3 (1 - 1/8) / (1 - 1/4) = 7/9 of its peak.
+    product = 25_828.0
+    expected = 7 / 9 * (150_000 + product) - product
+    result = Made(np.full(10_000, expected), np.ones(10_000))
+    assert METRICS["sawtooth_ratio"](result, 2e-4) == pytest.approx(1.0, abs=1e-3)
+    assert METRICS["sawtooth_ratio"](Made(np.full(10_000, 33_000), np.ones(10_000)), 2e-4) < 0.4
+
+
+def test_connections_have_frames_as_long_as_the_papers() -> None:
+    paper = load(PAPER)
+    for experiment in ("tcp-long", "tcp-neighbour", "tcp-load"):
+        described = paper.scenario(Run.of(experiment, "none")).describe()
+        assert {flow["frame_octets"] for flow in described["flows"]} == {1000}
+
+
+def test_the_switch_of_long_connections_is_the_papers() -> None:
+    paper = load(PAPER)
+    ours, theirs = (
+        tomllib.loads(paper.scenario(Run.of(name, "qcn")).resolved()) for name in ("tcp-long", "simulator-eight")
+    )
+    for table in ("topology", "change", "schemes"):
+        assert ours[table] == theirs[table]
