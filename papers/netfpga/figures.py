@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import FuncFormatter, NullFormatter
 from penstock.figures.style import CROWD, QUEUE_COLOURS, REFERENCE
 from penstock.reproduction.drawing import Data, Draw, Figures, Source
 from penstock.reproduction.metrics import wasserstein
@@ -12,6 +13,7 @@ from penstock.reproduction.plan import Setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 FIGURES = Figures()
@@ -206,6 +208,7 @@ def other_rtts(data: Data) -> "Figure":
     for axis in axes:
         axis.axvspan(100, 1000, color="#eeeeee", zorder=0)
         axis.set(xscale="log", xlabel="round-trip time (us)")
+        _plain(axis.xaxis)
     axes[0].set(ylabel="mean queue size (KB)", ylim=(0, 75))
     axes[1].set(ylabel="utilization (%)", ylim=(0, 104))
     return figure
@@ -242,6 +245,8 @@ def other_rates(data: Data) -> "Figure":
 # Connections of TCP over four fabrics. A setting of PFC, at its default, is what brings it about.
 _TCP = {"newreno": QUEUE_COLOURS[0], "cubic": QUEUE_COLOURS[1], "dctcp": QUEUE_COLOURS[2]}
 _TCP_NAMES = {"newreno": "NewReno", "cubic": "CUBIC", "dctcp": "DCTCP"}
+# Most figures have two: CUBIC is as NewReno in them.
+_TWO = {name: _TCP[name] for name in ("newreno", "dctcp")}
 _PFC: dict[str, Setting] = {"pfc.quanta": 65_535}
 _FABRICS: dict[str, tuple[str, dict[str, Setting]]] = {
     "none": ("none", {}),
@@ -277,54 +282,46 @@ def beyond_tcp_long(data: Data) -> "Figure":
         queue.axhline(_Q_EQ_KB, color=REFERENCE, linewidth=0.8, linestyle=":")
         queue.set_title(fabric)
         used.set_xlabel("time (s)")
-    axes[0][0].set(ylabel="queue size (KB)", yscale="log", ylim=(5, 2000), xlim=(0, 10))
+    axes[0][0].set(ylabel="queue size (KB)", yscale="log", ylim=(5, 2000), xlim=(0, 10), xticks=(0, 3, 6, 9))
+    _plain(axes[0][0].yaxis)
     axes[1][0].set(ylabel="utilization (%)", ylim=(0, 104))
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
-_TCP_CASES = {f"{kind} {rtt}": (kind, rtt) for kind in _COUNTS for rtt in _RTTS_US}
-
-
 @FIGURES.draw(
     "beyond-tcp-pfc",
     **{
-        f"{fabric} {tcp} {case}": _tcp(
-            "tcp-long",
-            fabric,
-            tcp,
-            "periods",
-            _at(rtt, {"flow.0.from": "h0"} if kind == "one" else {}),
-            seeds=_THREE,
-        )
+        f"{fabric} {tcp} {rtt}": _tcp("tcp-long", fabric, tcp, "periods", _at(rtt, {"flow.0.from": "h0"}), seeds=_THREE)
         for fabric in _FABRICS
-        for tcp in _TCP
-        for case, (kind, rtt) in _TCP_CASES.items()
+        for tcp in _TWO
+        for rtt in _RTTS_US
     },
 )
 def beyond_tcp_pfc(data: Data) -> "Figure":
-    """Mean of 3 seeds: the queue before the drop, dotted Qeq, and the use of the link in the second after the rise."""
+    """1 connection, mean of 3 seeds: the queue before the drop, dotted Qeq, and the use of the link then."""
     figure, axes = plt.subplots(2, 4, figsize=(9.6, 4.6), sharex=True, sharey="row", layout="constrained")
-    at = np.arange(len(_TCP_CASES))
+    at = np.arange(len(_RTTS_US))
     for column, fabric in enumerate(_FABRICS):
-        for tcp, colour in _TCP.items():
-            seeds = [data[f"{fabric} {tcp} {case}"] for case in _TCP_CASES]
+        for tcp, colour in _TWO.items():
+            seeds = [data[f"{fabric} {tcp} {rtt}"] for rtt in _RTTS_US]
             look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 4, "linestyle": ""}
-            offset = 0.22 * (list(_TCP).index(tcp) - 1)
-            for row, (period, what, times) in enumerate((("before", "kilooctets", 1), ("rise", "used", 100))):
-                heights = [times * _mean(of, period, what) for of in seeds]
+            offset = 0.22 * (list(_TWO).index(tcp) - 0.5)
+            for row, (what, times) in enumerate((("kilooctets", 1), ("used", 100))):
+                heights = [times * _mean(of, "before", what) for of in seeds]
                 axes[row][column].plot(at + offset, heights, label=_TCP_NAMES[tcp], **look)
         axes[0][column].axhline(_Q_EQ_KB, color=REFERENCE, linewidth=0.8, linestyle=":")
         axes[0][column].set_title(fabric)
-        axes[1][column].set_xticks(at, [str(rtt) for _, rtt in _TCP_CASES.values()], rotation=60)
-        axes[1][column].set_xlabel("1 connection, 8; RTT (us)")
+        axes[1][column].set_xticks(at, [str(rtt) for rtt in _RTTS_US])
+        axes[1][column].set_xlabel("RTT (us)")
     axes[0][0].set(ylabel="mean queue (KB)", yscale="log", ylim=(5, 2000))
+    _plain(axes[0][0].yaxis)
     axes[1][0].set(ylabel="utilization (%)", ylim=(60, 102))
-    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
-_LIMITS_KB = (4, 20, 100, 500, 1500)
+_LIMITS_KB = (4, 100, 1500)
 
 
 def _room(kilooctets: int, full: str) -> dict[str, Setting]:
@@ -334,26 +331,26 @@ def _room(kilooctets: int, full: str) -> dict[str, Setting]:
 @FIGURES.draw(
     "beyond-tcp-host-queue",
     **{
-        f"{full} {tcp} {limit}": _tcp(
-            "tcp-long", "QCN and PFC", tcp, "host_queue_octets", _room(limit, full), seeds=_THREE
-        )
+        f"{full} {tcp} {limit}": _tcp("tcp-long", "QCN", tcp, "host_queue_octets", _room(limit, full), seeds=_THREE)
         for full in ("wait", "drop")
-        for tcp in _TCP
+        for tcp in _TWO
         for limit in _LIMITS_KB
     },
 )
 def beyond_tcp_host_queue(data: Data) -> "Figure":
-    """8 connections over QCN and PFC, 100 us, mean of 3 seeds: how much of a connection waits in its host."""
+    """8 connections over QCN, 100 us, mean of 3 seeds: how much of a connection waits in its host."""
     figure, axes = plt.subplots(1, 2, figsize=(6.6, 3.2), sharey=True, layout="constrained")
     titles = {"wait": "TCP waits where it is full", "drop": "it drops where it is full"}
     for axis, (full, title) in zip(axes, titles.items(), strict=True):
-        for tcp, colour in _TCP.items():
+        for tcp, colour in _TWO.items():
             heights = [float(np.mean(data[f"{full} {tcp} {limit}"])) / 1000 for limit in _LIMITS_KB]
             axis.plot(_LIMITS_KB, heights, marker="o", markersize=3, color=colour, label=_TCP_NAMES[tcp])
         axis.plot(_LIMITS_KB, _LIMITS_KB, color=REFERENCE, linewidth=0.8, linestyle=":", label="its limit")
         axis.set(title=title, xlabel="limit of the host's queue (KB)", xscale="log")
+        _plain(axis.xaxis)
     axes[0].set(ylabel="mean queue in the host (KB)", yscale="log", ylim=(0.05, 3000))
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    _plain(axes[0].yaxis)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
@@ -361,8 +358,8 @@ _NEIGHBOURS: dict[str, tuple[str, dict[str, Setting]]] = {
     "none": ("none", {}),
     "PFC": ("PFC", {}),
     "QCN, a reaction\npoint each": ("QCN", {}),
-    "QCN, a shared\nreaction point": ("QCN", {"hosts.reaction_points": "per-host"}),
-    "the same, and a\nqueue that drops": ("QCN", {"hosts.reaction_points": "per-host", **_room(100, "drop")}),
+    "QCN, one for\nthe host": ("QCN", {"hosts.reaction_points": "per-host"}),
+    "and a queue\nthat drops": ("QCN", {"hosts.reaction_points": "per-host", **_room(100, "drop")}),
 }
 
 
@@ -371,20 +368,21 @@ _NEIGHBOURS: dict[str, tuple[str, dict[str, Setting]]] = {
     **{
         f"{name} {tcp}": _tcp("tcp-neighbour", fabric, tcp, "slowdown", more, seeds=range(1, 6))
         for name, (fabric, more) in _NEIGHBOURS.items()
-        for tcp in _TCP
+        for tcp in _TWO
     },
 )
 def beyond_tcp_neighbour(data: Data) -> "Figure":
     """Mean slowdown of 90 connections of 10 KB from h0 to h1, while h0 also sends into the congested queue; 5 seeds."""
     figure, axis = plt.subplots(figsize=(6.6, 3.2), layout="constrained")
-    for i, (tcp, colour) in enumerate(_TCP.items()):
+    for i, (tcp, colour) in enumerate(_TWO.items()):
         for j, name in enumerate(_NEIGHBOURS):
             values = data[f"{name} {tcp}"]
-            at = np.full(len(values), j + 0.2 * (i - 1))
+            at = np.full(len(values), j + 0.2 * (i - 0.5))
             axis.plot(at, values, "o", color=colour, markersize=4, label=_TCP_NAMES[tcp] if not j else None)
     axis.set_xticks(range(len(_NEIGHBOURS)), list(_NEIGHBOURS))
     axis.set(ylabel="mean slowdown", yscale="log", ylim=(1, 200))
-    axis.legend(loc="upper right", ncols=3)
+    _plain(axis.yaxis)
+    axis.legend(loc="upper right", ncols=2)
     return figure
 
 
@@ -402,25 +400,32 @@ _SIZES: dict[str, dict[str, Any]] = {
         f"{title} {fabric} {tcp}": _tcp("tcp-load", fabric, tcp, "slowdown", {}, seeds=_TEN, **size)
         for title, size in _SIZES.items()
         for fabric in _FABRICS
-        for tcp in _TCP
+        for tcp in _TWO
     },
 )
 def beyond_tcp_load(data: Data) -> "Figure":
     """Sizes of web search, 60 % load, 100 us: slowdown; dots are medians of 10 seeds, lines hold half of them."""
     figure, axes = plt.subplots(1, 4, figsize=(9.6, 3.2), sharey=True, layout="constrained")
     for axis, title in zip(axes, _SIZES, strict=True):
-        for i, (tcp, colour) in enumerate(_TCP.items()):
+        for i, (tcp, colour) in enumerate(_TWO.items()):
             for j, fabric in enumerate(_FABRICS):
                 values = [value for value in data[f"{title} {fabric} {tcp}"] if value is not None]
                 low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
-                at = j + 0.22 * (i - 1)
+                at = j + 0.22 * (i - 0.5)
                 axis.plot((at, at), (low, high), color=colour, linewidth=1.2)
                 axis.plot(at, middle, "o", color=colour, markersize=4, label=_TCP_NAMES[tcp] if not j else None)
         axis.set_title(title)
         axis.set_xticks(range(len(_FABRICS)), ["none", "QCN", "PFC", "both"])
     axes[0].set(ylabel="slowdown", yscale="log", ylim=(1, 300))
+    _plain(axes[0].yaxis)
     axes[0].legend(loc="upper right")
     return figure
+
+
+def _plain(axis: "Axis") -> None:
+    """Label a logarithmic axis with plain numbers, at its powers of ten alone."""
+    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _against(

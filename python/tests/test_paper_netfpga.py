@@ -131,7 +131,7 @@ def test_the_queue_in_the_host_counts_flows_by_name() -> None:
 
 
 def test_the_sawtooth_above_the_path_has_seven_ninths_of_its_peak() -> None:
-    # 200 us: the path holds 23 750 + 1950 + 128 octets. Half of the peak, 87 914, lies above: the queue never runs empty.
+    # 200 us: the path holds 23 750 + 1950 + 128 octets. Half of the peak, 87 914, is more: the queue never runs empty.
     # The window's mean over time is 2/3 (1 - 1/8) / (1 - 1/4) = 7/9 of its peak.
     product = 25_828.0
     expected = 7 / 9 * (150_000 + product) - product
