@@ -277,7 +277,9 @@ def beyond_tcp_long(data: Data) -> "Figure":
         queue, used = axes[0][column], axes[1][column]
         for tcp, colour in _TCP.items():
             (course,) = data[f"{fabric} {tcp}"]
-            queue.plot(course["time_s"], course["kilooctets"], color=colour, linewidth=0.7, label=_TCP_NAMES[tcp])
+            # DCTCP moves within a band that would hide the others.
+            drawn: dict[str, Any] = {"color": colour, "linewidth": 0.7, "zorder": 1.5 if tcp == "dctcp" else 2}
+            queue.plot(course["time_s"], course["kilooctets"], label=_TCP_NAMES[tcp], **drawn)
             used.plot(course["used_time_s"], 100 * course["used"], color=colour, linewidth=0.9)
         queue.axhline(_Q_EQ_KB, color=REFERENCE, linewidth=0.8, linestyle=":")
         queue.set_title(fabric)
@@ -386,6 +388,8 @@ def beyond_tcp_neighbour(data: Data) -> "Figure":
     return figure
 
 
+# QCN and PFC is as QCN here.
+_THREE_FABRICS = ("none", "QCN", "PFC")
 _SIZES: dict[str, dict[str, Any]] = {
     "all, mean": {"of": "mean"},
     "to 10 KB, p99": {"of": "p99", "most_octets": 10_000},
@@ -399,7 +403,7 @@ _SIZES: dict[str, dict[str, Any]] = {
     **{
         f"{title} {fabric} {tcp}": _tcp("tcp-load", fabric, tcp, "slowdown", {}, seeds=_TEN, **size)
         for title, size in _SIZES.items()
-        for fabric in _FABRICS
+        for fabric in _THREE_FABRICS
         for tcp in _TWO
     },
 )
@@ -408,14 +412,14 @@ def beyond_tcp_load(data: Data) -> "Figure":
     figure, axes = plt.subplots(1, 4, figsize=(9.6, 3.2), sharey=True, layout="constrained")
     for axis, title in zip(axes, _SIZES, strict=True):
         for i, (tcp, colour) in enumerate(_TWO.items()):
-            for j, fabric in enumerate(_FABRICS):
+            for j, fabric in enumerate(_THREE_FABRICS):
                 values = [value for value in data[f"{title} {fabric} {tcp}"] if value is not None]
                 low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
                 at = j + 0.22 * (i - 0.5)
                 axis.plot((at, at), (low, high), color=colour, linewidth=1.2)
                 axis.plot(at, middle, "o", color=colour, markersize=4, label=_TCP_NAMES[tcp] if not j else None)
         axis.set_title(title)
-        axis.set_xticks(range(len(_FABRICS)), ["none", "QCN", "PFC", "both"])
+        axis.set_xticks(range(len(_THREE_FABRICS)), _THREE_FABRICS)
     axes[0].set(ylabel="slowdown", yscale="log", ylim=(1, 300))
     _plain(axes[0].yaxis)
     axes[0].legend(loc="upper right")
