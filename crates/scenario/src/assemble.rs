@@ -1,4 +1,4 @@
-//! From the record of a whole scenario to a plan: network, changes, what is recorded, what is fair.
+//! From the record of a whole scenario to a plan: network, changes, recording, fair shares.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -140,7 +140,7 @@ fn check_offered(network: &Network, duration: Duration) -> Result<(), Excess> {
         duration.0 / rate.serialisation(octets).0.min(turn).0.max(1)
     };
     let frames: u128 = network.flows.iter().map(|flow| u128::from(frames(flow))).sum();
-    // Half of what 64 bits hold: what is drawn at random can be more than its mean.
+    // Half of the range of 64 bits: a number drawn at random can be more than its mean.
     if frames > u128::from(u64::MAX / 2) {
         let message = format!("the flows make some {frames} frames, more than 64 bits count");
         return Err((message, "lower rates, longer frames or turns, or a shorter duration".to_owned()));
@@ -409,7 +409,7 @@ pub(crate) fn largest_frame(network: &Network) -> u64 {
     network.flows.iter().map(|f| u64::from(f.frame)).max().unwrap_or(0)
 }
 
-/// What is recorded. The record then holds the interval.
+/// The settings of the recording. The record then holds the interval.
 fn recorded(
     settings: &mut sections::Record,
     layout: &Layout,

@@ -11,7 +11,7 @@ use crate::routing::hash;
 pub(crate) struct Clocks(Vec<i64>);
 
 impl Clocks {
-    /// Draws them, each from -`tolerance` to `tolerance` with equal likelihood. What is drawn hangs on the seed and the
+    /// Draws them, each from -`tolerance` to `tolerance` with equal likelihood. A draw depends on the seed and the
     /// node's name alone.
     pub(crate) fn draw<'a>(Tolerance(tolerance): Tolerance, seed: u64, names: impl Iterator<Item = &'a str>) -> Self {
         let salt = [&seed.to_le_bytes()[..], b"clock"].concat();

@@ -4,8 +4,8 @@
 /// Declares a table of a scenario. A line is `key: Type [range] = default;`:
 ///
 /// - without a default, the key must be written;
-/// - `= value` is what holds where it is not written;
-/// - `=> "words"` says what holds there, and the type is an `Option`;
+/// - `= value` is its value where it is not written;
+/// - `=> "words"` describes its value there, and the type is an `Option`;
 /// - `{}` stands for a table whose keys all have defaults.
 ///
 /// The range is left out where the type has none. Comments of documentation become the descriptions.
@@ -102,7 +102,7 @@ macro_rules! words {
     };
 }
 
-/// Declares a table with exactly one of several keys, `noun` for all of them. Each can be asked for what the trait says.
+/// Declares a table with exactly one of several keys, `noun` for all of them. Each key's value implements the trait.
 macro_rules! one_of {
     ($(#[doc = $doc:expr])* pub(crate) enum $name:ident: dyn $trait:ident, $noun:literal {
         $($word:literal = $variant:ident($type:ty) $([$range:expr])?),+ $(,)?

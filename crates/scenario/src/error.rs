@@ -1,19 +1,19 @@
-//! What is wrong with a scenario, where, and what would be right.
+//! Errors of a scenario: the mistake, its place, and a hint.
 
 use std::fmt;
 
 /// A scenario that cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// The file, or what stands for it.
+    /// The file, or the name that stands for it.
     pub file: String,
     /// The line, counted from 1; `None` where no single line is to blame.
     pub line: Option<usize>,
     /// The key, as a dotted path such as `schemes.qcn.q_eq` or `flow.0.rate`.
     pub key: Option<String>,
-    /// What is wrong.
+    /// The mistake, in words.
     pub message: String,
-    /// What would be right.
+    /// The hint: a way to put it right.
     pub hint: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// What is wrong, where in the file, and what would be right. The file's name joins it in [`Fault::in_file`] alone.
+/// A mistake, its place in the file, and a hint. The file's name joins it in [`Fault::in_file`] alone.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) line: Option<usize>,
@@ -51,7 +51,7 @@ impl Fault {
         Self { line: None, key: None, message: brief(&message.into()), hint: None }
     }
 
-    /// The same fault, with what would be right.
+    /// The same fault, with a hint.
     pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(brief(&hint.into())), ..self }
     }
@@ -76,8 +76,8 @@ pub(crate) fn brief(text: &str) -> String {
     format!("{start} … {end}")
 }
 
-/// `text` with control characters, and those that turn the direction of writing, as their escapes: what a file says must
-/// not act on a terminal.
+/// `text` with control characters, and those that turn the direction of writing, as their escapes: text from a file
+/// must not act on a terminal.
 fn visible(text: &str) -> String {
     let acts = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut shown = String::with_capacity(text.len());

@@ -1,10 +1,10 @@
-//! The reference allocation: what each flow would get if the network were shared fairly, while nothing changes.
+//! The reference allocation: the rate of each flow if the network were shared fairly, while nothing changes.
 //!
 //! Two notions of fair. *Max-min*: no flow can get more but at the cost of one that has less (found by filling all
 //! rates evenly until a link or a demand stops them). *Proportional*: the sum of the logarithms of the rates is largest
 //! (found by adjusting the price of one link after the other until its load is its capacity; a flow's rate is the
-//! inverse of the prices along its way). Uncontrolled flows are served first; what they take is gone. Greedy flows want
-//! all, others their mean rate. A finite flow counts from its start to its stop, or to the end.
+//! inverse of the prices along its way). Uncontrolled flows are served first; the capacity that they take is gone.
+//! Greedy flows want all, others their mean rate. A finite flow counts from its start to its stop, or to the end.
 //!
 //! Only `+ - * /` on `f64`, in a fixed order, so that the bits agree on all machines.
 
@@ -36,7 +36,7 @@ struct Want {
 
 /// The search for prices.
 struct Search {
-    /// The price of each link: where the search begins, and what it found. Prices change little between periods.
+    /// The price of each link, which the search starts from and updates. Prices change little between periods.
     price: Vec<f64>,
     /// How many updates a period may take.
     max_updates: usize,
@@ -134,7 +134,7 @@ fn max_min(capacity: &[f64], wants: &[Want], bounds: &Bounds<'_>) -> Result<Vec<
         links.retain(|l| waiting[*l] > 0);
         let share = |l: usize, left: &[f64], waiting: &[usize]| (left[l] / waiting[l] as f64).max(0.0);
         let level = links.iter().map(|l| share(*l, &left, &waiting)).fold(f64::INFINITY, f64::min);
-        // Who wants no more than everyone can have gets it; if there is nobody of that kind, the tightest links are
+        // A flow that wants no more than every flow can have gets it; if there is no such flow, the tightest links are
         // full.
         let modest: Vec<(usize, f64)> =
             unset.iter().filter(|f| wants[**f].demand <= level).map(|f| (*f, wants[*f].demand)).collect();

@@ -14,13 +14,13 @@ use crate::write::{Written, quoted};
 
 /// A type that a key's value can have.
 pub(crate) trait Field: Sized {
-    /// What a declaration says of the values beyond their type.
+    /// The range that a declaration gives the values, beyond their type.
     type Range;
     /// How it is described.
     fn kind(range: &Self::Range) -> Kind;
-    /// Reads what was written at `place`.
+    /// Reads the value written at `place`.
     fn read(range: &Self::Range, node: &Node, place: Location<'_>) -> Result<Self, Fault>;
-    /// As it is written; `None` for what is not there.
+    /// As it is written; `None` for a value that is not there.
     fn write(&self) -> Option<Written>;
 }
 

@@ -86,7 +86,7 @@ fn members(key: &Entry<Names>, layout: &Layout, bounds: &Bounds<'_>) -> Result<V
     Ok(members)
 }
 
-/// The tree of the links listed, or what keeps them from being one.
+/// The tree of the links listed; an error says why they form none.
 fn tree(key: &Entry<Option<List>>, names: &[String], members: &[usize], layout: &Layout) -> Result<Tree, Fault> {
     let wrong = |message: String| key.fault(message);
     let node = |index: usize| &layout.nodes[index].name;
@@ -154,7 +154,7 @@ impl Group {
         self.tree.is_some()
     }
 
-    /// The way from `source` to the members over the tree that the group lists, or what is wrong and a hint.
+    /// The way from `source` to the members over the tree that the group lists, or an error's message and hint.
     ///
     /// # Panics
     /// If it lists none.

@@ -1,5 +1,6 @@
-//! What is said of a key: name, kind, default, meaning. The JSON schema and the reference (`schema.rs`) are made from it,
-//! and errors say by it what was expected. `declare.rs` has it from the same lines as the types that hold the values.
+//! Description of a key: name, kind, default, meaning. The JSON schema and the reference (`schema.rs`) are made from
+//! it, and errors name the expected value from it. `declare.rs` has it from the same lines as the types that hold the
+//! values.
 
 use penstock_schemes::quantity::Dimension;
 
@@ -21,14 +22,14 @@ pub(crate) struct Key {
     pub(crate) doc: String,
 }
 
-/// What holds where a key is not written.
+/// The value of a key that is not written.
 #[derive(Debug)]
 pub(crate) enum Fallback {
     /// It must be written.
     Required,
     /// This value, as TOML.
     Value(String),
-    /// Nothing, or something that follows from the rest; the words say what.
+    /// None, or one that follows from the rest; the words say which.
     None(&'static str),
 }
 
@@ -71,7 +72,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What the value must be, to follow "expected".
+    /// Description of the values allowed, to follow "expected".
     pub(crate) fn expects(&self) -> String {
         match self {
             Self::Quantity(d, ..) => format!("a {} with its unit, as in \"{}\"", d.noun(), d.example()),

@@ -1,10 +1,10 @@
 //! Scenario files: TOML in, a typed and validated [`Plan`] out.
 //!
-//! A scenario is one experiment: a scheme, a topology, traffic, what happens to links, what is recorded. Each table of it is a
-//! struct whose fields are its keys, declared once, in `sections.rs`, `topology/` and `sizes.rs`; the reader, the resolved
-//! scenario, the [`schema()`] and the [`reference()`] all come from there. A value knows its place in the file, so that an
-//! error about it names line and key; the file's name joins it where [`Scenario`] hands it out. Who holds a [`Plan`] need not
-//! check anything again.
+//! A scenario is one experiment: a scheme, a topology, traffic, changes of links, settings of the recording. Each table
+//! of it is a struct whose fields are its keys, declared once, in `sections.rs`, `topology/` and `sizes.rs`; the
+//! reader, the resolved scenario, the [`schema()`] and the [`reference()`] all come from there. A value knows its place
+//! in the file, so that an error about it names line and key; the file's name joins it where [`Scenario`] hands it out.
+//! The holder of a [`Plan`] need not check anything again.
 //!
 //! ```text
 //! text --tree.rs--> values with line numbers --read.rs--> sections --topology, routing, traffic, assemble--> Plan

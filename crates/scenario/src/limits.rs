@@ -1,21 +1,22 @@
-//! How much a scenario may ask for: each limit stated once. A text of a few lines can ask for work without end and for more
-//! memory than there is; what is over a limit is refused before it is made.
+//! How much a scenario may ask for: each limit stated once. A text of a few lines can ask for work without end and for
+//! more memory than there is; anything over a limit is refused before it is made.
 //!
-//! Who means it raises all of these limits by one factor (`--limit`). The bounds of [`network`](penstock_sim::network) on
-//! times, rates and queues are others: beyond them sums would overflow, and nothing raises them.
+//! A user who means it raises all of these limits by one factor (`--limit`). The bounds of
+//! [`network`](penstock_sim::network) on times, rates and queues are others: beyond them sums would overflow, and
+//! nothing raises them.
 
 use std::cell::{Cell, RefCell};
 
 /// The most of something, unless the limits are raised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// Of what, as a word for messages.
+    /// The things that are limited, as words for messages.
     pub what: &'static str,
     /// How many.
     pub most: u64,
     /// How many at the most, however far the limits are raised: there the engine's indices end.
     pub ceiling: u64,
-    /// What counts.
+    /// Description of the things that count.
     pub doc: &'static str,
 }
 
@@ -88,7 +89,7 @@ impl Limits {
         limit.most.saturating_mul(self.factor).min(limit.ceiling)
     }
 
-    /// What is wrong with so many, and which factor would allow them; `None` if nothing is.
+    /// The error of so many, with the factor that would allow them, if one does; `None` within the limit.
     #[must_use]
     pub fn exceeded(self, limit: Limit, found: u64) -> Option<Excess> {
         let most = self.most(limit);
@@ -105,10 +106,10 @@ impl Limits {
     }
 }
 
-/// What is wrong, and what would be right.
+/// An error's message and hint.
 pub type Excess = (String, String);
 
-/// What the layout of a scenario keeps to: the limits, and the patience of whoever waits for it.
+/// Bounds of the layout of a scenario: the limits, and the patience of the caller.
 pub(crate) struct Bounds<'a> {
     limits: Limits,
     waits: RefCell<&'a mut dyn FnMut() -> bool>,
@@ -168,7 +169,7 @@ impl<'a> Bounds<'a> {
     }
 }
 
-/// What a hop takes, while routes are found and in the engine.
+/// Memory that a hop takes, while routes are found and in the engine, octets.
 const OCTETS_PER_HOP: u64 = 100;
 
 /// Whether the system gives so much memory, in octets. Where it does not, to take it would end the program.

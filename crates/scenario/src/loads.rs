@@ -1,7 +1,7 @@
 //! Loads and incasts: the flows that a random process makes.
 //!
-//! Each load draws from streams of its own, one for times, one for pairs and one for sizes, from its seed and its name: another
-//! load, or another distribution of sizes, changes nothing in what the others draw.
+//! Each load draws from streams of its own, one for times, one for pairs and one for sizes, from its seed and its name:
+//! another load, or another distribution of sizes, changes no draw of the others.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -161,7 +161,7 @@ impl Load {
     }
 }
 
-/// Who sends to whom.
+/// The pairs of sender and receiver.
 struct Partners {
     hosts: Vec<usize>,
     rule: Rule,
@@ -332,7 +332,7 @@ fn bisection(layout: &Layout, hosts: &[usize]) -> f64 {
         let most = way.iter().map(|&port| left[port]).min().unwrap_or(0);
         for port in way {
             left[port] -= most;
-            // What goes against a flow takes it back. The two directions of a link differ in the last bit.
+            // Flow in the other direction takes this one back. The two directions of a link differ in the last bit.
             left[port ^ 1] += most;
         }
         flow += most;

@@ -54,8 +54,8 @@ pub(crate) fn check(name: &str) -> Result<(), Excess> {
     }
 }
 
-/// The scenario's name of a file called `name`, for folders of results: what a file's name cannot hold everywhere
-/// becomes `-`, dots in front are left out, and it ends after 200 octets.
+/// The scenario's name of a file called `name`, for folders of results: characters that a file's name cannot hold
+/// everywhere become `-`, dots in front are left out, and it ends after 200 octets.
 pub(crate) fn for_files(name: &str) -> String {
     let plain: String = name.chars().map(|c| if c.is_control() || matches!(c, '/' | '\\') { '-' } else { c }).collect();
     let plain = plain.trim().trim_start_matches('.').trim();

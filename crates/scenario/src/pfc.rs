@@ -14,8 +14,8 @@ use crate::schemes;
 use crate::sections;
 use crate::topology::Layout;
 
-/// Flow control in `network`, which is laid out but for it. The record then holds the priorities, and for each link what
-/// was computed: in `[pfc]` where all are alike, else in `[[pfc.link]]`.
+/// Flow control in `network`, which is laid out but for it. The record then holds the priorities, and for each link the
+/// sizes that were computed: in `[pfc]` where all are alike, else in `[[pfc.link]]`.
 pub(crate) fn pfc(table: &mut sections::Pfc, network: &Network, layout: &Layout) -> Result<Pfc, Fault> {
     let priorities = priorities(table, network)?;
     table.priorities.fill(Counts(priorities.clone()));
@@ -39,7 +39,7 @@ pub(crate) fn pfc(table: &mut sections::Pfc, network: &Network, layout: &Layout)
     Ok(pfc)
 }
 
-/// For each port the headroom that the buffer behind it needs, and what decides it for each of the priorities.
+/// For each port the headroom that the buffer behind it needs, and the reach that decides it for each priority.
 type Needed = Vec<Option<(Octets, Vec<Reach>)>>;
 
 fn needed(network: &Network, priorities: &[u8], response: Duration) -> Needed {
@@ -59,7 +59,7 @@ pub fn headroom_needed(network: &Network) -> Vec<Option<Octets>> {
     needed(network, &pfc.priorities, pfc.response).into_iter().map(|needed| Some(needed?.0)).collect()
 }
 
-/// What the headrooms of a network take for granted, in sentences.
+/// The assumptions behind the headrooms of a network, in sentences.
 pub(crate) fn notes(network: &Network) -> Vec<String> {
     let Some(pfc) = &network.pfc else { return Vec::new() };
     let mut notes = Vec::new();
@@ -82,7 +82,7 @@ pub(crate) fn notes(network: &Network) -> Vec<String> {
     notes
 }
 
-/// What a link's ingress buffer came to.
+/// The sizes of a link's ingress buffer, as they were settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Settled {
     ingress: Ingress,
@@ -149,7 +149,7 @@ fn size_of(capacity: Capacity, largest: u64) -> u64 {
     }
 }
 
-/// A port that can be stopped, and the tables that say what is behind it.
+/// A port that can be stopped, and the tables that describe the buffer behind it.
 struct At<'a> {
     table: &'a sections::Pfc,
     /// The table `[[pfc.link]]` of the port, if it has one.

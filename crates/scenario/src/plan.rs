@@ -7,7 +7,7 @@ use penstock_sim::network::{Network, PortId, QueueId};
 
 use crate::limits::Limits;
 
-/// A valid run. Made by [`Scenario::plan`](crate::Scenario::plan) alone, so that who holds one need not check it again.
+/// A valid run. Made by [`Scenario::plan`](crate::Scenario::plan) alone, so that its holder need not check it again.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// Name of the scenario: its file's stem, unless the file says otherwise.
@@ -24,7 +24,7 @@ pub struct Plan {
     pub warmup: Duration,
     /// The run claims that the network loses no data frame, and fails if it does.
     pub lossless: bool,
-    /// What is simulated.
+    /// The network that is simulated.
     pub network: Network,
     /// Names of nodes, under their indices.
     pub node_names: Vec<String>,
@@ -39,11 +39,11 @@ pub struct Plan {
     pub flow_tables: Vec<String>,
     /// For each flow its source (a node's index) and its destinations.
     pub flow_ends: Vec<(usize, Vec<usize>)>,
-    /// What is recorded.
+    /// The settings of the recording.
     pub record: Record,
-    /// What is measured beside the whole run.
+    /// The windows that are measured in addition to the whole run.
     pub windows: Vec<Window>,
-    /// What a reader of the results should know of how the run was laid out, in sentences.
+    /// Notes on the layout of the run for a reader of the results, in sentences.
     pub notes: Vec<String>,
     /// The reference allocation.
     pub fair: Vec<FairPeriod>,
@@ -68,7 +68,7 @@ pub struct Assigned {
     pub profile: Option<String>,
 }
 
-/// What is recorded during a run.
+/// Settings of the recording during a run.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// Distance of the samples.

@@ -1,4 +1,4 @@
-//! What a table of a file gives: for each key its value and its place, so that an error can name both.
+//! Tables of a file as they are read: for each key its value and its place, so that an error can name both.
 
 use std::ops::Deref;
 use std::rc::Rc;
@@ -60,7 +60,7 @@ impl<T> Entry<T> {
         self.table.origin
     }
 
-    /// What stands within the value, to be changed in place.
+    /// The value itself, to be changed in place.
     pub(crate) fn inner(&mut self) -> &mut T {
         &mut self.value
     }
@@ -128,7 +128,7 @@ impl<'a> Given<'a> {
     /// A key that must be written.
     pub(crate) fn required<T: Field>(&self, key: &'static str, range: &T::Range) -> Result<Entry<T>, Fault> {
         let Some(node) = self.find(key) else {
-            // What is missing was not given itself, though the table around it may have been.
+            // A missing key was not given itself, though the table around it may have been.
             let (origin, message) = match self.table.origin {
                 Origin::Set => (Origin::Default, "missing beside what is given by --set"),
                 other => (other, "missing"),

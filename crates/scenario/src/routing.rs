@@ -140,7 +140,7 @@ pub(crate) fn routes(
     Ok(routes)
 }
 
-/// The ports along a path of nodes, or what is wrong with it and a hint.
+/// The ports along a path of nodes, or an error's message and hint.
 pub(crate) fn listed(layout: &Layout, names: &[String]) -> Result<Vec<usize>, (String, String)> {
     for name in &names[1..names.len().max(2) - 1] {
         if layout.node(name).is_some_and(|node| layout.is_host(node)) {

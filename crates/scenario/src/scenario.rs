@@ -30,7 +30,7 @@ pub struct Scenario {
     tree: Node,
 }
 
-/// What is chosen for a run beyond what the file says.
+/// Settings of a run that are chosen outside of the file.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
     /// The scheme that runs, instead of the file's.
@@ -74,7 +74,7 @@ impl Scenario {
         self.set_value(key, value).map_err(|fault| fault.in_file(&self.file))
     }
 
-    /// The file as it was read, with what was set since.
+    /// The file as it was read, with the values set since.
     #[must_use]
     pub fn to_toml(&self) -> String {
         self.document.to_string()
@@ -110,7 +110,7 @@ impl Scenario {
     /// Checks everything and lays the run out.
     ///
     /// # Errors
-    /// For the first thing that is wrong: where it stands, what it is, what would be right.
+    /// For the first mistake: its place, a message, and a hint.
     pub fn plan(&self, choice: &Choice) -> Result<Plan, ScenarioError> {
         self.plan_while(choice, &mut || true)
     }
@@ -149,7 +149,7 @@ impl Scenario {
         }
         let mut tree = Node::parse(&changed.to_string())?;
         tree.graft(&self.tree);
-        // What `graft` found no older origin for stands under a table that was made for this key.
+        // Nodes for which `graft` found no older origin stand under a table that was made for this key.
         let made = (0..path.len()).find(|n| self.tree.at(&path[..=*n]).is_none()).unwrap_or(path.len() - 1);
         tree.at_mut(&path[..=made]).expect("the key has just been set").mark(Origin::Set);
         self.document = changed;
@@ -200,7 +200,7 @@ fn check_length(octets: u64) -> Result<(), Fault> {
     Err(Fault::whole(format!("has {octets} octets; a scenario has at most 4 MB")).with_hint(TOO_LARGE))
 }
 
-/// What helps against an error of the file system.
+/// The hint for an error of the file system.
 fn unreadable(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::NotFound => "look for a slip in the name",

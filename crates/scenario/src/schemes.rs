@@ -145,7 +145,7 @@ fn no_profile(info: &Info, name: &str) -> String {
     }
 }
 
-/// An error in what was chosen for the run, outside of the file.
+/// An error in a setting that was chosen for the run outside of the file.
 pub(crate) fn chosen(what: &str, message: String, hint: impl Into<String>) -> Fault {
     let message = format!("{message}, as given by --{what}");
     Fault { line: None, key: Some(what.to_owned()), message: brief(&message), hint: Some(hint.into()) }

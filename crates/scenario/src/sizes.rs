@@ -1,7 +1,7 @@
 //! Sizes of flows: given, or drawn from a distribution.
 //!
-//! A flow draws once, by inversion of the distribution function. What it draws depends on the seed and on its name alone,
-//! so that another flow in the scenario changes nothing; `libm` gives the same logarithms and powers on every machine.
+//! A flow draws once, by inversion of the distribution function. Its draw depends on the seed and on its name alone, so
+//! that another flow in the scenario changes nothing; `libm` gives the same logarithms and powers on every machine.
 
 use std::ops::RangeInclusive;
 
@@ -169,7 +169,7 @@ impl Drawn for Vec<Point> {
 }
 
 impl Sizes {
-    /// What the key `size` of a flow's table says.
+    /// The sizes that the key `size` of a flow's table gives.
     pub(crate) fn read(size: &Either<Octets, Distribution>) -> Result<Self, Fault> {
         match size {
             Either::First(size) => Ok(Self::Fixed(size.0)),

@@ -82,12 +82,12 @@ words! {
     pub(crate) enum Routing { #[default] Ecmp = "ecmp", ByDestination = "d-mod-k" }
 }
 
-/// What the key `routing` says.
+/// Description of the key `routing`.
 const ROUTING: &str = "Which of several shortest paths (by hops) a flow takes: \"ecmp\" by a hash of the flow's and the \
     switch's names, the same in every run; \"d-mod-k\" by the number of the destination (at the i-th choice from the \
     source, up-port floor(d / k^i) mod k), so that a shift permutation never puts two flows on one link.";
 
-/// What the key `buffer` says.
+/// Description of the key `buffer`.
 const BUFFER: &str = "Size of each output queue of a switch, per priority. With priority flow control, frames of a lossless \
     priority are held against the ingress buffers instead (pfc.buffer, by default of this size), and output queues have no \
     bound of their own for them.";

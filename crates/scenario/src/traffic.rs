@@ -391,7 +391,7 @@ fn rounds(table: &sections::Flow) -> Result<(usize, u64), Fault> {
     }
 }
 
-/// What the flows of a table have in common.
+/// A flow with the properties that all flows of a table have in common.
 fn model(table: &mut sections::Flow) -> Result<FlowSpec, Fault> {
     let traffic = kinds::traffic(table)?;
     let transport = carriage::transport(&mut table.transport, &mut table.acks, *table.priority)?;

@@ -35,7 +35,7 @@ pub(crate) enum Data {
 }
 
 impl Data {
-    /// What it is, for messages.
+    /// The value or its kind, for messages.
     pub(crate) fn noun(&self) -> String {
         match self {
             Self::Text(text) => format!("\"{text}\""),
@@ -131,8 +131,8 @@ impl Node {
     }
 }
 
-/// The line on which most brackets are open and most parts of keys stand. What stands in texts and comments counts too: it
-/// is where a reader should look.
+/// The line on which most brackets are open and most parts of keys stand. Those in texts and comments count too: a
+/// reader should look there.
 fn deepest(text: &str) -> usize {
     let (mut depth, mut deepest, mut place) = (0, 0, 1);
     for (number, line) in (1..).zip(text.lines()) {

@@ -1,5 +1,5 @@
-//! `[[window]]`: windows of measurement beside that of the whole run. And a run that is cut short: whatever lies behind its
-//! new end goes.
+//! `[[window]]`: windows of measurement in addition to that of the whole run. And a run that is cut short: everything
+//! behind its new end goes.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Everything that a scenario can get wrong is refused with file, line, key and what would be right.
+//! Every mistake of a scenario is refused with file, line, key and a hint.
 
 use std::path::Path;
 
@@ -551,7 +551,7 @@ fn parameters_that_contradict_one_another_are_refused() {
         let message = chosen(scheme, table).unwrap_err().to_string();
         assert!(message.contains(expected), "{scheme}, {table}: {message}");
     }
-    // What is equal contradicts nothing.
+    // Equal values contradict nothing.
     for (scheme, table) in
         [("bcn", "q_sc = \"24 KB\""), ("dcqcn", "k_min = \"100 KB\""), ("smcc", "min_rate = \"10 Gbps\"")]
     {

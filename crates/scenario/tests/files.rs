@@ -136,7 +136,7 @@ fn cases(usual: u32) -> u32 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(400)))]
 
-    /// Whatever happens to a file, the answer is a plan or an error, and the error says where.
+    /// For any damage to a file, the answer is a plan or an error, and the error says where.
     #[test]
     fn a_damaged_file_never_panics(
         which in 0..1000_usize,
@@ -164,7 +164,7 @@ proptest! {
         }
     }
 
-    /// Whatever is set, the answer is a plan or an error, and what was set stays set.
+    /// For any value set, the answer is a plan or an error, and the value stays set.
     #[test]
     fn setting_never_panics(
         key in prop::collection::vec(KEYS, 1..5),

@@ -1,4 +1,4 @@
-//! What a plan is made of: names, routes, delays, limiters, changes, fair shares.
+//! The parts of a plan: names, routes, delays, limiters, changes, fair shares.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Loads and incasts: who sends what to whom, how much of it, and what is refused.
+//! Loads and incasts: senders and receivers, sizes, the amount of traffic, and mistakes that are refused.
 
 use std::collections::BTreeSet;
 
@@ -99,7 +99,7 @@ fn an_incast_comes_at_its_period() {
     assert!((150..250).contains(&rounds), "{rounds}");
 }
 
-/// What a load draws hangs on its own seed, or on the scenario's.
+/// The draws of a load depend on its own seed, or on the scenario's.
 #[test]
 fn a_load_with_a_seed_of_its_own_stays_the_same() {
     let flows = |own: &str, seed| {

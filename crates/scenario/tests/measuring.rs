@@ -1,4 +1,4 @@
-//! Windows of measurement, runs that are cut short, and what differs from seed to seed: starts and clocks.
+//! Windows of measurement, runs that are cut short, and the differences from seed to seed: starts and clocks.
 
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use penstock_schemes::Instant;
@@ -107,12 +107,12 @@ fn a_run_that_is_cut_short_leaves_later_changes_and_windows_out_and_says_so() {
     // Without a flow there is no run.
     let error = set("start = \"9 ms\"\n", &[("duration", "8 ms")]).unwrap_err().to_string();
     assert!(error.contains("there is no flow") && error.contains("the run ends at 8 ms"), "{error}");
-    // What the file itself has behind its end is a mistake.
+    // A change that the file itself has behind its end is a mistake.
     let error = refused("[[change]]\nlink = \"sw0->h8\"\nat = \"20 ms\"\nrate = \"1 Gbps\"\n");
     assert!(error.contains("at or after the end of the run"), "{error}");
 }
 
-/// The plan of a run of 8 ms, with what is checked of every run that is cut short: its flows are those of the whole run that
+/// The plan of a run of 8 ms, with the checks of every run that is cut short: its flows are those of the whole run that
 /// start before its end, and its resolved scenario lays out the same run without a note.
 fn cut(rest: &str) -> Plan {
     let (whole, plan) = (plan(rest).unwrap(), set(rest, &[("duration", "8 ms")]).unwrap());

@@ -1,4 +1,4 @@
-//! Multicast groups: the trees that flows to them get, their fair shares, and what is refused.
+//! Multicast groups: the trees that flows to them get, their fair shares, and mistakes that are refused.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn tree(plan: &Plan, flow: u32) -> Vec<&str> {
     plan.network.route(FlowId(flow)).map(|hop| plan.port_name(plan.network.hops[hop.index()].port)).collect()
 }
 
-/// What makes a route a tree that the engine can walk: children follow their parents, each node has one way in, and
+/// Checks that a route is a tree that the engine can walk: children follow their parents, each node has one way in, and
 /// the leaves are the destinations.
 fn check_tree(plan: &Plan, flow: u32) {
     let network = &plan.network;

@@ -1,4 +1,4 @@
-//! Priority flow control in a plan: which ports can be stopped, buffers and thresholds behind them, what is refused.
+//! Priority flow control in a plan: ports that can be stopped, buffers and thresholds behind them, mistakes refused.
 
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use penstock_schemes::{Duration, Octets};
@@ -99,7 +99,7 @@ fn every_key_has_its_effect() {
     assert_eq!(format!("{all:?}"), format!("{:?}", outcome(&all.resolved).unwrap()));
     // A headroom that is too small on purpose is no mistake, and moves xoff up.
     assert_eq!(behind(&with("headroom = \"1 KB\"").unwrap(), "h0->sw0").unwrap().xoff, Octets(149_000));
-    // A later response asks for what comes meanwhile: 10 Gb/s for 1 us are 1250 octets.
+    // A later response asks for room for the octets that come meanwhile: 10 Gb/s for 1 us are 1250 octets.
     let later = with("response = \"1 us\"").unwrap();
     assert_eq!(computed(&later, "h0->sw0"), computed(&all, "h0->sw0") + 1250);
     // Small buffers: xon is not below zero.

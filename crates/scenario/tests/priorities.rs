@@ -1,4 +1,4 @@
-//! Several schemes in one network: which one each priority runs, with which parameters, and what is refused.
+//! Several schemes in one network: the scheme of each priority, its parameters, and mistakes that are refused.
 
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use penstock_schemes::SchemeConfig;

@@ -1,4 +1,4 @@
-//! Flows that wait for others: the keys, and what is refused.
+//! Flows that wait for others: the keys, and mistakes that are refused.
 
 use penstock_scenario::{Choice, Scenario};
 use penstock_schemes::{Duration, Instant, Octets};

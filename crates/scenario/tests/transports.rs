@@ -1,4 +1,4 @@
-//! Transports in scenario files: what they become, what is written out, what is refused.
+//! Transports in scenario files: their form in the plan, the parameters written out, and mistakes that are refused.
 
 use penstock_endpoint::transport::{Transport, tcp};
 use penstock_scenario::{Choice, Plan, Scenario};

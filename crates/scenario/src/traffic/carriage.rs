@@ -1,4 +1,4 @@
-//! What carries flows: their transport, the class of its acknowledgements, and the frames that it makes.
+//! The transport of flows, the class of its acknowledgements, and the frames that it makes.
 
 use penstock_endpoint::transport::Transport;
 use penstock_schemes::Octets;

@@ -15,8 +15,8 @@ pub(super) struct Kept {
     pub(super) name: String,
 }
 
-/// The tables that stand for what is left of `table`, each with the number of its flows. `ends` has the names of source and
-/// destination of every flow of a round.
+/// The tables that stand for the flows left of `table`, each with the number of its flows. `ends` has the names of
+/// source and destination of every flow of a round.
 ///
 /// Starts that are not drawn grow along a round and from round to round: some first rounds are whole, of later ones their
 /// first flows are left. The whole rounds are one table, each other round is one. A start that was drawn is written as it was

@@ -26,7 +26,7 @@ pub(crate) struct Kind {
     doc: &'static str,
     /// Those keys of `[[flow]]` that are for some kinds of traffic alone, and for this one.
     keys: &'static [Own],
-    /// What the engine is to do.
+    /// Makes the traffic that the engine runs.
     traffic: fn(&Keys<'_>) -> Result<Traffic, Fault>,
 }
 
@@ -60,13 +60,13 @@ impl Field for KindName {
     }
 }
 
-/// What the key `traffic` says.
+/// Description of the key `traffic`.
 pub(crate) fn description() -> String {
     let docs: Vec<&str> = KINDS.iter().map(|kind| kind.doc).collect();
     format!("How frames come about: {}.", docs.join("; "))
 }
 
-/// What a flow's table says of its traffic.
+/// The traffic that a flow's table describes.
 pub(crate) fn traffic(flow: &Flow) -> Result<Traffic, Fault> {
     let kind = flow.traffic.0;
     let traffic = (kind.traffic)(&Keys { flow, kind })?;

@@ -42,7 +42,7 @@ macro_rules! common {
     };
 }
 
-/// What the flows of a table have in common.
+/// The properties that the flows of a table have in common.
 struct Model {
     origin: Origin,
     name: String,

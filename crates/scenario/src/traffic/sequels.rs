@@ -16,7 +16,8 @@ use crate::routing::hash;
 use crate::sections::{self, Think};
 use crate::sizes::Sizes;
 
-/// What follows a flow's name in that of its answer; no other name has a dot, but for those of loads, which end with a number.
+/// The end of an answer's name, after the name of its flow. No other name has a dot, but for those of loads, which end
+/// with a number.
 const ANSWER: &str = ".response";
 
 /// The name of the answer to a flow, or of the answers to those of a table.
@@ -226,7 +227,7 @@ fn check_order(tables: &[sections::Flow], flows: &[FlowSpec]) -> Result<(), Faul
         }
     }
     let Some(stuck) = open.iter().position(|&open| open > 0) else { return Ok(()) };
-    // Whoever is stuck waits for one that is stuck: to go from one to the next comes round.
+    // Each stuck flow waits for another stuck flow: a walk from one to the next comes round.
     let next = |flow: usize| {
         let after = flows[flow].wait.iter().flat_map(|wait| &wait.after);
         after.copied().find(|&other| open[other] > 0).expect("a flow that never begins waits for another one")
