@@ -75,7 +75,7 @@ record! {
 const BUCKETS: [RangeInclusive<u64>; 5] =
     [0..=10_000, 10_001..=100_000, 100_001..=1_000_000, 1_000_001..=10_000_000, 10_000_001..=u64::MAX];
 
-/// A finite flow and what has become of it.
+/// A finite flow and its state at the end of the run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Completion {
     flow: usize,

@@ -1,7 +1,7 @@
 //! Drives the engine through a plan, in slices, and puts the result together.
 //!
-//! The engine is compiled for each scheme, with and without what costs time at every hop. All else exists once: it sees a
-//! [`Simulation`].
+//! The engine is compiled for each scheme, with and without the features that cost time at every hop. All else exists
+//! once: it sees a [`Simulation`].
 #![allow(clippy::disallowed_types, reason = "how long a run takes and when to report is a matter of the wall clock")]
 
 use std::ops::ControlFlow;
@@ -52,7 +52,7 @@ impl Visitor for Job<'_> {
 
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
         let vars = SchemeVars::of::<S>();
-        // Two engines for each scheme: a lean one, and one for whatever costs time at every hop.
+        // Two engines for each scheme: a lean one, and one with the features that cost time at every hop.
         let full = self.plan.record.arrivals || self.plan.network.pfc.is_some();
         let (plan, folder) = (self.plan, self.folder.as_ref());
         memory::check_network(plan)?;
@@ -201,7 +201,7 @@ impl Job<'_> {
             if ended.is_continue() {
                 ended = self.clock.advance(sim, at);
             }
-            // A run that was stopped closes what it has opened, and opens no more.
+            // A run that was stopped closes the windows that it has opened, and opens no more.
             match occasion {
                 Occasion::WarmedUp => sim.start_measuring(),
                 Occasion::Open(window) if ended.is_continue() && !sim.is_over() => sim.open_window(window),

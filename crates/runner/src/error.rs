@@ -1,4 +1,4 @@
-//! What can go wrong around a run. The run itself cannot fail: a [`Plan`](penstock_scenario::Plan) is valid.
+//! Errors around a run. The run itself cannot fail: a [`Plan`](penstock_scenario::Plan) is valid.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub enum RunError {
         /// The file above it.
         file: PathBuf,
     },
-    /// What is to be replaced, or read, is no folder of Penstock's.
+    /// The folder to be replaced, or read, is none of Penstock's.
     #[error("{}: holds no results of Penstock ({missing} is missing)", .path.display())]
     NoResults {
         /// The folder.
@@ -44,15 +44,15 @@ pub enum RunError {
     Limit {
         /// Simulated time, s.
         at_s: f64,
-        /// What is too much.
+        /// The excess, in words.
         message: String,
-        /// What would be less.
+        /// The hint: a way to ask for less.
         hint: String,
     },
     /// The operating system does not give the memory that the run needs.
     #[error("{what} need {megabytes} MB of memory, which the system does not give")]
     Memory {
-        /// What needs it.
+        /// The things that need it, as words for the message.
         what: String,
         /// How much.
         megabytes: u64,
@@ -62,7 +62,7 @@ pub enum RunError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What was tried.
+        /// The action that was tried.
         action: &'static str,
         /// The system's reason.
         source: io::Error,
@@ -75,7 +75,7 @@ pub enum RunError {
         /// The reason.
         reason: String,
     },
-    /// A `summary.json` is not what Penstock writes.
+    /// A `summary.json` is not in the form that Penstock writes.
     #[error("{}: not a summary of Penstock: {source}", .path.display())]
     Summary {
         /// The file.
@@ -85,23 +85,24 @@ pub enum RunError {
     },
 }
 
-/// What is tried when a folder is made.
+/// The action of making a folder.
 pub(crate) const MAKE_FOLDER: &str = "make the folder";
 
-// Numbers of Linux for what another name would help against (errno.h); the standard library has no word for all of them.
+// Linux's numbers of errors against which another name would help (errno.h). The standard library has no word for all
+// of them.
 const OPERATION_DENIED: i32 = 1;
 const DENIED: i32 = 13;
 const READ_ONLY: i32 = 30;
 const NAME_TOO_LONG: i32 = 36;
 
 impl RunError {
-    /// Whether another name, or leave to replace what has it, would help: then nothing was run or written.
+    /// Whether another name, or leave to replace the folder that has it, would help: then nothing was run or written.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
         self.hint().is_some()
     }
 
-    /// What would help, where it is another name, or leave to replace what has it.
+    /// The hint, where another name, or leave to replace the folder that has it, would help.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {

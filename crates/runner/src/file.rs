@@ -21,7 +21,7 @@ use parquet::schema::types::{Type, TypePtr};
 pub(crate) use read::read;
 pub(crate) use write::FileWriter;
 
-/// Rows of a row group: what a writer holds in memory at most.
+/// Rows of a row group: the most that a writer holds in memory.
 pub(crate) const ROWS_PER_GROUP: usize = 1 << 17;
 
 /// The reason of an error, without the crate's preface to those that are of no kind of its own.

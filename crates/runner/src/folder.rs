@@ -22,7 +22,7 @@ const COMPARISON: &str = "compare.json";
 /// The answers of reproduced papers.
 const REPORT: &str = "reproduce.json";
 
-/// What a folder holds.
+/// The content of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
     /// The results of a run.
@@ -55,8 +55,8 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Starts the folder that is to be `target`. What is there already is refused, unless `replace` is set and it holds
-    /// the same (or nothing): a slip of the pen must not cost anybody their home folder.
+    /// Starts the folder that is to be `target`. Anything that is there already is refused, unless `replace` is set and
+    /// it holds the same (or nothing): a slip of the pen must not cost anybody their home folder.
     ///
     /// # Errors
     /// If it is refused, or cannot be made.
@@ -123,7 +123,8 @@ impl Folder {
                 let _ = fs::rename(&old, &self.target);
                 return Err(error);
             }
-            // The new results are in place. What cannot be removed stays under its hidden name and misleads nobody.
+            // The new results are in place. A leftover that cannot be removed keeps its hidden name and misleads
+            // nobody.
             let _ = fs::remove_dir_all(&old);
         } else {
             return Err(RunError::Exists { path: self.target.clone() });
@@ -155,18 +156,19 @@ fn sibling(target: &Path, purpose: &str) -> PathBuf {
     target.with_file_name(format!("{}{}-{count}", hidden_prefix(target, purpose), std::process::id()))
 }
 
-/// What hidden names beside `target` begin with; the number of a process follows. It means something on one machine only,
-/// so the name of the machine comes before it.
+/// The beginning of hidden names next to `target`; the number of a process follows. That number means something on one
+/// machine only, so the name of the machine comes before it.
 fn hidden_prefix(target: &Path, purpose: &str) -> String {
     let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!(".{name}.{purpose}-{}-", machine.trim())
 }
 
-/// Removes what processes of this machine that are no more have left beside `target`. A replaced folder that one of them
-/// put aside goes only if there is something under the final name: it may be all that is left of the results.
+/// Removes folders next to `target` that were left by processes of this machine that no longer run. A replaced folder
+/// that one of them put aside goes only if there is something under the final name: it may be all that is left of the
+/// results.
 fn remove_leftovers(target: &Path, parent: &Path) {
-    // Who runs is seen in /proc; where there is none, nothing is known to be dead.
+    // Running processes are seen in /proc; where there is none, no process is known to be dead.
     let is_dead = |process: u32| Path::new("/proc/self").exists() && !Path::new(&format!("/proc/{process}")).exists();
     let purposes: &[&str] = if target.exists() { &["partial", "old"] } else { &["partial"] };
     let prefixes: Vec<String> = purposes.iter().map(|purpose| hidden_prefix(target, purpose)).collect();
@@ -176,7 +178,7 @@ fn remove_leftovers(target: &Path, parent: &Path) {
         let rest = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
         let process = rest.and_then(|rest| rest.split_once('-')).and_then(|(process, _)| process.parse().ok());
         if process.is_some_and(is_dead) {
-            // What cannot be removed stands in nobody's way.
+            // A folder that cannot be removed stands in nobody's way.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

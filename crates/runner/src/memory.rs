@@ -1,4 +1,5 @@
-//! What a run holds in memory, so that more than there is, or than it may have, is an error and does not end the program.
+//! Memory that a run holds, counted so that more than there is, or than it may have, is an error and does not end the
+//! program.
 
 use penstock_scenario::Plan;
 use penstock_scenario::limits::{FRAMES, Limits, MEMORY_ROWS, memory_for};
@@ -6,7 +7,7 @@ use penstock_schemes::Instant;
 
 use crate::RunError;
 
-/// What each of these takes, at the most, octets.
+/// The most memory that each of these takes, octets.
 const PER_FRAME: u64 = 128;
 const PER_ROW: u64 = 100;
 const PER_QUEUE: u64 = 1024;
@@ -25,7 +26,7 @@ pub(crate) fn check_network(plan: &Plan) -> Result<(), RunError> {
     given(octets.saturating_add(tables), || "ports, flows and tables of the scheme".to_owned())
 }
 
-/// Watches what a run holds.
+/// Watches the memory that a run holds.
 pub(crate) struct Memory {
     limits: Limits,
     /// For so much the system has been asked, octets.

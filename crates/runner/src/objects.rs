@@ -9,7 +9,7 @@
 pub struct Object {
     /// Its type's name.
     pub name: &'static str,
-    /// What it tells.
+    /// Description of the object.
     pub description: &'static str,
     /// Its keys, in the order in which they are written.
     pub keys: &'static [Key],
@@ -22,7 +22,7 @@ pub struct Key {
     pub name: &'static str,
     /// The unit; empty for names and plain numbers.
     pub unit: &'static str,
-    /// What it holds.
+    /// Description of its value.
     pub description: &'static str,
     /// The type of its value.
     pub shape: Shape,

@@ -1,6 +1,6 @@
 //! The probe that fills the tables, for every scheme.
 //!
-//! Rows leave in blocks, so that what is held in memory does not grow with simulated time when there is a results folder.
+//! Rows leave in blocks, so that memory does not grow with simulated time when there is a results folder.
 
 use arrow_array::builder::Float64Builder;
 use penstock_scenario::Plan;
@@ -32,17 +32,17 @@ pub struct Recorder<'p, const ARRIVALS: bool> {
     failure: Option<RunError>,
 }
 
-/// The last sample: columns of what happened since are differences from it.
+/// The last sample: columns about the time since then are differences from it.
 #[derive(Debug)]
 struct LastSample {
     at: Instant,
     /// The state of each recorded queue.
     queues: Vec<QueueNow>,
-    /// What each flow had delivered.
+    /// Octets that each flow had delivered.
     delivered: Vec<Octets>,
 }
 
-/// What a recorder leaves.
+/// Result of a recorder.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     /// Tables that are held in memory; none if they went to files.

@@ -24,11 +24,11 @@ const SAME_SHARE: f64 = 0.001;
 /// Follows one flow.
 #[derive(Debug)]
 pub(crate) struct Settling {
-    /// What the flow sends in all, wire overhead included, if it is finite.
+    /// Octets that the flow sends in all, wire overhead included, if it is finite.
     total: Option<Octets>,
     /// The share, zero before the flow's first.
     share_bps: f64,
-    /// Since when the share is what it is.
+    /// Instant of the share's last change.
     changed: Instant,
     /// The last samples after the change: when, and the allowed rate.
     window: VecDeque<(Instant, BitRate)>,
@@ -70,7 +70,7 @@ impl Settling {
     /// Takes the sample of `now`: the flow's state, and its max-min fair share in the period that began at `since`.
     pub(crate) fn sample(&mut self, now: Instant, flow: &FlowNow, since: Instant, share_bps: f64) {
         if share_bps == 0.0 {
-            // The verdict stands. A share that comes back later, of whatever size, is a new one.
+            // The verdict stands. A share that comes back later, of any size, is a new one.
             self.share_bps = 0.0;
             return;
         }

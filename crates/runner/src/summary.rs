@@ -1,8 +1,9 @@
 //! The summary of a run: the object that `summary.json` holds and `penstock run --json` prints. Other tools build on its
 //! names, so they are part of the interface.
 //!
-//! What is told of the network, queues, flows and hosts is declared in `penstock_sim::metrics`. An object of metrics is made
-//! from a source, such as [`FlowSource`]: the engine's outcome, and a method for each metric that the engine does not know.
+//! Metrics of the network, queues, flows and hosts are declared in `penstock_sim::metrics`. An object of metrics is
+//! made from a source, such as [`FlowSource`]: the engine's outcome, and a method for each metric that the engine does
+//! not know.
 
 use penstock_scenario::{Plan, plan};
 use penstock_schemes::{Duration, Instant};
@@ -160,7 +161,7 @@ impl Default for RunSummary {
     }
 }
 
-/// What the totals of a run or a window are made from.
+/// Source of the totals of a run or a window.
 struct TotalsSource<'a> {
     plan: &'a Plan,
     outcome: &'a outcome::Totals,
@@ -194,7 +195,7 @@ impl TotalsSource<'_> {
     }
 }
 
-/// What the summary of a queue is made from.
+/// Source of the summary of a queue.
 struct QueueSource<'a> {
     plan: &'a Plan,
     id: QueueId,
@@ -229,7 +230,7 @@ impl QueueSource<'_> {
     }
 }
 
-/// What the summary of a flow is made from.
+/// Source of the summary of a flow.
 struct FlowSource<'a> {
     plan: &'a Plan,
     /// Its index.
@@ -298,7 +299,7 @@ impl FlowSource<'_> {
     }
 }
 
-/// What the summary of a host is made from.
+/// Source of the summary of a host.
 struct HostSource<'a> {
     name: &'a str,
     outcome: &'a HostOutcome,
@@ -310,7 +311,7 @@ impl HostSource<'_> {
     }
 }
 
-/// What the run's driver knows beside the outcome.
+/// Facts about the run that its driver knows, in addition to the outcome.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Course {
     /// The simulated time that was reached.
@@ -458,7 +459,7 @@ fn queues(plan: &Plan, outcome: &Outcome) -> Vec<QueueSummary> {
     plan.record.queues.iter().map(summary).collect()
 }
 
-/// What is known of each flow of the whole run.
+/// Sources of the flows' summaries over the whole run.
 fn flow_sources<'a>(
     plan: &'a Plan,
     outcome: &'a Outcome,

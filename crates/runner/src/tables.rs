@@ -29,14 +29,14 @@ pub enum Table {
     Arrivals,
 }
 
-/// What a table holds.
+/// Description of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct TableInfo {
     /// Which one.
     pub table: Table,
     /// Its name.
     pub name: &'static str,
-    /// What a row is.
+    /// Description of a row.
     pub description: &'static str,
     /// Its columns, but for those of the scheme.
     pub columns: &'static [Column],
@@ -49,7 +49,7 @@ pub struct Column {
     pub name: &'static str,
     /// The unit; empty for names and plain numbers.
     pub unit: &'static str,
-    /// What it holds.
+    /// Description of its values.
     pub description: &'static str,
     kind: Kind,
     nullable: bool,
@@ -242,7 +242,7 @@ impl SchemeVars {
 }
 
 impl Table {
-    /// What it holds.
+    /// Its description.
     #[must_use]
     pub fn info(self) -> &'static TableInfo {
         TABLES.iter().find(|info| info.table == self).expect("every table is listed in TABLES")

@@ -80,7 +80,7 @@ fn flows_that_share_a_link_are_slowed_down() {
     assert_eq!(run.summary.jain_index, 1.0);
 }
 
-/// What has not arrived at the end of the run is counted, and has no slowdown.
+/// A flow that has not completed at the end of the run is counted, and has no slowdown.
 #[test]
 fn flows_that_are_left_are_counted() {
     let run = run("[[flow]]\nfrom = \"h0..h1\"\nto = \"h2\"\nsize = \"8 MB\"\ntransport = \"selective\"\n");

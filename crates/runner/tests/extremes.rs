@@ -1,4 +1,4 @@
-//! Every scheme at the ends of what a scenario can say: times, rates, sizes and frames, alone and together. The tests are
+//! Every scheme at the ends of a scenario's ranges: times, rates, sizes and frames, alone and together. The tests are
 //! built with overflow checks, so that a sum that leaves its bits is seen.
 
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ impl Visitor for Job<'_> {
     }
 }
 
-/// What one of the runs is made of; each number picks a value.
+/// The scenario of one of the runs; each number picks a value.
 fn scenario(scheme: &str, pick: impl Fn(usize) -> usize) -> String {
     let duration = ["1 ms", "1 ps", "2000000 s", "1 s"][pick(4)];
     let rate = ["1 bps", "100 Tbps", "10 Gbps", "7 bps"][pick(4)];

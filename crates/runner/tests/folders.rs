@@ -95,7 +95,7 @@ fn a_full_disk_is_an_error_with_the_file_and_leaves_nothing() {
         return;
     }
     let root = tempfile::tempdir().unwrap();
-    // Files may grow to 8 blocks of 512 octets; what is more is refused, as by a full disk.
+    // Files may grow to 8 blocks of 512 octets; a longer file is refused, as by a full disk.
     let limit = "trap '' XFSZ; ulimit -f 8;";
     let test = "a_full_disk_is_an_error_with_the_file_and_leaves_nothing";
     let output = again(limit, test, &root.path().join("out"));

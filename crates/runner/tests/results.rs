@@ -1,4 +1,4 @@
-//! What a result says: the same bytes each time, sums that agree, and a run that was stopped.
+//! Contents of a result: the same bytes each time, sums that agree, and a run that was stopped.
 
 mod common;
 
@@ -250,7 +250,7 @@ fn a_claim_to_lose_nothing_is_judged_and_no_other() {
     assert_eq!(judged(star(&lossy)), Some(false));
     let roomy = || star(&[("scheme", "none"), ("topology.star.buffer", "40 MB")]);
     assert_eq!(judged(roomy()), Some(true));
-    // What is on a line that breaks is lost as well.
+    // A frame on a link that breaks is lost as well.
     let mut broken = roomy();
     broken.network.changes[0].event = PortEvent::Down;
     assert_eq!(judged(broken), Some(false));
