@@ -1,4 +1,4 @@
-//! What there is, as JSON: schemes, tables, and the keys of a scenario.
+//! The catalogue, as JSON: schemes, tables, and the keys of a scenario.
 
 use std::collections::BTreeMap;
 

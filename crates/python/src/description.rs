@@ -1,4 +1,4 @@
-//! What a plan would run, laid out as JSON: for people, figures and the theory.
+//! Description of the run that a plan lays out, as JSON: for people, figures and the theory.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::catalogue;
 
-/// What a plan would run.
+/// Description of the run that a plan lays out.
 #[derive(Serialize)]
 pub(crate) struct Description<'p> {
     name: &'p str,
@@ -66,9 +66,9 @@ struct FlowControlEntry {
     buffer_octets: u64,
     xoff_octets: u64,
     xon_octets: u64,
-    /// What the buffer holds above xoff.
+    /// Room in the buffer above xoff.
     headroom_octets: u64,
-    /// What frames, delays and response ask for.
+    /// Headroom that frames, delays and response ask for.
     headroom_needed_octets: u64,
 }
 

@@ -33,9 +33,9 @@ fn hinted(exception: PyErr, hint: &str) -> PyErr {
     set.err().unwrap_or(exception)
 }
 
-/// A message with what it says of options of the command line said as Python has it.
+/// A message in which options of the command line are named as Python has them.
 ///
-/// The engine's words are those of the command line, which is where most of them are read.
+/// The engine names the options of the command line, since most of its messages are read there.
 fn in_python(text: &str) -> String {
     let mut said = text.replace("as given by --set", "as given by set()");
     for keyword in ["profile", "scheme", "seed"] {

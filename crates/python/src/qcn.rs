@@ -1,7 +1,7 @@
 //! QCN's state machines, asked one thing at a time: by the form of its fluid model that goes from sample to sample.
 //!
-//! That form has a queue that is a straight line between samples, and rates that change at messages and ends of cycles. What
-//! a sample shows, when the next one comes and what becomes of a rate is asked here.
+//! That form has a queue that is a straight line between samples, and rates that change at messages and ends of cycles.
+//! It asks here for the feedback of a sample, the time to the next sample, and the rate after a message or a cycle.
 
 use penstock_schemes::info::Configuration;
 use penstock_schemes::parts::quantiser::{QntzFb, Quantiser};
@@ -56,7 +56,7 @@ impl PyRate {
     ) -> PyResult<Self> {
         let config = config(parameters)?;
         let rules = Rules {
-            // What leaves the timer out leaves out what follows from it.
+            // A model without the timer has none of the rules that follow from it.
             time_reset: None,
             ai_hai_sequence: AiHaiSequence::Counters,
             efr: Efr::Off,
@@ -105,7 +105,7 @@ struct Words<'a, 'py> {
 }
 
 impl<'a, 'py> Words<'a, 'py> {
-    /// What `ask` answers, or what the function raised.
+    /// The answer of `ask`, or the exception that the function raised.
     fn of<T>(random: &'a Bound<'py, PyAny>, ask: impl FnOnce(&mut Self) -> T) -> PyResult<T> {
         let mut words = Self { random, failed: None };
         let answer = ask(&mut words);
@@ -135,8 +135,8 @@ fn config(parameters: &Bound<'_, PyDict>) -> PyResult<Config> {
     Config::from_values(&values).ok_or_else(|| PyValueError::new_err("a value is of another kind than its parameter"))
 }
 
-/// A parameter's value from what [`catalogue::value`](crate::catalogue::value) makes of it, rounded to whole units; `None`
-/// for a word that is none of the parameter's, and for a number that the unit has not.
+/// A parameter's value from its form in the catalogue ([`catalogue::value`](crate::catalogue::value)), rounded to whole
+/// units; `None` for a word that is none of the parameter's, and for a number that the unit has not.
 fn typed(unit: Unit, given: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     Ok(match unit {
         Unit::Switch => Some(Value::Switch(given.extract()?)),

@@ -5,7 +5,7 @@ use penstock_schemes::quantity::{self, Unreadable};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// What to write instead where a number is beyond any that can be held.
+/// Hint where a number is beyond any that can be held.
 const SMALLER: &str = "write a smaller number";
 
 /// A text such as "33 KB" as a number in a unit of the catalogue.

@@ -1,4 +1,4 @@
-//! `Result`: what a run leaves.
+//! `Result`: the results of a run.
 
 use std::path::{Path, PathBuf};
 

@@ -44,7 +44,7 @@ impl PyScenario {
     /// Sets the key with the dotted path `key`.
     fn set(&self, py: Python<'_>, key: &str, value: &str) -> PyResult<()> {
         let change = || Arc::make_mut(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)).set(key, value);
-        // Whoever holds the lock waits for nobody, Python's lock included.
+        // The holder of the lock waits for no other lock, Python's included.
         py.detach(change).map_err(|error| scenario_error(py, &error))
     }
 
@@ -149,7 +149,7 @@ impl PyScenario {
         Self(Mutex::new(Arc::new(scenario)))
     }
 
-    /// The scenario as it is now, whatever is set from now on.
+    /// The scenario as it is now; keys that are set from now on do not change it.
     fn now(&self) -> Arc<Scenario> {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
