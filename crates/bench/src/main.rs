@@ -1,5 +1,5 @@
-//! `penstock-bench`: what a packet hop costs, in instructions and in time, beside the smallest program that forwards the
-//! same frames.
+//! `penstock-bench`: the cost of a packet hop, in instructions and in time, compared with the smallest program that
+//! forwards the same frames.
 //!
 //! ```text
 //! penstock-bench [--root DIR] [--repeats N] [--no-instructions] [--check]     the table of all workloads
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the command line asks for.
+/// The command that the command line gives.
 #[derive(Debug, PartialEq)]
 enum Command {
     /// The table of all workloads.

@@ -20,7 +20,7 @@ pub(crate) enum EventQueue {
     Wheel,
 }
 
-/// What a minimal program has done.
+/// Work that a minimal program has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Forwarded {
     /// Frames that crossed a link.

@@ -17,8 +17,8 @@ impl Repeated {
         values.sort_by(f64::total_cmp);
         let n = values.len();
         let median = (values[(n - 1) / 2] + values[n / 2]) / 2.0;
-        // How many of n values are below the true median is binomial: n / 2 ± 1.96 √n / 2 in 95 of 100 cases, whatever
-        // the values are distributed like. So the interval leaves out about as many at either end as lie below that.
+        // The number of n values below the true median is binomial: n / 2 ± 1.96 √n / 2 in 95 of 100 cases, for any
+        // distribution of the values. So the interval leaves out about as many at either end as lie below that.
         let left_out = ((n as f64 - 1.0) / 2.0 - 0.98 * (n as f64).sqrt()).max(0.0) as usize;
         Self { median, spread: (values[n - 1 - left_out] - values[left_out]) / 2.0 / median }
     }

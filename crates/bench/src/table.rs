@@ -22,7 +22,7 @@ pub(crate) struct Row {
     time_ratio: Option<Repeated>,
 }
 
-/// Prints what the columns mean.
+/// Prints the meaning of the columns.
 pub(crate) fn print_head(repeats: u32) {
     println!("Cost of a packet hop: median of {repeats} interleaved runs ± half its 95 % confidence interval;");
     println!("instructions by callgrind, which repeat.");
@@ -52,7 +52,7 @@ pub(crate) fn rows(workload: &'static Workload, times: &[Times], root: Option<&P
     Ok(rows)
 }
 
-/// What another scheme costs beside QCN.
+/// Cost of another scheme, compared with QCN's.
 #[derive(Debug)]
 pub(crate) struct Beside {
     scheme: &'static str,

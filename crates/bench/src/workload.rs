@@ -1,23 +1,23 @@
-//! What is measured: five workloads, the programs that run each, and the most that each may cost.
+//! The benchmarks: five workloads, the programs that run each, and the most that each may cost.
 
 use std::path::Path;
 
 use crate::minimal::EventQueue;
 
-/// A scenario of `scenarios/bench/` and what its runs may cost.
+/// A scenario of `scenarios/bench/` and the most that its runs may cost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Workload {
     /// Its short name.
     pub name: &'static str,
-    /// What it is.
+    /// Its description in a few words.
     pub title: &'static str,
     /// Its file, from the root of the repository.
     pub file: &'static str,
     /// The event queue of the minimal program; `None` where the scheme decides which frames are sent, so that no program
     /// without it forwards the same ones.
     pub minimal: Option<EventQueue>,
-    /// Length of a run that is timed, in scenario notation: some millions of packet hops, a fraction of a second. Many short
-    /// turns tell more than a few long ones, since what else the machine does changes from second to second.
+    /// Length of a run that is timed, in scenario notation: some millions of packet hops, a fraction of a second. Many
+    /// short turns tell more than a few long ones, since the machine's other work changes from second to second.
     pub timed: &'static str,
     /// Two lengths of a run under callgrind, in scenario notation; the difference of their counts leaves out the start.
     pub counted: [&'static str; 2],
@@ -99,7 +99,7 @@ pub(crate) const WORKLOADS: [Workload; 5] = [
     },
 ];
 
-/// What runs a workload.
+/// A program that runs a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Program {
     /// The smallest program that forwards the same frames.
