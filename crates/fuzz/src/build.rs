@@ -19,7 +19,7 @@ pub(crate) struct Wiring {
     pub(crate) links: Vec<(String, String)>,
 }
 
-/// What the parts of a scenario have in common.
+/// Scales that the parts of a scenario have in common.
 #[derive(Debug)]
 pub(crate) struct Scale {
     /// Rate of most links, bit/s.
@@ -156,7 +156,7 @@ pub(crate) fn scenario(vocabulary: &Vocabulary, random: &mut Random) -> Table {
     table
 }
 
-/// A topology and what it is made of.
+/// A topology and its wiring.
 fn topology(scale: &Scale, random: &mut Random) -> ((String, Node), Wiring) {
     let mut keys = Table::new();
     let mut wiring = Wiring::default();

@@ -5,7 +5,7 @@ use toml_edit::{DocumentMut, Item, Value as Toml};
 /// A table: its keys in their order. A key may stand twice.
 pub(crate) type Table = Vec<(String, Node)>;
 
-/// What a key has.
+/// The content of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Node {
     /// A value as TOML text.

@@ -53,7 +53,7 @@ impl Outcome {
 /// Something that must not be.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
-    /// What kind of thing.
+    /// Its kind.
     pub(crate) class: String,
     pub(crate) detail: String,
 }
@@ -83,7 +83,7 @@ impl Finding {
     }
 }
 
-/// Where the last panic was, and what it said.
+/// Place and words of the last panic.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
 /// The words of a panic.
@@ -101,7 +101,7 @@ pub(crate) fn listen_to_panics() {
     }));
 }
 
-/// Tries `input`. `draw` decides what is left open.
+/// Tries `input`. `draw` decides the choices that are left open.
 pub(crate) fn examine(input: &Input, draw: u64) -> Examined {
     let mut examined = Examined { outcome: Outcome::Stopped, findings: Vec::new(), refusal: None };
     let outcome = catch_unwind(AssertUnwindSafe(|| examined.try_out(input, draw)));
@@ -115,7 +115,7 @@ pub(crate) fn examine(input: &Input, draw: u64) -> Examined {
     examined
 }
 
-/// What came of an input.
+/// Result of trying an input.
 #[derive(Debug)]
 pub(crate) struct Examined {
     pub(crate) outcome: Outcome,
@@ -205,7 +205,7 @@ fn lay_out(input: &Input) -> Result<Plan, ScenarioError> {
     })
 }
 
-/// What a refusal lacks: a line, a key, a hint; or what it has too much, control characters that reach a terminal.
+/// A refusal that lacks a line, a key or a hint, or that has control characters which reach a terminal.
 fn poor_refusal(input: &Input, error: &ScenarioError) -> Option<Finding> {
     // Where the command names the scheme, no line asks for its parameters.
     let by_choice = input.scheme.is_some() && error.key.as_deref().is_some_and(|key| key.starts_with("schemes."));

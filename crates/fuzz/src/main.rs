@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the command line asks for.
+/// Arguments of the command line.
 #[derive(Debug)]
 struct Arguments {
     root: PathBuf,
@@ -143,7 +143,7 @@ impl Arguments {
         Ok(if report.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
     }
 
-    /// Prints what came of it, findings of one cause together, and keeps the first input of each.
+    /// Prints the report, findings of one cause together, and keeps the first input of each.
     fn tell(&self, generator: &Generator, report: &Report) -> Result<(), String> {
         let count: u64 = report.outcomes.values().sum();
         let outcomes: Vec<String> = report.outcomes.iter().map(|(name, n)| format!("{n} {name}")).collect();
@@ -183,7 +183,7 @@ impl Arguments {
     }
 }
 
-/// The input's text, with what was given beside it as comments at its end, where they move no line.
+/// The input's text, with its options and the notes as comments at its end, where they move no line.
 fn commented(input: &Input, notes: &[String]) -> String {
     let mut lines = vec![format!("from {}", input.seed)];
     lines.extend(notes.iter().cloned());

@@ -9,7 +9,7 @@ use crate::document::{self, Node, Table};
 use crate::random::Random;
 use crate::vocabulary::{self, Vocabulary};
 
-/// What is tried: a text, and what a user gives beside it.
+/// An input to try: a text, and the options that a user gives with it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Input {
     /// The seed that it comes from.
@@ -235,7 +235,7 @@ impl Generator {
         }
     }
 
-    /// What a user may give with `--set`.
+    /// A key and a value that a user may give with `--set`.
     fn setting(&self, table: &Table, known: &[String], random: &mut Random) -> (String, String) {
         let paths = document::paths(table);
         let mut names = match paths.get(random.below(paths.len().max(1))) {
@@ -265,7 +265,7 @@ fn scheme(known: &[String], random: &mut Random) -> String {
     }
 }
 
-/// Shortens the run and moves what happens in it to its beginning, all by the same factor.
+/// Shortens the run and moves its events to its beginning, all by the same factor.
 fn shorten(table: &mut Table, random: &mut Random) {
     const KEYS: [&str; 9] = ["duration", "warmup", "interval", "start", "stop", "stagger", "every", "at", "end"];
     let factor = random.pick(&["50", "200", "1000", "5000"]).parse::<f64>().expect("a number");

@@ -1,4 +1,4 @@
-//! Results that cannot be, whatever the scheme does: what physics and arithmetic alone forbid.
+//! Results that are impossible under any scheme: physics and arithmetic alone forbid them.
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;
@@ -13,7 +13,7 @@ const ROUNDING: f64 = 1e-9;
 /// A picosecond, s: the clock's step.
 const STEP: f64 = 1e-12;
 
-/// What cannot be in `run`, a run of `plan`; the first thing found.
+/// The first impossible value in `run`, a run of `plan`.
 pub(crate) fn impossible(plan: &Plan, run: &Run) -> Option<String> {
     numbers(&run.summary)
         .or_else(|| ratios(plan, &run.summary))
@@ -23,7 +23,7 @@ pub(crate) fn impossible(plan: &Plan, run: &Run) -> Option<String> {
         .or_else(|| tables(plan, run))
 }
 
-/// What cannot be in the reference allocation of `plan`.
+/// The first impossible value in the reference allocation of `plan`.
 pub(crate) fn unfair(plan: &Plan) -> Option<String> {
     let network = &plan.network;
     let fastest = fastest(network);
@@ -69,7 +69,7 @@ fn numbers(summary: &Summary) -> Option<String> {
             serde_json::Value::Number(x) => {
                 x.as_f64().filter(|x| *x < 0.0 || !x.is_finite()).map(|x| format!("{path} is {x}"))
             }
-            // JSON has no NaN: what is null and may not be is one.
+            // JSON has no NaN: a null where none may be stands for one.
             serde_json::Value::Null
                 if !MAY_BE_NULL.iter().any(|key| path.ends_with(key)) && !path.contains(".completions.slowdown_") =>
             {
@@ -143,7 +143,7 @@ fn queues(plan: &Plan, summary: &Summary) -> Option<String> {
     None
 }
 
-/// Windows that measure more than the run, or what their queues cannot hold.
+/// Windows that measure more than the run, or more than their queues can hold.
 fn windows(plan: &Plan, summary: &Summary) -> Option<String> {
     let whole = &summary.totals;
     for w in &summary.windows {
@@ -173,7 +173,7 @@ fn windows(plan: &Plan, summary: &Summary) -> Option<String> {
 /// The most octets of a data queue.
 fn bound(plan: &Plan, port: &str, priority: u8) -> u64 {
     let network = &plan.network;
-    // The ingress buffers bound what flow control holds.
+    // The ingress buffers bound the frames that flow control holds.
     if network.pfc.as_ref().is_some_and(|pfc| pfc.priorities.contains(&priority)) {
         return u64::MAX;
     }

@@ -11,10 +11,10 @@ use std::thread;
 use crate::examine::{Finding, Outcome};
 use crate::worker::{DONE, FINDING, HANGS};
 
-/// After so many inputs a worker is replaced, lest what it leaves behind adds up.
+/// After so many inputs a worker is replaced, so that its leftovers do not add up.
 const RENEW: u64 = 20_000;
 
-/// What came of all inputs.
+/// Results of all inputs.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) outcomes: BTreeMap<&'static str, u64>,
@@ -120,7 +120,7 @@ impl Worker {
         Ok(Self { process, input, output: BufReader::new(output) })
     }
 
-    /// What it died of.
+    /// The finding that ended it.
     fn end(mut self) -> Result<Finding, String> {
         let mut words = String::new();
         if let Some(mut errors) = self.process.stderr.take() {
@@ -140,7 +140,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It ends at the end of its input; who hangs there is killed.
+        // It ends at the end of its input; a process that hangs there is killed.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,4 +1,5 @@
-//! What a scenario can say, taken from the schema and the reference of its keys: a new key is tried from its first day.
+//! The words of scenarios, taken from the schema and the reference of their keys: a new key is tried from its first
+//! day.
 
 use std::collections::BTreeMap;
 
@@ -108,7 +109,7 @@ impl Vocabulary {
         Self { schema: schema(), ends }
     }
 
-    /// What the schema says of the key at the end of `names`.
+    /// The schema of the key at the end of `names`.
     pub(crate) fn find(&self, names: &[String]) -> Option<&Json> {
         names.iter().try_fold(&self.schema, |place, name| {
             let table = object(place)?;
@@ -181,7 +182,7 @@ impl Vocabulary {
         })
     }
 
-    /// A table with what it must have, and some of what it may.
+    /// A table with the keys that it must have, and some of those that it may.
     fn table(&self, place: &Json, names: &[String], known: &[String], random: &mut Random) -> Table {
         let Some(properties) = place["properties"].as_object() else { return Vec::new() };
         let required = |key: &str| place["required"].as_array().is_some_and(|list| list.iter().any(|k| k == key));

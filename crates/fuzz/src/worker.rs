@@ -19,7 +19,7 @@ const HANG: u64 = if cfg!(debug_assertions) { 15_000 } else { 5000 };
 /// The status with which a worker ends that hangs.
 pub(crate) const HANGS: i32 = 86;
 
-/// What a worker says of an input.
+/// Beginnings of the lines in which a worker reports on an input.
 pub(crate) const FINDING: &str = "finding ";
 pub(crate) const DONE: &str = "done ";
 
@@ -54,7 +54,7 @@ pub(crate) fn input(generator: &Generator, seed: u64, line: &str) -> Result<Inpu
     Ok(Input { seed: line.to_owned(), text, name: "x".into(), ..Input::default() })
 }
 
-/// What decides what the input leaves open; files that are tried by name are always begun.
+/// The number that decides the choices which the input leaves open; files that are tried by name are always begun.
 fn draw(line: &str) -> u64 {
     line.parse().unwrap_or(0)
 }
