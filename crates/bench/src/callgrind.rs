@@ -1,7 +1,7 @@
 //! Counts the instructions of a packet hop with valgrind's callgrind.
 //!
-//! The count does not depend on the machine's mood, only on the program and the compiler. One run counts start-up too, so
-//! two lengths are run and the difference is taken.
+//! The count does not depend on the load of the machine, only on the program and the compiler. One run counts start-up
+//! too, so two lengths are run and the difference is taken.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::workload::{Program, Workload};
 /// Instructions a packet hop of `program` on `workload`.
 ///
 /// # Errors
-/// If valgrind is missing or a run fails; the text says what to do.
+/// If valgrind is missing or a run fails; the text names the remedy.
 pub(crate) fn instructions_per_hop(workload: &Workload, program: &Program, root: &Path) -> Result<f64, String> {
     let [short, long] = workload.counted;
     let (hops_before, instructions_before) = count(workload, program, root, short)?;
@@ -38,7 +38,7 @@ fn count(workload: &Workload, program: &Program, root: &Path, duration: &str) ->
         .output()
         .map_err(|e| format!("cannot run valgrind: {e} (apt-get install valgrind)"))?;
     let text = std::fs::read_to_string(&report).unwrap_or_default();
-    // Whether it is there or not, it is of no more use.
+    // The report is of no more use, whether it is there or not.
     let _ = std::fs::remove_file(&report);
     if !output.status.success() {
         return Err(format!("under valgrind: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr)));

@@ -108,7 +108,7 @@ pub(crate) enum Program {
     Engine {
         /// Name of the scheme.
         scheme: String,
-        /// With the runner's recorder, sampling; otherwise nobody watches.
+        /// With the runner's recorder, sampling; otherwise without a probe.
         probe: bool,
     },
 }

@@ -1,4 +1,4 @@
-//! One input: read, laid out, and if it is small run twice. Gives everything that must not be.
+//! One input: read, laid out, and if it is small run twice. Gives all findings: things that must not be.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -256,7 +256,7 @@ fn unlike_its_resolved_form(plan: &Plan) -> Option<Finding> {
     Some(Finding::new("resolved", format!("the resolved scenario {found}")))
 }
 
-/// A run that failed, or whose result cannot be.
+/// A run that failed, or that has an impossible result.
 fn poor_result(plan: &Plan, run: &Result<Run, RunError>) -> Option<Finding> {
     match run {
         // A worker has little memory; to say so is right.

@@ -50,7 +50,7 @@ pub(crate) fn unfair(plan: &Plan) -> Option<String> {
     None
 }
 
-/// Keys of a summary whose values may be null, beside slowdowns of flows of which none completed.
+/// Keys of a summary whose values may be null, in addition to slowdowns of flows of which none completed.
 const MAY_BE_NULL: [&str; 6] = [
     "profile",
     "settling_time_s",
@@ -60,7 +60,7 @@ const MAY_BE_NULL: [&str; 6] = [
     ".completions.most_octets",
 ];
 
-/// Numbers that are none, or negative.
+/// Numbers that are not finite, or negative.
 fn numbers(summary: &Summary) -> Option<String> {
     fn walk(value: &serde_json::Value, path: &str) -> Option<String> {
         match value {
@@ -99,8 +99,8 @@ fn ratios(plan: &Plan, summary: &Summary) -> Option<String> {
         })
 }
 
-/// A line used for more than it can carry in `seconds`: beyond a bit and the clock's step at each end of the time, and where
-/// its rate has changed a frame that went on at the rate before.
+/// A line that carries more than it can in `seconds`. A bit and the clock's step at each end of the time are allowed,
+/// and, where its rate has changed, a frame that went on at the rate before.
 fn use_above_one(plan: &Plan, name: &str, share: f64, seconds: f64) -> Option<String> {
     let port = plan.port_names.iter().position(|port| port == name)?;
     let network = &plan.network;

@@ -71,7 +71,7 @@ pub(crate) fn single(input: &str, command: &(dyn Fn() -> Command + Sync)) -> Res
     Ok(Report { outcomes: BTreeMap::from([(outcome, 1)]), findings, refusals: BTreeMap::from([(refusal, 1)]) })
 }
 
-/// Has `worker` try an input; starts one where there is none. After an input of which it died there is none.
+/// Has `worker` try an input; starts a worker where there is none. After an input that kills the worker there is none.
 fn one(
     worker: &mut Option<Worker>,
     command: &(dyn Fn() -> Command + Sync),

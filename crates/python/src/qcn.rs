@@ -1,7 +1,7 @@
 //! QCN's state machines, asked one thing at a time: by the form of its fluid model that goes from sample to sample.
 //!
 //! That form has a queue that is a straight line between samples, and rates that change at messages and ends of cycles.
-//! It asks here for the feedback of a sample, the time to the next sample, and the rate after a message or a cycle.
+//! It asks here for the feedback of a sample, the octets to the next sample, and the rate after a message or a cycle.
 
 use penstock_schemes::info::Configuration;
 use penstock_schemes::parts::quantiser::{QntzFb, Quantiser};

@@ -182,7 +182,7 @@ impl PyScenario {
     }
 }
 
-/// A seed. A number that is none is an error of the scenario, not one of conversion.
+/// A seed. A whole number that no seed can have is an error of the scenario, not one of conversion.
 struct Seed(u64);
 
 impl<'py> FromPyObject<'_, 'py> for Seed {

@@ -96,7 +96,7 @@ pub(crate) fn are_told(plan: &Plan) -> bool {
         || flows.iter().any(|flow| flow.size.is_some() && flow.transport.is_some())
 }
 
-/// Of every finite flow.
+/// The completions of all finite flows.
 pub(crate) fn completions(plan: &Plan, outcome: &Outcome) -> Vec<Completion> {
     let of = |(flow, (spec, outcome)): (usize, (&Flow, &penstock_sim::outcome::FlowOutcome))| {
         Some(Completion {

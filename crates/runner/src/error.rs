@@ -11,7 +11,7 @@ use crate::file;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The folder of the results is there already, and nobody said that it may be replaced.
+    /// The folder of the results is there already, and the caller has not allowed its replacement.
     #[error("{}: exists already", .path.display())]
     Exists {
         /// The folder.

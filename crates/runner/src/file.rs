@@ -24,7 +24,7 @@ pub(crate) use write::FileWriter;
 /// Rows of a row group: the most that a writer holds in memory.
 pub(crate) const ROWS_PER_GROUP: usize = 1 << 17;
 
-/// The reason of an error, without the crate's preface to those that are of no kind of its own.
+/// The reason of an error, without the crate's preface to general errors.
 pub(crate) fn reason(error: ParquetError) -> String {
     if let ParquetError::General(reason) = error { reason } else { error.to_string() }
 }

@@ -135,8 +135,8 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // After `publish` there is nothing under this name. Otherwise the error that brought us here is told already,
-        // and a leftover under a hidden name misleads nobody.
+        // After `publish` there is nothing under this name. Otherwise the error that led here is reported already, and
+        // a leftover under a hidden name misleads nobody.
         let _ = fs::remove_dir_all(&self.partial);
     }
 }
@@ -149,7 +149,7 @@ fn refuse_foreign(target: &Path, holds: Holds) -> Result<(), RunError> {
     }
 }
 
-/// A hidden name beside `target` on the same file system, this process's own.
+/// A hidden name next to `target` on the same file system, this process's own.
 fn sibling(target: &Path, purpose: &str) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -14,7 +14,7 @@ const PER_QUEUE: u64 = 1024;
 const PER_FLOW: u64 = 2048;
 const PER_HOP: u64 = 64;
 const PER_PLACE: u64 = 256;
-/// So much there is in any case, octets.
+/// Memory that is taken for granted, octets: the system is not asked for so little.
 const LITTLE: u64 = 64_000_000;
 
 /// Refuses a network for which there is no memory.
@@ -29,7 +29,7 @@ pub(crate) fn check_network(plan: &Plan) -> Result<(), RunError> {
 /// Watches the memory that a run holds.
 pub(crate) struct Memory {
     limits: Limits,
-    /// For so much the system has been asked, octets.
+    /// Memory that the system has been asked for, octets.
     asked: u64,
 }
 

@@ -120,7 +120,7 @@ impl VarColumns {
         Self { columns: (0..count).map(|_| Int64Builder::new()).collect(), row: vec![0; count] }
     }
 
-    /// Adds the values that `fill` writes; nulls if there is nobody to write them.
+    /// Adds the values that `fill` writes; nulls if there is no `fill`.
     pub(crate) fn push(&mut self, fill: Option<impl FnOnce(&mut [i64])>) {
         if let Some(fill) = fill {
             fill(&mut self.row);

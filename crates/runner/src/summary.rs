@@ -155,7 +155,7 @@ record! {
 }
 
 impl Default for RunSummary {
-    /// That of no run, for comparisons.
+    /// The cost of no run, for comparisons.
     fn default() -> Self {
         Self { wall_s: 0.0, events_per_s: 0, ns_per_packet_hop: 0.0, version: String::new() }
     }
@@ -422,7 +422,7 @@ fn schemes(plan: &Plan) -> Vec<Assigned> {
     if differ { all } else { Vec::new() }
 }
 
-/// Of a window. `probing` says whether sources send probes at any time.
+/// The summary of a window. `probing` says whether sources send probes at any time.
 fn window(plan: &Plan, measured: &Measured, probing: bool) -> WindowSummary {
     let Measured { window, until, outcome } = measured;
     let spec = &plan.windows[*window];
@@ -493,7 +493,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// (Σx)² / (n Σx²). (R. Jain, D. Chiu, W. Hawe, "A quantitative measure of fairness", 1984)
+/// Jain's index: (Σx)² / (n Σx²). (Jain, Chiu and Hawe 1984, "A quantitative measure of fairness")
 fn jain_index(rates: impl Iterator<Item = f64>) -> f64 {
     let (n, sum, squares) = rates.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
     if squares == 0.0 { 1.0 } else { sum * sum / (n * squares) }

@@ -65,7 +65,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Such as `netfpga/one-source-100us`.
+/// The name of a scenario, such as `netfpga/one-source-100us`.
 fn name(scenarios: &Path, file: &Path) -> String {
     let path = file.strip_prefix(scenarios).unwrap().with_extension("");
     path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")

@@ -74,7 +74,7 @@ fn a_broken_results_folder_is_an_error_with_its_file() {
     fs::write(out.join("rates.parquet"), "not Parquet").unwrap();
     let error = penstock_runner::fingerprint(&penstock_runner::open(&out).unwrap()).unwrap_err();
     assert!(error.to_string().contains("rates.parquet"), "{error}");
-    // A table of somebody else's, of half-precision numbers.
+    // A table of another program, of half-precision numbers.
     let half: ArrayRef = Arc::new(Float16Array::from_iter_values([]));
     let foreign = RecordBatch::try_from_iter([("time_s", half)]).unwrap();
     let file = fs::File::create(out.join("rates.parquet")).unwrap();

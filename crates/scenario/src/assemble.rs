@@ -83,8 +83,8 @@ pub(crate) fn plan(
     let windows = windows::windows(experiment.window.inner(), &network, duration, bounds)?;
     check_offered(&network, duration).map_err(|e| experiment.flow.excess(e))?;
     let fair = if single < flows.len() || !network.sequels.is_empty() {
-        // Of flows that a process makes there are too many, and each is too short, for a share to be a reference. When a flow
-        // begins that waits for others, no one knows beforehand.
+        // Flows that a process makes are too many and too short for a share to be a reference. The start of a flow that
+        // waits for others is not known beforehand.
         let none = vec![0.0; single];
         let time = Instant::ZERO..Instant::ZERO + duration;
         vec![FairPeriod { time, max_min_bps: none.clone(), proportional_bps: none }]

@@ -87,7 +87,7 @@ fn visible(text: &str) -> String {
     shown
 }
 
-/// To compare a word with so many takes some milliseconds, or a tenth of a second if all are long.
+/// The most words that one is compared with: that takes some milliseconds, or a tenth of a second if all are long.
 const MOST_COMPARED: usize = 5000;
 
 /// `did you mean "…"?` for the known word that is nearest to `word`, or else the list of them; of many, the nearest.

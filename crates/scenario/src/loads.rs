@@ -229,7 +229,7 @@ impl Partners {
     }
 }
 
-/// A permutation in which nobody keeps his place: one cycle over all. (Sattolo 1986)
+/// A permutation in which no host is its own partner: one cycle over all. (Sattolo 1986)
 fn cycle(hosts: &[usize], numbers: &mut Numbers) -> Vec<usize> {
     let mut partner: Vec<usize> = (0..hosts.len()).collect();
     for i in (1..hosts.len()).rev() {

@@ -14,8 +14,8 @@ use crate::schemes;
 use crate::sections;
 use crate::topology::Layout;
 
-/// Flow control in `network`, which is laid out but for it. The record then holds the priorities, and for each link the
-/// sizes that were computed: in `[pfc]` where all are alike, else in `[[pfc.link]]`.
+/// Flow control in `network`, which is laid out except for it. The record then holds the priorities, and for each link
+/// the sizes that were computed: in `[pfc]` where all are alike, else in `[[pfc.link]]`.
 pub(crate) fn pfc(table: &mut sections::Pfc, network: &Network, layout: &Layout) -> Result<Pfc, Fault> {
     let priorities = priorities(table, network)?;
     table.priorities.fill(Counts(priorities.clone()));

@@ -55,7 +55,7 @@ impl<T> Entry<T> {
         self.origin
     }
 
-    /// Where the table comes from that the key stands in.
+    /// Where the key's table comes from.
     pub(crate) fn table_origin(&self) -> Origin {
         self.table.origin
     }
@@ -65,7 +65,7 @@ impl<T> Entry<T> {
         &mut self.value
     }
 
-    /// Puts another value in its place, which no line of the file is to blame for.
+    /// Puts another value in its place; no line of the file is to blame for that one.
     pub(crate) fn replace(&mut self, value: T) {
         self.value = value;
         self.origin = Origin::Default;

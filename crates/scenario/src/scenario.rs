@@ -18,7 +18,7 @@ use crate::{Plan, ScenarioError};
 /// The largest file that is read, in octets.
 const MAX_FILE: u64 = 4_000_000;
 
-/// How to say more with less.
+/// Hint for a file that is too large.
 const TOO_LARGE: &str = "flows that are alike need one table: from = \"h0..h7\", repeat = 100";
 
 /// A scenario file. Its keys are checked when it becomes a [`Plan`].

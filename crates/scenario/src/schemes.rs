@@ -137,7 +137,7 @@ fn apply_profile(info: &Info, settings: &mut Settings, wanted: Option<&str>) -> 
     Ok(())
 }
 
-/// Which profiles there are, for a name that is none of them.
+/// The names of the profiles, as a hint for an unknown name.
 fn no_profile(info: &Info, name: &str) -> String {
     match info.profiles {
         [] => format!("{} has no profiles", info.name),
@@ -213,7 +213,7 @@ fn check_bounds(
     Ok(())
 }
 
-/// Refuses parameters that are less than another one that they must not be less than. `error` as above.
+/// Refuses parameters that are less than another one which bounds them from below. `error` as above.
 pub(crate) fn check_order(
     parameters: &[Parameter],
     values: &[Value],

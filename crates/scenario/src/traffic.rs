@@ -248,7 +248,7 @@ impl Starts {
         Ok(Self { earliest: range.minimum.0, latest: range.maximum.0 })
     }
 
-    /// The start of the flow called `name`: it hangs on the seed and the name alone.
+    /// The start of the flow called `name`: it depends on the seed and the name alone.
     fn of(self, seed: u64, name: &str) -> u64 {
         let times = u128::from(self.latest - self.earliest) + 1;
         let word = routing::hash(name.as_bytes(), &[&seed.to_le_bytes()[..], b"start"].concat());

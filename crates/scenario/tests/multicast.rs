@@ -111,7 +111,7 @@ fn ways_to_members_stay_together_as_far_as_they_can() {
     assert_eq!(links.iter().filter(|l| l.starts_with("leaf0->spine")).count(), 1);
 
     // Under d-mod-k the tree goes where a flow to the first member would: h7 of a 4-ary fat tree is reached over agg1
-    // and core3; h6, whose own way would be over agg0, is beside it.
+    // and core3; h6, whose own way would be over agg0, is next to it.
     let tree_to = |members: &str| {
         format!(
             "[topology.fat-tree]\nk = 4\nlink_rate = \"10 Gbps\"\nbuffer = \"150 KB\"\nrouting = \"d-mod-k\"\n\

@@ -115,7 +115,7 @@ fn a_closed_loop_goes_on_when_its_answer_has_come() {
     assert_eq!(plan.network.flows[answer].size, Some(Octets(100_000)));
     assert_eq!(plan.flow_ends[answer], (3, vec![1]));
     assert_eq!((&*plan.flow_tables[answer], &*plan.flow_tables[0]), ("ask0..ask3.response", "ask0..ask3"));
-    // When they run, no one knows beforehand.
+    // The time of flows that wait is not known beforehand, so there are no fair shares.
     assert!(plan.fair.iter().all(|period| period.max_min_bps.iter().all(|rate| *rate == 0.0)));
 }
 

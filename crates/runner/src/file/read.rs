@@ -91,8 +91,8 @@ fn primitive<P: physical::DataType, A: ArrowPrimitiveType>(
     Ok(Arc::new(PrimitiveArray::<A>::new(values.into(), gaps.map(Into::into))))
 }
 
-/// Values, anything where there is none, and for a column that may lack some, whether each is there. `convert` gives `None` for a
-/// value that the column cannot have.
+/// Values, with a default where a value is missing; for a column that may lack values, also whether each is there.
+/// `convert` gives `None` for a value that the column cannot have.
 fn values<P: physical::DataType, T: Default>(
     reader: ColumnReader,
     rows: usize,

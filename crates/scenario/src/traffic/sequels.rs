@@ -119,7 +119,8 @@ pub(super) fn within(
     Ok(())
 }
 
-/// Of the flows of a table, `asked` in number and then their answers, the answers come from the tables of those that they answer.
+/// Gives each answer the origin of the flow that it answers. The flows of a table are `asked` in number, and their
+/// answers follow them.
 pub(super) fn answers_follow(flows: &mut [FlowSpec], asked: usize) {
     let (questions, answers) = flows.split_at_mut(asked);
     for (question, answer) in questions.iter().zip(answers) {
