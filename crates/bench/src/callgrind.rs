@@ -11,7 +11,7 @@ use crate::workload::{Program, Workload};
 /// Instructions a packet hop of `program` on `workload`.
 ///
 /// # Errors
-/// If valgrind is missing or a run fails; the text names the remedy.
+/// If valgrind is missing (the text says how to install it) or a run fails.
 pub(crate) fn instructions_per_hop(workload: &Workload, program: &Program, root: &Path) -> Result<f64, String> {
     let [short, long] = workload.counted;
     let (hops_before, instructions_before) = count(workload, program, root, short)?;

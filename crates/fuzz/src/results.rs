@@ -99,7 +99,7 @@ fn ratios(plan: &Plan, summary: &Summary) -> Option<String> {
         })
 }
 
-/// A line that carries more than it can in `seconds`. A bit and the clock's step at each end of the time are allowed,
+/// A link that carries more than it can in `seconds`. A bit and the clock's step at each end of the time are allowed,
 /// and, where its rate has changed, a frame that went on at the rate before.
 fn use_above_one(plan: &Plan, name: &str, share: f64, seconds: f64) -> Option<String> {
     let port = plan.port_names.iter().position(|port| port == name)?;
@@ -185,7 +185,7 @@ fn bound(plan: &Plan, port: &str, priority: u8) -> u64 {
     }
 }
 
-/// Deliveries before light could arrive, and more than lines carry.
+/// Deliveries before light could arrive, and more than links carry.
 fn flows(plan: &Plan, summary: &Summary) -> Option<String> {
     let network = &plan.network;
     let (fastest, seconds) = (fastest(network), measured(plan, summary));
@@ -310,7 +310,7 @@ fn largest(network: &Network) -> u64 {
     network.flows.iter().map(|flow| u64::from(flow.frame)).max().unwrap_or(0)
 }
 
-/// The same with its overhead on the line.
+/// The same with its overhead on the link.
 fn longest(network: &Network) -> f64 {
     largest(network) as f64 + f64::from(network.wire_overhead)
 }

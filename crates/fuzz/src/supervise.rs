@@ -1,4 +1,4 @@
-//! Hands inputs to workers, notices when one dies of its input, and collects what they find.
+//! Hands inputs to workers, notices when one dies of its input, and collects their findings.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

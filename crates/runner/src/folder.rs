@@ -178,7 +178,7 @@ fn remove_leftovers(target: &Path, parent: &Path) {
         let rest = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
         let process = rest.and_then(|rest| rest.split_once('-')).and_then(|(process, _)| process.parse().ok());
         if process.is_some_and(is_dead) {
-            // A folder that cannot be removed stands in nobody's way.
+            // A folder that cannot be removed is in no one's way.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

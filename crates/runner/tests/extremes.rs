@@ -108,7 +108,7 @@ fn no_scheme_and_no_sum_fails_at_the_ends_of_what_can_be_said() {
             let per_port = plan.network.queues_per_port();
             for (i, queue) in outcome.queues.iter().enumerate() {
                 assert!(queue.mean_octets <= queue.max_octets as f64 * (1.0 + 1e-9), "{queue:?}\n{text}");
-                // Where the time begins and ends, frames that are on the line are cut to a bit and to a picosecond.
+                // Where the time begins and ends, frames that are on the link are cut to a bit and to a picosecond.
                 let (rate, ps) = (plan.network.ports[i / per_port].rate.0 as f64 / 1e12, outcome.measured.0 as f64);
                 let most = 1.0 + 2.0 * (1.0 + rate) / (rate * ps).max(1.0);
                 assert!((0.0..=most).contains(&queue.utilization), "{most} {queue:?}\n{text}");

@@ -132,8 +132,8 @@ fn sums_agree() {
         let mean = throughput[i..].iter().step_by(3).sum::<f64>() / 200.0;
         assert!((mean - flow.throughput_bps).abs() < 1e-6 * flow.throughput_bps, "{}: {mean}", flow.name);
     }
-    // Full, but for the first interval: the frames come 20 us late. A frame that is on the line when its rate falls, 12 000
-    // bits at most, is sent to its end at the old rate: beyond the schedule.
+    // Full, except in the first interval: the frames come 20 us late. A frame that is on the link when its rate falls,
+    // 12 000 bits at most, is sent to its end at the old rate: beyond the schedule.
     let (time, busy) = (reals(&queues, "time_s"), reals(&queues, "utilization"));
     for (time, busy) in time.iter().zip(&busy).skip(2) {
         let most = if (0.1005..0.1015).contains(time) { 1.0 + 12_000.0 / 500_000.0 } else { 1.0 };

@@ -1,4 +1,4 @@
-//! How far the clocks of nodes are off, and the rates of their lines with them.
+//! How far the clocks of nodes are off, and the rates of their links with them.
 
 use penstock_schemes::BitRate;
 use penstock_sim::network::FASTEST;
@@ -23,7 +23,7 @@ impl Clocks {
         Self(names.map(deviation).collect())
     }
 
-    /// The rate at which `node` sends on a line of `rate`.
+    /// The rate at which `node` sends on a link of `rate`.
     pub(crate) fn rate(&self, node: usize, rate: BitRate) -> BitRate {
         let deviation = i128::from(rate.0) * i128::from(self.0[node]) / 1_000_000_000;
         let rate = (i128::from(rate.0) + deviation).clamp(1, i128::from(FASTEST.0));

@@ -1,4 +1,4 @@
-//! Four sources at one port: a scheme of one's own beside the line without control.
+//! Four sources at one port: a scheme of one's own, compared with no control.
 
 use own_scheme::halving::Halving;
 use own_scheme::star;
@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn halving_keeps_the_queue_short_and_the_line_busy() {
         let ((without, at), (with, _)) = (run::<NoControl>(), run::<Halving>());
-        // Without control four lines meet one: three frames of four are lost, and the queue is full.
+        // Without control four links meet one: three frames of four are lost, and the queue is full.
         assert!(without.totals.frames_dropped * 10 > without.totals.frames_sent * 7);
         assert!(without.queues[at].mean_octets > 140_000.0);
         assert!(with.totals.frames_dropped * 100 < with.totals.frames_sent);

@@ -3,8 +3,8 @@
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
 use penstock_sim::network::*;
 
-/// Returns `sources` greedy flows to one receiver through one switch: node `sources` receives, the node after it is the switch. All
-/// lines run at `rate`; the switch's queues hold 150 KB.
+/// Returns `sources` greedy flows to one receiver through one switch: node `sources` receives, the node after it is the
+/// switch. All links run at `rate`; the switch's queues hold 150 KB.
 #[must_use]
 pub fn star(sources: usize, rate: BitRate) -> Network {
     let (receiver, switch) = (sources, sources + 1);
