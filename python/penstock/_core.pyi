@@ -356,13 +356,20 @@ def wire_decode(frame: bytes, ether_types: tuple[int, int, int | None]) -> str:
 def wire_encode(kind: str, pairs: list[tuple[str, str]]) -> bytes:
     """The octets of a frame; ValueError says what is wrong with the texts."""
 
-def wire_frames(
-    file: bytes, first: int, most: int
-) -> tuple[list[tuple[int, str | None, int | None, bytes, int, str | None]], tuple[int, str] | None]:
-    """``most`` frames of a capture from one on: interface, its name, time in ns, octets, length on the line, comment.
+@final
+class WireCapture:
+    """A pcap or pcapng file in memory, with its frames up to the first damage."""
 
-    Then where the capture is damaged, and how, if it could not be read on.
-    """
+    def __new__(cls, file: bytes) -> WireCapture: ...
+    def __len__(self) -> int:
+        """How many frames it has."""
+
+    def frame(self, number: int) -> tuple[int, str | None, int | None, bytes, int, str | None]:
+        """Interface, its name, time in ns, octets, length on the line, comment."""
+
+    @property
+    def damage(self) -> tuple[int, str] | None:
+        """The place and the fault where it could not be read on."""
 
 def wire_stats(file: bytes, ether_types: tuple[int, int, int | None]) -> str:
     """Counts of a capture, as a JSON object: frames, octets, formats, tagged, faulty, notified, paused, damage."""

@@ -117,3 +117,11 @@ def test_nothing_heavy_is_loaded(monkeypatch: pytest.MonkeyPatch, words: list[st
     done = subprocess.run([sys.executable, "-c", _TRIAL], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout
     assert json.loads(done.stderr.splitlines()[-1]) == []
+
+
+def test_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert complete(monkeypatch, "wire", "formats", "cn") == ["cn_tag", "cnm"]
+    assert complete(monkeypatch, "wire", "encode", "cn") == ["cnm", "cnp"]
+    assert complete(monkeypatch, "wire", "encode", "cnm", "q") == ["quantized_feedback=", "q_offset=", "q_delta="]
+    assert complete(monkeypatch, "wire", "encode", "cnm", "vlan.v") == ["vlan.vid="]
+    assert complete(monkeypatch, "wire", "encode", "nothing", "q") == []

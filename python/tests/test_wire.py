@@ -116,7 +116,6 @@ def test_captures_are_written_and_read(tmp_path: Path) -> None:
     )
     assert (first.comment, second.comment, second.octets) == ("queue 52000 octets", None, len(frames[1].data))
     assert first.decode()["cnm"].quantized_feedback == 25
-    # More than are read at a time.
     wire.write(file, [by_name("cnm").data] * 2500)
     assert [frame.time_ns for frame in wire.read(file)] == [1000 * number for number in range(2500)]
     for wrong, words in (

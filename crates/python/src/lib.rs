@@ -37,7 +37,7 @@ mod _core {
     #[pymodule_export]
     use super::scenario::PyScenario;
     #[pymodule_export]
-    use super::wire::{wire_decode, wire_encode, wire_formats, wire_frames, wire_pcapng, wire_stats};
+    use super::wire::{PyCapture, wire_decode, wire_encode, wire_formats, wire_pcapng, wire_stats};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

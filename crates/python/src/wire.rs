@@ -1,11 +1,14 @@
 //! Frames as octets: decoded, encoded, counted in captures.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use penstock_wire::capture::{Damage, frames, pcapng};
 use penstock_wire::encode::{KINDS, encode};
 use penstock_wire::layers::{Layer, Types, layers};
 use penstock_wire::stats::{Notified, Stats, Way};
 use penstock_wire::{FORMATS, Show};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
@@ -106,44 +109,76 @@ pub(crate) fn wire_encode<'py>(
 /// Interface, its name, time in ns, octets, length on the line, comment.
 type Frame<'py> = (u32, Option<String>, Option<u64>, Bound<'py, PyBytes>, u32, Option<String>);
 
-/// At most so many frames of a capture from one on, and the place and the fault where it ends before.
-#[pyfunction]
-pub(crate) fn wire_frames<'py>(
-    py: Python<'py>,
-    file: &[u8],
-    first: usize,
-    most: usize,
-) -> (Vec<Frame<'py>>, Option<(usize, String)>) {
-    let mut read = match frames(file) {
-        Ok(read) => read,
-        Err(damage) => return (Vec::new(), Some(told(&damage))),
-    };
-    let mut found = Vec::new();
-    let mut number = 0;
-    while found.len() < most {
-        match read.next() {
-            None => break,
-            Some(Err(damage)) => return (found, Some(told(&damage))),
-            Some(Ok(frame)) => {
-                if number >= first {
-                    found.push((
-                        frame.interface,
-                        read.interface_name(frame.interface),
-                        frame.time_ns,
-                        PyBytes::new(py, frame.octets),
-                        frame.original,
-                        frame.comment.map(Into::into),
-                    ));
-                }
-                number += 1;
-            }
-        }
-    }
-    (found, None)
+/// Where a frame lies in its file, and what the file says of it.
+struct Place {
+    interface: u32,
+    time_ns: Option<u64>,
+    octets: Range<usize>,
+    original: u32,
+    comment: Option<String>,
 }
 
-fn told(damage: &Damage) -> (usize, String) {
-    (damage.offset, damage.to_string())
+/// A capture in memory, and the places of its frames.
+#[pyclass(name = "WireCapture", frozen)]
+pub(crate) struct PyCapture {
+    file: Py<PyBytes>,
+    places: Vec<Place>,
+    names: BTreeMap<u32, Option<String>>,
+    damage: Option<Damage>,
+}
+
+#[pymethods]
+impl PyCapture {
+    #[new]
+    fn new(py: Python<'_>, file: Bound<'_, PyBytes>) -> Self {
+        let octets = file.as_bytes();
+        let (places, names, damage) = py.detach(|| index(octets));
+        Self { file: file.unbind(), places, names, damage }
+    }
+
+    fn __len__(&self) -> usize {
+        self.places.len()
+    }
+
+    fn frame<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Frame<'py>> {
+        let place = self.places.get(number).ok_or_else(|| PyIndexError::new_err(number))?;
+        let octets = self.file.bind(py).as_bytes().get(place.octets.clone()).unwrap_or_default();
+        let name = self.names.get(&place.interface).cloned().flatten();
+        let octets = PyBytes::new(py, octets);
+        Ok((place.interface, name, place.time_ns, octets, place.original, place.comment.clone()))
+    }
+
+    /// The place and the fault where it could not be read on.
+    #[getter]
+    fn damage(&self) -> Option<(usize, String)> {
+        self.damage.as_ref().map(|damage| (damage.offset, damage.to_string()))
+    }
+}
+
+type Index = (Vec<Place>, BTreeMap<u32, Option<String>>, Option<Damage>);
+
+fn index(file: &[u8]) -> Index {
+    let (mut places, mut names) = (Vec::new(), BTreeMap::new());
+    let mut read = match frames(file) {
+        Ok(read) => read,
+        Err(damage) => return (places, names, Some(damage)),
+    };
+    while let Some(frame) = read.next() {
+        let frame = match frame {
+            Ok(frame) => frame,
+            Err(damage) => return (places, names, Some(damage)),
+        };
+        names.entry(frame.interface).or_insert_with(|| read.interface_name(frame.interface));
+        let start = frame.octets.as_ptr() as usize - file.as_ptr() as usize;
+        places.push(Place {
+            interface: frame.interface,
+            time_ns: frame.time_ns,
+            octets: start..start + frame.octets.len(),
+            original: frame.original,
+            comment: frame.comment.map(Into::into),
+        });
+    }
+    (places, names, None)
 }
 
 /// Counts of a capture's notifications and pause frames, as a JSON object; `damage` says where it could not be read on.

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock._core import wire_frames, wire_pcapng, wire_stats
+from penstock._core import WireCapture, wire_pcapng, wire_stats
 from penstock.errors import ArgumentError
 from penstock.files import whole
 from penstock.wire.frame import EtherTypes, Frame, decode
-
-_AT_A_TIME = 1000
 
 
 class CaptureError(ArgumentError):
@@ -60,17 +58,12 @@ def read(file: str | Path) -> Iterator[Captured]:
         CaptureError: where the file is damaged, after the frames before that place.
         OSError: it cannot be read.
     """
-    data = Path(file).read_bytes()
-    first = 0
-    while True:
-        frames, damage = wire_frames(data, first, _AT_A_TIME)
-        for interface, name, time_ns, octets, original, comment in frames:
-            yield Captured(octets, time_ns, interface, name, original, comment)
-        if damage is not None:
-            raise CaptureError(str(file), *damage)
-        if len(frames) < _AT_A_TIME:
-            return
-        first += len(frames)
+    capture = WireCapture(Path(file).read_bytes())
+    for number in range(len(capture)):
+        interface, name, time_ns, octets, original, comment = capture.frame(number)
+        yield Captured(octets, time_ns, interface, name, original, comment)
+    if capture.damage is not None:
+        raise CaptureError(str(file), *capture.damage)
 
 
 def statistics(file: str | Path, ether_types: EtherTypes | None = None) -> dict[str, Any]:
