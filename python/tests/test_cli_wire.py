@@ -78,6 +78,16 @@ def test_statistics_are_printed(penstock: Command, tmp_path: Path) -> None:
     assert hint == "hint: the 2 frames before this place are counted"
 
 
+def test_a_file_of_another_format_is_refused(penstock: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.gz").write_bytes(b"\x1f\x8b\x08\x00")
+    for command in ("stats", "decode"):
+        done = penstock("wire", command, "a.gz")
+        assert (done.returncode, done.stdout) == (2, "")
+        message, hint = done.stderr.splitlines()
+        assert message.startswith("error: a.gz: octet 0: this is neither pcap nor pcapng")
+        assert hint == "hint: unpack it, if it is compressed; editcap -F pcapng converts captures of other formats"
+
+
 def test_formats_are_listed(penstock: Command) -> None:
     listed = penstock("wire", "formats").stdout
     assert "cn_tag" in listed

@@ -202,3 +202,16 @@ def test_no_octets_make_it_fail(tmp_path: Path) -> None:
     lines = told.splitlines()
     assert len(lines) == len(frames)
     assert {line.split("\t", 1)[1].strip() for line in lines} == {""}
+
+
+@pytest.mark.parametrize("kind", ["pcap", "nsecpcap", "pcapng"])
+def test_captures_of_wireshark_are_read(kind: str, tmp_path: Path) -> None:
+    editcap = shutil.which("editcap")
+    assert editcap is not None, "it comes with tshark"
+    file, other = tmp_path / "a.pcapng", tmp_path / "b"
+    frames = [wire.Captured(frame.data, 1_700_000_000_000_000_000 + 1_000 * i) for i, frame in enumerate(golden())]
+    wire.write(file, frames)
+    subprocess.run([editcap, "-F", kind, str(file), str(other)], capture_output=True, timeout=60, check=True)
+    read = [(frame.data, frame.time_ns) for frame in wire.read(other)]
+    assert read == [(frame.data, frame.time_ns) for frame in frames]
+    assert wire.statistics(other)["notified"][0]["frames"] == 1

@@ -23,7 +23,8 @@ class CaptureError(ArgumentError):
     def __init__(self, file: str, offset: int, message: str) -> None:
         self.file = file
         self.offset = offset
-        super().__init__(f"{file}: {message}", "what is before this place can be read")
+        other = "unpack it, if it is compressed; editcap -F pcapng converts captures of other formats"
+        super().__init__(f"{file}: {message}", "what is before this place can be read" if offset else other)
 
 
 @dataclass(frozen=True)

@@ -201,14 +201,15 @@ def show_statistics(file: Path, *, types: wire.EtherTypes, json: bool) -> None:
         raise InputError(f"{file}: no such file", "give a pcap or pcapng file")
     counted = wire.statistics(file, types)
     damage = counted["damage"]
+    if damage is not None and not counted["frames"]:
+        raise wire.CaptureError(str(file), damage["offset"], damage["message"])
     if json:
         _print_json(counted)
     else:
         _print_statistics(counted)
     if damage is not None:
         say(f"error: {file}: {damage['message']}")
-        if counted["frames"]:
-            say(f"hint: the {counted['frames']} frames before this place are counted")
+        say(f"hint: the {counted['frames']} frames before this place are counted")
         raise typer.Exit(WRONG_INPUT)
 
 
