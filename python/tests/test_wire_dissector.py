@@ -215,3 +215,58 @@ def test_captures_of_wireshark_are_read(kind: str, tmp_path: Path) -> None:
     read = [(frame.data, frame.time_ns) for frame in wire.read(other)]
     assert read == [(frame.data, frame.time_ns) for frame in frames]
     assert wire.statistics(other)["notified"][0]["frames"] == 1
+
+
+def test_wireshark_itself_agrees_on_the_formats_that_it_knows(tmp_path: Path) -> None:
+    names = ("pause", "pfc", "lldp", "cnp", "tcp", "udp6")
+    read = dict(zip(names, dissected(tmp_path, [by_name(name).data for name in names]), strict=True))
+    assert (read["pause"]["macc.opcode"], read["pause"]["macc.pause_time"]) == (["0x0001"], ["65535"])
+    pfc, ours = read["pfc"], by_name("pfc").of("pfc")
+    assert [pfc[f"macc.cbfc.pause_time.c{n}"] for n in range(8)] == [[ours[f"time_{n}"]] for n in range(8)]
+    assert number(pfc["macc.cbfc.enbv"][0]) == number(ours["priority_enable"])
+
+    lldp = read["lldp"]
+
+    def bits(name: str) -> int:
+        return sum(int(lldp[f"lldp.{name}.prio{n}"][0]) << n for n in range(8))
+
+    ours = by_name("lldp").of("lldp_cn")
+    assert bits("ieee.802_1qau.cnpv") == number(ours["cnpv"])
+    assert bits("ieee.802_1qau.ready") == number(ours["ready"])
+    ours = by_name("lldp").of("lldp_pfc")
+    assert bits("dcbx.feature.pfc") == number(ours["pfc_enable"])
+    assert lldp["lldp.dcbx.ieee.pfc.numtcs"] == [ours["pfc_cap"]]
+    assert lldp["lldp.dcbx.ieee.pfc.mbc"] == [ours["mbc"]]
+    ets, recommended = by_name("lldp").of("lldp_ets"), by_name("lldp").of("lldp_ets_recommendation")
+    assert lldp["lldp.dcbx.ieee.willing"] == [by_name("lldp").of("lldp_pfc")["willing"], ets["willing"]]
+    assert lldp["lldp.dcbx.ieee.ets.cbs"] == [ets["cbs"]]
+    for n in range(8):
+        for name, field, width in (
+            ("feature.pg.pgid_prio", "priority_assignment", 4),
+            ("feature.pg.per", "tc_bandwidth", 8),
+            ("ieee.ets.tsa", "tsa_assignment", 8),
+        ):
+            wanted = [number(tlv[field]) >> width * (7 - n) & (1 << width) - 1 for tlv in (ets, recommended)]
+            assert [int(text) for text in lldp[f"lldp.dcbx.{name}{n}"]] == wanted
+    assert lldp["lldp.time_to_live"] == [by_name("lldp").of("lldp_ttl")["seconds"]]
+
+    cnp, ours = read["cnp"], by_name("cnp").of("bth")
+    for name, field in (("opcode", "opcode"), ("destqp", "dest_qp"), ("p_key", "p_key"), ("psn", "psn"), ("a", "a")):
+        assert number(cnp[f"infiniband.bth.{name}"][0]) == number(ours[field])
+    tcp, ours = read["tcp"], by_name("tcp").of("tcp")
+    assert [tcp[f"tcp.{name}"][0] for name in ("srcport", "dstport", "seq_raw", "ack_raw", "window_size_value")] == [
+        ours[name] for name in ("source_port", "destination_port", "sequence_number", "acknowledgment_number", "window")
+    ]
+    assert tcp["tcp.options.mss_val"] == [by_name("tcp").of("tcp_mss")["mss"]]
+    assert read["udp6"]["ipv6.tclass.dscp"] == [by_name("udp6").of("ipv6")["dscp"]]
+    assert number(read["udp6"]["ipv6.flow"][0]) == number(by_name("udp6").of("ipv6")["flow_label"])
+
+
+def test_wireshark_finds_the_checksums_right(tmp_path: Path) -> None:
+    options = ("-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE")
+    frames = [by_name(name).data for name in ("data", "cnp", "tcp", "udp6")]
+    data, cnp, tcp, udp6 = dissected(tmp_path, frames, *options)
+    for frame in (data, cnp, tcp):
+        assert frame["ip.checksum.status"] == ["1"]
+    assert (data["udp.checksum.status"], udp6["udp.checksum.status"]) == (["1"], ["1"])
+    assert tcp["tcp.checksum.status"] == ["1"]
