@@ -104,6 +104,7 @@ def first_frames() -> Iterator[list[str]]:
             for index, flow in enumerate(flows):
                 # A frame of 1000 octets at 1 Gb/s, and at the 500 Mb/s of other traffic.
                 frame_s = 8e-6 if flow["controlled"] else 16e-6
+                assert flow["start_s"] is not None, "the flows of this scenario wait for no others"
                 start_s = round(flow["start_s"] + frame_s * random.random(), 9)
                 scenario.set(f"flow.{index}.start", write_quantity(start_s, "s"))
             sides[0].append(of_packets())
