@@ -258,7 +258,7 @@ def help_of(arguments: list[str]) -> str:
 
 
 def python_api() -> str:
-    """What each public name says of itself, methods and properties included: of the package, its theory, its files, its frames."""
+    """What each public name says of itself, methods and properties included: of the package and its parts."""
     parts = api("", penstock)
     for module in (penstock.theory, penstock.exchange, penstock.wire):
         name = module.__name__.removeprefix("penstock.")
