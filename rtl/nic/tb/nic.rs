@@ -165,9 +165,14 @@ fn lock_step<N: Nic, S: Scheme>(seed: u64) {
                 if world.waiting(p) < 2 && random.one_in(busy * 60) {
                     let macs: Vec<u64> = (0..POINTS).filter(|i| i % N::PORTS == p).map(|i| MACS[i]).collect();
                     let mut frame = any_arrival(&mut random, N::KIND, &macs);
-                    // Two frames that are cut before their source address may be the same.
-                    if world.traffic.host_lossy && frame.octets.len() < 12 {
-                        frame.octets = Frame::random(&mut random, 12).octets;
+                    // Two frames that are cut before their source address may be the same: none that is looked for among
+                    // those behind the next one, and none of another line.
+                    if frame.octets.len() < 12 {
+                        if world.traffic.host_lossy {
+                            frame.octets = Frame::random(&mut random, 12).octets;
+                        } else if let Some(last) = frame.octets.last_mut() {
+                            *last = p as u8;
+                        }
                     }
                     // A flood of messages that all say the same, since some are lost.
                     if flood && message_at(&frame.octets, N::KIND).is_some() {
