@@ -215,7 +215,7 @@ BAD = {
     ("topology", "4 5 1Mbps", "0 1 1Mbps"): "topology.txt:7: the link joins hosts 0 and 1",
     ("topology", "4 5 1Mbps", "4 3 1Mbps"): "topology.txt:7: nodes 4 and 3 are joined in line 6 already",
     ("topology", "1Mbps", "0Mbps"): "topology.txt:7: the rate is 0Mbps",
-    ("topology", "1500ps", "1500.5ps"): "topology.txt:6: the delay 1500.5ps is finer than a picosecond",
+    ("topology", "1500ps", "1500.5ps"): 'topology.txt:6: the delay "1500.5ps" is not a whole number of picoseconds',
     ("topology", "2 4 40Gbps", "1 4 40Gbps"): "flow.txt:2: no links lead from host 0 to host 2",
     ("flow", "1 2 3 200", "1 2 4 200"): "flow.txt:3: the priority group is 4 and was 3 before",
     ("flow", " 3 ", " 0 "): "flow.txt:2: the priority group is 0; write one from 1 to 7",

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from penstock import _core
 from penstock.exchange import hpcc, htsim
 from penstock.exchange.reading import ExchangeError
 
@@ -12,7 +13,6 @@ BUFFER = "1000000 octets"
 """The size of an output queue where no file says it."""
 
 _RATE_UNITS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_DELAY_UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,13 @@ def of_topology(topology: hpcc.Topology, name: str) -> Network:
             raise ExchangeError(
                 name, line, f"the link joins hosts {at.first} and {at.second}; put a switch between them"
             )
-        rate, delay = _rate_bps(at.rate), _delay_ps(at.delay)
+        rate = _rate_bps(at.rate)
         if rate is None or rate == 0:
             raise ExchangeError(name, line, f"the rate is {at.rate}; write a whole number of bit/s above 0")
-        if delay is None:
-            raise ExchangeError(
-                name, line, f"the delay {at.delay} is finer than a picosecond; write a whole number of ps"
-            )
+        try:
+            delay = _delay_ps(at.delay)
+        except ValueError as error:
+            raise ExchangeError(name, line, f"the delay {'; '.join(error.args)}") from None
         for node in ends - switches:
             rate_bps[node] = max(rate_bps.get(node, 0), rate)
         first, second = (f"{'s' if node in switches else 'h'}{node}" for node in (at.first, at.second))
@@ -191,11 +191,9 @@ def _rate_bps(word: str) -> int | None:
     return int(rate) if rate == int(rate) else None
 
 
-def _delay_ps(word: str) -> int | None:
-    """Return the delay that a word of ns-3 writes, ps; ``None`` where it is no whole number."""
-    number, unit = re.fullmatch(r"([\d.]+)(\D+)", word).groups()  # type: ignore[union-attr]
-    delay = Decimal(number) * _DELAY_UNITS[unit]
-    return int(delay) if delay == int(delay) else None
+def _delay_ps(word: str) -> int:
+    """Return the delay that a word of ns-3 writes, ps. Raises ``ValueError`` with what is wrong and a hint."""
+    return round(_core.read_quantity(word, "s") * 1e12)
 
 
 def ranges(names: Iterable[str]) -> str:
