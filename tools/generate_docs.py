@@ -34,6 +34,7 @@ from penstock.cli import app
 from penstock.figures.side_by_side import pauses
 from penstock.figures.style import save
 from penstock.measures import MEASURES, groups
+from penstock.sweeps.design import KEYS as SWEEP_KEYS
 from penstock.text import bit_rate, count, duration
 
 import state_diagram
@@ -78,6 +79,10 @@ def main(build: Path) -> None:
         "objects": objects(),
         "measures": table(["Measure", "Title", "Meaning"], ([code(m.key), m.title, m.definition] for m in MEASURES)),
         "victim_flow": victim_flow(docs / "images/victim-flow.svg"),
+        "sweep_keys": table(
+            ["Key", "Value", "Default", "Meaning"],
+            ([code(key), value, default, meaning] for key, value, default, meaning in SWEEP_KEYS),
+        ),
         "cores": cores(),
         "formats": formats(),
         "kinds": table(["Kind", "Frame"], ([code(kind["name"]), kind["title"]] for kind in wire.kinds())),
