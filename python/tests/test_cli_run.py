@@ -281,6 +281,35 @@ def test_interrupt_keeps_what_was_recorded(small: Path, tmp_path: Path, json_wan
         assert "sw0->h2" in stdout
 
 
+# The command, interrupted by the last thing that the run tells.
+AT_THE_END = """
+import os, signal
+from penstock.cli import progress
+task = progress.Progress.task
+def ends(self, label):
+    told = task(self, label)
+    def tell(simulated_s, duration_s, *rest):
+        told(simulated_s, duration_s, *rest)
+        if simulated_s >= duration_s:
+            os.kill(os.getpid(), signal.SIGINT)
+    return tell
+progress.Progress.task = ends
+from penstock.__main__ import main
+main()
+"""
+
+
+def test_interrupt_at_the_end_of_the_run_is_not_lost(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "whole"
+    command = [sys.executable, "-c", AT_THE_END, "run", str(small), "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert f"interrupted when the run had ended; the records are whole and in {out}" in done.stderr
+    assert f"penstock plot {out}" in done.stderr
+    assert not Result.open(out).interrupted
+    assert not list(out.glob("*.png"))
+
+
 FLOW_CONTROL = 'lossless = true\npfc = { buffer = "60 KB" }\n'
 
 

@@ -40,8 +40,15 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
     folder = request.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
 
     loss = None
+    asked = False
+
+    def stop() -> None:
+        nonlocal asked
+        asked = True
+        raise KeyboardInterrupt
+
     interrupts.writes(folder)
-    with Progress(quiet=request.quiet) as progress, interrupts.keeping():
+    with Progress(quiet=request.quiet) as progress, interrupts.keeping(stop):
         try:
             result = scenario.run(
                 scheme=scheme,
@@ -55,9 +62,13 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
         except FrameLossError as error:
             # Whoever looks for the cause needs the records and the figures.
             loss, result = error, error.result
-    if result.interrupted:
-        at = duration(result.interrupted_at_s or 0.0)
-        say(f"interrupted at {at} of {duration(plan['duration_s'])}; the records up to then are in {folder}")
+    if asked or result.interrupted:
+        if result.interrupted:
+            at = duration(result.interrupted_at_s or 0.0)
+            say(f"interrupted at {at} of {duration(plan['duration_s'])}; the records up to then are in {folder}")
+        else:
+            # The run had come to its end, and could not be ended any more.
+            say(f"interrupted when the run had ended; the records are whole and in {folder}")
         # Drawing takes seconds, and who interrupts waits for none.
         if figures:
             say(f"hint: penstock plot {folder} draws it")
@@ -74,7 +85,7 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
         print_run(result, plan, folder, drawn or [])
     if undrawn is not None:
         fail_on_drawing(undrawn, folder)
-    if result.interrupted:
+    if asked or result.interrupted:
         raise typer.Exit(INTERRUPTED)
     if loss is not None:
         fail_on_loss({result.summary["scenario"]: loss}, folder)
