@@ -14,7 +14,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{Random, golden};
+use common::{Random, every_format, golden};
 use penstock_wire::capture::{frames, pcapng};
 use penstock_wire::encode::{KINDS, encode};
 use penstock_wire::layers::{Types, layers};
@@ -55,35 +55,7 @@ macro_rules! calls {
     };
 }
 
-const CALLS: &[(&Format, Call)] = calls![
-    ethernet,
-    vlan,
-    cn_tag,
-    cnm => encapsulated_msdu,
-    mac_control::pause,
-    mac_control::pfc,
-    lldp::tlv => information,
-    lldp::ttl,
-    lldp::cn,
-    lldp::pfc,
-    lldp::ets_configuration,
-    lldp::ets_recommendation,
-    smcc,
-    experimental::rate_probe,
-    experimental::bcn,
-    experimental::rlt,
-    experimental::path_probe,
-    experimental::cim => msdu,
-    ipv4 => payload,
-    ipv6 => payload,
-    udp => payload,
-    tcp => options => payload,
-    tcp::option,
-    tcp::mss,
-    tcp::sack_permitted,
-    tcp::sack,
-    roce,
-];
+const CALLS: &[(&Format, Call)] = every_format!(calls);
 
 /// Everything that takes octets takes these.
 fn examine(octets: &[u8], stats: &mut Stats) {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Random;
+use common::{Random, every_format};
 use penstock_wire::encode::{KINDS, encode};
 use penstock_wire::layers::{Types, layers};
 use penstock_wire::{FORMATS, Field, Format, Show};
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 type Through = fn(&[u8]) -> Option<Vec<u8>>;
 
 macro_rules! through {
-    ($($($module:ident)::+),* $(,)?) => {
+    ($($($module:ident)::+ $(=> $extra:ident)*),* $(,)?) => {
         &[$((&penstock_wire::$($module)::+::FORMAT, |octets| {
             use penstock_wire::$($module)::+::{Packet, Repr};
             let packet = Packet::new_checked(octets).ok()?;
@@ -30,35 +30,7 @@ macro_rules! through {
     };
 }
 
-const ALL: &[(&Format, Through)] = through![
-    ethernet,
-    vlan,
-    cn_tag,
-    cnm,
-    mac_control::pause,
-    mac_control::pfc,
-    lldp::tlv,
-    lldp::ttl,
-    lldp::cn,
-    lldp::pfc,
-    lldp::ets_configuration,
-    lldp::ets_recommendation,
-    smcc,
-    experimental::rate_probe,
-    experimental::bcn,
-    experimental::rlt,
-    experimental::path_probe,
-    experimental::cim,
-    ipv4,
-    ipv6,
-    udp,
-    tcp,
-    tcp::option,
-    tcp::mss,
-    tcp::sack_permitted,
-    tcp::sack,
-    roce,
-];
+const ALL: &[(&Format, Through)] = every_format!(through);
 
 /// Octets of the format with legal values, from the golden frames, and others behind them.
 fn legal(format: &Format) -> Vec<u8> {

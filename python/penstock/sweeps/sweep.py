@@ -52,14 +52,14 @@ class Sweep:
     def __init__(self, folder: str | PathLike[str]) -> None:
         self._path = Path(folder)
         self._tables: dict[str, Table] = {}
+        if not (self._path / MANIFEST).is_file():
+            raise unread(f"{self._path} holds no sweep: there is no {MANIFEST} in it")
         try:
             self._document: dict[str, Any] = json.loads((self._path / MANIFEST).read_text(encoding="utf-8"))
             self._document["finished"], self._document["failed"], self._document["runs"]
             [(key["key"], key["column"], key["unit"], key["values"]) for axis in self._document["vary"] for key in axis]
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise unread(
-                f"{self._path}: not a folder of `penstock sweep`: {MANIFEST} cannot be read ({error})"
-            ) from error
+            raise unread(f"{self._path}: {MANIFEST} is damaged, or not one of `penstock sweep`: {error}") from error
 
     @property
     def path(self) -> Path:

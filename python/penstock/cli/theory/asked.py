@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.cli import completion
+from penstock.cli import completion, options
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,7 @@ def finite(value: float | None) -> float | None:
 
 
 def _asked(
-    scenario: Annotated[
-        str,
-        typer.Argument(
-            metavar="SCENARIO",
-            autocompletion=completion.scenario,
-            help="A scenario file, or a name that `penstock scenarios` lists, such as netfpga/one-source-100us.",
-        ),
-    ],
+    scenario: Annotated[str, options.SCENARIO],
     scheme: Annotated[
         str | None,
         typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme instead of the scenario's."),
@@ -52,15 +45,7 @@ def _asked(
     profile: Annotated[
         str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")
     ] = None,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            autocompletion=completion.key,
-            help="Set a key of the scenario, such as schemes.qcn.q_eq='33 KB'. Repeatable.",
-        ),
-    ] = None,
+    sets: Annotated[list[str] | None, options.SETS] = None,
 ) -> Asked:
     return Asked(scenario, scheme, profile, sets or [])
 
