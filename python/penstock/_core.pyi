@@ -252,6 +252,15 @@ class Scenario:
             ScenarioError: the scenario cannot be run.
         """
 
+    def outline(
+        self, scheme: str | None = None, profile: str | None = None, seed: int | None = None, limit: int = 1
+    ) -> str:
+        """Give what :meth:`describe` gives, without flows and fair.
+
+        Raises:
+            ScenarioError: the scenario cannot be run.
+        """
+
     def run(
         self,
         scheme: str | None = None,

@@ -14,7 +14,7 @@ from penstock.files import write_text
 from penstock.measures import busiest, measure, spreads
 from penstock.result import FrameLossError, Result
 from penstock.runs import Run, Watch, copies, run_many
-from penstock.scenario import Description, Scenario
+from penstock.scenario import Outline, Scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -186,7 +186,7 @@ class _Line:
     scenario: Scenario
     chosen: str | None
     """The scheme instead of the scenario's own."""
-    plan: Description
+    plan: Outline
 
 
 def compare(
@@ -302,9 +302,9 @@ def _lines(
     lines = []
     for scenario in scenarios:
         for chosen in choices:
-            plan = scenario.describe(scheme=chosen, profile=profile, limit=limit)
+            plan = scenario.outline(scheme=chosen, profile=profile, limit=limit)
             last = plan["seed"] + seeds - 1
-            scenario.describe(scheme=chosen, profile=profile, seed=last, limit=limit)
+            scenario.outline(scheme=chosen, profile=profile, seed=last, limit=limit)
             if len(scenarios) == 1:
                 # What was chosen, if anything: with priorities of their own schemes, the plan's are all called "mixed".
                 label = chosen or plan["scheme"]

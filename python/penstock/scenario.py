@@ -113,8 +113,8 @@ class FairPeriod(TypedDict):
     proportional_bps: list[float]
 
 
-class Description(TypedDict):
-    """A scenario laid out, as it would run.
+class Outline(TypedDict):
+    """A scenario laid out, as it would run, without its flows.
 
     ``feedback_s`` is the fixed delay of signals, ``None`` where they travel as frames. ``notes`` are sentences on what
     the layout takes for granted.
@@ -136,9 +136,14 @@ class Description(TypedDict):
     links: list[LinkDescription]
     changes: list[ChangeDescription]
     queues: list[str]
+    notes: list[str]
+
+
+class Description(Outline):
+    """A scenario laid out, as it would run."""
+
     flows: list[FlowDescription]
     fair: list[FairPeriod]
-    notes: list[str]
 
 
 class Scenario:
@@ -316,6 +321,16 @@ class Scenario:
             ScenarioError: a value is not legal, or more is asked for than the limits allow.
         """
         return cast(Description, json.loads(self._core.describe(scheme, profile, seed, limit)))
+
+    def outline(
+        self, *, scheme: str | None = None, profile: str | None = None, seed: int | None = None, limit: int = 1
+    ) -> Outline:
+        """Return what :meth:`describe` returns, without the flows and their fair shares: short, however many there are.
+
+        Raises:
+            ScenarioError: a value is not legal, or more is asked for than the limits allow.
+        """
+        return cast(Outline, json.loads(self._core.outline(scheme, profile, seed, limit)))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the scenario to a file as TOML.

@@ -16,7 +16,7 @@ from conftest import ROOT, SMALL, Command
 import penstock
 from penstock import OutputError, PenstockError, Result, Scenario, ScenarioError
 from penstock.catalogue import Key, Parameter, Profile, Scheme, keys
-from penstock.scenario import Description, FairPeriod, FlowDescription, Node
+from penstock.scenario import Description, FairPeriod, FlowDescription, Node, Outline
 from penstock.summary import FlowSummary, HostSummary, QueueSummary, RunSummary, Summary, Totals
 
 KEYWORDS: dict[str, Any] = {
@@ -166,9 +166,12 @@ def test_keys_can_be_set_while_a_run_goes_on() -> None:
 
 def test_types_have_the_keys_that_there_are(result: Result) -> None:
     plan, summary = Scenario.from_toml(SMALL).describe(), result.summary
+    outline = Scenario.from_toml(SMALL).outline()
+    assert outline == {key: plan[key] for key in outline}
     scheme = next(scheme for scheme in penstock.schemes() if scheme["name"] == "qcn")
     for kind, value in (
         (Description, plan),
+        (Outline, outline),
         (Node, plan["nodes"][0]),
         (FlowDescription, plan["flows"][0]),
         (FairPeriod, plan["fair"][0]),

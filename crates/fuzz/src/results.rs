@@ -1,5 +1,7 @@
 //! Results that are impossible under any scheme: physics and arithmetic alone forbid them.
 
+use std::collections::BTreeMap;
+
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, UInt64Type};
@@ -13,13 +15,17 @@ const ROUNDING: f64 = 1e-9;
 /// A picosecond, s: the clock's step.
 const STEP: f64 = 1e-12;
 
+/// The ports of a plan by their names.
+type Ports<'p> = BTreeMap<&'p str, usize>;
+
 /// The first impossible value in `run`, a run of `plan`.
 pub(crate) fn impossible(plan: &Plan, run: &Run) -> Option<String> {
+    let ports: Ports = plan.port_names.iter().enumerate().map(|(port, name)| (name.as_str(), port)).collect();
     numbers(&run.summary)
-        .or_else(|| ratios(plan, &run.summary))
-        .or_else(|| queues(plan, &run.summary))
+        .or_else(|| ratios(plan, &ports, &run.summary))
+        .or_else(|| queues(plan, &ports, &run.summary))
         .or_else(|| flows(plan, &run.summary))
-        .or_else(|| windows(plan, &run.summary))
+        .or_else(|| windows(plan, &ports, &run.summary))
         .or_else(|| tables(plan, run))
 }
 
@@ -85,7 +91,7 @@ fn numbers(summary: &Summary) -> Option<String> {
 }
 
 /// Shares above one.
-fn ratios(plan: &Plan, summary: &Summary) -> Option<String> {
+fn ratios(plan: &Plan, ports: &Ports, summary: &Summary) -> Option<String> {
     let above = |what: &str, x: f64| (x > 1.0 + ROUNDING).then(|| format!("{what} is {x}"));
     let multicast = summary.totals.copies_made > 0;
     above("jain_index", summary.jain_index)
@@ -95,14 +101,14 @@ fn ratios(plan: &Plan, summary: &Summary) -> Option<String> {
         })
         .or_else(|| {
             let seconds = measured(plan, summary);
-            summary.queues.iter().find_map(|q| use_above_one(plan, &q.name, q.utilization, seconds))
+            summary.queues.iter().find_map(|q| use_above_one(plan, ports, &q.name, q.utilization, seconds))
         })
 }
 
 /// A link that carries more than it can in `seconds`. A bit and the clock's step at each end of the time are allowed,
 /// and, where its rate has changed, a frame that went on at the rate before.
-fn use_above_one(plan: &Plan, name: &str, share: f64, seconds: f64) -> Option<String> {
-    let port = plan.port_names.iter().position(|port| port == name)?;
+fn use_above_one(plan: &Plan, ports: &Ports, name: &str, share: f64, seconds: f64) -> Option<String> {
+    let port = *ports.get(name)?;
     let network = &plan.network;
     let rates: Vec<u64> = rates(network, port).collect();
     let frame = if rates.len() > 1 { longest(network) * 8.0 * rates.len() as f64 } else { 0.0 };
@@ -114,9 +120,9 @@ fn use_above_one(plan: &Plan, name: &str, share: f64, seconds: f64) -> Option<St
 }
 
 /// Queues longer than they can be, and statistics that contradict one another.
-fn queues(plan: &Plan, summary: &Summary) -> Option<String> {
+fn queues(plan: &Plan, ports: &Ports, summary: &Summary) -> Option<String> {
     for q in &summary.queues {
-        let most = bound(plan, &q.name, q.priority);
+        let most = bound(&plan.network, ports.get(q.name.as_str()).copied(), q.priority);
         if q.max_octets > most {
             return Some(format!("the queue of {} reached {} octets; {most} are the most", q.name, q.max_octets));
         }
@@ -144,7 +150,7 @@ fn queues(plan: &Plan, summary: &Summary) -> Option<String> {
 }
 
 /// Windows that measure more than the run, or more than their queues can hold.
-fn windows(plan: &Plan, summary: &Summary) -> Option<String> {
+fn windows(plan: &Plan, ports: &Ports, summary: &Summary) -> Option<String> {
     let whole = &summary.totals;
     for w in &summary.windows {
         let parts = [
@@ -158,7 +164,7 @@ fn windows(plan: &Plan, summary: &Summary) -> Option<String> {
             return Some(format!("the window {} has {part} frames {what}, the run {whole}", w.name));
         }
         for q in &w.queues {
-            let most = bound(plan, &q.name, q.priority);
+            let most = bound(&plan.network, ports.get(q.name.as_str()).copied(), q.priority);
             let mean = q.mean_octets;
             let fits = w.end_s <= w.start_s || mean <= q.max_octets as f64 * (1.0 + ROUNDING) + ROUNDING;
             if q.max_octets > most || q.min_octets > q.max_octets || !fits {
@@ -170,15 +176,13 @@ fn windows(plan: &Plan, summary: &Summary) -> Option<String> {
     None
 }
 
-/// The most octets of a data queue.
-fn bound(plan: &Plan, port: &str, priority: u8) -> u64 {
-    let network = &plan.network;
+/// The most octets of the data queue of `priority` at `port`.
+fn bound(network: &Network, port: Option<usize>, priority: u8) -> u64 {
     // The ingress buffers bound the frames that flow control holds.
     if network.pfc.as_ref().is_some_and(|pfc| pfc.priorities.contains(&priority)) {
         return u64::MAX;
     }
-    let Some(port) = plan.port_names.iter().position(|name| name == port) else { return u64::MAX };
-    match network.ports[port].capacity {
+    match port.map_or(Capacity::Arbiter, |port| network.ports[port].capacity) {
         Capacity::Octets(octets) => octets.0,
         Capacity::Frames(n) => u64::from(n).saturating_mul(largest(network)),
         Capacity::Arbiter => u64::MAX,
@@ -290,7 +294,7 @@ fn rows(plan: &Plan, table: Table, batch: &RecordBatch, last: &mut f64) -> Optio
         let queue = |row: usize| plan.record.queues[row % plan.record.queues.len()];
         for (row, octets) in samples {
             let (port, priority) = plan.network.place(queue(row))?;
-            let most = bound(plan, plan.port_name(port), priority);
+            let most = bound(&plan.network, Some(port.index()), priority);
             if *octets > most {
                 return Some(format!("a sample of {} has {octets} octets; {most} are the most", plan.port_name(port)));
             }

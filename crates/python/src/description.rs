@@ -13,6 +13,15 @@ use crate::catalogue;
 /// Description of the run that a plan lays out.
 #[derive(Serialize)]
 pub(crate) struct Description<'p> {
+    #[serde(flatten)]
+    outline: Outline<'p>,
+    flows: Vec<FlowEntry<'p>>,
+    fair: Vec<FairEntry<'p>>,
+}
+
+/// The same without its flows: short, however many there are.
+#[derive(Serialize)]
+pub(crate) struct Outline<'p> {
     name: &'p str,
     question: &'p str,
     scheme: &'static str,
@@ -30,8 +39,6 @@ pub(crate) struct Description<'p> {
     links: Vec<LinkEntry<'p>>,
     changes: Vec<ChangeEntry<'p>>,
     queues: Vec<&'p str>,
-    flows: Vec<FlowEntry<'p>>,
-    fair: Vec<FairEntry<'p>>,
     notes: &'p [String],
 }
 
@@ -116,6 +123,22 @@ struct FairEntry<'p> {
 
 impl<'p> Description<'p> {
     pub(crate) fn new(plan: &'p Plan) -> Self {
+        let fair = plan.fair.iter().map(|period| FairEntry {
+            start_s: period.time.start.as_seconds(),
+            stop_s: period.time.end.as_seconds(),
+            max_min_bps: &period.max_min_bps,
+            proportional_bps: &period.proportional_bps,
+        });
+        Self {
+            outline: Outline::new(plan),
+            flows: (0..plan.network.flows.len()).map(|flow| FlowEntry::new(plan, flow)).collect(),
+            fair: fair.collect(),
+        }
+    }
+}
+
+impl<'p> Outline<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> Self {
         let network = &plan.network;
         let places = plan.record.queues.iter().filter_map(|&queue| network.place(queue));
         let nodes = network.nodes.iter().zip(&plan.node_names).map(|(node, name)| NodeEntry {
@@ -132,12 +155,6 @@ impl<'p> Description<'p> {
                 PortEvent::Up => ("up", None),
             };
             ChangeEntry { at_s: change.at.as_seconds(), link: plan.port_name(change.port), event, rate_bps }
-        });
-        let fair = plan.fair.iter().map(|period| FairEntry {
-            start_s: period.time.start.as_seconds(),
-            stop_s: period.time.end.as_seconds(),
-            max_min_bps: &period.max_min_bps,
-            proportional_bps: &period.proportional_bps,
         });
         let needed = penstock_scenario::headroom_needed(network);
         Self {
@@ -160,8 +177,6 @@ impl<'p> Description<'p> {
             links: (0..network.ports.len()).map(|port| LinkEntry::new(plan, port, &needed)).collect(),
             changes: changes.collect(),
             queues: places.map(|(port, _)| plan.port_name(port)).collect(),
-            flows: (0..network.flows.len()).map(|flow| FlowEntry::new(plan, flow)).collect(),
-            fair: fair.collect(),
             notes: &plan.notes,
         }
     }

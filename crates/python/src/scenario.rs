@@ -14,7 +14,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
 use pyo3::prelude::*;
 
 use crate::catalogue::to_json;
-use crate::description::Description;
+use crate::description::{Description, Outline};
 use crate::errors::{output_error, scenario_error};
 use crate::result::PyRun;
 
@@ -101,6 +101,19 @@ impl PyScenario {
         limit: u64,
     ) -> PyResult<String> {
         Ok(to_json(&Description::new(&self.plan(py, scheme, profile, seed, None, limit)?)))
+    }
+
+    /// The same without flows and fair shares.
+    #[pyo3(signature = (scheme = None, profile = None, seed = None, limit = 1))]
+    fn outline(
+        &self,
+        py: Python<'_>,
+        scheme: Option<String>,
+        profile: Option<String>,
+        seed: Option<Seed>,
+        limit: u64,
+    ) -> PyResult<String> {
+        Ok(to_json(&Outline::new(&self.plan(py, scheme, profile, seed, None, limit)?)))
     }
 
     /// Runs the scenario.

@@ -181,7 +181,7 @@ def section(incomplete: str) -> Words:
 @_quietly
 def queue(ctx: typer.Context, incomplete: str) -> Words:
     """Complete a queue that a scenario records."""
-    found = [name for given in _scenarios(ctx) for name in json.loads(_load(given).describe())["queues"]]
+    found = [name for given in _scenarios(ctx) for name in json.loads(_load(given).outline())["queues"]]
     return _beginning(incomplete, [(name, "") for name in dict.fromkeys(found)])
 
 

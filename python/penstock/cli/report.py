@@ -16,7 +16,7 @@ from penstock.columns import to_floats
 from penstock.highlights import notable_queues, schemes_in_words
 from penstock.measures import MEASURES, Kind, Measure
 from penstock.result import Result
-from penstock.scenario import Description, LinkDescription
+from penstock.scenario import LinkDescription, Outline
 from penstock.summary import CompletionSummary, FlowSummary, QueueSummary, Summary
 from penstock.terminal import printable, styled
 from penstock.text import bit_rate, count, duration, events, octets, share
@@ -79,7 +79,7 @@ def _with(table: Table, column: Column) -> Table:
     return wider
 
 
-def print_run(result: Result, plan: Description, folder: Path, figures: list[Path]) -> None:
+def print_run(result: Result, plan: Outline, folder: Path, figures: list[Path]) -> None:
     """Print what a run of ``plan`` has come to."""
     summary = result.summary
     out = console()

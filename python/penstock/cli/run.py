@@ -35,7 +35,7 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
     """Run, write the folder, print the summary."""
     scenario = find(name, request.sets)
     # Laying the scenario out finds what is wrong with it before anything is written.
-    plan = scenario.describe(scheme=scheme, profile=request.profile, seed=seed, limit=request.limit)
+    plan = scenario.outline(scheme=scheme, profile=request.profile, seed=seed, limit=request.limit)
     # With priorities of their own schemes, the plan's is called "mixed" whatever was chosen for the others.
     folder = request.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
 

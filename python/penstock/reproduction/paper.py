@@ -184,7 +184,7 @@ class _Builder(RunBuilder):
         run = Run.of(experiment, scheme, {**(dict(base.settings) if base else {}), **own})
         if run not in self._laid_out:
             try:
-                compose(self._experiments[experiment], self._profile.of(experiment), run).describe(scheme=scheme)
+                compose(self._experiments[experiment], self._profile.of(experiment), run).outline(scheme=scheme)
             except ScenarioError as error:
                 where = f"{run}: {error.key}: {error.message}" if error.key else f"{run}: {error.message}"
                 raise table.error(None, where, error.hint or "") from None

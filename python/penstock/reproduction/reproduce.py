@@ -181,7 +181,7 @@ def _check(reading: Mapping[str, Setting], planned: Sequence[PaperJob]) -> None:
     unused = dict(reading)
     for (_, run), paper in runs.items():
         if reading:
-            paper.scenario(run).describe(scheme=run.scheme)
+            paper.scenario(run).outline(scheme=run.scheme)
             unused = {key: value for key, value in unused.items() if key not in paper.reading_of(run)}
     for key in unused:
         hint = "schemes.NAME.KEY acts only in runs of NAME, and settings of a claim stay"

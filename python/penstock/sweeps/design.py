@@ -229,7 +229,7 @@ def cases(made: Design) -> list[Case]:
 
 
 def _check_queue(scenario: Scenario, chosen: str | None, made: Design) -> None:
-    known = scenario.describe(scheme=chosen, profile=made.profile, seed=made.seeds[0], limit=made.limit)["queues"]
+    known = scenario.outline(scheme=chosen, profile=made.profile, seed=made.seeds[0], limit=made.limit)["queues"]
     if made.queue not in known:
         raise made.place.error("queue", f"no recorded queue is called {made.queue}", nearest(made.queue or "", known))
 
