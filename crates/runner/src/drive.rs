@@ -161,7 +161,8 @@ impl Job<'_> {
         };
         folder.write(folder::SCENARIO, &plan.resolved)?;
         folder.write(folder::SUMMARY, &summary.to_json())?;
-        crate::open(&folder.publish()?)
+        // The folder that was just written is not read again: the summary of many flows takes longer to read than to write.
+        Ok(Run::kept(summary, plan.resolved.clone(), folder.publish()?))
     }
 }
 

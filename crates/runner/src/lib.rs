@@ -85,6 +85,13 @@ enum Store {
 }
 
 impl Run {
+    /// A run whose tables are files in the folder `path`.
+    fn kept(summary: Summary, scenario: String, path: PathBuf) -> Self {
+        let files = TABLES.iter().map(|info| (info.table, path.join(info.table.file_name())));
+        let tables = files.filter(|(_, file)| file.is_file()).map(|(table, file)| (table, Store::File(file))).collect();
+        Self { summary, scenario, path: Some(path), tables }
+    }
+
     /// The tables that there are.
     pub fn tables(&self) -> impl Iterator<Item = Table> {
         self.tables.iter().map(|&(table, _)| table)
@@ -131,11 +138,5 @@ pub fn open(path: &Path) -> Result<Run, RunError> {
     let summary = serde_json::from_str(&read(folder::SUMMARY)?)
         .map_err(|source| RunError::Summary { path: path.join(folder::SUMMARY), source })?;
     let scenario = read(folder::SCENARIO)?;
-    let tables = TABLES
-        .iter()
-        .map(|info| (info.table, path.join(info.table.file_name())))
-        .filter(|(_, file)| file.is_file())
-        .map(|(table, file)| (table, Store::File(file)))
-        .collect();
-    Ok(Run { summary, scenario, path: Some(path.to_owned()), tables })
+    Ok(Run::kept(summary, scenario, path.to_owned()))
 }
