@@ -29,7 +29,7 @@ MAY_DEPEND_ON = {
     "penstock-bench": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},
     "penstock-fuzz": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},
 }
-# What a package's sources must not name, and why.
+# Names that a package's sources must not have, and why.
 MUST_NOT_NAME = {
     "schemes": (r"\bstd::|extern crate std\b", "the schemes are built without the standard library"),
     "wire": (r"\bstd::|extern crate std\b", "frames are read and written without the standard library"),

@@ -79,7 +79,7 @@ LATER = (0.4, 1.0, 1.6)
 
 @dataclass(frozen=True)
 class Measured:
-    """What a simulator says of a dumbbell: the goodput of all flows, and the mean of the queue."""
+    """A simulator's figures of a dumbbell: the goodput of all flows, and the mean of the queue."""
 
     goodput_bps: float
     queue_packets: float

@@ -19,7 +19,7 @@ CHANGES = {
     "timer": "cycles of the timer come more often to a source that is faster",
     "news": "that a faster source sees more marks raises its rate's alpha: left out",
 }
-"""What the appendix does otherwise than its model."""
+"""The differences of the appendix from its model."""
 
 PACKET_BITS = 8e3
 CAPACITY = 40e9 / PACKET_BITS

@@ -243,7 +243,7 @@ def commands() -> str:
 
 
 def named(commands: typer.Typer, before: Sequence[str] = ()) -> Iterable[list[str]]:
-    """What to type for each command, those of groups included."""
+    """Return the words of each command, those of groups included."""
     for command in commands.registered_commands:
         if command.callback:
             yield [*before, command.name or command.callback.__name__]
@@ -255,7 +255,7 @@ def named(commands: typer.Typer, before: Sequence[str] = ()) -> Iterable[list[st
 
 
 def help_of(arguments: list[str]) -> str:
-    """What `penstock ARGUMENTS --help` prints."""
+    """Return the text that `penstock ARGUMENTS --help` prints."""
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
     command = [str(Path(sys.executable).with_name("penstock")), *arguments, "--help"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
@@ -263,7 +263,7 @@ def help_of(arguments: list[str]) -> str:
 
 
 def python_api() -> str:
-    """What each public name says of itself, methods and properties included: of the package and its parts."""
+    """Return the docstring of each public name, methods and properties included: of the package and its parts."""
     parts = api("", penstock)
     for module in (penstock.theory, penstock.exchange, penstock.wire):
         name = module.__name__.removeprefix("penstock.")
@@ -272,7 +272,7 @@ def python_api() -> str:
 
 
 def api(before: str, module: ModuleType) -> list[str]:
-    """What the public names of a module say of themselves, as they are called behind `before`."""
+    """Return the docstrings of a module's public names, as they are called behind `before`."""
     parts = []
     for name in module.__all__:
         about = getattr(module, name)
@@ -333,7 +333,7 @@ def scenario_keys(reference: list[dict[str, Any]]) -> str:
 
 
 def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]], docs: Path) -> str:
-    """What is written of a scheme, its states and a run as figures below `docs`, its parameters and profiles."""
+    """Return the text on a scheme, its states and a run as figures below `docs`, its parameters and profiles."""
     traits = {
         "recovers_alone": "Without signals, the rate returns to line rate by itself",
         "raises_on_signal": "A signal can raise the rate",
@@ -372,7 +372,7 @@ def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]], docs: P
 
 
 def facts(scheme: dict[str, Any]) -> list[list[str]]:
-    """What else is said of a scheme in a word, by what it is."""
+    """Return other words on a scheme, by their kind."""
     signals = scheme["signals"]
     ways = {"backward": "from the congestion point", "by destination": "by way of the destination"}
     heard = f"{ways[signals['path']]}, in frames of {signals['octets']} octets" if signals else "not at all"
@@ -385,7 +385,7 @@ def facts(scheme: dict[str, Any]) -> list[list[str]]:
 
 
 def scheme_prose(name: str) -> list[str]:
-    """What docs/schemes/NAME.md says."""
+    """Return the text of docs/schemes/NAME.md."""
     written = ROOT / f"docs/schemes/{name}.md"
     return [written.read_text().strip()] if written.exists() else []
 

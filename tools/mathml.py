@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 
-# What pymdownx.arithmatex makes of $…$ and of $$…$$.
+# The output of pymdownx.arithmatex for $…$ and of $$…$$.
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
 _MATH = "{http://www.w3.org/1998/Math/MathML}"

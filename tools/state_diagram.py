@@ -145,7 +145,7 @@ class _Picture:
         self._labels = [self._label(edge, way) for edge, way in zip(machine.edges, self._ways, strict=True)]
 
     def extent(self) -> Bbox:
-        """What the machine needs, its title and margins included, inches."""
+        """The size of the machine, its title and margins included, inches."""
         ways = [Bbox([way.min(axis=0), way.max(axis=0)]) for way in self._ways]
         labels = [box for box in self._labels if box is not None]
         dots = [Bbox([self._dot(s) - 0.1, self._dot(s) + 0.1]) for s in self.machine.states if s.initial]

@@ -40,7 +40,7 @@ COUNTED_SEEDS = 128
 
 
 class Row(NamedTuple):
-    """What is compared."""
+    """The quantities that are compared."""
 
     name: str
     scheme: str
@@ -210,7 +210,7 @@ def full_queue() -> Iterator[list[str]]:
 
 
 def fairness() -> Iterator[list[str]]:
-    """What becomes of the ratio of two rates in 2 s, and how far ratios are from 1; 12 seeds."""
+    """Return the ratio of two rates after 2 s, and the distance of ratios from 1; 12 seeds."""
     yield ["", "ln of the ratio after 2 s, over what it was", "its root mean square at 1 s", "5 s", "9 s"]
     for scheme in ("smcc", "bcn"):
         logs = []
@@ -290,7 +290,7 @@ def dcqcn() -> Iterator[list[str]]:
 
 
 def dcqcn_of_the_appendix() -> Iterator[list[str]]:
-    """What each thing that the appendix does otherwise is worth alone in the model's linearisation, degrees."""
+    """Return the worth of each difference of the appendix alone in the model's linearisation, degrees."""
     yield ["N, delay", "published", *dcqcn_appendix.CHANGES, "exactly"]
     every = frozenset(dcqcn_appendix.CHANGES)
     for flows, delay_us in ((2, 50), (4, 50), (10, 50), (2, 100), (10, 100)):

@@ -33,7 +33,7 @@ QUEUES = {"sw0": "sw0->sw1", "sw1": "sw1->sw2", "sw2": "sw2->sw3"}
 
 FRAME_OCTETS = 1500
 SLOT_S = 1.2e-6
-"""What a frame of 1500 octets takes on a line of 10 Gb/s."""
+"""The time of a frame of 1500 octets on a line of 10 Gb/s."""
 
 START_S = 1.0
 

@@ -52,7 +52,7 @@ def _sources_and_queue(
 
 @FIGURES.draw("figure-5", **{scheme: Source.of(_FOUR, scheme, "sources", seeds=_TWENTY) for scheme in _SCHEMES})
 def figure_5(data: Data) -> "Figure":
-    """What each source may send, and sends.
+    """The rate that each source may send at, and the one at which it sends.
 
     BCN and E-FECN: seed 1. FECN: the seed that converges at the median time of 20; its number is above the
     panel. Dotted: the fair share.
@@ -112,7 +112,7 @@ def table_1(data: Data) -> "Figure":
     },
 )
 def newcomer(data: Data) -> "Figure":
-    """What each source may send when the fourth joins at 40 ms, seed 1. Dotted: the fair share."""
+    """The rate that each source may send at when the fourth joins at 40 ms, seed 1. Dotted: the fair share."""
     figure, axes = plt.subplots(1, 3, figsize=(6.6, 3.1), sharey=True, layout="constrained")
     for axis, (scheme, label) in zip(axes, _SCHEMES.items(), strict=True):
         _rates(axis, data[scheme][0]["rates"])

@@ -100,7 +100,7 @@ def lowest_rises(result: Result, before_s: Sequence[float], after_s: Sequence[fl
 
 
 def lowest_share(result: Result, from_s: float, to_s: float) -> float:
-    """What the source with the least throughput in the window gets, over the mean of all."""
+    """Return the throughput of the slowest source in the window, over the mean of all."""
     got = [throughput_bps(result, name, from_s, to_s) for name in flow_names(result)]
     return min(got) * len(got) / sum(got)
 

@@ -28,7 +28,7 @@ _FRAME_OCTETS = 1500
 _SHARES = {"feedback_percent": "feedback rate (%)", "loss_percent": "loss rate (%)"}
 
 Paper = Mapping[str, Sequence[float]]
-"""What the paper's text gives, by scheme and in the order of Qeq."""
+"""The figures in the paper's text, by scheme and in the order of Qeq."""
 
 
 def _settings(scheme: str, q_eq: int) -> dict[str, str]:

@@ -57,7 +57,7 @@ def least_rate_bps(result: Result, at_s: float) -> float:
 
 
 def recovered_ratio(result: Result, from_s: float) -> float:
-    """What CR rises over what it falls from ``from_s`` on, mean over the sources; one that does only one has 0."""
+    """Return the rise of CR over its fall from ``from_s`` on, mean over the sources; one that does only one has 0."""
     time_s, rates = flow_samples(result, "rate_bps")
     ratios = []
     for values in rates.values():

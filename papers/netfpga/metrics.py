@@ -65,7 +65,7 @@ def link_use(result: Result, period: str) -> float:
 
 
 def link_idle(result: Result, period: str) -> float:
-    """What is left of the link in a period."""
+    """The capacity of the link that is left in a period."""
     return 1 - link_use(result, period)
 
 

@@ -61,7 +61,7 @@ def longest_empty_s(result: Result, queue: str, from_s: float = 0.0, to_s: float
 
 
 def empty_part(result: Result, queue: str, from_s: float, to_s: float, of_s: float, sign: int = 1) -> float:
-    """What a window in which a queue is empty contributes to the share of a longer time; with ``sign`` -1, less than 0.
+    """Return the share of a longer time that a queue's empty time in a window makes; with ``sign`` -1, less than 0.
 
     Figure 5 is two runs, and a claim can subtract one run from another: subtracting a negative part adds it.
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
-# What is said of each; the exit status is that of shells, 128 and the signal's number.
+# The word for each; the exit status is that of shells, 128 and the signal's number.
 _SIGNALS = {SIGINT: "interrupted", SIGTERM: "terminated", SIGHUP: "the terminal is gone"}
 
 _PASSES = 100

@@ -1,4 +1,4 @@
-"""What several tests share: a small scenario, and the command line as a process of its own."""
+"""Fixtures that several tests share: a small scenario, and the command line as a process of its own."""
 
 import signal
 import subprocess

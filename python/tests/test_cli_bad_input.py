@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from conftest import SMALL, Command
 
-# What is wrong: the text that is replaced, what it becomes, and the line, the key and the words of the message.
+# The fault: the text that is replaced, its replacement, and the line, the key and the words of the message.
 CASES = {
     "unknown key": ('link_rate = "1 Gbps"', 'link_rat = "1 Gbps"', 10, "link_rat", "link_rate"),
     "unknown scheme": ('scheme = "qcn"', 'scheme = "qcm"', 3, "scheme", "qcn"),

@@ -1,4 +1,4 @@
-"""What commands are asked that cannot be, or meet that was not foreseen: a message and a status, never a traceback."""
+"""Requests that cannot be met, and events that were not foreseen: a message and a status, never a traceback."""
 
 import json
 import os

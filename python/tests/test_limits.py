@@ -1,4 +1,4 @@
-"""What asks for work and memory without end: refused, raised, estimated, interrupted."""
+"""Requests for work and memory without end: refused, raised, estimated, interrupted."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""What `compare` judges by: against numbers that were computed by hand."""
+"""Measures by which `compare` judges: against numbers that were computed by hand."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""What sets the schemes apart, over many seeds: the statements of the papers that a queue and a rate can answer.
+"""Differences between the schemes, over many seeds: the statements of the papers that a queue and a rate can answer.
 
 Each claim stands beside a run that must not show it, so that the test can fail.
 """

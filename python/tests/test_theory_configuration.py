@@ -1,4 +1,4 @@
-"""What the theory knows of a scenario: periods, bottleneck, delays; and what it refuses."""
+"""The theory's view of a scenario: periods, bottleneck, delays; and what it refuses."""
 
 from typing import Any
 

@@ -10,7 +10,7 @@ import pytest
 from penstock.theory import laws, theorems
 from penstock.theory.derivation import derive
 
-# What a changed sign is: of a sum, of a number, of an inequality; and a product that became a quotient.
+# The kinds of a changed sign: of a sum, of a number, of an inequality; and a product that became a quotient.
 _OTHER: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,

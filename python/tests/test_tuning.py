@@ -1,4 +1,4 @@
-"""What tuning is made of: bounds, goals and verdicts by hand, and the fluid's forecast."""
+"""Parts of tuning: bounds, goals and verdicts by hand, and the fluid's forecast."""
 
 import math
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 //! Turns every core into a Rust type: Verilator makes C++ of its sources, this makes a shim around that and bindings to it.
 //!
-//! What is built is what the `core.toml` files beside this crate say. Ports are read from Verilator's header, so that
+//! The `core.toml` files beside this crate say which builds there are. Ports are read from Verilator's header, so that
 //! nothing lists them twice.
 
 use std::collections::BTreeMap;
@@ -185,7 +185,7 @@ fn includes_of(made: &Path) -> String {
     files.sort();
     let include = |path: &PathBuf| {
         let line = format!("#include {:?}\n", path.display().to_string());
-        // What runs once need not be fast, but be compiled so.
+        // Code that runs once need not be fast, but be compiled fast.
         if line.contains("__Slow.cpp") {
             format!("#pragma GCC push_options\n#pragma GCC optimize(\"O0\")\n{line}#pragma GCC pop_options\n")
         } else {
@@ -239,12 +239,12 @@ fn sources(rtl: &Path, folder: &Path, core: &Core) -> Vec<PathBuf> {
 /// Octets of C++ from which on a core costs more time to compile well than its tests take.
 const LARGE: u64 = 1_000_000;
 
-/// What Verilator is asked for: to find faults, and to be fast. What stands in a design many times is one piece of C++ in the
+/// Verilator's options: to find faults, and to be fast. A module that stands in a design many times is one piece of C++ in the
 /// former, which halves what there is to compile of a test bed.
 const CAREFUL: [&str; 7] = ["--assert", "--x-assign", "unique", "--x-initial", "unique", "--inline-mult", "1"];
 const FAST: [&str; 6] = ["--no-assert", "--x-assign", "fast", "--x-initial", "fast", "-DPENSTOCK_FAST"];
 
-/// What Verilator calls a build's class.
+/// Verilator's name of a build's class.
 fn prefix_of(build: &Build) -> String {
     format!("V{}", build.name)
 }
@@ -455,7 +455,7 @@ fn pins_of(ports: &[Port]) -> String {
 }
 
 /// The Rust side: a module with `In`, `Out` (those of `same`, if there is one) and `Core`.
-/// What a build is made from, as a number; comments and blanks do not count.
+/// The sources of a build, as a number; comments and blanks do not count.
 fn digest(build: &Build, sources: &[PathBuf]) -> u64 {
     let mut hash = DefaultHasher::new();
     (&build.top, &build.parameters).hash(&mut hash);
@@ -475,7 +475,7 @@ fn binding_of(name: &str, digest: u64, ports: &[Port], same: Option<&str>) -> St
         "    /// Another number for another core: what its sources say, without comments.\n    pub const SOURCES: u64 = {digest:#018x};"
     );
     for (kind, input, says) in
-        [("In", true, "What its ports are given for a clock."), ("Out", false, "What its ports show in a clock.")]
+        [("In", true, "The inputs at its ports for a clock."), ("Out", false, "The outputs at its ports in a clock.")]
     {
         if let Some(same) = same {
             let _ = writeln!(r, "    pub use super::{same}::{kind};");

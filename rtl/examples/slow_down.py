@@ -42,7 +42,7 @@ QUIET = ("random_byte_i", "random_timer_i", "tick_i", "start_i", "hurry_i") + tu
 # Clocks: three refills of the token bucket.
 WINDOW = 6_000
 BEATS = 8
-# What a frame of 64 octets takes on a line, with preamble and gap.
+# The time of a frame of 64 octets on a line, with preamble and gap.
 LINE_OCTETS = 84
 
 

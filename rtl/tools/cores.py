@@ -1,4 +1,4 @@
-"""What the `core.toml` files say: the cores, how each is built, and what is proved of it.
+"""The contents of the `core.toml` files: the cores, how each is built, and what is proved of it.
 
 `python tools/cores.py report|prove|mutate|export NAME...` checks names alone, with nothing but Python: make does that
 before it installs anything.
@@ -16,7 +16,7 @@ BUILD = RTL / "build"
 # Sources that `make` makes; a core.toml names them as `generated`.
 GENERATED = BUILD / "generated"
 TOOLS = BUILD / "venv" / "bin"
-# What may stand among the names.
+# Words that may stand among the names.
 OPTIONS = {"report": ("--write",), "mutate": ("--quick",)}
 
 
@@ -38,7 +38,7 @@ class Build:
 
 @dataclass(frozen=True)
 class Proof:
-    """What is proved of a core: the assertions in its source, from any state that they allow."""
+    """The proofs of a core: the assertions in its source, from any state that they allow."""
 
     name: str
     top: str

@@ -79,7 +79,7 @@ class Course:
 
 @dataclass(frozen=True)
 class Table:
-    """What the test bed did."""
+    """The figures of the test bed."""
 
     course: Course
     scale: float

@@ -36,7 +36,7 @@ import pyslang.syntax
 
 from cores import BUILD, GENERATED, RTL, wanted
 
-# What an operator becomes.
+# The mutants of an operator.
 _OPERATORS = {
     "+": "-",
     "-": "+",

@@ -23,7 +23,7 @@ ROOT = RTL.parent
 PASSED = RTL / "build" / "passed"
 BEGUN = RTL / "build" / "begun"
 
-# What is made, below any of the folders.
+# Folders of generated files, below any of the folders.
 _MADE = {RTL / "build", RTL / "cosim" / "target"}
 _MADE_NAMES = {"__pycache__", ".mypy_cache", ".ruff_cache", "target"}
 # Files outside of rtl/ and the crates: crates inherit from the root's Cargo.toml, make installs what is pinned.
@@ -105,7 +105,7 @@ def crates() -> list[Path] | None:
 
 
 def version(command: list[str]) -> bytes:
-    """What a tool says of itself; empty if it is not there."""
+    """Return the version text of a tool; empty if it is not there."""
     try:
         return subprocess.run(command, capture_output=True, check=False).stdout
     except FileNotFoundError:

@@ -37,7 +37,7 @@ _BUS = (
     ("output", "rdata", "[31:0] "),
     ("output", "rresp", "[1:0] "),
 )
-# What axil_front asks and is answered, with their widths.
+# Requests and answers of axil_front, with their widths.
 _ASKS = {"req": "", "req_is_wr": "", "addr": "[{}:0] ", "wr_data": "[31:0] ", "wr_strobe": "[3:0] "}
 _ANSWERS = {"rd_ack": "", "rd_err": "", "rd_data": "[31:0] ", "wr_ack": "", "wr_err": ""}
 _LICENCE = "// SPDX-License-Identifier: Apache-2.0\n// Made from registers/registers.rdl by tools/registers.py.\n\n"

@@ -29,7 +29,7 @@ SEEDS = (1, 2, 3)
 SPEED_GRADE = "8"
 # A core is to be faster than its clock by this.
 MARGIN = 1.1
-# What a cell counts for: column, and how often. A distributed RAM takes the LUTs that hold it, on ECP5 (16 words of
+# The weight of a cell: column, and how often. A distributed RAM takes the LUTs that hold it, on ECP5 (16 words of
 # 4 bits) also those of the slice that writes it.
 _CELLS = {
     "FD": ("ff", 1),

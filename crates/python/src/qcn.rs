@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// What QCN's congestion point makes of a sample.
+/// The answer of QCN's congestion point to a sample.
 #[pyclass(name = "QcnSampling", frozen)]
 pub(crate) struct PySampling {
     quantiser: Quantiser,

@@ -90,7 +90,7 @@ impl PyScenario {
         Ok(self.plan(py, scheme, profile, seed, None, limit)?.resolved)
     }
 
-    /// What would run, as JSON.
+    /// The run that the scenario asks for, as JSON.
     #[pyo3(signature = (scheme = None, profile = None, seed = None, limit = 1))]
     fn describe(
         &self,

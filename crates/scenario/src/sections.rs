@@ -116,7 +116,7 @@ words! {
 section! {
     /// How links count and nodes delay.
     pub(crate) struct Network {
-        /// What each frame occupies on the line beyond its own length. Frames count with their FCS: preamble and gap are 20
+        /// The octets that each frame occupies on the line beyond its own length. Frames count with their FCS: preamble and gap are 20
         /// octets more. All rates include it.
         wire_overhead: Octets [Octets(0)..=Octets(1000)] = Octets(0);
         /// Whether the frame in transmission counts as queued.
@@ -188,7 +188,7 @@ section! {
     pub(crate) struct TransmitQueue {
         /// Frames of so many octets wait at the most.
         limit: Octets [Octets(1)..=LARGEST_QUEUE];
-        /// What becomes of a segment that finds no room: its transport waits until there is room (as with TCP small queues), or
+        /// The fate of a segment that finds no room: its transport waits until there is room (as with TCP small queues), or
         /// it is lost, and the transport learns of it as of any loss (as in a queue that drops its tail).
         when_full: WhenFull = WhenFull::Wait;
     }
@@ -203,9 +203,9 @@ section! {
         /// The queue at a host's port: "arbiter" (none: rate limiters take turns, each waits until the line is free), or a
         /// size.
         queue: Either<Arbiter, Capacity> = Either::First(Arbiter::Arbiter);
-        /// What shares a rate limiter: nothing, or the flows of one host, first link and priority.
+        /// The flows that share a rate limiter: none, or the flows of one host, first link and priority.
         reaction_points: Limiters = Limiters::PerFlow;
-        /// What lies between the transports of a host and a rate limiter: "none" (a segment is made when it may go, as if the
+        /// The queue between the transports of a host and a rate limiter: "none" (a segment is made when it may go, as if the
         /// transport saw the limiter), or a queue of segments, as in { limit = "100 KB", when_full = "drop" }. Each rate limiter
         /// has one, all flows of the limiter share its room, and they take turns. Flows without a transport know none.
         transmit_queue: Either<NoQueue, TransmitQueue> = Either::First(NoQueue::None);
@@ -248,7 +248,7 @@ words! {
 }
 
 section! {
-    /// What is recorded.
+    /// The records of a run.
     pub(crate) struct Record {
         /// Distance of the samples.
         interval: Option<Duration> [SPAN] => "duration / 1000";

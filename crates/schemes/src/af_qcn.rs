@@ -32,7 +32,7 @@ use crate::{Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, Scheme
 pub struct AfQcn;
 
 choice! {
-    /// What a flow at or below its fair share is told.
+    /// The feedback to a flow at or below its fair share.
     pub enum BelowShare {
         /// (1 − alpha) Fb_QCN, as the formula gives with Fb_AF = 0.
         Weighted = "weighted",
@@ -54,7 +54,7 @@ parameters! {
             range: real(0.0)..=real(1.0),
             source: "AF-QCN (HotI 2010); value by hearsay",
         }
-        /// What a flow at or below its fair share is told: the queue's part of the formula, Fb_QCN in full, or
+        /// The feedback to a flow at or below its fair share: the queue's part of the formula, Fb_QCN in full, or
         /// nothing.
         below_share: BelowShare {
             default: choice("weighted"),

@@ -375,7 +375,7 @@ mod tests {
     use super::{Condition, Configuration, Value, parameters};
 
     parameters! {
-        /// What two schemes share.
+        /// The keys that two schemes share.
         pub struct Shared {
             /// First.
             a: u32 {

@@ -37,7 +37,7 @@ use crate::{
 pub struct QcnMulticast;
 
 choice! {
-    /// Who answers a frame whose F^ is as large as the |Fb| of the queue.
+    /// The queue that answers a frame whose F^ is as large as the |Fb| of the queue.
     pub enum Tie {
         /// The queue whose CPID the frame carries. (Mliki et al. 2016, section 4)
         Cpid = "cpid",
@@ -50,7 +50,7 @@ parameters! {
     /// The parameters of enhanced QCN for multicast.
     pub struct Config {
         ..qcn: qcn::Config;
-        /// Who answers where |Fb| equals the saved value: the queue that sent the saved value, or every queue.
+        /// The queue that answers where |Fb| equals the saved value: the queue that sent the saved value, or every queue.
         tie: Tie {
             default: choice("cpid"),
             source: "Mliki et al. 2016 section 4; algorithm 2",

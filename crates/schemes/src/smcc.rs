@@ -52,7 +52,7 @@ choice! {
 }
 
 choice! {
-    /// What a notice of a queue exactly at its target does.
+    /// The effect of a notice of a queue exactly at its target.
     pub enum OffsetZero {
         /// Sign bits are compared, so 0 counts as positive: with a growing queue state A, whose change is then zero, with
         /// a shrinking one state B. (Section 5.1, "XOR of the signs")
@@ -194,7 +194,7 @@ parameters! {
             default: choice("state-a"),
             source: "option; Jiang et al. 2015 section 5.1",
         }
-        /// What a notice of a queue exactly at its target does.
+        /// The effect of a notice of a queue exactly at its target.
         offset_zero: OffsetZero {
             default: choice("sign-bit"),
             source: "option; Jiang et al. 2015 section 5.1",
@@ -232,7 +232,7 @@ const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "two-stage",
-        description: "What Jiang et al. 2015 recommend at 1 Gb/s: Ra 256 and 128 Mb/s, T1 8 KB, Rb 64 Mb/s.",
+        description: "The settings that Jiang et al. 2015 recommend at 1 Gb/s: Ra 256 and 128 Mb/s, T1 8 KB, Rb 64 Mb/s.",
         settings: &[
             ("two_stage", switch(true)),
             ("ra", mbps(256)),

@@ -36,11 +36,11 @@ pub struct Captured<'a> {
 pub struct Damage {
     /// Octets from the file's start to the part that is damaged.
     pub offset: usize,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: Reason,
 }
 
-/// What is wrong with a part of a capture.
+/// The fault of a part of a capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -57,11 +57,11 @@ pub enum Reason {
     },
     /// A number is not possible.
     Number {
-        /// What it says.
+        /// The value that it holds.
         what: &'static str,
         /// The number.
         found: u64,
-        /// What is possible.
+        /// The values that are possible.
         wanted: &'static str,
     },
 }

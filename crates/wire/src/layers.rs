@@ -78,7 +78,7 @@ impl<'a> Layer<'a> {
         Some(self.format?.field(name)?.read(self.octets))
     }
 
-    /// What is unusual about it and no fault: reserved bits that are set, feedback of 0.
+    /// Its oddities, which are no fault: reserved bits that are set, feedback of 0.
     pub fn notes(&self) -> impl Iterator<Item = Note> + '_ {
         let reserved = self.format.map_or(&[][..], |format| format.fields).iter().filter(|field| field.reserved);
         let set = reserved.filter(|field| field.read(self.octets) != 0).map(Note::Reserved);
@@ -243,7 +243,7 @@ impl<'a> Layers<'a> {
             Err(Error::Truncated { .. }) if self.outer.is_some() => Some(self.layer(None, "data", left.len())),
             measured => {
                 let error = measured.err().unwrap_or_else(|| format.truncated("packet", 0, format.octets, left.len()));
-                // What is there of it is shown, but nothing behind it can be found.
+                // The part that is there is shown, but nothing behind it can be found.
                 let mut layer = self.layer(Some(format), "", left.len());
                 layer.fault = Some(error.behind(layer.offset));
                 Some(layer)

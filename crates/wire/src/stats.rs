@@ -1,4 +1,4 @@
-//! Who notified whom, and how hard: counts of the notifications in a capture.
+//! Senders, receivers and strength of notifications: counts of the notifications in a capture.
 
 use alloc::collections::BTreeMap;
 

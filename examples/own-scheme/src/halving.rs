@@ -42,7 +42,7 @@ parameters! {
             default: choice("step"),
             source: "example",
         }
-        /// What an increase adds.
+        /// The step of an increase.
         step: BitRate {
             default: mbps(20),
             range: mbps(1)..=mbps(1000),

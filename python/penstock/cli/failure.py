@@ -105,7 +105,7 @@ def _of_the_engine(error: Exception) -> int:
     raise error
 
 
-# What Python's words are on the command line: a keyword argument is an option, mostly of the same name.
+# Python's words on the command line: a keyword argument is an option, mostly of the same name.
 _SETTER = re.compile(r"as given by set\(\)")
 _GIVEN = re.compile(r"as given by (profile|scheme|seed)=")
 _KEYWORD = re.compile(

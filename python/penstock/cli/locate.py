@@ -32,7 +32,7 @@ def assignments(sets: list[str], option: str = "--set") -> dict[str, str]:
     return found
 
 
-# What the hidden name of an unfinished file adds to the final one, octets.
+# The octets that the hidden name of an unfinished file adds to the final one.
 _HIDDEN = 60
 _LONGEST_NAME = 255
 

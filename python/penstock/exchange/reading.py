@@ -1,4 +1,4 @@
-"""What the readers of other people's files share: an error with its place, and lines taken one entry at a time."""
+"""Tools that the readers of other people's files share: an error with its place, and lines taken entry by entry."""
 
 import re
 

@@ -246,7 +246,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Taking:
-    """What is taken from a run, in its thread or on its machine: the record, and the series as files in memory.
+    """The parts of a run that are kept, taken in its thread or on its machine: the record, and the series in memory.
 
     Attributes:
         queue: the queue by which it is judged.

@@ -19,7 +19,7 @@ struct Bench {
     clock: u64,
     /// When the value that is worked on is due, and what it is.
     due: Option<(u64, u64)>,
-    /// What shows, from a value that is done to the next start.
+    /// The outputs, from a value that is done to the next start.
     shown: Option<u64>,
     /// Values that were done.
     values: u64,
@@ -110,7 +110,7 @@ fn equals_the_simulators() {
     println!("{values} values");
 }
 
-/// What is added is the smallest fraction short of a whole number, below 0 and above: what a row adds too much shows.
+/// The addend is the smallest fraction short of a whole number, below 0 and above: any excess in a row shows.
 #[test]
 fn a_value_just_below_a_whole_number_is_rounded_down() {
     for place in 1..=23 {

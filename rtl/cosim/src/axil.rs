@@ -14,7 +14,7 @@ enum Access {
     Read(u16),
 }
 
-/// What the bus is given in a clock.
+/// Inputs of the bus in a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Given {
     /// `awaddr`, if `awvalid`.
@@ -25,7 +25,7 @@ pub struct Given {
     pub ar: Option<u16>,
 }
 
-/// What the bus shows in a clock.
+/// Outputs of the bus in a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shown {
     /// `awready`.
@@ -88,7 +88,7 @@ impl Master {
         }
     }
 
-    /// What has been read, once all is done: a register.
+    /// The register that was read, once all is done.
     pub fn answer(&mut self) -> Option<u64> {
         if self.busy() {
             return None;
@@ -109,7 +109,7 @@ impl Master {
         *self = Self::new(self.map);
     }
 
-    /// What the bus is given in this clock.
+    /// Inputs of the bus in this clock.
     pub fn show(&mut self) -> Given {
         if self.now.is_none() {
             self.now = self.coming.pop_front();
@@ -122,7 +122,7 @@ impl Master {
         self.given
     }
 
-    /// What it shows in the same clock.
+    /// Its outputs in the same clock.
     ///
     /// # Panics
     /// If it answers with an error, or to nothing.

@@ -8,7 +8,7 @@ use penstock_schemes::{BitRate, Duration, Instant, Octets};
 const CLOCK_PS: u64 = 8_000;
 /// Clocks from one refill to the next.
 pub const REFILL: u64 = 2_000;
-/// What it holds, octets.
+/// Its content, octets.
 pub const DEPTH: u64 = 3_000;
 /// Clocks from the one in which a rate is seen to the next in which one can be.
 const DIVISION: u64 = 17;

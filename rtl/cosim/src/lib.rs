@@ -17,9 +17,9 @@ include!(concat!(env!("OUT_DIR"), "/cores.rs"));
 
 /// A core of any build, for benches that several builds share. (Each `Core` says the same by itself.)
 pub trait Clocked {
-    /// What its ports are given for a clock.
+    /// The inputs at its ports for a clock.
     type In;
-    /// What its ports show in a clock.
+    /// The outputs at its ports in a clock.
     type Out;
     /// A core that has not been reset.
     fn new(seed: u64) -> Self;

@@ -14,7 +14,7 @@ pub const VLAN: u16 = 0x8100;
 /// EtherType of a CN-TAG.
 pub const CN_TAG: u16 = 0x22e9;
 
-/// What a frame holds at an offset.
+/// The octets of a frame at an offset.
 #[must_use]
 pub fn u16_at(octets: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(octets.get(at..at + 2)?.try_into().ok()?))
@@ -45,7 +45,7 @@ pub fn message_at(octets: &[u8], kind: u16) -> Option<usize> {
     (u16_at(octets, at)? == kind).then_some(at + 2)
 }
 
-/// What a message says, which is one and long enough.
+/// The fields of a message, which is one and long enough.
 ///
 /// # Panics
 /// If it is not.

@@ -78,7 +78,7 @@ impl Source {
         self.coming.len() + usize::from(self.shown.is_some())
     }
 
-    /// What the wires show in this clock; a beat that is not yet shown begins only if `may`.
+    /// The state of the wires in this clock; a beat that is not yet shown begins only if `may`.
     pub fn show(&mut self, may: bool) -> Option<Beat> {
         if self.shown.is_none() && may {
             self.shown = self.coming.pop_front();
@@ -108,7 +108,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// What the wires show in this clock, and whether it is taken; a frame if this was its last beat.
+    /// The state of the wires in this clock, and whether it is taken; a frame if this was its last beat.
     ///
     /// # Panics
     /// If a rule of the streams is broken.

@@ -52,7 +52,7 @@ impl<I: Pins> Recorder<I> {
         self.clocks.clear();
     }
 
-    /// What the pins are given in the next clock.
+    /// Inputs at the pins in the next clock.
     pub fn clock(&mut self, input: &I) {
         self.clocks.push(*input);
     }

@@ -60,7 +60,7 @@ pub struct Sending {
     pub hole: bool,
 }
 
-/// What is in a frame that a message takes from it.
+/// The part of a frame that a message takes from it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Header {
     destination: [u8; 6],
@@ -360,7 +360,7 @@ impl Bench {
 
         let took = m.queue;
         let coming = m.whole.iter_mut().find(|frame| frame.good && frame.at + 2 == now);
-        // What has left is taken off when it has stood for a clock, and no frame comes or is decided.
+        // A frame that has left is taken off when it has stood for a clock, and no frame comes or is decided.
         let settled = std::mem::take(&mut m.settled) && coming.is_none();
         if let Some(frame) = coming {
             m.with_frame = m.queue + frame.len();
@@ -488,7 +488,7 @@ impl Bench {
         told
     }
 
-    /// What makes the frames of messages, and their stream.
+    /// The maker of the frames of messages, and their stream.
     fn notifier(&mut self, out: &Out, told: Option<Vec<u8>>) {
         let (now, at) = (self.clock, self.at());
         let m = &mut self.model;

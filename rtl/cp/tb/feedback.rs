@@ -71,7 +71,7 @@ fn just_below_a_step(settings: &Settings) -> Option<(u64, u64)> {
     })
 }
 
-/// What the pins are given in a clock, but for the settings.
+/// Inputs at the pins in a clock, but for the settings.
 struct Given {
     random: u32,
     event: bool,
@@ -80,7 +80,7 @@ struct Given {
     queue: u32,
 }
 
-/// What they show.
+/// Outputs.
 #[derive(Debug, PartialEq)]
 struct Shown {
     event: bool,

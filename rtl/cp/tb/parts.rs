@@ -45,7 +45,7 @@ fn queue_monitor_counts_within_its_bounds() {
             queued.push_back((deciding.expect("it is decided") - queue) as u16);
             queue = deciding.expect("it is decided");
         }
-        // What has left is taken off when it has stood for a clock, and no frame comes or is decided.
+        // A frame that has left is taken off when it has stood for a clock, and no frame comes or is decided.
         let stood = std::mem::replace(&mut settled, leaving.is_some() && deciding.is_none());
         if stood
             && deciding.is_none()

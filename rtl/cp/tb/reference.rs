@@ -21,7 +21,7 @@ pub const RELOAD: u64 = 81;
 pub const TABLE: Variant =
     Variant { smcc: false, sampling: Sampling::Table, harmonic: false, last_sent: false, sample_dropped: true };
 
-/// What a build is.
+/// The parameters of a build.
 #[derive(Clone, Copy)]
 pub struct Variant {
     pub smcc: bool,
@@ -31,7 +31,7 @@ pub struct Variant {
     pub sample_dropped: bool,
 }
 
-/// What an instance is set to.
+/// The settings of an instance.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Settings {
     pub q_eq: u32,
@@ -67,7 +67,7 @@ pub enum Reference {
     Smcc(smcc::Cp),
 }
 
-/// What a sample says.
+/// The outcome of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
     pub congested: bool,

@@ -7,7 +7,7 @@ use penstock_cosim::{
     stream::{Beat, Frame, Sink, Source, length},
 };
 
-/// What both builds take and show: their ports have the same names.
+/// Inputs and outputs of both builds: their ports have the same names.
 macro_rules! clock {
     ($module:ident) => {
         |core: &mut $module::Core, given: &Given| {

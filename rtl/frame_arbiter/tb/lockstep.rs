@@ -7,7 +7,7 @@ use penstock_cosim::{
     stream::{Beat, Frame, Sink, Source, length},
 };
 
-/// What both builds show, in one shape.
+/// The outputs of both builds, in one shape.
 struct Ports {
     ready: u64,
     valid: bool,
@@ -15,7 +15,7 @@ struct Ports {
     source: usize,
 }
 
-/// What the arbiter is given in a clock.
+/// Inputs of the arbiter in a clock.
 struct Inputs<'a> {
     reset: bool,
     shown: &'a [Option<Beat>],

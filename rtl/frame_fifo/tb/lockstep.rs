@@ -66,7 +66,7 @@ macro_rules! frames_are_whole {
                         last: out.m_axis_tlast,
                         user: out.m_axis_tuser,
                     };
-                    // What was there a clock ago: at least what the memory held, at most that and what is read ahead of it or
+                    // The content a clock ago: at least that of the memory, at most that and the beats that are read ahead of it or
                     // found no room.
                     let sure = !full && inside.iter().all(|(_, full)| !full);
                     let least =

@@ -52,7 +52,7 @@ pub const LINE_COUNTERS: [&str; 9] = [
     "pfc[].other",
 ];
 
-/// What is expected of a line.
+/// The frames that are expected on a line.
 #[derive(Default)]
 pub struct Line {
     pub source: Source,
@@ -141,7 +141,7 @@ pub struct World<N, M> {
     /// Line rate, bit/s.
     pub rate: u64,
     buckets: [Bucket; POINTS],
-    /// What was shown in the clock before, with whose end a bucket passes to the next.
+    /// The outputs of the clock before, with whose end a bucket passes to the next.
     rate_before: [Option<u64>; POINTS],
     stall: [u64; LINES + 1],
     quiet: u64,
@@ -489,7 +489,7 @@ impl<N: Nic, M: Machine> World<N, M> {
         self.quiet
     }
 
-    /// What is still expected counts as missing.
+    /// Frames that are still expected count as missing.
     pub fn give_up(&mut self) {
         for line in &mut self.lines {
             line.missing += line.ways.iter_mut().map(|way| way.drain(..).count() as u64).sum::<u64>();

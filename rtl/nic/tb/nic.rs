@@ -508,7 +508,7 @@ fn garbage<N: Nic, S: Scheme>(seed: u64, scheme: &S) {
             }
         }
         let (mut served, mut reached, mut sent) = ([false; POINTS], 0, 0);
-        // What is still on its way needs time; messages need 76 clocks each.
+        // Frames that are still on their way need time; messages need 76 clocks each.
         let mut clocks = 0;
         let port = world.host_port;
         let want = N::PORTS;

@@ -8,7 +8,7 @@ use penstock_cosim::stream::Beat;
 pub const POINTS: usize = 4;
 pub const LINES: usize = 4;
 
-/// What the pins are given in a clock.
+/// Inputs at the pins in a clock.
 #[derive(Debug, Clone, Default)]
 pub struct Pins {
     pub reset: bool,
@@ -21,7 +21,7 @@ pub struct Pins {
     pub words: [[u32; 2]; POINTS],
 }
 
-/// What they show in it.
+/// Outputs in it.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
     pub bus: BusShown,
@@ -62,12 +62,12 @@ impl Memories {
         Self { words: vec![[0; 2]; words], read: [0; 2], answer: [0; 2] }
     }
 
-    /// What the NIC is given in this clock.
+    /// Inputs of the NIC in this clock.
     pub fn answer(&self) -> [u64; 2] {
         self.answer
     }
 
-    /// What it asks for in it.
+    /// Its requests in it.
     pub fn clock(&mut self, write: Option<(usize, [u64; 2])>, read: Option<usize>) {
         self.answer = self.read;
         if let Some(address) = read {

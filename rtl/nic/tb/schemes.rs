@@ -1,4 +1,4 @@
-//! What the schemes' reaction points are set to, by registers and in their state machines.
+//! Settings of the schemes' reaction points, by registers and in their state machines.
 
 use penstock_cosim::Random;
 use penstock_cosim::reaction_point::{Machine, Qcn, QcnSettings, Readings, SmccPoint, SmccSettings, smcc_defaults};

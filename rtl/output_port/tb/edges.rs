@@ -1,4 +1,4 @@
-//! What random frames meet too seldom: the clocks behind a reset, frames and beats that come hardly in time or hardly too late.
+//! Cases that random frames meet too seldom: the clocks behind a reset, frames and beats that come hardly in time or hardly too late.
 
 use std::iter;
 
@@ -9,7 +9,7 @@ use penstock_cosim::{
 
 use super::{CHECK, CLOCK_HZ, Clocked, HIGHEST, LINE};
 
-/// What an octet on the line takes, bit × Hz: a clock has as many as the rate has bit/s.
+/// The cost of an octet on the line, bit × Hz: a clock has as many as the rate has bit/s.
 const OCTET: u64 = 8 * CLOCK_HZ;
 /// Octets that a frame of the shortest length takes on the line.
 const SHORT: u64 = 60 + CHECK + LINE;
@@ -38,7 +38,7 @@ fn with_slack(core: &mut output_port_slack::Core, given: &output_port::In) -> ou
     }
 }
 
-/// What a port did: the clocks since the reset in which frames started, in which the beat behind a gap was taken, and in which
+/// The deeds of a port: the clocks since the reset in which frames started, in which the beat behind a gap was taken, and in which
 /// `free_o` and `soon_o` were high.
 #[derive(Default)]
 struct Did {
@@ -166,7 +166,7 @@ fn the_rate_is_the_given_one_until_the_first_change() {
     }
 }
 
-/// What is left of the clock in which a frame ends counts for one that has waited for the line, or came within `Slack` clocks
+/// The rest of the clock in which a frame ends counts for one that has waited for the line, or came within `Slack` clocks
 /// after it got free, and for no other.
 #[test]
 fn what_is_left_of_a_clock_counts_for_frames_that_come_in_time() {

@@ -252,7 +252,7 @@ fn survives_what_comes() {
             counted.0 += u32::from(last);
             counted.1 += u64::from(beat.keep.count_ones()) + if last { CHECK } else { 0 };
             if last {
-                // What comes late takes its time from then on.
+                // A beat that comes late takes its time from then on.
                 latest_ps = now + line_time;
             }
         }

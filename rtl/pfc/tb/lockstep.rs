@@ -86,7 +86,7 @@ struct Side {
     beat: Beat,
 }
 
-/// What the switch's side is given in a clock.
+/// Inputs of the switch's side in a clock.
 #[derive(Default)]
 struct Given {
     reset: bool,
@@ -156,7 +156,7 @@ fn keeps_the_rules<C>(mut core: C, clock: impl Fn(&mut C, &Given) -> Side, lossl
             })
         };
         given.arrive = event(&mut random);
-        // What leaves is what was held, but for a wild report.
+        // The octets that leave are those that were held, but for a wild report.
         given.depart = event(&mut random).filter(|&(p, octets)| wild || held[0][usize::from(p)] >= octets.into());
         given.line_free = random.one_in(busy);
         given.ready = random.one_in(stalls);
@@ -414,7 +414,7 @@ fn headroom_holds_on_a_line() {
     const LINE: u64 = 625;
     const LARGEST: u16 = 1518;
     const OVERHEAD: u16 = 20;
-    // What the cores and this test take beside the line: from an arrival to the first beat, and from a frame's end to the
+    // The clocks that the cores and this test take beside the line: from an arrival to the first beat, and from a frame's end to the
     // stop (its beats go into the NIC only then).
     const TELLS: u64 = 6;
     const OBEYS: u64 = 8 + 4;

@@ -12,7 +12,7 @@ const FOLDER: &str = "qcn_rp";
 /// Clocks that an event is served.
 const SERVICE: u64 = 51;
 
-/// What the pins of the settings are set to.
+/// Values at the pins of the settings.
 fn settings(input: &impl Pins) -> QcnSettings {
     let pin = |name| input.get(pin_of(input, name));
     QcnSettings {

@@ -7,7 +7,7 @@ use penstock_cosim::{Random, at_least, nic_registers, switch_registers};
 
 include!("../../build/generated/registers.rs");
 
-/// What software may do with a register.
+/// The rights of software to a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Written and read.
@@ -39,7 +39,7 @@ enum Cycle {
     Read(u16),
 }
 
-/// What the bus shows after a clock.
+/// Outputs of the bus after a clock.
 struct Shown {
     aw: bool,
     w: bool,
@@ -48,7 +48,7 @@ struct Shown {
     r: Option<(u8, u32)>,
 }
 
-/// What the bus is given.
+/// Inputs of the bus.
 #[derive(Default, Clone, Copy)]
 struct Bus {
     aw: Option<u16>,
@@ -93,7 +93,7 @@ fn answers<C, I: Default, O>(
 ) {
     let mut random = Random::new(seed);
     let mut given = I::default();
-    // What each register holds, or what its port is given.
+    // The value of each register, or the input at its port.
     let mut values: Vec<u64> = registers.iter().map(|register| register.reset).collect();
     reset(&mut given, true);
     clock(&mut core, &mut given, Bus::default());
@@ -138,7 +138,7 @@ fn answers<C, I: Default, O>(
             if let (Some((response, data)), true) = (shown.r, r) {
                 assert!(answer.replace((response, data)).is_none(), "one answer to one read");
             }
-            // What a write does shows a few clocks later at the latest.
+            // The effect of a write shows a few clocks later at the latest.
             if let Some(answer) = answer {
                 rest -= 1;
                 if rest == 0 {
@@ -202,7 +202,7 @@ fn answers<C, I: Default, O>(
         let shows = if register.kind == Kind::Pulse { 0 } else { values[index] };
         assert_eq!(read, shows, "{name}");
         (register.put)(&mut given, values[index]);
-        // What is not there says so, and does nothing.
+        // An address that has no register says so, and does nothing.
         if random.one_in(20) {
             let address = 4 * random.below(u64::from(size) / 4) as u16;
             let there = |r: &&Register<I, O>| address == r.address || r.wide && address == r.address + 4;

@@ -9,7 +9,7 @@ pub const POINTS: usize = 2;
 /// Addresses of the two reaction points.
 pub const MACS: [u64; POINTS] = [0x0200_0000_0001, 0x0200_0000_0101];
 
-/// What the tests give a core in a clock.
+/// Inputs of a core in a clock.
 #[derive(Debug)]
 pub struct Pins {
     pub reset: bool,
@@ -45,7 +45,7 @@ impl Default for Pins {
     }
 }
 
-/// What a core shows in a clock.
+/// Outputs of a core in a clock.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Shown {
     pub rx_ready: bool,
@@ -121,7 +121,7 @@ macro_rules! inputs {
 }
 pub(crate) use inputs;
 
-/// What the inputs of a core say, but for the settings; `tick` and `words` if it has such.
+/// The values at the inputs of a core, but for the settings; `tick` and `words` if it has such.
 macro_rules! pins {
     ($inputs:expr, $tick:expr, $words:expr) => {{
         let inputs = $inputs;
@@ -154,7 +154,7 @@ macro_rules! pins {
 }
 pub(crate) use pins;
 
-/// What the outputs of a core show.
+/// The values at the outputs of a core.
 macro_rules! shown {
     ($out:expr, $point:expr) => {{
         let out = $out;

@@ -1,4 +1,4 @@
-//! What a whole reaction point shows in every clock: the receiver, the demultiplexer and the gates in words, around the state
+//! The outputs of a whole reaction point in every clock: the receiver, the demultiplexer and the gates in words, around the state
 //! machines of the schemes and the simulator's token bucket.
 
 use std::collections::VecDeque;
@@ -71,7 +71,7 @@ impl Receiver {
         }
     }
 
-    /// What it shows: that a beat is taken, and the next that passes.
+    /// Its outputs: that a beat is taken, and the next that passes.
     fn shows(&self) -> (bool, Option<Beat>) {
         (self.arrived.len() < 2, self.passing.front().copied())
     }
@@ -178,7 +178,7 @@ impl Demux {
     }
 }
 
-/// What a gate does with the frame in front of it.
+/// The decision of a gate on the frame in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     /// It is new.
@@ -251,7 +251,7 @@ impl<M: Machine> Reference<M> {
         }
     }
 
-    /// What shows in a clock; then it passes.
+    /// The outputs in a clock; then it passes.
     pub fn clock(&mut self, pins: &Pins) -> Shown {
         let mut shown = Shown::default();
         (shown.rx_ready, shown.rx) = self.receiver.shows();

@@ -142,7 +142,7 @@ impl Way {
     }
 }
 
-/// What once failed.
+/// Cases that once failed.
 pub fn kept<N: Nic>() {
     let (core, build) = N::NAMES;
     for vector in vectors::kept::<N::In>(core, build) {

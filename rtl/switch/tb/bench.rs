@@ -30,7 +30,7 @@ pub struct Bench {
     pub random: Random,
     pub smcc: bool,
     pub follow: Option<Follow>,
-    /// What the lines bring, and when a beat begins: one clock in so many.
+    /// The traffic of the lines, and when a beat begins: one clock in so many.
     pub lines: [Source; PORTS],
     pub pause: u64,
     /// Lines bring beats of anything, of which one in so many breaks the rules of the stream; 0: frames.

@@ -9,7 +9,7 @@ use penstock_schemes::parts::sampling_cp::Sample;
 
 use crate::reference::{Answer, DRAW, QCN_SAMPLE, RELOAD, Reference, SMCC_SAMPLE, Settings, TABLE, Variant};
 
-/// What a congestion point shows in a clock.
+/// The outputs of a congestion point in a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shown {
     /// An arrival: its length, that it was refused, the queue with it.
@@ -20,7 +20,7 @@ pub struct Shown {
     pub reloaded: Option<u64>,
 }
 
-/// What its events have to show.
+/// The outputs that its events call for.
 pub struct Follow {
     variant: Variant,
     settings: Settings,
@@ -103,7 +103,7 @@ impl Follow {
     }
 }
 
-/// What a message says of its answer, as its fields have it: Fb, offset, growth.
+/// The answer that a message holds, as its fields have it: Fb, offset, growth.
 pub type Says = (u8, i64, i64);
 
 /// The fields for an answer: QCN's in units of 64 octets rounded towards zero, its offset the set point less the queue.
@@ -122,7 +122,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// What a frame says, if it is a message.
+    /// The message in a frame, if it is one.
     pub fn of(frame: &Frame, smcc: bool) -> Option<Self> {
         let octets = &frame.octets;
         let number = |at: usize, count: usize| octets[at..at + count].iter().fold(0, |all, &o| all << 8 | u64::from(o));

@@ -57,7 +57,7 @@ fn a_run_ends_between_frames() {
                 whole += 1;
             }
         }
-        // What was cut at the input is not counted either.
+        // Frames that were cut at the input are not counted either.
         assert_eq!((0..PORTS).map(|port| bench.line(port, "bad")).sum::<u64>(), 0, "round {round}");
         bench.write("clock.run", 0);
         settle(&mut bench);

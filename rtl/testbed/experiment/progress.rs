@@ -1,4 +1,4 @@
-//! What runs, how far it is and how long it will take: one line on standard error.
+//! The work under way, its progress and its time left: one line on standard error.
 
 #![allow(clippy::disallowed_types, reason = "how long a run takes is a matter of the wall clock")]
 

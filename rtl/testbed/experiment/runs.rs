@@ -39,7 +39,7 @@ pub struct Run {
     end: u64,
     /// By what its times are divided.
     scale: u64,
-    /// What the header says of it.
+    /// Its text in the header.
     says: String,
 }
 
@@ -59,7 +59,7 @@ impl Run {
         changes.next_back().map_or(self.settings.rate, |change| change.1)
     }
 
-    /// What stands above the table: settings, and the names of the columns.
+    /// The lines above the table: settings, and the names of the columns.
     pub fn header(&self, seed: u64) -> String {
         let Settings { octets, delay, rate, changes, nic_ports, registers } = &self.settings;
         let seconds = |clocks: u64| clocks as f64 / CLOCK_HZ as f64;

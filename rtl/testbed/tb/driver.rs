@@ -31,7 +31,7 @@ impl Bus {
     }
 }
 
-/// Who draws a random word.
+/// The drawer of a random word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// The sampler of the congestion point.
@@ -41,7 +41,7 @@ pub enum Stream {
     Timer(usize),
 }
 
-/// What a test bed is set to before time runs. What is not named here has the reset value of its register, which is that of
+/// The settings of a test bed before time runs. A register that is not named here has the reset value of its register, which is that of
 /// Kabbani and Yasuda 2010.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -64,19 +64,19 @@ impl Default for Settings {
     }
 }
 
-/// What has been counted since time runs.
+/// The counts since time runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Measured {
     pub clocks: u64,
     /// Sum of the queue's octets over the clocks.
     pub queue_sum: u64,
-    /// What the congestion point's port has sent, octets with FCS.
+    /// The traffic that the congestion point's port has sent, octets with FCS.
     pub frames: u32,
     pub octets: u64,
 }
 
 impl Measured {
-    /// What came after an earlier measurement.
+    /// The difference to an earlier measurement.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             clocks: self.clocks - earlier.clocks,
@@ -140,7 +140,7 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
         let input = In { rst_i: true, ..In::default() };
         let masters = [NIC_REGISTERS, NIC_REGISTERS, SWITCH_REGISTERS].map(Master::new);
         let mut bed = Self { core: C::new(seed), input, buses: masters, words, clock: 0, last: Out::default() };
-        // What sleeps in fast builds wakes within a clock.
+        // Logic that sleeps in fast builds wakes within a clock.
         for _ in 0..4 {
             bed.clock();
         }
@@ -244,7 +244,7 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
         self.write(Bus::Nic(point / POINTS_A_NIC), &format!("reaction_point[{own}].enable"), 0);
     }
 
-    /// What the ports were given in the last clock.
+    /// The inputs of the ports in the last clock.
     pub fn input(&self) -> &In {
         &self.input
     }
@@ -285,7 +285,7 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
         }
     }
 
-    /// What the buses are given.
+    /// The inputs of the buses.
     fn ask(&mut self) {
         let input = &mut self.input;
         (input.s_axil_awvalid, input.s_axil_wvalid, input.s_axil_arvalid) = (0, 0, 0);
@@ -303,7 +303,7 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
         }
     }
 
-    /// What they answer.
+    /// Their answers.
     fn answers(&mut self) {
         if self.input.rst_i {
             return;
@@ -347,7 +347,7 @@ impl<C: Clocked<In = In, Out = Out>> Testbed<C> {
         (field(&self.last.current_rate_o, 34, point), field(&self.last.target_rate_o, 34, point))
     }
 
-    /// What has been counted until the last clock.
+    /// The counts until the last clock.
     pub fn measured(&self) -> Measured {
         Measured {
             clocks: self.last.now_o,

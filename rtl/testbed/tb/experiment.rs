@@ -21,7 +21,7 @@ use penstock_cosim::testbed_netfpga::Core;
 
 const US: u64 = CLOCK_HZ / 1_000_000;
 const MS: u64 = 1000 * US;
-/// What the issue asks for: frames, and share of the rate.
+/// The bounds of agreement: frames, and share of the rate.
 const QUEUE: f64 = 2.0;
 const USED: f64 = 0.01;
 /// Runs: with 97.5 % of Student's t distribution of one degree of freedom less below; more where lock steps are long.
@@ -139,7 +139,7 @@ fn eight_sources() {
     agrees(&scaled(POINTS, (140_000_000, "140 Mbps"), (10_000_000, "10 Mbps"), octets, (5000, "200 us")));
 }
 
-/// What sleeps in a fast build has seen the settings.
+/// Logic that sleeps in a fast build has seen the settings.
 #[test]
 fn the_first_frames_are_as_long_as_was_set() {
     let mut bed = Testbed::<Core>::new(&Settings { octets: 1000, ..Settings::default() }, 1);

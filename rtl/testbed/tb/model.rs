@@ -40,7 +40,7 @@ pub struct Experiment {
     pub settings: Vec<Setting>,
 }
 
-/// What came of a phase.
+/// The outcome of a phase.
 #[derive(Debug, Clone, Copy)]
 pub struct Phase {
     /// Mean length of the queue, frames.
@@ -137,7 +137,7 @@ impl Experiment {
         scenario.plan(&Choice { seed: Some(seed), ..Choice::default() }).expect("it is a valid scenario")
     }
 
-    /// What the simulator says of each phase; see `scenario`.
+    /// The simulator's figures of each phase; see `scenario`.
     pub fn simulate(&self, seed: u64, offset: u64) -> Vec<Phase> {
         let plan = self.plan(seed, offset);
         SchemeConfig::visit(&plan.configs(), Job { plan: &plan, experiment: self, offset })

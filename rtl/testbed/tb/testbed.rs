@@ -57,7 +57,7 @@ fn settings(clocks: u64, nic_ports: usize, nics: &[(&'static str, u64)]) -> (Set
     (settings, cp)
 }
 
-/// What has been seen of the reaction points.
+/// The observations of the reaction points.
 #[derive(Debug, Default)]
 struct Seen {
     signals: u64,
@@ -240,7 +240,7 @@ fn fast_runs_are_the_same() {
     assert_eq!(ends[0], ends[2]);
 }
 
-/// What a flow of the largest rate does alone: its frames come out at the rate of the congestion point's port.
+/// A flow of the largest rate alone: its frames come out at the rate of the congestion point's port.
 #[test]
 fn one_flow_fills_the_port() {
     let settings = Settings { rate: 400_000_000, ..Settings::default() };
@@ -263,7 +263,7 @@ fn one_flow_fills_the_port() {
     assert_eq!((bed.line(0, "unknown"), bed.line(0, "bad"), bed.line(0, "dropped")), (after, 0, 0));
 }
 
-/// What the builds for long runs say is what the others say, and how fast that goes.
+/// The builds for long runs agree with the others; their speed.
 #[cfg(feature = "experiment")]
 mod fast {
     use super::{Clocked, In, Out, Settings};

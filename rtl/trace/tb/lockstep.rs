@@ -15,7 +15,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// What, source, value and clock of a record.
+    /// Kind, source, value and clock of a record.
     fn read(&mut self, record: u64) -> (u8, u8, u64, u64) {
         let (what, source) = (record >> 60, record >> 56 & 15);
         let (value, stamp) = (record >> STAMP_BITS & ((1 << 34) - 1), record & ((1 << STAMP_BITS) - 1));

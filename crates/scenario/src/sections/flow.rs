@@ -39,7 +39,7 @@ section! {
         size: Option<Either<Octets, Distribution>> [(sizes::SIZE, ())] => "no end";
         /// Length of a frame, with FCS, without wire overhead.
         frame: Option<Octets> [Octets(64)..=LONGEST_FRAME] => "that around a full segment of the transport; without one 1500 octets";
-        /// What carries the flow: "none" (frames that nobody acknowledges or sends again), "tcp", "go-back-n" or "selective"; or a
+        /// The transport of the flow: "none" (frames that nobody acknowledges or sends again), "tcp", "go-back-n" or "selective"; or a
         /// table with parameters, as in { tcp = { congestion = "dctcp" } }. With a transport, size is octets of data, and the
         /// frames of rate are the application's writes, a full segment each.
         transport: Carried = Either::First(TransportName(None));
@@ -69,7 +69,7 @@ section! {
         /// answer to it, has ended. A time, or { exponential = { mean = "10 us" } }, from which each flow draws its own (by the
         /// seed and the flow's name).
         think: Option<Either<Duration, Think>> [(TIME, ())] => "only with repeat";
-        /// What becomes of frames above the allowed rate: the generator waits; they are discarded at the source; or they wait
+        /// The fate of frames above the allowed rate: the generator waits; they are discarded at the source; or they wait
         /// in a source queue, as in { queue = "64 KB" }. A transport keeps what cannot go.
         excess: Either<AboveRate, SourceQueue> = Either::First(AboveRate::Hold);
         /// Whether the scheme limits the flow.

@@ -29,7 +29,7 @@ section! {
         hosts: Option<Names> => "all hosts";
         /// Octets of data that flows bring on average, over those that the reference carries in the same time.
         load: f64 [0.000_001..=1.0];
-        /// What the load is a share of: the rates of the hosts' own links, in sum; or the bisection, the most that one half of the
+        /// The capacity that the load is a share of: the rates of the hosts' own links, in sum; or the bisection, the most that one half of the
         /// hosts, in their order, can send to the other and receive from it.
         reference: Reference = Reference::Hosts;
         /// Sizes of the flows, of frames or of a transport's data: as the key size of a flow.
@@ -40,7 +40,7 @@ section! {
         sigma: Option<f64> [0.01..=5.0] => "for lognormal gaps 2";
         /// Flows that begin at each arrival.
         burst: u64 [1..=100_000] = 1;
-        /// Who sends to whom: "random" (any two), "permutation" (each host to one other, drawn once), "all-to-all" (every pair in
+        /// The pairs of hosts: "random" (any two), "permutation" (each host to one other, drawn once), "all-to-all" (every pair in
         /// turn), or "racks" (any two that are not at the same switch).
         pairs: Pairs = Pairs::Random;
         /// When the first gap begins.
@@ -51,7 +51,7 @@ section! {
         flows: Option<u64> [1..=1_000_000_000] => "no limit";
         /// Seed of the load's own random numbers, so that it stays the same where the scenario's seed changes.
         seed: Option<u64> [0..=super::LARGEST_COUNT] => "the scenario's";
-        /// What carries the flows: as for a flow.
+        /// The transport of the flows: as for a flow.
         transport: Carried = Either::First(TransportName(None));
         /// Priority of a transport's acknowledgements: as for a flow.
         acks: Option<Either<AckClass, u8>> [((), 0..=7)] => "that of the flows' data, where they have a transport";
@@ -77,7 +77,7 @@ section! {
         to: Option<String> => "one of the hosts, drawn for each incast";
         /// How many hosts send, drawn for each incast.
         fan_in: u64 [1..=100_000];
-        /// What each of them sends: as the key size of a flow.
+        /// The size of each answer: as the key size of a flow.
         size: Either<Octets, Distribution> [(sizes::SIZE, ())];
         /// The time from one incast to the next, or its mean.
         every: Duration [SPAN];
@@ -89,7 +89,7 @@ section! {
         end: Option<Duration> [SPAN] => "the end of the run";
         /// Seed of the incasts' own random numbers.
         seed: Option<u64> [0..=super::LARGEST_COUNT] => "the scenario's";
-        /// What carries the flows: as for a flow.
+        /// The transport of the flows: as for a flow.
         transport: Carried = Either::First(TransportName(None));
         /// Priority of a transport's acknowledgements: as for a flow.
         acks: Option<Either<AckClass, u8>> [((), 0..=7)] => "that of the flows' data, where they have a transport";

@@ -9,7 +9,7 @@ use crate::read::{Entry, Given, Location};
 use crate::tree::Node;
 use crate::write::{self, Written};
 
-/// What is said of the keys.
+/// The text on the keys.
 pub(super) fn keys(parameters: &'static [Parameter]) -> impl Iterator<Item = Key> {
     parameters.iter().map(|p| Key {
         name: p.name,

@@ -49,7 +49,7 @@ section! {
 }
 
 section! {
-    /// What is different at some links. The resolved scenario says here what was computed, where links differ.
+    /// Settings of single links. The resolved scenario says here what was computed, where links differ.
     pub(crate) struct PfcLink {
         /// The ports that are stopped, as in ["h0->sw0"].
         ports: List;

@@ -13,7 +13,7 @@ use crate::schemes;
 use crate::tree::{Data, Node, Origin};
 use crate::write::{self, Written};
 
-/// What carries a flow: its name, or a table with the name and parameters.
+/// The transport of a flow: its name, or a table with the name and parameters.
 pub(crate) type Carried = Either<TransportName, TransportTable>;
 
 /// A transport at its defaults, by its name; or none.
@@ -109,7 +109,7 @@ impl Field for TransportTable {
     }
 }
 
-/// What carries the flows of a table. Its parameters are then written out, so that the resolved scenario has them.
+/// The transport of the flows of a table. Its parameters are then written out, so that the resolved scenario has them.
 pub(crate) fn transport(key: &mut Entry<Carried>) -> Result<Option<Transport>, Fault> {
     if let Either::First(TransportName(Some(info))) = **key {
         let path = format!("{}.{}", key.path(), info.name);

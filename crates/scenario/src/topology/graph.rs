@@ -43,7 +43,7 @@ section! {
 }
 
 section! {
-    /// What is special about a node.
+    /// The settings of a single node.
     pub(crate) struct Special {
         /// The node's name.
         name: String;

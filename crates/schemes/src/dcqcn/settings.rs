@@ -35,7 +35,7 @@ choice! {
 }
 
 choice! {
-    /// What the target rate becomes when the rate is cut.
+    /// The target rate after the rate is cut.
     pub enum RtUpdate {
         /// The rate before the cut. (Paper, ns3-rdma)
         EveryCut = "every-cut",
@@ -45,7 +45,7 @@ choice! {
 }
 
 choice! {
-    /// What counts cycles.
+    /// The counter of cycles.
     pub enum Counters {
         /// Byte counter and timer. (Paper, ns3-rdma)
         Both = "both",
@@ -102,7 +102,7 @@ parameters! {
             range: us(0)..=us(1_000_000),
             source: "paper section 3.2, N",
         }
-        /// What becomes of marks within that time.
+        /// The fate of marks within that time.
         cnp_rule: CnpRule {
             default: choice("next-mark"),
             source: "ns3-rdma, HPCC; paper section 3.2",
@@ -141,14 +141,14 @@ parameters! {
             range: us(0)..=us(1_000_000),
             source: "HPCC has 4 us",
         }
-        /// What the first CNP leaves of the rate, in percent, whatever alpha (and cuts of decrease_time go on from
+        /// The share of the rate that the first CNP leaves, in percent, whatever alpha (and cuts of decrease_time go on from
         /// there); 0 if the first is like the others.
         first_cnp_percent: u32 {
             default: count(0),
             range: count(0)..=count(100),
             source: "option; HPCC has 100",
         }
-        /// What the target rate becomes when the rate is cut.
+        /// The target rate after the rate is cut.
         rt_update: RtUpdate {
             default: choice("every-cut"),
             source: "paper equation (1); HPCC",
@@ -172,7 +172,7 @@ parameters! {
             range: us(1)..=us(1_000_000_000),
             source: "paper section 5, T",
         }
-        /// What counts cycles.
+        /// The counter of cycles.
         counters: Counters {
             default: choice("both"),
             source: "paper section 3.2; HPCC",

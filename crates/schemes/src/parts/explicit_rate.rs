@@ -39,7 +39,7 @@ choice! {
 }
 
 choice! {
-    /// What the load is compared with.
+    /// The rate that the load is compared with.
     pub enum CapacityOf {
         /// Octets that left over the time in which the queue was backlogged.
         Measured = "measured",
@@ -134,7 +134,7 @@ parameters! {
             default: choice("ba"),
             source: "ERICA+ has a below; So-In et al. 2008 do not say",
         }
-        /// What the load is compared with: the measured capacity, or the line's rate.
+        /// The rate that the load is compared with: the measured capacity, or the line's rate.
         capacity: CapacityOf {
             default: choice("measured"),
             source: "FECN pseudo-code",

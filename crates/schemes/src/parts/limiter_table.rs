@@ -28,7 +28,7 @@ use crate::units::{BitRate, Duration, FlowKey, Instant};
 use crate::{Allowance, Draw, Out, ReactionPoint, Release, Scheme, Var};
 
 choice! {
-    /// What has an entry of its own.
+    /// The owner of an entry.
     pub enum EntryKey {
         /// A switch, by its MAC address. (Matsushima et al. 2014)
         Switch = "switch",
@@ -48,7 +48,7 @@ choice! {
 }
 
 choice! {
-    /// What the notification that makes an entry does to it.
+    /// The effect on an entry of the notification that makes it.
     pub enum BsFirst {
         /// Decreases it at once, from the line rate.
         CreateThenDecrease = "create-then-decrease",
@@ -58,7 +58,7 @@ choice! {
 }
 
 choice! {
-    /// What removes an entry.
+    /// The event that removes an entry.
     pub enum EntryRelease {
         /// A frame is sent while it is at line rate. (QCN's rule)
         LineRate = "line-rate",
@@ -72,7 +72,7 @@ choice! {
 parameters! {
     /// The table of rate calculators.
     pub struct TableParameters {
-        /// What has an entry of its own: a switch, by its MAC address, or a queue, by its CPID.
+        /// The owner of an entry: a switch, by its MAC address, or a queue, by its CPID.
         entry_key: EntryKey {
             default: choice("switch"),
             source: "Matsushima et al. 2014 section II.B",
@@ -88,13 +88,13 @@ parameters! {
             default: choice("any"),
             source: "Matsushima et al. 2014 algorithm 1; Pan",
         }
-        /// What the notification that makes an entry does to it: decreases it from the line rate, or nothing (as
+        /// The effect on an entry of the notification that makes it: decreases it from the line rate, or nothing (as
         /// printed).
         bs_first: BsFirst {
             default: choice("create-then-decrease"),
             source: "Matsushima et al. 2014 algorithm 1",
         }
-        /// What removes an entry.
+        /// The event that removes an entry.
         entry_release: EntryRelease {
             default: choice("line-rate"),
             source: "option; not in Matsushima et al. 2014",

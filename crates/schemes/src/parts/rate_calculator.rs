@@ -22,7 +22,7 @@ use crate::parts::quantiser::QntzFb;
 use crate::units::{Duration, Instant, PS_PER_S};
 
 choice! {
-    /// What the target rate becomes when feedback decreases the rate.
+    /// The target rate after feedback has decreased the rate.
     pub enum DecreaseOrder {
         /// The current rate before the decrease. (Matsushima et al. 2014, 802.1Qau; equations (2) and (3) of Kabbani
         /// and Yasuda 2010 read as simultaneous)
@@ -72,7 +72,7 @@ choice! {
 }
 
 choice! {
-    /// What leads from Active to Hyper-Active Increase.
+    /// The condition that leads from Active to Hyper-Active Increase.
     pub enum AiHaiSequence {
         /// The two counters: one past Fast Recovery is Active, both are Hyper-Active. (Kabbani and Yasuda 2010 and
         /// Matsushima et al. 2014)

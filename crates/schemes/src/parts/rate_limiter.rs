@@ -23,7 +23,7 @@ use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
 use crate::{Allowance, Draw, Out, ReactionPoint, Release, Scheme, Var};
 
 choice! {
-    /// What makes a rate limiter.
+    /// The event that makes a rate limiter.
     pub enum RlCreate {
         /// A notification whose queue is above the set point. (Pan)
         AboveSetPoint = "above-set-point",
@@ -35,7 +35,7 @@ choice! {
 }
 
 choice! {
-    /// What removes a rate limiter.
+    /// The event that removes a rate limiter.
     pub enum RlRelease {
         /// A frame is sent at line rate. (Pan)
         LineRate = "line-rate",
@@ -123,7 +123,7 @@ parameters! {
             default: choice("min-count"),
             source: "Pan; 802.1Qau; Mliki et al. 2016, Kabbani and Yasuda 2010, Matsushima et al. 2014",
         }
-        /// What leads from Active to Hyper-Active Increase.
+        /// The condition that leads from Active to Hyper-Active Increase.
         ai_hai_sequence: AiHaiSequence {
             default: choice("counters"),
             source: "Kabbani and Yasuda 2010, Matsushima et al. 2014; Mliki et al. 2016",
@@ -174,12 +174,12 @@ parameters! {
 parameters! {
     /// When a rate limiter comes and goes.
     pub struct LimiterParameters {
-        /// What makes a rate limiter.
+        /// The event that makes a rate limiter.
         rl_create: RlCreate {
             default: choice("above-set-point"),
             source: "Pan; 802.1Qau",
         }
-        /// What removes a rate limiter.
+        /// The event that removes a rate limiter.
         rl_release: RlRelease {
             default: choice("line-rate"),
             source: "Pan",

@@ -32,7 +32,7 @@ choice! {
 }
 
 parameters! {
-    /// What a congestion point measures, and when.
+    /// The measure of a congestion point, and its moments.
     pub struct CpParameters {
         /// Set point of the queue, Qeq.
         q_eq: Threshold {

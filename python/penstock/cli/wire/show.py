@@ -1,4 +1,4 @@
-"""What `penstock wire` prints."""
+"""The output of `penstock wire`."""
 
 import json as jsonlib
 from pathlib import Path

@@ -6,7 +6,7 @@ mod smcc;
 pub use qcn::{Qcn, Readings, Settings as QcnSettings, any_rate};
 pub use smcc::{Settings as SmccSettings, SmccPoint, any_size, defaults as smcc_defaults};
 
-/// What a message says.
+/// The fields of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
     /// QCN: quantised feedback.
@@ -19,7 +19,7 @@ pub struct Message {
     pub q_delta: i32,
 }
 
-/// What happens at a reaction point in a clock.
+/// The events at a reaction point in a clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Event {
     /// Its flow starts.
@@ -34,7 +34,7 @@ pub struct Event {
     pub words: [u32; 2],
 }
 
-/// What all cores show of a reaction point in a clock.
+/// The outputs of a reaction point in a clock that all cores have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Point {
     /// CR, or SMCC's rate, bit/s.
@@ -68,6 +68,6 @@ pub struct Shown {
 
 /// A state machine, and the delays of the hardware.
 pub trait Machine {
-    /// What the reaction point shows in a clock in which this happens; then it happens.
+    /// The outputs of the reaction point in a clock in which this happens; then it happens.
     fn clock(&mut self, event: &Event) -> Shown;
 }

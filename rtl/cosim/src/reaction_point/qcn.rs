@@ -159,7 +159,7 @@ impl Settings {
     }
 }
 
-/// What a build is fixed to by its parameters.
+/// The choices that a build's parameters fix.
 #[derive(Debug, Clone, Copy)]
 pub struct Readings {
     /// `Features = Full`: with a timer.
@@ -220,7 +220,7 @@ impl Delayed {
     }
 }
 
-/// What is left of a cycle: what has passed meanwhile counts before its length is known.
+/// The rest of a cycle: octets and time that have passed meanwhile count before its length is known.
 #[derive(Debug, Default)]
 struct Left {
     value: i64,
@@ -255,7 +255,7 @@ impl Left {
         self.running && self.coming.is_none()
     }
 
-    /// What passes in a clock counts, unless the cycle has ended and waits.
+    /// Octets that pass in a clock count, unless the cycle has ended and waits.
     fn pass(&mut self, step: i64, ended: bool) {
         if let Some((_, old)) = &mut self.old {
             old.pass(step, ended);
@@ -432,7 +432,7 @@ impl Machine for Qcn {
         }
         self.ended = [byte_ended, time_ended];
 
-        // What passes in this clock: the state machine is told at once, unless it ends the cycle.
+        // Octets that pass in this clock: the state machine is told at once, unless it ends the cycle.
         if let Some(octets) = event.sent {
             self.byte.pass(octets.into(), byte_ended);
             if self.waiting > 0 || self.calculator.byte_count() < i64::from(octets) {

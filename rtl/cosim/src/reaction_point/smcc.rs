@@ -9,7 +9,7 @@ use penstock_schemes::{
 use super::{Event, Machine, Point, Shown};
 use crate::Random;
 
-/// What a gain is made of is at most this, and its octets at most 2 to this power.
+/// The factors of a gain are at most this, and its octets at most 2 to this power.
 const MOST: u64 = 1 << 46;
 const MOST_SHIFT: i32 = 46;
 /// With this shift an octet is more than any rate; the pins can have larger ones, which say the same.
@@ -197,7 +197,7 @@ impl Machine for SmccPoint {
             self.moved += u64::from(self.machine.allowance().rate != rate);
         }
         self.clock += 1;
-        // What is worked on begins anew with a flow.
+        // Work under way begins anew with a flow.
         if event.signal.is_none() || taken.is_some() || event.start {
             self.seen = None;
         }
