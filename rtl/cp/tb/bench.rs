@@ -9,6 +9,8 @@ use penstock_schemes::parts::sampler::Sampling;
 use penstock_schemes::parts::sampling_cp::Sample;
 
 use crate::reference::{Answer, DRAW, QCN_SAMPLE, RELOAD, Reference, SMCC_SAMPLE, Settings, TABLE, Variant};
+use crate::told::{Header, Told};
+use crate::wire;
 
 /// Parameters of the builds.
 pub const BUFFER: u64 = 60_000;
@@ -58,39 +60,6 @@ pub struct Sending {
     pub bad: bool,
     /// Its last tkeep has a hole.
     pub hole: bool,
-}
-
-/// The part of a frame that a message takes from it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Header {
-    destination: [u8; 6],
-    source: [u8; 6],
-    /// Priority and VID.
-    vlan: Option<(u8, u16)>,
-    flow: Option<u16>,
-    client: u16,
-}
-
-impl Header {
-    fn of(octets: &[u8]) -> Self {
-        let word = |at: usize| u16::from_be_bytes([octets[at], octets[at + 1]]);
-        let mut header = Self {
-            destination: octets[..6].try_into().expect("six"),
-            source: octets[6..12].try_into().expect("six"),
-            ..Self::default()
-        };
-        let mut at = 12;
-        if word(at) == 0x8100 {
-            header.vlan = Some(((word(at + 2) >> 13) as u8, word(at + 2) & 0xfff));
-            at += 4;
-        }
-        if word(at) == 0x22e9 {
-            header.flow = Some(word(at + 2));
-            at += 4;
-        }
-        header.client = word(at);
-        header
-    }
 }
 
 /// An arrival on its way to the algorithm.
@@ -173,7 +142,7 @@ struct Model {
     reload: Option<(u64, u64)>,
     /// When messages that wait show to what makes their frames, and what they then are.
     waiting: VecDeque<u64>,
-    messages: VecDeque<Vec<u8>>,
+    messages: VecDeque<Told>,
     word: u32,
     chosen: Option<u32>,
     message_valid: bool,
@@ -436,7 +405,7 @@ impl Bench {
     }
 
     /// The algorithm: arrivals, samples, intervals. The frame of the message that is called for.
-    fn algorithm(&mut self, out: &Out) -> Option<Vec<u8>> {
+    fn algorithm(&mut self, out: &Out) -> Option<Told> {
         let (now, at) = (self.clock, self.at());
         let m = &mut self.model;
         let table = self.variant.sampling == Sampling::Table;
@@ -463,7 +432,7 @@ impl Bench {
             m.counters.sampled += 1;
             assert_eq!((out.congested_o, out.fb_o), (answer.congested, answer.fb), "{at}");
             let header = head.expect("it is not done yet").header;
-            told = answer.congested.then(|| message(&self.input, self.variant.smcc, &header, &answer));
+            told = answer.congested.then(|| Told::new(&self.input, self.variant.smcc, &header, &answer));
         }
         let draws = m.answer.filter(|&(then, ..)| now == then + if table { DRAW } else { 0 });
         assert_eq!(out.draw_o, draws.is_some() && table, "{at}");
@@ -489,14 +458,16 @@ impl Bench {
     }
 
     /// The maker of the frames of messages, and their stream.
-    fn notifier(&mut self, out: &Out, told: Option<Vec<u8>>) {
+    fn notifier(&mut self, out: &Out, told: Option<Told>) {
         let (now, at) = (self.clock, self.at());
         let m = &mut self.model;
         assert_eq!(out.m_axis_message_tvalid, m.message_valid, "{at}");
         let (data, keep, last) = (out.m_axis_message_tdata, out.m_axis_message_tkeep, out.m_axis_message_tlast);
         let ready = self.input.m_axis_message_tready;
         if let Some(frame) = self.out_message.clock(out.m_axis_message_tvalid, ready, data, keep, last) {
-            assert_eq!(Some(frame), m.messages.pop_front(), "{at}");
+            let told = m.messages.pop_front().expect("a message was told");
+            assert_eq!(frame, told.octets, "{at}");
+            assert_eq!(wire::read(&frame), told.says, "{at}");
             self.messages_out += 1;
         }
         let full = m.waiting.len() == MESSAGES;
@@ -522,37 +493,4 @@ impl Bench {
             }
         }
     }
-}
-
-/// The frame of a message: 802.1Qau's, or SMCC's with the same beginning.
-fn message(input: &In, smcc: bool, sampled: &Header, answer: &Answer) -> Vec<u8> {
-    let mut octets = sampled.source.to_vec();
-    octets.extend_from_slice(&input.cp_mac_i.to_be_bytes()[2..]);
-    if let Some((_, vid)) = sampled.vlan {
-        octets.extend_from_slice(&[0x81, 0x00]);
-        octets.extend_from_slice(&(u16::from(input.cnm_priority_i) << 13 | vid).to_be_bytes());
-    }
-    if let Some(flow) = sampled.flow {
-        octets.extend_from_slice(&[0x22, 0xe9]);
-        octets.extend_from_slice(&flow.to_be_bytes());
-    }
-    octets.extend_from_slice(&if smcc { [0x88, 0xb5, 0, 0] } else { [0x22, 0xe7, 0, answer.fb] });
-    octets.extend_from_slice(&input.cp_id_i.to_be_bytes());
-    // Units of 64 octets, rounded towards zero.
-    let units = |octets: i64| ((octets / 64).clamp(i16::MIN.into(), i16::MAX.into()) as i16).to_be_bytes();
-    if smcc {
-        octets.extend_from_slice(&[0; 4]);
-    } else {
-        octets.extend_from_slice(&units(-answer.q_off));
-        octets.extend_from_slice(&units(answer.q_delta));
-    }
-    octets.extend_from_slice(&(u16::from(sampled.vlan.map_or(0, |(priority, _)| priority)) << 13).to_be_bytes());
-    octets.extend_from_slice(&sampled.destination);
-    octets.extend_from_slice(&[0; 2]);
-    if smcc {
-        octets.extend_from_slice(&(answer.q_off as i32).to_be_bytes());
-        octets.extend_from_slice(&(answer.q_delta as i32).to_be_bytes());
-    }
-    octets.resize(60, 0);
-    octets
 }

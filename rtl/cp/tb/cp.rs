@@ -4,6 +4,10 @@
 mod bench;
 #[path = "reference.rs"]
 mod reference;
+#[path = "told.rs"]
+mod told;
+#[path = "wire.rs"]
+mod wire;
 
 use bench::{BUFFER, Bench, Counters, MAX_OCTETS, Sending};
 use penstock_cosim::{Random, at_least};
