@@ -322,6 +322,10 @@ class Result:
         """The simulated time at which it was stopped, s."""
 
     @property
+    def lossless(self) -> bool | None:
+        """Whether no data frame was lost; nothing where the scenario does not claim so."""
+
+    @property
     def end_s(self) -> float:
         """The simulated time that the run reached, s."""
 

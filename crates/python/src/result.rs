@@ -44,6 +44,12 @@ impl PyRun {
         self.0.summary.interrupted_at_s
     }
 
+    /// Whether no data frame was lost; nothing where the scenario does not claim so.
+    #[getter]
+    fn lossless(&self) -> Option<bool> {
+        self.0.summary.lossless
+    }
+
     /// The simulated time that the run reached, s.
     #[getter]
     fn end_s(&self) -> f64 {
