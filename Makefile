@@ -21,7 +21,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 
 .DELETE_ON_ERROR:
 # The crates for crates.io.
-PUBLISHED := penstock-schemes penstock-wire penstock-endpoint penstock-sim penstock-conformance
+PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-endpoint penstock-sim penstock-conformance
 
 .PHONY: help demo check test verify fuzz mutate deny bench docs lint test-rust test-python test-cores check-build check-test clean
 

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MAY_DEPEND_ON = {
     "penstock-schemes": set(),
     "penstock-wire": set(),
+    "penstock-domain": {"penstock-schemes", "penstock-wire"},
     "penstock-conformance": {"penstock-schemes"},
     "penstock-endpoint": {"penstock-schemes"},
     "penstock-sim": {"penstock-schemes", "penstock-endpoint"},
@@ -22,6 +23,7 @@ MAY_DEPEND_ON = {
     "penstock-python": {
         "penstock-schemes",
         "penstock-wire",
+        "penstock-domain",
         "penstock-sim",
         "penstock-scenario",
         "penstock-runner",
@@ -33,6 +35,7 @@ MAY_DEPEND_ON = {
 MUST_NOT_NAME = {
     "schemes": (r"\bstd::|extern crate std\b", "the schemes are built without the standard library"),
     "wire": (r"\bstd::|extern crate std\b", "frames are read and written without the standard library"),
+    "domain": (r"\bstd::|extern crate std\b", "the defense of a domain is built without the standard library"),
     "endpoint": (
         r"\bstd(\s+as\b|::(\{[^;]*\b)?(fs|io|net|env|process|thread|time)\b)",
         "whoever drives it has clock and socket",
@@ -80,9 +83,9 @@ def dependencies() -> list[str]:
 
 
 def no_std() -> list[str]:
-    """Schemes and frames declare that they need neither the standard library nor unsafe code."""
+    """Schemes, frames and domains declare that they need neither the standard library nor unsafe code."""
     wanted = ["#![no_std]", "#![forbid(unsafe_code)]"]
-    roots = ["crates/schemes/src/lib.rs", "crates/wire/src/lib.rs"]
+    roots = [f"crates/{name}/src/lib.rs" for name in ("schemes", "wire", "domain")]
     texts = {root: (ROOT / root).read_text() for root in roots}
     return [f"{root} lacks {attribute}" for root in roots for attribute in wanted if attribute not in texts[root]]
 
