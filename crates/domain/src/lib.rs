@@ -16,7 +16,7 @@
 //! - [`Component`]: a bridge component or end station, and which priorities it takes for congestion notification
 //! - [`Port`]: a port's eight machines, its neighbours, and its treatment of frames
 //! - [`objects`]: the managed objects of IEEE8021-CN-MIB
-
+//! - [`dcbnl`]: Linux's messages for a network interface that has reaction points
 //!
 //! Nothing here owns a clock or a socket. Time is an argument, frames are octets that are handed in and out. Memory is
 //! bounded by the types: a [`Port`] allocates none, whatever arrives.
@@ -32,6 +32,7 @@
 extern crate alloc;
 
 mod component;
+pub mod dcbnl;
 mod defense;
 mod frame;
 pub mod lldpdu;

@@ -51,9 +51,27 @@ pub struct Object {
     /// Its value at first.
     pub default: Default,
     /// The parameter of QCN that it sets, where a scheme has one.
-    pub parameter: Option<&'static str>,
+    pub parameter: Option<Parameter>,
     /// Its meaning.
     pub meaning: &'static str,
+}
+
+/// The parameter of a scheme that an object sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name in `penstock-schemes`.
+    pub name: &'static str,
+    /// The parameter is 2 to the power of the object.
+    pub power: bool,
+}
+
+/// A parameter's value as an object has it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fit {
+    /// The object's number that is nearest.
+    pub number: i128,
+    /// It is the parameter's value exactly.
+    pub exact: bool,
 }
 
 /// The values of an object.
@@ -227,6 +245,33 @@ impl Object {
             Syntax::Octets(octets) => number >= 0 && number >> (8 * octets) == 0,
         };
         if right { Ok(number) } else { Err(self.refused(format!("{number} is out of range"))) }
+    }
+
+    /// The object's number for a parameter's value, which is in the unit of the schemes: octets, seconds, bit/s or a count.
+    #[must_use]
+    pub fn fit(&self, value: f64) -> Fit {
+        let (least, most) = match self.syntax {
+            Syntax::Number(least, most) => (least, most),
+            _ => (0, i128::from(u64::MAX)),
+        };
+        if self.parameter.is_some_and(|parameter| parameter.power) {
+            // The standard library alone has logarithms.
+            let power =
+                |exponent: i128| (0..exponent.abs()).fold(1.0, |p, _| if exponent < 0 { p / 2.0 } else { p * 2.0 });
+            let distance = |exponent: &i128| (power(*exponent) / value).max(value / power(*exponent));
+            let nearest = (least..=most).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(least);
+            return Fit { number: nearest, exact: power(nearest) == value };
+        }
+        let scale = match self.unit {
+            Unit::Milliseconds => 1e3,
+            Unit::Microseconds => 1e6,
+            Unit::Centiseconds => 1e2,
+            Unit::MegabitsPerSecond => 1e-6,
+            Unit::One | Unit::Octets | Unit::Percent | Unit::Frames => 1.0,
+        };
+        // Half a unit is far above the error of a float here.
+        let number = ((value * scale + 0.5) as i128).clamp(least, most);
+        Fit { number, exact: (number as f64 - value * scale).abs() < 1e-6 }
     }
 
     fn refused(&self, message: String) -> NotAValue {
@@ -523,6 +568,26 @@ mod tests {
         assert_eq!(show("port_admin_defense_mode", 4), "cptEdge");
         assert_eq!(show("cp_identifier", 0x0200_0000_00aa_0001), "0x0200000000aa0001");
         assert_eq!(show("cp_mac_address", 0xaa), "0x0000000000aa");
+    }
+
+    #[test]
+    fn parameters_fit_or_are_told_not_to() {
+        let fit = |key, value| {
+            let Fit { number, exact } = object(key).unwrap().fit(value);
+            (number, exact)
+        };
+        assert_eq!(fit("cp_queue_size_set_point", 33_000.0), (33_000, true));
+        assert_eq!(fit("rpg_time_reset", 0.025), (25, true));
+        assert_eq!(fit("rpg_time_reset", 0.0003), (0, false), "300 us are no whole milliseconds");
+        assert_eq!(fit("rpg_ai_rate", 500_000.0), (1, false));
+        assert_eq!(fit("rpg_hai_rate", 50e6), (50, true));
+        assert_eq!(fit("rpg_gd", 128.0), (7, true));
+        assert_eq!(fit("rpg_gd", 126.0), (7, false));
+        assert_eq!(fit("cp_feedback_weight", 2.0), (1, true));
+        assert_eq!(fit("cp_feedback_weight", 0.5), (-1, true));
+        assert_eq!(fit("cp_feedback_weight", 3.0), (2, false), "4/3 is a smaller step than 3/2");
+        assert_eq!(fit("cp_feedback_weight", 0.0), (-10, false));
+        assert_eq!(fit("cp_min_sample_base", 1.0), (10_000, false));
     }
 
     #[test]

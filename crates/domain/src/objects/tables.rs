@@ -1,10 +1,11 @@
 //! The tables of the MIB, each object in a few lines: its type (with a range where the type has more values), unit, default
 //! (`= 5` is the MIB's, `= 5, own` this program's where the MIB has none), its name in the MIB without the table's prefix, its
-//! variable in the standard, the clause of that, and the parameter of QCN that it sets.
+//! variable in the standard, the clause of that, and the parameter
+//! of QCN that it sets, `as power` where the object is the exponent of 2.
 
 use super::{
-    ComponentChoice, ComponentLldp, Creation, Default, DefenseMode, Managed, NotAValue, Object, PortChoice, PortLldp,
-    Syntax, Table, Unit,
+    ComponentChoice, ComponentLldp, Creation, Default, DefenseMode, Managed, NotAValue, Object, Parameter, PortChoice,
+    PortLldp, Syntax, Table, Unit,
 };
 
 macro_rules! table {
@@ -14,7 +15,7 @@ macro_rules! table {
         $(
             $(#[doc = $about:literal])+
             $key:ident: $type:ident $(in $least:literal..=$most:literal)? $(of $unit:ident)? $(= $first:expr $(, $origin:ident)?)?;
-            $access:ident $label:literal, $variable:literal, $object_clause:literal $(, sets $parameter:literal)?;
+            $access:ident $label:literal, $variable:literal, $object_clause:literal $(, sets $parameter:literal $(as $power:ident)?)?;
         )+
     ) => {
         $(#[doc = $meaning])+
@@ -39,7 +40,7 @@ macro_rules! table {
                     unit: table!(@unit $($unit)?),
                     writable: table!(@writable $access),
                     default: table!(@default $($first $(, $origin)?)?),
-                    parameter: table!(@parameter $($parameter)?),
+                    parameter: table!(@parameter $($parameter $($power)?)?),
                     meaning: concat!($($about),+),
                 }),+],
             };
@@ -85,7 +86,8 @@ macro_rules! table {
     (@default $own:expr, own) => { Default::Own($own as i128) };
     (@default) => { Default::None };
     (@parameter) => { None };
-    (@parameter $parameter:literal) => { Some($parameter) };
+    (@parameter $parameter:literal) => { Some(Parameter { name: $parameter, power: false }) };
+    (@parameter $parameter:literal power) => { Some(Parameter { name: $parameter, power: true }) };
     (@value $type:ident, $value:expr) => { $value };
     (@value $type:ident) => { <$type as core::default::Default>::default() };
 }
@@ -172,7 +174,7 @@ table! {
     writes "QueueSizeSetPoint", "cpQSp", "32.8.3", sets "q_eq";
     /// The weight of the queue's growth, as a power of two: 1 for a weight of 2.
     cp_feedback_weight: i32 in -10..=10 = 1;
-    writes "FeedbackWeight", "cpW", "32.8.6", sets "w";
+    writes "FeedbackWeight", "cpW", "32.8.6", sets "w" as power;
     /// Octets that come to the queue between two samples without congestion.
     cp_min_sample_base: u32 in 10_000..=4_294_967_295 of Octets = 150_000;
     writes "MinSampleBase", "cpSampleBase", "32.8.11", sets "sample_base";
@@ -230,7 +232,7 @@ table! {
     writes "HaiRate", "rpgHaiRate", "32.11.7", sets "rpg_hai_rate";
     /// Bits by which feedback is shifted right to give the share of the rate that is cut: 7 for 1/128 a step.
     rpg_gd: u32 in 0..=31 = 7;
-    writes "Gd", "rpgGd", "32.11.8", sets "gd_inverse";
+    writes "Gd", "rpgGd", "32.11.8", sets "gd_inverse" as power;
     /// The least share of the rate that a cut leaves.
     rpg_min_dec_fac: u32 in 1..=100 of Percent = 50;
     writes "MinDecFac", "rpgMinDecFac", "32.11.9", sets "rpg_min_dec_fac";
