@@ -14,12 +14,14 @@
 //! `rpg_time_reset` counts microseconds, and the comment on `rpg_min_rate` says bit/s where the driver that has it (mlx4)
 //! hands it to the hardware as Mb/s, as the MIB counts; it is Mb/s here.
 
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
 use crate::PRIORITIES;
 use crate::defense::State;
-use crate::objects::Unit;
+use crate::objects::{NotAValue, Syntax, Unit, in_unit, object};
 
 /// Types of messages and attributes, commands and flags.
 mod number {
@@ -417,5 +419,49 @@ impl Attributes<'_> {
         let value = self.at + ATTRIBUTE..self.at + length;
         self.at += length.next_multiple_of(4);
         Ok(Some((kind & number::NLA_TYPE_MASK, value)))
+    }
+}
+
+impl Member {
+    /// The member of [`Qcn`] or [`QcnStats`] of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Qcn::MEMBERS.iter().chain(QcnStats::MEMBERS).find(|member| member.name == name)
+    }
+
+    /// Reads a value as the managed object of the same name reads it, but in Linux's unit; a state by its word or number.
+    ///
+    /// # Errors
+    /// It is no value of the member.
+    pub fn read(&self, text: &str) -> Result<u64, NotAValue> {
+        let refused = |message, hint| NotAValue { key: self.name, message, hint };
+        let Some(object) = object(self.name) else {
+            let word = text.trim();
+            let numbered = |number: &usize| word.parse() == Ok(*number);
+            let found = (0..CNDD_STATES.len()).find(|number| CNDD_STATES[*number] == word || numbered(number));
+            return found.map(|state| state as u64).ok_or_else(|| {
+                refused(format!("\"{text}\" is no state"), format!("the states are {}", CNDD_STATES.join(", ")))
+            });
+        };
+        let number = object.read_in(self.unit, text)?;
+        let most = u64::MAX >> (64 - 8 * self.octets);
+        match (object.syntax, u64::try_from(number)) {
+            (Syntax::Truth, _) => Ok(u64::from(number == 1)),
+            (_, Ok(number)) if number <= most => Ok(number),
+            _ => Err(refused(
+                format!("\"{text}\" is out of range"),
+                format!("Linux holds 0 to {most} {}", self.unit.name()),
+            )),
+        }
+    }
+
+    /// Writes a value for a person.
+    #[must_use]
+    pub fn show(&self, number: u64) -> String {
+        match (object(self.name).map(|object| object.syntax), CNDD_STATES.get(number as usize)) {
+            (None, Some(state)) => (*state).to_string(),
+            (Some(Syntax::Truth), _) => (number != 0).to_string(),
+            _ => in_unit(number.into(), self.unit),
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Linux's messages: octets written by hand from `dcbnl.h`, round trips, and answers of every wrong kind.
 
-use penstock_domain::dcbnl::{self, Malformed, Order, Qcn, QcnStats, Reply, WrongName, cndd_state, get, reply, set};
+use penstock_domain::dcbnl::{
+    self, Malformed, Member, Order, Qcn, QcnStats, Reply, WrongName, cndd_state, get, reply, set,
+};
 use penstock_domain::{DefenseMode, State};
 use proptest::prelude::*;
 
@@ -197,6 +199,36 @@ fn members_have_their_place_and_name() {
     for member in Qcn::MEMBERS.iter().filter(|member| member.name != "cndd_state_machine") {
         assert!(penstock_domain::objects::object(member.name).is_some(), "{}", member.name);
     }
+}
+
+#[test]
+fn values_are_read_and_shown_in_linuxs_units() {
+    let member = |name| Member::named(name).unwrap();
+    let read = |name, text| member(name).read(text).map_err(|fault| fault.to_string());
+    assert_eq!(read("rpg_time_reset", "15 ms"), Ok(15_000));
+    assert_eq!(read("rpg_time_reset", "300 us"), Ok(300));
+    assert_eq!(read("rpg_enable", "true"), Ok(1));
+    assert_eq!(read("rpg_enable", "off"), Ok(0));
+    assert_eq!(read("rpg_max_rate", "10 Gbps"), Ok(10_000));
+    assert_eq!(read("cndd_state_machine", "interior-ready"), Ok(3));
+    assert_eq!(read("cndd_state_machine", "1"), Ok(1));
+    let wrong = [
+        ("cndd_state_machine", "ready", "the states are reset, edge, interior, interior-ready"),
+        ("cndd_state_machine", "4", "is no state"),
+        ("rpg_byte_reset", "5 GB", "5000000000 is out of range (its values are 0 to 4294967295 octets)"),
+        ("rpg_time_reset", "5000 s", "Linux holds 0 to 4294967295 us"),
+        ("rpg_min_dec_fac", "101", "its values are 1 to 100 %"),
+        ("rpg_min_rate", "-5", "-5 is out of range"),
+    ];
+    for (name, text, part) in wrong {
+        let message = read(name, text).unwrap_err();
+        assert!(message.contains(part), "{message}");
+    }
+    assert_eq!(member("rpg_time_reset").show(15_000), "15000 us");
+    assert_eq!(member("rpg_enable").show(1), "true");
+    assert_eq!(member("cndd_state_machine").show(2), "interior");
+    assert_eq!(member("cndd_state_machine").show(9), "9");
+    assert!(Member::named("q_eq").is_none());
 }
 
 proptest! {
