@@ -102,6 +102,8 @@ COMMANDS = {
     "export": ("export", "finite.toml", "exported", "--to", "hpcc", "--force"),
     "wire-encode": ("wire", "encode", "cnm", "quantized_feedback=25", "--out", "a.pcapng", "--force"),
     "wire-formats": ("wire", "formats", "cnm"),
+    "dcb-show": ("dcb", "show"),
+    "dcb-plan": ("dcb", "plan", "small.toml"),
     "schemes": ("schemes", "qcn"),
     "scenarios": ("scenarios", "."),
     "schema": ("schema",),

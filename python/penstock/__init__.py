@@ -18,11 +18,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from penstock import theory, wire
+    from penstock import dcb, theory, wire
     from penstock._core import LimitError, OutputError, PenstockError, ScenarioError, __version__
     from penstock.catalogue import keys, scenarios, schema, schemes
     from penstock.comparison import Comparison, compare
-    from penstock.errors import ArgumentError
+    from penstock.errors import ArgumentError, DeviceError
     from penstock.frames import MissingExtraError
     from penstock.reproduction.contents import papers
     from penstock.reproduction.reading import PaperError
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentError",
     "Comparison",
+    "DeviceError",
     "FrameLossError",
     "LimitError",
     "MissingExtraError",
@@ -53,6 +54,7 @@ __all__ = [
     "Watch",
     "__version__",
     "compare",
+    "dcb",
     "keys",
     "papers",
     "reproduce",
@@ -68,6 +70,7 @@ __all__ = [
 _HOMES = {
     "ArgumentError": "penstock.errors",
     "Comparison": "penstock.comparison",
+    "DeviceError": "penstock.errors",
     "FrameLossError": "penstock.result",
     "LimitError": "penstock._core",
     "MissingExtraError": "penstock.frames",
@@ -99,7 +102,7 @@ def __getattr__(name: str) -> "Any":
     """Import ``name`` from its home on first use (PEP 562)."""
     from importlib import import_module
 
-    if name in ("theory", "wire"):
+    if name in ("dcb", "theory", "wire"):
         return import_module(f"penstock.{name}")
     home = _HOMES.get(name)
     if home is None:

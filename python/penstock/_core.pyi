@@ -389,3 +389,50 @@ def wire_stats(file: bytes, ether_types: tuple[int, int, int | None]) -> str:
 
 def wire_pcapng(interfaces: list[str], written: list[tuple[int, int, bytes, str | None]]) -> bytes:
     """A pcapng file: frames as interface, time in ns, octets, comment."""
+
+def dcb_objects() -> str:
+    """Managed objects and the members of Linux's structures, as a JSON object: tables, qcn, qcn_stats, states.
+
+    A table has name, per, clause, meaning, objects; an object key, name (the MIB's), variable, clause, values,
+    writable, default, default_origin ("mib", "own" or null), parameter, meaning; a member name, octets, unit.
+    """
+
+def dcb_show(key: str, number: int) -> str:
+    """A value of a managed object as a person reads it; KeyError if there is no such object."""
+
+def dcb_fit(key: str, value: float) -> tuple[int, bool]:
+    """The number of an object nearest to a parameter's value, which is in the catalogue's unit; whether it is equal."""
+
+def dcb_read(member: str, text: str) -> int:
+    """A text as the number of a member of Linux's structures.
+
+    Raises:
+        KeyError: there is no such member.
+        ValueError: it is no value of it; its arguments are the message and a hint.
+    """
+
+def dcb_show_member(member: str, number: int) -> str:
+    """A number of a member of Linux's structures as a person reads it."""
+
+def dcb_get(device: str, sequence: int) -> bytes:
+    """The request for a device's structures; ValueError if no device can have the name."""
+
+def dcb_set(device: str, sequence: int, values: dict[str, list[int]]) -> bytes:
+    """The request that gives a device other values, eight of each member of ``ieee_qcn``."""
+
+def dcb_reply(octets: bytes, sequence: int) -> str:
+    """The kernel's answer, as a JSON object: error (a number or null), qcn and stats (eight of each member, or null).
+
+    Raises:
+        ValueError: the octets are no answer to the request of this number.
+    """
+
+def dcb_negotiate(left: int, right: int) -> str:
+    """The modes of two ports that face each other, as a JSON list of two lists.
+
+    Bit n of ``left`` and ``right`` says that priority n is a congestion notification priority of that station. Each
+    entry has priority, mode, alternate_priority, cn_tag_out, announces_cnpv, announces_ready, state.
+
+    Raises:
+        ValueError: all eight bits are set.
+    """

@@ -23,6 +23,20 @@ class ArgumentError(PenstockError, ValueError):
         super().__init__(f"{message}; {hint}" if hint else message)
 
 
+class DeviceError(PenstockError):
+    """A network interface of which the kernel says nothing, or that it does not change.
+
+    Attributes:
+        message: the refusal.
+        hint: the remedy.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        self.message = message
+        self.hint = hint
+        super().__init__(f"{message}; {hint}" if hint else message)
+
+
 class TextFileError(PenstockError, ValueError):
     """A text file of other people's format that cannot be used.
 

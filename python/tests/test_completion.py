@@ -1,6 +1,7 @@
 """The words that the shell completes, asked as bash asks."""
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -125,3 +126,13 @@ def test_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     assert complete(monkeypatch, "wire", "encode", "cnm", "q") == ["quantized_feedback=", "q_offset=", "q_delta="]
     assert complete(monkeypatch, "wire", "encode", "cnm", "vlan.v") == ["vlan.vid="]
     assert complete(monkeypatch, "wire", "encode", "nothing", "q") == []
+
+
+def test_domains(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert complete(monkeypatch, "dcb", "plan", "baseline/t") == ["baseline/ten-gig"]
+    assert complete(monkeypatch, "dcb", "plan", "baseline/ten-gig", "--outside", "sw") == ["sw0"]
+    assert complete(monkeypatch, "dcb", "show", "four-s") == ["four-sources"]
+    assert complete(monkeypatch, "dcb", "set", "eth0", "rpg_min") == ["rpg_min_dec_fac=", "rpg_min_rate="]
+    interfaces = [name for _, name in socket.if_nameindex()]
+    assert complete(monkeypatch, "dcb", "set", "") == interfaces
+    assert complete(monkeypatch, "dcb", "plan", "nowhere", "--outside", "") == []

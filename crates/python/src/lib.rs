@@ -7,6 +7,7 @@
 use pyo3::prelude::*;
 
 mod catalogue;
+mod dcb;
 mod description;
 mod errors;
 mod folder;
@@ -24,6 +25,10 @@ mod _core {
 
     #[pymodule_export]
     use super::catalogue::{limits, objects, reference, schema, schemes, tables};
+    #[pymodule_export]
+    use super::dcb::{
+        dcb_fit, dcb_get, dcb_negotiate, dcb_objects, dcb_read, dcb_reply, dcb_set, dcb_show, dcb_show_member,
+    };
     #[pymodule_export]
     use super::errors::{LimitError, OutputError, PenstockError, ScenarioError};
     #[pymodule_export]

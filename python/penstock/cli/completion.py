@@ -170,6 +170,37 @@ def frame_field(ctx: typer.Context, incomplete: str) -> Words:
 
 
 @_quietly
+def device(incomplete: str) -> Words:
+    """Complete a network interface."""
+    import socket
+
+    return _beginning(incomplete, [(name, "") for _, name in socket.if_nameindex()])
+
+
+@_quietly
+def device_or_scenario(incomplete: str) -> Words:
+    """Complete a network interface or a scenario."""
+    return [*device(incomplete), *scenario(incomplete)]
+
+
+@_quietly
+def reaction_point(incomplete: str) -> Words:
+    """Complete the key of ``KEY=VALUE``: a value of reaction points in Linux."""
+    from penstock.dcb.objects import members, tables
+
+    said = {entry.key: entry.meaning for table in tables() for entry in table.objects}
+    words = [(f"{member.name}=", said.get(member.name, "the state of the defense")) for member in members()]
+    return _beginning(incomplete, words)
+
+
+@_quietly
+def node(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete a node of the scenario."""
+    found = [entry["name"] for given in _scenarios(ctx) for entry in json.loads(_load(given).outline())["nodes"]]
+    return _beginning(incomplete, [(name, "") for name in dict.fromkeys(found)])
+
+
+@_quietly
 def section(incomplete: str) -> Words:
     """Complete a section of a scenario file."""
     from penstock.catalogue import keys

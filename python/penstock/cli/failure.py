@@ -78,7 +78,7 @@ def _missing(package: str, extra: str) -> int:
 
 def _of_the_engine(error: Exception) -> int:
     from penstock import ArgumentError, LimitError, MissingExtraError, OutputError, PenstockError, ScenarioError
-    from penstock.errors import TextFileError
+    from penstock.errors import DeviceError, TextFileError
     from penstock.reading import PlacedError
     from penstock.theory.configuration import Unsuited
 
@@ -90,6 +90,8 @@ def _of_the_engine(error: Exception) -> int:
         return _missing(error.package, error.extra)
     if isinstance(error, ArgumentError):
         return _report(error.message, error.hint, WRONG_INPUT)
+    if isinstance(error, DeviceError):
+        return _report(error.message, error.hint, FAILED)
     if isinstance(error, TextFileError):
         return _report(str(error), "", WRONG_INPUT)
     if isinstance(error, OutputError) and error.refused:
