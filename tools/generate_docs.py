@@ -29,7 +29,7 @@ import penstock
 import penstock.exchange
 import typer
 import yaml
-from penstock import _core, wire
+from penstock import _core, dcb, wire
 from penstock.cli import app
 from penstock.figures.side_by_side import pauses
 from penstock.figures.style import save
@@ -85,6 +85,7 @@ def main(build: Path) -> None:
         ),
         "cores": cores(),
         "formats": formats(),
+        "managed_objects": managed_objects(),
         "kinds": table(["Kind", "Frame"], ([code(kind["name"]), kind["title"]] for kind in wire.kinds())),
         "summary": f"```json\n{json.dumps(specimens['qcn'].summary, indent=1)}\n```",
     }
@@ -120,6 +121,28 @@ def formats() -> str:
             rows.append([place, str(part["bits"]), code(part["name"]), part["label"], part["meaning"]])
         head = ["Octet", "Bits", "Field", "Name in the standard", "Meaning"]
         parts += [f"### `{entry['name']}`: {entry['title']}", f"{entry['source']}.", table(head, rows)]
+    return "\n\n".join(parts)
+
+
+def managed_objects() -> str:
+    """Every table of IEEE8021-CN-MIB with its objects, and the members of Linux's structures."""
+    parts = []
+    for entry in dcb.tables():
+        rows = []
+        for known in entry.objects:
+            default = f"{known.default} (Penstock's)" if known.default_origin == "own" else known.default or "-"
+            sets = code(known.parameter) if known.parameter else "-"
+            names = f"{code(known.name)}, {code(known.variable)}"
+            rows.append([code(known.key), names, known.clause, known.values, default, sets, known.meaning])
+        head = ["Object", "Names in the MIB and the standard", "Clause", "Values", "Default", "Parameter", "Meaning"]
+        parts += [
+            f"### `{entry.name}`",
+            f"One row per {entry.per}; clause {entry.clause}. {entry.meaning}",
+            table(head, rows),
+        ]
+    for structure in ("qcn", "qcn_stats"):
+        rows = [[code(one.name), str(8 * one.octets), one.unit or "-"] for one in dcb.members(structure)]
+        parts += [f"### `ieee_{structure}` of Linux", table(["Member", "Octets of its eight entries", "Unit"], rows)]
     return "\n\n".join(parts)
 
 
@@ -265,7 +288,7 @@ def help_of(arguments: list[str]) -> str:
 def python_api() -> str:
     """Return the docstring of each public name, methods and properties included: of the package and its parts."""
     parts = api("", penstock)
-    for module in (penstock.theory, penstock.exchange, penstock.wire):
+    for module in (penstock.theory, penstock.exchange, penstock.wire, penstock.dcb):
         name = module.__name__.removeprefix("penstock.")
         parts += [f"## `{name}`", prose(module), *api(f"{name}.", module)]
     return "\n\n".join(parts)
