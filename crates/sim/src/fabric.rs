@@ -12,13 +12,13 @@ use penstock_schemes::{BitRate, Class, CongestionPoint, Duration, Fate, Instant,
 
 use crate::admission::{Admitted, Entry};
 use crate::event::{CounterId, CpIndex, Event};
-use crate::event_queue::{EventQueue, Lane, NO_LANE};
+use crate::event_queue::EventQueue;
 use crate::frame::{FrameId, Frames, GONE, Marks, Payload};
 use crate::network::{Capacity, Network, NodeKind, QueueId};
 use crate::pause::Pauses;
 use crate::port::{PortState, QueueState};
 use crate::random::{Owner, Stream};
-use crate::start::common_lines;
+use crate::start::lanes;
 
 /// Where congestion points' signals go until the engine routes them.
 pub(crate) type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
@@ -74,7 +74,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     pub(crate) fn new(network: &Network, configs: &[S::Config], seed: u64, events: EventQueue) -> Self {
         let per_port = network.queues_per_port();
         let largest = network.flows.iter().map(|f| f.frame).max().unwrap_or(0);
-        let common = common_lines(network);
+        let lanes = lanes(network);
         let marks_above = network.ecn_threshold.map_or(u32::MAX, |threshold| threshold.0 as u32);
         let mut ports = Vec::new();
         let mut cps = Vec::new();
@@ -114,8 +114,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
                 queues.push(QueueState::new(max_len, max_frames, marks_above, cp));
             }
             queues.push(QueueState::new(network.control_capacity.0 as u32, 0, u32::MAX, CpIndex::NONE));
-            let lane = common.iter().position(|&kind| kind == (port.rate, port.latency)).map_or(NO_LANE, |i| i as Lane);
-            let mut state = PortState::new(network, port, id, lane, queues.into_boxed_slice());
+            let mut state = PortState::new(network, port, id, lanes[id.index()], queues.into_boxed_slice());
             state.watched = PFC && network.pfc.is_some() && network.nodes[port.node.index()].kind == NodeKind::Switch;
             ports.push(state);
         }

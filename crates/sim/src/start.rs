@@ -1,12 +1,12 @@
 //! The start of a run: the sources and destinations of a network, and an event queue that suits it.
 
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec};
-use penstock_schemes::{BitRate, Duration, Scheme};
+use penstock_schemes::{Duration, Scheme};
 
 use crate::engine::Sources;
-use crate::event_queue::{EventQueue, RELEASES};
+use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
 use crate::generator::{Generator, Source};
-use crate::network::{Capacity, Flow, FlowId, HopId, Network, NodeKind, Pacer, PortId, RpId, Traffic, Transmit};
+use crate::network::{Capacity, Flow, FlowId, HopId, Network, NodeKind, Pacer, Port, PortId, RpId, Traffic, Transmit};
 use crate::random::{Owner, Stream};
 use crate::records::FlowRecord;
 use crate::transport::{Connection, Reception, Transports};
@@ -113,13 +113,18 @@ pub(crate) fn event_queue_for(network: &Network) -> EventQueue {
     EventQueue::new(reach, per_second.sum())
 }
 
-/// The kinds of lines, rate and latency, that most ports have, most common first: one for each lane of deliveries.
-pub(crate) fn common_lines(network: &Network) -> Vec<(BitRate, Duration)> {
+/// The lane of each port's deliveries. The kinds of lines that most ports have get one each: rate, latency, and whether a host
+/// sends on them. A switch's port with a backlog learns late that its next frame has started, when hosts' ports have made
+/// later deliveries already, so that the two do not go well together.
+pub(crate) fn lanes(network: &Network) -> Vec<Lane> {
+    let kind_of = |port: &Port| (port.rate, port.latency, network.nodes[port.node.index()].kind == NodeKind::Host);
     let mut kinds = std::collections::BTreeMap::new();
     for port in &network.ports {
-        *kinds.entry((port.rate, port.latency)).or_insert(0) += 1;
+        *kinds.entry(kind_of(port)).or_insert(0) += 1;
     }
     let mut kinds: Vec<_> = kinds.into_iter().collect();
     kinds.sort_by_key(|&(_, ports)| std::cmp::Reverse(ports));
-    kinds.into_iter().map(|(kind, _)| kind).take(usize::from(RELEASES)).collect()
+    let common = &kinds[..kinds.len().min(usize::from(RELEASES))];
+    let lane = |port| common.iter().position(|&(kind, _)| kind == kind_of(port)).map_or(NO_LANE, |lane| lane as Lane);
+    network.ports.iter().map(lane).collect()
 }
