@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from conftest import Command
 from mock_kernel import MockKernel, running
+from typer.testing import CliRunner
 
 from penstock import ArgumentError, DeviceError, Scenario, dcb, schemes
+from penstock.cli import app
 from penstock.dcb import device as device_module
 
 
@@ -158,6 +160,46 @@ def test_this_kernel_refuses_a_veth_in_a_namespace() -> None:
     )
     assert done.returncode == 1
     assert "pdcb0: its driver has no reaction points for the kernel to set (EOPNOTSUPP" in done.stderr
+
+
+_AS_NOBODY = """
+import json, os, socket
+from penstock import _core
+from penstock.dcb import device
+os.setgid(65534)
+os.setuid(65534)
+asked = device._rtnetlink()
+asked.settimeout(5)
+try:
+    device._ask("lo", asked, _core.dcb_set("lo", 9, {}), 9)
+except device.DeviceError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not _has_netlink() or os.geteuid() != 0, reason="only root can become nobody")
+def test_this_kernel_refuses_nobody_with_a_clear_message() -> None:
+    done = subprocess.run([sys.executable, "-c", _AS_NOBODY], capture_output=True, text=True, timeout=60, check=True)
+    assert "lo: the kernel lets only an administrator set reaction points (EPERM" in done.stdout
+    assert "run the command as root, or with the capability CAP_NET_ADMIN" in done.stdout
+
+
+def test_the_commands_print_what_a_device_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    with running(MockKernel({"eth0": structure()})) as channel:
+        monkeypatch.setattr(device_module, "_rtnetlink", channel.dup)
+        words = ["dcb", "set", "eth0", "rpg_gd=6", "rpg_time_reset=300us", "--priority", "3", "--priority", "5"]
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, done.output
+        shown = CliRunner().invoke(app, ["dcb", "show", "eth0"])
+        told = json.loads(CliRunner().invoke(app, ["dcb", "show", "eth0", "--json"]).stdout)
+    assert shown.stdout == done.stdout
+    rows = {line.split()[0]: line.split()[1:] for line in shown.stdout.splitlines() if line}
+    assert rows["rpg_gd"] == ["0", "0", "0", "6", "0", "6", "0", "0"]
+    assert rows["rpg_time_reset"] == ["0", "us"] * 3 + ["300", "us", "0", "us", "300", "us"] + ["0", "us"] * 2
+    assert rows["cndd_state_machine"] == ["reset"] * 3 + ["interior-ready"] + ["reset"] * 4
+    assert rows["rppp_created_rps"] == ["0"] * 8
+    assert told["qcn"]["rpg_gd"] == [0, 0, 0, 6, 0, 6, 0, 0]
 
 
 def test_objects_are_those_of_the_mib() -> None:

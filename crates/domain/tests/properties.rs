@@ -125,6 +125,28 @@ proptest! {
     }
 
     #[test]
+    fn announcements_with_octets_changed_are_read_or_refused_and_counted(
+        changes in prop::collection::vec((0..60usize, any::<u8>()), 1..8),
+        length in 0..80usize,
+    ) {
+        let component = Component::with(0b1000).unwrap();
+        let mut port = Port::new(&component);
+        let mut frame = lldp(1, 120, &[&cn(8, 0)[..], &[0xfe, 0x06, 0x00, 0x80, 0xc2, 0x0b, 0x08, 0x08, 0, 0]].concat());
+        for (place, octet) in changes {
+            if let Some(changed) = frame.get_mut(place) {
+                *changed = octet;
+            }
+        }
+        frame.truncate(length);
+        let ready = frame.windows(8).any(|tlv| tlv[..6] == cn(0, 0)[..6] && tlv[6] & tlv[7] & 8 != 0);
+        if let Received::Announcement { .. } = port.receive(&component, at(1), &mut frame) {
+            let counted = port.counters();
+            prop_assert_eq!(counted.lldp_frames + counted.lldp_malformed + counted.lldp_oversized, 1);
+        }
+        prop_assert!(port.mode(3) != DefenseMode::InteriorReady || ready);
+    }
+
+    #[test]
     fn frames_behind_a_port_never_carry_an_edge_priority(
         cnpvs in 1..0xffu8,
         mut octets in prop::collection::vec(any::<u8>(), 0..100),
