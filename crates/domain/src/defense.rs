@@ -142,8 +142,6 @@ impl Defense {
     /// Takes every transition that is open, and says whether the mode is another now.
     pub fn settle(&mut self, choice: Choice, heard: Heard) -> bool {
         let before = self.state.mode();
-        // An announcement of ready without the priority is none (annex D.2.7).
-        let heard = Heard { ready: heard.ready && heard.cnpv, ..heard };
         for _ in 0..Self::MOST_STEPS {
             let Some(next) = self.state.next(choice, heard) else { break };
             self.state = next;

@@ -99,6 +99,47 @@ fn of_two_neighbours_none_counts() {
 }
 
 #[test]
+fn two_ports_of_one_chassis_are_two_neighbours() {
+    let component = Component::with(0b1000).unwrap();
+    let mut port = Port::new(&component);
+    let (one, mut other) = (lldp(9, 120, &cn(8, 8)), lldp(9, 120, &cn(8, 8)));
+    hear(&mut port, &component, at(1), one);
+    other[26] = b'q';
+    hear(&mut port, &component, at(1), other);
+    assert_eq!((port.neighbours(1).unwrap().count(), port.mode(3)), (2, DefenseMode::Edge));
+}
+
+#[test]
+fn a_neighbour_whose_time_is_over_does_not_spoil_the_next_one() {
+    let component = Component::with(0b1000).unwrap();
+    let mut port = Port::new(&component);
+    hear(&mut port, &component, at(1), lldp(9, 120, &cn(8, 8)));
+    // The driver is late: its timer has not run out yet when the next neighbour is heard.
+    hear(&mut port, &component, at(200), lldp(10, 120, &cn(8, 0)));
+    assert_eq!((port.mode(3), port.counters().neighbours_aged), (DefenseMode::Interior, 1));
+}
+
+#[test]
+fn identifiers_have_1_to_255_octets_behind_their_subtype() {
+    let component = Component::with(0b1000).unwrap();
+    for (chassis, name, right) in
+        [(1, 2, true), (255, 255, true), (0, 2, false), (256, 2, false), (2, 0, false), (2, 256, false)]
+    {
+        let mut frame = lldp(9, 120, &[])[..14].to_vec();
+        for (kind, octets) in [(1u16, chassis), (2, name)] {
+            frame.extend((kind << 9 | (1 + octets)).to_be_bytes());
+            frame.extend(vec![4; usize::from(octets) + 1]);
+        }
+        frame.extend([0x06, 0x02, 0, 120]);
+        frame.extend(cn(8, 8));
+        let mut port = Port::new(&component);
+        hear(&mut port, &component, at(1), frame);
+        assert_eq!(port.mode(3) == DefenseMode::InteriorReady, right, "{chassis} and {name} octets");
+        assert_eq!(port.counters().lldp_malformed, u64::from(!right));
+    }
+}
+
+#[test]
 fn neighbours_beyond_the_most_are_counted_and_take_no_room() {
     let component = Component::with(0b1000).unwrap();
     let mut port = Port::new(&component);

@@ -6,9 +6,9 @@ use common::{at, cn, cnm, hear, lldp};
 use penstock_domain::objects::{PortChoice, PortPriority};
 use penstock_domain::{Component, DefenseMode, Port, Received, Refusal};
 
-/// A tag of this priority in VLAN 100.
+/// A tag of this priority, drop eligible, in VLAN 868.
 fn tag(priority: u8) -> [u8; 4] {
-    [0x81, 0x00, priority << 5, 100]
+    [0x81, 0x00, priority << 5 | 0x13, 100]
 }
 
 /// A frame with these tags before its data.
@@ -167,6 +167,13 @@ fn without_congestion_notification_notifications_are_frames_like_any_other() {
     component.global.master_enable = false;
     let mut port = Port::new(&component);
     assert_eq!(port.mode(3), DefenseMode::Disabled);
+    assert_eq!(port.receive(&component, at(1), &mut cnm(&tag(6), 63, 3)), Received::Forward { priority: 6 });
+}
+
+#[test]
+fn a_component_without_a_cnpv_passes_notifications_on() {
+    let component = Component::with(0).unwrap();
+    let mut port = Port::new(&component);
     assert_eq!(port.receive(&component, at(1), &mut cnm(&tag(6), 63, 3)), Received::Forward { priority: 6 });
 }
 
