@@ -21,7 +21,7 @@ def find(name: str, sets: list[str]) -> Scenario:
 
 def is_scenario(name: str) -> bool:
     """Whether ``name`` is a file or a scenario's name, or looks like one rather than like a network interface."""
-    return Path(name).exists() or library.locate(name) is not None or "/" in name or name.endswith(".toml")
+    return Path(name).is_file() or library.locate(name) is not None or "/" in name or name.endswith(".toml")
 
 
 def assignments(sets: list[str], option: str = "--set") -> dict[str, str]:
