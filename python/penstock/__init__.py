@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from penstock.catalogue import keys, scenarios, schema, schemes
     from penstock.comparison import Comparison, compare
     from penstock.errors import ArgumentError, DeviceError
+    from penstock.executors.cluster import Ray
+    from penstock.executors.cores import Cores
     from penstock.frames import MissingExtraError
     from penstock.reproduction.contents import papers
     from penstock.reproduction.reading import PaperError
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentError",
     "Comparison",
+    "Cores",
     "DeviceError",
     "FrameLossError",
     "LimitError",
@@ -44,6 +47,7 @@ __all__ = [
     "OutputError",
     "PaperError",
     "PenstockError",
+    "Ray",
     "Reproduction",
     "Result",
     "Scenario",
@@ -70,6 +74,7 @@ __all__ = [
 _HOMES = {
     "ArgumentError": "penstock.errors",
     "Comparison": "penstock.comparison",
+    "Cores": "penstock.executors.cores",
     "DeviceError": "penstock.errors",
     "FrameLossError": "penstock.result",
     "LimitError": "penstock._core",
@@ -77,6 +82,7 @@ _HOMES = {
     "OutputError": "penstock._core",
     "PaperError": "penstock.reproduction.reading",
     "PenstockError": "penstock._core",
+    "Ray": "penstock.executors.cluster",
     "Reproduction": "penstock.reproduction.reproduce",
     "Result": "penstock.result",
     "Scenario": "penstock.scenario",

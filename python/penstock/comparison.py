@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from penstock import _core, interrupts
 from penstock.errors import ArgumentError, nearest
+from penstock.executors.executor import Executor
 from penstock.files import write_text
 from penstock.measures import busiest, measure, spreads
 from penstock.result import FrameLossError, Result
@@ -200,6 +201,7 @@ def compare(
     force: bool = False,
     watch: Watch | None = None,
     workers: int | None = None,
+    executor: Executor | None = None,
     limit: int = 1,
 ) -> Comparison:
     """Run every scenario with every scheme and seed, on all cores, and return the runs side by side.
@@ -224,16 +226,20 @@ def compare(
         force: whether to replace the folder if it exists.
         watch: how to watch and end the runs.
         workers: how many runs at a time; by default one for each core.
+        executor: where runs run instead, such as a :class:`penstock.Ray`.
         limit: as in :meth:`Scenario.run`.
 
     Raises:
-        ArgumentError: there is nothing to compare, a name is there twice, or no run records the queue.
+        ArgumentError: there is nothing to compare, a name is there twice, no run records the queue, or a cluster runs
+            it and ``out`` is not given.
         KeyboardInterrupt: the interrupt came before anything was recorded; nothing is written.
         ScenarioError: a value is not legal; nothing has run.
         LimitError: a run came to more than the limits allow; nothing is written.
         OutputError: the folder exists and ``force`` is not set, or cannot be written.
     """
     watch = watch or Watch()
+    if out is None and executor is not None and executor.is_remote:
+        raise ArgumentError("a comparison on a cluster needs a folder for its records", 'out="FOLDER"')
     several = [scenarios] if isinstance(scenarios, Scenario) else list(scenarios)
     lines = _lines(several, list(schemes), seeds, profile, limit)
     if queue is not None:
@@ -258,7 +264,7 @@ def compare(
     def run(folder: Path | None) -> dict[tuple[_Line, int], Result]:
         watch.planned(len(jobs))
         # What a run claimed and lost is told by the comparison, when all runs are over.
-        done = run_many(runs(folder), lambda _, result, __: result, watch, workers=workers, keep_interrupted=True)
+        done = run_many(runs(folder), _whole, watch, workers=workers, executor=executor, keep_interrupted=True)
         if not done:
             raise KeyboardInterrupt
         return {jobs[place]: result for place, result in done.items()}
@@ -278,6 +284,10 @@ def compare(
     finally:
         staged.discard()
     return Comparison(document, path=Path(out), interrupted=len(done) < len(jobs))
+
+
+def _whole(_place: int, result: Result, _loss: FrameLossError | None) -> Result:
+    return result
 
 
 def _lines(

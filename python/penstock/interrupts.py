@@ -42,6 +42,8 @@ class _State:
         """The words for the results that are kept when the command is ended."""
         self.targets: list[str] = []
         """Final names of what is being written."""
+        self.at_end: list[Callable[[], None]] = []
+        """Functions that are called before a signal ends the process."""
         self.on_screen = b""
         """The function that gives the terminal back as it was."""
 
@@ -89,6 +91,16 @@ def writes(target: str | os.PathLike[str]) -> None:
     """Note that the command writes what is to be called ``target``: a signal that ends it removes what is not whole."""
     path = os.path.abspath(os.fspath(target))
     _state.targets.append(os.path.realpath(path) if os.path.isdir(path) else path)
+
+
+def at_end(call: "Callable[[], None]") -> None:
+    """Note what ends processes of this one's own; it is called when a signal ends the command, and must be quick."""
+    _state.at_end.append(call)
+
+
+def not_at_end(call: "Callable[[], None]") -> None:
+    """Take back what was noted with :func:`at_end`."""
+    _state.at_end = [other for other in _state.at_end if other != call]
 
 
 def on_screen(restoring: bytes) -> None:
@@ -174,6 +186,8 @@ def _end(number: int, stop: "Callable[[], None] | None") -> "NoReturn":
     if stop is not None and stop is not _raise:
         # No further run begins to write.
         stop()
+    for call in _state.at_end:
+        call()
     _sweep()
     if _state.on_screen:
         os.write(2, _state.on_screen)

@@ -1,22 +1,29 @@
-"""Many runs at a time, on all cores or on a cluster: progress, interruption, and failures of single runs.
+"""Many runs at a time, on all cores or on a cluster: progress, interruption, lost workers, failures of single runs.
 
 Comparisons, reproductions, sweeps and the search for parameters all run here.
 """
 
-import os
-import threading
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
-from penstock.result import FrameLossError, Result
+from penstock._core import PenstockError
+from penstock.executors.cores import Cores
+from penstock.executors.executor import Ended, Executor, Job, Session, Take
 from penstock.scenario import Progress, Scenario
 
 T = TypeVar("T")
 
 _BETWEEN_LOOKS_S = 0.1
+
+MOST_LOSSES = 3
+"""So often a run is sent again after its worker was lost; a run that ends its worker each time is a failure."""
+
+
+class LostWorkerError(PenstockError):
+    """A run whose worker was lost again and again, as when it takes more memory than there is."""
 
 
 @dataclass(frozen=True)
@@ -25,14 +32,16 @@ class Watch:
 
         >>> penstock.compare(scenario, ["none", "qcn"], seeds=20, watch=Watch(done=lambda: print(".", end="")))
 
-    Runs go on in threads of their own, and call all of these from there.
+    ``run``, what it returns, and ``stopped`` are called from the threads of runs; all others from the caller's.
 
     Attributes:
         planned: called with how many runs there will be, before the first; never where nobody knows.
         skipped: called with how many runs of a sweep are there already, before the first.
-        run: called for each run with its label; returns the ``progress`` of :meth:`Scenario.run`, or ``None``.
+        run: called for each run with its label; returns the ``progress`` of :meth:`Scenario.run`, or ``None``. Of runs
+            on a cluster nobody is told before they end.
         done: called after each run whose result is kept.
         failed: called for each run that fails where that ends none of the others, with its label and the reason.
+        lost: called for each run whose worker was lost and that is sent again, with its label and the reason.
         theory: called with the share of calculations other than runs that is done.
         stopped: asked about ten times a second whether all is to end. Once it answers yes, the runs that are under way
             end as with Ctrl-C, and no further run begins.
@@ -43,6 +52,7 @@ class Watch:
     run: Callable[[str], Progress | None] = lambda _: None
     done: Callable[[], object] = lambda: None
     failed: Callable[[str, str], object] = lambda *_: None
+    lost: Callable[[str, str], object] = lambda *_: None
     theory: Callable[[float], object] = lambda _: None
     stopped: Callable[[], bool] = lambda: False
 
@@ -92,44 +102,31 @@ def copies(scenario: Scenario) -> Copies:
     return Copies(scenario.to_toml(), scenario.name)
 
 
-def perform(run: Run, progress: Progress | None) -> tuple[Result, FrameLossError | None]:
-    """Run a run, and return its result, with the error if it broke its claim to lose no frame.
-
-    Raises:
-        KeyboardInterrupt: it was ended while it was laid out.
-        Exception: as for :meth:`penstock.scenario.Scenario.run`.
-    """
-    try:
-        result = run.scenario().run(
-            scheme=run.scheme, profile=run.profile, seed=run.seed, out=run.out, progress=progress, limit=run.limit
-        )
-    except FrameLossError as error:
-        return error.result, error
-    return result, None
-
-
 def run_many(
     runs: Sequence[Run],
-    take: Callable[[int, Result, FrameLossError | None], T],
+    take: Take[T] | Sequence[Take[T]],
     watch: Watch,
     *,
     workers: int | None = None,
+    executor: Executor | None = None,
     keep_interrupted: bool = False,
     keep: Callable[[int, T], object] | None = None,
     fail: Callable[[int, Exception], object] | None = None,
 ) -> Mapping[int, T]:
-    """Run all of ``runs`` in threads; return what ``take`` makes of each, by its place in ``runs``, in order.
+    """Run all of ``runs``; return what ``take`` makes of each, by its place in ``runs``, in order.
 
     Ctrl-C ends the runs that are under way and drops those that have not begun. Places that are missing in the answer
-    are those of dropped runs and, unless ``keep_interrupted``, of runs that ended early.
+    are those of dropped runs and, unless ``keep_interrupted``, of runs that ended early. A run whose worker is lost is
+    sent again.
 
     Args:
         runs: the runs.
-        take: called in the run's thread with its place, its result, and the error if it broke its claim to lose no
-            frame.
+        take: called where the run runs, with its place, its result, and the error if it broke its claim to lose no
+            frame; or one for each run. Where a cluster runs it and its records go to a folder, it is called here.
         watch: how to watch and end the runs.
         workers: number of threads, by default one for each core that the process may use.
-        keep_interrupted: whether ``take`` is called for runs that ended early, too.
+        executor: where the runs run, instead of threads of this process.
+        keep_interrupted: whether ``take`` is called for runs that ended early, too; a cluster drops them all the same.
         keep: called with the place of a run and what ``take`` has made of it, at once; the answer is empty then.
         fail: called with the place of a run and its error where a run fails; no other run is ended then.
 
@@ -137,91 +134,101 @@ def run_many(
         Exception: that of the first run that fails, in the order of ``runs``, without ``fail``; or that of ``keep``.
             The others are ended before.
     """
-    over = threading.Event()
+    many = _Many(runs, take, watch, keep_interrupted, keep, fail)
+    if executor is not None:
+        return many.run(executor)
+    with Cores(workers) as cores:
+        return many.run(cores)
 
-    def ended() -> bool:
-        return over.is_set() or watch.stopped()
 
-    def failing(place: int, error: Exception) -> list[T]:
-        if fail is None:
-            raise error
-        fail(place, error)
-        watch.failed(runs[place].label, str(error))
-        return []
+class _Many(Generic[T]):
+    """The runs of one call, and what has become of them."""
 
-    def work(place: int) -> list[T]:
-        run = runs[place]
-        if ended():
-            return []
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        take: Take[T] | Sequence[Take[T]],
+        watch: Watch,
+        keep_interrupted: bool,
+        keep: Callable[[int, T], object] | None,
+        fail: Callable[[int, Exception], object] | None,
+    ) -> None:
+        self._runs = runs
+        self._takes = [take] * len(runs) if callable(take) else take
+        self._watch = watch
+        self._keep_interrupted = keep_interrupted
+        self._keep = keep
+        self._fail = fail
+        self._waiting = deque(range(len(runs)))
+        self._under_way: set[int] = set()
+        self._losses: Counter[int] = Counter()
+        self._failures: dict[int, BaseException] = {}
+        self._found: dict[int, T] = {}
+        self._interrupted = False
+
+    def run(self, executor: Executor) -> Mapping[int, T]:
+        session: Session[T] = executor.session(self._watch)
         try:
-            result, loss = perform(run, _Ending(watch.run(run.label), ended))
-            if result.interrupted and not keep_interrupted:
-                return []
+            while self._goes_on():
+                self._submit(session)
+                self._take_in(session.ended(_BETWEEN_LOOKS_S))
         except KeyboardInterrupt:
-            # It was still being laid out.
-            return []
-        except Exception as error:
-            return failing(place, error)
-        try:
-            value = take(place, result, loss)
-        except Exception as error:
-            return failing(place, error)
-        if keep is not None:
-            keep(place, value)
-        watch.done()
-        return [value] if keep is None else []
+            pass
+        except BaseException:
+            session.stop()
+            raise
+        self._waiting.clear()
+        self._take_in(session.stop())
+        if self._failures:
+            raise self._failures[min(self._failures)]
+        return dict(sorted(self._found.items()))
 
-    # The engine releases Python's lock, so that threads use all cores.
-    with ThreadPoolExecutor(max_workers=workers or len(os.sched_getaffinity(0))) as pool:
-        futures = [pool.submit(work, place) for place in range(len(runs))]
-        try:
-            found = [_answer(future) for future in futures]
-        except BaseException as error:
-            over.set()
-            pool.shutdown(cancel_futures=True)
-            if not isinstance(error, KeyboardInterrupt):
-                raise
-            found = [_left(future) for future in futures]
-    return {place: value for place, values in enumerate(found) for value in values}
+    def _goes_on(self) -> bool:
+        # Of several failures the first in order counts: whatever stands before it ends in order.
+        left = [*self._waiting, *self._under_way] if self._failures else self._waiting or self._under_way
+        ahead = bool(left) and (not self._failures or min(left) < min(self._failures))
+        return ahead and not self._interrupted and not self._watch.stopped()
 
+    def _submit(self, session: Session[T]) -> None:
+        room = session.room
+        last = min(self._failures, default=len(self._runs))
+        while self._waiting and len(self._under_way) < room and self._waiting[0] < last:
+            place = self._waiting.popleft()
+            session.submit(Job(place, self._runs[place], self._takes[place], self._keep_interrupted))
+            self._under_way.add(place)
 
-class _Ending:
-    """The progress of a run that ends once ``ended`` answers yes."""
+    def _take_in(self, ends: Sequence[Ended[T]]) -> None:
+        for ended in ends:
+            self._under_way.discard(ended.place)
+            if ended.lost:
+                self._resend(ended)
+            elif ended.error is not None:
+                self._failing(ended.place, ended.error)
+            elif ended.values:
+                (value,) = ended.values
+                if self._keep is None:
+                    self._found[ended.place] = value
+                else:
+                    self._keep(ended.place, value)
+                self._watch.done()
 
-    def __init__(self, progress: Progress | None, ended: Callable[[], bool]) -> None:
-        self._progress = progress or (lambda *_: None)
-        self._laying_out: Callable[[], object] = getattr(progress, "laying_out", lambda: None)
-        self._ended = ended
+    def _resend(self, ended: Ended[T]) -> None:
+        place, label = ended.place, self._runs[ended.place].label
+        self._losses[place] += 1
+        if self._losses[place] > MOST_LOSSES:
+            told = f"the worker of this run was lost {self._losses[place]} times, at last because {ended.lost}"
+            self._failing(place, LostWorkerError(told if self._fail is not None else f"{label}: {told}"))
+            return
+        self._watch.lost(label, ended.lost)
+        self._waiting.appendleft(place)
 
-    def __call__(self, simulated_s: float, duration_s: float, events: int, wall_s: float) -> None:
-        self._go_on()
-        self._progress(simulated_s, duration_s, events, wall_s)
-
-    def laying_out(self) -> None:
-        self._go_on()
-        self._laying_out()
-
-    def _go_on(self) -> None:
-        if self._ended():
-            raise KeyboardInterrupt
-
-
-def _answer(future: Future[list[T]]) -> list[T]:
-    """Wait for a run and return what is made of it.
-
-    The wait ends now and then, so that Python sees Ctrl-C: a signal alone does not end it once a library has put a
-    handler of its own before Python's that restarts system calls, as Polars does when it is imported.
-    """
-    while not future.done():
-        wait((future,), timeout=_BETWEEN_LOOKS_S)
-    return future.result()
-
-
-def _left(future: Future[list[T]]) -> list[T]:
-    """Return what an interrupt has left of a run."""
-    if future.cancelled():
-        return []
-    try:
-        return future.result()
-    except KeyboardInterrupt:
-        return []
+    def _failing(self, place: int, error: BaseException) -> None:
+        if not isinstance(error, Exception):
+            # An interrupt that the thread of a run has met.
+            self._interrupted = True
+            return
+        if self._fail is None:
+            self._failures[place] = error
+            return
+        self._fail(place, error)
+        self._watch.failed(self._runs[place].label, str(error))

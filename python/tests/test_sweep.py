@@ -284,15 +284,15 @@ def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
         if len(done) == 3:
             stop.set()
 
-    found = sweep(
-        _small(), BUFFERS, seeds=5, out=tmp_path / "out", workers=1, watch=Watch(done=finish, stopped=stop.is_set)
-    )
+    watch = Watch(done=finish, stopped=stop.is_set)
+    found = sweep(_small(), BUFFERS, seeds=20, out=tmp_path / "out", workers=1, watch=watch)
     assert not found.finished
-    assert found.table().num_rows == 3
+    # Runs may have ended between the third and the end of all.
+    assert found.table().num_rows == len(done) >= 3
     left: list[int] = []
-    sweep(_small(), BUFFERS, seeds=5, out=tmp_path / "out", resume=True, watch=Watch(planned=left.append))
-    assert left == [7]
-    sweep(_small(), BUFFERS, seeds=5, out=tmp_path / "undisturbed")
+    sweep(_small(), BUFFERS, seeds=20, out=tmp_path / "out", resume=True, watch=Watch(planned=left.append))
+    assert left == [40 - len(done)]
+    sweep(_small(), BUFFERS, seeds=20, out=tmp_path / "undisturbed")
     assert _bytes(tmp_path / "out") == _bytes(tmp_path / "undisturbed")
 
 

@@ -126,6 +126,7 @@ def compare(
     json: Annotated[bool, options.JSON] = False,
     quiet: Annotated[bool, options.QUIET] = False,
     limit: Annotated[int, options.LIMIT] = 1,
+    ray: Annotated[str | None, options.RAY] = None,
 ) -> None:
     """Run scenarios with several schemes on all cores: one table and one figure, side by side."""
     from penstock.cli.compare import run_all
@@ -133,7 +134,7 @@ def compare(
 
     request = Request(sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet, limit=limit)
     names = [] if schemes is None else [name.strip() for name in schemes.split(",")]
-    run_all(request, scenarios, schemes=names, seeds=seeds, queue=queue)
+    run_all(request, scenarios, schemes=names, seeds=seeds, queue=queue, ray=ray)
 
 
 @app.command(short_help="Run a scenario over values of its keys, schemes and seeds.")
@@ -192,6 +193,7 @@ def sweep(
     jobs: Annotated[
         int | None, typer.Option(min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]")
     ] = None,
+    ray: Annotated[str | None, options.RAY] = None,
     json: Annotated[bool, options.JSON] = False,
     quiet: Annotated[bool, options.QUIET] = False,
 ) -> None:
@@ -212,7 +214,7 @@ def sweep(
         series=series,
         limit=limit,
     )
-    sweep_all(what, asked, out=out, resume=resume, workers=jobs, json=json, quiet=quiet)
+    sweep_all(what, asked, out=out, resume=resume, workers=jobs, ray=ray, json=json, quiet=quiet)
 
 
 @app.command(short_help="Ask a sweep's store in SQL.")
@@ -259,6 +261,7 @@ def reproduce(
     jobs: Annotated[
         int | None, typer.Option(min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]")
     ] = None,
+    ray: Annotated[str | None, options.RAY] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The report's folder.  [default: results/reproduce-PAPER-FIGURE]")
     ] = None,
@@ -287,6 +290,7 @@ def reproduce(
         controls=controls,
         sets=sets or [],
         workers=jobs,
+        ray=ray,
     )
 
 
@@ -339,6 +343,7 @@ def tune(
         typer.Option(metavar="FILE", help="The scenario with the proposal.  [default: results/SCENARIO-GOAL.toml]"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace that file if it exists.")] = False,
+    ray: Annotated[str | None, options.RAY] = None,
     json: Annotated[bool, options.JSON] = False,
     quiet: Annotated[bool, options.QUIET] = False,
 ) -> None:
@@ -359,6 +364,7 @@ def tune(
         trials=trials,
         seeds=seeds,
         verdict_seeds=verdict_seeds,
+        ray=ray,
         out=out,
         force=force,
         json=json,

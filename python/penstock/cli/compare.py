@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import typer
 
 from penstock import interrupts
+from penstock.cli.executor import runs_on
 from penstock.cli.failure import INTERRUPTED, say
 from penstock.cli.locate import RESULTS, find
 from penstock.cli.progress import Progress
@@ -13,11 +14,17 @@ from penstock.cli.run import Request, drawing, fail_on_drawing, fail_on_loss
 from penstock.comparison import compare
 
 
-def run_all(request: Request, names: Sequence[str], *, schemes: list[str], seeds: int, queue: str | None) -> None:
+def run_all(
+    request: Request, names: Sequence[str], *, schemes: list[str], seeds: int, queue: str | None, ray: str | None
+) -> None:
     """Run every scenario with every scheme and seed, write the folder with its figures, print one table."""
     scenarios = [find(name, request.sets) for name in names]
     folder = request.out or RESULTS / f"{_in_short([scenario.name for scenario in scenarios])}-compare"
-    with Progress(quiet=request.quiet) as progress, interrupts.keeping(progress.stop):
+    with (
+        runs_on(ray) as executor,
+        Progress(quiet=request.quiet) as progress,
+        interrupts.keeping(progress.stop),
+    ):
         comparison = compare(
             scenarios,
             schemes,
@@ -27,6 +34,7 @@ def run_all(request: Request, names: Sequence[str], *, schemes: list[str], seeds
             out=folder,
             force=request.force,
             watch=progress.watch(),
+            executor=executor,
             limit=request.limit,
         )
     # An interrupt that falls between the last run and the end of the writing has stopped none.

@@ -111,7 +111,7 @@ def _of_the_engine(error: Exception) -> int:
 _SETTER = re.compile(r"as given by set\(\)")
 _GIVEN = re.compile(r"as given by (profile|scheme|seed)=")
 _KEYWORD = re.compile(
-    r"(?<![\w.])(against|goal|library|limit|metric|model|panel|queue|reading|resume|scheme|schemes|seeds|topology|where|x|y)="
+    r"(?<![\w.])(against|goal|library|limit|metric|model|panel|queue|ray|reading|resume|scheme|schemes|seeds|topology|where|x|y)="
     r'(?:\[([^\]]*)\]|"([^"]*)"|([\w.-]+))'
 )
 _FLAGS = {"goal": "for", "reading": "set"}

@@ -27,4 +27,9 @@ LIMIT = typer.Option(
     metavar="N",
     help="Allow N times as many nodes, flows, hops, rows, frames … as a scenario may ask for.",
 )
+RAY = typer.Option(
+    "--ray",
+    metavar="HOST:PORT|local",
+    help="Run on a Ray cluster that this machine is a node of, named by its head; local makes one here.",
+)
 QUIET = typer.Option("--quiet", "-q", help="No progress and no table; messages of errors alone.")

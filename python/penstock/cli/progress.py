@@ -136,6 +136,9 @@ class Progress:
                 failed += 1
                 show()
 
+        def lost(label: str, reason: str) -> None:
+            say(f"{label}: the worker was lost, and the run is sent again: {reason}")
+
         def finish() -> None:
             nonlocal done
             with self._lock:
@@ -170,6 +173,7 @@ class Progress:
             run=self.task,
             done=finish,
             failed=fail,
+            lost=lost,
             theory=self.part("theory"),
             stopped=lambda: self._stopped,
         )

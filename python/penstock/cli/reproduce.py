@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from penstock.cli.executor import runs_on
 from penstock.cli.failure import FAILED, say
 from penstock.cli.locate import RESULTS, assignments
 from penstock.cli.progress import Progress
@@ -58,11 +59,12 @@ def reproduce_all(
     controls: bool,
     sets: list[str],
     workers: int | None,
+    ray: str | None,
 ) -> None:
     """Run what the papers need, write the report, print what holds."""
     reading = assignments(sets)
     folder = out or RESULTS / "-".join(["reproduce", *([name] if name else []), *([figure] if figure else [])])
-    with Progress(quiet=quiet) as progress:
+    with runs_on(ray, workers) as executor, Progress(quiet=quiet) as progress:
         found = reproduce(
             name,
             figure,
@@ -72,7 +74,7 @@ def reproduce_all(
             out=folder,
             force=force,
             watch=progress.watch(),
-            workers=workers,
+            executor=executor,
         )
     if as_json:
         typer.echo(json.dumps(found.document(), indent=2))

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from penstock import interrupts
+from penstock.cli.executor import runs_on
 from penstock.cli.failure import FAILED, INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, find
 from penstock.cli.progress import Progress
@@ -34,18 +35,27 @@ class Asked:
 
 
 def sweep_all(
-    what: str, asked: Asked, *, out: Path | None, resume: bool, workers: int | None, json: bool, quiet: bool
+    what: str,
+    asked: Asked,
+    *,
+    out: Path | None,
+    resume: bool,
+    workers: int | None,
+    ray: str | None,
+    json: bool,
+    quiet: bool,
 ) -> None:
     """Run what is missing, and say what there is."""
     made, name = _design(what, asked)
     folder = out or RESULTS / f"{name}-sweep"
     with (
+        runs_on(ray, workers) as executor,
         Progress(quiet=quiet, lines=True) as progress,
         interrupts.keeping(progress.stop),
         interrupts.telling(f"while runs went on; the finished ones are in {folder}, and --resume goes on"),
     ):
         try:
-            found = run_design(made, folder, resume=resume, watch=progress.watch(), workers=workers)
+            found = run_design(made, folder, resume=resume, watch=progress.watch(), executor=executor)
         except OSError:
             if (folder / "unfinished.jsonl").is_file():
                 say(f"the runs that had finished are in {folder}, and --resume goes on")

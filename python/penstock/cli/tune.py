@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from penstock import interrupts
+from penstock.cli.executor import runs_on
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, file_to_write, find
 from penstock.cli.progress import Progress
@@ -29,6 +30,7 @@ def tune_one(
     trials: int,
     seeds: int,
     verdict_seeds: int,
+    ray: str | None,
     out: Path | None,
     force: bool,
     json: bool,
@@ -39,7 +41,7 @@ def tune_one(
     target = file_to_write(out or RESULTS / f"{scenario.name}-{goal}.toml", (".toml",))
     if target.exists() and not force:
         raise InputError(f"{target} exists", "replace it with --force, or name another file with --out")
-    with Progress(quiet=quiet) as progress, interrupts.keeping(progress.stop):
+    with runs_on(ray) as executor, Progress(quiet=quiet) as progress, interrupts.keeping(progress.stop):
         answer = tune(
             scenario,
             goal,
@@ -51,6 +53,7 @@ def tune_one(
             seeds=seeds,
             verdict_seeds=verdict_seeds,
             watch=progress.watch(),
+            executor=executor,
         )
     written = target if answer.worth_writing else None
     if written is not None:

@@ -1,14 +1,14 @@
 """Runs what is planned, each run once, on all cores; of a run only the quantities are kept, never its tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from penstock import FrameLossError, PenstockError, runs
+from penstock.executors.executor import Executor
 from penstock.reproduction.paper import Paper
 from penstock.reproduction.plan import Job, Quantity, Run
 from penstock.result import Result
-from penstock.scenario import Scenario
 
 Values = Mapping[tuple[Run, Quantity, int], Any]
 """Values that were taken, by run, quantity and seed."""
@@ -26,8 +26,43 @@ class PaperJob:
     job: Job
 
 
+@dataclass(frozen=True)
+class Taking:
+    """What is taken from a run, in its thread or on its machine.
+
+    Attributes:
+        label: the name of the run in errors.
+        job: the run, and the quantities.
+        metrics: the functions that they name.
+    """
+
+    label: str
+    job: Job
+    metrics: Mapping[str, Callable[..., Any]]
+
+    def __call__(
+        self, _place: int, result: Result, loss: FrameLossError | None
+    ) -> dict[tuple[Run, Quantity, int], Any]:
+        """Take it.
+
+        Raises:
+            MetricError: a metric failed.
+            PenstockError: the run lost frames that it must not lose.
+        """
+        if loss is not None:
+            raise PenstockError(f"{self.label}: {loss.message}")
+        values = {}
+        for quantity in self.job.quantities:
+            try:
+                value = self.metrics[quantity.metric](result, **quantity.keywords())
+            except Exception as error:
+                raise MetricError(f"{self.label}: {quantity}: {type(error).__name__}: {error}") from error
+            values[self.job.run, quantity, self.job.seed] = value
+        return values
+
+
 def execute(
-    jobs: Sequence[PaperJob], watch: runs.Watch, *, workers: int | None = None
+    jobs: Sequence[PaperJob], watch: runs.Watch, *, workers: int | None = None, executor: Executor | None = None
 ) -> dict[str, dict[tuple[Run, Quantity, int], Any]]:
     """Run all jobs and return what was taken from them, by the paper's name.
 
@@ -36,14 +71,9 @@ def execute(
         MetricError: a metric failed on a run.
         PenstockError: a run failed.
     """
-    planned = [_run(entry.paper, entry.job) for entry in jobs]
-
-    def take(place: int, result: Result, loss: FrameLossError | None) -> dict[tuple[Run, Quantity, int], Any]:
-        if loss is not None:
-            raise PenstockError(f"{planned[place].label}: {loss.message}")
-        return _take(jobs[place], result, planned[place].label)
-
-    found = runs.run_many(planned, take, watch, workers=workers)
+    planned = [_run(entry) for entry in jobs]
+    taking = [_taking(entry, run.label) for entry, run in zip(jobs, planned, strict=True)]
+    found = runs.run_many(planned, taking, watch, workers=workers, executor=executor)
     if len(found) < len(jobs):
         raise KeyboardInterrupt
     taken: dict[str, dict[tuple[Run, Quantity, int], Any]] = {entry.paper.name: {} for entry in jobs}
@@ -52,23 +82,15 @@ def execute(
     return taken
 
 
-def _run(paper: Paper, job: Job) -> runs.Run:
-    def scenario() -> Scenario:
-        found = paper.scenario(job.run)
-        # Observers change no result, so that one run serves those who look at arrivals and those who do not.
-        if any(getattr(paper.metrics[quantity.metric], "needs_arrivals", False) for quantity in job.quantities):
-            found.set("record.arrivals", True)
-        return found
-
-    return runs.Run(f"{paper.name}: {job.run}, seed {job.seed}", scenario, job.seed, job.run.scheme)
+def _run(entry: PaperJob) -> runs.Run:
+    paper, job = entry.paper, entry.job
+    scenario = paper.scenario(job.run)
+    # Observers change no result, so that one run serves those who look at arrivals and those who do not.
+    if any(getattr(paper.metrics[quantity.metric], "needs_arrivals", False) for quantity in job.quantities):
+        scenario.set("record.arrivals", True)
+    return runs.Run(f"{paper.name}: {job.run}, seed {job.seed}", runs.copies(scenario), job.seed, job.run.scheme)
 
 
-def _take(entry: PaperJob, result: Result, label: str) -> dict[tuple[Run, Quantity, int], Any]:
-    values = {}
-    for quantity in entry.job.quantities:
-        try:
-            metric = entry.paper.metrics[quantity.metric]
-            values[entry.job.run, quantity, entry.job.seed] = metric(result, **quantity.keywords())
-        except Exception as error:
-            raise MetricError(f"{label}: {quantity}: {type(error).__name__}: {error}") from error
-    return values
+def _taking(entry: PaperJob, label: str) -> Taking:
+    used = dict.fromkeys(quantity.metric for quantity in entry.job.quantities)
+    return Taking(label, entry.job, {name: entry.paper.metrics[name] for name in used})

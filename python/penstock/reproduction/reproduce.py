@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock import interrupts
 from penstock.errors import ArgumentError, nearest
+from penstock.executors.executor import Executor
 from penstock.reproduction.answer import Scope, answer
 from penstock.reproduction.contents import PAPERS, folders
 from penstock.reproduction.document import Reproduced, document, totals
@@ -111,6 +112,7 @@ def reproduce(
     force: bool = False,
     watch: Watch | None = None,
     workers: int | None = None,
+    executor: Executor | None = None,
 ) -> Reproduction:
     """Run the experiments of papers, each run once, on all cores, and say of each claim whether it holds.
 
@@ -134,6 +136,7 @@ def reproduce(
         force: whether to replace the folder if it exists.
         watch: how to watch and end the runs.
         workers: how many runs at a time; by default one for each core.
+        executor: where runs run instead, such as a :class:`penstock.Ray`.
 
     Raises:
         ArgumentError: there is no such paper or figure, or a key of ``reading`` takes part in no run.
@@ -151,19 +154,21 @@ def reproduce(
     _check(asked, planned)
     folder = None if out is None else Path(out)
     if folder is None:
-        return Reproduction(_answered(papers, scopes, _measured(planned, watch, workers)))
+        return Reproduction(_answered(papers, scopes, _measured(planned, watch, workers, executor)))
     interrupts.writes(folder)
     pages = Pages.create(folder, force=force)
     try:
-        values = _measured(planned, watch, workers)
+        values = _measured(planned, watch, workers, executor)
         return Reproduction(_answered(papers, scopes, values))._written(pages, folder)
     finally:
         pages.discard()
 
 
-def _measured(planned: Sequence[PaperJob], watch: Watch, workers: int | None) -> Mapping[str, Values]:
+def _measured(
+    planned: Sequence[PaperJob], watch: Watch, workers: int | None, executor: Executor | None
+) -> Mapping[str, Values]:
     watch.planned(len(planned))
-    return execute(planned, watch, workers=workers)
+    return execute(planned, watch, workers=workers, executor=executor)
 
 
 def _answered(papers: Sequence[Paper], scopes: Sequence[Scope], values: Mapping[str, Values]) -> tuple[Reproduced, ...]:

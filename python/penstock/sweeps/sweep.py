@@ -12,6 +12,7 @@ from penstock import _core
 from penstock.columns import to_numpy
 from penstock.comparison import unread
 from penstock.errors import ArgumentError, nearest
+from penstock.executors.executor import Executor
 from penstock.frames import MissingExtraError, pandas_frame, polars_frame
 from penstock.result import FrameLossError, Result
 from penstock.runs import Copies, Run, Watch, run_many
@@ -276,6 +277,7 @@ def sweep(
     resume: bool = False,
     watch: Watch | None = None,
     workers: int | None = None,
+    executor: Executor | None = None,
 ) -> Sweep:
     """Run a scenario with every combination of values, schemes and seeds, on all cores, and keep the runs in a folder.
 
@@ -302,6 +304,7 @@ def sweep(
         resume: whether to go on with what the folder holds: runs that are missing, failed or have changed run.
         watch: how to watch and end the runs.
         workers: how many runs at a time; by default one for each core.
+        executor: where runs run instead, such as a :class:`penstock.Ray`.
 
     Raises:
         PenstockError: the sweep is not legal, and nothing has run: a key, a value or a scheme that no run can have, an
@@ -327,10 +330,12 @@ def sweep(
         raise ArgumentError(
             "a sweep file and other settings", "write the settings into the file, or give a Scenario and settings"
         )
-    return run_design(made, Path(out), resume=resume, watch=watch or Watch(), workers=workers)
+    return run_design(made, Path(out), resume=resume, watch=watch or Watch(), workers=workers, executor=executor)
 
 
-def run_design(made: Design, out: Path, *, resume: bool, watch: Watch, workers: int | None) -> Sweep:
+def run_design(
+    made: Design, out: Path, *, resume: bool, watch: Watch, workers: int | None = None, executor: Executor | None = None
+) -> Sweep:
     """Run what is missing of a design; :func:`sweep` has the rest."""
     every = cases(made)
     store = Store.open(out, made, every, resume=resume)
@@ -343,6 +348,7 @@ def run_design(made: Design, out: Path, *, resume: bool, watch: Watch, workers: 
             Taking(made.queue, made.series),
             watch,
             workers=workers,
+            executor=executor,
             keep=lambda place, taken: store.keep(missing[place], *taken),
             fail=lambda place, error: store.fail(missing[place], str(error)),
         )

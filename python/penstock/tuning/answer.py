@@ -13,6 +13,7 @@ import tomli_w
 from penstock._core import PenstockError, ScenarioError
 from penstock.catalogue import about
 from penstock.errors import ArgumentError
+from penstock.executors.executor import Executor
 from penstock.runs import Watch
 from penstock.scenario import AssignedScheme, Description, Scenario
 from penstock.theory.configuration import Unsuited, configurations
@@ -158,6 +159,7 @@ def tune(
     verdict_seeds: int = 10,
     points: int = 256,
     watch: Watch | None = None,
+    executor: Executor | None = None,
 ) -> Tuning:
     """Propose parameters of a scenario's scheme: theory narrows, simulations search, others choose and judge.
 
@@ -187,6 +189,7 @@ def tune(
         verdict_seeds: how many seeds judge the proposal, those that follow these.
         points: how many points the theory looks at; a power of two spreads them best.
         watch: how to watch and end the runs; its ``theory`` is told how far the theory's work is.
+        executor: where runs run instead of all cores, such as a :class:`penstock.Ray`.
 
     Raises:
         ArgumentError: there is no such goal, or a number is too small.
@@ -221,10 +224,14 @@ def tune(
     regions = narrow(critic, spots, goals, starts=starts, progress=watch.theory)
     same = _assigned(plan, longest.scheme)["parameters"] == _assigned(standard.describe(), longest.scheme)["parameters"]
     references = {name: standard} if same else {name: standard, "scenario": own}
-    runs = dict(zip(references, simulate(list(references.values()), tuning, longest.queue, watch), strict=True))
+    runs = dict(
+        zip(references, simulate(list(references.values()), tuning, longest.queue, watch, executor), strict=True)
+    )
     kept = {each.name: guards(each, runs[name], reserve=RESERVE) for each in goals}
 
-    search = Search(own, regions, kept, tuning, queue=longest.queue, buffer_octets=longest.buffer_octets)
+    search = Search(
+        own, regions, kept, tuning, queue=longest.queue, buffer_octets=longest.buffer_octets, executor=executor
+    )
     own_runs = runs[name if same else "scenario"]
     search.learn(point_of(longest, space), own_runs)
     interrupted = False
@@ -238,7 +245,7 @@ def tune(
     if finalists and not interrupted:
         scenarios = [*references.values(), *(set_to(own, space, tried.point) for tried in finalists)]
         try:
-            more = simulate(scenarios, choosing, longest.queue, watch)
+            more = simulate(scenarios, choosing, longest.queue, watch, executor)
         except Interrupted:
             interrupted = True
         else:
@@ -255,7 +262,7 @@ def tune(
     judged: dict[str, tuple[Observed, ...]] = {}
     if changed and not interrupted:
         try:
-            found = simulate([proposal, *references.values()], unseen, longest.queue, watch)
+            found = simulate([proposal, *references.values()], unseen, longest.queue, watch, executor)
             judged = dict(zip(["proposal", *references], found, strict=True))
         except Interrupted:
             interrupted = True

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.executors.executor import Executor
 from penstock.frames import MissingExtraError
 from penstock.result import FrameLossError, Result
 from penstock.runs import Run, Watch, copies, run_many
@@ -66,8 +67,23 @@ class Tried:
         return replace(self, runs=(*self.runs, *more))
 
 
+@dataclass(frozen=True)
+class Observing:
+    """What is taken from a run, in its thread or on its machine.
+
+    Attributes:
+        queue: the queue by which it is judged.
+    """
+
+    queue: str
+
+    def __call__(self, _place: int, result: Result, _loss: FrameLossError | None) -> Observed:
+        """Take it. A point that loses frames is no failure: it breaks the guard on drops."""
+        return observe(result, self.queue)
+
+
 def simulate(
-    scenarios: Sequence[Scenario], seeds: Sequence[int], queue: str, watch: Watch
+    scenarios: Sequence[Scenario], seeds: Sequence[int], queue: str, watch: Watch, executor: Executor | None = None
 ) -> list[tuple[Observed, ...]]:
     """Run every scenario with every seed on all cores; return what each comes to, in order of the seeds.
 
@@ -80,12 +96,7 @@ def simulate(
         for scenario, copy in [(scenario, copies(scenario)) for scenario in scenarios]
         for seed in seeds
     ]
-
-    def take(_place: int, result: Result, _loss: FrameLossError | None) -> Observed:
-        # A point that loses frames is no failure: it breaks the guard on drops.
-        return observe(result, queue)
-
-    found = run_many(runs, take, watch)
+    found = run_many(runs, Observing(queue), watch, executor=executor)
     if len(found) < len(runs):
         raise Interrupted
     width = len(seeds)
@@ -127,6 +138,7 @@ class Search:
         *,
         queue: str,
         buffer_octets: float,
+        executor: Executor | None = None,
     ) -> None:
         try:
             with warnings.catch_warnings():
@@ -139,6 +151,7 @@ class Search:
         # Its messages on each trial would be most of what a person sees.
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._scenario, self._seeds = scenario, seeds
+        self._executor = executor
         self._queue, self._buffer_octets = queue, buffer_octets
         self._aims: list[_Aim] = []
         for place, (name, region) in enumerate(regions.items()):
@@ -171,7 +184,7 @@ class Search:
             if not batch:
                 break
             scenarios = [set_to(self._scenario, aim.region.knobs, point) for aim, _, point in batch]
-            runs = simulate(scenarios, self._seeds, self._queue, watch)
+            runs = simulate(scenarios, self._seeds, self._queue, watch, self._executor)
             for (asker, trial, point), observed in zip(batch, runs, strict=True):
                 scores = {aim.region.goal.name: self._score(aim, observed) for aim in self._aims}
                 for aim in self._aims:

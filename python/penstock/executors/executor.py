@@ -1,0 +1,142 @@
+"""The interface of an executor: it takes jobs, hands back what came of each as it ends, and can be stopped.
+
+:func:`penstock.runs.run_many` is its one caller: it decides what is sent, what is sent again, and what an error means.
+An executor only says how a job ended: with a value, with an error, early, or with its worker lost.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
+
+from penstock.result import FrameLossError, Result
+
+if TYPE_CHECKING:
+    from penstock.runs import Run, Watch
+    from penstock.scenario import Progress
+
+T = TypeVar("T")
+Take = Callable[[int, Result, FrameLossError | None], T]
+"""Makes of a run's place, its result and the error of a broken claim to lose no frame what is kept of it."""
+
+
+@dataclass(frozen=True)
+class Ended(Generic[T]):
+    """How a job ended. One that ended early has neither a value nor an error.
+
+    Attributes:
+        place: the place of its run.
+        values: what was taken from its result; one, or none.
+        error: the error of the run, or of taking from it.
+        lost: the reason why its worker was lost before it had ended.
+    """
+
+    place: int
+    values: tuple[T, ...] = ()
+    error: BaseException | None = None
+    lost: str = ""
+
+
+@dataclass(frozen=True)
+class Job(Generic[T]):
+    """A run, and what is taken from its result.
+
+    On a cluster a job travels: its run's scenario and ``take`` must be such that they can be pickled.
+
+    Attributes:
+        place: the place of the run.
+        run: the run.
+        take: called with the place, the result, and the error of a broken claim to lose no frame.
+        keep_interrupted: whether ``take`` is called for a run that ended early, too.
+    """
+
+    place: int
+    run: "Run"
+    take: "Take[T]"
+    keep_interrupted: bool
+
+    def __call__(self, progress: "Progress | None") -> Ended[T]:
+        """Run the run here, and take from its result."""
+        try:
+            result, loss = perform(self.run, progress)
+        except KeyboardInterrupt:
+            # It was still being laid out.
+            return Ended(self.place)
+        except Exception as error:
+            return Ended(self.place, error=error)
+        return self.taken(result, loss)
+
+    def taken(self, result: Result, loss: FrameLossError | None) -> Ended[T]:
+        """Take from a result."""
+        if result.interrupted and not self.keep_interrupted:
+            return Ended(self.place)
+        try:
+            return Ended(self.place, (self.take(self.place, result, loss),))
+        except BaseException as error:
+            return Ended(self.place, error=error)
+
+
+def perform(run: "Run", progress: "Progress | None") -> tuple[Result, FrameLossError | None]:
+    """Run a run, and return its result, with the error if it broke its claim to lose no frame.
+
+    Raises:
+        KeyboardInterrupt: it was ended while it was laid out.
+        Exception: as for :meth:`penstock.scenario.Scenario.run`.
+    """
+    try:
+        result = run.scenario().run(
+            scheme=run.scheme, profile=run.profile, seed=run.seed, out=run.out, progress=progress, limit=run.limit
+        )
+    except FrameLossError as error:
+        return error.result, error
+    return result, None
+
+
+class Session(ABC, Generic[T]):
+    """Jobs of one call of :func:`penstock.runs.run_many`."""
+
+    @property
+    @abstractmethod
+    def room(self) -> int:
+        """How many jobs can be under way or wait here: enough that no worker is idle. It may change."""
+
+    @abstractmethod
+    def submit(self, job: Job[T]) -> None:
+        """Take a job; it runs as soon as a worker is free."""
+
+    @abstractmethod
+    def ended(self, timeout_s: float) -> Sequence[Ended[T]]:
+        """Return the jobs that have ended since the last call; wait for the first of them for so long, s.
+
+        A signal is seen within ``timeout_s``, whatever handlers libraries have put before Python's.
+        """
+
+    @abstractmethod
+    def stop(self) -> Sequence[Ended[T]]:
+        """End the jobs that are under way and drop those that wait; return those that ended and were not told yet."""
+
+
+class Executor(ABC):
+    """Where runs run; use it in ``with``, or call :meth:`close`."""
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether runs run in other processes, so that records in memory cannot be had from them."""
+        return False
+
+    @abstractmethod
+    def session(self, watch: "Watch") -> "Session[T]":
+        """Begin with the jobs of one call; ``watch`` is asked whether all is to end, and told of progress."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the workers. It may be called twice."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

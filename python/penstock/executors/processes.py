@@ -1,0 +1,42 @@
+"""Processes of this machine by their parents, as Linux tells of them."""
+
+import os
+import signal
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+
+def children(of: int) -> dict[int, str]:
+    """Return the processes whose parent is ``of``, with their names."""
+    return {pid: name for pid, (parent, name) in _every().items() if parent == of}
+
+
+def below(of: int) -> list[int]:
+    """Return the processes that descend from ``of``."""
+    parents = {pid: parent for pid, (parent, _) in _every().items()}
+    found = [of]
+    for pid in found:
+        found += [child for child, parent in parents.items() if parent == pid]
+    return found[1:]
+
+
+def kill(pids: Iterable[int]) -> None:
+    """End processes at once; one that has ended already is none."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _every() -> dict[int, tuple[int, str]]:
+    """Return the parent and the name of each process."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                before, _, after = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")
+            except OSError:
+                # It has ended meanwhile.
+                continue
+            found[int(folder.name)] = int(after.split()[1]), before.partition("(")[2]
+    return found
