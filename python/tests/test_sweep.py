@@ -201,6 +201,39 @@ def test_the_same_run_is_run_once(tmp_path: Path) -> None:
     assert len(set(found.column("hash"))) == 1
 
 
+def test_values_of_another_schemes_key_are_the_same_run(tmp_path: Path) -> None:
+    planned: list[int] = []
+    labels: list[str] = []
+
+    def run(label: str) -> None:
+        labels.append(label)
+
+    weights = {"schemes.qcn.w": [1, 2, 4]}
+    watch = Watch(planned=planned.append, run=run)
+    found = sweep(_small(), weights, schemes=["none", "qcn"], seeds=2, out=tmp_path / "out", watch=watch)
+    # None reads no key of QCN: its two seeds run once each, QCN's six runs once each.
+    assert planned == [8]
+    assert len(labels) == 8
+    # All are told, each with its value.
+    assert found.finished
+    rows = list(zip(*(found.column(name) for name in ("w", "scheme", "seed")), strict=True))
+    assert rows == [(w, scheme, seed) for w in (1, 2, 4) for scheme in ("none", "qcn") for seed in (1, 2)]
+    by_scheme = {
+        scheme: {key for key, own in zip(found.column("hash"), found.column("scheme"), strict=True) if own == scheme}
+        for scheme in ("none", "qcn")
+    }
+    assert {scheme: len(keys) for scheme, keys in by_scheme.items()} == {"none": 2, "qcn": 6}
+    # With priorities of their own schemes, the settings of each of them count.
+    above = '[[flow]]\nfrom = "h0"\nto = "h2"\npriority = 3\n[[priority]]\npriority = 3\nscheme = "qcn"\n'
+    both = Scenario.from_toml(SMALL + above, name="small")
+    keys = {case.key for case in cases(design(both, weights, schemes=["none"]))}
+    assert len(keys) == 3
+    # More values of it run QCN alone.
+    more = {"schemes.qcn.w": [1, 2, 4, 8]}
+    sweep(_small(), more, schemes=["none", "qcn"], seeds=2, out=tmp_path / "out", resume=True, watch=watch)
+    assert planned == [8, 2]
+
+
 def test_a_combination_that_is_not_legal_stops_no_other(tmp_path: Path) -> None:
     # 33 KB are QCN's set point: it is beyond a buffer of 20 KB.
     told: list[int] = []
@@ -328,6 +361,40 @@ def test_a_killed_sweep_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     killed, told = sweep_trial.tried(trial, folder, "out", undisturbed)
     assert killed
     assert not told
+
+
+def test_finished_runs_of_a_killed_sweep_can_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_RUNS_A_FILE", 4)
+    out = tmp_path / "out"
+    whole = sweep(_small(), BUFFERS, seeds=5, series=True, out=tmp_path / "undisturbed")
+    done: list[int] = []
+
+    def finish() -> None:
+        done.append(1)
+        if len(done) == 7:
+            raise OSError("the process is gone")
+
+    with pytest.raises(OSError, match="gone"):
+        sweep(_small(), BUFFERS, seeds=5, series=True, out=out, workers=1, watch=Watch(done=finish))
+    # Four are in a file, three in the journal.
+    assert [path.name for path in (out / "runs").iterdir()] == ["00000.parquet"]
+    killed = Sweep(out)
+    assert not killed.finished
+    for table in whole.tables:
+        ours, theirs = killed.table(table), whole.table(table)
+        assert ours.schema == theirs.schema
+        rows = [i for i, run in enumerate(theirs.column("run").to_pylist()) if run < 7]
+        assert ours.to_struct_array().to_pylist() == theirs.to_struct_array().to_pylist()[: len(rows)]
+    answer = killed.query("select count(*) as runs, count(distinct hash) as hashes from runs")
+    assert answer.to_struct_array().to_pylist() == [{"runs": 7, "hashes": 7}]
+    assert killed.query("select count(distinct run) from series_queues").column(0).to_pylist() == [7]
+    # A design of more values numbers runs in another way; until it goes on, the journal's are not taken for others.
+    text = (out / "sweep.json").read_text()
+    (out / "sweep.json").write_text(text.replace('"runs": 10', '"runs": 11'))
+    assert Sweep(out).table().num_rows == 4
+    (out / "sweep.json").write_text(text)
+    sweep(_small(), BUFFERS, seeds=5, series=True, out=out, resume=True)
+    assert _bytes(out) == _bytes(tmp_path / "undisturbed")
 
 
 def test_a_line_that_a_kill_has_cut_is_taken_off(tmp_path: Path) -> None:

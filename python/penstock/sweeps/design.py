@@ -95,7 +95,8 @@ class Case:
         scheme: the scheme by name.
         seed: its seed.
         text: the scenario as TOML, with the settings.
-        key: a hash of the resolved scenario, the seed, the version, and what is kept: equal for equal rows.
+        key: a hash of the resolved scenario without the settings of schemes that act nowhere in it, of the seed, the
+            version, and what is kept: equal for equal rows.
         fault: the reason why it cannot run.
     """
 
@@ -203,13 +204,15 @@ def cases(made: Design) -> list[Case]:
         for chosen in made.schemes or (None,):
             suspects: list[tuple[str, Value | None]] = [*named, ("schemes", chosen)]
             text = fault = None
-            resolved = f"{settings} {chosen}"
+            acting = f"{settings} {chosen}"
             try:
                 scenario = Scenario.from_toml(origin, name=made.scenario.name)
                 for key, value in named:
                     scenario.set(key, value)
                 text = scenario.to_toml()
-                resolved = scenario.resolved(scheme=chosen, profile=made.profile, seed=made.seeds[0], limit=made.limit)
+                acting = _acting(
+                    scenario.resolved(scheme=chosen, profile=made.profile, seed=made.seeds[0], limit=made.limit)
+                )
                 if made.queue is not None:
                     _check_queue(scenario, chosen, made)
                 legal.update(suspects)
@@ -219,13 +222,29 @@ def cases(made: Design) -> list[Case]:
                 for suspect in suspects:
                     faults.setdefault(suspect, refused)
             for seed in made.seeds:
-                kept = (__version__, str(seed), made.queue or "", "series" if made.series else "", resolved)
+                kept = (__version__, str(seed), made.queue or "", "series" if made.series else "", acting)
                 hashed = sha256("\n".join(kept).encode()).hexdigest()[:32]
                 found.append(Case(len(found), settings, chosen, chosen or own_scheme, seed, text or "", hashed, fault))
     for suspect, refused in faults.items():
         if suspect not in legal:
             raise refused
     return found
+
+
+def _acting(resolved: str) -> str:
+    """Return the part of a resolved scenario that its results follow from: settings of schemes that act nowhere go."""
+    document = tomllib.loads(resolved)
+    acting = _named(document, "scheme")
+    document["schemes"] = {name: own for name, own in document.get("schemes", {}).items() if name in acting}
+    return json.dumps(document)
+
+
+def _named(document: Any, key: str) -> set[str]:
+    """Return all texts that a key has, wherever it stands."""
+    if isinstance(document, Mapping):
+        own = {value for name, value in document.items() if name == key and isinstance(value, str)}
+        return own.union(*(_named(value, key) for value in document.values()))
+    return set().union(*(_named(value, key) for value in document)) if isinstance(document, list) else set()
 
 
 def _check_queue(scenario: Scenario, chosen: str | None, made: Design) -> None:

@@ -17,6 +17,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,7 +26,7 @@ from arro3.io import write_parquet
 from penstock import __version__
 from penstock.errors import ArgumentError
 from penstock.files import whole, write_text
-from penstock.sweeps.axes import columns
+from penstock.sweeps.axes import Key, columns
 from penstock.sweeps.design import Case, Design
 from penstock.sweeps.tables import FRONT, RUNS, Column, Record, read_table, schema, table_of
 
@@ -60,10 +61,12 @@ class Store:
         self._journal = journal
         self._flushed_s = 0.0
         self._lock = threading.Lock()
-        # Several combinations may be the same run, as those that write a quantity in two ways.
-        self._parts_of: dict[str, list[int]] = {}
+        # Several combinations may be the same run, as those that write a quantity in two ways, or vary another scheme.
+        self._cases_of: dict[str, list[Case]] = {}
         for case in cases:
-            self._parts_of.setdefault(case.key, []).append(case.place // _RUNS_A_FILE)
+            self._cases_of.setdefault(case.key, []).append(case)
+        self._design = design_of(self._manifest_text(finished=False))
+        self._columns = [column.name for column in front_columns(made)]
         self._begins: dict[str, int] = {}
         """Where the record of a run begins in the journal."""
         self._stored: dict[str, int] = {}
@@ -157,7 +160,9 @@ class Store:
         os.close(self._journal)
 
     def _append(self, key: str, record: Record) -> None:
-        line = json.dumps({"key": key, "tables": record}, separators=(",", ":")).encode() + b"\n"
+        at = [_in_front(self._made, case) for case in self._cases_of[key]]
+        entry = {"key": key, "design": self._design, "at": at, "tables": record}
+        line = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
         begin = os.lseek(self._journal, 0, os.SEEK_END)
         try:
             left = memoryview(line)
@@ -186,7 +191,7 @@ class Store:
         return record
 
     def _write_what_is_whole(self, key: str) -> None:
-        for number in self._parts_of[key]:
+        for number in dict.fromkeys(part_of(case.place) for case in self._cases_of[key]):
             if number not in self._written and all(
                 case.key in self._begins or case.key in self._stored or case.key in self.failures
                 for case in self._parts[number]
@@ -205,18 +210,20 @@ class Store:
             if not rows:
                 target.unlink(missing_ok=True)
                 continue
-            front = [(column, [_in_front(self._made, case)[i] for case, _ in rows]) for i, column in enumerate(keys)]
-            if table == RUNS:
-                front.append((_HASH, [case.key for case in there]))
+            at = [_in_front(self._made, case) for case, _ in rows]
+            hashes = [case.key for case in there]
             target.parent.mkdir(exist_ok=True)
             with whole(target) as partial:
-                write_parquet(table_of(table, front, [row for _, row in rows]), partial, compression="zstd(3)")
+                write_table(partial, table, keys, at, [row for _, row in rows], hashes)
 
     def _write_manifest(self, *, finished: bool) -> None:
-        text = json.dumps(self._manifest(finished), indent=2) + "\n"
+        text = self._manifest_text(finished=finished)
         path = self.path / MANIFEST
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             write_text(path, text)
+
+    def _manifest_text(self, *, finished: bool) -> str:
+        return json.dumps(self._manifest(finished), indent=2) + "\n"
 
     def _manifest(self, finished: bool) -> dict[str, Any]:
         made = self._made
@@ -263,12 +270,11 @@ class Store:
         # The lock is ours: what has a hidden name, a killed process has left.
         for left in self.path.rglob(".*.partial-*"):
             left.unlink(missing_ok=True)
-        columns_now = [column.name for column in front_columns(self._made)]
         for number in parts_of(self.path):
             try:
                 whole_table = read_table(self.path / RUNS / file_name(number))
                 records = _records(self.path, number)
-                stale = whole_table.column_names[: len(columns_now)] != columns_now
+                stale = whole_table.column_names[: len(self._columns)] != self._columns
             except Exception:
                 # A file that is not whole has no runs; they are run again.
                 records, stale = {}, True
@@ -278,7 +284,7 @@ class Store:
                 self._stored |= dict.fromkeys(records, number)
                 continue
             for key, record in records.items():
-                if key in self._parts_of and key not in self._begins:
+                if key in self._cases_of and key not in self._begins:
                     self._append(key, record)
             os.fsync(self._journal)
             for table in sorted(schema(), key=lambda name: name != RUNS):
@@ -296,7 +302,7 @@ class Store:
                     break
                 if not whole_line:
                     break
-                if key in self._parts_of:
+                if key in self._cases_of:
                     self._begins[key] = begin
                 begin += len(line)
         os.ftruncate(self._journal, begin)
@@ -309,8 +315,23 @@ class Store:
                 if not path.stem.isdecimal() or int(path.stem) not in parts:
                     path.unlink()
         for path in (self.path / SERIES).glob("*/*.parquet"):
-            if path.stem not in self._parts_of:
+            if path.stem not in self._cases_of:
                 path.unlink()
+
+
+def write_table(
+    path: Path,
+    table: str,
+    columns: Sequence[Column],
+    at: Sequence[Sequence[Any]],
+    rows: Sequence[Sequence[Any]],
+    hashes: Sequence[str],
+) -> None:
+    """Write a file of a table: rows, each with its values ``at`` the columns in front, and in ``runs`` the hashes."""
+    before: list[tuple[Column, Sequence[Any]]] = [(column, [row[i] for row in at]) for i, column in enumerate(columns)]
+    if table == RUNS:
+        before.append((_HASH, hashes))
+    write_parquet(table_of(table, before, rows), path, compression="zstd(3)")
 
 
 def column_names(made: Design) -> list[str]:
@@ -320,13 +341,18 @@ def column_names(made: Design) -> list[str]:
 
 def front_columns(made: Design) -> list[Column]:
     """Return the columns in front of every table."""
-    keys = [
+    return front(made.keys, column_names(made))
+
+
+def front(keys: Sequence[Key], names: Sequence[str]) -> list[Column]:
+    """Return the columns in front of every table: the keys' are called by ``names``."""
+    varied = [
         Column(name, key.type, key.unit if key.unit in ("octets", "s", "bit/s") else "", f"The key `{key.key}`.")
-        for key, name in zip(made.keys, column_names(made), strict=True)
+        for key, name in zip(keys, names, strict=True)
     ]
     return [
         Column("run", "int", "", "The number of the run, from 0."),
-        *keys,
+        *varied,
         Column("scheme", "str", "", "The scheme."),
         Column("seed", "int", "", "The seed."),
     ]
@@ -335,6 +361,16 @@ def front_columns(made: Design) -> list[Column]:
 def _in_front(made: Design, case: Case) -> list[Any]:
     numbers = [key.number(value) for key, value in zip(made.keys, case.settings, strict=True)]
     return [case.place, *numbers, case.scheme, case.seed]
+
+
+def design_of(manifest: str) -> str:
+    """Return a mark of the design that the text of an unfinished store's manifest describes."""
+    return sha256(manifest.encode()).hexdigest()[:16]
+
+
+def part_of(place: int) -> int:
+    """Return the number of the file that has a run."""
+    return place // _RUNS_A_FILE
 
 
 def file_name(number: int) -> str:

@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ from penstock.result import FrameLossError, Result
 from penstock.runs import Copies, Run, Watch, run_many
 from penstock.scenario import Scenario
 from penstock.sweeps.design import Case, Design, cases, design, read
-from penstock.sweeps.store import MANIFEST, SERIES, Store, file_name, parts_of
+from penstock.sweeps.journal import Late
+from penstock.sweeps.store import JOURNAL, MANIFEST, SERIES, Store, file_name, parts_of
 from penstock.sweeps.tables import RUNS, Record, read_table, record, schema
 from penstock.sweeps.view import METRIC, PAIR, view
 
@@ -41,7 +43,8 @@ class Sweep:
         >>> sweep.query("select scheme, avg(queue_mean_octets) from runs group by scheme")
 
     A row of each table begins with the run's number, the varied keys (:attr:`columns`), the scheme and the seed. A
-    store that is not finished has the runs whose tables are written.
+    store that is not finished, as that of a sweep which goes on or was killed, has the runs that had finished when it
+    was first looked at.
 
     Args:
         folder: the folder.
@@ -99,8 +102,17 @@ class Sweep:
 
     def files(self, name: str) -> list[Path]:
         """Return the files of a table, in the order of the runs."""
-        there = (self._path / name / file_name(number) for number in parts_of(self._path))
-        return [path for path in there if path.is_file()]
+        parts = {number: self._path / name / file_name(number) for number in parts_of(self._path)}
+        if self._late is not None:
+            parts |= {number: self._late.file(name, number) for number in self._late.parts}
+        return [path for _, path in sorted(parts.items()) if path.is_file()]
+
+    @cached_property
+    def _late(self) -> Late | None:
+        """The runs that have finished and whose tables are not written; read once, as they are now."""
+        if self.finished or not (self._path / JOURNAL).is_file():
+            return None
+        return Late(self._path, self._document)
 
     def table(self, name: str = RUNS) -> "Table":
         """Return a table (:attr:`tables` has their names) as Arrow.
