@@ -33,8 +33,8 @@ help:
 	@echo '              they are built from has changed since they passed here)'
 	@echo 'make verify   what takes longer: the tests, make fuzz, 100 million wrong frames, property tests with many more cases,'
 	@echo '              the papers with all seeds and controls, tuning with all its seeds, signals to every command, TCP beside'
-	@echo '              that of ns-3 (its wheel needs g++ and python3-dev, and goes into .build/ns3), make deny, the bench held to'
-	@echo '              its ceilings, the cores in lock step for longer, in Icarus Verilog, proved and placed, make mutate, and the'
+	@echo '              that of ns-3 (its wheel needs g++ and python3-dev, and goes into .build/ns3), sweeps on Ray clusters that'
+	@echo '              lose workers and nodes (in .build/ray), make deny, the bench held to its ceilings, the cores in lock step for longer, in Icarus Verilog, proved and placed, make mutate, and the'
 	@echo '              test beds of the papers in RTL at full length, which take hours'
 	@echo 'make fuzz     200 000 mutated scenarios, laid out and run with overflow checks'
 	@echo 'make deny     licences and sources of the crates that Penstock is built from'
@@ -96,6 +96,7 @@ verify: test fuzz
 	$(BIN)/python tools/check_tuning.py
 	$(BIN)/python tools/signal_trial.py
 	$(BIN)/python tools/check_ns3.py
+	$(BIN)/python tools/check_ray.py
 	$(MAKE) deny
 	$(MAKE) bench BENCH_OPTIONS=--check
 	$(MAKE) -C rtl operations fourstate example prove report

@@ -20,7 +20,7 @@ from penstock import ArgumentError, FrameLossError, MissingExtraError, Result, S
 from penstock.executors import cluster
 from penstock.executors.cluster import Ray, unpacked, work
 from penstock.executors.executor import Ended, Executor, Job, Session
-from penstock.executors.processes import below, children
+from penstock.executors.processes import below, children, parent
 from penstock.runs import MOST_LOSSES, LostWorkerError, Run, Watch, copies, run_many
 from penstock.sweeps.sweep import Sweep
 
@@ -269,6 +269,7 @@ def test_processes_are_found_by_their_parents() -> None:
         while not below(child.pid):
             pass
         assert child.pid in children(os.getpid())
+        assert parent(child.pid) == os.getpid()
         assert set(children(child.pid)) == set(below(child.pid))
         assert set(below(child.pid)) < set(below(os.getpid()))
         child.communicate(b"\n")

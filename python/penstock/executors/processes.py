@@ -9,16 +9,25 @@ from pathlib import Path
 
 def children(of: int) -> dict[int, str]:
     """Return the processes whose parent is ``of``, with their names."""
-    return {pid: name for pid, (parent, name) in _every().items() if parent == of}
+    return {pid: name for pid, (own, name) in _every().items() if own == of}
 
 
 def below(of: int) -> list[int]:
     """Return the processes that descend from ``of``."""
-    parents = {pid: parent for pid, (parent, _) in _every().items()}
+    parents = {pid: own for pid, (own, _) in _every().items()}
     found = [of]
     for pid in found:
-        found += [child for child, parent in parents.items() if parent == pid]
+        found += [child for child, own in parents.items() if own == pid]
     return found[1:]
+
+
+def parent(of: int) -> int:
+    """Return the parent of a process.
+
+    Raises:
+        KeyError: there is no such process.
+    """
+    return _every()[of][0]
 
 
 def kill(pids: Iterable[int]) -> None:
