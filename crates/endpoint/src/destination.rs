@@ -33,6 +33,7 @@ pub struct Destination<S: Scheme, D> {
     np: S::Np,
     draw: D,
     flow: FlowKey,
+    number: u32,
     /// Time of the earliest timer under way.
     armed: Instant,
     receipt: Receipt,
@@ -40,12 +41,13 @@ pub struct Destination<S: Scheme, D> {
 }
 
 impl<S: Scheme, D: Draw> Destination<S, D> {
-    /// The destination of `flow` with the scheme's settings. Random words come from `draw`.
-    pub fn new(config: &S::Config, flow: FlowKey, draw: D) -> Self {
+    /// The destination of `flow` with the scheme's settings, the `number`-th of all. Random words come from `draw`.
+    pub fn new(config: &S::Config, flow: FlowKey, number: u32, draw: D) -> Self {
         Self {
             np: S::Np::new(config, flow),
             draw,
             flow,
+            number,
             armed: Instant::NEVER,
             receipt: Receipt::default(),
             acknowledgement_octets: HEADER + S::echo_octets(config),
@@ -56,6 +58,13 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
     #[must_use]
     pub fn flow(&self) -> FlowKey {
         self.flow
+    }
+
+    /// Its number among all destinations, by which its timers take turns: its place in the list of them, but where a place was used
+    /// again.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.number
     }
 
     /// Length of its acknowledgements, octets with FCS.
@@ -114,7 +123,7 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
             && at < self.armed
         {
             self.armed = at;
-            alarms.wake(at, Timer::Destination(own));
+            alarms.wake(at, Timer::Destination(own), self.number);
         }
     }
 }

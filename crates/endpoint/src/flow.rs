@@ -1,6 +1,6 @@
 //! The sending side of a flow.
 
-use penstock_schemes::{Instant, Octets, Release};
+use penstock_schemes::{FlowKey, Instant, Octets, Release};
 
 use crate::ids::{FlowId, LimiterId, TrafficClass};
 use crate::in_flight::{InFlight, Known};
@@ -30,6 +30,7 @@ enum Phase {
 #[derive(Debug, Clone)]
 pub struct Flow<X> {
     pub(crate) supply: X,
+    pub(crate) key: FlowKey,
     pub(crate) limiter: LimiterId,
     pub(crate) class: TrafficClass,
     phase: Phase,
@@ -44,10 +45,18 @@ pub struct Flow<X> {
 }
 
 impl<X: Supply> Flow<X> {
-    pub(crate) fn new(spec: FlowSpec, limiter: LimiterId, tag: u16, acknowledged: bool, supply: X) -> Self {
+    pub(crate) fn new(
+        key: FlowKey,
+        spec: FlowSpec,
+        limiter: LimiterId,
+        tag: u16,
+        acknowledged: bool,
+        supply: X,
+    ) -> Self {
         let known = if acknowledged { spec.destinations as usize } else { 0 };
         Self {
             supply,
+            key,
             limiter,
             class: spec.class,
             phase: Phase::NotYet,
@@ -73,6 +82,13 @@ impl<X: Supply> Flow<X> {
     #[inline(always)]
     pub fn supply_mut(&mut self) -> &mut X {
         &mut self.supply
+    }
+
+    /// The name by which schemes know it: the number of its place, but where the place was used again.
+    #[must_use]
+    #[inline(always)]
+    pub fn key(&self) -> FlowKey {
+        self.key
     }
 
     /// The limiter that it is behind.
@@ -108,6 +124,12 @@ impl<X: Supply> Flow<X> {
         self.phase == Phase::Active
     }
 
+    /// Whether it has sent its last frame, or was stopped.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
     /// Octets by which tags lengthen its frames.
     #[must_use]
     pub fn tag_octets(&self) -> u16 {
@@ -141,9 +163,14 @@ impl<X: Supply> Flow<X> {
         self.supply.next_octets() + self.tag
     }
 
-    /// Takes the frame of flow `own` that goes at `now`.
+    /// Its counts begin anew.
+    pub(crate) fn forget_counts(&mut self) {
+        (self.sent, self.sent_octets) = (0, 0);
+    }
+
+    /// Takes the frame that goes at `now`.
     #[inline(always)]
-    pub(crate) fn take(&mut self, now: Instant, own: FlowId, overhead: u32) -> Release {
+    pub(crate) fn take(&mut self, now: Instant, overhead: u32) -> Release {
         let taken = self.supply.take(now);
         let octets = taken.octets + self.tag;
         let seq = Octets(self.sent_octets - self.sent * u64::from(overhead));
@@ -152,7 +179,7 @@ impl<X: Supply> Flow<X> {
         if taken.last {
             self.end();
         }
-        Release { flow: own.key(), octets, seq, last: taken.last }
+        Release { flow: self.key, octets, seq, last: taken.last }
     }
 
     /// Sees to it that its silence is noticed.
@@ -161,7 +188,7 @@ impl<X: Supply> Flow<X> {
         let deadline = self.in_flight.deadline;
         if deadline < self.in_flight.armed {
             self.in_flight.armed = deadline;
-            alarms.wake(deadline, Timer::Silence(own));
+            alarms.wake(deadline, Timer::Silence(own), self.key.0);
         }
     }
 }

@@ -101,6 +101,7 @@ mod in_flight;
 mod limiter;
 mod nic;
 mod pacer;
+mod places;
 mod sources;
 mod supply;
 mod timer;

@@ -1,6 +1,6 @@
 //! Limiters: a reaction point, a pacer, a window, and the flows behind them.
 
-use penstock_schemes::{BitRate, Draw, Instant, Octets, Out, ReactionPoint, Release, Scheme};
+use penstock_schemes::{BitRate, Draw, FlowKey, Instant, Octets, Out, ReactionPoint, Release, Scheme};
 
 use crate::destination::acknowledged;
 use crate::flow::Flow;
@@ -57,6 +57,7 @@ pub(crate) struct Answers {
 /// A limiter at work.
 #[derive(Debug, Clone)]
 pub struct Limiter<S: Scheme, D> {
+    pub(crate) number: u32,
     pub(crate) rp: Option<S::Rp>,
     pub(crate) draw: D,
     pub(crate) port: PortId,
@@ -73,10 +74,15 @@ pub struct Limiter<S: Scheme, D> {
     /// Whether its frames are acknowledged, and counted as in flight until then.
     pub(crate) acknowledged: bool,
     limiting: bool,
+    /// Whether it has one flow alone, all that come and go counted.
+    alone: bool,
     flows: Vec<FlowId>,
     /// The flow whose turn it is, and its place among `flows`.
     in_turn: FlowId,
     turn: usize,
+    /// The least key of the flow whose turn it is, where flows come and go: a flow that comes in before the one in turn and not before
+    /// this key has its turn first.
+    turn_from: u32,
     /// Time of the release that counts; timers for others are out of date.
     pub(crate) wake: Instant,
     /// In turn for its port.
@@ -86,10 +92,11 @@ pub struct Limiter<S: Scheme, D> {
 }
 
 impl<S: Scheme, D: Draw> Limiter<S, D> {
-    pub(crate) fn new(spec: LimiterSpec<S, D>) -> Self {
+    pub(crate) fn new(number: u32, spec: LimiterSpec<S, D>) -> Self {
         let rp = spec.reaction_point;
         let rate = rp.as_ref().map_or(spec.line, |rp| rp.allowance().rate);
         Self {
+            number,
             limiting: rp.as_ref().is_some_and(ReactionPoint::limiting),
             window: rp.as_ref().map_or(UNLIMITED, window),
             in_flight: Octets(0),
@@ -99,15 +106,23 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
             draw: spec.draw,
             port: spec.port,
             shares_port: false,
+            alone: true,
             pacer: PacerState::new(spec.pacer, rate),
             rate,
             flows: Vec::new(),
             in_turn: FlowId::NONE,
             turn: 0,
+            turn_from: 0,
             wake: Instant::NEVER,
             waiting: false,
             armed: Instant::NEVER,
         }
+    }
+
+    /// Its number, by which turns and timers go: its place in the list, but where a place was used again.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.number
     }
 
     /// Its reaction point, if it has one.
@@ -150,20 +165,53 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
         self.in_turn
     }
 
-    /// Whether it has one flow alone.
+    /// Whether it waits for the line, or for the end of a stop.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.waiting
+    }
+
+    /// Whether it has one flow alone, all that come and go counted.
     #[inline(always)]
     pub(crate) fn alone(&self) -> bool {
-        self.flows.len() == 1
+        self.alone
     }
 
     pub(crate) fn add_flow(&mut self, flow: FlowId) {
         self.flows.push(flow);
+        self.alone = self.flows.len() == 1;
         self.in_turn = self.flows[self.turn];
+    }
+
+    /// More than one flow comes and goes here.
+    pub(crate) fn expect_several(&mut self) {
+        self.alone = false;
+    }
+
+    /// Adds a flow that comes while others are there, in the order of keys.
+    pub(crate) fn insert_flow<X>(&mut self, flow: FlowId, flows: &[Flow<X>]) {
+        let key = |flow: FlowId| flows[flow.index()].key;
+        let place = self.flows.partition_point(|&other| key(other) < key(flow));
+        self.flows.insert(place, flow);
+        self.find_turn(flows);
+    }
+
+    /// Takes a flow away that is over.
+    pub(crate) fn remove_flow<X>(&mut self, flow: FlowId, flows: &[Flow<X>]) {
+        self.flows.retain(|&other| other != flow);
+        self.find_turn(flows);
+    }
+
+    /// The turn is that of the first flow from the key on that has it, all round.
+    fn find_turn<X>(&mut self, flows: &[Flow<X>]) {
+        let place = self.flows.partition_point(|flow| flows[flow.index()].key.0 < self.turn_from);
+        self.turn = if place < self.flows.len() { place } else { 0 };
+        self.in_turn = self.flows.get(self.turn).copied().unwrap_or(FlowId::NONE);
     }
 
     /// When the next frame may go as far as traffic, regulators, pacer and window are concerned; its flow is the one in turn.
     pub(crate) fn next_release<X: Supply>(&mut self, now: Instant, flows: &mut [Flow<X>], overhead: u32) -> Instant {
-        let earliest = if self.flows.len() > 1 { self.select(now, flows) } else { Instant::ZERO };
+        let earliest = if self.alone { Instant::ZERO } else { self.select(now, flows) };
         match flows.get_mut(self.in_turn.index()) {
             Some(flow) => self.next_release_of(flow, now, overhead).max(earliest),
             None => Instant::NEVER,
@@ -194,8 +242,9 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
         for i in 0..n {
             let place = if self.turn + i < n { self.turn + i } else { self.turn + i - n };
             let flow = self.flows[place];
-            let admitted = self.rp.as_ref().map_or(now, |rp| rp.admits(now, flow.key()));
-            let available = flows[flow.index()].when(now).max(admitted);
+            let flow = &mut flows[flow.index()];
+            let admitted = self.rp.as_ref().map_or(now, |rp| rp.admits(now, flow.key));
+            let available = flow.when(now).max(admitted);
             if available < at {
                 (best, at) = (place, available);
                 if at <= now {
@@ -203,20 +252,24 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
                 }
             }
         }
+        if at < Instant::NEVER {
+            self.turn_from = flows[self.flows[best].index()].key.0;
+        }
         self.turn = best;
-        self.in_turn = self.flows[best];
+        self.in_turn = self.flows.get(best).copied().unwrap_or(FlowId::NONE);
         at
     }
 
-    /// A frame of `octets` (with overhead) goes at `now`; the next turn is the next flow's.
+    /// A frame of `octets` (with overhead) of `flow` goes at `now`; the next turn is the next flow's.
     #[inline(always)]
-    pub(crate) fn spend(&mut self, now: Instant, octets: u32) {
+    pub(crate) fn spend(&mut self, now: Instant, octets: u32, flow: FlowKey) {
         self.pacer.spend(now, octets, self.rate);
         if !self.alone() {
             self.turn += 1;
             if self.turn >= self.flows.len() {
                 self.turn = 0;
             }
+            self.turn_from = flow.0 + 1;
             self.in_turn = self.flows[self.turn];
         }
     }
@@ -238,7 +291,7 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
             && at < self.armed
         {
             self.armed = at;
-            alarms.wake(at, Timer::ReactionPoint(own));
+            alarms.wake(at, Timer::ReactionPoint(own), self.number);
         }
         let allowance = rp.allowance();
         let changed = allowance.rate != self.rate || window(rp) != self.window || rp.limiting() != self.limiting;

@@ -124,9 +124,10 @@ impl<S: Scheme, X: Supply, D: Draw> Nic<S, X, D> {
         class: TrafficClass,
         draw: D,
     ) -> DestinationId {
-        self.destinations.push(Destination::new(config, flow, draw));
+        let id = DestinationId(self.destinations.len() as u32);
+        self.destinations.push(Destination::new(config, flow, id.0, draw));
         self.classes.push(class);
-        DestinationId((self.destinations.len() - 1) as u32)
+        id
     }
 
     /// The flows and limiters.
@@ -334,8 +335,8 @@ struct Desk<S: Scheme> {
 }
 
 impl<S: Scheme> Alarms for Desk<S> {
-    fn wake(&mut self, at: Instant, timer: Timer) {
-        self.timers.wake(at, timer);
+    fn wake(&mut self, at: Instant, timer: Timer, turn: u32) {
+        self.timers.wake(at, timer, turn);
     }
 }
 

@@ -71,8 +71,8 @@ pub struct Sent<T> {
 /// hosts of a whole network may lie in one of these lists.
 #[derive(Debug, Clone)]
 pub struct Sources<S: Scheme, X, D> {
-    flows: Vec<Flow<X>>,
-    limiters: Vec<Limiter<S, D>>,
+    pub(crate) flows: Vec<Flow<X>>,
+    pub(crate) limiters: Vec<Limiter<S, D>>,
     turns: Vec<Turns>,
     /// Octets that every frame occupies on the line beyond its own length.
     overhead: u32,
@@ -95,9 +95,18 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
     /// # Panics
     /// If there is no such port.
     pub fn add_limiter(&mut self, spec: LimiterSpec<S, D>, by_turns: bool) -> LimiterId {
+        let number = self.limiters.len() as u32;
+        self.add_numbered_limiter(number, spec, by_turns)
+    }
+
+    /// The same, under a number of its own in the order of turns and timers.
+    ///
+    /// # Panics
+    /// If there is no such port.
+    pub fn add_numbered_limiter(&mut self, number: u32, spec: LimiterSpec<S, D>, by_turns: bool) -> LimiterId {
         let id = LimiterId(self.limiters.len() as u32);
         let port = spec.port.index();
-        self.limiters.push(Limiter::new(spec));
+        self.limiters.push(Limiter::new(number, spec));
         if by_turns && let Some(first) = self.turns[port].add(id) {
             for limiter in [first, id] {
                 self.limiters[limiter.index()].shares_port = true;
@@ -113,7 +122,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
     pub fn add_flow(&mut self, limiter: LimiterId, spec: FlowSpec, supply: X) -> FlowId {
         let id = FlowId(self.flows.len() as u32);
         let behind = &mut self.limiters[limiter.index()];
-        self.flows.push(Flow::new(spec, limiter, behind.tag, acknowledged::<S>(), supply));
+        self.flows.push(Flow::new(id.key(), spec, limiter, behind.tag, acknowledged::<S>(), supply));
         behind.add_flow(id);
         id
     }
@@ -163,10 +172,10 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
     pub fn start(&mut self, now: Instant, flow: FlowId, driver: &mut (impl Alarms + Out<S> + Watch<S, D>)) {
         let state = &mut self.flows[flow.index()];
         state.start();
-        let id = state.limiter;
+        let (id, key) = (state.limiter, state.key);
         let limiter = &mut self.limiters[id.index()];
         if let Some(rp) = &mut limiter.rp {
-            rp.on_start(now, flow.key(), &mut limiter.draw, driver);
+            rp.on_start(now, key, &mut limiter.draw, driver);
         }
         self.heed(now, id, driver);
         self.wake(now, id, driver);
@@ -176,9 +185,9 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
     pub fn stop(&mut self, now: Instant, flow: FlowId, driver: &mut (impl Alarms + Out<S> + Watch<S, D>)) {
         let state = &mut self.flows[flow.index()];
         state.end();
-        let id = state.limiter;
+        let (id, key) = (state.limiter, state.key);
         if let Some(rp) = &mut self.limiters[id.index()].rp {
-            rp.on_stop(now, flow.key());
+            rp.on_stop(now, key);
         }
         self.heed(now, id, driver);
         self.wake(now, id, driver);
@@ -193,10 +202,10 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         signal: S::Signal,
         driver: &mut (impl Alarms + Out<S> + Watch<S, D>),
     ) -> bool {
-        let id = self.flows[flow.index()].limiter;
+        let Flow { limiter: id, key, .. } = self.flows[flow.index()];
         let limiter = &mut self.limiters[id.index()];
         let Some(rp) = &mut limiter.rp else { return false };
-        rp.on_signal(now, flow.key(), signal, &mut limiter.draw, driver);
+        rp.on_signal(now, key, signal, &mut limiter.draw, driver);
         self.heed(now, id, driver);
         true
     }
@@ -215,12 +224,12 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         let rtt = now.since(ack.sent_at);
         let settled = state.in_flight.acknowledge(now, rtt, &state.known);
         state.watch(flow, driver);
-        let id = state.limiter;
+        let (id, key) = (state.limiter, state.key);
         let limiter = &mut self.limiters[id.index()];
         let Some(rp) = &mut limiter.rp else { return };
         limiter.in_flight.0 -= settled.acked.0 + settled.lost.0;
         let ack = Ack { acked: settled.acked, lost: settled.lost, rtt, echo: ack.echo };
-        rp.on_ack(now, flow.key(), &ack, &mut limiter.draw, driver);
+        rp.on_ack(now, key, &ack, &mut limiter.draw, driver);
         self.heed(now, id, driver);
         self.wake(now, id, driver);
     }
@@ -233,11 +242,11 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         }
         if state.in_flight.deadline <= now {
             let lost = state.in_flight.give_up();
-            let id = state.limiter;
+            let (id, key) = (state.limiter, state.key);
             let limiter = &mut self.limiters[id.index()];
             limiter.in_flight.0 -= lost.0;
             if let Some(rp) = &mut limiter.rp {
-                rp.on_silence(now, flow.key(), lost);
+                rp.on_silence(now, key, lost);
                 self.heed(now, id, driver);
                 self.wake(now, id, driver);
             }
@@ -267,7 +276,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         let state = &mut self.limiters[limiter.index()];
         let changed = state.answers(limiter, driver).changed;
         // Where several flows share the point, their own regulators may have changed although the allowance has not.
-        let several = state.flows().len() > 1;
+        let several = !state.alone();
         if changed {
             self.take_over(now, limiter, driver);
         }
@@ -302,7 +311,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         if wake != state.wake {
             state.wake = wake;
             if wake != Instant::NEVER {
-                alarms.wake(wake, Timer::Release(limiter));
+                alarms.wake(wake, Timer::Release(limiter), state.number);
             }
         }
         wake
@@ -330,12 +339,12 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
             Line::Free if in_turn || !state.shares_port => Permission::Send,
             Line::Free | Line::Busy => {
                 state.waiting = true;
-                self.turns[state.port.index()].wait(now, limiter);
+                self.turns[state.port.index()].wait(now, limiter, state.number);
                 Permission::Wait
             }
             Line::Stopped => {
                 state.waiting = true;
-                self.turns[state.port.index()].park(limiter);
+                self.turns[state.port.index()].park(limiter, state.number);
                 Permission::Parked
             }
         }
@@ -348,8 +357,8 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         let state = &mut self.limiters[limiter.index()];
         let id = state.flow_in_turn();
         let flow = &mut self.flows[id.index()];
-        let release = flow.take(now, id, overhead);
-        state.spend(now, u32::from(release.octets) + overhead);
+        let release = flow.take(now, overhead);
+        state.spend(now, u32::from(release.octets) + overhead, release.flow);
         let tag = state.tag(now, release, driver);
         if acknowledged::<S>() && state.acknowledged {
             state.in_flight.0 += u64::from(release.octets);
@@ -362,7 +371,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
             let wake = state.next_release_of(flow, now, overhead);
             state.wake = wake;
             if wake != Instant::NEVER {
-                driver.wake(wake, Timer::Release(limiter));
+                driver.wake(wake, Timer::Release(limiter), state.number);
             }
         }
         Sent { flow: id, class, release, tag, open }

@@ -8,7 +8,7 @@ use penstock_schemes::Instant;
 use crate::ids::{DestinationId, FlowId, LimiterId, PortId};
 
 /// The addressee of a timer. Of timers that expire at one instant, the first of this list goes first, and of one kind
-/// the first in its list.
+/// the one with the lowest turn: see [`Alarms::wake`].
 ///
 /// A timer is never taken back. If it turns out to be no longer needed, nothing happens when it expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,8 +27,9 @@ pub enum Timer {
 
 /// Keeps timers: an event queue of a simulation, a list.
 pub trait Alarms {
-    /// Asks for a call at `at`, which is not before the present.
-    fn wake(&mut self, at: Instant, timer: Timer);
+    /// Asks for a call at `at`, which is not before the present. `turn` is the number of the addressee among those of its kind: its
+    /// place in its list, but where a place was used again.
+    fn wake(&mut self, at: Instant, timer: Timer, turn: u32);
 }
 
 /// A list of timers, for drivers that have none.
@@ -52,7 +53,8 @@ impl Timers {
 }
 
 impl Alarms for Timers {
-    fn wake(&mut self, at: Instant, timer: Timer) {
+    /// No place of its lists is used again: a turn is a place.
+    fn wake(&mut self, at: Instant, timer: Timer, _turn: u32) {
         self.0.push(Reverse((at, timer)));
     }
 }
@@ -68,7 +70,7 @@ mod tests {
         let silence = Timer::Silence(FlowId(0));
         let (second, first) = (Timer::Release(LimiterId(2)), Timer::Release(LimiterId(1)));
         for (at, timer) in [(late, first), (late, silence), (late, second), (early, silence)] {
-            timers.wake(at, timer);
+            timers.wake(at, timer, 0);
         }
         assert_eq!(timers.next(), Some(early));
         assert_eq!(timers.expire(early), None, "the limit itself is left");

@@ -12,6 +12,8 @@ use crate::timer::{Alarms, Timer};
 struct Waiting {
     since: Instant,
     limiter: LimiterId,
+    /// Its number: see [`Limiter::number`](crate::Limiter::number).
+    number: u32,
 }
 
 /// The turns of one port.
@@ -20,9 +22,9 @@ pub(crate) struct Turns {
     /// The limiters that wait for the line, in the order in which they began to.
     waiting: VecDeque<Waiting>,
     /// The limiters whose class priority flow control has stopped.
-    parked: VecDeque<LimiterId>,
-    /// The limiter that had the line last.
-    last: LimiterId,
+    parked: VecDeque<(LimiterId, u32)>,
+    /// The number of the limiter that had the line last.
+    last: u32,
     /// How many limiters the port has, and the first of them.
     limiters: usize,
     first: LimiterId,
@@ -35,7 +37,7 @@ impl Turns {
         Self {
             waiting: VecDeque::new(),
             parked: VecDeque::new(),
-            last: LimiterId::NONE,
+            last: u32::MAX,
             limiters: 0,
             first: LimiterId::NONE,
             armed: Instant::NEVER,
@@ -58,19 +60,19 @@ impl Turns {
     }
 
     #[inline]
-    pub(crate) fn wait(&mut self, since: Instant, limiter: LimiterId) {
-        self.waiting.push_back(Waiting { since, limiter });
+    pub(crate) fn wait(&mut self, since: Instant, limiter: LimiterId, number: u32) {
+        self.waiting.push_back(Waiting { since, limiter, number });
     }
 
-    pub(crate) fn park(&mut self, limiter: LimiterId) {
-        self.parked.push_back(limiter);
+    pub(crate) fn park(&mut self, limiter: LimiterId, number: u32) {
+        self.parked.push_back((limiter, number));
     }
 
     /// From `now` on, the parked limiters that `wanted` picks wait for the line as others do.
     pub(crate) fn unpark(&mut self, now: Instant, wanted: impl Fn(LimiterId) -> bool) {
         for _ in 0..self.parked.len() {
-            let Some(limiter) = self.parked.pop_front() else { return };
-            if wanted(limiter) { self.wait(now, limiter) } else { self.park(limiter) }
+            let Some((limiter, number)) = self.parked.pop_front() else { return };
+            if wanted(limiter) { self.wait(now, limiter, number) } else { self.park(limiter, number) }
         }
     }
 
@@ -79,16 +81,17 @@ impl Turns {
     pub(crate) fn next(&mut self) -> Option<LimiterId> {
         let since = self.waiting.front()?.since;
         let ties = self.waiting.iter().take_while(|w| w.since == since).enumerate();
-        let (place, _) = ties.min_by_key(|(_, w)| w.limiter.0.wrapping_sub(self.last.0.wrapping_add(1)))?;
-        self.last = self.waiting.remove(place)?.limiter;
-        Some(self.last)
+        let (place, _) = ties.min_by_key(|(_, w)| w.number.wrapping_sub(self.last.wrapping_add(1)))?;
+        let next = self.waiting.remove(place)?;
+        self.last = next.number;
+        Some(next.limiter)
     }
 
     /// Sees to it that turns go on at `at`, when the line of `own`, this port, is free.
     pub(crate) fn arm(&mut self, at: Instant, own: PortId, alarms: &mut impl Alarms) {
         if self.armed != at {
             self.armed = at;
-            alarms.wake(at, Timer::Turn(own));
+            alarms.wake(at, Timer::Turn(own), own.0);
         }
     }
 
@@ -114,22 +117,32 @@ mod tests {
     fn limiters_of_one_instant_go_round_after_the_last_one() {
         let mut turns = Turns::new();
         for (since, limiter) in [(5, 2), (5, 0), (5, 1), (6, 3), (6, 0)] {
-            turns.wait(Instant(since), LimiterId(limiter));
+            turns.wait(Instant(since), LimiterId(limiter), limiter);
         }
         // Nobody had the line before: 0 first. Of the later two, 3 comes after 2, and 0 after 3.
         assert_eq!(order(&mut turns), [0, 1, 2, 3, 0]);
-        turns.wait(Instant(7), LimiterId(0));
-        turns.wait(Instant(7), LimiterId(4));
+        turns.wait(Instant(7), LimiterId(0), 0);
+        turns.wait(Instant(7), LimiterId(4), 4);
         assert_eq!(order(&mut turns), [4, 0], "0 had the line last");
+    }
+
+    /// Places that were used again: the numbers decide.
+    #[test]
+    fn numbers_go_round_and_not_places() {
+        let mut turns = Turns::new();
+        for (limiter, number) in [(0, 9), (1, 4), (2, 7)] {
+            turns.wait(Instant(5), LimiterId(limiter), number);
+        }
+        assert_eq!(order(&mut turns), [1, 2, 0]);
     }
 
     #[test]
     fn parked_limiters_wait_from_the_end_of_the_stop() {
         let mut turns = Turns::new();
         for limiter in [3, 1, 2] {
-            turns.park(LimiterId(limiter));
+            turns.park(LimiterId(limiter), limiter);
         }
-        turns.wait(Instant(4), LimiterId(9));
+        turns.wait(Instant(4), LimiterId(9), 9);
         turns.unpark(Instant(5), |limiter| limiter != LimiterId(1));
         assert_eq!(order(&mut turns), [9, 2, 3], "2 and 3 wait since 5; after 9 comes the least");
         turns.unpark(Instant(6), |_| true);

@@ -36,7 +36,13 @@ pub(crate) fn events(plan: &Plan) -> f64 {
         let hops = network.route(FlowId(i as u32)).count() as f64;
         frames(flow) * (hops * per_hop + 1.0) + made(flow)
     });
+    let made = plan.made.flows().map(|flow| {
+        let process = &network.processes.list[flow.table];
+        let line = network.ports[flow.way[0].index()].rate.0 as f64;
+        let most = line / 8.0 * seconds(duration.saturating_sub(flow.start.0));
+        (most.min(flow.size.0 as f64) / f64::from(process.frame) + 1.0) * (flow.way.len() as f64 * per_hop + 1.0)
+    });
     let samples = (duration / plan.record.interval.0.max(1)) as f64;
     let rows = (plan.record.queues.len() + network.flows.len()) as f64;
-    flows.sum::<f64>() + samples * (rows + network.ports.len() as f64 / 8.0)
+    flows.sum::<f64>() + made.sum::<f64>() + samples * (rows + network.ports.len() as f64 / 8.0)
 }

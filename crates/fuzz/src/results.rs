@@ -311,7 +311,7 @@ fn measured(plan: &Plan, summary: &Summary) -> f64 {
 
 /// Length of the longest frame, octets.
 fn largest(network: &Network) -> u64 {
-    network.flows.iter().map(|flow| u64::from(flow.frame)).max().unwrap_or(0)
+    network.largest_frame().map_or(0, u64::from)
 }
 
 /// The same with its overhead on the link.

@@ -1,10 +1,11 @@
 //! Description of the run that a plan lays out, as JSON: for people, figures and the theory.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use penstock_scenario::{Assigned, Plan};
+use penstock_scenario::{Assigned, MadeFlow, Plan};
 use penstock_schemes::{Instant, Octets};
-use penstock_sim::network::{Capacity, Feedback, Flow, FlowId, HopId, NodeKind, PortEvent, Traffic};
+use penstock_sim::network::{Capacity, Feedback, Flow, FlowId, HopId, Limiting, NodeKind, PortEvent, PortId, Traffic};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -89,7 +90,7 @@ struct ChangeEntry<'p> {
 
 #[derive(Serialize)]
 struct FlowEntry<'p> {
-    name: &'p str,
+    name: Cow<'p, str>,
     source: &'p str,
     destinations: Vec<&'p str>,
     controlled: bool,
@@ -131,7 +132,10 @@ impl<'p> Description<'p> {
         });
         Self {
             outline: Outline::new(plan),
-            flows: (0..plan.network.flows.len()).map(|flow| FlowEntry::new(plan, flow)).collect(),
+            flows: (0..plan.single)
+                .map(|flow| FlowEntry::new(plan, flow))
+                .chain(plan.made.flows().map(|flow| FlowEntry::made(plan, &flow)))
+                .collect(),
             fair: fair.collect(),
         }
     }
@@ -244,7 +248,7 @@ impl<'p> FlowEntry<'p> {
             Traffic::OnOff { .. } => "on-off",
         };
         Self {
-            name: &plan.flow_names[index],
+            name: Cow::Borrowed(&plan.flow_names[index]),
             source: node(*source),
             destinations: destinations.iter().map(|&d| node(d)).collect(),
             controlled: flow.reaction_point.is_some(),
@@ -256,6 +260,31 @@ impl<'p> FlowEntry<'p> {
             size_octets: flow.size.map(|size| size.0),
             traffic,
             rate_bps: flow.traffic.mean_bps(),
+            hops: hops.collect(),
+        }
+    }
+    /// The entry of a flow that a load or an incast makes.
+    fn made(plan: &'p Plan, flow: &MadeFlow) -> Self {
+        let process = &plan.network.processes.list[flow.table];
+        let hops = flow.way.iter().enumerate().map(|(place, &port)| HopEntry {
+            link: plan.port_name(port),
+            // The two directions of a link differ in the last bit.
+            back: plan.port_name(PortId(port.0 ^ 1)),
+            after: place.checked_sub(1),
+        });
+        Self {
+            name: Cow::Owned(flow.name(&plan.made)),
+            source: &plan.node_names[flow.source],
+            destinations: vec![&plan.node_names[flow.destination]],
+            controlled: process.limiting != Limiting::Uncontrolled,
+            priority: process.priority,
+            weight: process.weight,
+            frame_octets: process.frame,
+            start_s: Some(flow.start.as_seconds()),
+            stop_s: None,
+            size_octets: Some(flow.size.0),
+            traffic: "greedy",
+            rate_bps: None,
             hops: hops.collect(),
         }
     }

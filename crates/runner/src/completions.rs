@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
-use penstock_scenario::Plan;
+use penstock_scenario::{MadeFlow, Plan};
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::Outcome;
-use penstock_sim::network::{Flow, FlowId, HopId, Network};
+use penstock_sim::network::{Flow, FlowEnd, FlowId, HopId, Network, Port};
+use penstock_sim::outcome::FlowOutcome;
 use serde::{Deserialize, Serialize};
 
 use crate::objects::{Key, Object, Shape, Shaped, record};
@@ -75,10 +76,19 @@ record! {
 const BUCKETS: [RangeInclusive<u64>; 5] =
     [0..=10_000, 10_001..=100_000, 100_001..=1_000_000, 1_000_001..=10_000_000, 10_000_001..=u64::MAX];
 
+/// Whose completion it is.
+#[derive(Debug, Clone)]
+enum Whose {
+    /// That of a flow of the network.
+    Single(usize),
+    /// That of one that a load or incasts made.
+    Made(MadeFlow),
+}
+
 /// A finite flow and its state at the end of the run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Completion {
-    flow: usize,
+    flow: Whose,
     size: u64,
     /// None, if the flow has not begun.
     start: Option<Instant>,
@@ -90,17 +100,17 @@ pub(crate) struct Completion {
 
 /// Whether a result tells of completions: where flows come from loads or incasts, or a finite one has a transport.
 pub(crate) fn are_told(plan: &Plan) -> bool {
-    let flows = &plan.network.flows;
-    plan.single < flows.len()
+    !plan.made.is_empty()
         || !plan.network.sequels.is_empty()
-        || flows.iter().any(|flow| flow.size.is_some() && flow.transport.is_some())
+        || plan.network.flows.iter().any(|flow| flow.size.is_some() && flow.transport.is_some())
 }
 
-/// The completions of all finite flows.
-pub(crate) fn completions(plan: &Plan, outcome: &Outcome) -> Vec<Completion> {
-    let of = |(flow, (spec, outcome)): (usize, (&Flow, &penstock_sim::outcome::FlowOutcome))| {
+/// The completions of all finite flows: those of the network, then those that loads and incasts made. They are made one after the
+/// other, so that no list has them.
+pub(crate) fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome) -> impl Iterator<Item = Completion> + 'a {
+    let single = |(flow, (spec, outcome)): (usize, (&Flow, &FlowOutcome))| {
         Some(Completion {
-            flow,
+            flow: Whose::Single(flow),
             size: spec.size?.0,
             start: outcome.started.or_else(|| (spec.start != Instant::NEVER).then_some(spec.start)),
             end: outcome.completed,
@@ -109,29 +119,60 @@ pub(crate) fn completions(plan: &Plan, outcome: &Outcome) -> Vec<Completion> {
             timeouts: outcome.timeouts,
         })
     };
-    plan.network.flows.iter().zip(&outcome.flows).enumerate().filter_map(of).collect()
+    let made = |(flow, end): (MadeFlow, &FlowEnd)| {
+        let process = &plan.network.processes.list[flow.table];
+        let frames = Frames::new(&plan.network, flow.size.0, process.frame, process.payload());
+        Completion {
+            size: flow.size.0,
+            start: Some(flow.start),
+            end: (end.completed != Instant::NEVER).then_some(end.completed),
+            ideal: frames.time(|| flow.way.iter().map(|port| &plan.network.ports[port.index()])),
+            retransmissions: end.retransmissions.into(),
+            timeouts: end.timeouts.into(),
+            flow: Whose::Made(flow),
+        }
+    };
+    let of_network = plan.network.flows.iter().zip(&outcome.flows).enumerate().filter_map(single);
+    of_network.chain(plan.made.flows().zip(&outcome.ends).map(made))
+}
+
+/// The frames of a flow, as they pass an empty network: octets on the wire.
+#[derive(Debug, Clone, Copy)]
+struct Frames {
+    /// The first one, and all that follow it.
+    first: u64,
+    rest: u64,
+}
+
+impl Frames {
+    /// Those of a flow of `size` octets, of which `payload` are in a full `frame`.
+    fn new(network: &Network, size: u64, frame: u16, payload: u64) -> Self {
+        let overhead = u64::from(network.wire_overhead);
+        // A frame of so many octets of the flow's size, on the wire.
+        let around = u64::from(frame) - payload;
+        let wire = |data: u64| (data + around).max(64).min(u64::from(frame)) + overhead;
+        let frames = size.div_ceil(payload).max(1);
+        let (first, last) = (wire(size.min(payload)), wire(size - (frames - 1) * payload));
+        Self { first, rest: if frames == 1 { 0 } else { (frames - 2) * wire(payload) + last } }
+    }
+
+    /// The time over the links of a way.
+    fn time<'a, I: Iterator<Item = &'a Port>>(self, ports: impl Fn() -> I) -> Duration {
+        let across =
+            ports().fold(Duration::ZERO, |sum, port| sum + port.latency + port.rate.serialisation(self.first).0);
+        let slowest = ports().map(|port| port.rate).min();
+        across + slowest.map_or(Duration::ZERO, |rate| rate.serialisation(self.rest).0)
+    }
 }
 
 /// Flow completion time on an empty network; `None` for a flow without size.
 fn ideal(network: &Network, flow: FlowId) -> Option<Duration> {
     let spec = &network.flows[flow.index()];
-    let (size, payload, overhead) = (spec.size?.0, spec.payload(), u64::from(network.wire_overhead));
-    // A frame of so many octets of the flow's size, on the wire.
-    let around = u64::from(spec.frame) - payload;
-    let wire = |data: u64| (data + around).max(64).min(u64::from(spec.frame)) + overhead;
-    let frames = size.div_ceil(payload).max(1);
-    let (first, last) = (wire(size.min(payload)), wire(size - (frames - 1) * payload));
-    let rest = if frames == 1 { 0 } else { (frames - 2) * wire(payload) + last };
+    let frames = Frames::new(network, spec.size?.0, spec.frame, spec.payload());
     let leaves = network.route(flow).filter(|hop| network.hops[hop.index()].children == 0);
     let way = |leaf: HopId| std::iter::successors(Some(leaf), |hop| network.hops[hop.index()].parent);
-    let time = |leaf: HopId| {
-        let ports = || way(leaf).map(|hop| &network.ports[network.hops[hop.index()].port.index()]);
-        let across: Duration =
-            ports().fold(Duration::ZERO, |sum, port| sum + port.latency + port.rate.serialisation(first).0);
-        let slowest = ports().map(|port| port.rate).min()?;
-        Some(across + slowest.serialisation(rest).0)
-    };
-    leaves.filter_map(time).max()
+    let ports = |leaf| way(leaf).map(|hop| &network.ports[network.hops[hop.index()].port.index()]);
+    leaves.map(|leaf| frames.time(|| ports(leaf))).max()
 }
 
 impl Completion {
@@ -139,13 +180,28 @@ impl Completion {
         Some(self.end?.since(self.start?).as_seconds() / self.ideal.as_seconds())
     }
 
+    /// Name of the table that the flow comes from.
+    fn group<'a>(&self, plan: &'a Plan) -> &'a str {
+        match &self.flow {
+            Whose::Single(flow) => &plan.flow_tables[*flow],
+            Whose::Made(flow) => plan.made.table(flow.table),
+        }
+    }
+
     fn row(&self, plan: &Plan) -> CompletionRow {
-        let (source, destinations) = &plan.flow_ends[self.flow];
+        let node = |node: usize| plan.node_names[node].clone();
+        let (flow, source, destinations) = match &self.flow {
+            Whose::Single(flow) => {
+                let (source, destinations) = &plan.flow_ends[*flow];
+                (plan.flow_names[*flow].clone(), *source, destinations.iter().map(|&to| node(to)).collect())
+            }
+            Whose::Made(flow) => (flow.name(&plan.made), flow.source, vec![node(flow.destination)]),
+        };
         CompletionRow {
-            flow: plan.flow_names[self.flow].clone(),
-            group: plan.flow_tables[self.flow].clone(),
-            source: plan.node_names[*source].clone(),
-            destinations: destinations.iter().map(|&node| plan.node_names[node].clone()).collect(),
+            flow,
+            group: self.group(plan).to_owned(),
+            source: node(source),
+            destinations,
             size_octets: self.size,
             start_s: self.start.map(|start| start.since(Instant::ZERO).as_seconds()),
             end_s: self.end.map(|end| end.since(Instant::ZERO).as_seconds()),
@@ -157,7 +213,7 @@ impl Completion {
     }
 }
 
-/// The table of completions.
+/// A block of the table of completions.
 pub(crate) fn table(schema: SchemaRef, plan: &Plan, completions: &[Completion]) -> RecordBatch {
     let rows: Vec<CompletionRow> = completions.iter().map(|completion| completion.row(plan)).collect();
     macro_rules! columns {
@@ -180,43 +236,67 @@ pub(crate) fn table(schema: SchemaRef, plan: &Plan, completions: &[Completion]) 
 }
 
 /// All flows together, each group, and of both each bucket of sizes that has flows.
-pub(crate) fn summaries(plan: &Plan, completions: &[Completion]) -> Vec<CompletionSummary> {
+pub(crate) fn summaries(plan: &Plan, completions: impl Iterator<Item = Completion>) -> Vec<CompletionSummary> {
     let from = Instant::ZERO + plan.warmup;
-    let measured: Vec<&Completion> =
-        completions.iter().filter(|completion| completion.start.is_some_and(|start| start >= from)).collect();
-    let mut groups: Vec<&str> = Vec::new();
-    for completion in &measured {
-        let group = plan.flow_tables[completion.flow].as_str();
+    let mut groups: Vec<(&str, Group)> = Vec::new();
+    for completion in completions.filter(|completion| completion.start.is_some_and(|start| start >= from)) {
+        let group = completion.group(plan);
         // Flows of a group are neighbours.
-        if groups.last() != Some(&group) {
-            groups.push(group);
+        if groups.last().is_none_or(|(last, _)| *last != group) {
+            groups.push((group, Group::default()));
+        }
+        if let Some((_, own)) = groups.last_mut() {
+            own.add(&completion);
         }
     }
-    let named = groups.iter().map(|group| Some(*group)).filter(|_| groups.len() > 1);
+    let all: Vec<&Group> = groups.iter().map(|(_, group)| group).collect();
     let mut summaries = Vec::new();
-    for group in [None].into_iter().chain(named) {
-        let own = |c: &&&Completion| group.is_none_or(|group| plan.flow_tables[c.flow] == group);
-        let own: Vec<&Completion> = measured.iter().filter(own).copied().collect();
-        summaries.push(summary(group, &(0..=u64::MAX), &own));
-        for bucket in &BUCKETS {
-            let within: Vec<&Completion> = own.iter().filter(|c| bucket.contains(&c.size)).copied().collect();
-            if !within.is_empty() {
-                summaries.push(summary(group, bucket, &within));
-            }
-        }
+    Group::sum_up(&all, None, &mut summaries);
+    // Several groups of one name that are no neighbours are told as often as they are there, each time all of them.
+    for (name, _) in groups.iter().filter(|_| groups.len() > 1) {
+        let own: Vec<&Group> = groups.iter().filter(|(other, _)| other == name).map(|(_, group)| group).collect();
+        Group::sum_up(&own, Some(name), &mut summaries);
     }
     summaries
 }
 
-fn summary(group: Option<&str>, sizes: &RangeInclusive<u64>, flows: &[&Completion]) -> CompletionSummary {
-    let mut slowdowns: Vec<f64> = flows.iter().filter_map(|completion| completion.slowdown()).collect();
+/// The flows of a table: for each of the buckets how many there are, and the slowdowns of those that completed.
+#[derive(Debug, Default)]
+struct Group {
+    flows: [u64; BUCKETS.len()],
+    slowdowns: [Vec<f64>; BUCKETS.len()],
+}
+
+impl Group {
+    fn add(&mut self, completion: &Completion) {
+        let bucket =
+            BUCKETS.iter().position(|sizes| sizes.contains(&completion.size)).expect("buckets have every size");
+        self.flows[bucket] += 1;
+        self.slowdowns[bucket].extend(completion.slowdown());
+    }
+
+    /// Tells of some groups together: all of their flows, then those of each bucket that has some.
+    fn sum_up(groups: &[&Self], name: Option<&str>, summaries: &mut Vec<CompletionSummary>) {
+        let flows = |bucket: usize| groups.iter().map(|group| group.flows[bucket]).sum::<u64>();
+        let slowdowns = |bucket: usize| groups.iter().flat_map(move |group| &group.slowdowns[bucket]).copied();
+        let all = (0..BUCKETS.len()).flat_map(slowdowns).collect();
+        summaries.push(summary(name, &(0..=u64::MAX), (0..BUCKETS.len()).map(flows).sum(), all));
+        for (bucket, sizes) in BUCKETS.iter().enumerate() {
+            if flows(bucket) > 0 {
+                summaries.push(summary(name, sizes, flows(bucket), slowdowns(bucket).collect()));
+            }
+        }
+    }
+}
+
+fn summary(group: Option<&str>, sizes: &RangeInclusive<u64>, flows: u64, mut slowdowns: Vec<f64>) -> CompletionSummary {
     slowdowns.sort_by(f64::total_cmp);
     let mean = |all: &[f64]| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
     CompletionSummary {
         group: group.map(str::to_owned),
         least_octets: *sizes.start(),
         most_octets: (*sizes.end() < u64::MAX).then_some(*sizes.end()),
-        flows: flows.len() as u64,
+        flows,
         completed: slowdowns.len() as u64,
         slowdown_mean: mean(&slowdowns),
         slowdown_p50: percentile(&slowdowns, 500),

@@ -15,7 +15,7 @@ use crate::completions::{self, Completion};
 use crate::folder::{self, Folder, Holds};
 use crate::memory::{self, Memory};
 use crate::recorder::{Recorded, Recorder};
-use crate::rows::flow_table;
+use crate::rows::{ROWS_PER_BLOCK, flow_table};
 use crate::sink::{Records, Sink};
 use crate::summary::{Course, Measured, Summary, flow_rows};
 use crate::tables::{SchemeVars, Table};
@@ -58,10 +58,14 @@ impl Visitor for Job<'_> {
         memory::check_network(plan)?;
         let sim: Box<dyn Simulation + '_> = if full {
             let recorder = Recorder::<true>::new(plan, &vars, folder)?;
-            Box::new(Sim::<S, _, true>::new(&plan.network, configs, plan.seed, recorder))
+            let mut sim = Sim::<S, _, true>::new(&plan.network, configs, plan.seed, recorder);
+            sim.feed(plan.made.arrivals());
+            Box::new(sim)
         } else {
             let recorder = Recorder::<false>::new(plan, &vars, folder)?;
-            Box::new(Sim::<S, _, false>::new(&plan.network, configs, plan.seed, recorder))
+            let mut sim = Sim::<S, _, false>::new(&plan.network, configs, plan.seed, recorder);
+            sim.feed(plan.made.arrivals());
+            Box::new(sim)
         };
         self.run(sim, &vars)
     }
@@ -143,15 +147,13 @@ impl Job<'_> {
             wall_s: self.clock.wall().as_secs_f64(),
         };
         let (outcome, recorded) = sim.finish()?;
-        let completions = completions::are_told(plan).then(|| completions::completions(plan, &outcome));
-        let summary = Summary::new(plan, &outcome, &windows, &recorded.settling, completions.as_deref(), &course);
+        let summary = Summary::new(plan, &outcome, &windows, &recorded.settling, &course);
 
         let schema = Table::Flows.schema(vars, plan.network.pfc.is_some());
         let mut flows = Sink::new(Table::Flows, schema.clone(), self.folder.as_ref())?;
         flows.write(flow_table(schema, &flow_rows(plan, &outcome, &recorded.settling, &course)))?;
         let flows = flows.close()?.map(|records| (Table::Flows, records));
-        let completed =
-            completions.map(|completions| self.write_completions(vars, &completions)).transpose()?.flatten();
+        let completed = if completions::are_told(plan) { self.write_completions(vars, &outcome)? } else { None };
 
         let Some(folder) = self.folder else {
             let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).chain(completed).collect();
@@ -167,14 +169,18 @@ impl Job<'_> {
 }
 
 impl Job<'_> {
-    fn write_completions(
-        &self,
-        vars: &SchemeVars,
-        completions: &[Completion],
-    ) -> Result<Option<(Table, Records)>, RunError> {
+    /// Writes the table of completions, block by block.
+    fn write_completions(&self, vars: &SchemeVars, outcome: &Outcome) -> Result<Option<(Table, Records)>, RunError> {
         let schema = Table::Completions.schema(vars, self.plan.network.pfc.is_some());
         let mut sink = Sink::new(Table::Completions, schema.clone(), self.folder.as_ref())?;
-        sink.write(completions::table(schema, self.plan, completions))?;
+        let mut completions = completions::completions(self.plan, outcome);
+        loop {
+            let block: Vec<Completion> = completions.by_ref().take(ROWS_PER_BLOCK).collect();
+            if block.is_empty() {
+                break;
+            }
+            sink.write(completions::table(schema.clone(), self.plan, &block))?;
+        }
         Ok(sink.close()?.map(|records| (Table::Completions, records)))
     }
 }

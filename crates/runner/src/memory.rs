@@ -12,6 +12,8 @@ const PER_FRAME: u64 = 128;
 const PER_ROW: u64 = 100;
 const PER_QUEUE: u64 = 1024;
 const PER_FLOW: u64 = 2048;
+/// What is left of a flow of a load when it is over, and its slowdown, twice.
+const PER_END: u64 = 32;
 const PER_HOP: u64 = 64;
 const PER_PLACE: u64 = 256;
 /// Memory that is taken for granted, octets: the system is not asked for so little.
@@ -22,7 +24,8 @@ pub(crate) fn check_network(plan: &Plan) -> Result<(), RunError> {
     let network = &plan.network;
     let queues = (network.ports.len() * network.queues_per_port()) as u64;
     let tables = plan.table_places().saturating_mul(PER_PLACE);
-    let octets = queues * PER_QUEUE + network.flows.len() as u64 * PER_FLOW + network.hops.len() as u64 * PER_HOP;
+    let flows = network.flows.len() as u64 * PER_FLOW + plan.made.len() as u64 * PER_END;
+    let octets = queues * PER_QUEUE + flows + network.hops.len() as u64 * PER_HOP;
     given(octets.saturating_add(tables), || "ports, flows and tables of the scheme".to_owned())
 }
 

@@ -1,13 +1,16 @@
 //! Rows of the tables, collected column by column, and the writer that passes them on in blocks.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{
     ArrayBuilder as _, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, ListBuilder, StringBuilder,
     UInt8Builder, UInt32Builder, UInt64Builder,
 };
+use arrow_array::cast::AsArray as _;
 use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::SchemaRef;
+use penstock_scenario::Made;
 use penstock_sim::metrics_of;
 
 use crate::RunError;
@@ -80,19 +83,55 @@ trait Columns {
 pub(crate) struct NameColumn {
     names: ArrayRef,
     keys: Int32Builder,
+    /// The names behind those of the list, where there are flows of loads.
+    made: Option<MadeNames>,
+}
+
+/// Names of the flows of loads. They are too many for a list: a block has those that come up in it.
+#[derive(Debug)]
+struct MadeNames {
+    made: Made,
+    /// For each flow of this block the place of its name, and the names.
+    places: BTreeMap<usize, usize>,
+    names: Vec<String>,
 }
 
 impl NameColumn {
     pub(crate) fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
-        Self { names: Arc::new(StringArray::from_iter_values(names)), keys: Int32Builder::new() }
+        Self { names: Arc::new(StringArray::from_iter_values(names)), keys: Int32Builder::new(), made: None }
+    }
+
+    /// With the flows of loads behind the list.
+    pub(crate) fn and_made(mut self, made: &Made) -> Self {
+        let names = MadeNames { made: made.clone(), places: BTreeMap::new(), names: Vec::new() };
+        self.made = (!made.is_empty()).then_some(names);
+        self
+    }
+
+    /// The place of a name among those of the block.
+    fn place(&mut self, index: usize) -> i32 {
+        let listed = self.names.len();
+        let place = match &mut self.made {
+            Some(MadeNames { made, places, names }) if index >= listed => {
+                listed
+                    + *places.entry(index).or_insert_with(|| {
+                        names.push(made.name(index - listed));
+                        names.len() - 1
+                    })
+            }
+            _ => index,
+        };
+        place as i32
     }
 
     pub(crate) fn push(&mut self, index: usize) {
-        self.keys.append_value(index as i32);
+        let place = self.place(index);
+        self.keys.append_value(place);
     }
 
     pub(crate) fn push_option(&mut self, index: Option<usize>) {
-        self.keys.append_option(index.map(|index| index as i32));
+        let place = index.map(|index| self.place(index));
+        self.keys.append_option(place);
     }
 }
 
@@ -104,7 +143,17 @@ impl Default for NameColumn {
 
 impl Columns for NameColumn {
     fn take(&mut self, out: &mut Vec<ArrayRef>) {
-        out.push(Arc::new(DictionaryArray::new(self.keys.finish(), self.names.clone())));
+        let names = match &mut self.made {
+            Some(own) if !own.names.is_empty() => {
+                let listed = self.names.as_string::<i32>().iter().flatten();
+                let names = StringArray::from_iter_values(listed.chain(own.names.iter().map(String::as_str)));
+                own.places.clear();
+                own.names.clear();
+                Arc::new(names)
+            }
+            _ => self.names.clone(),
+        };
+        out.push(Arc::new(DictionaryArray::new(self.keys.finish(), names)));
     }
 }
 

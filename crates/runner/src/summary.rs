@@ -8,11 +8,11 @@
 use penstock_scenario::{Plan, plan};
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::metrics_of;
-use penstock_sim::network::{NodeKind, QueueId, Transmit};
+use penstock_sim::network::{Limiting, NodeKind, QueueId, Transmit};
 use penstock_sim::outcome::{self, FlowOutcome, HostOutcome, Outcome, QueueOutcome};
 use serde::{Deserialize, Serialize};
 
-use crate::completions::{self, Completion, CompletionSummary};
+use crate::completions::{self, CompletionSummary};
 use crate::fair;
 use crate::objects::{Key, Object, Shape, Shaped, condition, object, record, value, value_type};
 
@@ -175,7 +175,9 @@ impl TotalsSource<'_> {
     }
 
     fn uncontrolled(&self) -> bool {
-        self.plan.network.flows.iter().any(|flow| flow.reaction_point.is_none())
+        let network = &self.plan.network;
+        network.flows.iter().any(|flow| flow.reaction_point.is_none())
+            || network.processes.list.iter().any(|process| process.limiting == Limiting::Uncontrolled)
     }
 
     fn transported(&self) -> bool {
@@ -353,7 +355,6 @@ impl Summary {
         outcome: &Outcome,
         windows: &[Measured],
         settling: &[Option<Duration>],
-        completions: Option<&[Completion]>,
         course: &Course,
     ) -> Self {
         let totals = &outcome.totals;
@@ -377,7 +378,11 @@ impl Summary {
             queues: queues(plan, outcome),
             flows: flow_sources(plan, outcome, settling, course).iter().map(FlowSummary::new).collect(),
             hosts: hosts(plan, outcome),
-            completions: completions.map_or_else(Vec::new, |all| completions::summaries(plan, all)),
+            completions: if completions::are_told(plan) {
+                completions::summaries(plan, completions::completions(plan, outcome))
+            } else {
+                Vec::new()
+            },
             windows: windows.iter().map(|measured| window(plan, measured, probing)).collect(),
             run: RunSummary {
                 wall_s: course.wall_s,

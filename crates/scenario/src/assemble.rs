@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{
     Capacity, Carriage, Change, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Network, Node, NodeId, NodeKind,
-    Pacer, Port, PortEvent, PortId, QueueId, ReactionPointSpec, RpId, Sequel, Traffic, Transmit,
+    Pacer, Port, PortEvent, PortId, Processes, QueueId, ReactionPointSpec, RpId, Sequel, Traffic, Transmit,
 };
 
 use crate::clocks::Clocks;
@@ -13,10 +13,11 @@ use crate::error::Fault;
 use crate::fields::Either;
 use crate::groups::Groups;
 use crate::limits::{Bounds, Excess, PLACES, ROWS, SAMPLES, SHARES, SHARING};
+use crate::made::{Counted, Made};
 use crate::routing::Branch;
 use crate::sections::{self, Delayed, Experiment, Limiters, LinkState, Shown, SwitchClocks, Watched, WhenFull};
 use crate::topology::{self, Layout};
-use crate::traffic::{self, End, FlowSpec, Origin};
+use crate::traffic::{self, End, FlowSpec, Flows};
 use crate::{Choice, FairPeriod, Plan, fair, names, pfc, plan, schemes, windows, write};
 
 /// MAC address of the node before the first: locally administered.
@@ -60,15 +61,15 @@ pub(crate) fn plan(
     let groups = Groups::read(&experiment.group, &layout, bounds)?;
     let seed = *experiment.seed;
     let end = End { at: duration, cut_short: windows::is_cut_short(&experiment) };
-    let (flows, left_out) = traffic::flows(&mut experiment, &layout, &groups, end, bounds)?;
-    if flows.is_empty() {
+    let Flows { single: flows, left_out, counted } = traffic::flows(&mut experiment, &layout, &groups, end, bounds)?;
+    if flows.is_empty() && counted.tables.is_empty() {
         let message = "there is no flow: all would start at or after the end of the run";
         return Err(experiment.duration.fault(message).with_hint(format!("the run ends at {}", duration)));
     }
     notes.extend(windows::note(left_out, "a flow", "flows", duration));
     let nodes = layout.nodes.iter().map(|n| n.name.as_str());
     let clocks = Clocks::draw(*experiment.network.clock_tolerance, seed, nodes);
-    let mut network = network(&experiment, &layout, &flows, &clocks)?;
+    let (mut network, points) = network(&experiment, &layout, &flows, &counted, &clocks)?;
     check_frames(&experiment, &network)?;
     if let Some(table) = experiment.pfc.inner() {
         network.pfc = Some(pfc::pfc(table, &network, &layout)?);
@@ -78,11 +79,11 @@ pub(crate) fn plan(
     bounds
         .check(PLACES, places, "shorter tables in [schemes.NAME], or fewer links and flows")
         .map_err(|e| experiment.scheme.excess(e))?;
-    let single = flows.iter().filter(|flow| matches!(flow.origin, Origin::Flow(_))).count();
-    let recorded = recorded(experiment.record.inner(), &layout, &network, single, duration, bounds)?;
+    let single = flows.len();
+    let recorded = recorded(experiment.record.inner(), &layout, &network, &counted, duration, bounds)?;
     let windows = windows::windows(experiment.window.inner(), &network, duration, bounds)?;
     check_offered(&network, duration).map_err(|e| experiment.flow.excess(e))?;
-    let fair = if single < flows.len() || !network.sequels.is_empty() {
+    let fair = if !counted.tables.is_empty() || !network.sequels.is_empty() {
         // Flows that a process makes are too many and too short for a share to be a reference. The start of a flow that
         // waits for others is not known beforehand.
         let none = vec![0.0; single];
@@ -111,7 +112,9 @@ pub(crate) fn plan(
         windows,
         notes,
         fair,
-        transported: network.flows.iter().any(|flow| flow.transport.is_some()),
+        transported: network.flows.iter().any(|flow| flow.transport.is_some())
+            || network.processes.list.iter().any(|process| process.transport.is_some()),
+        made: Made::new(counted, layout, points),
         limits: choice.limits,
         network,
         resolved: write::document(&experiment),
@@ -148,15 +151,24 @@ fn check_offered(network: &Network, duration: Duration) -> Result<(), Excess> {
     Ok(())
 }
 
-fn network(experiment: &Experiment, layout: &Layout, flows: &[FlowSpec], clocks: &Clocks) -> Result<Network, Fault> {
+/// The network, and its reaction points by port and priority, where flows share them.
+fn network(
+    experiment: &Experiment,
+    layout: &Layout,
+    flows: &[FlowSpec],
+    counted: &Counted,
+    clocks: &Clocks,
+) -> Result<(Network, BTreeMap<(usize, u8), RpId>), Fault> {
+    let made = counted.tables.iter().map(|table| table.model.priority);
     let (settings, hosts) = (&*experiment.network, &*experiment.hosts);
     let node = |(i, n): (usize, &topology::LayoutNode)| Node { kind: n.kind, station: STATION + 1 + i as u64 };
     let mut network = Network {
         nodes: layout.nodes.iter().enumerate().map(node).collect(),
         ports: ports(settings, hosts, layout, clocks)?,
-        priorities: flows.iter().map(|f| f.priority).collect::<BTreeSet<u8>>().into_iter().collect(),
+        priorities: flows.iter().map(|f| f.priority).chain(made).collect::<BTreeSet<u8>>().into_iter().collect(),
         hops: Vec::new(),
         flows: Vec::new(),
+        processes: Processes::default(),
         sequels: Vec::new(),
         until_complete: *experiment.until == sections::Until::Complete,
         reaction_points: Vec::new(),
@@ -215,7 +227,8 @@ fn network(experiment: &Experiment, layout: &Layout, flows: &[FlowSpec], clocks:
             delay: wait.delay,
         })
         .collect();
-    if network.until_complete && network.flows.iter().all(|flow| flow.size.is_none()) {
+    let endless = counted.tables.is_empty() && network.flows.iter().all(|flow| flow.size.is_none());
+    if network.until_complete && endless {
         let message = "no flow has a size: none completes";
         return Err(experiment.until.fault(message).with_hint("give a flow a size, for instance size = \"1 MB\""));
     }
@@ -223,7 +236,8 @@ fn network(experiment: &Experiment, layout: &Layout, flows: &[FlowSpec], clocks:
         add_change(change, &mut network, layout, clocks, *experiment.duration)?;
     }
     network.changes.sort_by_key(|change| change.at);
-    Ok(network)
+    network.processes = counted.processes(&mut network, &mut limiters, shared, pacer);
+    Ok((network, limiters))
 }
 
 fn ports(
@@ -406,7 +420,7 @@ fn check_frames(experiment: &Experiment, network: &Network) -> Result<(), Fault>
 
 /// Length of the largest frame of any flow, octets.
 pub(crate) fn largest_frame(network: &Network) -> u64 {
-    network.flows.iter().map(|f| u64::from(f.frame)).max().unwrap_or(0)
+    network.largest_frame().map_or(0, u64::from)
 }
 
 /// The settings of the recording. The record then holds the interval.
@@ -414,7 +428,7 @@ fn recorded(
     settings: &mut sections::Record,
     layout: &Layout,
     network: &Network,
-    single: usize,
+    counted: &Counted,
     duration: Duration,
     bounds: &Bounds<'_>,
 ) -> Result<plan::Record, Fault> {
@@ -431,6 +445,11 @@ fn recorded(
         let route = network.route(penstock_sim::network::FlowId(i as u32));
         used.extend(route.map(|hop| (network.hops[hop.index()].port, flow.priority)));
     }
+    for (table, crossed) in counted.tables.iter().zip(&counted.crossed) {
+        let ports = (0..).map(PortId).zip(crossed).filter(|(_, crossed)| **crossed);
+        used.extend(ports.map(|(port, _)| (port, table.model.priority)));
+    }
+    let single = network.flows.len();
     let all = |port: PortId| network.priorities.iter().map(move |priority| (port, *priority));
     let ports = (0..network.ports.len()).map(|i| PortId(i as u32));
     let places: Vec<(PortId, u8)> = match &*settings.queues {

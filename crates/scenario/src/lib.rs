@@ -22,6 +22,7 @@ mod groups;
 mod keys;
 pub mod limits;
 mod loads;
+mod made;
 mod names;
 mod pfc;
 pub mod plan;
@@ -39,6 +40,7 @@ mod windows;
 mod write;
 
 pub use error::ScenarioError;
+pub use made::{Made, MadeFlow};
 pub use pfc::headroom_needed;
 pub use plan::{Assigned, FairPeriod, Plan, Record, Window};
 pub use scenario::{Choice, Scenario};

@@ -10,7 +10,7 @@ use penstock_sim::random::{Owner, Stream};
 
 use crate::error::Fault;
 use crate::fields::Names;
-use crate::limits::{Bounds, FLOWS};
+use crate::limits::{ARRIVALS, Bounds, FLOWS};
 use crate::names;
 use crate::read::Entry;
 use crate::routing::hash;
@@ -28,6 +28,7 @@ pub(crate) struct Arrival {
 }
 
 /// Random numbers of one purpose.
+#[derive(Debug, Clone)]
 struct Numbers(Stream);
 
 impl Numbers {
@@ -102,7 +103,7 @@ impl Load {
         seed: u64,
         run: Duration,
         bounds: &Bounds<'_>,
-    ) -> Result<Vec<Arrival>, Fault> {
+    ) -> Result<Arrivals, Fault> {
         let hosts = hosts(&self.hosts, layout, bounds)?;
         if hosts.len() < 2 {
             return Err(self.hosts.fault("a load needs two hosts at least").with_hint("for instance \"h0..h31\""));
@@ -123,51 +124,123 @@ impl Load {
         let mean = sizes.mean() * 8.0 * *self.burst as f64 / (*self.load * capacity);
         let (first, end) = span(*self.start, &self.end, run)?;
         let most = self.flows.unwrap_or(u64::MAX);
+        let expected = end.saturating_sub(first) as f64 / 1e12 / mean * *self.burst as f64;
+        // Twice the limit: far beyond what chance adds. Flows are counted one by one otherwise.
+        if expected / 2.0 > bounds.most(ARRIVALS) as f64 {
+            let found = most.min(expected as u64);
+            bounds.check(ARRIVALS, found, LESS_LOAD).map_err(|e| self.load.excess(e))?;
+        }
         let seed = self.seed.unwrap_or(seed);
-        let (mut times, mut draws) = (Numbers::new(seed, name, "times"), Numbers::new(seed, name, "sizes"));
-        let mut pairs = Partners::new(self, layout, hosts, Numbers::new(seed, name, "pairs"))?;
-        let (mut made, mut now) = (Vec::new(), first as f64 / 1e12);
-        loop {
-            now += self.gap(&mut times, mean);
-            let start = (now * 1e12) as u64;
-            if start >= end {
-                return Ok(made);
-            }
-            for _ in 0..*self.burst {
-                if made.len() as u64 == most {
-                    return Ok(made);
-                }
-                let (source, destination) = pairs.next();
-                made.push(Arrival { start: Duration(start), source, destination, size: sizes.draw(draws.word()) });
-            }
-            bounds
-                .check(FLOWS, made.len() as u64, "a lower load, a shorter run, or larger flows")
-                .map_err(|e| self.load.excess(e))?;
-            bounds.go_on().map_err(|e| self.load.excess(e))?;
+        Ok(Arrivals::Load(LoadArrivals {
+            gap: Gap { gaps: *self.gaps, sigma: self.sigma.unwrap_or(2.0), mean },
+            burst: *self.burst,
+            due: 0,
+            left: most,
+            now: first as f64 / 1e12,
+            start: 0,
+            end,
+            times: Numbers::new(seed, name, "times"),
+            draws: Numbers::new(seed, name, "sizes"),
+            pairs: Partners::new(self, layout, hosts, Numbers::new(seed, name, "pairs"))?,
+            sizes,
+        }))
+    }
+}
+
+/// How there would be fewer flows of a load, and of incasts.
+pub(crate) const LESS_LOAD: &str = "a lower load, a shorter run, or larger flows";
+pub(crate) const LESS_INCASTS: &str = "fewer incasts, or a shorter run";
+
+/// The flows of a load or of incasts, in the order of their starts. A clone draws the same ones again.
+#[derive(Debug, Clone)]
+pub(crate) enum Arrivals {
+    Load(LoadArrivals),
+    Incast(IncastArrivals),
+}
+
+impl Iterator for Arrivals {
+    type Item = Arrival;
+
+    fn next(&mut self) -> Option<Arrival> {
+        match self {
+            Self::Load(load) => load.next(),
+            Self::Incast(incast) => incast.next(),
         }
     }
+}
 
-    /// Seconds to the next arrival.
-    fn gap(&self, times: &mut Numbers, mean: f64) -> f64 {
-        match *self.gaps {
-            Gaps::Even => mean,
-            Gaps::Poisson => -libm::log(times.share()) * mean,
+#[derive(Debug, Clone)]
+pub(crate) struct LoadArrivals {
+    gap: Gap,
+    burst: u64,
+    /// Flows of this arrival, and of all, that are still to come.
+    due: u64,
+    left: u64,
+    /// Seconds, and the same in picoseconds.
+    now: f64,
+    start: u64,
+    end: u64,
+    times: Numbers,
+    draws: Numbers,
+    pairs: Partners,
+    sizes: Sizes,
+}
+
+impl Iterator for LoadArrivals {
+    type Item = Arrival;
+
+    fn next(&mut self) -> Option<Arrival> {
+        if self.left == 0 {
+            return None;
+        }
+        if self.due == 0 {
+            self.now += self.gap.draw(&mut self.times);
+            self.start = (self.now * 1e12) as u64;
+            if self.start >= self.end {
+                self.left = 0;
+                return None;
+            }
+            self.due = self.burst;
+        }
+        self.due -= 1;
+        self.left -= 1;
+        let (source, destination) = self.pairs.next();
+        let size = self.sizes.draw(self.draws.word());
+        Some(Arrival { start: Duration(self.start), source, destination, size })
+    }
+}
+
+/// The seconds from one arrival to the next.
+#[derive(Debug, Clone, Copy)]
+struct Gap {
+    gaps: Gaps,
+    sigma: f64,
+    mean: f64,
+}
+
+impl Gap {
+    fn draw(self, times: &mut Numbers) -> f64 {
+        match self.gaps {
+            Gaps::Even => self.mean,
+            Gaps::Poisson => -libm::log(times.share()) * self.mean,
             Gaps::Lognormal => {
                 // The mean of exp(mu + sigma N) is exp(mu + sigma^2 / 2).
-                let sigma = self.sigma.unwrap_or(2.0);
-                mean * libm::exp(sigma * times.normal() - sigma * sigma / 2.0)
+                let sigma = self.sigma;
+                self.mean * libm::exp(sigma * times.normal() - sigma * sigma / 2.0)
             }
         }
     }
 }
 
 /// The pairs of sender and receiver.
+#[derive(Debug, Clone)]
 struct Partners {
     hosts: Vec<usize>,
     rule: Rule,
     numbers: Numbers,
 }
 
+#[derive(Debug, Clone)]
 enum Rule {
     Random,
     /// The partner of each host.
@@ -248,7 +321,7 @@ impl Incast {
         seed: u64,
         run: Duration,
         bounds: &Bounds<'_>,
-    ) -> Result<Vec<Arrival>, Fault> {
+    ) -> Result<Arrivals, Fault> {
         let hosts = hosts(&self.hosts, layout, bounds)?;
         let to = self.to.as_ref().map(|name| layout.host(name).map_err(|e| self.to.excess(e))).transpose()?;
         let others = hosts.iter().filter(|&&host| to.is_none_or(|to| to != host)).count() - usize::from(to.is_none());
@@ -259,29 +332,81 @@ impl Incast {
         }
         let sizes = Sizes::read(&self.size)?;
         let (first, end) = span(*self.start, &self.end, run)?;
+        let expected = end.saturating_sub(first) / self.every.0.max(1) * *self.fan_in / 2;
+        bounds.check(ARRIVALS, expected, LESS_INCASTS).map_err(|e| self.every.excess(e))?;
         let seed = self.seed.unwrap_or(seed);
-        let mut times = Numbers::new(seed, name, "times");
-        let (mut members, mut draws) = (Numbers::new(seed, name, "members"), Numbers::new(seed, name, "sizes"));
-        let mut gap = || match *self.random {
-            true => (-libm::log(times.share()) * self.every.0 as f64) as u64,
-            false => self.every.0,
+        let mut arrivals = IncastArrivals {
+            hosts,
+            to,
+            fan_in,
+            every: self.every.0,
+            random: *self.random,
+            next: first,
+            end,
+            round: Vec::new(),
+            start: 0,
+            receiver: 0,
+            times: Numbers::new(seed, name, "times"),
+            members: Numbers::new(seed, name, "members"),
+            draws: Numbers::new(seed, name, "sizes"),
+            sizes,
         };
-        let mut made = Vec::new();
-        let mut start = if *self.random { first.saturating_add(gap()) } else { first };
-        while start < end {
-            let receiver = to.unwrap_or_else(|| hosts[members.below(hosts.len())]);
-            let others: Vec<usize> = hosts.iter().copied().filter(|&host| host != receiver).collect();
-            for source in members.some(&others, fan_in) {
-                let size = sizes.draw(draws.word());
-                made.push(Arrival { start: Duration(start), source, destination: receiver, size });
-            }
-            bounds
-                .check(FLOWS, made.len() as u64, "fewer incasts, or a shorter run")
-                .map_err(|e| self.every.excess(e))?;
-            bounds.go_on().map_err(|e| self.every.excess(e))?;
-            start = start.saturating_add(gap());
+        if arrivals.random {
+            arrivals.wait();
         }
-        Ok(made)
+        Ok(Arrivals::Incast(arrivals))
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct IncastArrivals {
+    hosts: Vec<usize>,
+    to: Option<usize>,
+    fan_in: usize,
+    every: u64,
+    random: bool,
+    /// When the next incast comes, picoseconds.
+    next: u64,
+    end: u64,
+    /// The senders of this one that are still to begin, the next one last; when it came, and its receiver.
+    round: Vec<usize>,
+    start: u64,
+    receiver: usize,
+    times: Numbers,
+    members: Numbers,
+    draws: Numbers,
+    sizes: Sizes,
+}
+
+impl IncastArrivals {
+    /// The next incast comes some time later.
+    fn wait(&mut self) {
+        let gap = match self.random {
+            true => (-libm::log(self.times.share()) * self.every as f64) as u64,
+            false => self.every,
+        };
+        self.next = self.next.saturating_add(gap);
+    }
+}
+
+impl Iterator for IncastArrivals {
+    type Item = Arrival;
+
+    fn next(&mut self) -> Option<Arrival> {
+        if self.round.is_empty() {
+            if self.next >= self.end {
+                return None;
+            }
+            self.start = self.next;
+            self.receiver = self.to.unwrap_or_else(|| self.hosts[self.members.below(self.hosts.len())]);
+            let others: Vec<usize> = self.hosts.iter().copied().filter(|&host| host != self.receiver).collect();
+            self.round = self.members.some(&others, self.fan_in);
+            self.round.reverse();
+            self.wait();
+        }
+        let source = self.round.pop()?;
+        let size = self.sizes.draw(self.draws.word());
+        Some(Arrival { start: Duration(self.start), source, destination: self.receiver, size })
     }
 }
 

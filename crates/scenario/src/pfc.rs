@@ -70,8 +70,10 @@ pub(crate) fn notes(network: &Network) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let lossless = network.flows.iter().filter(|flow| pfc.priorities.contains(&flow.priority));
-    if let Some(largest) = lossless.map(|flow| flow.frame).max() {
+    let made = network.processes.list.iter().map(|process| (process.priority, process.frame));
+    let frames = network.flows.iter().map(|flow| (flow.priority, flow.frame)).chain(made);
+    let lossless = frames.filter(|(priority, _)| pfc.priorities.contains(priority));
+    if let Some(largest) = lossless.map(|(_, frame)| frame).max() {
         let whole = u64::from(largest) == largest_frame(network);
         let of = if whole { "any flow" } else { "a lossless flow; other flows have longer ones" };
         notes.push(format!(

@@ -1,11 +1,13 @@
 //! A scenario that has been read, checked and laid out: all that a run needs.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use penstock_schemes::{Duration, Instant, SchemeConfig, Value};
 use penstock_sim::network::{Network, PortId, QueueId};
 
 use crate::limits::Limits;
+use crate::made::Made;
 
 /// A valid run. Made by [`Scenario::plan`](crate::Scenario::plan) alone, so that its holder need not check it again.
 #[derive(Debug, Clone)]
@@ -30,10 +32,11 @@ pub struct Plan {
     pub node_names: Vec<String>,
     /// Names of ports, `node->peer`, under their indices.
     pub port_names: Vec<String>,
-    /// How many flows come from `[[flow]]` tables: they are the first, sampled and told one by one. Those of loads and incasts are
-    /// told together.
+    /// How many flows come from `[[flow]]` tables: those of the network, sampled and told one by one.
     pub single: usize,
-    /// Names of flows, under their indices.
+    /// The flows of loads and incasts, told together.
+    pub made: Made,
+    /// Names of the flows of the network, under their indices.
     pub flow_names: Vec<String>,
     /// For each flow the name of the `[[flow]]` table that it comes from, such as `f0..f7`.
     pub flow_tables: Vec<String>,
@@ -138,6 +141,15 @@ impl Plan {
     pub fn profile(&self) -> Option<&str> {
         let first = self.schemes.first()?.profile.as_deref();
         first.filter(|_| self.schemes.iter().all(|assigned| assigned.profile.as_deref() == first))
+    }
+
+    /// Name of a flow: of the network, or behind its flows of those of loads and incasts.
+    #[must_use]
+    pub fn flow_name(&self, flow: usize) -> Cow<'_, str> {
+        match self.flow_names.get(flow) {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(self.made.name(flow - self.single)),
+        }
     }
 
     /// Name of a data queue's port, such as `sw0->h6`.

@@ -79,12 +79,13 @@ impl<'a> Growing<'a> {
         if let Some(first) = self.links.first() {
             // A source sends each frame over one link: all ways begin with the first.
             let first = end(first);
-            if layout.is_host(first) || distance.0[first] == u32::MAX {
+            if layout.is_host(first) || distance.0[first] == NO_WAY {
                 return Ok(false);
             }
             let on_the_way = |i: &usize| {
                 let node = end(&self.links[*i]);
-                !layout.is_host(node) && self.depth[*i] - 1 + distance.0[node] == distance.0[first]
+                !layout.is_host(node)
+                    && self.depth[*i] - 1 + u32::from(distance.0[node]) == u32::from(distance.0[first])
             };
             let latest = (0..self.links.len()).rev().filter(on_the_way).max_by_key(|i| self.depth[*i]);
             last = Some(latest.expect("the end of the first link is on the way"));
@@ -131,7 +132,7 @@ pub(crate) fn routes(
             distances = (w.destination, Distances::to(layout, w.destination, bounds)?);
         }
         let hops = distances.1.0[w.source];
-        if hops != u32::MAX {
+        if hops != NO_WAY {
             bounds.add_hops(hops as usize)?;
             bounds.search(hops as usize)?;
         }
@@ -174,7 +175,7 @@ pub(crate) fn listed(layout: &Layout, names: &[String]) -> Result<Vec<usize>, (S
 pub(crate) fn within_reach(layout: &Layout, source: usize) -> String {
     // Links run both ways, so the way to a node is the way from it.
     let distance = Distances::found(layout, source).0;
-    let hosts = (0..distance.len()).filter(|n| *n != source && distance[*n] != u32::MAX && layout.is_host(*n));
+    let hosts = (0..distance.len()).filter(|n| *n != source && distance[*n] != NO_WAY && layout.is_host(*n));
     format!("hosts do not forward; links and switches lead from there to {}", list(layout, hosts))
 }
 
@@ -189,8 +190,12 @@ fn list(layout: &Layout, nodes: impl Iterator<Item = usize>) -> String {
     }
 }
 
-/// Hops from each node to one destination; `u32::MAX` where there is no way.
-pub(crate) struct Distances(Vec<u32>);
+/// Hops from each node to one destination; [`NO_WAY`] where there is none.
+#[derive(Debug)]
+pub(crate) struct Distances(Vec<u16>);
+
+/// No way. No network has so many nodes.
+const NO_WAY: u16 = u16::MAX;
 
 impl Distances {
     pub(crate) fn to(layout: &Layout, destination: usize, bounds: &Bounds<'_>) -> Result<Self, Excess> {
@@ -199,7 +204,7 @@ impl Distances {
     }
 
     fn found(layout: &Layout, destination: usize) -> Self {
-        let mut distance = vec![u32::MAX; layout.nodes.len()];
+        let mut distance = vec![NO_WAY; layout.nodes.len()];
         distance[destination] = 0;
         let mut waiting = VecDeque::from([destination]);
         while let Some(node) = waiting.pop_front() {
@@ -209,7 +214,7 @@ impl Distances {
             // Links run both ways, so the way to a node is the way from it.
             for port in &layout.nodes[node].ports {
                 let peer = layout.ports[*port].peer;
-                if distance[peer] == u32::MAX {
+                if distance[peer] == NO_WAY {
                     distance[peer] = distance[node] + 1;
                     waiting.push_back(peer);
                 }
@@ -220,10 +225,10 @@ impl Distances {
 }
 
 /// The ports from source to destination, the first of which are `shared`.
-fn walk(layout: &Layout, wanted: &Wanted<'_>, distance: &Distances, shared: &[usize]) -> Option<Vec<usize>> {
+pub(crate) fn walk(layout: &Layout, wanted: &Wanted<'_>, distance: &Distances, shared: &[usize]) -> Option<Vec<usize>> {
     let distance = &distance.0;
     let mut node = wanted.source;
-    if distance[node] == u32::MAX {
+    if distance[node] == NO_WAY {
         return None;
     }
     // The quotient that d-mod-k divides further at each choice.

@@ -204,7 +204,8 @@ fn check_bounds(
         if parameter.bound == Some(Bound::AtMostLine) {
             let lines =
                 network.flows.iter().map(|flow| network.ports[network.hops[flow.root.index()].port.index()].rate);
-            if let Some(fastest) = lines.max().map(Value::Rate).filter(|fastest| value > fastest) {
+            let made = network.processes.sources.iter().map(|port| network.ports[port.index()].rate);
+            if let Some(fastest) = lines.chain(made).max().map(Value::Rate).filter(|fastest| value > fastest) {
                 let message = format!("{value} is above the rate of the sources' lines, {fastest}");
                 return Err(error(i, message).with_hint("no source could slow down"));
             }

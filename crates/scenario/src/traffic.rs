@@ -15,7 +15,8 @@ use penstock_sim::network::{Excess, Traffic};
 use crate::error::Fault;
 use crate::fields::{Either, Names};
 use crate::groups::Groups;
-use crate::limits::{Bounds, DESTINATIONS, FLOWS};
+use crate::limits::{self, Bounds, DESTINATIONS, FLOWS};
+use crate::made::Counted;
 use crate::names;
 use crate::read::Entry;
 use crate::routing::{self, Branch, Distances, Growing, Wanted};
@@ -76,11 +77,20 @@ impl Origin {
     }
 
     /// An error about its destinations.
-    fn fault(self, experiment: &Experiment, message: String) -> Fault {
+    pub(crate) fn fault(self, experiment: &Experiment, message: String) -> Fault {
         match self {
             Self::Flow(i) => experiment.flow[i].to.fault(message),
             Self::Load(i) => experiment.load[i].hosts.fault(message),
             Self::Incast(i) => experiment.incast[i].hosts.fault(message),
+        }
+    }
+
+    /// Too many of its flows.
+    pub(crate) fn excess(self, experiment: &Experiment, excess: limits::Excess) -> Fault {
+        match self {
+            Self::Flow(i) => experiment.flow[i].from.excess(excess),
+            Self::Load(i) => experiment.load[i].load.excess(excess),
+            Self::Incast(i) => experiment.incast[i].every.excess(excess),
         }
     }
 
@@ -118,24 +128,34 @@ pub(crate) struct End {
     pub(crate) cut_short: bool,
 }
 
-/// All flows of the scenario, those of its `[[flow]]` tables first, and how many of these are left out because they start after
-/// the end of a run that is cut short. Tables without a name get one; a table of which only some flows are left becomes one or
-/// several with these.
+/// The traffic of a scenario.
+pub(crate) struct Flows {
+    /// The flows of `[[flow]]` tables.
+    pub(crate) single: Vec<FlowSpec>,
+    /// How many of these are left out because they start after the end of a run that is cut short.
+    pub(crate) left_out: usize,
+    /// The flows that loads and incasts make.
+    pub(crate) counted: Counted,
+}
+
+/// All flows of the scenario. Tables without a name get one; a table of which only some flows are left becomes one or several with
+/// these.
 pub(crate) fn flows(
     experiment: &mut Experiment,
     layout: &Layout,
     groups: &Groups,
     end: End,
     bounds: &Bounds<'_>,
-) -> Result<(Vec<FlowSpec>, usize), Fault> {
+) -> Result<Flows, Fault> {
     let seed = *experiment.seed;
     let mut names = BTreeSet::new();
     let (mut flows, left_out) = of_tables(experiment.flow.inner(), &mut names, layout, groups, seed, end, bounds)?;
     sequels::across(experiment.flow.inner(), &mut flows, bounds)?;
-    processes::add(experiment, &mut flows, &mut names, layout, end, bounds)?;
-    check_acks(experiment, &flows)?;
+    let tables = processes::tables(experiment, &mut names, layout, end, bounds)?;
+    let counted = Counted::new(experiment, tables, layout, bounds)?;
+    check_acks(experiment, &flows, &counted)?;
     route(experiment, &mut flows, layout, groups, bounds)?;
-    Ok((flows, left_out))
+    Ok(Flows { single: flows, left_out, counted })
 }
 
 /// The flows of all `[[flow]]` tables, without their routes.
@@ -467,19 +487,22 @@ fn check_stop(table: &sections::Flow, start: u64, model: &FlowSpec) -> Result<()
 }
 
 /// Refuses transports to groups, and acknowledgements in a priority that no flow has.
-fn check_acks(experiment: &Experiment, flows: &[FlowSpec]) -> Result<(), Fault> {
-    let priorities: BTreeSet<u8> = flows.iter().map(|flow| flow.priority).collect();
-    for flow in flows {
-        let Some((transport, acks)) = &flow.transport else { continue };
-        if matches!(flow.to, Destination::Group(_)) {
+fn check_acks(experiment: &Experiment, flows: &[FlowSpec], counted: &Counted) -> Result<(), Fault> {
+    let mut priorities: BTreeSet<u8> = flows.iter().map(|flow| flow.priority).collect();
+    priorities.extend(counted.tables.iter().map(|table| table.model.priority));
+    let made = counted.tables.iter().map(|table| (table.model.origin, &table.model.transport, false));
+    let to_group = |flow: &FlowSpec| matches!(flow.to, Destination::Group(_));
+    for (origin, transport, to_group) in flows.iter().map(|f| (f.origin, &f.transport, to_group(f))).chain(made) {
+        let Some((transport, acks)) = transport else { continue };
+        if to_group {
             let message = format!("{} carries a flow to one host, not to a group", transport.info().name);
-            let fault = flow.origin.transport_fault(experiment, message);
+            let fault = origin.transport_fault(experiment, message);
             return Err(fault.with_hint("leave the transport out, or send to hosts"));
         }
         if let Some(priority) = acks.filter(|priority| !priorities.contains(priority)) {
             let used: Vec<String> = priorities.iter().map(u8::to_string).collect();
             let hint = format!("flows have {}; or \"control\"", used.join(", "));
-            let fault = flow.origin.acks_fault(experiment, format!("no flow has priority {priority}"));
+            let fault = origin.acks_fault(experiment, format!("no flow has priority {priority}"));
             return Err(fault.with_hint(hint));
         }
     }

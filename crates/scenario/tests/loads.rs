@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use penstock_scenario::{Choice, Plan, Scenario};
+use penstock_scenario::{Choice, MadeFlow, Plan, Scenario};
 use penstock_schemes::{Duration, Instant};
 
 const FABRIC: &str = r#"question = "Does it work?"
@@ -29,7 +29,7 @@ fn planned(tables: &str) -> Plan {
 
 /// Octets of all flows.
 fn octets(plan: &Plan) -> f64 {
-    plan.network.flows.iter().map(|flow| flow.size.expect("flows of a load have sizes").0 as f64).sum()
+    plan.made.flows().map(|flow| flow.size.0 as f64).sum()
 }
 
 /// Eight hosts at 10 Gb/s: in 200 ms they carry 2 GB. Halves of four hosts with two spines at 10 Gb/s each: 20 Gb/s each way, half
@@ -42,7 +42,7 @@ fn a_load_is_a_share_of_what_the_hosts_or_the_bisection_carry() {
         ));
         let share = octets(&plan) / capacity;
         assert!((share / 0.5 - 1.0).abs() < 0.08, "{reference}: {share}");
-        assert_eq!((plan.single, plan.flow_tables[0].as_str(), plan.flow_names[1].as_str()), (0, "load0", "load0.1"));
+        assert_eq!((plan.single, plan.made.table(0), &*plan.flow_name(1)), (0, "load0", "load0.1"));
     }
 }
 
@@ -51,11 +51,11 @@ fn a_load_is_a_share_of_what_the_hosts_or_the_bisection_carry() {
 fn gaps_have_their_mean() {
     for gaps in ["poisson", "even", "lognormal\"\nsigma = 1.0\nname = \"web"] {
         let plan = planned(&format!("[[load]]\nload = 0.4\nsize = \"100 KB\"\ngaps = \"{gaps}\"\n"));
-        let flows = plan.network.flows.len() as f64;
+        let flows = plan.made.len() as f64;
         assert!((flows / 8000.0 - 1.0).abs() < 0.08, "{gaps}: {flows}");
     }
     let burst = planned("[[load]]\nload = 0.4\nsize = \"100 KB\"\nburst = 10\nflows = 995\n");
-    let starts: Vec<Instant> = burst.network.flows.iter().map(|flow| flow.start).collect();
+    let starts: Vec<Instant> = burst.made.flows().map(|flow| flow.start).collect();
     assert_eq!(starts.len(), 995);
     assert!(starts.chunks(10).all(|ten| ten.iter().all(|start| *start == ten[0])));
     assert_eq!(starts.iter().collect::<BTreeSet<_>>().len(), 100);
@@ -65,10 +65,8 @@ fn gaps_have_their_mean() {
 fn pairs_are_those_that_were_asked_for() {
     let pairs = |kind: &str| {
         let plan = planned(&format!("[[load]]\nload = 0.5\nsize = \"100 KB\"\npairs = \"{kind}\"\n"));
-        plan.flow_ends
-            .iter()
-            .map(|(from, to)| (plan.node_names[*from].clone(), plan.node_names[to[0]].clone()))
-            .collect::<Vec<_>>()
+        let name = |node: usize| plan.node_names[node].clone();
+        plan.made.flows().map(|flow| (name(flow.source), name(flow.destination))).collect::<Vec<_>>()
     };
     let all = |pairs: &[(String, String)]| pairs.iter().cloned().collect::<BTreeSet<_>>();
     let random = pairs("random");
@@ -87,15 +85,15 @@ fn pairs_are_those_that_were_asked_for() {
 fn an_incast_comes_at_its_period() {
     let plan =
         planned("[[incast]]\nhosts = \"h0..h3\"\nfan_in = 3\nsize = \"64 KB\"\nevery = \"10 ms\"\nstart = \"5 ms\"\n");
-    assert_eq!(plan.network.flows.len(), 3 * 20);
-    for (round, flows) in plan.network.flows.chunks(3).enumerate() {
+    let all: Vec<MadeFlow> = plan.made.flows().collect();
+    assert_eq!((all.len(), plan.made.len()), (3 * 20, 3 * 20));
+    for (round, flows) in all.chunks(3).enumerate() {
         assert!(flows.iter().all(|flow| flow.start == Instant::ZERO + Duration::from_us(5000 + 10_000 * round as u64)));
-        let ends = &plan.flow_ends[3 * round..3 * round + 3];
-        assert!(ends.iter().all(|(_, to)| *to == ends[0].1));
-        assert_eq!(ends.iter().map(|(from, _)| from).collect::<BTreeSet<_>>().len(), 3);
+        assert!(flows.iter().all(|flow| flow.destination == flows[0].destination));
+        assert_eq!(flows.iter().map(|flow| flow.source).collect::<BTreeSet<_>>().len(), 3);
     }
     let random = planned("[[incast]]\nto = \"h7\"\nfan_in = 7\nsize = \"64 KB\"\nevery = \"1 ms\"\nrandom = true\n");
-    let rounds = random.network.flows.len() / 7;
+    let rounds = random.made.len() / 7;
     assert!((150..250).contains(&rounds), "{rounds}");
 }
 
@@ -105,11 +103,48 @@ fn a_load_with_a_seed_of_its_own_stays_the_same() {
     let flows = |own: &str, seed| {
         let text = format!("{FABRIC}[[load]]\nload = 0.3\nsize = {{ workload = \"hadoop\" }}\n{own}\n");
         let plan = outcome(&text, Some(seed)).unwrap_or_else(|e| panic!("{e}"));
-        plan.network.flows.iter().map(|flow| (flow.start, flow.size)).collect::<Vec<_>>()
+        plan.made.flows().map(|flow| (flow.start, flow.size)).collect::<Vec<_>>()
     };
     assert_eq!(flows("", 1), flows("", 1));
     assert_ne!(flows("", 1), flows("", 2));
     assert_eq!(flows("seed = 7", 1), flows("seed = 7", 2));
+}
+
+/// The engine gets the flows of all tables merged: by their starts, and those of one instant table by table. Each goes over the
+/// links that lead from its source to its destination.
+#[test]
+fn the_flows_of_all_tables_come_in_the_order_of_their_starts() {
+    let incast = "[[incast]]\nfan_in = 3\nsize = \"20 KB\"\nevery = \"5 ms\"\n";
+    let plan = planned(&format!("[[load]]\nload = 0.2\nsize = \"1 MB\"\n{incast}{incast}"));
+    let key = |flow: &MadeFlow| (flow.start, flow.table, flow.number);
+    let mut expected: Vec<MadeFlow> = plan.made.flows().collect();
+    expected.sort_by_key(key);
+    let merged: Vec<_> = plan.made.arrivals().collect();
+    assert_eq!((merged.len(), plan.made.len()), (expected.len(), expected.len()));
+    for (arrival, flow) in merged.iter().zip(&expected) {
+        assert_eq!((arrival.start, arrival.process as usize, arrival.number), key(flow));
+        let ports = &plan.network.ports;
+        assert!(flow.way.windows(2).all(|pair| ports[pair[0].index()].peer == ports[pair[1].index()].node));
+        let ends = (flow.way[0].index(), flow.way[flow.way.len() - 1].index());
+        assert_eq!((ports[ends.0].node.index(), ports[ends.1].peer.index()), (flow.source, flow.destination));
+        for (&(port, back), own) in arrival.way.iter().zip(&flow.way) {
+            assert_eq!(port, *own);
+            assert_eq!(
+                (ports[port.index()].node, ports[port.index()].peer),
+                (ports[back.index()].peer, ports[back.index()].node)
+            );
+        }
+    }
+    let counted: Vec<usize> = plan.network.processes.list.iter().map(|process| process.flows as usize).collect();
+    assert_eq!(counted, [0, 1, 2].map(|table| expected.iter().filter(|flow| flow.table == table).count()));
+}
+
+/// A million flows take a plan no more memory than a thousand: none is kept. They are counted, and drawn again.
+#[test]
+fn flows_of_loads_are_not_limited_as_those_of_tables_are() {
+    let plan = planned("[[load]]\nload = 0.5\nsize = \"5 KB\"\n");
+    assert!(plan.made.len() > 150_000, "{}", plan.made.len());
+    assert_eq!((plan.network.flows.len(), plan.network.hops.len(), plan.flow_names.len()), (0, 0, 0));
 }
 
 /// The resolved scenario keeps the load as it is, and gives the same flows again.
@@ -122,7 +157,8 @@ fn the_resolved_scenario_makes_the_same_flows() {
     let again = outcome(&plan.resolved, None).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(again.resolved, plan.resolved);
     assert_eq!(format!("{:?}", again.network), format!("{:?}", plan.network));
-    assert!(plan.network.flows[0].transport.is_some());
+    assert!(again.made.flows().eq(plan.made.flows()) && again.made.arrivals().eq(plan.made.arrivals()));
+    assert!(plan.network.processes.list[0].transport.is_some());
 }
 
 #[test]
@@ -151,7 +187,7 @@ fn each_mistake_is_named_with_its_place() {
         (format!("{load}transport = {{ tcp = {{ congestion = \"reno\" }} }}\n"), "load.0.transport.tcp.congestion: \"reno\""),
         (format!("{load}transport = \"tcp\"\nacks = 5\n"), "load.0.acks: no flow has priority 5 (flows have 0; or \"control\")"),
         (format!("{load}name = \"a\"\n{load}name = \"a\"\n"), "load.1.name: the name \"a\" is used twice"),
-        ("[[load]]\nload = 0.9\nsize = \"64 B\"\n".to_owned(), "flows; 100000 are the most (a lower load, a shorter run, or larger flows"),
+        ("[[load]]\nload = 0.9\nsize = \"64 B\"\n".to_owned(), "flows of loads and incasts; 10000000 are the most (a lower load, a shorter run, or larger flows"),
         ("[[incast]]\nfan_in = 8\nsize = \"1 KB\"\nevery = \"1 ms\"\n".to_owned(), "8 senders to one host, and there are 7 others (at most 7)"),
         ("[[incast]]\nfan_in = 4\nhosts = \"h0..h3\"\nto = \"h0\"\nsize = \"1 KB\"\nevery = \"1 ms\"\n".to_owned(), "there are 3 others"),
         (String::new(), "there is no flow"),

@@ -169,6 +169,10 @@ impl CongestionPoint<AfQcn> for Cp {
         }
     }
 
+    fn remembers_flows(_config: &Config) -> bool {
+        false
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

@@ -79,6 +79,10 @@ impl CongestionPoint<BackwardCongestionNotification> for Cp {
         Self(Monitor::new(config, place))
     }
 
+    fn remembers_flows(_config: &Ecm) -> bool {
+        false
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

@@ -164,6 +164,10 @@ impl CongestionPoint<Dcqcn> for Cp {
         Self { k_min: config.k_min.0, k_max: config.k_max.0, p_max: (config.p_max * 4_294_967_296.0) as u64, marked: 0 }
     }
 
+    fn remembers_flows(_config: &Config) -> bool {
+        false
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

@@ -102,6 +102,10 @@ impl CongestionPoint<Dctcp> for Cp {
         Self { k: Octets(config.k.0), marked: 0 }
     }
 
+    fn remembers_flows(_config: &Config) -> bool {
+        false
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

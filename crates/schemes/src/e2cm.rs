@@ -172,6 +172,10 @@ impl CongestionPoint<ExtendedEcm> for Cp {
         Self { monitor: Monitor::new(&config.ecm, place), q_eq: config.ecm.q_eq.0 as i64 }
     }
 
+    fn remembers_flows(_config: &Config) -> bool {
+        false
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

@@ -166,6 +166,10 @@ impl CongestionPoint<EnhancedForwardExplicitRate> for Cp {
         }
     }
 
+    fn remembers_flows(_config: &Config) -> bool {
+        false
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

@@ -85,6 +85,10 @@ impl CongestionPoint<ForwardExplicitRate> for Cp {
         Self(RateAllocator::new(&config.rates, place, config.n0))
     }
 
+    fn remembers_flows(_config: &Config) -> bool {
+        false
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

@@ -355,6 +355,12 @@ pub trait CongestionPoint<S: Scheme>: Clone + Debug + Send {
     /// A point at `place` with an empty queue.
     fn new(config: &S::Config, place: Place) -> Self;
 
+    /// Whether it may signal a flow while it handles no frame of it: a simulator then forgets no flow that is over. A point that
+    /// speaks of the frame that it handles, and of no other flow, says false.
+    fn remembers_flows(_config: &S::Config) -> bool {
+        true
+    }
+
     /// A data frame comes to the queue, which `fits` it or not; the queue's state does not include it yet.
     fn admit(
         &mut self,

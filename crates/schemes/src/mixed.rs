@@ -247,6 +247,14 @@ macro_rules! mixed {
                 }
             }
 
+            fn remembers_flows(config: &SchemeConfig) -> bool {
+                match config {
+                    $(SchemeConfig::$variant(own) => {
+                        <<$scheme as Scheme>::Cp as CongestionPoint<$scheme>>::remembers_flows(own)
+                    })+
+                }
+            }
+
             #[inline(never)]
             fn on_arrival(
                 &mut self,

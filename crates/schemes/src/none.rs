@@ -51,6 +51,10 @@ impl<S: Scheme> CongestionPoint<S> for Absent {
         Self
     }
 
+    fn remembers_flows(_config: &S::Config) -> bool {
+        false
+    }
+
     fn on_arrival(
         &mut self,
         _: Instant,

@@ -122,6 +122,10 @@ impl CongestionPoint<QcnMulticast> for Cp {
         Self { point: SamplingCp::new(&config.qcn.cp, place.cp), tie: config.tie, silenced: 0 }
     }
 
+    fn remembers_flows(_config: &Config) -> bool {
+        false
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

@@ -361,6 +361,10 @@ impl CongestionPoint<Smcc> for Cp {
         }
     }
 
+    fn remembers_flows(_config: &Config) -> bool {
+        false
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

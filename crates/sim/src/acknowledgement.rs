@@ -1,16 +1,16 @@
 //! Acknowledgements on their ways from destinations to sources.
 
 use penstock_endpoint::{Acknowledgement, DestinationId};
-use penstock_schemes::Scheme;
+use penstock_schemes::{FlowKey, Scheme};
 
 use crate::engine::Sim;
 use crate::frame::{FrameId, Marks, Payload, Slot};
-use crate::network::{FlowId, PortId};
+use crate::network::PortId;
 use crate::probe::Probe;
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// The acknowledgement of a data frame of `flow` leaves the place of destination `from`, as a control frame.
-    pub(crate) fn send_ack(&mut self, from: DestinationId, flow: FlowId, ack: Acknowledgement<S::Echo>) {
+    pub(crate) fn send_ack(&mut self, from: DestinationId, flow: FlowKey, ack: Acknowledgement<S::Echo>) {
         let leaf = self.leaves[from.index()];
         let fabric = &mut self.state.fabric;
         let slot = Slot {
@@ -32,7 +32,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// An acknowledgement has reached its source.
     pub(crate) fn ack_arrives(&mut self, index: FrameId, from: DestinationId, lost: u32, echo: S::Echo) {
         let slot = self.state.fabric.frames.get(index);
-        let (flow, ack) = (slot.flow, Acknowledgement { sent_at: slot.sent_at, arrived: slot.seq, lost, echo });
+        let (flow, ack) = (
+            self.state.fabric.flow_at(slot.hop),
+            Acknowledgement { sent_at: slot.sent_at, arrived: slot.seq, lost, echo },
+        );
         self.state.fabric.frames.remove(index);
         self.state.totals.acks_delivered += 1;
         let place = self.state.records[flow.index()].place(from);

@@ -64,7 +64,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         let seen = q.seen(p.rate, p.stops::<PFC>(class));
         let Some(state) = self.cps.get_mut(q.cp.index()) else { return Verdict::Accept };
         let slot = self.frames.get_mut(index);
-        let weight = weight_of(self.facts, slot.flow);
+        let weight = weight_of(self.facts, slot.hop);
         let Some(frame) = slot.data(weight) else { return Verdict::Accept };
         let verdict = state.cp.admit(self.now, frame, fits, &seen, &port, &mut state.stream);
         state.arm(self.events, q.cp);

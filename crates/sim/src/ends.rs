@@ -31,6 +31,14 @@ struct Waiting {
 }
 
 impl Ends {
+    /// A finite flow comes into place `flow`.
+    pub(crate) fn come(&mut self, flow: FlowId) {
+        let places = self.ended.len().max(flow.index() + 1);
+        self.ended.resize(places, false);
+        self.finite.resize(places, true);
+        self.ended[flow.index()] = false;
+    }
+
     pub(crate) fn new(network: &Network) -> Self {
         let finite: Vec<bool> = network.flows.iter().map(|flow| flow.size.is_some()).collect();
         let mut followers = Vec::new();
@@ -49,7 +57,7 @@ impl Ends {
         };
         Self {
             ended: vec![false; network.flows.len()],
-            left: finite.iter().filter(|finite| **finite).count(),
+            left: finite.iter().filter(|finite| **finite).count() + network.processes.flows(),
             finite,
             until_complete: network.until_complete,
             followers,

@@ -3,6 +3,7 @@
 use penstock_endpoint::{Destination, DestinationId};
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 
+use crate::crowd::Crowd;
 use crate::ends::Ends;
 use crate::event::{ChangeId, Event, MAX_INDEX};
 use crate::fabric::{Fabric, Outbox};
@@ -28,10 +29,13 @@ const BATCH: u64 = 256;
 pub(crate) struct Step {
     pub(crate) port: PortId,
     /// The only hop that follows; [`LEAF`] or [`BRANCH`] where there is none or more than one, [`SEGMENT_LEAF`] or [`ACK_LEAF`]
-    /// at the end of a transport's ways. The step behind the last
-    /// hop is [`LOST`]: there frames are sent that a broken link has lost.
+    /// at the end of a transport's ways. The step behind the network's
+    /// last hop is [`LOST`]: there frames are sent that a broken link has lost.
     pub(crate) next: HopId,
 }
+
+/// No hop: it stands where [`LOST`] frames are.
+const NO_HOP: Hop = Hop { port: PortId(0), back: PortId(0), parent: None, first_child: HopId::NONE, children: 0 };
 
 pub(crate) const LEAF: HopId = HopId::NONE;
 pub(crate) const BRANCH: HopId = HopId(LEAF.0 - 1);
@@ -62,7 +66,7 @@ impl Routes {
     }
 
     /// The hop of `flow` that leaves by `port`, if its data passes there.
-    pub(crate) fn hop(&self, flow: FlowId, port: PortId) -> Option<HopId> {
+    fn hop(&self, flow: FlowId, port: PortId) -> Option<HopId> {
         let range = self.first[flow.index()] as usize..self.first[flow.index() + 1] as usize;
         let places = &self.places[range];
         let place = places.binary_search_by_key(&port, |&(port, _)| port).ok()?;
@@ -75,7 +79,9 @@ impl Routes {
 pub(crate) struct State<S: Scheme, const PFC: bool> {
     pub(crate) fabric: Fabric<S, PFC>,
     pub(crate) sources: Sources<S>,
-    /// The counts of each flow.
+    /// How many flows last: those of the network. Places behind them are used again.
+    pub(crate) lasting: u32,
+    /// The counts of each flow; those of flows that were forgotten are part of `totals`.
     pub(crate) records: Vec<FlowRecord>,
     pub(crate) transports: Transports,
     pub(crate) hosts: Vec<HostRecord>,
@@ -108,6 +114,10 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     /// The leaf hop of each destination, and the destination of each leaf hop.
     pub(crate) leaves: Vec<HopId>,
     pub(crate) destination_of: Vec<DestinationId>,
+    /// The hop of frames that a broken link has lost.
+    pub(crate) lost: HopId,
+    /// Flows that come and go.
+    pub(crate) crowd: Crowd<S>,
     /// The host of each limiter.
     pub(crate) homes: Vec<NodeId>,
     pub(crate) changes: Vec<crate::network::Change>,
@@ -137,9 +147,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// If `network` is not as its documentation says, if it has priority flow control and the engine has not (`PFC`),
     /// if there is not one configuration a priority, or if there are more than 2^27 queues and hops, or flows.
     pub fn new(network: &Network, configs: &[S::Config], seed: u64, probe: P) -> Self {
+        let flows = network.flows.len() + network.processes.flows();
         assert!(
-            (network.ports.len() * network.queues_per_port() + network.hops.len()).max(network.flows.len()) < MAX_INDEX,
-            "a network has at most {MAX_INDEX} queues and hops, and as many flows"
+            (network.ports.len() * network.queues_per_port() + network.hops.len() + flows).max(2 * flows) < MAX_INDEX,
+            "a network has at most {MAX_INDEX} queues, hops and flows"
         );
         assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
         assert!(PFC || network.pfc.is_none(), "priority flow control needs the engine that has it");
@@ -160,6 +171,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         if probe.interval().is_some() {
             fabric.events.schedule(Instant::ZERO, Event::Sample);
         }
+        let crowd = Crowd::new(network, configs, seed, &mut endpoints);
         let homes: Vec<NodeId> =
             endpoints.sources.limiters().iter().map(|limiter| network.ports[limiter.port().index()].node).collect();
         let mut hosts = vec![HostRecord::default(); network.nodes.len()];
@@ -187,6 +199,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             state: State {
                 fabric,
                 sources: endpoints.sources,
+                lasting: network.flows.len() as u32,
                 records: endpoints.records,
                 transports: endpoints.transports,
                 hosts,
@@ -196,12 +209,14 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 ideal_in_flight: 0,
             },
             probe,
-            hops: network.hops.clone(),
+            hops: network.hops.iter().copied().chain([NO_HOP]).collect(),
             routes: Routes::new(network),
             steps,
             destinations: endpoints.destinations,
             leaves: endpoints.leaves,
             destination_of: endpoints.destination_of,
+            lost: HopId(network.hops.len() as u32),
+            crowd,
             homes,
             changes: network.changes.clone(),
             ends: Ends::new(network),
@@ -231,6 +246,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub fn run_slice(&mut self, t: Instant, work: u64) -> bool {
         self.left = work;
         self.handle_events(t)
+    }
+
+    /// The hop of `flow` that leaves by `port`, if its data passes there.
+    pub(crate) fn hop_at(&self, flow: FlowId, port: PortId) -> Option<HopId> {
+        if flow.0 < self.state.lasting { self.routes.hop(flow, port) } else { self.hop_of_crowd(flow, port) }
     }
 
     /// The signals that are to be routed; another outbox takes those that are sent meanwhile.
@@ -320,7 +340,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             Event::Silence(flow) => self.silence(flow),
             Event::Retransmit(flow) => self.sender_timeout(flow),
             Event::DelayedAck(flow) => self.receiver_timeout(flow),
-            Event::Start(flow) => self.start(flow),
+            Event::Start(flow) => {
+                self.next_arrival(flow);
+                self.start(flow);
+            }
             Event::Stop(flow) => self.stop(flow),
             Event::Change(index) => self.change(index),
             Event::Ideal(frame) => self.ideal_arrival(frame),
@@ -398,7 +421,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 None => outside += 1,
             }
         }
-        let outcome = self.state.sum_up(&on_lines, outside);
+        let mut outcome = self.state.sum_up(&on_lines, outside);
+        outcome.ends = self.ends_of_processes();
         (outcome, self.probe)
     }
 
@@ -413,17 +437,18 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 let under_way = self.frames_under_way();
                 let lost: Vec<FrameId> =
                     under_way.filter(|&(_, line)| line == Some(port)).map(|(frame, _)| frame).collect();
+                // The one that leaves the queue at this instant still is one of its flow.
+                self.state.fabric.set_down(port, lost.len() as u64);
                 for &frame in &lost {
                     let slot = self.state.fabric.frames.get_mut(frame);
-                    (slot.class, slot.hop) = (GONE, HopId(self.hops.len() as u32));
-                    let (kind, flow) = (slot.kind(), slot.flow);
+                    let (kind, hop) = (slot.kind(), slot.hop);
+                    (slot.class, slot.hop) = (GONE, self.lost);
                     if kind == Kind::Data {
-                        self.state.records[flow.index()].lost += 1;
+                        self.state.records[self.state.fabric.flow_at(hop).index()].lost += 1;
                     } else {
-                        self.count_drop(flow, kind);
+                        self.count_drop(hop, kind);
                     }
                 }
-                self.state.fabric.set_down(port, lost.len() as u64);
                 if PFC {
                     self.state.fabric.lose_pauses(port);
                 }

@@ -1,7 +1,7 @@
 //! The kinds of events, packed into 32 bits: five for the kind, the rest for an index; and their order at one instant.
 
 use penstock_endpoint::{Alarms, DestinationId, FlowId, LimiterId, PortId, Timer};
-use penstock_schemes::Instant;
+use penstock_schemes::{FlowKey, Instant};
 
 use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
 use crate::frame::FrameId;
@@ -16,7 +16,7 @@ penstock_endpoint::indices!(
     pub(crate) PauseId,
     /// An ingress counter: see `pause`.
     pub(crate) CounterId,
-    /// The sender of a frame, in the order of events: a port, or the origin of a signal.
+    /// The entity whose turn an event has: the sender of a frame (a port, or the origin of a signal), or a number of a kind.
     pub(crate) Entity,
 );
 
@@ -34,7 +34,7 @@ impl From<QueueId> for Entity {
 }
 
 /// An event and its entity. Events of one instant happen in the order of this list, those of a kind in the order of
-/// their entities: never in the order in which they were put into the queue.
+/// the numbers of their entities: never in the order in which they were put into the queue.
 ///
 /// A sample shows links and flows as they are from its instant on, and frames as they were before it, as the end of a run and
 /// the bounds of a window do. Frames that arrive are known when a limiter releases one; timers expire after that.
@@ -156,19 +156,19 @@ impl Event {
 }
 
 impl EventQueue {
-    /// Puts in an event at `at`, in the turn of the entity that it is about.
+    /// Puts in an event at `at`, in the turn of the entity that it is about, whose place is its number.
     #[inline(always)]
     pub(crate) fn schedule(&mut self, at: Instant, event: Event) {
-        self.schedule_in(NO_LANE, at, event);
+        self.push(NO_LANE, at, event.pack(), event.pack());
     }
 
-    /// The same, in a lane.
-    #[inline(always)]
-    pub(crate) fn schedule_in(&mut self, lane: Lane, at: Instant, event: Event) {
-        self.push(lane, at, event.pack(), event.pack());
+    /// The same for an event of a flow with this key, whose place may have been used again.
+    pub(crate) fn schedule_of(&mut self, at: Instant, event: Event, key: FlowKey) {
+        self.schedule_from(NO_LANE, at, event, Entity(key.0));
     }
 
-    /// Puts in an event of a frame, whose slot says nothing of its turn: `entity` has sent it.
+    /// Puts in an event whose content says nothing of its turn. That of a frame is the turn of the `entity` that sent it, that of a
+    /// limiter, flow or destination the turn of its number.
     #[inline(always)]
     pub(crate) fn schedule_from(&mut self, lane: Lane, at: Instant, event: Event, entity: Entity) {
         self.push(lane, at, event.rank(entity), event.pack());
@@ -177,13 +177,14 @@ impl EventQueue {
 
 impl Alarms for EventQueue {
     #[inline(always)]
-    fn wake(&mut self, at: Instant, timer: Timer) {
-        match timer {
-            Timer::Release(limiter) => self.schedule_in(RELEASES, at, Event::Release(limiter)),
-            Timer::Turn(port) => self.schedule(at, Event::NicFree(port)),
-            Timer::Destination(destination) => self.schedule(at, Event::NpTimer(destination)),
-            Timer::ReactionPoint(limiter) => self.schedule(at, Event::RpTimer(limiter)),
-            Timer::Silence(flow) => self.schedule(at, Event::Silence(flow)),
-        }
+    fn wake(&mut self, at: Instant, timer: Timer, turn: u32) {
+        let (lane, event) = match timer {
+            Timer::Release(limiter) => (RELEASES, Event::Release(limiter)),
+            Timer::Turn(port) => (NO_LANE, Event::NicFree(port)),
+            Timer::Destination(destination) => (NO_LANE, Event::NpTimer(destination)),
+            Timer::ReactionPoint(limiter) => (NO_LANE, Event::RpTimer(limiter)),
+            Timer::Silence(flow) => (NO_LANE, Event::Silence(flow)),
+        };
+        self.schedule_from(lane, at, event, Entity(turn));
     }
 }

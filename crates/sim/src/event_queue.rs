@@ -74,6 +74,33 @@ impl EventQueue {
         }
     }
 
+    /// How many events there are, or somewhat more.
+    pub(crate) fn room(&self) -> usize {
+        let lanes: usize = self.lanes.iter().map(|lane| lane.tail.wrapping_sub(lane.head) % LANE_SIZE).sum();
+        lanes + self.calendar.due.len() + self.calendar.buckets.nodes.len() + self.calendar.far.len()
+    }
+
+    /// Shows every event, in no order.
+    pub(crate) fn each(&self, mut see: impl FnMut(What)) {
+        for lane in &self.lanes {
+            let mut place = lane.head;
+            while place != lane.tail {
+                see(lane.events[place].what);
+                place = (place + 1) % LANE_SIZE;
+            }
+        }
+        let calendar = &self.calendar;
+        calendar.due.iter().skip(calendar.cursor).for_each(|event| see(event.what));
+        calendar.far.iter().for_each(|Reverse((_, _, _, what))| see(*what));
+        for chain in calendar.buckets.held() {
+            let mut place = chain.first;
+            while let Some(node) = calendar.buckets.nodes.get(place as usize) {
+                see(node.event.what);
+                place = node.next;
+            }
+        }
+    }
+
     /// Takes the first event, if it is before `limit`.
     #[inline(always)]
     pub(crate) fn pop(&mut self, limit: Instant) -> Option<(Instant, What)> {
@@ -446,6 +473,12 @@ impl Buckets {
             self.summary |= 1 << (index / 64);
         }
         chain.last = place;
+    }
+
+    /// The chains that hold something.
+    fn held(&self) -> impl Iterator<Item = Chain> + '_ {
+        let holds = |index: usize| self.occupied[index / 64] & (1 << (index % 64)) != 0;
+        (0..BUCKETS).filter(move |&index| holds(index)).map(|index| self.chains[index])
     }
 
     /// Empties a bucket into `events`, in the order in which they came.

@@ -8,17 +8,19 @@
 //! transmission is an event as well.
 
 use penstock_endpoint::{FlowId, PortId, TrafficClass};
-use penstock_schemes::{BitRate, Class, CongestionPoint, Duration, Fate, Instant, Octets, Out, Place, Scheme, To};
+use penstock_schemes::{
+    BitRate, Class, CongestionPoint, Duration, Fate, FlowKey, Instant, Octets, Out, Place, Scheme, To,
+};
 
 use crate::admission::{Admitted, Entry};
 use crate::event::{CounterId, CpIndex, Event};
 use crate::event_queue::EventQueue;
 use crate::frame::{FrameId, Frames, GONE, Marks, Payload};
-use crate::network::{Capacity, Network, NodeKind, QueueId};
+use crate::network::{Capacity, HopId, Network, NodeKind, QueueId};
 use crate::pause::Pauses;
 use crate::port::{PortState, QueueState};
 use crate::random::{Owner, Stream};
-use crate::start::lanes;
+use crate::start::{facts, lanes};
 
 /// Where congestion points' signals go until the engine routes them.
 pub(crate) type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
@@ -56,24 +58,26 @@ pub(crate) struct Fabric<S: Scheme, const PFC: bool> {
     pub(crate) overhead: u32,
     /// Priority flow control; idle unless `PFC`.
     pub(crate) pauses: Pauses,
-    facts: Vec<FlowFacts>,
+    /// By hop.
+    pub(crate) facts: Vec<HopFacts>,
     classes: Classes,
 }
 
 /// The class of each priority; [`GONE`] where no flow has it.
 pub(crate) type Classes = [TrafficClass; 8];
 
-/// The properties of a flow that ports need.
+/// The flow of a hop, and its properties that ports need.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FlowFacts {
-    weight: u16,
-    class: TrafficClass,
+pub(crate) struct HopFacts {
+    pub(crate) flow: FlowId,
+    pub(crate) weight: u16,
+    pub(crate) class: TrafficClass,
 }
 
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     pub(crate) fn new(network: &Network, configs: &[S::Config], seed: u64, events: EventQueue) -> Self {
         let per_port = network.queues_per_port();
-        let largest = network.flows.iter().map(|f| f.frame).max().unwrap_or(0);
+        let largest = network.largest_frame().unwrap_or(0);
         let lanes = lanes(network);
         let marks_above = network.ecn_threshold.map_or(u32::MAX, |threshold| threshold.0 as u32);
         let mut ports = Vec::new();
@@ -131,11 +135,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
                 let class = network.priorities.iter().position(|&p| usize::from(p) == priority);
                 class.map_or(GONE, |class| TrafficClass(class as u8))
             }),
-            facts: network
-                .flows
-                .iter()
-                .map(|f| FlowFacts { weight: f.weight, class: network.class(f.priority) })
-                .collect(),
+            facts: facts(network),
         };
         for (index, state) in (0..).map(CpIndex).zip(&mut fabric.cps) {
             state.arm(&mut fabric.events, index);
@@ -153,14 +153,14 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         TrafficClass((self.per_port - 1) as u8)
     }
 
-    /// The weight of a flow.
-    pub(crate) fn weight_of(&self, flow: FlowId) -> u16 {
-        weight_of(&self.facts, flow)
+    /// The flow whose hop this is.
+    pub(crate) fn flow_at(&self, hop: HopId) -> FlowId {
+        self.facts[hop.index()].flow
     }
 
-    /// The class of a flow's data.
-    pub(crate) fn class_of(&self, flow: FlowId) -> TrafficClass {
-        self.facts[flow.index()].class
+    /// The class of a priority.
+    pub(crate) fn class_of(&self, priority: u8) -> TrafficClass {
+        self.classes[usize::from(priority)]
     }
 
     /// A port.
@@ -257,21 +257,22 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         Some(queue)
     }
 
-    /// A signal of the next hop of `flow` has come to `port`; `None` where no congestion point is there.
+    /// A signal of the next hop of `flow` has come to `port`, which `hop` leads over; `None` where no congestion point is there.
     pub(crate) fn cp_signal(
         &mut self,
         port: PortId,
-        flow: FlowId,
+        flow: FlowKey,
+        hop: HopId,
         signal: S::Signal,
         out: &mut Outbox<S>,
     ) -> Option<QueueId> {
         self.settle(port);
-        let class = self.class_of(flow);
+        let class = self.facts[hop.index()].class;
         let p = &self.ports[port.index()];
         let q = &p.queues[class.index()];
         let state = self.cps.get_mut(q.cp.index())?;
         let seen = q.seen(p.rate, p.stops::<PFC>(class));
-        state.cp.on_signal(self.now, flow.key(), signal, &seen, &mut state.stream, &mut Sender(out));
+        state.cp.on_signal(self.now, flow, signal, &seen, &mut state.stream, &mut Sender(out));
         state.arm(&mut self.events, q.cp);
         Some(state.queue)
     }
@@ -342,7 +343,7 @@ pub(crate) struct Around<'a, S: Scheme, const PFC: bool> {
     pub(crate) frames: &'a mut Frames<S>,
     pub(crate) events: &'a mut EventQueue,
     pub(crate) cps: &'a mut Vec<CpState<S>>,
-    pub(crate) facts: &'a Vec<FlowFacts>,
+    pub(crate) facts: &'a Vec<HopFacts>,
     pub(crate) classes: &'a Classes,
     pub(crate) pauses: &'a mut Pauses,
 }
@@ -475,7 +476,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         let (cp, seen) = (q.cp, q.seen(rate, stopped));
         if let Some(state) = self.cps.get_mut(cp.index())
             && let Some(slot) = self.frames.peek_mut(index)
-            && let Some(frame) = slot.data(weight_of(self.facts, slot.flow))
+            && let Some(frame) = slot.data(weight_of(self.facts, slot.hop))
         {
             let fate = if fits { Fate::Queued } else { Fate::Dropped };
             state.cp.on_arrival(self.now, frame, fate, &seen, &mut state.stream, &mut Sender(out));
@@ -562,7 +563,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             q.statistics.min = q.len;
         }
         let Some(slot) = self.frames.peek_mut(p.in_service_frame) else { return };
-        let weight = weight_of(self.facts, slot.flow);
+        let weight = weight_of(self.facts, slot.hop);
         let (cp, seen) = (q.cp, q.seen(rate, stopped));
         if let Some(frame) = slot.data(weight) {
             let Some(state) = self.cps.get_mut(cp.index()) else { return };
@@ -570,7 +571,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             state.arm(self.events, cp);
         } else if let Payload::Down(signal) = &mut slot.payload {
             // A probe is shown to the congestion point of the data that it stands for.
-            let Some(facts) = self.facts.get(slot.flow.index()) else { return };
+            let Some(facts) = self.facts.get(slot.hop.index()) else { return };
             let stopped = p.stops::<PFC>(facts.class);
             let Some(q) = p.queues.get(facts.class.index()) else { return };
             let Some(state) = self.cps.get_mut(q.cp.index()) else { return };
@@ -580,10 +581,10 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     }
 }
 
-/// A flow's weight, looked up so that the compiler may leave it out for schemes without weights.
+/// The weight of a hop's flow, looked up so that the compiler may leave it out for schemes without weights.
 #[inline(always)]
-pub(crate) fn weight_of(facts: &[FlowFacts], flow: FlowId) -> u16 {
-    facts.get(flow.index()).map_or(1, |f| f.weight)
+pub(crate) fn weight_of(facts: &[HopFacts], hop: HopId) -> u16 {
+    facts.get(hop.index()).map_or(1, |f| f.weight)
 }
 
 impl<S: Scheme> CpState<S> {

@@ -1,7 +1,7 @@
 //! The arena of frames. A frame stays in its slot from source to destination; a queue is a chain through slots.
 
-use penstock_endpoint::{DestinationId, FlowId, TrafficClass};
-use penstock_schemes::{CongestionPoint, Frame, Instant, Octets, Scheme};
+use penstock_endpoint::{DestinationId, TrafficClass};
+use penstock_schemes::{CongestionPoint, FlowKey, Frame, Instant, Octets, Scheme};
 
 use crate::network::{HopId, QueueId};
 
@@ -68,7 +68,7 @@ impl Marks {
 pub(crate) struct Slot<S: Scheme> {
     /// The next slot of the same queue.
     pub(crate) next: FrameId,
-    pub(crate) flow: FlowId,
+    pub(crate) flow: FlowKey,
     /// The hop that it is on; going up, the hop whose `back` port it takes.
     pub(crate) hop: HopId,
     pub(crate) octets: u16,
@@ -110,7 +110,7 @@ impl<S: Scheme> Slot<S> {
     pub(crate) fn data(&mut self, weight: u16) -> Option<Frame<'_, S::Tag>> {
         let Payload::Data(tag) = &mut self.payload else { return None };
         Some(Frame {
-            flow: self.flow.key(),
+            flow: self.flow,
             octets: self.octets,
             weight,
             seq: self.seq,

@@ -244,6 +244,12 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// The flow is forgotten: nothing is left of it.
+    pub(crate) fn forget(&mut self) {
+        self.generator.offered = 0;
+        self.connection = None;
+    }
+
     /// Frames that were offered to the limiter. A connection offers those that it sends, of which there are `sent`, and those that
     /// wait in the transmit queue or found no room there.
     pub(crate) fn offered(&self, sent: u64) -> u64 {

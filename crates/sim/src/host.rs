@@ -1,7 +1,7 @@
 //! Hosts: the engine drives the sources and destinations of `penstock_endpoint`, by its events and on its lines.
 
 use penstock_endpoint::{Alarms, Flow, Limiter, LimiterId, Line, Permission, Sent, Supply, Timer, Watch};
-use penstock_schemes::{Class, FlowKey, Instant, Out, Scheme, To};
+use penstock_schemes::{Class, Instant, Out, Scheme, To};
 
 use crate::admission::Entry;
 use crate::engine::{Sim, Sources, State};
@@ -23,8 +23,8 @@ struct Desk<'a, S: Scheme> {
 
 impl<S: Scheme> Alarms for Desk<'_, S> {
     #[inline(always)]
-    fn wake(&mut self, at: Instant, timer: Timer) {
-        self.events.wake(at, timer);
+    fn wake(&mut self, at: Instant, timer: Timer, turn: u32) {
+        self.events.wake(at, timer, turn);
     }
 }
 
@@ -45,8 +45,8 @@ pub(crate) struct Host<'a, S: Scheme> {
 
 impl<S: Scheme> Alarms for Host<'_, S> {
     #[inline(always)]
-    fn wake(&mut self, at: Instant, timer: Timer) {
-        self.desk.wake(at, timer);
+    fn wake(&mut self, at: Instant, timer: Timer, turn: u32) {
+        self.desk.wake(at, timer, turn);
     }
 }
 
@@ -165,8 +165,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.charge(self.outbox.len() as u64);
         let mut outbox = self.take_outbox();
         for (to, class, signal) in outbox.drain(..) {
-            let To::Destination(FlowKey(flow)) = to else { panic!("a reaction point signals destinations only") };
-            let flow = FlowId(flow);
+            let To::Destination(key) = to else { panic!("a reaction point signals destinations only") };
+            let flow = self.flow_of(key);
             let state = self.state.sources.flow(flow);
             assert_eq!(state.limiter(), limiter, "a reaction point signals the destinations of its own flows");
             let root = state.supply().root;
@@ -209,7 +209,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.count_refusal(index, entry);
         }
         if !self.outbox.is_empty() || P::ARRIVALS {
-            self.seen_at_queue(port, sent.class, sent.flow, entry == Entry::Queued);
+            self.seen_at_queue(port, sent.class, sent.release.flow, entry == Entry::Queued);
         }
         if sent.open {
             self.with_limiter(limiter, |sources, now, host| sources.after_send(now, limiter, host));
@@ -263,7 +263,7 @@ fn line_of<S: Scheme, const PFC: bool>(p: &PortState, sources: &Sources<S>, limi
 fn frame_of<S: Scheme>(sent: &Sent<S::Tag>, now: Instant, root: HopId) -> Slot<S> {
     Slot {
         next: FrameId::NONE,
-        flow: sent.flow,
+        flow: sent.release.flow,
         hop: root,
         octets: sent.release.octets,
         class: sent.class,

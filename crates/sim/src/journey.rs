@@ -7,10 +7,10 @@ use crate::admission::Entry;
 use crate::engine::{BRANCH, LEAF, LOST, SEGMENT_LEAF, Sim, State};
 use crate::event::{Entity, Event};
 use crate::event_queue::NO_LANE;
-use crate::fabric::Sender;
+use crate::fabric::{HopFacts, Sender};
 use crate::frame::{FrameId, Kind, Marks, Payload, Slot};
 use crate::generator::Source;
-use crate::network::{Feedback, FlowId, HopId, QueueId};
+use crate::network::{Feedback, FlowId, Hop, HopId, QueueId};
 use crate::pfc::LARGEST_SIGNAL;
 use crate::probe::{Probe, SignalSeen};
 use crate::random::Stream;
@@ -59,7 +59,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         &mut self,
         index: FrameId,
         next: HopId,
-        flow: FlowId,
+        flow: FlowKey,
         class: TrafficClass,
         octets: u16,
         from: PortId,
@@ -76,13 +76,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// A congestion point has seen a frame: its signals go out, and the probe may look on.
     #[cold]
-    pub(crate) fn seen_at_queue(&mut self, port: PortId, class: TrafficClass, flow: FlowId, queued: bool) {
+    pub(crate) fn seen_at_queue(&mut self, port: PortId, class: TrafficClass, flow: FlowKey, queued: bool) {
         let queue = self.state.fabric.queue_at(port, class);
         self.route_from_cp(queue);
         if P::ARRIVALS && class != self.state.fabric.control_class() {
             let len = Octets(self.state.fabric.queue(queue).len);
             let now = self.state.fabric.now;
-            self.probe.arrival(now, queue, flow, len, !queued);
+            self.probe.arrival(now, queue, FlowId(flow.0), len, !queued);
         }
     }
 
@@ -98,7 +98,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         match kind {
             Kind::Data => {
                 self.state.totals.copies_made += extra;
-                self.state.records[slot.flow.index()].copies += extra;
+                let flow = self.state.fabric.flow_at(slot.hop);
+                self.state.records[flow.index()].copies += extra;
             }
             Kind::Header => self.state.totals.headers_sent += extra,
             Kind::Signal => self.state.totals.signals_sent += extra,
@@ -117,11 +118,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn arrive(&mut self, index: FrameId) {
         let State { fabric, sources, records, totals, .. } = &mut self.state;
         let now = fabric.now;
-        let (flow, hop) = {
-            let slot = fabric.frames.get(index);
-            (slot.flow, slot.hop)
-        };
-        let weight = fabric.weight_of(flow);
+        let hop = fabric.frames.get(index).hop;
+        let HopFacts { flow, weight, .. } = fabric.facts[hop.index()];
         let id = self.destination_of[hop.index()];
         let destination = &mut self.destinations[id.index()];
         let slot = fabric.frames.get_mut(index);
@@ -147,7 +145,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.route_from_destination(id);
         }
         if let Some(ack) = ack {
-            self.send_ack(id, flow, ack);
+            self.send_ack(id, self.state.sources.flow(flow).key(), ack);
         }
         if complete {
             self.complete(flow);
@@ -156,12 +154,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// A signal for the source has crossed one link upwards.
     pub(crate) fn ascend(&mut self, index: FrameId) {
-        let Some(hop) = self.hops.get(self.state.fabric.frames.get(index).hop.index()) else {
-            // Lost on a broken link; its slot was kept for this event.
+        let hop = self.state.fabric.frames.get(index).hop;
+        if hop == self.lost {
+            // On a broken link; its slot was kept for this event.
             self.state.fabric.frames.remove(index);
             return;
-        };
-        let (port, parent) = (hop.back, hop.parent);
+        }
+        let Hop { back: port, parent, .. } = self.hops[hop.index()];
         self.state.fabric.cross(port);
         match self.state.fabric.frames.get(index).payload {
             Payload::Back(_) => self.reaches_previous_hop(index),
@@ -176,11 +175,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn climb(&mut self, index: FrameId, hop: HopId, from: PortId) {
         let slot = self.state.fabric.frames.get_mut(index);
         slot.hop = hop;
-        let (flow, class, octets, kind) = (slot.flow, slot.class, slot.octets, slot.kind());
+        let (class, octets, kind) = (slot.class, slot.octets, slot.kind());
         let port = self.hops[hop.index()].back;
         let entry = self.state.fabric.enqueue(port, index, class, octets, from, &mut self.outbox);
         if entry == Entry::Dropped {
-            self.count_drop(flow, kind);
+            self.count_drop(hop, kind);
         }
     }
 
@@ -188,18 +187,19 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     #[cold]
     pub(crate) fn count_refusal(&mut self, index: FrameId, entry: Entry) {
         let slot = self.state.fabric.frames.get(index);
-        let (flow, kind) = (slot.flow, slot.kind());
+        let (hop, kind) = (slot.hop, slot.kind());
         if entry == Entry::Trimmed {
-            self.count_drop(flow, Kind::Data);
+            self.count_drop(hop, Kind::Data);
             self.state.totals.headers_sent += 1;
         } else {
-            self.count_drop(flow, kind);
+            self.count_drop(hop, kind);
         }
     }
 
-    pub(crate) fn count_drop(&mut self, flow: FlowId, kind: Kind) {
+    /// A frame was dropped on its way to `hop`.
+    pub(crate) fn count_drop(&mut self, hop: HopId, kind: Kind) {
         match kind {
-            Kind::Data => self.state.records[flow.index()].dropped += 1,
+            Kind::Data => self.state.records[self.state.fabric.flow_at(hop).index()].dropped += 1,
             Kind::Header => self.state.totals.headers_lost += 1,
             Kind::Signal => self.state.totals.signals_lost += 1,
             Kind::Ack => self.state.totals.acks_lost += 1,
@@ -217,9 +217,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.charge(self.outbox.len() as u64);
         let mut outbox = self.take_outbox();
         for (to, priority, signal) in outbox.drain(..) {
-            let (To::Source(FlowKey(flow)) | To::Destination(FlowKey(flow)) | To::PreviousHop(FlowKey(flow))) = to;
-            let flow = FlowId(flow);
-            let Some(hop) = self.routes.hop(flow, port) else {
+            let (To::Source(key) | To::Destination(key) | To::PreviousHop(key)) = to;
+            let flow = self.flow_of(key);
+            let Some(hop) = self.hop_at(flow, port) else {
                 self.discard_about_acks(flow, port);
                 continue;
             };
@@ -264,7 +264,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     fn send_outside(&mut self, index: FrameId, delay: Duration, origin: Origin) {
         let entity = match origin {
             Origin::Queue(queue) => Entity::from(queue),
-            Origin::Destination(destination) => Entity(self.state.fabric.queues() + destination.0),
+            Origin::Destination(destination) => {
+                Entity(self.state.fabric.queues() + self.destinations[destination.index()].number())
+            }
         };
         self.state.ideal_in_flight += 1;
         let at = self.state.fabric.now + delay;
@@ -280,7 +282,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let (class, octets) = (slot.class, slot.octets);
         let entry = self.state.fabric.enqueue(port, index, class, octets, PortId::NONE, &mut self.outbox);
         if entry == Entry::Dropped {
-            self.count_drop(flow, Kind::Signal);
+            self.count_drop(hop, Kind::Signal);
         }
     }
 
@@ -294,15 +296,16 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             "a signal of {octets} octets; headroom is computed for {LARGEST_SIGNAL}"
         );
         let fabric = &mut self.state.fabric;
+        let flow = self.state.sources.flow(flow);
         let class = match class {
-            Class::Data => fabric.class_of(flow),
+            Class::Data => flow.class(),
             Class::Control => fabric.control_class(),
         };
         self.state.totals.signals_sent += 1;
         self.state.totals.probes_sent += u64::from(matches!(payload, Payload::Down(_)));
         fabric.frames.insert(Slot {
             next: FrameId::NONE,
-            flow,
+            flow: flow.key(),
             hop,
             octets,
             class,
@@ -329,7 +332,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let (flow, hop) = (slot.flow, slot.hop);
         self.state.fabric.frames.remove(index);
         let port = self.hops[hop.index()].port;
-        match self.state.fabric.cp_signal(port, flow, signal, &mut self.outbox) {
+        match self.state.fabric.cp_signal(port, flow, hop, signal, &mut self.outbox) {
             Some(queue) => {
                 self.state.totals.signals_to_previous_hops += 1;
                 self.route_from_cp(queue);
@@ -349,7 +352,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// A signal has reached its source.
     fn signal_arrives(&mut self, index: FrameId, signal: S::Signal, origin: QueueId) {
-        let flow = self.state.fabric.frames.get(index).flow;
+        let key = self.state.fabric.frames.get(index).flow;
+        let flow = self.flow_of(key);
         self.state.fabric.frames.remove(index);
         let limiter = self.state.sources.flow(flow).limiter();
         if self.state.sources.limiter(limiter).reaction_point().is_none() {
@@ -365,7 +369,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.with_limiter(limiter, |sources, now, host| sources.on_signal(now, flow, signal, host));
         let rate = self.state.sources.limiter(limiter).rate();
         let origin = (origin != QueueId::NONE).then_some(origin);
-        self.probe.signal(self.state.fabric.now, &SignalSeen { flow, origin, signal: &signal, rate });
+        let seen = SignalSeen { flow: FlowId(key.0), origin, signal: &signal, rate };
+        self.probe.signal(self.state.fabric.now, &seen);
     }
 
     /// Sends the signals that a notification point has put into the outbox.
@@ -377,7 +382,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         for (to, class, signal) in outbox.drain(..) {
             let To::Source(flow) = to else { panic!("a notification point signals sources only") };
             assert_eq!(flow, own, "a notification point signals the source of its own flow");
-            self.send_up(FlowId(flow.0), Some(leaf), class, signal, Origin::Destination(from));
+            let flow = self.state.fabric.flow_at(leaf);
+            self.send_up(flow, Some(leaf), class, signal, Origin::Destination(from));
         }
         self.return_outbox(outbox);
     }

@@ -16,6 +16,7 @@
 //! - `transport`: segments and acknowledgements of transports on their ways; `transmit`: the queue of segments at a limiter
 //! - `host`: drives flows, limiters and destinations, which are `penstock_endpoint`'s; `generator`: the frames that
 //!   flows send
+//! - `processes`: the flows that processes make; `crowd`: such flows come and go in the engine
 //! - `ends`: ends of flows, which others wait for
 //! - `records`: the counts of flows and hosts; `start`: the start of a run
 //!
@@ -56,6 +57,7 @@
 //!         reaction_point: Some(RpId(0)),
 //!         transport: None,
 //!     }],
+//!     processes: Processes::default(),
 //!     sequels: Vec::new(),
 //!     until_complete: false,
 //!     reaction_points: vec![ReactionPointSpec { port: PortId(0), pacer: Pacer::Ideal }],
@@ -84,6 +86,7 @@
 
 mod acknowledgement;
 mod admission;
+mod crowd;
 mod ends;
 mod engine;
 mod event;
@@ -101,6 +104,7 @@ mod pause;
 pub mod pfc;
 mod port;
 pub mod probe;
+mod processes;
 pub mod random;
 mod records;
 mod report;

@@ -149,7 +149,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             totals: self.totals_so_far(),
             lines: fabric.ports.iter().map(line).collect(),
             queues: queues.map(|(q, id)| queue(q, id)).collect(),
-            flows: (0..self.records.len() as u32).map(|flow| self.flow_reading(FlowId(flow))).collect(),
+            flows: (0..self.lasting).map(|flow| self.flow_reading(FlowId(flow))).collect(),
             hosts: self.hosts.iter().map(HostRecord::reading).collect(),
         }
     }
@@ -157,20 +157,27 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
     /// The counts of the network, but for frames, signals and acknowledgements under way.
     pub(crate) fn totals_so_far(&self) -> Totals {
         let mut t = self.totals;
-        for (flow, record) in self.sources.flows().iter().zip(&self.records) {
-            t.frames_offered += flow.supply().offered(flow.sent());
-            t.frames_sent += flow.sent();
-            t.frames_delivered += record.delivered;
-            t.frames_dropped += record.dropped;
-            t.frames_lost_on_link += record.lost;
-            if let Some(connection) = &flow.supply().connection {
-                let statistics = connection.sender.statistics();
-                t.retransmissions += statistics.retransmissions;
-                t.timeouts += statistics.timeouts;
-            }
+        for flow in 0..self.records.len() as u32 {
+            t = self.totals_with(t, FlowId(flow));
         }
         t.pause_frames = self.fabric.pauses.lines.iter().map(|line| line.sent).sum();
         t.packet_hops = self.fabric.ports.iter().map(|p| p.hops).sum();
+        t
+    }
+
+    /// The counts with those of a flow.
+    pub(crate) fn totals_with(&self, mut t: Totals, flow: FlowId) -> Totals {
+        let (flow, record) = (self.sources.flow(flow), &self.records[flow.index()]);
+        t.frames_offered += flow.supply().offered(flow.sent());
+        t.frames_sent += flow.sent();
+        t.frames_delivered += record.delivered;
+        t.frames_dropped += record.dropped;
+        t.frames_lost_on_link += record.lost;
+        if let Some(connection) = &flow.supply().connection {
+            let statistics = connection.sender.statistics();
+            t.retransmissions += statistics.retransmissions;
+            t.timeouts += statistics.timeouts;
+        }
         t
     }
 
@@ -203,7 +210,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
     /// Lets the sums of rates and limiters reach the present.
     fn pass_rates(&mut self) {
         let now = self.fabric.now;
-        for flow in 0..self.records.len() as u32 {
+        for flow in 0..self.lasting {
             self.pass_rate(FlowId(flow));
         }
         for host in &mut self.hosts {
@@ -278,6 +285,7 @@ fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowRecor
         totals: end.totals.since(&counted.totals),
         queues: (0..end.queues.len()).map(queue).collect(),
         flows: (0..end.flows.len()).map(flow).collect(),
+        ends: Vec::new(),
         hosts: start.hosts.iter().zip(&end.hosts).map(host).collect(),
         measured,
     }

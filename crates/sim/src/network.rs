@@ -16,6 +16,9 @@
 
 /// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
+
+pub use crate::processes::{Arrival, Arrivals, FlowEnd, Limiting, Process, Processes, Sharing};
+
 use penstock_endpoint::{TrafficClass, transport::Transport};
 use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets, units::PS_PER_S};
 
@@ -53,6 +56,8 @@ pub struct Network {
     pub hops: Vec<Hop>,
     /// Traffic.
     pub flows: Vec<Flow>,
+    /// The processes that make more flows while the run goes on.
+    pub processes: Processes,
     /// The flows that begin when others have ended, each once.
     pub sequels: Vec<Sequel>,
     /// The run is over when every flow with a size has ended; time goes no further then.
@@ -411,6 +416,13 @@ impl Network {
             next = parent;
         }
         HopId(first)
+    }
+
+    /// The longest frame of any flow; `None` where there is none.
+    #[must_use]
+    pub fn largest_frame(&self) -> Option<u16> {
+        let of_processes = self.processes.list.iter().map(|process| process.frame);
+        self.flows.iter().map(|flow| flow.frame).chain(of_processes).max()
     }
 
     /// The class of control frames: the last queue of each port.

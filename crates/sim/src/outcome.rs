@@ -9,6 +9,7 @@
 use penstock_schemes::Duration;
 
 use crate::metrics_of;
+use crate::processes::FlowEnd;
 
 /// The result of a run, or of a window of it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,8 +18,10 @@ pub struct Outcome {
     pub totals: Totals,
     /// Every queue, under [`QueueId`](crate::network::QueueId).
     pub queues: Vec<QueueOutcome>,
-    /// Every flow.
+    /// Every flow of [`Network::flows`](crate::Network::flows).
     pub flows: Vec<FlowOutcome>,
+    /// Every flow of a process, in the order of their numbers. Not in windows.
+    pub ends: Vec<FlowEnd>,
     /// Every node (zeros for switches).
     pub hosts: Vec<HostOutcome>,
     /// Time measured.

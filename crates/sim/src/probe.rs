@@ -17,10 +17,10 @@ pub trait Probe<S: Scheme> {
     /// The state of everything at `now`.
     fn sample(&mut self, _now: Instant, _view: &impl View<S>) {}
 
-    /// A signal has reached the reaction point of `flow`, which has acted on it.
+    /// A signal has reached the reaction point of a flow, which has acted on it.
     fn signal(&mut self, _now: Instant, _seen: &SignalSeen<'_, S>) {}
 
-    /// A data frame has come to a queue. `len` is the queue's length with it (without it, if it was dropped).
+    /// A data frame of `flow` has come to a queue: of the network's flows, or behind them of those that processes make. `len` is the queue's length with it (without it, if it was dropped).
     fn arrival(&mut self, _now: Instant, _queue: QueueId, _flow: FlowId, _len: Octets, _dropped: bool) {}
 }
 
@@ -33,7 +33,7 @@ impl<S: Scheme> Probe<S> for NoProbe {}
 /// A signal on its arrival at a source.
 #[derive(Debug)]
 pub struct SignalSeen<'a, S: Scheme> {
-    /// The flow whose source it reached.
+    /// The flow whose source it reached: one of the network's, or behind them of those that processes make.
     pub flow: FlowId,
     /// The queue whose congestion point sent it; `None` if a destination did.
     pub origin: Option<QueueId>,
@@ -47,7 +47,7 @@ pub struct SignalSeen<'a, S: Scheme> {
 pub trait View<S: Scheme> {
     /// State of a data queue.
     fn queue(&self, queue: QueueId) -> QueueNow;
-    /// State of a flow.
+    /// State of a flow of the network's.
     fn flow(&self, flow: FlowId) -> FlowNow;
     /// The congestion point of a queue, where it has one.
     fn cp(&self, queue: QueueId) -> Option<&S::Cp>;

@@ -33,7 +33,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         let (mut data, mut headers, mut signals, mut acks) = (vec![0; self.records.len()], 0, 0, 0);
         for (_, slot) in self.fabric.frames.iter() {
             match slot.kind() {
-                Kind::Data => data[slot.flow.index()] += 1,
+                Kind::Data => data[self.fabric.flow_at(slot.hop).index()] += 1,
                 Kind::Header => headers += 1,
                 Kind::Signal => signals += 1,
                 Kind::Ack => acks += 1,

@@ -1,15 +1,18 @@
 //! The start of a run: the sources and destinations of a network, and an event queue that suits it.
 
-use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec};
+use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, TrafficClass};
 use penstock_schemes::{Duration, Scheme};
 
 use crate::engine::Sources;
 use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
+use crate::fabric::HopFacts;
 use crate::generator::{Generator, Source};
-use crate::network::{Capacity, Flow, FlowId, HopId, Network, NodeKind, Pacer, Port, PortId, RpId, Traffic, Transmit};
+use crate::network::{
+    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, Port, PortId, RpId, Traffic,
+};
 use crate::random::{Owner, Stream};
 use crate::records::FlowRecord;
-use crate::transport::{Connection, Reception, Transports};
+use crate::transport::{Connection, Transports};
 
 /// The sources and destinations of a network, flow by flow.
 pub(crate) struct Endpoints<'n, S: Scheme> {
@@ -22,6 +25,8 @@ pub(crate) struct Endpoints<'n, S: Scheme> {
     pub(crate) destinations: Vec<Destination<S, Stream>>,
     pub(crate) leaves: Vec<HopId>,
     pub(crate) destination_of: Vec<DestinationId>,
+    /// How many reaction points there are in all, those of flows that come and go counted.
+    reaction_points: u32,
 }
 
 impl<'n, S: Scheme> Endpoints<'n, S> {
@@ -36,67 +41,115 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
             transports: Transports::new(network.transmit),
             destinations: Vec::new(),
             leaves: Vec::new(),
-            destination_of: vec![DestinationId::NONE; network.hops.len()],
+            destination_of: vec![DestinationId::NONE; network.hops.len() + 1],
+            reaction_points: network.reaction_points.len() as u32 + own_reaction_points(network),
         };
         // The flows of a reaction point share a priority.
         let mut of_limiters = vec![configs.first(); network.reaction_points.len()];
         for flow in &network.flows {
             if let Some(RpId(rp)) = flow.reaction_point {
-                of_limiters[rp as usize] = Some(endpoints.config(flow));
+                of_limiters[rp as usize] = Some(endpoints.config(flow.priority));
+            }
+        }
+        for (of, sharing) in of_limiters.iter_mut().zip(&network.processes.sharing) {
+            if sharing.flows > 0 {
+                *of = Some(endpoints.config(sharing.priority));
             }
         }
         for (spec, config) in network.reaction_points.iter().zip(of_limiters) {
             let config = config.expect("a network with reaction points has priorities");
-            endpoints.add_limiter(spec.port, spec.pacer, Some(config));
+            let number = endpoints.sources.limiters().len() as u32;
+            endpoints.add_limiter(number, spec.port, spec.pacer, Some(config));
         }
         endpoints
     }
 
-    /// The scheme's parameters for the priority of `flow`.
-    fn config(&self, flow: &Flow) -> &'n S::Config {
-        &self.configs[self.network.class(flow.priority).index()]
+    /// The scheme's parameters for a priority.
+    fn config(&self, priority: u8) -> &'n S::Config {
+        &self.configs[self.network.class(priority).index()]
     }
 
-    fn add_limiter(&mut self, port: PortId, pacer: Pacer, config: Option<&S::Config>) -> LimiterId {
-        let draw = Stream::new(self.seed, Owner::ReactionPoint, self.sources.limiters().len());
+    /// Adds a limiter under a number of its own.
+    fn add_limiter(&mut self, number: u32, port: PortId, pacer: Pacer, config: Option<&S::Config>) -> LimiterId {
+        let draw = Stream::new(self.seed, Owner::ReactionPoint, number as usize);
         let host_port = &self.network.ports[port.index()];
         let spec = LimiterSpec::new(port, host_port.rate, pacer, config, draw);
-        self.sources.add_limiter(spec, host_port.capacity == Capacity::Arbiter)
+        self.sources.add_numbered_limiter(number, spec, host_port.capacity == Capacity::Arbiter)
     }
 
     /// Adds flow `id`, with a limiter of its own if nothing controls it, and its destinations.
     pub(crate) fn add_flow(&mut self, id: FlowId, flow: &Flow) {
-        let (network, config) = (self.network, self.config(flow));
+        let (network, config) = (self.network, self.config(flow.priority));
         let first = DestinationId(self.destinations.len() as u32);
         for leaf in network.route(id).filter(|hop| network.hops[hop.index()].children == 0) {
             let draw = Stream::new(self.seed, Owner::NotificationPoint, self.destinations.len());
             self.destination_of[leaf.index()] = DestinationId(self.destinations.len() as u32);
-            self.destinations.push(Destination::new(config, id.key(), draw));
+            let number = self.destinations.len() as u32;
+            self.destinations.push(Destination::new(config, id.key(), number, draw));
             self.leaves.push(leaf);
         }
         let destinations = self.destinations.len() as u32 - first.0;
         let limiter = match flow.reaction_point {
             Some(RpId(rp)) => LimiterId(rp),
-            None => self.add_limiter(network.hops[flow.root.index()].port, Pacer::Ideal, None),
+            None => {
+                // Behind all reaction points.
+                let uncontrolled = self.sources.limiters().len() - network.reaction_points.len();
+                let number = self.reaction_points + uncontrolled as u32;
+                self.add_limiter(number, network.hops[flow.root.index()].port, Pacer::Ideal, None)
+            }
         };
-        let generator = Generator::new(flow, network.wire_overhead, self.seed, id);
-        let frames = generator.frames().filter(|_| flow.transport.is_none());
+        let (source, frames) = source(flow, network.wire_overhead, self.seed, id, &self.transports);
         self.records.push(FlowRecord::new(first, destinations, frames));
         let spec = FlowSpec { class: network.class(flow.priority), frame: flow.frame, destinations };
-        let connection = flow.transport.as_ref().map(|carriage| {
-            let class = carriage.acks.map_or(network.control_class(), |priority| network.class(priority));
-            self.transports.receptions.resize_with(id.index() + 1, || None);
-            self.transports.receptions[id.index()] =
-                Some(Box::new(Reception::new(&carriage.transport, flow.size, carriage.way_back, class)));
-            Box::new(Connection::new(&carriage.transport, flow.size, network.transmit != Transmit::Pull))
-        });
-        self.sources.add_flow(limiter, spec, Source { generator, root: flow.root, connection });
+        let acks = |priority: Option<u8>| priority.map_or(network.control_class(), |priority| network.class(priority));
+        self.transports.receive(id, flow, acks);
+        self.sources.add_flow(limiter, spec, source);
     }
+}
+
+/// The data of flow `number`, and the frames whose delivery completes it, if their number does.
+pub(crate) fn source(
+    flow: &Flow,
+    overhead: u16,
+    seed: u64,
+    number: FlowId,
+    transports: &Transports,
+) -> (Source, Option<u64>) {
+    let generator = Generator::new(flow, overhead, seed, number);
+    let frames = generator.frames().filter(|_| flow.transport.is_none());
+    let connection = flow
+        .transport
+        .as_ref()
+        .map(|carriage| Box::new(Connection::new(&carriage.transport, flow.size, transports.transmit.exist())));
+    (Source { generator, root: flow.root, connection }, frames)
+}
+
+/// How many reaction points of their own the flows of processes have.
+fn own_reaction_points(network: &Network) -> u32 {
+    let own = network.processes.list.iter().filter(|process| matches!(process.limiting, Limiting::Own(_)));
+    own.map(|process| process.flows).sum()
+}
+
+/// What ports need to know of each hop's flow, and of no flow at the hop behind the last.
+pub(crate) fn facts(network: &Network) -> Vec<HopFacts> {
+    let nothing = HopFacts { flow: FlowId::NONE, weight: 1, class: TrafficClass::NONE };
+    let mut facts = vec![nothing; network.hops.len() + 1];
+    for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
+        let own = HopFacts { flow: id, weight: flow.weight, class: network.class(flow.priority) };
+        network.route(id).for_each(|hop| facts[hop.index()] = own);
+        let mut back = flow.transport.as_ref().map(|carriage| carriage.way_back);
+        while let Some(hop) = back {
+            facts[hop.index()] = own;
+            let Hop { children, first_child, .. } = network.hops[hop.index()];
+            back = (children > 0).then_some(first_child);
+        }
+    }
+    facts
 }
 
 /// A queue whose spans suit the network: how far ahead deliveries and releases are, and how many events come.
 pub(crate) fn event_queue_for(network: &Network) -> EventQueue {
-    let largest = network.flows.iter().map(|f| f.frame).max().unwrap_or(1500);
+    let largest = network.largest_frame().unwrap_or(1500);
     let octets = u64::from(largest) + u64::from(network.wire_overhead);
     let ahead = network.ports.iter().map(|p| p.rate.serialisation(octets).0 + p.latency);
     let reach = ahead.max().unwrap_or(Duration::ZERO);
@@ -110,7 +163,9 @@ pub(crate) fn event_queue_for(network: &Network) -> EventQueue {
         rate as f64 / (8.0 * octets as f64) * (hops + 1.0)
     });
     debug_assert!(network.nodes.iter().any(|n| n.kind == NodeKind::Host) || network.flows.is_empty());
-    EventQueue::new(reach, per_second.sum())
+    // Flows that come and go are many: as many events as the queue is made for.
+    let per_second = if network.processes.list.is_empty() { per_second.sum() } else { f64::INFINITY };
+    EventQueue::new(reach, per_second)
 }
 
 /// The lane of each port's deliveries. The kinds of lines that most ports have get one each: rate, latency, and whether a host

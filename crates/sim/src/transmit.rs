@@ -35,6 +35,11 @@ impl TransmitPart {
         self.segments.len() as u64 + self.discarded
     }
 
+    /// Whether its transport waits for room.
+    pub(crate) fn waits(&self) -> bool {
+        self.waits
+    }
+
     fn change(&mut self, now: Instant, octets: u64) {
         self.area = self.area(now);
         (self.octets, self.since) = (octets, now);
@@ -59,6 +64,16 @@ struct TransmitQueue {
 impl TransmitQueues {
     pub(crate) fn new(kind: Transmit) -> Self {
         Self { kind, queues: BTreeMap::new() }
+    }
+
+    /// Whether there are such queues.
+    pub(crate) fn exist(&self) -> bool {
+        self.kind != Transmit::Pull
+    }
+
+    /// The queue of a limiter that is no longer there.
+    pub(crate) fn forget(&mut self, limiter: LimiterId) {
+        self.queues.remove(&limiter);
     }
 }
 

@@ -6,13 +6,13 @@
 
 use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Receiver, Segment, Sender, Transport};
 use penstock_endpoint::{Taken, TrafficClass};
-use penstock_schemes::{Instant, Octets, Scheme};
+use penstock_schemes::{FlowKey, Instant, Octets, Scheme};
 
 use crate::engine::Sim;
 use crate::event::Event;
 use crate::event_queue::EventQueue;
 use crate::frame::{FrameId, Marks, Payload, Slot};
-use crate::network::{FlowId, HopId, PortId, Traffic, Transmit};
+use crate::network::{Flow, FlowId, HopId, PortId, Traffic, Transmit};
 use crate::probe::Probe;
 use crate::transmit::{TransmitPart, TransmitQueues};
 
@@ -162,6 +162,23 @@ impl Transports {
         Self { receptions: Vec::new(), transmit: TransmitQueues::new(transmit), carried: Vec::new() }
     }
 
+    /// The receiving half of flow `id`, if it has a transport. `acks` gives the class of acknowledgements.
+    pub(crate) fn receive(&mut self, id: FlowId, flow: &Flow, acks: impl Fn(Option<u8>) -> TrafficClass) {
+        let Some(carriage) = &flow.transport else { return };
+        if self.receptions.len() <= id.index() {
+            self.receptions.resize_with(id.index() + 1, || None);
+        }
+        let reception = Reception::new(&carriage.transport, flow.size, carriage.way_back, acks(carriage.acks));
+        self.receptions[id.index()] = Some(Box::new(reception));
+    }
+
+    /// Flow `id` is forgotten.
+    pub(crate) fn forget(&mut self, id: FlowId) {
+        if let Some(reception) = self.receptions.get_mut(id.index()) {
+            *reception = None;
+        }
+    }
+
     fn carry(&mut self, frame: FrameId, carried: Carried) {
         if self.carried.len() <= frame.index() {
             self.carried.resize(frame.index() + 1, None);
@@ -238,10 +255,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// Sees to it that the sender of a flow is called when its timer expires.
     pub(crate) fn watch_sender(&mut self, flow: FlowId) {
         let fabric = &mut self.state.fabric;
-        let Some(connection) = &mut self.state.sources.flow_mut(flow).supply_mut().connection else { return };
-        arm(&mut fabric.events, fabric.now, connection.sender.next_timeout(), &mut connection.armed, || {
-            Event::Retransmit(flow)
-        });
+        let state = self.state.sources.flow_mut(flow);
+        let key = state.key();
+        let Some(connection) = &mut state.supply_mut().connection else { return };
+        let event = Event::Retransmit(flow);
+        arm(&mut fabric.events, fabric.now, connection.sender.next_timeout(), &mut connection.armed, event, key);
     }
 
     /// The timer of a flow's sender has expired.
@@ -264,7 +282,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn segment_arrives(&mut self, frame: FrameId) {
         let now = self.state.fabric.now;
         let slot = self.state.fabric.frames.get(frame);
-        let (flow, marks, data) = (slot.flow, slot.marks, matches!(slot.payload, Payload::Data(_)));
+        let (flow, marks) = (self.state.fabric.flow_at(slot.hop), slot.marks);
+        let data = matches!(slot.payload, Payload::Data(_));
         self.arrive(frame);
         if !data || marks.contains(Marks::TRIMMED) {
             // A probe of the scheme, or a header without its segment.
@@ -291,12 +310,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// An acknowledgement leaves a flow's destination.
     fn acknowledge_segment(&mut self, flow: FlowId, ack: Ack) {
+        let key = self.state.sources.flow(flow).key();
         let Some(reception) = self.reception(flow) else { return };
         let (octets, hop, class) =
             (frame_around(reception.receiver.ack_octets(&ack)), reception.way_back, reception.class);
         let slot = Slot {
             next: FrameId::NONE,
-            flow,
+            flow: key,
             hop,
             octets,
             class,
@@ -308,13 +328,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let index = self.state.fabric.frames.insert(slot);
         self.state.transports.carry(index, Carried::Ack(ack));
         self.state.totals.acks_sent += 1;
-        self.forward(index, hop, flow, class, octets, PortId::NONE);
+        self.forward(index, hop, key, class, octets, PortId::NONE);
     }
 
     /// An acknowledgement has reached the source of its flow.
     pub(crate) fn segment_ack_arrives(&mut self, frame: FrameId) {
         let now = self.state.fabric.now;
-        let flow = self.state.fabric.frames.get(frame).flow;
+        let flow = self.state.fabric.flow_at(self.state.fabric.frames.get(frame).hop);
         let Some(Some(Carried::Ack(ack))) = self.state.transports.carried.get(frame.index()).copied() else {
             unreachable!("an acknowledgement of a transport carries one")
         };
@@ -330,9 +350,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     fn watch_receiver(&mut self, flow: FlowId) {
         let fabric = &mut self.state.fabric;
         let Some(Some(reception)) = self.state.transports.receptions.get_mut(flow.index()) else { return };
-        arm(&mut fabric.events, fabric.now, reception.receiver.next_timeout(), &mut reception.armed, || {
-            Event::DelayedAck(flow)
-        });
+        let (event, key) = (Event::DelayedAck(flow), self.state.sources.flow(flow).key());
+        arm(&mut fabric.events, fabric.now, reception.receiver.next_timeout(), &mut reception.armed, event, key);
     }
 
     /// The timer of a flow's receiver has expired.
@@ -349,18 +368,20 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     }
 }
 
-/// Asks for a timer at `timeout`, unless one is under way that expires before.
+/// Asks for a timer of flow `key` at `timeout`, unless one is under way that expires before.
+#[inline(always)]
 fn arm(
     events: &mut EventQueue,
     now: Instant,
     timeout: Option<Instant>,
     armed: &mut Instant,
-    event: impl FnOnce() -> Event,
+    event: Event,
+    key: FlowKey,
 ) {
     let Some(at) = timeout else { return };
     let at = at.max(now);
     if at < *armed {
         *armed = at;
-        events.schedule(at, event());
+        events.schedule_of(at, event, key);
     }
 }

@@ -58,6 +58,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         priorities: vec![0],
         hops: hops.collect(),
         flows: (0..sources).map(flow).collect(),
+        processes: Processes::default(),
         sequels: Vec::new(),
         until_complete: false,
         reaction_points: (0..sources)

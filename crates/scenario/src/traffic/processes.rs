@@ -2,15 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use penstock_endpoint::transport::Transport;
-use penstock_schemes::{Instant, Octets};
-use penstock_sim::network::{Excess, Traffic};
+use penstock_schemes::Octets;
 
-use super::{Destination, End, FlowSpec, Origin, carriage};
+use super::{End, Origin, carriage};
 use crate::error::Fault;
 use crate::fields::Either;
-use crate::limits::{Bounds, FLOWS};
-use crate::loads::Arrival;
+use crate::limits::Bounds;
+use crate::made::{Model, Table};
 use crate::names;
 use crate::read::Entry;
 use crate::sections::{AckClass, Carried, Experiment};
@@ -42,44 +40,27 @@ macro_rules! common {
     };
 }
 
-/// The properties that the flows of a table have in common.
-struct Model {
-    origin: Origin,
-    name: String,
-    transport: Option<(Transport, Option<u8>)>,
-    frame: u16,
-    controlled: bool,
-    priority: u8,
-    weight: u16,
-}
-
-/// Adds the flows of all loads, then those of all incasts. `taken` are the names of flows so far.
-pub(super) fn add(
+/// The tables of loads, then those of incasts, with the flows that each makes. `taken` are the names of flows so far.
+pub(super) fn tables(
     experiment: &mut Experiment,
-    flows: &mut Vec<FlowSpec>,
     taken: &mut BTreeSet<String>,
     layout: &Layout,
     end: End,
     bounds: &Bounds<'_>,
-) -> Result<(), Fault> {
+) -> Result<Vec<Table>, Fault> {
     let seed = *experiment.seed;
+    let mut tables = Vec::new();
     for (i, load) in experiment.load.inner().iter_mut().enumerate() {
         let model = common!(load).model(Origin::Load(i), &format!("load{i}"), taken)?;
         let arrivals = load.arrivals(&model.name, layout, seed, end.at, bounds)?;
-        bounds
-            .check(FLOWS, (flows.len() + arrivals.len()) as u64, "a lower load or a shorter run")
-            .map_err(|e| load.load.excess(e))?;
-        flows.extend((0..).zip(arrivals).map(|(number, arrival)| model.flow(number, arrival)));
+        tables.push(Table { model, arrivals, flows: 0 });
     }
     for (i, incast) in experiment.incast.inner().iter_mut().enumerate() {
         let model = common!(incast).model(Origin::Incast(i), &format!("incast{i}"), taken)?;
         let arrivals = incast.arrivals(&model.name, layout, seed, end.at, bounds)?;
-        bounds
-            .check(FLOWS, (flows.len() + arrivals.len()) as u64, "fewer incasts or a shorter run")
-            .map_err(|e| incast.every.excess(e))?;
-        flows.extend((0..).zip(arrivals).map(|(number, arrival)| model.flow(number, arrival)));
+        tables.push(Table { model, arrivals, flows: 0 });
     }
-    Ok(())
+    Ok(tables)
 }
 
 impl Common<'_> {
@@ -96,29 +77,5 @@ impl Common<'_> {
         let frame = carriage::frame(self.frame, self.transport, transport.as_ref().map(|(transport, _)| transport))?;
         let (controlled, priority, weight) = (self.controlled, self.priority, self.weight);
         Ok(Model { origin, name, transport, frame: frame.0 as u16, controlled, priority, weight })
-    }
-}
-
-impl Model {
-    fn flow(&self, number: u64, arrival: Arrival) -> FlowSpec {
-        FlowSpec {
-            name: format!("{}.{number}", self.name),
-            origin: self.origin,
-            source: arrival.source,
-            to: Destination::Host(arrival.destination),
-            route: Vec::new(),
-            traffic: Traffic::Greedy,
-            size: Some(arrival.size),
-            frame: self.frame,
-            transport: self.transport.clone(),
-            start: Instant(arrival.start.0),
-            wait: None,
-            answers: false,
-            stop: None,
-            excess: Excess::Hold,
-            controlled: self.controlled,
-            priority: self.priority,
-            weight: self.weight,
-        }
     }
 }

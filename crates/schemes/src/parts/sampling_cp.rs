@@ -284,6 +284,10 @@ where
         Self::new(config.cp(), place.cp)
     }
 
+    fn remembers_flows(_config: &S::Config) -> bool {
+        false
+    }
+
     #[inline(always)]
     fn on_arrival(
         &mut self,

@@ -31,6 +31,7 @@ impl Builder {
                 priorities: vec![0],
                 hops: Vec::new(),
                 flows: Vec::new(),
+                processes: Processes::default(),
                 sequels: Vec::new(),
                 until_complete: false,
                 reaction_points: Vec::new(),

@@ -1,0 +1,336 @@
+//! The flows that loads and incasts make. They are drawn while the plan is laid out, to be counted, and again whenever they are asked
+//! for: none of them is kept.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use penstock_endpoint::transport::Transport;
+use penstock_schemes::{Instant, Octets};
+use penstock_sim::network::{self, Limiting, Pacer, PortId, Process, RpId};
+
+use crate::error::Fault;
+use crate::limits::{ARRIVALS, Bounds};
+use crate::loads::{self, Arrival, Arrivals};
+use crate::routing::{self, Distances, Wanted};
+use crate::sections::Experiment;
+use crate::topology::Layout;
+use crate::traffic::Origin;
+
+/// The properties that the flows of a table have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct Model {
+    pub(crate) origin: Origin,
+    pub(crate) name: String,
+    /// The transport, and the priority of acknowledgements (`None`: control frames).
+    pub(crate) transport: Option<(Transport, Option<u8>)>,
+    pub(crate) frame: u16,
+    pub(crate) controlled: bool,
+    pub(crate) priority: u8,
+    pub(crate) weight: u16,
+}
+
+/// A load or a table of incasts.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    pub(crate) model: Model,
+    /// Its flows, from the first on.
+    pub(crate) arrivals: Arrivals,
+    /// How many there are.
+    pub(crate) flows: u32,
+}
+
+impl Table {
+    fn name_of(&self, number: u32) -> String {
+        format!("{}.{number}", self.model.name)
+    }
+
+    /// The table for the engine. `limiting` is that of controlled flows.
+    pub(crate) fn process(&self, limiting: Limiting) -> Process {
+        let Model { transport, frame, controlled, priority, weight, .. } = &self.model;
+        Process {
+            flows: self.flows,
+            priority: *priority,
+            frame: *frame,
+            weight: *weight,
+            transport: transport.clone(),
+            limiting: if *controlled { limiting } else { Limiting::Uncontrolled },
+        }
+    }
+}
+
+/// The shortest ways to the hosts that receive.
+#[derive(Debug)]
+struct Ways {
+    /// By node; none where nothing leads.
+    distances: Vec<Option<Distances>>,
+}
+
+impl Ways {
+    /// The ports from the source of a flow to its destination.
+    fn find(&self, layout: &Layout, flow: &str, arrival: &Arrival) -> Option<Vec<usize>> {
+        let wanted = Wanted { flow, source: arrival.source, destination: arrival.destination };
+        routing::walk(layout, &wanted, self.distances[arrival.destination].as_ref()?, &[])
+    }
+}
+
+/// The flows of all loads and incasts, counted.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    /// The tables that make flows.
+    pub(crate) tables: Vec<Table>,
+    ways: Ways,
+    /// The most links of a way.
+    pub(crate) longest: usize,
+    /// For each table the ports at which flows begin, in the order of the first one each, and how many begin there.
+    pub(crate) begins: Vec<Vec<(usize, u32)>>,
+    /// For each table and port whether a flow crosses it.
+    pub(crate) crossed: Vec<Vec<bool>>,
+}
+
+impl Counted {
+    pub(crate) fn new(
+        experiment: &Experiment,
+        tables: Vec<Table>,
+        layout: &Layout,
+        bounds: &Bounds<'_>,
+    ) -> Result<Self, Fault> {
+        let ways = Ways { distances: layout.nodes.iter().map(|_| None).collect() };
+        let mut counted = Self { tables: Vec::new(), ways, longest: 0, begins: Vec::new(), crossed: Vec::new() };
+        let mut all = 0;
+        for table in tables {
+            counted.count(experiment, table, &mut all, layout, bounds)?;
+        }
+        Ok(counted)
+    }
+
+    /// Adds a table. `all` counts the flows.
+    fn count(
+        &mut self,
+        experiment: &Experiment,
+        mut table: Table,
+        all: &mut u64,
+        layout: &Layout,
+        bounds: &Bounds<'_>,
+    ) -> Result<(), Fault> {
+        let origin = table.model.origin;
+        let excess = |excess| origin.excess(experiment, excess);
+        let less = if matches!(origin, Origin::Incast(_)) { loads::LESS_INCASTS } else { loads::LESS_LOAD };
+        let mut crossed = vec![false; layout.ports.len()];
+        let mut place: Vec<Option<usize>> = vec![None; layout.ports.len()];
+        let mut begins: Vec<(usize, u32)> = Vec::new();
+        for arrival in table.arrivals.clone() {
+            *all += 1;
+            bounds.check(ARRIVALS, *all, less).map_err(excess)?;
+            bounds.go_on().map_err(excess)?;
+            let distances = &mut self.ways.distances[arrival.destination];
+            if distances.is_none() {
+                *distances = Some(Distances::to(layout, arrival.destination, bounds).map_err(excess)?);
+            }
+            let Some(way) = self.ways.find(layout, &table.name_of(table.flows), &arrival) else {
+                let (from, to) = (&layout.nodes[arrival.source].name, &layout.nodes[arrival.destination].name);
+                let error = origin.fault(experiment, format!("\"{to}\" cannot be reached from \"{from}\""));
+                return Err(error.with_hint(routing::within_reach(layout, arrival.source)));
+            };
+            bounds.search(way.len()).map_err(excess)?;
+            way.iter().for_each(|&port| crossed[port] = true);
+            self.longest = self.longest.max(way.len());
+            let first = *place[way[0]].get_or_insert_with(|| {
+                begins.push((way[0], 0));
+                begins.len() - 1
+            });
+            begins[first].1 += 1;
+            table.flows += 1;
+        }
+        if table.flows > 0 {
+            self.tables.push(table);
+            self.begins.push(begins);
+            self.crossed.push(crossed);
+        }
+        Ok(())
+    }
+
+    /// What the engine has to know of the flows before they come. Reaction points are added to those of the flows that are there,
+    /// where flows share them: `points` has them by port and priority.
+    pub(crate) fn processes(
+        &self,
+        network: &mut network::Network,
+        points: &mut BTreeMap<(usize, u8), RpId>,
+        shared: bool,
+        pacer: Pacer,
+    ) -> network::Processes {
+        let limiting = if shared { Limiting::Shared } else { Limiting::Own(pacer) };
+        let mut limiters = vec![0; network.ports.len()];
+        let mut sharing = BTreeMap::new();
+        for (table, begins) in self.tables.iter().zip(&self.begins) {
+            let priority = table.model.priority;
+            for &(port, flows) in begins {
+                if !(shared && table.model.controlled) {
+                    limiters[port] += flows;
+                    continue;
+                }
+                let next = RpId(network.reaction_points.len() as u32);
+                let point = *points.entry((port, priority)).or_insert(next);
+                if point == next {
+                    let port = PortId(port as u32);
+                    network.reaction_points.push(network::ReactionPointSpec { port, pacer });
+                }
+                let of = sharing.entry(point.0).or_insert(network::Sharing { flows: 0, priority });
+                of.flows += flows;
+            }
+        }
+        let points = 0..network.reaction_points.len() as u32;
+        network::Processes {
+            list: self.tables.iter().map(|table| table.process(limiting)).collect(),
+            longest_way: self.longest,
+            sources: self.begins.iter().flatten().map(|&(port, _)| PortId(port as u32)).collect(),
+            limiters,
+            sharing: points.map(|point| sharing.get(&point).copied().unwrap_or_default()).collect(),
+        }
+    }
+}
+
+/// The flows that loads and incasts make. They are told together, and no list has them: each is drawn again whenever it is asked
+/// for.
+#[derive(Debug, Clone)]
+pub struct Made(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    layout: Layout,
+    ways: Ways,
+    tables: Vec<Table>,
+    /// The reaction points that flows share, by port and priority.
+    points: BTreeMap<(usize, u8), RpId>,
+}
+
+/// A flow that a load or an incast makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MadeFlow {
+    /// Its table, an index into [`network::Processes::list`].
+    pub table: usize,
+    /// Its number among the flows of the table.
+    pub number: u32,
+    /// Its source, a node's index.
+    pub source: usize,
+    /// Its destination, a node's index.
+    pub destination: usize,
+    /// When it begins.
+    pub start: Instant,
+    /// Octets to send.
+    pub size: Octets,
+    /// The ports that it crosses.
+    pub way: Vec<PortId>,
+}
+
+impl MadeFlow {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self, made: &Made) -> String {
+        made.0.tables[self.table].name_of(self.number)
+    }
+}
+
+impl Made {
+    pub(crate) fn new(counted: Counted, layout: Layout, points: BTreeMap<(usize, u8), RpId>) -> Self {
+        Self(Arc::new(Inner { layout, ways: counted.ways, tables: counted.tables, points }))
+    }
+
+    /// How many flows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.tables.iter().map(|table| table.flows as usize).sum()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.tables.is_empty()
+    }
+
+    /// Name of a table.
+    #[must_use]
+    pub fn table(&self, table: usize) -> &str {
+        &self.0.tables[table].model.name
+    }
+
+    /// Name of the flow with this number, all tables counted.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    #[must_use]
+    pub fn name(&self, number: usize) -> String {
+        let mut left = number;
+        for table in &self.0.tables {
+            match left.checked_sub(table.flows as usize) {
+                Some(rest) => left = rest,
+                None => return table.name_of(left as u32),
+            }
+        }
+        panic!("there is no flow {number} of {}", self.len())
+    }
+
+    /// Every flow, table by table.
+    pub fn flows(&self) -> impl Iterator<Item = MadeFlow> + '_ {
+        let of = move |table: usize| {
+            let arrivals = self.0.tables[table].arrivals.clone();
+            (0..).zip(arrivals).map(move |(number, arrival)| self.0.flow(table, number, &arrival))
+        };
+        (0..self.0.tables.len()).flat_map(of)
+    }
+
+    /// Every flow in the order of their starts, for the engine.
+    #[must_use]
+    pub fn arrivals(&self) -> Box<dyn network::Arrivals> {
+        let mut tables: Vec<_> = self.0.tables.iter().map(|table| (0, table.arrivals.clone(), None)).collect();
+        tables.iter_mut().for_each(|(_, arrivals, next)| *next = arrivals.next());
+        Box::new(Merged { made: Arc::clone(&self.0), tables })
+    }
+}
+
+impl Inner {
+    fn flow(&self, table: usize, number: u32, arrival: &Arrival) -> MadeFlow {
+        let name = self.tables[table].name_of(number);
+        let way = self.ways.find(&self.layout, &name, arrival).expect("flows were counted with their ways");
+        MadeFlow {
+            table,
+            number,
+            source: arrival.source,
+            destination: arrival.destination,
+            start: Instant(arrival.start.0),
+            size: arrival.size,
+            way: way.into_iter().map(|port| PortId(port as u32)).collect(),
+        }
+    }
+}
+
+/// The flows of all tables, merged by their starts.
+#[derive(Debug)]
+struct Merged {
+    made: Arc<Inner>,
+    /// For each table the number of its next flow, those behind it, and the flow itself.
+    tables: Vec<(u32, Arrivals, Option<Arrival>)>,
+}
+
+impl Iterator for Merged {
+    type Item = network::Arrival;
+
+    fn next(&mut self) -> Option<network::Arrival> {
+        let starts = self.tables.iter().enumerate();
+        let starts = starts.filter_map(|(table, (_, _, next))| Some((next.as_ref()?.start, table)));
+        let (_, table) = starts.min()?;
+        let (number, behind, next) = &mut self.tables[table];
+        let arrival = std::mem::replace(next, behind.next())?;
+        *number += 1;
+        let flow = self.made.flow(table, *number - 1, &arrival);
+        let point = self.made.points.get(&(flow.way[0].index(), self.made.tables[table].model.priority));
+        Some(network::Arrival {
+            process: table as u32,
+            number: flow.number,
+            start: flow.start,
+            size: flow.size,
+            // The two directions of a link differ in the last bit.
+            way: flow.way.iter().map(|&port| (port, PortId(port.0 ^ 1))).collect(),
+            reaction_point: point.copied(),
+        })
+    }
+}

@@ -1,0 +1,454 @@
+//! Flows that come and go: those of processes.
+//!
+//! Each is in a place: an entry of every list that has one a flow, and a block of hops. It comes into a place when the flow before it
+//! starts. When it is over, and neither a frame nor an event refers to it, another may have its place. That is looked for from
+//! time to time and for all at once, as a garbage collector does: so no hop counts references.
+//!
+//! Places say where something lies. Everything that is ordered or drawn goes by numbers, which are never used again: a run in which
+//! places are used again gives the same as one in which they are not.
+
+use std::collections::BTreeMap;
+
+use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId};
+use penstock_schemes::{BitRate, CongestionPoint, FlowKey, Instant, Scheme};
+
+use crate::engine::{ACK_LEAF, LEAF, SEGMENT_LEAF, Sim, Step};
+use crate::event::Event;
+use crate::fabric::HopFacts;
+use crate::network::{
+    Arrival, Arrivals, Capacity, Carriage, Excess, Flow, FlowEnd, FlowId, Hop, HopId, Limiting, Network, NodeId, Pacer,
+    Process, Sharing, Traffic,
+};
+use crate::outcome::Totals;
+use crate::probe::Probe;
+use crate::random::{Owner, Stream};
+use crate::records::FlowRecord;
+use crate::start::{Endpoints, source};
+
+/// Flows that come before places are looked for that can be used again, at the least.
+const FEW: usize = 64;
+
+/// The flows of processes.
+#[derive(Debug)]
+pub(crate) struct Crowd<S: Scheme> {
+    arrivals: Option<Box<dyn Arrivals>>,
+    processes: Vec<Numbered>,
+    configs: Vec<S::Config>,
+    seed: u64,
+    overhead: u16,
+    /// The host of each port, its rate at the start, and whether limiters that come share it by turns.
+    ports: Vec<HostPort>,
+    /// The first place of each list behind those of the network.
+    first: Firsts,
+    /// Hops of a place.
+    hops: usize,
+    /// The flow in each place; none in those that are free, which are listed.
+    taken: Vec<Option<FlowKey>>,
+    free: Vec<FlowId>,
+    place_of: BTreeMap<u32, FlowId>,
+    /// Flows that have come since places were looked for, and how many come before they are looked for again; never if
+    /// they are kept.
+    since: usize,
+    patience: usize,
+    /// By number.
+    ends: Vec<FlowEnd>,
+}
+
+/// A process, and the numbers of the first of its flows and of the limiter of that, where its flows have limiters of their own.
+#[derive(Debug)]
+struct Numbered {
+    process: Process,
+    flow: u32,
+    limiter: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct HostPort {
+    node: NodeId,
+    rate: BitRate,
+    shared: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Firsts {
+    flow: u32,
+    limiter: u32,
+    destination: u32,
+    hop: u32,
+}
+
+impl<S: Scheme> Crowd<S> {
+    /// The processes of a network; the flows of the network are there already.
+    pub(crate) fn new(network: &Network, configs: &[S::Config], seed: u64, there: &mut Endpoints<'_, S>) -> Self {
+        let processes = &network.processes;
+        let first = Firsts {
+            flow: network.flows.len() as u32,
+            limiter: there.sources.limiters().len() as u32,
+            destination: there.destinations.len() as u32,
+            hop: network.hops.len() as u32 + 1,
+        };
+        for (limiter, &Sharing { flows, .. }) in (0..).map(LimiterId).zip(&processes.sharing) {
+            let own = there.sources.limiter(limiter).flows().len() as u32;
+            if flows > 0 && own + flows > 1 {
+                there.sources.expect_flows(limiter);
+            }
+        }
+        let mut at_port: Vec<u32> = vec![0; network.ports.len()];
+        there.sources.limiters().iter().for_each(|limiter| at_port[limiter.port().index()] += 1);
+        let mut port = |(id, port): (PortId, &crate::network::Port)| {
+            let coming = processes.limiters.get(id.index()).copied().unwrap_or(0);
+            let shared = port.capacity == Capacity::Arbiter && coming > 0 && at_port[id.index()] + coming > 1;
+            if shared {
+                there.sources.expect_limiters(id);
+            }
+            HostPort { node: port.node, rate: port.rate, shared }
+        };
+        let ports = (0..).map(PortId).zip(&network.ports).map(&mut port).collect();
+        let transported = processes.list.iter().any(|process| process.transport.is_some());
+        Self {
+            arrivals: None,
+            processes: numbered(network, first.limiter),
+            configs: configs.to_vec(),
+            seed,
+            overhead: network.wire_overhead,
+            ports,
+            first,
+            hops: processes.longest_way * if transported { 2 } else { 1 },
+            taken: Vec::new(),
+            free: Vec::new(),
+            place_of: BTreeMap::new(),
+            since: 0,
+            // A point that remembers flows may speak of any of them.
+            patience: if configs.iter().any(S::Cp::remembers_flows) { usize::MAX } else { FEW },
+            ends: vec![FlowEnd::NONE; processes.flows()],
+        }
+    }
+
+    /// The place of a flow among those of the crowd.
+    fn index(&self, flow: FlowId) -> usize {
+        (flow.0 - self.first.flow) as usize
+    }
+
+    /// The limiter of a place.
+    fn limiter(&self, flow: FlowId) -> LimiterId {
+        LimiterId(self.first.limiter + flow.0 - self.first.flow)
+    }
+
+    /// The destination of a place.
+    fn destination(&self, flow: FlowId) -> DestinationId {
+        DestinationId(self.first.destination + flow.0 - self.first.flow)
+    }
+
+    /// The first hop of a place.
+    fn root(&self, flow: FlowId) -> HopId {
+        HopId(self.first.hop + self.index(flow) as u32 * self.hops as u32)
+    }
+}
+
+/// The processes with their numbers. `fixed` limiters are there already.
+fn numbered(network: &Network, fixed: u32) -> Vec<Numbered> {
+    let own = |process: &Process| if matches!(process.limiting, Limiting::Own(_)) { process.flows } else { 0 };
+    let mut flow = network.flows.len() as u32;
+    // Reaction points come first, in the order of flows, and then the limiters of flows without.
+    let mut controlled = network.reaction_points.len() as u32;
+    let (mut uncontrolled, mut none) = (fixed + network.processes.list.iter().map(own).sum::<u32>(), 0);
+    let number = |process: &Process| {
+        let limiter = match process.limiting {
+            Limiting::Own(_) => &mut controlled,
+            Limiting::Uncontrolled => &mut uncontrolled,
+            Limiting::Shared => &mut none,
+        };
+        let numbered = Numbered { process: process.clone(), flow, limiter: *limiter };
+        *limiter += process.flows;
+        flow += process.flows;
+        numbered
+    };
+    network.processes.list.iter().map(number).collect()
+}
+
+impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+    /// The flows of the network's processes come from `arrivals`. To be called before the run begins.
+    pub fn feed(&mut self, arrivals: Box<dyn Arrivals>) {
+        self.crowd.arrivals = Some(arrivals);
+        self.admit_next();
+    }
+
+    /// Flows of processes keep their places when they are over. Changes nothing but the memory that the run takes.
+    pub fn keep_places(&mut self) {
+        self.crowd.patience = usize::MAX;
+    }
+
+    /// Places for flows of processes, taken or free.
+    #[must_use]
+    pub fn places(&self) -> usize {
+        self.crowd.taken.len()
+    }
+
+    /// `flow` starts: if it is one of a process, the next one comes.
+    pub(crate) fn next_arrival(&mut self, flow: FlowId) {
+        if flow.0 >= self.state.lasting {
+            self.admit_next();
+        }
+    }
+
+    /// The place of the flow with this key.
+    ///
+    /// # Panics
+    /// If it was forgotten: its congestion point said that it remembers none.
+    pub(crate) fn flow_of(&self, key: FlowKey) -> FlowId {
+        if key.0 < self.state.lasting {
+            return FlowId(key.0);
+        }
+        let place = self.crowd.place_of.get(&key.0);
+        *place
+            .unwrap_or_else(|| panic!("{} signals flow {}, which is over, without a frame of it", S::INFO.name, key.0))
+    }
+
+    /// The hop of a flow of a process that leaves by `port`, if its data passes there.
+    pub(crate) fn hop_of_crowd(&self, flow: FlowId, port: PortId) -> Option<HopId> {
+        let mut hop = self.crowd.root(flow);
+        loop {
+            let Hop { port: own, children, first_child, .. } = self.hops[hop.index()];
+            if own == port {
+                return Some(hop);
+            }
+            if children == 0 {
+                return None;
+            }
+            hop = first_child;
+        }
+    }
+
+    /// The next flow comes into a place.
+    fn admit_next(&mut self) {
+        let Some(arrival) = self.crowd.arrivals.as_mut().and_then(Iterator::next) else { return };
+        if self.crowd.free.is_empty() && self.crowd.since >= self.crowd.patience {
+            self.look_for_places();
+        }
+        self.crowd.since += 1;
+        let place = self.crowd.free.pop().unwrap_or(FlowId(self.crowd.first.flow + self.crowd.taken.len() as u32));
+        let process = &self.crowd.processes[arrival.process as usize];
+        let key = FlowKey(process.flow + arrival.number);
+        let flow = self.lay_out(place, &arrival);
+        self.equip(place, key, &arrival, &flow);
+        self.ends.come(place);
+        let index = self.crowd.index(place);
+        if index == self.crowd.taken.len() {
+            self.crowd.taken.push(None);
+        }
+        self.crowd.taken[index] = Some(key);
+        self.crowd.place_of.insert(key.0, place);
+        self.state.fabric.events.schedule_of(arrival.start, Event::Start(place), key);
+    }
+
+    /// Writes the hops of a flow that comes into `place`. Returns the flow.
+    fn lay_out(&mut self, place: FlowId, arrival: &Arrival) -> Flow {
+        let Numbered { process, .. } = &self.crowd.processes[arrival.process as usize];
+        let facts =
+            HopFacts { flow: place, weight: process.weight, class: self.state.fabric.class_of(process.priority) };
+        let root = self.crowd.root(place);
+        let links = arrival.way.len() as u32;
+        let way_back = HopId(root.0 + links);
+        let end = root.index() + self.crowd.hops;
+        if self.hops.len() < end {
+            let nothing = Hop { port: PortId(0), back: PortId(0), parent: None, first_child: HopId::NONE, children: 0 };
+            self.hops.resize(end, nothing);
+            self.steps.resize(end, Step { port: PortId(0), next: LEAF });
+            self.destination_of.resize(end, DestinationId::NONE);
+            self.state.fabric.facts.resize(end, facts);
+        }
+        let leaf = if process.transport.is_some() { SEGMENT_LEAF } else { LEAF };
+        let flow = Flow {
+            root,
+            priority: process.priority,
+            frame: process.frame,
+            weight: process.weight,
+            start: arrival.start,
+            stop: None,
+            size: Some(arrival.size),
+            traffic: Traffic::Greedy,
+            excess: Excess::Hold,
+            reaction_point: arrival.reaction_point,
+            transport: process.transport.clone().map(|(transport, acks)| Carriage { transport, acks, way_back }),
+        };
+        self.write_chain(root, arrival.way.iter().copied(), leaf, facts);
+        if flow.transport.is_some() {
+            let back = arrival.way.iter().rev().map(|&(port, back)| (back, port));
+            self.write_chain(way_back, back, ACK_LEAF, facts);
+        }
+        flow
+    }
+
+    /// Writes a chain of hops from `first` on.
+    fn write_chain(
+        &mut self,
+        first: HopId,
+        links: impl ExactSizeIterator<Item = (PortId, PortId)>,
+        leaf: HopId,
+        facts: HopFacts,
+    ) {
+        let last = first.0 + links.len() as u32 - 1;
+        for (hop, (port, back)) in (first.0..).zip(links) {
+            let next = HopId(hop + 1);
+            self.hops[hop as usize] = Hop {
+                port,
+                back,
+                parent: (hop > first.0).then(|| HopId(hop - 1)),
+                first_child: next,
+                children: u16::from(hop < last),
+            };
+            self.steps[hop as usize] = Step { port, next: if hop < last { next } else { leaf } };
+            self.destination_of[hop as usize] = DestinationId::NONE;
+            self.state.fabric.facts[hop as usize] = facts;
+        }
+    }
+
+    /// The ends of a flow that comes into `place`: limiter, source, destination, record.
+    fn equip(&mut self, place: FlowId, key: FlowKey, arrival: &Arrival, flow: &Flow) {
+        let crowd = &self.crowd;
+        let Numbered { process, flow: first, limiter: limiters } = &crowd.processes[arrival.process as usize];
+        let class = self.state.fabric.class_of(flow.priority);
+        let config = &crowd.configs[class.index()];
+        let port = arrival.way[0].0;
+        let host = crowd.ports[port.index()];
+        let (own, sources) = (crowd.limiter(place), &mut self.state.sources);
+        let (pacer, reaction_point) = match process.limiting {
+            Limiting::Own(pacer) => (pacer, Some(config)),
+            Limiting::Uncontrolled | Limiting::Shared => (Pacer::Ideal, None),
+        };
+        let shared = process.limiting == Limiting::Shared;
+        if !shared || own.index() == sources.limiters().len() {
+            let number = limiters + arrival.number;
+            let draw = Stream::new(crowd.seed, Owner::ReactionPoint, number as usize);
+            let spec = LimiterSpec::new(port, host.rate, pacer, reaction_point, draw);
+            sources.put_limiter(own, number, spec, host.shared);
+            self.homes.resize(sources.limiters().len(), host.node);
+            self.homes[own.index()] = host.node;
+            if sources.limiter(own).limiting() {
+                self.state.hosts[host.node.index()].change(self.state.fabric.now, true);
+            }
+        }
+        let limiter = match flow.reaction_point {
+            Some(rp) if shared => LimiterId(rp.0),
+            _ => own,
+        };
+        let transports = &mut self.state.transports;
+        let (source, frames) = source(flow, crowd.overhead, crowd.seed, FlowId(key.0), transports);
+        let spec = FlowSpec { class, frame: flow.frame, destinations: 1 };
+        sources.put_flow(place, key, limiter, spec, source);
+        let fabric = &self.state.fabric;
+        let acks = |priority: Option<u8>| priority.map_or(fabric.control_class(), |priority| fabric.class_of(priority));
+        transports.receive(place, flow, acks);
+
+        let number = crowd.first.destination + key.0 - crowd.first.flow;
+        debug_assert!(*first <= key.0, "numbers go on from process to process");
+        let draw = Stream::new(crowd.seed, Owner::NotificationPoint, number as usize);
+        let (id, leaf) = (crowd.destination(place), HopId(flow.root.0 + arrival.way.len() as u32 - 1));
+        put(&mut self.destinations, id.index(), Destination::new(config, key, number, draw));
+        put(&mut self.leaves, id.index(), leaf);
+        self.destination_of[leaf.index()] = id;
+        put(&mut self.state.records, place.index(), FlowRecord::new(id, 1, frames));
+    }
+
+    /// Forgets the flows that are over and that nothing refers to: their places are free.
+    fn look_for_places(&mut self) {
+        let mut held = vec![false; self.crowd.taken.len()];
+        let mut hold = |flow: u32| {
+            if let Some(held) = flow.checked_sub(self.crowd.first.flow).and_then(|index| held.get_mut(index as usize)) {
+                *held = true;
+            }
+        };
+        let fabric = &self.state.fabric;
+        for (_, slot) in fabric.frames.iter() {
+            match fabric.facts.get(slot.hop.index()) {
+                Some(facts) => hold(facts.flow.0),
+                None => hold(self.flow_of(slot.flow).0),
+            }
+        }
+        let Firsts { flow: flows, limiter: limiters, destination: destinations, .. } = self.crowd.first;
+        fabric.events.each(|what| match Event::unpack(what) {
+            Event::Start(flow)
+            | Event::Stop(flow)
+            | Event::Generate(flow)
+            | Event::Silence(flow)
+            | Event::Retransmit(flow)
+            | Event::DelayedAck(flow) => hold(flow.0),
+            Event::Release(limiter) | Event::RpTimer(limiter) => {
+                if let Some(index) = limiter.0.checked_sub(limiters) {
+                    hold(flows + index);
+                }
+            }
+            Event::NpTimer(destination) => {
+                if let Some(index) = destination.0.checked_sub(destinations) {
+                    hold(flows + index);
+                }
+            }
+            _ => {}
+        });
+        let places = (flows..).map(FlowId).zip(held).zip(&self.crowd.taken);
+        let over: Vec<FlowId> = places
+            .filter(|&((flow, held), taken)| !held && taken.is_some() && self.is_forgettable(flow))
+            .map(|((flow, _), _)| flow)
+            .collect();
+        over.into_iter().for_each(|flow| self.forget(flow));
+        // So that to look costs no more than the flows that come: all that was looked at, spread over them.
+        let looked_at = self.state.fabric.frames.held() + self.state.fabric.events.room();
+        self.crowd.patience = FEW.max(self.crowd.taken.len() / 2).max(looked_at / FEW);
+        self.crowd.since = 0;
+    }
+
+    /// Whether a flow is over, and neither it nor its limiter waits for anything.
+    fn is_forgettable(&self, flow: FlowId) -> bool {
+        let source = self.state.sources.flow(flow);
+        let queued = source.supply().connection.as_ref().and_then(|connection| connection.queue.as_ref());
+        let limiter = self.state.sources.limiter(source.limiter());
+        source.is_over() && !limiter.is_waiting() && !queued.is_some_and(|part| part.waits())
+    }
+
+    /// Forgets a flow: its counts go into the sums.
+    fn forget(&mut self, flow: FlowId) {
+        self.state.totals = self.state.totals_with(self.state.totals, flow);
+        let record = &self.state.records[flow.index()];
+        let (sent, known) = (self.state.sources.flow(flow).sent(), record.delivered + record.dropped + record.lost);
+        assert!(sent == known, "a flow is over with {sent} frames sent, of which {known} came or were dropped or lost");
+        let index = self.crowd.index(flow);
+        if let Some(key) = self.crowd.taken[index].take() {
+            self.crowd.ends[(key.0 - self.crowd.first.flow) as usize] = self.end_of(flow);
+            self.crowd.place_of.remove(&key.0);
+        }
+        let destination = self.crowd.destination(flow);
+        self.state.records[flow.index()] = FlowRecord::new(destination, 1, None);
+        self.state.sources.forget_flow(flow);
+        self.state.sources.flow_mut(flow).supply_mut().forget();
+        self.state.transports.forget(flow);
+        self.state.transports.transmit.forget(self.crowd.limiter(flow));
+        self.crowd.free.push(flow);
+    }
+
+    /// What is left of a flow.
+    fn end_of(&self, flow: FlowId) -> FlowEnd {
+        let counts = self.state.totals_with(Totals::default(), flow);
+        FlowEnd {
+            completed: self.state.records[flow.index()].completed.unwrap_or(Instant::NEVER),
+            retransmissions: counts.retransmissions.try_into().unwrap_or(u32::MAX),
+            timeouts: counts.timeouts.try_into().unwrap_or(u32::MAX),
+        }
+    }
+
+    /// What is left of all flows of processes at the end of the run.
+    pub(crate) fn ends_of_processes(&mut self) -> Vec<FlowEnd> {
+        let mut ends = std::mem::take(&mut self.crowd.ends);
+        for (&key, &flow) in &self.crowd.place_of {
+            ends[(key - self.crowd.first.flow) as usize] = self.end_of(flow);
+        }
+        ends
+    }
+}
+
+/// Puts a value into a place of a list, or behind its last one.
+fn put<T>(list: &mut Vec<T>, place: usize, value: T) {
+    match list.get_mut(place) {
+        Some(old) => *old = value,
+        None => list.push(value),
+    }
+}

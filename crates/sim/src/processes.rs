@@ -1,0 +1,120 @@
+//! Processes: they make flows while the run goes on.
+//!
+//! A flow of a process exists from shortly before its start until it is over and nothing in the network refers to it. So memory
+//! follows the flows that are alive, and not those that ever were; of each that was there is its [`FlowEnd`].
+
+use std::fmt::Debug;
+
+use penstock_endpoint::PortId;
+use penstock_endpoint::transport::Transport;
+use penstock_schemes::{Instant, Octets};
+
+use crate::network::{Pacer, RpId};
+
+/// All processes of a network. Their flows are numbered process by process, after those of
+/// [`Network::flows`](crate::Network::flows).
+#[derive(Debug, Clone, Default)]
+pub struct Processes {
+    /// Each process.
+    pub list: Vec<Process>,
+    /// The most links that a flow of any of them crosses to its destination.
+    pub longest_way: usize,
+    /// The ports at which flows begin; some may be there twice.
+    pub sources: Vec<PortId>,
+    /// For each port how many limiters of their own the flows bring there in all.
+    pub limiters: Vec<u32>,
+    /// For each of [`Network::reaction_points`](crate::Network::reaction_points) the flows that share it.
+    pub sharing: Vec<Sharing>,
+}
+
+/// The flows of processes that share a reaction point.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sharing {
+    /// How many there are in all.
+    pub flows: u32,
+    /// Their priority.
+    pub priority: u8,
+}
+
+impl Processes {
+    /// How many flows they make in all.
+    #[must_use]
+    pub fn flows(&self) -> usize {
+        self.list.iter().map(|process| process.flows as usize).sum()
+    }
+}
+
+/// A process, and the properties that its flows have in common: they are finite, and greedy.
+#[derive(Debug, Clone)]
+pub struct Process {
+    /// How many flows it makes.
+    pub flows: u32,
+    /// One of [`Network::priorities`](crate::Network::priorities).
+    pub priority: u8,
+    /// Length of frames, with FCS, without wire overhead.
+    pub frame: u16,
+    /// Weight for schemes that have weights.
+    pub weight: u16,
+    /// The transport, and the priority of acknowledgements (`None`: control frames). Frames are as long as
+    /// [`longest_frame`](crate::longest_frame) says.
+    pub transport: Option<(Transport, Option<u8>)>,
+    /// The rate limiters.
+    pub limiting: Limiting,
+}
+
+impl Process {
+    /// Octets of a flow's size in a full frame.
+    #[must_use]
+    pub fn payload(&self) -> u64 {
+        self.transport.as_ref().map_or(u64::from(self.frame), |(transport, _)| transport.segment().0)
+    }
+}
+
+/// The rate limiters of a process's flows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limiting {
+    /// Nothing controls the flows.
+    Uncontrolled,
+    /// Each flow has a reaction point of its own.
+    Own(Pacer),
+    /// Flows share those of the network.
+    Shared,
+}
+
+/// A flow that a process makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arrival {
+    /// Which process.
+    pub process: u32,
+    /// Its number among the flows of the process.
+    pub number: u32,
+    /// When it begins.
+    pub start: Instant,
+    /// Octets to send.
+    pub size: Octets,
+    /// The links to its destination: the port of each, and the port of the opposite direction.
+    pub way: Vec<(PortId, PortId)>,
+    /// The reaction point that it shares, where its process's flows do.
+    pub reaction_point: Option<RpId>,
+}
+
+/// The flows of all processes, in the order of their starts, those of one instant in the order of their numbers.
+pub trait Arrivals: Iterator<Item = Arrival> + Debug {}
+
+impl<T: Iterator<Item = Arrival> + Debug> Arrivals for T {}
+
+/// What is left of a flow of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowEnd {
+    /// When its last octet was delivered; [`Instant::NEVER`] if data is missing.
+    pub completed: Instant,
+    /// Segments that its transport sent again, and its timeouts; no more than 32 bits hold.
+    pub retransmissions: u32,
+    /// Retransmission timeouts of its transport.
+    pub timeouts: u32,
+}
+
+impl FlowEnd {
+    /// That of a flow that has not ended.
+    pub(crate) const NONE: Self = Self { completed: Instant::NEVER, retransmissions: 0, timeouts: 0 };
+}

@@ -1,0 +1,270 @@
+//! Flows of processes: they come and go, and give what the same flows give that are there from the beginning.
+
+mod common;
+
+use common::{Builder, cases};
+use penstock_endpoint::transport::{Transport, go_back_n, tcp};
+use penstock_schemes::{
+    BitRate, Configuration, Duration, Instant, Octets, Scheme, dcqcn::Dcqcn, e2cm::ExtendedEcm, fqcn::Fqcn,
+    none::NoControl, qcn::Qcn,
+};
+use penstock_sim::network::*;
+use penstock_sim::{NoProbe, Outcome, Sim};
+use proptest::prelude::*;
+
+const GBPS: BitRate = BitRate(1_000_000_000);
+const END: Instant = Instant(40_000_000_000);
+/// Four hosts around a switch, which is node 4.
+const HOSTS: usize = 4;
+
+fn star() -> Builder {
+    let mut b = Builder::new(HOSTS, 1);
+    for host in 0..HOSTS {
+        b.link(host, HOSTS, GBPS, Duration::from_us(2), Octets(30_000));
+    }
+    b
+}
+
+/// A process of the test: its priority, its rate limiters, its flows as start, source, step to the destination, size.
+#[derive(Debug, Clone)]
+struct Trial {
+    priority: u8,
+    limiting: Limiting,
+    transport: Option<Transport>,
+    flows: Vec<(Instant, usize, usize, Octets)>,
+}
+
+fn ends(trial: &Trial, flow: usize) -> (usize, usize) {
+    let (_, from, step, _) = trial.flows[flow];
+    (from, (from + 1 + step) % HOSTS)
+}
+
+fn frame(trial: &Trial) -> u16 {
+    trial.transport.as_ref().map_or(1500, |transport| penstock_sim::longest_frame(transport).0 as u16)
+}
+
+/// The network with all flows from the beginning.
+fn dense(trials: &[Trial]) -> Network {
+    let mut b = star();
+    let _ = b.flow(&[0, HOSTS, 3]);
+    b.network.priorities = vec![0, 3];
+    let mut shared = Vec::new();
+    for trial in trials {
+        for (index, &(start, _, _, size)) in trial.flows.iter().enumerate() {
+            let (from, to) = ends(trial, index);
+            let flow = b.flow(&[from, HOSTS, to]);
+            (flow.start, flow.size, flow.priority, flow.frame) = (start, Some(size), trial.priority, frame(trial));
+            let id = b.network.flows.len() - 1;
+            match trial.limiting {
+                Limiting::Own(_) => {}
+                Limiting::Uncontrolled => {
+                    b.network.reaction_points.pop();
+                    b.network.flows[id].reaction_point = None;
+                }
+                Limiting::Shared => {
+                    let point = RpId(b.network.reaction_points.len() as u32 - 1);
+                    let known = shared.iter().find(|&&(host, priority, _)| (host, priority) == (from, trial.priority));
+                    if let Some(&(_, _, known)) = known {
+                        b.network.reaction_points.pop();
+                        b.network.flows[id].reaction_point = Some(known);
+                    } else {
+                        shared.push((from, trial.priority, point));
+                    }
+                }
+            }
+            if let Some(transport) = &trial.transport {
+                let way_back = b.network.add_way_back(b.network.flows[id].root);
+                let carriage = Carriage { transport: transport.clone(), acks: Some(trial.priority), way_back };
+                b.network.flows[id].transport = Some(carriage);
+            }
+        }
+    }
+    b.network
+}
+
+/// The network with the flows to come, and these in the order of their starts.
+fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
+    let mut b = star();
+    let _ = b.flow(&[0, HOSTS, 3]);
+    b.network.priorities = vec![0, 3];
+    let ports = b.network.ports.len();
+    let mut processes = Processes {
+        longest_way: 2,
+        limiters: vec![0; ports],
+        sharing: vec![Sharing::default()],
+        ..Processes::default()
+    };
+    let (mut arrivals, mut shared) = (Vec::new(), Vec::new());
+    for (process, trial) in trials.iter().enumerate() {
+        for (number, &(start, _, _, size)) in trial.flows.iter().enumerate() {
+            let (from, to) = ends(trial, number);
+            let port = b.port(from, HOSTS);
+            let mut reaction_point = None;
+            if trial.limiting == Limiting::Shared {
+                let known = shared.iter().position(|&place| place == (from, trial.priority));
+                let place = known.unwrap_or_else(|| {
+                    shared.push((from, trial.priority));
+                    b.network.reaction_points.push(ReactionPointSpec { port, pacer: Pacer::Ideal });
+                    processes.sharing.push(Sharing { flows: 0, priority: trial.priority });
+                    shared.len() - 1
+                });
+                processes.sharing[1 + place].flows += 1;
+                reaction_point = Some(RpId(1 + place as u32));
+            } else {
+                processes.limiters[port.index()] += 1;
+            }
+            let way = vec![(port, b.port(HOSTS, from)), (b.port(HOSTS, to), b.port(to, HOSTS))];
+            arrivals.push(Arrival { process: process as u32, number: number as u32, start, size, way, reaction_point });
+        }
+        processes.list.push(Process {
+            flows: trial.flows.len() as u32,
+            priority: trial.priority,
+            frame: frame(trial),
+            weight: 1,
+            transport: trial.transport.clone().map(|transport| (transport, Some(trial.priority))),
+            limiting: trial.limiting,
+        });
+    }
+    b.network.processes = processes;
+    arrivals.sort_by_key(|arrival| (arrival.start, arrival.process, arrival.number));
+    (b.network, arrivals)
+}
+
+/// The outcome without what tells flows of processes from others: the ends are those of all.
+fn told(outcome: Outcome) -> Outcome {
+    let end = |flow: &penstock_sim::outcome::FlowOutcome| FlowEnd {
+        completed: flow.completed.unwrap_or(Instant::NEVER),
+        retransmissions: flow.retransmissions as u32,
+        timeouts: flow.timeouts as u32,
+    };
+    let ends = if outcome.ends.is_empty() { outcome.flows[1..].iter().map(end).collect() } else { outcome.ends };
+    Outcome { ends, flows: outcome.flows[..1].to_vec(), ..outcome }
+}
+
+/// How a run is made: places are kept, or it goes in steps of so many picoseconds.
+#[derive(Debug, Clone, Copy)]
+struct How {
+    keeps: bool,
+    step: Option<u64>,
+}
+
+/// The outcome, and the places that were there for flows of processes.
+fn run<S: Scheme>(network: &Network, arrivals: Option<Vec<Arrival>>, how: How) -> (Outcome, usize) {
+    let values: Vec<_> = S::INFO.parameters.iter().map(|p| p.default).collect();
+    let config = S::Config::from_values(&values).expect("defaults are of their parameters' kinds");
+    let configs = vec![config; network.priorities.len()];
+    let mut sim = Sim::<S, _, true>::new(network, &configs, 1, NoProbe);
+    if let Some(arrivals) = arrivals {
+        sim.feed(Box::new(arrivals.into_iter()));
+    }
+    if how.keeps {
+        sim.keep_places();
+    }
+    let mut at = 0;
+    while let Some(step) = how.step
+        && at < END.0
+    {
+        at += step;
+        sim.run_until(Instant(at).min(END));
+    }
+    sim.run_until(END);
+    let places = sim.places();
+    (told(sim.finish().0), places)
+}
+
+/// Loads that come to some 60 % of what four lines carry, with bursts of it to one host.
+fn trial() -> impl Strategy<Value = Trial> {
+    let transports = [
+        None,
+        Some(Transport::GoBackN(go_back_n::Config { timeout: Duration::from_us(500), ..go_back_n::Config::default() })),
+        Some(Transport::Tcp(tcp::Config { rto_min: Duration::from_us(500), ..tcp::Config::default() })),
+    ];
+    let limiting = [Limiting::Uncontrolled, Limiting::Own(Pacer::Ideal), Limiting::Shared];
+    let flow = (0..END.0 / 1_000_000, 0..HOSTS, 0..HOSTS - 1, 1_u64..40_000);
+    let parts = (any::<bool>(), 0..3_usize, 0..3_usize, prop::collection::vec(flow, 1..400));
+    parts.prop_map(move |(high, limiter, transport, mut flows)| {
+        flows.sort_by_key(|&(start, ..)| start);
+        let flow = |(start, from, step, size): (u64, usize, usize, u64)| {
+            // A third begins together with others, at times that others begin at.
+            let start = if size % 3 == 0 { start / 4000 * 4000 } else { start };
+            (Instant(start * 1_000_000), from, step, Octets(size))
+        };
+        let mut flows: Vec<_> = flows.into_iter().map(flow).collect();
+        flows.sort_by_key(|&(start, ..)| start);
+        Trial {
+            priority: if high { 3 } else { 0 },
+            limiting: limiting[limiter],
+            transport: transports[transport].clone(),
+            flows,
+        }
+    })
+}
+
+fn agree<S: Scheme>(trials: &[Trial], changes: &[Change], until_complete: bool, step: u64) {
+    let whole = How { keeps: false, step: None };
+    let mut there = dense(trials);
+    (there.changes, there.until_complete) = (changes.to_vec(), until_complete);
+    let (expected, _) = run::<S>(&there, None, whole);
+    let (mut network, arrivals) = to_come(trials);
+    (network.changes, network.until_complete) = (changes.to_vec(), until_complete);
+    for how in [whole, How { keeps: true, step: None }, How { keeps: false, step: Some(step) }] {
+        let (found, _) = run::<S>(&network, Some(arrivals.clone()), how);
+        assert_eq!(found, expected, "{} {how:?}", S::INFO.name);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(24)))]
+
+    /// Flows that come and go give what flows give that are there from the beginning; whether places are used again, and where the
+    /// run is cut, changes nothing.
+    #[test]
+    fn flows_that_come_and_go_change_nothing(
+        trials in prop::collection::vec(trial(), 1..3),
+        broken in prop::option::of((0_u64..40_000, 0_u64..2000, 0_usize..2 * HOSTS)),
+        until_complete in any::<bool>(),
+        step in 20_000_000_u64..3_000_000_000,
+        scheme in 0..5,
+    ) {
+        let changes: Vec<Change> = broken.into_iter().flat_map(|(at, us, port)| {
+            let change = |us, event| Change { at: Instant(us * 1_000_000), port: PortId(port as u32), event };
+            [change(at, PortEvent::Down), change(at + us, PortEvent::Up)]
+        }).collect();
+        match scheme {
+            0 => agree::<NoControl>(&trials, &changes, until_complete, step),
+            1 => agree::<Qcn>(&trials, &changes, until_complete, step),
+            2 => agree::<Dcqcn>(&trials, &changes, until_complete, step),
+            3 => agree::<ExtendedEcm>(&trials, &changes, until_complete, step),
+            _ => agree::<Fqcn>(&trials, &changes, until_complete, step),
+        }
+    }
+}
+
+/// 20 000 flows of one frame each, 2 us apart, of which few are there at a time.
+fn short() -> Trial {
+    let flow = |i: usize| (Instant(2_000_000 * i as u64), i % HOSTS, i % (HOSTS - 1), Octets(100));
+    Trial {
+        priority: 0,
+        limiting: Limiting::Own(Pacer::Ideal),
+        transport: None,
+        flows: (0..20_000).map(flow).collect(),
+    }
+}
+
+/// Places follow the flows that are there, not those that ever were.
+#[test]
+fn places_follow_the_flows_that_are_there() {
+    let (network, arrivals) = to_come(&[short()]);
+    let (outcome, places) = run::<Qcn>(&network, Some(arrivals.clone()), How { keeps: false, step: None });
+    assert!(outcome.ends.iter().filter(|end| end.completed != Instant::NEVER).count() > 19_990);
+    assert!(places < 2000, "{places} places");
+    let (kept, places) = run::<Qcn>(&network, Some(arrivals), How { keeps: true, step: None });
+    assert_eq!((kept, places), (outcome, 20_000));
+}
+
+/// A congestion point that remembers flows may speak of any: none is forgotten.
+#[test]
+fn a_point_that_remembers_flows_keeps_them() {
+    let (network, arrivals) = to_come(&[short()]);
+    assert_eq!(run::<Fqcn>(&network, Some(arrivals), How { keeps: false, step: None }).1, 20_000);
+}
