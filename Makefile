@@ -34,7 +34,8 @@ help:
 	@echo 'make verify   what takes longer: the tests, make fuzz, 100 million wrong frames, property tests with many more cases,'
 	@echo '              the papers with all seeds and controls, tuning with all its seeds, signals to every command, TCP beside'
 	@echo '              that of ns-3 (its wheel needs g++ and python3-dev, and goes into .build/ns3), sweeps on Ray clusters that'
-	@echo '              lose workers and nodes (in .build/ray), make deny, the bench held to its ceilings, the cores in lock step for longer, in Icarus Verilog, proved and placed, make mutate, and the'
+	@echo '              lose workers and nodes (in .build/ray), the memory that a million flows take, make deny, the bench held to'
+	@echo '              its ceilings, the cores in lock step for longer, in Icarus Verilog, proved and placed, make mutate, and the'
 	@echo '              test beds of the papers in RTL at full length, which take hours'
 	@echo 'make fuzz     200 000 mutated scenarios, laid out and run with overflow checks'
 	@echo 'make deny     licences and sources of the crates that Penstock is built from'
@@ -97,6 +98,7 @@ verify: test fuzz
 	$(BIN)/python tools/signal_trial.py
 	$(BIN)/python tools/check_ns3.py
 	$(BIN)/python tools/check_ray.py
+	$(BIN)/python tools/million_flows.py
 	$(MAKE) deny
 	$(MAKE) bench BENCH_OPTIONS=--check
 	$(MAKE) -C rtl operations fourstate example prove report

@@ -153,7 +153,7 @@ pub(crate) fn flows(
     sequels::across(experiment.flow.inner(), &mut flows, bounds)?;
     let tables = processes::tables(experiment, &mut names, layout, end, bounds)?;
     let counted = Counted::new(experiment, tables, layout, bounds)?;
-    check_acks(experiment, &flows, &counted)?;
+    carriage::check_acks(experiment, &flows, &counted)?;
     route(experiment, &mut flows, layout, groups, bounds)?;
     Ok(Flows { single: flows, left_out, counted })
 }
@@ -482,29 +482,6 @@ fn check_stop(table: &sections::Flow, start: u64, model: &FlowSpec) -> Result<()
     if model.stop.is_some_and(|stop| stop.0 <= start) {
         let hint = format!("it starts at {}; stop must be later", Duration(start));
         return Err(table.stop.fault("a flow would stop before it starts").with_hint(hint));
-    }
-    Ok(())
-}
-
-/// Refuses transports to groups, and acknowledgements in a priority that no flow has.
-fn check_acks(experiment: &Experiment, flows: &[FlowSpec], counted: &Counted) -> Result<(), Fault> {
-    let mut priorities: BTreeSet<u8> = flows.iter().map(|flow| flow.priority).collect();
-    priorities.extend(counted.tables.iter().map(|table| table.model.priority));
-    let made = counted.tables.iter().map(|table| (table.model.origin, &table.model.transport, false));
-    let to_group = |flow: &FlowSpec| matches!(flow.to, Destination::Group(_));
-    for (origin, transport, to_group) in flows.iter().map(|f| (f.origin, &f.transport, to_group(f))).chain(made) {
-        let Some((transport, acks)) = transport else { continue };
-        if to_group {
-            let message = format!("{} carries a flow to one host, not to a group", transport.info().name);
-            let fault = origin.transport_fault(experiment, message);
-            return Err(fault.with_hint("leave the transport out, or send to hosts"));
-        }
-        if let Some(priority) = acks.filter(|priority| !priorities.contains(priority)) {
-            let used: Vec<String> = priorities.iter().map(u8::to_string).collect();
-            let hint = format!("flows have {}; or \"control\"", used.join(", "));
-            let fault = origin.acks_fault(experiment, format!("no flow has priority {priority}"));
-            return Err(fault.with_hint(hint));
-        }
     }
     Ok(())
 }

@@ -3,7 +3,8 @@
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{CongestionPoint, HEADER, PortView, Queue, Scheme, Verdict};
 
-use crate::fabric::{Around, Classes, weight_of};
+use crate::fabric::{Around, Classes};
+use crate::facts::weight_of;
 use crate::frame::{FrameId, GONE, Marks};
 use crate::port::PortState;
 

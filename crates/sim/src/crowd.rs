@@ -14,7 +14,7 @@ use penstock_schemes::{BitRate, CongestionPoint, FlowKey, Instant, Scheme};
 
 use crate::engine::{ACK_LEAF, LEAF, SEGMENT_LEAF, Sim, Step};
 use crate::event::Event;
-use crate::fabric::HopFacts;
+use crate::facts::HopFacts;
 use crate::network::{
     Arrival, Arrivals, Capacity, Carriage, Excess, Flow, FlowEnd, FlowId, Hop, HopId, Limiting, Network, NodeId, Pacer,
     Process, Sharing, Traffic,

@@ -15,12 +15,13 @@ use penstock_schemes::{
 use crate::admission::{Admitted, Entry};
 use crate::event::{CounterId, CpIndex, Event};
 use crate::event_queue::EventQueue;
+use crate::facts::{HopFacts, facts, weight_of};
 use crate::frame::{FrameId, Frames, GONE, Marks, Payload};
 use crate::network::{Capacity, HopId, Network, NodeKind, QueueId};
 use crate::pause::Pauses;
 use crate::port::{PortState, QueueState};
 use crate::random::{Owner, Stream};
-use crate::start::{facts, lanes};
+use crate::start::lanes;
 
 /// Where congestion points' signals go until the engine routes them.
 pub(crate) type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
@@ -65,14 +66,6 @@ pub(crate) struct Fabric<S: Scheme, const PFC: bool> {
 
 /// The class of each priority; [`GONE`] where no flow has it.
 pub(crate) type Classes = [TrafficClass; 8];
-
-/// The flow of a hop, and its properties that ports need.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct HopFacts {
-    pub(crate) flow: FlowId,
-    pub(crate) weight: u16,
-    pub(crate) class: TrafficClass,
-}
 
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     pub(crate) fn new(network: &Network, configs: &[S::Config], seed: u64, events: EventQueue) -> Self {
@@ -579,12 +572,6 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             state.arm(self.events, q.cp);
         }
     }
-}
-
-/// The weight of a hop's flow, looked up so that the compiler may leave it out for schemes without weights.
-#[inline(always)]
-pub(crate) fn weight_of(facts: &[HopFacts], hop: HopId) -> u16 {
-    facts.get(hop.index()).map_or(1, |f| f.weight)
 }
 
 impl<S: Scheme> CpState<S> {

@@ -10,6 +10,7 @@
 //! - [`random`]: the random words that a run sees
 //! - `engine`: the event loop; `event_queue`: the events to come
 //! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
+//! - `facts`: the flow of each hop
 //! - `measure`: windows of measurement; `report`: the end of a run
 //! - [`pfc`]: the headroom that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues
 //! - `admission`: verdicts of congestion points; `acknowledgement`: acknowledgements on their ways
@@ -92,6 +93,7 @@ mod engine;
 mod event;
 mod event_queue;
 mod fabric;
+mod facts;
 mod frame;
 mod generator;
 mod host;

@@ -1,15 +1,12 @@
 //! The start of a run: the sources and destinations of a network, and an event queue that suits it.
 
-use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, TrafficClass};
+use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec};
 use penstock_schemes::{Duration, Scheme};
 
 use crate::engine::Sources;
 use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
-use crate::fabric::HopFacts;
 use crate::generator::{Generator, Source};
-use crate::network::{
-    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, Port, PortId, RpId, Traffic,
-};
+use crate::network::{Capacity, Flow, FlowId, HopId, Limiting, Network, NodeKind, Pacer, Port, PortId, RpId, Traffic};
 use crate::random::{Owner, Stream};
 use crate::records::FlowRecord;
 use crate::transport::{Connection, Transports};
@@ -128,23 +125,6 @@ pub(crate) fn source(
 fn own_reaction_points(network: &Network) -> u32 {
     let own = network.processes.list.iter().filter(|process| matches!(process.limiting, Limiting::Own(_)));
     own.map(|process| process.flows).sum()
-}
-
-/// What ports need to know of each hop's flow, and of no flow at the hop behind the last.
-pub(crate) fn facts(network: &Network) -> Vec<HopFacts> {
-    let nothing = HopFacts { flow: FlowId::NONE, weight: 1, class: TrafficClass::NONE };
-    let mut facts = vec![nothing; network.hops.len() + 1];
-    for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
-        let own = HopFacts { flow: id, weight: flow.weight, class: network.class(flow.priority) };
-        network.route(id).for_each(|hop| facts[hop.index()] = own);
-        let mut back = flow.transport.as_ref().map(|carriage| carriage.way_back);
-        while let Some(hop) = back {
-            facts[hop.index()] = own;
-            let Hop { children, first_child, .. } = network.hops[hop.index()];
-            back = (children > 0).then_some(first_child);
-        }
-    }
-    facts
 }
 
 /// A queue whose spans suit the network: how far ahead deliveries and releases are, and how many events come.

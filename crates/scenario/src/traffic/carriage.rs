@@ -1,13 +1,17 @@
 //! The transport of flows, the class of its acknowledgements, and the frames that it makes.
 
+use std::collections::BTreeSet;
+
 use penstock_endpoint::transport::Transport;
 use penstock_schemes::Octets;
 use penstock_sim::longest_frame;
 
+use super::{Destination, FlowSpec};
 use crate::error::Fault;
 use crate::fields::Either;
+use crate::made::Counted;
 use crate::read::Entry;
-use crate::sections::{self, AckClass, Carried, LONGEST_FRAME};
+use crate::sections::{self, AckClass, Carried, Experiment, LONGEST_FRAME};
 
 /// The key `acks`.
 type Acks = Entry<Option<Either<AckClass, u8>>>;
@@ -53,4 +57,27 @@ pub(super) fn frame(
         return Err(frame.fault(message).with_hint(hint));
     }
     Ok(frame.fill(longest))
+}
+
+/// Refuses transports to groups, and acknowledgements in a priority that no flow has.
+pub(super) fn check_acks(experiment: &Experiment, flows: &[FlowSpec], counted: &Counted) -> Result<(), Fault> {
+    let mut priorities: BTreeSet<u8> = flows.iter().map(|flow| flow.priority).collect();
+    priorities.extend(counted.tables.iter().map(|table| table.model.priority));
+    let made = counted.tables.iter().map(|table| (table.model.origin, &table.model.transport, false));
+    let to_group = |flow: &FlowSpec| matches!(flow.to, Destination::Group(_));
+    for (origin, transport, to_group) in flows.iter().map(|f| (f.origin, &f.transport, to_group(f))).chain(made) {
+        let Some((transport, acks)) = transport else { continue };
+        if to_group {
+            let message = format!("{} carries a flow to one host, not to a group", transport.info().name);
+            let fault = origin.transport_fault(experiment, message);
+            return Err(fault.with_hint("leave the transport out, or send to hosts"));
+        }
+        if let Some(priority) = acks.filter(|priority| !priorities.contains(priority)) {
+            let used: Vec<String> = priorities.iter().map(u8::to_string).collect();
+            let hint = format!("flows have {}; or \"control\"", used.join(", "));
+            let fault = origin.acks_fault(experiment, format!("no flow has priority {priority}"));
+            return Err(fault.with_hint(hint));
+        }
+    }
+    Ok(())
 }

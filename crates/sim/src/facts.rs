@@ -1,0 +1,36 @@
+//! The flow of each hop, and what ports need to know of it.
+
+use penstock_endpoint::{FlowId, TrafficClass};
+
+use crate::network::{Hop, HopId, Network};
+
+/// The flow of a hop, and its properties that ports need.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HopFacts {
+    pub(crate) flow: FlowId,
+    pub(crate) weight: u16,
+    pub(crate) class: TrafficClass,
+}
+
+/// What ports need to know of each hop's flow, and of no flow at the hop behind the last.
+pub(crate) fn facts(network: &Network) -> Vec<HopFacts> {
+    let nothing = HopFacts { flow: FlowId::NONE, weight: 1, class: TrafficClass::NONE };
+    let mut facts = vec![nothing; network.hops.len() + 1];
+    for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
+        let own = HopFacts { flow: id, weight: flow.weight, class: network.class(flow.priority) };
+        network.route(id).for_each(|hop| facts[hop.index()] = own);
+        let mut back = flow.transport.as_ref().map(|carriage| carriage.way_back);
+        while let Some(hop) = back {
+            facts[hop.index()] = own;
+            let Hop { children, first_child, .. } = network.hops[hop.index()];
+            back = (children > 0).then_some(first_child);
+        }
+    }
+    facts
+}
+
+/// The weight of a hop's flow, looked up so that the compiler may leave it out for schemes without weights.
+#[inline(always)]
+pub(crate) fn weight_of(facts: &[HopFacts], hop: HopId) -> u16 {
+    facts.get(hop.index()).map_or(1, |f| f.weight)
+}
