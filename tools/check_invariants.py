@@ -20,6 +20,14 @@ MAY_DEPEND_ON = {
     "own-scheme": {"penstock-schemes", "penstock-sim"},
     "penstock-scenario": {"penstock-schemes", "penstock-endpoint", "penstock-sim"},
     "penstock-runner": {"penstock-schemes", "penstock-sim", "penstock-scenario"},
+    "penstock-testbed": {
+        "penstock-schemes",
+        "penstock-wire",
+        "penstock-endpoint",
+        "penstock-sim",
+        "penstock-scenario",
+        "penstock-runner",
+    },
     "penstock-python": {
         "penstock-schemes",
         "penstock-wire",
@@ -27,6 +35,7 @@ MAY_DEPEND_ON = {
         "penstock-sim",
         "penstock-scenario",
         "penstock-runner",
+        "penstock-testbed",
     },
     "penstock-bench": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},
     "penstock-fuzz": {"penstock-schemes", "penstock-sim", "penstock-scenario", "penstock-runner"},

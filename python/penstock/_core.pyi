@@ -436,3 +436,45 @@ def dcb_negotiate(left: int, right: int) -> str:
     Raises:
         ValueError: all eight bits are set.
     """
+
+class TestbedFault(PenstockError):
+    """A run on the testbed that cannot be made.
+
+    Attributes:
+        unsuited: whether it is the scenario that cannot run there.
+    """
+
+    unsuited: bool
+
+def testbed_schemes() -> list[str]:
+    """The schemes that have a form on the testbed's wires."""
+
+def testbed_layout(toml: str) -> str:
+    """The layout of a resolved scenario's testbed, as JSON.
+
+    Raises:
+        TestbedFault: the testbed cannot do what the scenario asks for.
+    """
+
+def testbed_node(toml: str, node: str, origin_ns: int, real_time: bool, log: Path) -> None:
+    """Run a node of a resolved scenario until its end, or until standard input, a socket with its wires, is closed.
+
+    Raises:
+        TestbedFault: a wire or the record fails.
+    """
+
+def testbed_collect(
+    toml: str,
+    logs: Path,
+    wall_s: float,
+    unread: int,
+    faults: list[str],
+    out: Path | None = None,
+    force: bool = False,
+) -> Result:
+    """Put the records of a run's nodes together, as a result of the simulator's kind.
+
+    Raises:
+        TestbedFault: a record cannot be read.
+        OutputError: the results cannot be written.
+    """

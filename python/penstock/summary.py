@@ -303,6 +303,38 @@ class WindowSummary(TypedDict):
     """Every host."""
 
 
+class TestbedSummary(TypedDict):
+    """A run on the testbed: times here are the machine's, all others in the summary are the network's."""
+
+    valid: bool
+    """Whether its figures may be used: the lateness is within the bound, and the system lost no frame.
+
+    If not, ``faults`` says why.
+    """
+    faults: list[str]
+    """Why its figures must not be used, in sentences."""
+    time_scale: int
+    """How many times slower the network's clock was than the machine's."""
+    real_time: bool
+    """Whether all processes ran with the priority of real time (SCHED_FIFO)."""
+    lateness_bound_s: float
+    """The lateness that 99 % of the frames may have, s."""
+    lateness_p50_s: float
+    """How late frames left, median, s."""
+    lateness_p99_s: float
+    """How late frames left, 99th percentile, s."""
+    lateness_p999_s: float
+    """How late frames left, 99.9th percentile, s."""
+    lateness_max_s: float
+    """How late frames left, at worst, s."""
+    reading_p99_s: float
+    """How late frames were read after the system had received them, 99th percentile, s."""
+    given_up_s: float
+    """Time that interfaces gave up since they were woken too late, the most of any, on the network's clock, s."""
+    frames_lost: int
+    """Frames that the system dropped, or did not take."""
+
+
 class RunSummary(TypedDict):
     """Cost of a run."""
 
@@ -376,5 +408,7 @@ class Summary(TypedDict):
 
     Present only where the scenario has some (``[[window]]``); a run that was stopped has those that it opened.
     """
+    testbed: NotRequired[TestbedSummary]
+    """How well the testbed kept time. Present only where the run was one of real frames on the testbed."""
     run: RunSummary
     """Cost of the run on this machine: the only part that the same scenario and seed do not repeat."""

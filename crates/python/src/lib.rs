@@ -16,6 +16,7 @@ mod quantity;
 mod result;
 mod scenario;
 mod table;
+mod testbed;
 mod wire;
 
 /// Scenarios, runs and results.
@@ -41,6 +42,8 @@ mod _core {
     use super::result::PyRun;
     #[pymodule_export]
     use super::scenario::PyScenario;
+    #[pymodule_export]
+    use super::testbed::{TestbedRunError, testbed_collect, testbed_layout, testbed_node, testbed_schemes};
     #[pymodule_export]
     use super::wire::{PyCapture, wire_decode, wire_encode, wire_formats, wire_pcapng, wire_stats};
 

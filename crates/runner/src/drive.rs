@@ -17,7 +17,7 @@ use crate::memory::{self, Memory};
 use crate::recorder::{Recorded, Recorder};
 use crate::rows::{ROWS_PER_BLOCK, flow_table};
 use crate::sink::{Records, Sink};
-use crate::summary::{Course, Measured, Summary, flow_rows};
+use crate::summary::{Course, Measured, Summary, TestbedSummary, flow_rows};
 use crate::tables::{SchemeVars, Table};
 use crate::{Options, Progress, Run, RunError, Store};
 
@@ -147,42 +147,63 @@ impl Job<'_> {
             wall_s: self.clock.wall().as_secs_f64(),
         };
         let (outcome, recorded) = sim.finish()?;
-        let summary = Summary::new(plan, &outcome, &windows, &recorded.settling, &course);
-
-        let schema = Table::Flows.schema(vars, plan.network.pfc.is_some());
-        let mut flows = Sink::new(Table::Flows, schema.clone(), self.folder.as_ref())?;
-        flows.write(flow_table(schema, &flow_rows(plan, &outcome, &recorded.settling, &course)))?;
-        let flows = flows.close()?.map(|records| (Table::Flows, records));
-        let completed = if completions::are_told(plan) { self.write_completions(vars, &outcome)? } else { None };
-
-        let Some(folder) = self.folder else {
-            let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).chain(completed).collect();
-            tables.sort_by_key(|&(table, _)| table);
-            let tables = tables.into_iter().map(|(table, records)| (table, Store::Memory(records))).collect();
-            return Ok(Run { summary, scenario: plan.resolved.clone(), path: None, tables });
-        };
-        folder.write(folder::SCENARIO, &plan.resolved)?;
-        folder.write(folder::SUMMARY, &summary.to_json())?;
-        // The folder that was just written is not read again: the summary of many flows takes longer to read than to write.
-        Ok(Run::kept(summary, plan.resolved.clone(), folder.publish()?))
+        conclude(plan, self.folder, vars, Ended { outcome, windows, recorded, course, testbed: None })
     }
 }
 
-impl Job<'_> {
-    /// Writes the table of completions, block by block.
-    fn write_completions(&self, vars: &SchemeVars, outcome: &Outcome) -> Result<Option<(Table, Records)>, RunError> {
-        let schema = Table::Completions.schema(vars, self.plan.network.pfc.is_some());
-        let mut sink = Sink::new(Table::Completions, schema.clone(), self.folder.as_ref())?;
-        let mut completions = completions::completions(self.plan, outcome);
-        loop {
-            let block: Vec<Completion> = completions.by_ref().take(ROWS_PER_BLOCK).collect();
-            if block.is_empty() {
-                break;
-            }
-            sink.write(completions::table(schema.clone(), self.plan, &block))?;
+/// A run that has ended, before its results are whole.
+pub(crate) struct Ended {
+    pub(crate) outcome: Outcome,
+    pub(crate) windows: Vec<Measured>,
+    pub(crate) recorded: Recorded,
+    pub(crate) course: Course,
+    /// Of a run on the testbed.
+    pub(crate) testbed: Option<TestbedSummary>,
+}
+
+/// Writes the tables of the end and the summary, and gives the folder its name.
+pub(crate) fn conclude(plan: &Plan, folder: Option<Folder>, vars: &SchemeVars, ended: Ended) -> Result<Run, RunError> {
+    let Ended { outcome, windows, recorded, course, testbed } = ended;
+    let mut summary = Summary::new(plan, &outcome, &windows, &recorded.settling, &course);
+    summary.testbed = testbed;
+
+    let schema = Table::Flows.schema(vars, plan.network.pfc.is_some());
+    let mut flows = Sink::new(Table::Flows, schema.clone(), folder.as_ref())?;
+    flows.write(flow_table(schema, &flow_rows(plan, &outcome, &recorded.settling, &course)))?;
+    let flows = flows.close()?.map(|records| (Table::Flows, records));
+    let completed =
+        if completions::are_told(plan) { write_completions(plan, folder.as_ref(), vars, &outcome)? } else { None };
+
+    let Some(folder) = folder else {
+        let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).chain(completed).collect();
+        tables.sort_by_key(|&(table, _)| table);
+        let tables = tables.into_iter().map(|(table, records)| (table, Store::Memory(records))).collect();
+        return Ok(Run { summary, scenario: plan.resolved.clone(), path: None, tables });
+    };
+    folder.write(folder::SCENARIO, &plan.resolved)?;
+    folder.write(folder::SUMMARY, &summary.to_json())?;
+    // The folder that was just written is not read again: the summary of many flows takes longer to read than to write.
+    Ok(Run::kept(summary, plan.resolved.clone(), folder.publish()?))
+}
+
+/// Writes the table of completions, block by block.
+fn write_completions(
+    plan: &Plan,
+    folder: Option<&Folder>,
+    vars: &SchemeVars,
+    outcome: &Outcome,
+) -> Result<Option<(Table, Records)>, RunError> {
+    let schema = Table::Completions.schema(vars, plan.network.pfc.is_some());
+    let mut sink = Sink::new(Table::Completions, schema.clone(), folder)?;
+    let mut completions = completions::completions(plan, outcome);
+    loop {
+        let block: Vec<Completion> = completions.by_ref().take(ROWS_PER_BLOCK).collect();
+        if block.is_empty() {
+            break;
         }
-        Ok(sink.close()?.map(|records| (Table::Completions, records)))
+        sink.write(completions::table(schema.clone(), plan, &block))?;
     }
+    Ok(sink.close()?.map(|records| (Table::Completions, records)))
 }
 
 /// An occasion to measure.

@@ -16,6 +16,7 @@ mod fair;
 mod file;
 mod fingerprint;
 mod folder;
+pub mod measured;
 mod memory;
 mod objects;
 mod recorder;

@@ -4,9 +4,9 @@
 
 use arrow_array::builder::Float64Builder;
 use penstock_scenario::Plan;
-use penstock_schemes::{CongestionPoint, Duration, Instant, Octets, ReactionPoint, Scheme, Signal};
+use penstock_schemes::{BitRate, CongestionPoint, Duration, Instant, Octets, ReactionPoint, Scheme, Signal};
 use penstock_sim::network::{FlowId, QueueId};
-use penstock_sim::probe::{Probe, QueueNow, SignalSeen, View};
+use penstock_sim::probe::{FlowNow, Probe, QueueNow, SignalSeen, View};
 
 use crate::RunError;
 use crate::fair::FairNow;
@@ -143,60 +143,93 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
 
     fn sample_queues<S: Scheme>(&mut self, now: Instant, view: &impl View<S>) -> Result<(), RunError> {
         for (i, &queue) in self.plan.record.queues.iter().enumerate() {
-            let state = view.queue(queue);
-            let before = std::mem::replace(&mut self.last.queues[i], state);
-            let could = state.scheduled_bits - before.scheduled_bits;
-            let did = state.line_bits - before.line_bits;
-            let (name, priority) = self.recorded.places[i];
-            self.queues.write(|rows| {
-                rows.time_s.append_value(now.as_seconds());
-                rows.queue.push(name);
-                rows.priority.append_value(priority);
-                rows.queue_octets.append_value(state.len.0);
-                rows.queue_frames.append_value(state.frames);
-                rows.utilization.append_value(if could == 0 { 0.0 } else { did as f64 / could as f64 });
-                rows.frames_dropped.append_value(state.dropped - before.dropped);
-                if let Some(paused_s) = &mut rows.paused_s {
-                    paused_s.append_value(Duration(state.paused.0 - before.paused.0).as_seconds());
-                }
-                rows.vars.push(view.cp(queue).map(|cp| |row: &mut [i64]| cp.vars(row)));
-            })?;
+            self.write_queue(now, i, view.queue(queue), view.cp(queue).map(|cp| |row: &mut [i64]| cp.vars(row)))?;
         }
         Ok(())
+    }
+
+    /// A sample of the `i`-th recorded queue.
+    pub(crate) fn write_queue(
+        &mut self,
+        now: Instant,
+        i: usize,
+        state: QueueNow,
+        vars: Option<impl FnOnce(&mut [i64])>,
+    ) -> Result<(), RunError> {
+        let before = std::mem::replace(&mut self.last.queues[i], state);
+        let could = state.scheduled_bits - before.scheduled_bits;
+        let did = state.line_bits - before.line_bits;
+        let (name, priority) = self.recorded.places[i];
+        self.queues.write(|rows| {
+            rows.time_s.append_value(now.as_seconds());
+            rows.queue.push(name);
+            rows.priority.append_value(priority);
+            rows.queue_octets.append_value(state.len.0);
+            rows.queue_frames.append_value(state.frames);
+            rows.utilization.append_value(if could == 0 { 0.0 } else { did as f64 / could as f64 });
+            rows.frames_dropped.append_value(state.dropped - before.dropped);
+            if let Some(paused_s) = &mut rows.paused_s {
+                paused_s.append_value(Duration(state.paused.0 - before.paused.0).as_seconds());
+            }
+            rows.vars.push(vars);
+        })
     }
 
     fn sample_flows<S: Scheme>(&mut self, now: Instant, view: &impl View<S>) -> Result<(), RunError> {
-        let interval = now.since(self.last.at);
-        let period = self.fair.at(now);
         for i in 0..self.settling.len() {
             let flow = FlowId(i as u32);
-            let state = view.flow(flow);
-            let before = std::mem::replace(&mut self.last.delivered[i], state.delivered);
-            let bits = (state.delivered.0 - before.0) * 8;
-            let share_bps = period.max_min_bps[i];
-            self.settling[i].sample(now, &state, period.time.start, share_bps);
-            self.rates.write(|rows| {
-                rows.time_s.append_value(now.as_seconds());
-                rows.flow.push(i);
-                rows.rate_bps.append_value(state.allowed.0);
-                let rate = if interval == Duration::ZERO { 0.0 } else { bits as f64 / interval.as_seconds() };
-                rows.throughput_bps.append_value(rate);
-                rows.fair_rate_bps.append_value(share_bps);
-                rows.vars.push(view.rp(flow).map(|rp| |row: &mut [i64]| rp.vars(row)));
-            })?;
+            self.write_flow(now, i, view.flow(flow), view.rp(flow).map(|rp| |row: &mut [i64]| rp.vars(row)))?;
         }
         Ok(())
     }
 
-    fn write_signal<S: Scheme>(&mut self, now: Instant, seen: &SignalSeen<'_, S>) -> Result<(), RunError> {
+    /// A sample of the `i`-th flow.
+    pub(crate) fn write_flow(
+        &mut self,
+        now: Instant,
+        i: usize,
+        state: FlowNow,
+        vars: Option<impl FnOnce(&mut [i64])>,
+    ) -> Result<(), RunError> {
+        let interval = now.since(self.last.at);
+        let period = self.fair.at(now);
+        let before = std::mem::replace(&mut self.last.delivered[i], state.delivered);
+        let bits = (state.delivered.0 - before.0) * 8;
+        let share_bps = period.max_min_bps[i];
+        self.settling[i].sample(now, &state, period.time.start, share_bps);
+        self.rates.write(|rows| {
+            rows.time_s.append_value(now.as_seconds());
+            rows.flow.push(i);
+            rows.rate_bps.append_value(state.allowed.0);
+            let rate = if interval == Duration::ZERO { 0.0 } else { bits as f64 / interval.as_seconds() };
+            rows.throughput_bps.append_value(rate);
+            rows.fair_rate_bps.append_value(share_bps);
+            rows.vars.push(vars);
+        })
+    }
+
+    /// All samples of `now` are written.
+    pub(crate) fn end_sample(&mut self, now: Instant) {
+        self.last.at = now;
+    }
+
+    /// A signal that has reached the source of `flow`, from `origin`, and the rate allowed after it.
+    pub(crate) fn write_signal(
+        &mut self,
+        now: Instant,
+        flow: FlowId,
+        origin: Option<QueueId>,
+        rate: BitRate,
+        vars: impl FnOnce(&mut [i64]),
+    ) -> Result<(), RunError> {
         let Some(table) = &mut self.signals else { return Ok(()) };
-        let origin = seen.origin.and_then(|queue| self.plan.network.place(queue)).map(|(port, _)| port.index());
+        let origin = origin.and_then(|queue| self.plan.network.place(queue)).map(|(port, _)| port.index());
         table.write(|rows| {
             rows.time_s.append_value(now.as_seconds());
-            rows.flow.push(seen.flow.index());
+            rows.flow.push(flow.index());
             rows.queue.push_option(origin);
-            rows.rate_bps.append_value(seen.rate.0);
-            rows.vars.push(Some(|row: &mut [i64]| seen.signal.vars(row)));
+            rows.rate_bps.append_value(rate.0);
+            rows.vars.push(Some(vars));
         })
     }
 
@@ -219,13 +252,15 @@ impl<S: Scheme, const ARRIVALS: bool> Probe<S> for Recorder<'_, ARRIVALS> {
         self.unless_failed(|recorder| {
             recorder.sample_queues(now, view)?;
             recorder.sample_flows(now, view)?;
-            recorder.last.at = now;
+            recorder.end_sample(now);
             Ok(())
         });
     }
 
     fn signal(&mut self, now: Instant, seen: &SignalSeen<'_, S>) {
-        self.unless_failed(|recorder| recorder.write_signal(now, seen));
+        self.unless_failed(|recorder| {
+            recorder.write_signal(now, seen.flow, seen.origin, seen.rate, |row| seen.signal.vars(row))
+        });
     }
 
     fn arrival(&mut self, now: Instant, queue: QueueId, flow: FlowId, len: Octets, dropped: bool) {

@@ -27,6 +27,7 @@ pub const OBJECTS: &[Object] = &[
     WindowTotals::OBJECT,
     WindowFlow::OBJECT,
     WindowSummary::OBJECT,
+    TestbedSummary::OBJECT,
     RunSummary::OBJECT,
     Summary::OBJECT,
 ];
@@ -79,6 +80,8 @@ record! {
         /// The windows of measurement. Present only where the scenario has some (`[[window]]`); a run that was stopped has
         /// those that it opened.
         windows: Vec<WindowSummary>, "", unless "Vec::is_empty";
+        /// How well the testbed kept time. Present only where the run was one of real frames on the testbed.
+        testbed: Option<TestbedSummary>, "", unless "Option::is_none";
         /// Cost of the run on this machine: the only part that the same scenario and seed do not repeat.
         run: RunSummary, "";
     }
@@ -139,6 +142,36 @@ metrics_of!(totals, window => object!(WindowTotals of TotalsSource,
     "Counts over the network in a window. Those of windows that lie end to end add up to those of the run."));
 
 metrics_of!(flow, window => object!(WindowFlow of FlowSource, "A flow in a window."));
+
+record! {
+    /// A run on the testbed: times here are the machine's, all others in the summary are the network's.
+    TestbedSummary {
+        /// Whether its figures may be used: the lateness is within the bound, and the system lost no frame. If not, `faults` says why.
+        valid: bool, "";
+        /// Why its figures must not be used, in sentences.
+        faults: Vec<String>, "";
+        /// How many times slower the network's clock was than the machine's.
+        time_scale: u64, "";
+        /// Whether all processes ran with the priority of real time (SCHED_FIFO).
+        real_time: bool, "";
+        /// The lateness that 99 % of the frames may have.
+        lateness_bound_s: f64, "s";
+        /// How late frames left, median.
+        lateness_p50_s: f64, "s";
+        /// How late frames left, 99th percentile.
+        lateness_p99_s: f64, "s";
+        /// How late frames left, 99.9th percentile.
+        lateness_p999_s: f64, "s";
+        /// How late frames left, at worst.
+        lateness_max_s: f64, "s";
+        /// How late frames were read after the system had received them, 99th percentile.
+        reading_p99_s: f64, "s";
+        /// Time that interfaces gave up since they were woken too late, the most of any, on the network's clock.
+        given_up_s: f64, "s";
+        /// Frames that the system dropped, or did not take.
+        frames_lost: u64, "frames";
+    }
+}
 
 record! {
     /// Cost of a run.
@@ -384,6 +417,7 @@ impl Summary {
                 Vec::new()
             },
             windows: windows.iter().map(|measured| window(plan, measured, probing)).collect(),
+            testbed: None,
             run: RunSummary {
                 wall_s: course.wall_s,
                 events_per_s: if course.wall_s > 0.0 { (totals.events as f64 / course.wall_s) as u64 } else { 0 },

@@ -94,6 +94,10 @@ pub(crate) fn plan(
     };
 
     notes.extend(pfc::notes(&network));
+    let testbed = match experiment.testbed.inner() {
+        Some(table) => sections::testbed(table, &layout)?,
+        None => plan::Testbed::default(),
+    };
     Ok(Plan {
         name,
         question: String::clone(&experiment.question),
@@ -115,6 +119,7 @@ pub(crate) fn plan(
         transported: network.flows.iter().any(|flow| flow.transport.is_some())
             || network.processes.list.iter().any(|process| process.transport.is_some()),
         made: Made::new(counted, layout, points),
+        testbed,
         limits: choice.limits,
         network,
         resolved: write::document(&experiment),

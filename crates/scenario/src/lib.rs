@@ -42,6 +42,6 @@ mod write;
 pub use error::ScenarioError;
 pub use made::{Made, MadeFlow};
 pub use pfc::headroom_needed;
-pub use plan::{Assigned, FairPeriod, Plan, Record, Window};
+pub use plan::{Application, Assigned, FairPeriod, Plan, Record, Testbed, Window};
 pub use scenario::{Choice, Scenario};
 pub use schema::{reference, schema};

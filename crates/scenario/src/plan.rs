@@ -52,10 +52,43 @@ pub struct Plan {
     pub fair: Vec<FairPeriod>,
     /// Whether some flow has a transport.
     pub transported: bool,
+    /// What only the testbed needs.
+    pub testbed: Testbed,
     /// How much the run may ask for.
     pub limits: Limits,
     /// The scenario with every default written out, as TOML; reading it gives this plan again.
     pub resolved: String,
+}
+
+/// Settings of the testbed. Its times are the machine's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Testbed {
+    /// How many times slower than the scenario it is.
+    pub time_scale: u64,
+    /// The lateness that 99 % of the frames may have in a valid run.
+    pub lateness: Duration,
+    /// Whether iperf3 sends the frames of flows.
+    pub iperf3: bool,
+    /// Other programs.
+    pub applications: Vec<Application>,
+}
+
+/// A program that runs in a host of the testbed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Application {
+    /// The host, a node's index.
+    pub host: usize,
+    /// The command; names of hosts in braces stand for their addresses.
+    pub command: String,
+    /// When it begins.
+    pub start: Duration,
+}
+
+impl Default for Testbed {
+    /// The settings of a scenario without a table `[testbed]`.
+    fn default() -> Self {
+        Self { time_scale: 1, lateness: Duration::from_ms(1), iperf3: true, applications: Vec::new() }
+    }
 }
 
 /// The scheme of a priority.

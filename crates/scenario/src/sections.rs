@@ -6,6 +6,7 @@ mod load;
 mod parameters;
 mod pfc;
 mod schemes;
+mod testbed;
 mod transport;
 
 use std::ops::RangeInclusive;
@@ -21,6 +22,7 @@ pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts, Think};
 pub(crate) use load::{Gaps, Incast, Load, Pairs, Reference};
 pub(crate) use pfc::{AllPorts, Pfc, PfcLink};
 pub(crate) use schemes::{ProfileName, SchemeName, Schemes, Settings};
+pub(crate) use testbed::{Testbed, testbed};
 pub(crate) use transport::{AckClass, Carried, TransportName, transport};
 
 /// Any time.
@@ -75,6 +77,7 @@ section! {
         change: Vec<Change> = Vec::new();
         window: Vec<Window> = Vec::new();
         record: Record {};
+        testbed: Option<Testbed> => "the scenario's own times, iperf3 for every flow";
     }
 }
 

@@ -36,7 +36,7 @@ impl Stream {
     }
 
     /// A time below one second, any of them alike: more than the intervals at which congestion points measure.
-    pub(crate) fn offset(&mut self) -> Duration {
+    pub fn offset(&mut self) -> Duration {
         Duration(((u128::from(self.draw()) * u128::from(PS_PER_S)) >> 32) as u64)
     }
 

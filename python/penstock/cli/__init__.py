@@ -17,6 +17,7 @@ from penstock.cli import completion, convert, options, pages
 from penstock.cli.bounds import MOST_SEEDS, MOST_TRIALS, MOST_WORKERS
 from penstock.cli.dcb import app as dcb
 from penstock.cli.failure import Commands
+from penstock.cli.testbed import app as testbed
 from penstock.cli.theory import app as theory
 from penstock.cli.wire import app as wire
 
@@ -524,6 +525,7 @@ def print_columns(
 
 app.command("import", short_help="Make a scenario of other people's files.")(convert.import_scenario)
 app.command("export", short_help="Write a scenario as other people's files.")(convert.export_scenario)
+app.add_typer(testbed, name="testbed", short_help="A scenario with real frames and applications, on Linux.")
 app.add_typer(theory, name="theory", short_help="Fluid models of a scenario: stability, sliding mode, phase plane.")
 app.add_typer(dcb, name="dcb", short_help="Congestion notification domains: managed objects, devices, plans.")
 app.add_typer(wire, name="wire", short_help="Frames as octets: decode, encode, count in captures, show in Wireshark.")

@@ -80,6 +80,7 @@ def _of_the_engine(error: Exception) -> int:
     from penstock import ArgumentError, LimitError, MissingExtraError, OutputError, PenstockError, ScenarioError
     from penstock.errors import DeviceError, TextFileError
     from penstock.reading import PlacedError
+    from penstock.testbed.faults import TestbedError
     from penstock.theory.configuration import Unsuited
 
     if isinstance(error, ScenarioError | PlacedError):
@@ -100,6 +101,8 @@ def _of_the_engine(error: Exception) -> int:
         return _report(str(error), error.hint, WRONG_INPUT)
     if isinstance(error, MemoryError):
         return _report(str(error) or "there is not enough memory", "", FAILED)
+    if isinstance(error, TestbedError):
+        return _report(error.message, error.hint, WRONG_INPUT if error.unsuited else FAILED)
     if isinstance(error, Unsuited):
         return _report(error.reason, error.hint, WRONG_INPUT)
     if isinstance(error, PenstockError):

@@ -1,0 +1,67 @@
+//! The keys of `[testbed]`.
+
+use penstock_schemes::Duration;
+
+use super::{SPAN, TIME};
+use crate::declare::{section, words};
+use crate::error::Fault;
+use crate::plan;
+use crate::topology::Layout;
+
+words! {
+    pub(crate) enum Sender { Iperf3 = "iperf3", Nobody = "none" }
+}
+
+section! {
+    /// What only the testbed needs (`penstock testbed run`): the simulator does without. Times here are the machine's.
+    pub(crate) struct Testbed {
+        /// How many times slower than the scenario the testbed is: with 100, a link of 10 Gb/s carries 100 Mb/s, and a second of
+        /// the scenario takes 100 s. Results are in the scenario's times and rates.
+        time_scale: u64 [1..=1_000_000] = 1;
+        /// A run in which the 99th percentile of the lateness of frames is above this is marked invalid. Less than the time
+        /// in which the queue changes much; at 100 Mb/s a frame takes 0.12 ms.
+        lateness: Duration [SPAN] = Duration::from_ms(1);
+        /// What sends the frames of flows: "iperf3", by UDP, or by TCP where the flow has a transport; or "none" where only the
+        /// applications below do.
+        flows: Sender = Sender::Iperf3;
+        application: Vec<Application> = Vec::new();
+    }
+}
+
+section! {
+    /// A program that runs in a host, such as ping or curl. Addresses of hosts stand in braces, as in "ping -c 5 {h2}".
+    pub(crate) struct Application {
+        /// The host.
+        host: String;
+        /// The command, without a shell.
+        run: String;
+        /// When it begins, after the start of the run.
+        start: Duration [TIME] = Duration::ZERO;
+    }
+}
+
+/// The settings, with applications in hosts that there are.
+pub(crate) fn testbed(table: &Testbed, layout: &Layout) -> Result<plan::Testbed, Fault> {
+    let mut applications = Vec::new();
+    for application in &*table.application {
+        let known = layout.nodes.iter().position(|node| node.name == *application.host);
+        let host = known.ok_or_else(|| {
+            let message = format!("there is no host {}", *application.host);
+            application.host.fault(message).with_hint("hosts have the names that [topology] gives them, such as h0")
+        })?;
+        if application.run.trim().is_empty() {
+            return Err(application.run.fault("is empty").with_hint("for instance run = \"ping -c 5 {h1}\""));
+        }
+        applications.push(plan::Application {
+            host,
+            command: String::clone(&application.run),
+            start: *application.start,
+        });
+    }
+    Ok(plan::Testbed {
+        time_scale: *table.time_scale,
+        lateness: *table.lateness,
+        iperf3: *table.flows == Sender::Iperf3,
+        applications,
+    })
+}

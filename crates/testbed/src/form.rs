@@ -1,0 +1,516 @@
+//! How schemes look on the wire: their tags on data frames, their signals as control frames.
+//!
+//! Flows have the numbers of the scenario. A controlled data frame carries its flow's number in a CN-TAG, whatever the
+//! scheme: congestion points copy it into their messages, and nothing else names a flow on these wires.
+//!
+//! | scheme | tag | signal |
+//! |---|---|---|
+//! | QCN and its variants | | CNM (802.1Qau), with the first octets of the sampled frame |
+//! | BCN | rate-limited tag behind the CN-TAG | BCN message |
+//! | FECN | | rate probe |
+//! | SMCC | rate-limited tag | SMCC's message |
+//! | DCQCN | ECN field of the IP header | CNP (RoCEv2) |
+
+use penstock_schemes::dcqcn::{Ce, Cnp, Dcqcn};
+use penstock_schemes::none::NoControl;
+use penstock_schemes::parts::ecm::{Bcn, Rlt};
+use penstock_schemes::parts::explicit_rate::Probe;
+use penstock_schemes::parts::notification::Cnm;
+use penstock_schemes::parts::quantiser::QntzFb;
+use penstock_schemes::smcc::{Notice, Smcc};
+use penstock_schemes::{BitRate, CpId, Never, Scheme, SchemeConfig};
+use penstock_schemes::{af_qcn, bcn, fecn, fqcn, qcn, qcn_adaptive, qcn_bs, qcn_bs_adaptive};
+use penstock_wire::ethernet::{LEAST, ether_type};
+use penstock_wire::experimental::{self, subtype};
+use penstock_wire::{MacAddress, cnm, ipv4, roce, smcc, udp};
+
+use crate::frame::{Header, control, msdu};
+
+/// Addresses of a control frame, and all else that its octets need beside the signal.
+#[derive(Debug, Clone, Copy)]
+pub struct Way<'a> {
+    /// The station that is told.
+    pub destination: MacAddress,
+    /// The station that tells.
+    pub source: MacAddress,
+    /// Priority of the control frame.
+    pub priority: u8,
+    /// The flow, by its number in the scenario.
+    pub flow: u16,
+    /// The data frame that gave rise to it; empty where none did.
+    pub sampled: &'a [u8],
+}
+
+/// A scheme whose tags and signals have a form on the wire.
+pub trait OnWire: Scheme {
+    /// Whether controlled data frames carry a CN-TAG.
+    const TAGGED: bool = true;
+    /// Whether a data frame carries more than that, or than its IP header.
+    const MARKS: bool = false;
+
+    /// Writes the tag to a data frame that leaves its source.
+    fn put(_tag: Self::Tag, _flow: u16, _frame: &mut Vec<u8>) {}
+
+    /// Writes the tag that a congestion point has edited.
+    fn edit(_tag: Self::Tag, _frame: &mut [u8]) {}
+
+    /// Reads the tag of a data frame.
+    fn tag(_frame: &[u8]) -> Self::Tag {
+        Self::Tag::default()
+    }
+
+    /// Takes off what [`put`](Self::put) has put on.
+    fn take(_frame: &mut Vec<u8>) {}
+
+    /// The control frame of a signal.
+    fn emit(signal: Self::Signal, way: &Way<'_>) -> Vec<u8>;
+
+    /// The flow and the signal of a control frame; `None` for any other frame.
+    fn parse(frame: &[u8]) -> Option<(u16, Self::Signal)>;
+}
+
+/// Something that can be done with any scheme that has a form on the wire.
+pub trait Visitor {
+    /// The result of a visit.
+    type Output;
+    /// Does it for scheme `S`, with its parameters for each priority.
+    fn visit<S: OnWire>(self, configs: &[S::Config]) -> Self::Output;
+}
+
+macro_rules! visits {
+    ($($variant:ident: $scheme:ty),+ $(,)?) => {
+        /// Names of the schemes that have a form on the wire.
+        pub const NAMES: &[&str] = &[$(<$scheme as Scheme>::INFO.name),+];
+
+        /// Calls `visitor` with the type of the scheme of all of `configs`; `None` where they differ, or where that scheme has
+        /// no form on the wire.
+        pub fn visit<V: Visitor>(configs: &[SchemeConfig], visitor: V) -> Option<V::Output> {
+            match configs.first()? {
+                $(SchemeConfig::$variant(_) => {
+                    let own = configs.iter().map(|c| if let SchemeConfig::$variant(c) = c { Some(c.clone()) } else { None });
+                    Some(visitor.visit::<$scheme>(&own.collect::<Option<Vec<_>>>()?))
+                })+
+                _ => None,
+            }
+        }
+    };
+}
+visits! {
+    None: NoControl,
+    Qcn: qcn::Qcn,
+    QcnBs: qcn_bs::QcnBs,
+    QcnAdaptive: qcn_adaptive::QcnAdaptive,
+    QcnBsAdaptive: qcn_bs_adaptive::QcnBsAdaptive,
+    AfQcn: af_qcn::AfQcn,
+    Fqcn: fqcn::Fqcn,
+    Bcn: bcn::BackwardCongestionNotification,
+    Fecn: fecn::ForwardExplicitRate,
+    Smcc: Smcc,
+    Dcqcn: Dcqcn,
+}
+
+impl OnWire for NoControl {
+    const TAGGED: bool = false;
+
+    fn emit(signal: Never, _: &Way<'_>) -> Vec<u8> {
+        match signal {}
+    }
+
+    fn parse(_: &[u8]) -> Option<(u16, Never)> {
+        None
+    }
+}
+
+macro_rules! qcn_family {
+    ($($scheme:ty),+) => { $(
+        impl OnWire for $scheme {
+            fn emit(signal: Cnm, way: &Way<'_>) -> Vec<u8> {
+                emit_cnm(signal, way)
+            }
+
+            fn parse(frame: &[u8]) -> Option<(u16, Cnm)> {
+                parse_cnm(frame)
+            }
+        }
+    )+ };
+}
+qcn_family!(
+    qcn::Qcn,
+    qcn_bs::QcnBs,
+    qcn_adaptive::QcnAdaptive,
+    qcn_bs_adaptive::QcnBsAdaptive,
+    af_qcn::AfQcn,
+    fqcn::Fqcn
+);
+
+/// Appends `octets` octets that `write` fills.
+fn append(frame: &mut Vec<u8>, octets: usize, write: impl FnOnce(&mut [u8])) {
+    let at = frame.len();
+    frame.resize(at + octets, 0);
+    write(&mut frame[at..]);
+}
+
+fn padded(mut frame: Vec<u8>) -> Vec<u8> {
+    frame.resize(frame.len().max(LEAST), 0);
+    frame
+}
+
+/// What is behind the tags of a frame of this EtherType.
+fn message(frame: &[u8], kind: u16) -> Option<(Header, &[u8])> {
+    let header = Header::read(frame).filter(|header| header.ether_type == kind)?;
+    Some((header, frame.get(header.data..)?))
+}
+
+fn emit_cnm(signal: Cnm, way: &Way<'_>) -> Vec<u8> {
+    let sampled = Header::read(way.sampled);
+    let msdu = msdu(way.sampled);
+    let msdu = &msdu[..msdu.len().min(usize::from(cnm::MSDU_MOST))];
+    let repr = cnm::Repr {
+        version: 0,
+        quantized_feedback: signal.fb.steps(),
+        cp_id: signal.cp.0,
+        // The standard's sign: set point less length.
+        q_offset: cnm::Repr::units(-i64::from(signal.q_off)),
+        q_delta: cnm::Repr::units(i64::from(signal.q_delta)),
+        encapsulated_priority: sampled.and_then(|header| header.priority).unwrap_or(0),
+        encapsulated_destination: sampled.map_or(MacAddress([0; 6]), |header| header.destination),
+        encapsulated_msdu_length: msdu.len() as u16,
+    };
+    let mut frame = control(way.destination, way.source, way.priority, Some(way.flow), ether_type::CNM);
+    append(&mut frame, cnm::Repr::OCTETS, |place| _ = repr.emit(place));
+    frame.extend(msdu);
+    padded(frame)
+}
+
+fn parse_cnm(frame: &[u8]) -> Option<(u16, Cnm)> {
+    let (header, octets) = message(frame, ether_type::CNM)?;
+    let repr = cnm::Repr::parse(&cnm::Packet::new_checked(octets).ok()?).ok()?;
+    let octets = |units: i16| i32::from(units) * cnm::UNIT as i32;
+    let signal = Cnm {
+        fb: QntzFb::from_steps(repr.quantized_feedback),
+        cp: CpId(repr.cp_id),
+        q_off: -octets(repr.q_offset),
+        q_delta: octets(repr.q_delta),
+    };
+    // A notification without CN-TAG names no flow: whoever has sent it was not answering us.
+    Some((header.flow?, signal))
+}
+
+/// A flow as messages number it that keep 0 for none.
+fn rlq_id(flow: u16) -> u16 {
+    flow.wrapping_add(1)
+}
+
+/// Puts a rate-limited tag behind the other tags, if the source is limited.
+fn put_rlt(tag: Rlt, flow: u16, frame: &mut Vec<u8>) {
+    let (Rlt(Some(cp)), Some(header)) = (tag, Header::read(frame)) else { return };
+    let repr = experimental::rlt::Repr {
+        version: 0,
+        subtype: subtype::RLT,
+        rlq_id: rlq_id(flow),
+        cp_id: cp.0,
+        ether_type: header.ether_type,
+    };
+    let mut octets = [0; experimental::rlt::Repr::OCTETS];
+    if repr.emit(&mut octets).is_ok() {
+        let kind = header.data - 2..header.data;
+        frame.splice(kind, ether_type::EXPERIMENTAL.to_be_bytes().into_iter().chain(octets));
+    }
+}
+
+fn rlt(frame: &[u8]) -> Option<experimental::rlt::Repr> {
+    let (_, octets) = message(frame, ether_type::EXPERIMENTAL)?;
+    experimental::rlt::Repr::parse(&experimental::rlt::Packet::new_checked(octets).ok()?).ok()
+}
+
+fn take_rlt(frame: &mut Vec<u8>) {
+    if let (Some(tag), Some(header)) = (rlt(frame), Header::read(frame)) {
+        let end = header.data + experimental::rlt::Repr::OCTETS;
+        frame.splice(header.data - 2..end, tag.ether_type.to_be_bytes());
+    }
+}
+
+macro_rules! rate_limited_tag {
+    () => {
+        const MARKS: bool = true;
+
+        fn put(tag: Rlt, flow: u16, frame: &mut Vec<u8>) {
+            put_rlt(tag, flow, frame);
+        }
+
+        fn tag(frame: &[u8]) -> Rlt {
+            Rlt(rlt(frame).map(|tag| CpId(tag.cp_id)))
+        }
+
+        fn take(frame: &mut Vec<u8>) {
+            take_rlt(frame);
+        }
+    };
+}
+
+impl OnWire for bcn::BackwardCongestionNotification {
+    rate_limited_tag!();
+
+    fn emit(signal: Bcn, way: &Way<'_>) -> Vec<u8> {
+        let units = |n: i32| n.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
+        let repr = experimental::bcn::Repr {
+            version: 0,
+            subtype: subtype::BCN,
+            cp_id: signal.cp.0,
+            q_off: units(signal.q_off.saturating_neg()),
+            q_delta: units(signal.q_delta),
+            rlq_id: rlq_id(way.flow),
+        };
+        let mut frame = control(way.destination, way.source, way.priority, None, ether_type::EXPERIMENTAL);
+        append(&mut frame, experimental::bcn::Repr::OCTETS, |place| _ = repr.emit(place));
+        padded(frame)
+    }
+
+    fn parse(frame: &[u8]) -> Option<(u16, Bcn)> {
+        let (_, octets) = message(frame, ether_type::EXPERIMENTAL)?;
+        let repr = experimental::bcn::Repr::parse(&experimental::bcn::Packet::new_checked(octets).ok()?).ok()?;
+        let signal = Bcn { cp: CpId(repr.cp_id), q_off: -i32::from(repr.q_off), q_delta: i32::from(repr.q_delta) };
+        Some((repr.rlq_id.checked_sub(1)?, signal))
+    }
+}
+
+impl OnWire for fecn::ForwardExplicitRate {
+    fn emit(signal: Probe, way: &Way<'_>) -> Vec<u8> {
+        let repr = experimental::rate_probe::Repr {
+            version: 0,
+            subtype: subtype::RATE_PROBE,
+            returned: signal.returned,
+            rlq_id: rlq_id(way.flow),
+            round: signal.round,
+            rate: signal.rate.map_or(experimental::UNLIMITED, |rate| rate.0),
+            cp_id: signal.cp.0,
+        };
+        let mut frame = control(way.destination, way.source, way.priority, None, ether_type::EXPERIMENTAL);
+        append(&mut frame, experimental::rate_probe::Repr::OCTETS, |place| _ = repr.emit(place));
+        padded(frame)
+    }
+
+    fn parse(frame: &[u8]) -> Option<(u16, Probe)> {
+        let (_, octets) = message(frame, ether_type::EXPERIMENTAL)?;
+        let packet = experimental::rate_probe::Packet::new_checked(octets).ok()?;
+        let repr = experimental::rate_probe::Repr::parse(&packet).ok()?;
+        let signal = Probe {
+            round: repr.round,
+            rate: (repr.rate != experimental::UNLIMITED).then_some(BitRate(repr.rate)),
+            cp: CpId(repr.cp_id),
+            returned: repr.returned,
+        };
+        Some((repr.rlq_id.checked_sub(1)?, signal))
+    }
+}
+
+impl OnWire for Smcc {
+    rate_limited_tag!();
+
+    fn emit(signal: Notice, way: &Way<'_>) -> Vec<u8> {
+        let sampled = Header::read(way.sampled);
+        let repr = smcc::Repr {
+            version: 0,
+            cp_id: signal.cp.0,
+            encapsulated_priority: sampled.and_then(|header| header.priority).unwrap_or(0),
+            encapsulated_destination: sampled.map_or(MacAddress([0; 6]), |header| header.destination),
+            encapsulated_msdu_length: 0,
+            q_off: signal.q_off,
+            q_delta: signal.q_delta,
+        };
+        let mut frame = control(way.destination, way.source, way.priority, Some(way.flow), ether_type::SMCC);
+        append(&mut frame, smcc::Repr::OCTETS, |place| _ = repr.emit(place));
+        padded(frame)
+    }
+
+    fn parse(frame: &[u8]) -> Option<(u16, Notice)> {
+        let (header, octets) = message(frame, ether_type::SMCC)?;
+        let repr = smcc::Repr::parse(&smcc::Packet::new_checked(octets).ok()?).ok()?;
+        Some((header.flow?, Notice { cp: CpId(repr.cp_id), q_off: repr.q_off, q_delta: repr.q_delta }))
+    }
+}
+
+/// Changes the ECN field of an IPv4 packet, and its checksum; other frames stay as they are.
+fn set_ecn(frame: &mut [u8], ecn: u8) {
+    let Some(header) = Header::read(frame).filter(|header| header.ether_type == ether_type::IPV4) else { return };
+    let Some(mut packet) = frame.get_mut(header.data..).and_then(|octets| ipv4::Packet::new_checked(octets).ok())
+    else {
+        return;
+    };
+    packet.set_ecn(ecn);
+    let octets = packet.into_inner();
+    let checksum = ipv4::checksum(octets).to_be_bytes();
+    octets[10..12].copy_from_slice(&checksum);
+}
+
+fn ecn(frame: &[u8]) -> Option<u8> {
+    let (_, octets) = message(frame, ether_type::IPV4)?;
+    Some(ipv4::Packet::new_checked(octets).ok()?.ecn())
+}
+
+impl OnWire for Dcqcn {
+    const MARKS: bool = true;
+
+    fn put(tag: Ce, _: u16, frame: &mut Vec<u8>) {
+        Self::edit(tag, frame);
+    }
+
+    fn edit(tag: Ce, frame: &mut [u8]) {
+        set_ecn(frame, if tag.0 { ipv4::ecn::CE } else { ipv4::ecn::ECT_0 });
+    }
+
+    fn tag(frame: &[u8]) -> Ce {
+        Ce(ecn(frame) == Some(ipv4::ecn::CE))
+    }
+
+    fn take(frame: &mut Vec<u8>) {
+        // The mark was for the interface; the application has not asked for it.
+        set_ecn(frame, 0);
+    }
+
+    fn emit(_: Cnp, way: &Way<'_>) -> Vec<u8> {
+        let behind = udp::Repr::OCTETS + roce::Repr::OCTETS + roce::CNP_RESERVED + roce::ICRC;
+        let address = |station: MacAddress| {
+            let [.., high, low] = station.0;
+            [10, 99, high, low]
+        };
+        let protocol = ipv4::protocol::UDP;
+        let ip = ipv4::Repr::new(address(way.source), address(way.destination), protocol, behind as u16);
+        let datagram =
+            udp::Repr { source_port: 49_152, destination_port: udp::ROCE, length: behind as u16, checksum: 0 };
+        let mut frame = control(way.destination, way.source, way.priority, None, ether_type::IPV4);
+        let start = frame.len();
+        append(&mut frame, ipv4::Repr::OCTETS, |place| _ = ip.emit(place));
+        append(&mut frame, udp::Repr::OCTETS, |place| _ = datagram.emit(place));
+        append(&mut frame, roce::Repr::OCTETS, |place| _ = roce::Repr::cnp(u32::from(way.flow)).emit(place));
+        append(&mut frame, roce::CNP_RESERVED, |_| ());
+        let icrc = roce::icrc(ether_type::IPV4, &frame[start..]).unwrap_or_default();
+        frame.extend(icrc);
+        padded(frame)
+    }
+
+    fn parse(frame: &[u8]) -> Option<(u16, Cnp)> {
+        let (_, octets) = message(frame, ether_type::IPV4)?;
+        let ip = ipv4::Packet::new_checked(octets).ok()?;
+        if ip.protocol() != ipv4::protocol::UDP {
+            return None;
+        }
+        let datagram = udp::Packet::new_checked(ip.payload()).ok()?;
+        if datagram.destination_port() != udp::ROCE {
+            return None;
+        }
+        let header = roce::Packet::new_checked(datagram.payload()).ok()?;
+        (header.opcode() == roce::CNP).then(|| (header.dest_qp() as u16, Cnp))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use penstock_wire::layers::{Types, layers};
+
+    use super::*;
+    use crate::frame::{length, put_tags};
+
+    /// 60 octets of an IPv4 frame, with tags of priority 0 and flow 5.
+    fn data() -> Vec<u8> {
+        let mut frame = vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 1, 0x08, 0x00];
+        let ip = ipv4::Repr::new([10, 99, 0, 1], [10, 99, 0, 9], ipv4::protocol::UDP, 26);
+        append(&mut frame, 20, |place| _ = ip.emit(place));
+        let datagram = udp::Repr { source_port: 1000, destination_port: 5201, length: 26, checksum: 0 };
+        append(&mut frame, 8, |place| _ = datagram.emit(place));
+        frame.resize(60, 0);
+        put_tags(&mut frame, 0, Some(5));
+        frame
+    }
+
+    fn way(sampled: &[u8]) -> Way<'_> {
+        let station = |n| MacAddress([2, 0, 0, 0, 0, n]);
+        Way { destination: station(1), source: station(0xaa), priority: 7, flow: 5, sampled }
+    }
+
+    fn faultless(frame: &[u8]) -> Vec<&'static str> {
+        let found: Vec<_> = layers(frame, Types::default()).collect();
+        assert!(found.iter().all(|layer| layer.fault.is_none()), "{found:?}");
+        found.iter().map(|layer| layer.name()).collect()
+    }
+
+    #[test]
+    fn a_notification_names_flow_queue_and_sampled_frame() {
+        let sampled = data();
+        let cnm = Cnm { fb: QntzFb::from_steps(25), cp: CpId(0x0200_0000_00aa_0001), q_off: 26_048, q_delta: -640 };
+        let frame = emit_cnm(cnm, &way(&sampled));
+        assert_eq!(faultless(&frame)[..4], ["eth", "vlan", "cn_tag", "cnm"]);
+        // 26 048 octets are 407 units above the set point: -407 is fe69. -640 octets are -10 units: fff6.
+        let at = Header::read(&frame).unwrap().data;
+        assert_eq!(frame[at..at + 2], [0x00, 0x19]);
+        assert_eq!(frame[at + 10..at + 14], [0xfe, 0x69, 0xff, 0xf6]);
+        assert_eq!(parse_cnm(&frame), Some((5, cnm)));
+        // 18 octets of header and tags, 4 of CN-TAG, 24, and the sampled frame's EtherType and 46 octets behind it.
+        assert_eq!(length(frame.len()), 18 + 4 + 24 + 48 + 4);
+    }
+
+    #[test]
+    fn a_notification_without_flow_is_refused() {
+        let cnm = Cnm { fb: QntzFb::from_steps(1), cp: CpId(1), q_off: 64, q_delta: 0 };
+        let mut frame = emit_cnm(cnm, &way(&[]));
+        assert!(parse_cnm(&frame).is_some());
+        // Without its CN-TAG.
+        frame.drain(16..20);
+        assert_eq!(parse_cnm(&frame), None);
+        assert_eq!(parse_cnm(&data()), None);
+        for end in 0..46 {
+            assert_eq!(parse_cnm(&emit_cnm(cnm, &way(&[]))[..end]), None, "{end} octets");
+        }
+    }
+
+    #[test]
+    fn bcn_marks_frames_of_limited_sources_and_names_them() {
+        type S = bcn::BackwardCongestionNotification;
+        let mut frame = data();
+        S::put(Rlt(None), 5, &mut frame);
+        assert_eq!(frame, data());
+        S::put(Rlt(Some(CpId(0xab))), 5, &mut frame);
+        assert_eq!(faultless(&frame)[..4], ["eth", "vlan", "cn_tag", "rlt"]);
+        assert_eq!(frame.len(), data().len() + 14);
+        assert_eq!(S::tag(&frame), Rlt(Some(CpId(0xab))));
+        assert_eq!(S::parse(&frame), None);
+        S::take(&mut frame);
+        assert_eq!(frame, data());
+        let signal = Bcn { cp: CpId(0xab), q_off: 25, q_delta: -2 };
+        let frame = S::emit(signal, &way(&[]));
+        faultless(&frame);
+        assert_eq!((S::parse(&frame), S::tag(&frame)), (Some((5, signal)), Rlt(None)));
+    }
+
+    #[test]
+    fn probes_and_notices_come_back_as_they_were() {
+        let probe = Probe { round: 3, rate: Some(BitRate(5_000_000_000)), cp: CpId(7), returned: true };
+        for probe in [probe, Probe::new(1)] {
+            let frame = fecn::ForwardExplicitRate::emit(probe, &way(&[]));
+            faultless(&frame);
+            assert_eq!(fecn::ForwardExplicitRate::parse(&frame), Some((5, probe)));
+        }
+        let notice = Notice { cp: CpId(7), q_off: 123_456, q_delta: -77 };
+        let frame = Smcc::emit(notice, &way(&data()));
+        faultless(&frame);
+        assert_eq!(Smcc::parse(&frame), Some((5, notice)));
+    }
+
+    #[test]
+    fn dcqcn_marks_the_ip_header() {
+        let mut frame = data();
+        Dcqcn::put(Ce(false), 5, &mut frame);
+        assert_eq!(Dcqcn::tag(&frame), Ce(false));
+        Dcqcn::edit(Ce(true), &mut frame);
+        faultless(&frame);
+        assert_eq!(Dcqcn::tag(&frame), Ce(true));
+        Dcqcn::take(&mut frame);
+        assert_eq!(frame, data());
+        let frame = Dcqcn::emit(Cnp, &way(&[]));
+        faultless(&frame);
+        // With its 802.1Q tag.
+        assert_eq!(length(frame.len()), Cnp::OCTETS + 4);
+        assert_eq!(Dcqcn::parse(&frame), Some((5, Cnp)));
+        assert_eq!(Dcqcn::parse(&data()), None);
+    }
+}

@@ -1,0 +1,32 @@
+//! The testbed: a switch and network interfaces on Linux, made of the schemes' own state machines and of real frames.
+//!
+//! ```text
+//!  netns of a host          process of its interface           process of the switch
+//!  application -- TAP ====> classify, reaction point, tags ==> veth ==> learn, queue, congestion point ==> veth ==> …
+//!                                     ^                                          |
+//!                                     +------------- CNM, BCN, probe, … <--------+
+//! ```
+//!
+//! - [`frame`], [`form`]: tags and signals as octets
+//! - [`bridge`], [`port`], [`learning`]: the switch, without input or output
+//! - [`interface`]: a host's network interface, without input or output
+//! - [`lateness`]: how late a process was
+//! - [`bodies`], [`node`], [`clock`], [`record`]: a process of the testbed, and its records
+//! - [`layout`], [`collect`]: before and after a run
+
+pub mod bodies;
+pub mod bridge;
+pub mod clock;
+pub mod collect;
+mod error;
+pub mod form;
+pub mod frame;
+pub mod interface;
+pub mod lateness;
+pub mod layout;
+pub mod learning;
+pub mod node;
+pub mod port;
+pub mod record;
+
+pub use error::TestbedError;

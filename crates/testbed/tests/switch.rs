@@ -1,0 +1,318 @@
+//! The testbed's switch and the simulator's, on the same arrivals.
+
+use penstock_scenario::{Choice, Plan, Scenario};
+use penstock_schemes::qcn::Qcn;
+use penstock_schemes::{Duration, Instant, Octets, SchemeConfig};
+use penstock_sim::Sim;
+use penstock_sim::network::{FlowId, NodeId, PortId, QueueId};
+use penstock_sim::probe::Probe;
+use penstock_testbed::bridge::{Bridge, station};
+use penstock_testbed::form::OnWire;
+use penstock_testbed::frame::{Header, put_tags};
+use penstock_testbed::interface::Interface;
+use proptest::prelude::*;
+
+fn plan(text: &str) -> Plan {
+    Scenario::parse(text, "test.toml", "test").unwrap().plan(&Choice::default()).unwrap()
+}
+
+/// Three sources at 10 Gb/s that begin at odd times, so that no two frames arrive at once.
+const THREE: &str = r#"
+    question = "Do both switches hold the same queue?"
+    duration = "20 ms"
+    scheme = "qcn"
+    [topology.star]
+    hosts = 4
+    link_rate = "10 Gbps"
+    link_delay = "3 us"
+    buffer = "150 KB"
+    [[flow]]
+    from = "h0..h2"
+    to = "h3"
+    stagger = "1333.337 us"
+    frame = "1000 octets"
+"#;
+
+fn config(plan: &Plan) -> penstock_schemes::qcn::Config {
+    let SchemeConfig::Qcn(config) = &plan.schemes[0].config else { panic!("not QCN") };
+    config.clone()
+}
+
+/// An arrival at the bottleneck, with the queue's length after it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Arrival {
+    at: Instant,
+    flow: FlowId,
+    len: Octets,
+    dropped: bool,
+}
+
+struct Arrivals {
+    queue: QueueId,
+    seen: Vec<Arrival>,
+}
+
+impl Probe<Qcn> for Arrivals {
+    const ARRIVALS: bool = true;
+
+    fn arrival(&mut self, at: Instant, queue: QueueId, flow: FlowId, len: Octets, dropped: bool) {
+        if queue == self.queue {
+            self.seen.push(Arrival { at, flow, len, dropped });
+        }
+    }
+}
+
+/// The node of a name.
+fn node(plan: &Plan, name: &str) -> NodeId {
+    NodeId(plan.node_names.iter().position(|own| own == name).unwrap() as u32)
+}
+
+/// A frame of a flow, with so many octets without its check sequence.
+fn frame(plan: &Plan, from: NodeId, to: NodeId, flow: Option<u16>, octets: usize) -> Vec<u8> {
+    let mut frame = Vec::new();
+    frame.extend(station(&plan.network, to).0);
+    frame.extend(station(&plan.network, from).0);
+    frame.extend([0x08, 0x00]);
+    put_tags(&mut frame, 0, flow);
+    frame.resize(octets, 0);
+    frame
+}
+
+fn bottleneck(plan: &Plan) -> (PortId, QueueId) {
+    let port = PortId(plan.port_names.iter().position(|name| name == "sw0->h3").unwrap() as u32);
+    (port, plan.network.queue(port, 0))
+}
+
+/// The index that a switch gives the port of the scenario to this node.
+fn port_to(plan: &Plan, bridge: &Bridge<Qcn>, peer: NodeId) -> usize {
+    bridge.ids().iter().position(|id| plan.network.ports[id.index()].peer == peer).unwrap()
+}
+
+#[test]
+fn the_switch_holds_the_simulators_queue_and_sends_its_notifications() {
+    let plan = plan(THREE);
+    let config = config(&plan);
+    let (_, queue) = bottleneck(&plan);
+    let probe = Arrivals { queue, seen: Vec::new() };
+    let mut sim = Sim::<Qcn, _, true>::new(&plan.network, std::slice::from_ref(&config), plan.seed, probe);
+    sim.run_until(Instant::ZERO + plan.duration);
+    let (outcome, probe) = sim.finish();
+    assert!(probe.seen.len() > 20_000, "{}", probe.seen.len());
+    assert!(outcome.queues[queue.index()].feedback_frames > 10);
+
+    let (sw, sink) = (node(&plan, "sw0"), node(&plan, "h3"));
+    let mut bridge = Bridge::<Qcn>::new(&plan, sw, std::slice::from_ref(&config));
+    let out = port_to(&plan, &bridge, sink);
+    // The switch learns where everyone is, by frames that do not cross the bottleneck.
+    for host in ["h0", "h1", "h2", "h3"].map(|name| node(&plan, name)) {
+        let port = port_to(&plan, &bridge, host);
+        let own = frame(&plan, host, host, None, 60);
+        bridge.receive(Instant::ZERO, port, own);
+    }
+    let (mut notified, mut lens) = (0, Vec::new());
+    for arrival in &probe.seen {
+        let from = NodeId(plan.flow_ends[arrival.flow.index()].0 as u32);
+        let port = port_to(&plan, &bridge, from);
+        let octets = frame(&plan, from, sink, Some(arrival.flow.0 as u16), 996);
+        bridge.receive(arrival.at, port, octets);
+        lens.push(bridge.queue_len(out, 0));
+        while let Some((port, departure)) = bridge.poll_departure() {
+            if let Some((flow, cnm)) = Qcn::parse(&departure.octets) {
+                let source = NodeId(plan.flow_ends[usize::from(flow)].0 as u32);
+                assert_eq!(port, port_to(&plan, &bridge, source), "it goes to the source of flow {flow}");
+                assert_eq!(cnm.cp, plan.network.cp_id(bottleneck(&plan).0, 0));
+                notified += 1;
+            }
+        }
+    }
+    let expected: Vec<u64> = probe.seen.iter().map(|arrival| arrival.len.0).collect();
+    let first = lens.iter().zip(&expected).position(|(own, other)| own != other);
+    assert_eq!(first, None, "queues differ from arrival {first:?} on, at {:?}", first.map(|i| probe.seen[i]));
+    let counts = bridge.queue_counts(out, 0);
+    assert_eq!(counts.signals, outcome.queues[queue.index()].feedback_frames);
+    assert_eq!(counts.arrived, probe.seen.len() as u64);
+    bridge.advance(Instant::ZERO + plan.duration + Duration::from_ms(1));
+    while let Some((_, departure)) = bridge.poll_departure() {
+        notified += u64::from(Qcn::parse(&departure.octets).is_some());
+    }
+    assert_eq!(notified, counts.signals, "all notifications leave");
+}
+
+/// At 10 Gb/s, 1250 octets (1246 and the check sequence) take 1 us; the link 3 us.
+#[test]
+fn frames_leave_at_the_ports_rate_and_arrive_after_the_links_delay() {
+    let plan = plan(THREE);
+    let mut bridge = Bridge::<Qcn>::new(&plan, node(&plan, "sw0"), &[config(&plan)]);
+    let (h0, h3) = (node(&plan, "h0"), node(&plan, "h3"));
+    let (from, to) = (port_to(&plan, &bridge, h0), port_to(&plan, &bridge, h3));
+    bridge.receive(Instant::ZERO, to, frame(&plan, h3, h3, None, 60));
+    let us = |n| Instant::ZERO + Duration::from_us(n);
+    for at in [10, 10, 15] {
+        bridge.receive(us(at), from, frame(&plan, h0, h3, Some(0), 1246));
+    }
+    bridge.advance(us(100));
+    let left: Vec<_> = std::iter::from_fn(|| bridge.poll_departure()).collect();
+    assert_eq!(
+        left.iter().map(|(port, sent)| (*port, sent.due)).collect::<Vec<_>>(),
+        [(to, us(14)), (to, us(15)), (to, us(19)),]
+    );
+}
+
+/// The buffer of 150 KB holds 150 frames of 1000 octets, one of them in transmission.
+#[test]
+fn a_full_queue_drops_and_counts_for_the_flow() {
+    let plan = plan(THREE);
+    let mut bridge = Bridge::<Qcn>::new(&plan, node(&plan, "sw0"), &[config(&plan)]);
+    let (h1, h3) = (node(&plan, "h1"), node(&plan, "h3"));
+    let (from, to) = (port_to(&plan, &bridge, h1), port_to(&plan, &bridge, h3));
+    bridge.receive(Instant::ZERO, to, frame(&plan, h3, h3, None, 60));
+    for _ in 0..160 {
+        bridge.receive(Instant::ZERO, from, frame(&plan, h1, h3, Some(1), 996));
+    }
+    assert_eq!((bridge.queue_len(to, 0), bridge.dropped()), (150_000, &[0, 10, 0][..]));
+}
+
+#[test]
+fn what_no_bridge_forwards_is_refused_and_what_is_unknown_is_flooded() {
+    let plan = plan(THREE);
+    let mut bridge = Bridge::<Qcn>::new(&plan, node(&plan, "sw0"), &[config(&plan)]);
+    let mut lldp = frame(&plan, node(&plan, "h0"), node(&plan, "h3"), None, 60);
+    lldp[..6].copy_from_slice(&[0x01, 0x80, 0xc2, 0, 0, 0x0e]);
+    bridge.receive(Instant::ZERO, 0, lldp);
+    bridge.receive(Instant::ZERO, 0, vec![1, 2, 3]);
+    bridge.receive(Instant::ZERO, 0, frame(&plan, node(&plan, "h0"), node(&plan, "h3"), None, 60));
+    assert_eq!((bridge.counts().refused, bridge.counts().flooded), (2, 1));
+    bridge.advance(Instant::ZERO + Duration::from_ms(1));
+    let mut ports: Vec<_> = std::iter::from_fn(|| bridge.poll_departure()).map(|(port, _)| port).collect();
+    ports.sort_unstable();
+    assert_eq!(ports, [1, 2, 3]);
+}
+
+/// A UDP datagram to a port, as a host sends it.
+fn datagram(plan: &Plan, from: NodeId, to: NodeId, port: u16, octets: usize) -> Vec<u8> {
+    use penstock_wire::{ipv4, udp};
+    let mut sent = frame(plan, from, to, None, 18);
+    // Hosts put no tags on.
+    sent.drain(12..16);
+    let length = (octets - 34) as u16;
+    let mut head = [0; 28];
+    let address = |node: NodeId| [10, 99, 0, node.0 as u8 + 1];
+    ipv4::Repr::new(address(from), address(to), ipv4::protocol::UDP, length).emit(&mut head).unwrap();
+    let udp = udp::Repr { source_port: 40_000, destination_port: port, length, checksum: 0 };
+    udp.emit(&mut head[20..]).unwrap();
+    sent.extend(head);
+    sent.resize(octets, 0);
+    sent
+}
+
+/// A frame of 1000 octets with both tags (8) and check sequence (4) takes 0.8 us at 10 Gb/s; the link 3 us.
+#[test]
+fn an_interface_tags_its_flow_and_slows_down_when_it_is_notified() {
+    let plan = plan(THREE);
+    let (h0, h3) = (node(&plan, "h0"), node(&plan, "h3"));
+    let mut interface = Interface::<Qcn>::new(&plan, h0, &[config(&plan)]);
+    interface.start(Instant::ZERO, 0);
+    for _ in 0..3 {
+        interface.from_host(Instant::ZERO, datagram(&plan, h0, h3, 5201, 988));
+    }
+    // To a port that is no flow's: no CN-TAG, and the priority of control frames.
+    interface.from_host(Instant::ZERO, datagram(&plan, h0, h3, 9, 988));
+    interface.advance(Instant::ZERO + Duration::from_us(50));
+    let sent: Vec<_> = std::iter::from_fn(|| interface.poll_departure()).collect();
+    let mut times: Vec<u64> = sent.iter().map(|sent| sent.due.0).collect();
+    times.sort_unstable();
+    // That of the other has 4 octets less.
+    assert_eq!(times.len(), 4);
+    assert_eq!(times[0], 3_800_000);
+    let headers: Vec<_> = sent.iter().map(|sent| Header::read(&sent.octets).unwrap()).collect();
+    assert_eq!(headers.iter().filter(|header| (header.flow, header.priority) == (Some(0), Some(0))).count(), 3);
+    assert_eq!(headers.iter().filter(|header| (header.flow, header.priority) == (None, Some(7))).count(), 1);
+
+    let line = 10_000_000_000;
+    assert_eq!(interface.allowed(0), line);
+    let way = penstock_testbed::form::Way {
+        destination: station(&plan.network, h0),
+        source: station(&plan.network, node(&plan, "sw0")),
+        priority: 7,
+        flow: 0,
+        sampled: &sent[0].octets,
+    };
+    let cnm = penstock_schemes::parts::notification::Cnm {
+        fb: penstock_schemes::parts::quantiser::QntzFb::from_steps(63),
+        cp: plan.network.cp_id(bottleneck(&plan).0, 0),
+        q_off: 64_000,
+        q_delta: 0,
+    };
+    let now = Instant::ZERO + Duration::from_us(60);
+    assert_eq!(interface.from_wire(now, Qcn::emit(cnm, &way)), None, "no application sees it");
+    // Rd = Rc (1 - Gd Fb): 63/128 less.
+    let allowed = interface.allowed(0);
+    assert!(allowed.abs_diff(line * 65 / 128) < line / 100, "{allowed}");
+    // One for a flow of another host is refused.
+    let others = penstock_testbed::form::Way { flow: 1, ..way };
+    assert_eq!(interface.from_wire(now, Qcn::emit(cnm, &others)), None);
+    assert_eq!((interface.counts().signals_refused, interface.flow(0).signals), (1, 1));
+}
+
+#[test]
+fn a_host_sends_no_tags_and_no_signals_of_its_own() {
+    let plan = plan(THREE);
+    let (h0, h3) = (node(&plan, "h0"), node(&plan, "h3"));
+    let mut interface = Interface::<Qcn>::new(&plan, h0, &[config(&plan)]);
+    let mut tagged = datagram(&plan, h0, h3, 5201, 988);
+    put_tags(&mut tagged, 0, Some(1));
+    interface.from_host(Instant::ZERO, tagged);
+    for kind in [[0x22, 0xe7], [0x88, 0x08], [0x88, 0xb5], [0x88, 0xb6]] {
+        let mut forged = datagram(&plan, h0, h3, 5201, 988);
+        forged[12..14].copy_from_slice(&kind);
+        interface.from_host(Instant::ZERO, forged);
+    }
+    interface.advance(Instant::ZERO + Duration::from_ms(1));
+    assert_eq!((interface.counts().refused_from_host, interface.poll_departure()), (5, None));
+}
+
+#[test]
+fn an_interface_that_wakes_late_sends_no_more_than_its_credit_at_once() {
+    let plan = plan(THREE);
+    let (h0, h3) = (node(&plan, "h0"), node(&plan, "h3"));
+    let mut interface = Interface::<Qcn>::new(&plan, h0, &[config(&plan)]);
+    interface.start(Instant::ZERO, 0);
+    for _ in 0..60 {
+        interface.from_host(Instant::ZERO, datagram(&plan, h0, h3, 5201, 988));
+    }
+    // It sleeps for a millisecond: 1250 frames could have gone.
+    let woken = Instant::ZERO + Duration::from_ms(1);
+    interface.advance(woken);
+    let burst = std::iter::from_fn(|| interface.poll_departure()).count();
+    assert!((4..=7).contains(&burst), "{burst} frames");
+    assert!(interface.counts().given_up_ps > 990_000_000, "{:?}", interface.counts());
+    // From then on it is in time.
+    interface.advance(woken + Duration::from_us(8));
+    let after = std::iter::from_fn(|| interface.poll_departure()).count();
+    assert!((9..=11).contains(&after), "{after} frames in 8 us");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// Whatever comes by a wire or from a host, nothing panics.
+    #[test]
+    fn no_octets_make_a_node_panic(frames in prop::collection::vec((0usize..2, prop::collection::vec(any::<u8>(), 0..120)), 0..20)) {
+        let plan = plan(THREE);
+        let config = config(&plan);
+        let mut bridge = Bridge::<Qcn>::new(&plan, node(&plan, "sw0"), std::slice::from_ref(&config));
+        let mut interface = Interface::<Qcn>::new(&plan, node(&plan, "h0"), std::slice::from_ref(&config));
+        for (i, (kind, octets)) in frames.into_iter().enumerate() {
+            // Some are for the station, behind tags that are right.
+            let mut octets = octets;
+            if kind == 1 {
+                let head = frame(&plan, node(&plan, "h1"), node(&plan, "h0"), Some(0), 20);
+                octets.splice(0..0, head);
+            }
+            let at = Instant::ZERO + Duration::from_us(i as u64);
+            bridge.receive(at, i % 4, octets.clone());
+            interface.from_wire(at, octets.clone());
+            interface.from_host(at, octets);
+        }
+    }
+}

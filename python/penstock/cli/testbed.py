@@ -1,0 +1,86 @@
+"""`penstock testbed`: real frames and applications. Each command is a thin layer over `penstock.testbed`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.cli import completion, options, pages
+from penstock.cli.failure import Commands, say
+
+app = typer.Typer(
+    name="testbed",
+    cls=Commands,
+    help="A scenario with real frames and applications, on Linux.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+_SCHEME = typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme to run.")
+_PROFILE = typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")
+_SEED = typer.Option(min=0, max=options.LARGEST_SEED, metavar="N", help="Seed of all random streams.")
+_OUT = typer.Option(metavar="DIR", help="The results folder.  [default: results/SCENARIO-SCHEME-testbed]")
+
+
+@app.command("run", short_help="Run a scenario with its applications.")
+@pages.draws
+def run_testbed(
+    scenario: Annotated[str, options.SCENARIO],
+    scheme: Annotated[str | None, _SCHEME] = None,
+    profile: Annotated[str | None, _PROFILE] = None,
+    sets: Annotated[list[str] | None, options.SETS] = None,
+    seed: Annotated[int | None, _SEED] = None,
+    out: Annotated[Path | None, _OUT] = None,
+    keep: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep there what applications and processes have said.")
+    ] = None,
+    force: Annotated[bool, options.FORCE] = False,
+    json: Annotated[bool, options.JSON] = False,
+    quiet: Annotated[bool, options.QUIET] = False,
+) -> None:
+    """Make namespaces and wires, start a process for each node and the applications, and write results as `run` does.
+
+    It needs the right to make network namespaces, which root has. A run that was late is marked invalid, and ends with
+    status 1: its results are written all the same.
+    """
+    from penstock.cli.testbed_runs import Request, run_one
+
+    request = Request(sets=sets or [], scheme=scheme, profile=profile, seed=seed, out=out, force=force)
+    status = run_one(request, scenario, keep=keep, json=json, quiet=quiet)
+    if status:
+        raise typer.Exit(status)
+
+
+@app.command("up", short_help="Run a scenario's network, for applications of your own.")
+def up_testbed(
+    scenario: Annotated[str, options.SCENARIO],
+    scheme: Annotated[str | None, _SCHEME] = None,
+    profile: Annotated[str | None, _PROFILE] = None,
+    sets: Annotated[list[str] | None, options.SETS] = None,
+    seed: Annotated[int | None, _SEED] = None,
+    out: Annotated[Path | None, _OUT] = None,
+    force: Annotated[bool, options.FORCE] = False,
+) -> None:
+    """Run the network until the scenario's end or Ctrl-C, and say how to start programs in its hosts.
+
+    What they send to UDP or TCP port 5201 of a flow's destination is the first flow's, to 5202 the second's.
+    """
+    from penstock.cli.testbed_runs import Request, run_network
+
+    request = Request(sets=sets or [], scheme=scheme, profile=profile, seed=seed, out=out, force=force)
+    run_network(request, scenario)
+
+
+@app.command("down", short_help="End testbeds, and remove what one has left.")
+def down_testbed(
+    scenario: Annotated[str | None, typer.Argument(metavar="[SCENARIO]", help="Its name; all without it.")] = None,
+) -> None:
+    """End running testbeds, and remove namespaces and processes of those that were killed."""
+    from penstock.testbed import down
+
+    ended = down(None if scenario is None else Path(scenario).name.removesuffix(".toml"))
+    for prefix in ended:
+        say(f"ended {prefix}")
+    if not ended:
+        say("no testbed runs, and none has left anything")

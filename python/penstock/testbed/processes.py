@@ -1,0 +1,236 @@
+"""The processes of a testbed's nodes, and the applications in its hosts."""
+
+import contextlib
+import os
+import shlex
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from penstock.testbed.fabric import Fabric
+from penstock.testbed.faults import TestbedError
+from penstock.testbed.layout import Layout, Node, Program, Sender
+from penstock.testbed.leftovers import State, started
+
+_READY_S = 60.0
+"""The longest that all nodes may take until they are ready."""
+
+_AHEAD_NS = 100_000_000
+"""From the moment at which all nodes are ready to the start of the run."""
+
+_END_S = 5.0
+"""The longest that a process may take to end."""
+
+_DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
+"""Whatever ends this process ends what it has started."""
+
+
+class Nodes:
+    """The processes of a layout's nodes."""
+
+    def __init__(self, layout: Layout, fabric: Fabric, state: State, folder: Path) -> None:
+        self._layout = layout
+        self._fabric = fabric
+        self._state = state
+        self._folder = folder
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._controls: dict[str, socket.socket] = {}
+
+    def begin(self) -> int:
+        """Start all processes, and the run when all are ready.
+
+        Returns:
+            The start of the run, ns since 1970.
+
+        Raises:
+            TestbedError: a process does not come up.
+        """
+        for node in self._layout["nodes"]:
+            self._start(node)
+        self._state.save()
+        limit = time.monotonic() + _READY_S
+        for name, control in self._controls.items():
+            control.settimeout(max(limit - time.monotonic(), 0.01))
+            try:
+                ready = control.recv(16)
+            except TimeoutError:
+                ready = b""
+            if ready != b"ready":
+                raise TestbedError(f"the process of {name} does not come up: {self._said(name)}")
+        origin = time.time_ns() + _AHEAD_NS
+        for node in self._layout["nodes"]:
+            wires = self._fabric.wires(node)
+            control = self._controls[node["name"]]
+            control.send(struct.pack("=Q", origin))
+            socket.send_fds(control, [b"".join(wire.kind for wire in wires)], [wire.number for wire in wires])
+        return origin
+
+    def _start(self, node: Node) -> None:
+        name = node["name"]
+        own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        log = self._folder / f"{name}.jsonl"
+        command = [
+            *_DIES_WITH_US,
+            *(sys.executable, "-m", "penstock.testbed.node"),
+            *(str(self._folder / "scenario.toml"), name, str(log)),
+        ]
+        with its, (self._folder / f"{name}.err").open("wb") as errors:
+            process = subprocess.Popen(
+                command, stdin=its.fileno(), stdout=errors, stderr=errors, start_new_session=True
+            )
+        self._processes[name], self._controls[name] = process, own
+        self._state.processes.append((process.pid, started(process.pid) or 0))
+
+    def failed(self) -> str | None:
+        """Return what a process has said that has failed; ``None`` while none has."""
+        for name, process in self._processes.items():
+            if process.poll() not in (None, 0):
+                return f"the process of {name} has failed: {self._said(name)}"
+        return None
+
+    def running(self) -> bool:
+        """Return whether some process still runs."""
+        return any(process.poll() is None for process in self._processes.values())
+
+    def end(self) -> None:
+        """Ask all processes to end, and make them."""
+        for control in self._controls.values():
+            control.close()
+        limit = time.monotonic() + _END_S
+        for process in self._processes.values():
+            try:
+                process.wait(max(limit - time.monotonic(), 0.01))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def _said(self, name: str) -> str:
+        text = (self._folder / f"{name}.err").read_text(errors="replace").strip()
+        return text.splitlines()[-1] if text else "it says nothing"
+
+
+class Applications:
+    """What sends: iperf3 for the flows, and the programs of the scenario."""
+
+    def __init__(self, layout: Layout, fabric: Fabric, state: State, folder: Path) -> None:
+        self._layout = layout
+        self._fabric = fabric
+        self._state = state
+        self._folder = folder
+        self._addresses = {node["name"]: node["address"] or "" for node in layout["nodes"] if node["host"]}
+        self._ahead: list[tuple[float, Callable[[], None]]] = []
+        self._senders: list[tuple[Sender, subprocess.Popen[bytes]]] = []
+        self._programs: list[tuple[Program, subprocess.Popen[bytes]]] = []
+        self._all: list[subprocess.Popen[bytes]] = []
+        self._tries: dict[str, int] = {}
+
+    def serve(self) -> None:
+        """Start the receivers, so that they listen when the run begins."""
+        flows = [flow for flow in self._layout["flows"] if flow["iperf3"]]
+        for flow in flows:
+            command = ["iperf3", "-s", "-p", str(flow["port"]), "-B", self._addresses[flow["destination"]]]
+            self._run(flow["destination"], command, f"{flow['name']}.receiver")
+        for flow in flows:
+            self._plan(flow["start_s"], partial(self._send, flow))
+        for program in self._layout["applications"]:
+            self._plan(program["start_s"], partial(self._program, program))
+        self._state.save()
+
+    def _plan(self, at_s: float, start: Callable[[], None]) -> None:
+        self._ahead.append((at_s, start))
+        self._ahead.sort(key=lambda entry: entry[0])
+
+    def step(self, now_s: float) -> None:
+        """Start and stop what is due, ``now_s`` after the start of the run."""
+        while self._ahead and self._ahead[0][0] <= now_s:
+            _, entry = self._ahead.pop(0)
+            entry()
+        for flow, process in list(self._senders):
+            if now_s >= flow["stop_s"]:
+                _terminate(process)
+                self._senders.remove((flow, process))
+            elif process.poll() not in (None, 0):
+                self._senders.remove((flow, process))
+                self._again(flow, now_s)
+
+    def _again(self, flow: Sender, now_s: float) -> None:
+        """Start a sender once more that found no receiver: it may not have listened yet."""
+        tries = self._tries[flow["name"]] = self._tries.get(flow["name"], 0) + 1
+        if tries <= 10:
+            self._plan(now_s + 0.1 * tries, partial(self._send, flow))
+
+    def _send(self, flow: Sender) -> None:
+        command = ["iperf3", "-c", self._addresses[flow["destination"]], "-p", str(flow["port"])]
+        if flow["tcp"] is not None:
+            command += ["-C", flow["tcp"], "-M", str(flow["length"])]
+        else:
+            command += ["-u", "-l", str(flow["length"])]
+        # Frames at even distances: iperf3 otherwise sends once in a millisecond.
+        command += ["-b", str(flow["rate_bps"] or 0), "--pacing-timer", "100"]
+        if flow["size"] is not None:
+            command += ["-n", str(flow["size"])]
+        else:
+            # It is stopped from here; by itself it would first ask its receiver for figures, over the network.
+            command += ["-t", "86400"]
+        process = self._run(flow["source"], command, f"{flow['name']}.sender")
+        self._senders.append((flow, process))
+
+    def _program(self, program: Program) -> None:
+        command = program["command"]
+        for name, address in self._addresses.items():
+            command = command.replace(f"{{{name}}}", address)
+        number = len(self._programs)
+        process = self._run(program["host"], shlex.split(command), f"application-{number}")
+        self._programs.append((program, process))
+
+    def _run(self, host: str, command: list[str], name: str) -> subprocess.Popen[bytes]:
+        inside = [*_DIES_WITH_US, "ip", "netns", "exec", self._fabric.namespace(host), *command]
+        with (self._folder / f"{name}.txt").open("wb") as said:
+            process = subprocess.Popen(
+                inside, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True
+            )
+        self._all.append(process)
+        self._state.processes.append((process.pid, started(process.pid) or 0))
+        return process
+
+    def faults(self) -> list[str]:
+        """Return what went wrong, in sentences."""
+        found = [
+            f"The sender of flow {flow['name']} ended early: {self._said(flow['name'] + '.sender')}."
+            for flow, process in self._senders
+            if process.poll() not in (None, 0)
+        ]
+        for name, tries in self._tries.items():
+            if tries > 10:
+                found.append(f"The sender of flow {name} does not come up: {self._said(name + '.sender')}.")
+        for number, (program, process) in enumerate(self._programs):
+            if process.poll() not in (None, 0):
+                said = self._said(f"application-{number}")
+                found.append(f"{program['command']!r} in {program['host']} failed: {said}.")
+        return found
+
+    def end(self) -> None:
+        """End all."""
+        for process in self._all:
+            _terminate(process)
+
+    def _said(self, name: str) -> str:
+        text = (self._folder / f"{name}.txt").read_text(errors="replace").strip()
+        return text.splitlines()[-1].rstrip(".") if text else "it says nothing"
+
+
+def _terminate(process: "subprocess.Popen[bytes]") -> None:
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGTERM)
+        try:
+            process.wait(_END_S / 5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
