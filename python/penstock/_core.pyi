@@ -437,7 +437,7 @@ def dcb_negotiate(left: int, right: int) -> str:
         ValueError: all eight bits are set.
     """
 
-class TestbedFault(PenstockError):
+class TestbedRunError(PenstockError):
     """A run on the testbed that cannot be made.
 
     Attributes:
@@ -453,14 +453,14 @@ def testbed_layout(toml: str) -> str:
     """The layout of a resolved scenario's testbed, as JSON.
 
     Raises:
-        TestbedFault: the testbed cannot do what the scenario asks for.
+        TestbedRunError: the testbed cannot do what the scenario asks for.
     """
 
 def testbed_node(toml: str, node: str, origin_ns: int, real_time: bool, log: Path) -> None:
     """Run a node of a resolved scenario until its end, or until standard input, a socket with its wires, is closed.
 
     Raises:
-        TestbedFault: a wire or the record fails.
+        TestbedRunError: a wire or the record fails.
     """
 
 def testbed_collect(
@@ -475,6 +475,6 @@ def testbed_collect(
     """Put the records of a run's nodes together, as a result of the simulator's kind.
 
     Raises:
-        TestbedFault: a record cannot be read.
+        TestbedRunError: a record cannot be read.
         OutputError: the results cannot be written.
     """

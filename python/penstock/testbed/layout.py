@@ -8,7 +8,7 @@ from penstock.testbed.faults import TestbedError
 
 
 class Node(TypedDict):
-    """A host or a switch; ``address`` is the IPv4 address of a host, ``peers`` its neighbours in the order of its ports."""
+    """A host or a switch; ``address`` is a host's IPv4 address, ``peers`` are the neighbours in the order of ports."""
 
     name: str
     host: bool
@@ -63,5 +63,5 @@ def lay_out(resolved: str) -> Layout:
     """
     try:
         return cast("Layout", json.loads(_core.testbed_layout(resolved)))
-    except _core.TestbedFault as fault:
+    except _core.TestbedRunError as fault:
         raise TestbedError(str(fault), unsuited=True) from None

@@ -25,7 +25,8 @@ _PATIENCE_S = 5.0
 class State:
     """A running testbed, in a file, so that another process can end it.
 
-    ``owner`` and ``processes`` are process numbers, each with the time of its start: a number alone may be another's later.
+    ``owner`` and ``processes`` are process numbers, each with the time of its start: a number alone may be
+    another's later.
     """
 
     prefix: str
@@ -71,7 +72,7 @@ def _folder() -> Path:
 
 
 def started(process: int) -> int | None:
-    """Return when a process started, in ticks since the system's start; ``None`` if there is none, or only its remains."""
+    """Return when a process started, in ticks since the system's start; ``None`` if it has ended."""
     try:
         text = Path(f"/proc/{process}/stat").read_text()
     except OSError:

@@ -1,0 +1,205 @@
+"""The testbed: what can be seen without rights, and a network in namespaces of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import SMALL
+
+from penstock import Result, Scenario
+from penstock.testbed import TestbedError, leftovers, run, system
+from penstock.testbed.layout import lay_out
+from penstock.testbed.leftovers import State, started
+
+NEEDED = "PENSTOCK_NEEDS_NAMESPACES"
+"""The environment variable that makes a failure of each test that would be skipped."""
+
+TWO = """\
+question = "Do two senders of real frames meet the simulator's queue?"
+duration = "60 ms"
+warmup = "20 ms"
+scheme = "qcn"
+
+[schemes.qcn]
+profile = "pan-10g"
+
+[topology.star]
+hosts = 3
+link_rate = "10 Gbps"
+link_delay = "10 us"
+buffer = "150 KB"
+
+[network]
+wire_overhead = "20 octets"
+clock_tolerance = "100 ppm"
+
+[[flow]]
+from = "h0..h1"
+to = "h2"
+traffic = "constant"
+rate = "8 Gbps"
+
+[testbed]
+time_scale = 100
+"""
+"""Six seconds of the machine, at 100 Mb/s."""
+
+
+def resolved(text: str, **choice: str) -> str:
+    """Return a scenario with all its defaults."""
+    return Scenario.from_toml(text).resolved(**choice)
+
+
+def test_a_layout_has_wires_addresses_and_senders() -> None:
+    layout = lay_out(resolved(TWO))
+    assert [node["name"] for node in layout["nodes"] if node["host"]] == ["h0", "h1", "h2"]
+    (sw0,) = (node for node in layout["nodes"] if not node["host"])
+    assert sw0["peers"] == ["h0", "h1", "h2"]
+    assert sw0["address"] is None
+    assert sorted(map(sorted, layout["wires"])) == [["h0", "sw0"], ["h1", "sw0"], ["h2", "sw0"]]
+    first, second = layout["flows"]
+    assert (first["port"], second["port"], first["tcp"]) == (5201, 5202, None)
+    # 1500 octets less check sequence 4, Ethernet 14, 802.1Q tag 4, CN-TAG 4, IPv4 20, UDP 8.
+    assert first["length"] == 1446
+    # 8 Gb/s, of which 1446 of 1520 octets are data, a hundredth of it.
+    assert first["rate_bps"] == 8_000_000_000 * 1446 // 1520 // 100
+    assert (layout["host_mtu"], layout["duration_s"]) == (1474, pytest.approx(6.0))
+
+
+def test_without_control_there_is_no_tag_and_more_data() -> None:
+    assert lay_out(resolved(TWO, scheme="none"))["flows"][0]["length"] == 1450
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("[[flow]]", "[pfc]\n[[flow]]"), "send none"),
+        (('rate = "8 Gbps"', 'rate = "8 Gbps"\nframe = "9000 octets"'), "frames of 9000 octets"),
+        (('rate = "8 Gbps"', 'transport = "go-back-n"\nrate = "8 Gbps"'), "the kernel has TCP alone"),
+        (('scheme = "qcn"', 'scheme = "timely"'), "no form on the testbed's wires"),
+    ],
+)
+def test_what_does_not_suit_is_refused(change: tuple[str, str], said: str) -> None:
+    with pytest.raises(TestbedError, match=said) as caught:
+        lay_out(resolved(TWO.replace(*change, 1)))
+    assert caught.value.unsuited
+
+
+def test_an_application_needs_a_host_and_a_command() -> None:
+    for entry, said in (('host = "h9"\nrun = "true"', "there is no host h9"), ('host = "h0"\nrun = " "', "is empty")):
+        with pytest.raises(Exception, match=said):
+            resolved(f"{TWO}\n[[testbed.application]]\n{entry}\n")
+
+
+def test_the_simulator_does_without_the_table(tmp_path: Path) -> None:
+    with_table = Scenario.from_toml(f"{SMALL}\n[testbed]\ntime_scale = 10\n").run()
+    assert with_table.fingerprint == Scenario.from_toml(SMALL).run().fingerprint
+    assert "testbed" not in with_table.summary
+
+
+def test_a_process_is_known_by_its_start() -> None:
+    own = started(os.getpid())
+    assert own is not None
+    assert State("pt-1-aaaa", "x", (os.getpid(), own)).alive()
+    assert not State("pt-1-aaaa", "x", (os.getpid(), own + 1)).alive()
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    while started(child.pid) is not None:
+        time.sleep(0.01)
+    child.wait()
+    assert started(child.pid) is None
+
+
+@pytest.fixture
+def namespaces() -> None:
+    """Skip where no testbed can be made, and say why; fail where one is needed."""
+    try:
+        system.check(["iperf3", "ping"])
+    except TestbedError as fault:
+        if os.environ.get(NEEDED):
+            pytest.fail(f"{NEEDED} is set, but {fault}")
+        pytest.skip(str(fault))
+
+
+def queue_median(result: Result) -> float:
+    """Return the median of the bottleneck's sampled length after the warm-up, octets."""
+    queue = np.asarray(result.column("queues", "queue_octets"), float)
+    time_s = np.asarray(result.column("queues", "time_s"))
+    return float(np.median(queue[time_s >= result.summary["warmup_s"]]))
+
+
+def throughput(result: Result) -> float:
+    """Return the sum of all flows' rates of delivery, bit/s."""
+    return sum(flow["throughput_bps"] for flow in result.summary["flows"])
+
+
+def nothing_left() -> None:
+    """Assert that this process's testbeds are gone."""
+    own = f"pt-{os.getpid()}"
+    assert [path.name for path in system.NAMESPACES.glob(f"{own}-*")] == []
+
+
+@pytest.mark.usefixtures("namespaces")
+@pytest.mark.parametrize("scheme", ["qcn", "none"])
+def test_two_senders_meet_the_simulators_queue(scheme: str, tmp_path: Path) -> None:
+    scenario = Scenario.from_toml(TWO)
+    simulated = scenario.run(scheme=scheme)
+    measured = run(scenario, scheme=scheme, out=tmp_path / "out", keep=tmp_path / "said")
+    nothing_left()
+    about = measured.summary["testbed"]
+    assert Result.open(tmp_path / "out").summary == measured.summary
+    assert measured.tables == simulated.tables
+    if not about["valid"]:
+        # The machine was too busy: the figures say nothing about the scheme.
+        pytest.skip(f"the run is invalid: {' '.join(about['faults'])}")
+    assert throughput(measured) == pytest.approx(throughput(simulated), rel=0.05)
+    assert queue_median(measured) == pytest.approx(queue_median(simulated), rel=0.15)
+    drops = measured.summary["totals"]["frames_dropped"]
+    assert (drops == 0) == (scheme == "qcn")
+    assert (measured.summary["totals"]["feedback_frames"] > 0) == (scheme == "qcn")
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_applications_run_unchanged(tmp_path: Path) -> None:
+    application = '\n[[testbed.application]]\nhost = "h0"\nrun = "ping -c 3 -i 0.2 {h2}"\nstart = "500 ms"\n'
+    text = TWO.replace('duration = "60 ms"', 'duration = "25 ms"').replace("[testbed]", '[testbed]\nflows = "none"')
+    result = run(Scenario.from_toml(text + application), scheme="none", keep=tmp_path)
+    said = (tmp_path / "application-0.txt").read_text()
+    assert "3 received" in said, said
+    # There and back through four links of 1 ms.
+    least = float(said.rpartition("= ")[2].split("/")[0])
+    assert least >= 4.0
+    assert result.summary["totals"]["frames_sent"] == 0
+    nothing_left()
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_a_killed_run_leaves_nothing_for_long(tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(TWO)
+    command = [sys.executable, "-m", "penstock", "testbed", "run", "two.toml", "--quiet"]
+    victim = subprocess.Popen(command, cwd=tmp_path)
+    own = f"pt-{victim.pid}"
+
+    def made() -> list[str]:
+        return sorted(path.name for path in system.NAMESPACES.glob(f"{own}-*"))
+
+    limit = time.monotonic() + 60
+    while not any(name.endswith("-h2") for name in made()) and time.monotonic() < limit:
+        time.sleep(0.05)
+    assert made()
+    (state,) = (json.loads(file.read_text()) for file in leftovers._folder().glob(f"{own}-*.json"))
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    # Its processes die with it; its namespaces stay until someone looks.
+    while any(started(number) == start for number, start in state["processes"]) and time.monotonic() < limit:
+        time.sleep(0.05)
+    assert not any(started(number) == start for number, start in state["processes"])
+    subprocess.run([sys.executable, "-m", "penstock", "testbed", "down"], check=True, timeout=60)
+    assert made() == []
+    assert list(leftovers._folder().glob(f"{own}-*")) == []
+    assert list(tmp_path.iterdir()) == [tmp_path / "two.toml"]
