@@ -23,7 +23,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 # The crates for crates.io.
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-endpoint penstock-sim penstock-conformance
 
-.PHONY: help demo check test verify fuzz mutate deny bench docs lint test-rust test-python test-cores check-build check-test clean
+.PHONY: testbed-packages help demo check test verify fuzz mutate deny bench docs lint test-rust test-python test-cores check-build check-test clean
 
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
@@ -42,6 +42,7 @@ help:
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
 	@echo 'make docs     the documentation, into site/'
+	@echo 'make testbed-packages   the Debian packages that penstock testbed needs (as root)'
 	@echo 'make lint     lint, format and type checks alone'
 	@echo 'make clean    remove everything that was made'
 
@@ -79,6 +80,13 @@ test-python: .venv/.extension .venv/.dev
 # They take minutes, and few changes reach them.
 test-cores:
 	@$(PYTHON) rtl/tools/passed.py ask || $(MAKE) -C rtl test
+
+# Debian's packages for `penstock testbed`; the extension and the tests do without.
+TESTBED_PACKAGES := iproute2 iperf3 ethtool iputils-ping
+testbed-packages:
+	@test "$$(id -u)" = 0 || { echo 'packages are installed by root: sudo make testbed-packages'; exit 2; }
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(TESTBED_PACKAGES)
 
 docs: .venv/.extension .venv/.dev
 	$(BIN)/python tools/generate_docs.py .build

@@ -225,7 +225,7 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
     if network.flows.len() > MOST_FLOWS {
         return refuse(format!("{} flows: the testbed has at most {MOST_FLOWS}", network.flows.len()));
     }
-    if plan.single < network.flows.len() || !network.sequels.is_empty() {
+    if plan.single < network.flows.len() || !network.processes.list.is_empty() || !network.sequels.is_empty() {
         return refuse(
             "the testbed runs flows of [[flow]] that start at a time, no [[load]], [[incast]] or after".to_owned(),
         );

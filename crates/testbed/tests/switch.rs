@@ -287,9 +287,40 @@ fn an_interface_that_wakes_late_sends_no_more_than_its_credit_at_once() {
     assert!((4..=7).contains(&burst), "{burst} frames");
     assert!(interface.counts().given_up_ps > 990_000_000, "{:?}", interface.counts());
     // From then on it is in time.
-    interface.advance(woken + Duration::from_us(8));
+    while interface.next_event() <= woken + Duration::from_us(8) {
+        interface.advance(interface.next_event());
+    }
     let after = std::iter::from_fn(|| interface.poll_departure()).count();
     assert!((9..=11).contains(&after), "{after} frames in 8 us");
+}
+
+/// A probe that comes after a long silence is answered at once: its answer was not due before.
+#[test]
+fn an_interface_that_had_nothing_to_do_was_not_late() {
+    use penstock_schemes::fecn::ForwardExplicitRate;
+    use penstock_schemes::parts::explicit_rate::Probe as RateProbe;
+    let plan = plan(&THREE.replace("\"qcn\"", "\"fecn\""));
+    let SchemeConfig::Fecn(config) = &plan.schemes[0].config else { panic!("not FECN") };
+    let (h0, h3) = (node(&plan, "h0"), node(&plan, "h3"));
+    let mut interface = Interface::<ForwardExplicitRate>::new(&plan, h3, std::slice::from_ref(config));
+    for ms in [1, 5, 9] {
+        let now = Instant::ZERO + Duration::from_ms(ms);
+        let way = penstock_testbed::form::Way {
+            destination: station(&plan.network, h3),
+            source: station(&plan.network, h0),
+            priority: 7,
+            flow: 0,
+            sampled: &[],
+        };
+        let probe = ForwardExplicitRate::emit(RateProbe::new(1), &way);
+        assert_eq!(interface.from_wire(now, probe), None);
+        let sent = interface.poll_departure().expect("it answers");
+        let answer = ForwardExplicitRate::parse(&sent.octets).expect("with a probe").1;
+        assert!(answer.returned);
+        // 64 octets take 51.2 ns at 10 Gb/s, the link 3 us.
+        assert_eq!(sent.due, now + Duration(3_051_200));
+    }
+    assert_eq!(interface.counts().given_up_ps, 0);
 }
 
 proptest! {
