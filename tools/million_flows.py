@@ -3,7 +3,7 @@
     python tools/million_flows.py [--flows 1000000] [--scheme none]
 
 Flows of a load come into the engine as they start and are forgotten when they are over: memory follows the flows that
-are alive, not those that ever were. Decision 22 (docs/explanation/decisions) tells what stays of a flow. Each run is a
+are alive, not those that ever were. Decision 23 (docs/explanation/decisions) tells what stays of a flow. Each run is a
 process of its own; its memory is the most that the system has given it at a time (ru_maxrss). The results go to a
 folder. The exit status says whether the difference is below 200 MB.
 """
