@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
-    from typing import NoReturn
+    from typing import NoReturn, Self
 
 # The word for each; the exit status is that of shells, 128 and the signal's number.
 _SIGNALS = {SIGINT: "interrupted", SIGTERM: "terminated", SIGHUP: "the terminal is gone"}
@@ -36,8 +36,8 @@ class _State:
     """The state that the handlers go by."""
 
     def __init__(self) -> None:
-        self.stop: Callable[[], None] | None = None
-        """The function that a first Ctrl-C calls; ``None`` where it ends the command."""
+        self.keeping: keeping | None = None
+        """The results that a first Ctrl-C keeps; ``None`` where it ends the command."""
         self.kept = ""
         """The words for the results that are kept when the command is ended."""
         self.targets: list[str] = []
@@ -62,16 +62,33 @@ class keeping:  # noqa: N801 (reads as a word after `with`)
     """Within it the first Ctrl-C calls ``stop``, or raises KeyboardInterrupt without one; the second ends the command.
 
     Where :func:`install` was not called, as in a notebook, it does nothing.
+
+    Attributes:
+        asked: whether Ctrl-C came.
     """
 
     def __init__(self, stop: "Callable[[], None] | None" = None) -> None:
-        self._stop = stop or _raise
+        self.asked = False
+        self._stop = stop
 
-    def __enter__(self) -> None:
-        _state.stop = self._stop
+    def __enter__(self) -> "Self":
+        _state.keeping = self
+        return self
 
     def __exit__(self, *_: object) -> None:
-        _state.stop = None
+        _state.keeping = None
+
+    def ask(self) -> None:
+        """Ask for an end that keeps the results."""
+        self.asked = True
+        if self._stop is None:
+            raise KeyboardInterrupt
+        self._stop()
+
+    def begin_no_more(self) -> None:
+        """See to it that no further run begins to write."""
+        if self._stop is not None:
+            self._stop()
 
 
 class telling:  # noqa: N801
@@ -169,23 +186,18 @@ def _flush(status: int) -> int:
     return status
 
 
-def _raise() -> None:
-    raise KeyboardInterrupt
-
-
 def _handle(number: int, frame: "FrameType | None") -> None:
-    stop, _state.stop = _state.stop, None
-    if number == SIGINT and stop is not None:
-        stop()
+    kept, _state.keeping = _state.keeping, None
+    if number == SIGINT and kept is not None:
+        kept.ask()
         return
-    _end(number, stop)
+    _end(number, kept)
 
 
-def _end(number: int, stop: "Callable[[], None] | None") -> "NoReturn":
+def _end(number: int, kept: keeping | None) -> "NoReturn":
     _ignore()
-    if stop is not None and stop is not _raise:
-        # No further run begins to write.
-        stop()
+    if kept is not None:
+        kept.begin_no_more()
     for call in _state.at_end:
         call()
     _sweep()

@@ -21,6 +21,7 @@ from penstock.theory.overlay import overlay
         ("run-long", "int", 1.2, 0.0),
         ("run-long", "int-twice", 1.2, 0.05),
         ("compare-long", "int-twice", 1.2, 0.1),
+        ("run-long", "term", 2.5, 0.0),
         ("compare-long", "term", 1.2, 0.0),
         ("reproduce", "term", 0.9, 0.0),
         ("overlay", "int", 1.5, 0.0),
@@ -53,6 +54,26 @@ def test_signals_are_taken_over_before_anything_is_loaded() -> None:
     loaded = set(done.stdout.split())
     assert {name for name in loaded if "penstock" in name} == {"penstock", "penstock.__main__", "penstock.interrupts"}
     assert len(loaded) < 8, loaded
+
+
+@pytest.mark.parametrize("stop", ["", "lambda: None"])
+@pytest.mark.parametrize(("number", "status", "rest"), [("SIGTERM", 143, ""), ("SIGINT", 0, "kept True\n")])
+def test_results_are_kept_from_an_interrupt_and_not_from_a_termination(
+    stop: str, number: str, status: int, rest: str
+) -> None:
+    words = f"""
+import os, signal
+from penstock import interrupts
+interrupts.install()
+with interrupts.keeping({stop}) as kept:
+    try:
+        os.kill(os.getpid(), signal.{number})
+    except KeyboardInterrupt:
+        pass
+print("kept", kept.asked)
+"""
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (status, rest), done.stderr
 
 
 def test_signals_that_are_ignored_stay_ignored() -> None:

@@ -40,15 +40,8 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
     folder = request.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
 
     loss = None
-    asked = False
-
-    def stop() -> None:
-        nonlocal asked
-        asked = True
-        raise KeyboardInterrupt
-
     interrupts.writes(folder)
-    with Progress(quiet=request.quiet) as progress, interrupts.keeping(stop):
+    with Progress(quiet=request.quiet) as progress, interrupts.keeping() as kept:
         try:
             result = scenario.run(
                 scheme=scheme,
@@ -62,7 +55,7 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
         except FrameLossError as error:
             # Whoever looks for the cause needs the records and the figures.
             loss, result = error, error.result
-    if asked or result.interrupted:
+    if kept.asked or result.interrupted:
         if result.interrupted:
             at = duration(result.interrupted_at_s or 0.0)
             say(f"interrupted at {at} of {duration(plan['duration_s'])}; the records up to then are in {folder}")
@@ -85,7 +78,7 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
         print_run(result, plan, folder, drawn or [])
     if undrawn is not None:
         fail_on_drawing(undrawn, folder)
-    if asked or result.interrupted:
+    if kept.asked or result.interrupted:
         raise typer.Exit(INTERRUPTED)
     if loss is not None:
         fail_on_loss({result.summary["scenario"]: loss}, folder)
