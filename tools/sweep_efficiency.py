@@ -3,15 +3,17 @@
     python tools/sweep_efficiency.py [--ray] [--runs 8] [--rounds 3]
 
 The runs last over a second each, and are measured alone: without the start of processes, and without drawing. A round
-runs them with one worker and with two, one after the other. Two efficiencies follow: by the wall clock, the time of one
-worker over twice that of two; by CPU seconds (user and system, of all processes that work), those of one worker over
-those of two, which a machine that does much else at the time does not falsify. Ray is also compared with the cores by
-the CPU seconds of the same runs. `make .build/ray` is not needed for the cores; for Ray, run it with .build/ray's
-Python, which tools/check_ray.py makes.
+runs them with one worker and with two, one after the other, and three numbers follow. By the wall clock: the time of
+one worker over twice that of two. By CPU seconds (user and system, of all processes that work): those of one worker
+over those of two. At work: the share of the time that the two workers run or wait for a core, as Linux counts it; the
+rest they wait for one another, or for a job. The product of the last two says what the first would be on a machine that
+does nothing else, also where it does much else; but others' use of its caches costs CPU seconds. Ray is compared with
+the cores by the CPU seconds of the same runs. For Ray, run it with .build/ray's Python, which tools/check_ray.py makes.
 """
 
 import argparse
 import os
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +27,7 @@ from penstock.sweeps.sweep import Taking
 
 SCENARIO = """\
 question = "How long does a run take?"
-duration = "7 s"
+duration = "200 s"
 scheme = "qcn"
 schemes.qcn.q_eq = "33 KB"
 topology.star = { hosts = 5, link_rate = "1 Gbps", link_delay = "1 us", buffer = "150 KB" }
@@ -44,10 +46,12 @@ class Cost:
     Attributes:
         wall_s: by the wall clock, s.
         cpu_s: CPU seconds of this process and all below it.
+        at_work: share of the time that the workers ran or waited for a core.
     """
 
     wall_s: float
     cpu_s: float
+    at_work: float
 
 
 def main() -> None:
@@ -65,12 +69,14 @@ def main() -> None:
                 cost = measured(kind, workers, given.runs)
                 costs.setdefault((kind, workers), []).append(cost)
                 load = os.getloadavg()[0]
-                print(f"{kind}, {workers} workers: {cost.wall_s:.2f} s, CPU {cost.cpu_s:.2f} s; load {load:.1f}")
+                told = f"{cost.wall_s:.2f} s, CPU {cost.cpu_s:.2f} s, at work {cost.at_work:.3f}"
+                print(f"{kind}, {workers} workers: {told}; load {load:.1f}", flush=True)
     for kind in kinds:
         one, two = costs[kind, 1], costs[kind, 2]
         wall = median(a.wall_s / (2 * b.wall_s) for a, b in zip(one, two, strict=True))
         cpu = median(a.cpu_s / b.cpu_s for a, b in zip(one, two, strict=True))
-        print(f"{kind}: efficiency of two workers {wall:.3f} by the wall clock, {cpu:.3f} by CPU seconds")
+        at_work = median(cost.at_work for cost in two)
+        print(f"{kind}: two workers: {wall:.3f} by the wall clock, {cpu:.3f} by CPU seconds, {at_work:.3f} at work")
     if given.ray:
         for workers in (1, 2):
             pairs = zip(costs["cores", workers], costs["ray", workers], strict=True)
@@ -81,9 +87,10 @@ def measured(kind: str, workers: int, runs: int) -> Cost:
     """Runs them, with the workers at hand before."""
     with executor(kind, workers) as on:
         many(on, workers, duration="10 ms")
-        cpu_s, started = cpu(), time.monotonic()
+        cpu_s, ready_s, started = cpu(), ready(kind), time.monotonic()
         many(on, runs)
-        return Cost(time.monotonic() - started, cpu() - cpu_s)
+        wall_s = time.monotonic() - started
+        return Cost(wall_s, cpu() - cpu_s, (ready(kind) - ready_s) / (workers * wall_s))
 
 
 def executor(kind: str, workers: int) -> Executor:
@@ -105,6 +112,17 @@ def many(on: Executor, runs: int, duration: str = "") -> None:
     run_many(every, Taking(None, True), Watch(), executor=on, keep=lambda place, _: kept.append(place))
     if len(kept) != runs:
         raise SystemExit("a run is missing")
+
+
+def ready(kind: str) -> float:
+    """Returns for how long workers have run or waited for a core, s: threads of this process, or Ray's workers."""
+    if kind == "cores":
+        threads = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
+        tasks = [Path(f"/proc/self/task/{thread.native_id}") for thread in threads]
+    else:
+        tasks = [Path(f"/proc/{pid}") for pid in below(os.getpid())]
+        tasks = [task for task in tasks if (task / "comm").read_text().startswith(("ray::work", "ray::IDLE"))]
+    return sum(sum(map(int, (task / "schedstat").read_text().split()[:2])) for task in tasks) / 1e9
 
 
 def cpu() -> float:

@@ -4,7 +4,8 @@ import json
 import signal
 from pathlib import Path
 
-from conftest import ENDLESS, Command, interrupt
+import pytest
+from conftest import ENDLESS, ROOT, Command, interrupt
 
 VARY = ("--vary", "topology.star.buffer=20 KB,60 KB", "--set", "duration=2 ms")
 
@@ -56,6 +57,23 @@ def test_wrong_input_is_told_with_a_hint(penstock: Command, small: Path, tmp_pat
         assert hint in done.stderr.split("hint:")[1]
         assert not (tmp_path / "results").exists()
     assert penstock("query", "nowhere", "select 1").returncode == 1
+
+
+@pytest.mark.parametrize("command", ["sweep", "compare", "tune", "reproduce"])
+def test_every_command_of_many_runs_refuses_a_cluster_that_is_not_there(
+    penstock: Command, small: Path, tmp_path: Path, command: str
+) -> None:
+    arguments: dict[str, tuple[str | Path, ...]] = {
+        "compare": (small, "--seeds", "2"),
+        "reproduce": (ROOT / "papers" / "bottleneck",),
+        "sweep": (small, "--seeds", "2"),
+        "tune": (small, "--for", "latency"),
+    }
+    done = penstock(command, *arguments[command], "--ray", "nowhere")
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert "error: --ray nowhere: not an address of a Ray cluster" in done.stderr
+    assert "HOST:PORT" in done.stderr
+    assert not (tmp_path / "results").exists()
 
 
 def test_ctrl_c_keeps_what_is_done(penstock: Command, small: Path, tmp_path: Path) -> None:
