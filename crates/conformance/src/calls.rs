@@ -123,7 +123,13 @@ pub(crate) fn drive_cp<S: Scheme>(
             Call::Timeout => {
                 if let Some(at) = cp.next_timeout() {
                     now = now.max(at);
+                    let before = log.addressees.len();
                     cp.on_timeout(now, &state(&waiting), words, log);
+                    let silent = log.addressees.len() == before;
+                    rule(
+                        silent || given.remembers_flows,
+                        "a point that remembers no flow signals none without a frame",
+                    )?;
                     rule(cp.next_timeout().is_none_or(|next| next > now), "after a timeout the next one lies ahead")?;
                 }
             }

@@ -24,6 +24,8 @@ pub(crate) struct Typical<S: Scheme> {
     pub(crate) for_destination: Vec<S::Signal>,
     /// Signals from one congestion point to the one before it.
     pub(crate) for_previous_hop: Vec<S::Signal>,
+    /// Whether the congestion point may signal flows of which it handles no frame.
+    pub(crate) remembers_flows: bool,
     /// Whether the destination acknowledges frames.
     pub(crate) acknowledged: bool,
     /// Echoes of the frames that reached the destination.
@@ -64,6 +66,7 @@ impl<S: Scheme> Typical<S> {
             from_destination: 0,
             for_destination: Vec::new(),
             for_previous_hop: Vec::new(),
+            remembers_flows: S::Cp::remembers_flows(config),
             acknowledged: S::acknowledges(config),
             echoes: Vec::new(),
             tags: Vec::new(),

@@ -116,6 +116,12 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
         true
     }
 
+    /// Whether its notification point has no timer.
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        self.np.next_timeout().is_none()
+    }
+
     /// Asks for the timer of `own`, this destination: to be called after each of the calls above.
     #[inline(always)]
     pub fn arm(&mut self, own: DestinationId, alarms: &mut impl Alarms) {

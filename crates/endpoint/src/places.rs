@@ -3,7 +3,7 @@
 //! A place says where something lies, a number who it is: keys of flows and numbers of limiters are never used again, and all order
 //! comes from them.
 
-use penstock_schemes::{Draw, FlowKey, Scheme};
+use penstock_schemes::{Draw, FlowKey, Instant, ReactionPoint, Scheme};
 
 use crate::destination::acknowledged;
 use crate::flow::{Flow, FlowSpec};
@@ -60,6 +60,14 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
             }
         }
         behind.insert_flow(id, &self.flows);
+    }
+
+    /// Whether nothing that `limiter` will do is due at a time: no release, no turn, no timer of its reaction point.
+    #[must_use]
+    pub fn rests(&self, limiter: LimiterId) -> bool {
+        let limiter = &self.limiters[limiter.index()];
+        let timer = limiter.rp.as_ref().and_then(ReactionPoint::next_timeout);
+        limiter.wake == Instant::NEVER && !limiter.waiting && timer.is_none()
     }
 
     /// Forgets a flow that is over and that nothing refers to: its counts are zero from here on.

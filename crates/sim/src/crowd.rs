@@ -1,8 +1,8 @@
 //! Flows that come and go: those of processes.
 //!
 //! Each is in a place: an entry of every list that has one a flow, and a block of hops. It comes into a place when the flow before it
-//! starts. When it is over, and neither a frame nor an event refers to it, another may have its place. That is looked for from
-//! time to time and for all at once, as a garbage collector does: so no hop counts references.
+//! starts. When it is over, no frame of it is in the network and none of its ends has anything to do, another may have its place. That
+//! is looked for from time to time and for all at once, as a garbage collector does: so no hop counts references.
 //!
 //! Places say where something lies. Everything that is ordered or drawn goes by numbers, which are never used again: a run in which
 //! places are used again gives the same as one in which they are not.
@@ -10,9 +10,9 @@
 use std::collections::BTreeMap;
 
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId};
-use penstock_schemes::{BitRate, CongestionPoint, FlowKey, Instant, Scheme};
+use penstock_schemes::{BitRate, CongestionPoint, FlowKey, Instant, Octets, Scheme};
 
-use crate::engine::{ACK_LEAF, LEAF, SEGMENT_LEAF, Sim, Step};
+use crate::engine::{ACK_LEAF, LEAF, SEGMENT_LEAF, Sim, State, Step};
 use crate::event::Event;
 use crate::facts::HopFacts;
 use crate::network::{
@@ -127,6 +127,25 @@ impl<S: Scheme> Crowd<S> {
     /// The place of a flow among those of the crowd.
     fn index(&self, flow: FlowId) -> usize {
         (flow.0 - self.first.flow) as usize
+    }
+
+    /// The same, if it is one of them.
+    fn place(&self, flow: FlowId) -> Option<usize> {
+        let place = flow.0.checked_sub(self.first.flow)? as usize;
+        (place < self.taken.len()).then_some(place)
+    }
+
+    /// The place that an event is about, if it is one of the crowd.
+    fn owner(&self, event: Event) -> Option<usize> {
+        let place = match event {
+            Event::Silence(flow) | Event::Retransmit(flow) | Event::DelayedAck(flow) => {
+                flow.0.checked_sub(self.first.flow)
+            }
+            Event::Release(limiter) | Event::RpTimer(limiter) => limiter.0.checked_sub(self.first.limiter),
+            Event::NpTimer(destination) => destination.0.checked_sub(self.first.destination),
+            _ => None,
+        };
+        place.map(|place| place as usize)
     }
 
     /// The limiter of a place.
@@ -353,56 +372,49 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// Forgets the flows that are over and that nothing refers to: their places are free.
     fn look_for_places(&mut self) {
         let mut held = vec![false; self.crowd.taken.len()];
-        let mut hold = |flow: u32| {
-            if let Some(held) = flow.checked_sub(self.crowd.first.flow).and_then(|index| held.get_mut(index as usize)) {
-                *held = true;
-            }
-        };
         let fabric = &self.state.fabric;
         for (_, slot) in fabric.frames.iter() {
-            match fabric.facts.get(slot.hop.index()) {
-                Some(facts) => hold(facts.flow.0),
-                None => hold(self.flow_of(slot.flow).0),
+            let facts = fabric.facts.get(slot.hop.index());
+            let flow = facts.map_or_else(|| self.flow_of(slot.flow), |facts| facts.flow);
+            if let Some(index) = self.crowd.place(flow) {
+                held[index] = true;
             }
         }
-        let Firsts { flow: flows, limiter: limiters, destination: destinations, .. } = self.crowd.first;
-        fabric.events.each(|what| match Event::unpack(what) {
-            Event::Start(flow)
-            | Event::Stop(flow)
-            | Event::Generate(flow)
-            | Event::Silence(flow)
-            | Event::Retransmit(flow)
-            | Event::DelayedAck(flow) => hold(flow.0),
-            Event::Release(limiter) | Event::RpTimer(limiter) => {
-                if let Some(index) = limiter.0.checked_sub(limiters) {
-                    hold(flows + index);
-                }
+        let mut forgotten = vec![false; held.len()];
+        for (index, flow) in (self.crowd.first.flow..).map(FlowId).take(held.len()).enumerate() {
+            if !held[index] && self.crowd.taken[index].is_some() && self.is_forgettable(flow) {
+                forgotten[index] = true;
+                self.forget(flow);
             }
-            Event::NpTimer(destination) => {
-                if let Some(index) = destination.0.checked_sub(destinations) {
-                    hold(flows + index);
-                }
-            }
-            _ => {}
+        }
+        // Their timers would do nothing. They come all the same, for events are counted, but to nobody.
+        let crowd = &self.crowd;
+        self.state.fabric.events.change(|what| {
+            let whose = crowd.owner(Event::unpack(what));
+            if whose.is_some_and(|index| forgotten[index]) { Event::Nothing.pack() } else { what }
         });
-        let places = (flows..).map(FlowId).zip(held).zip(&self.crowd.taken);
-        let over: Vec<FlowId> = places
-            .filter(|&((flow, held), taken)| !held && taken.is_some() && self.is_forgettable(flow))
-            .map(|((flow, _), _)| flow)
-            .collect();
-        over.into_iter().for_each(|flow| self.forget(flow));
         // So that to look costs no more than the flows that come: all that was looked at, spread over them.
         let looked_at = self.state.fabric.frames.held() + self.state.fabric.events.room();
         self.crowd.patience = FEW.max(self.crowd.taken.len() / 2).max(looked_at / FEW);
         self.crowd.since = 0;
     }
 
-    /// Whether a flow is over, and neither it nor its limiter waits for anything.
+    /// Whether a flow is over, and neither it nor the limiter and the destination of its place have anything to do. What has a
+    /// timer of theirs under way then would find nothing to do when it expires.
     fn is_forgettable(&self, flow: FlowId) -> bool {
-        let source = self.state.sources.flow(flow);
+        let State { sources, transports, .. } = &self.state;
+        let source = sources.flow(flow);
         let queued = source.supply().connection.as_ref().and_then(|connection| connection.queue.as_ref());
-        let limiter = self.state.sources.limiter(source.limiter());
-        source.is_over() && !limiter.is_waiting() && !queued.is_some_and(|part| part.waits())
+        let limiter = sources.limiter(source.limiter());
+        // A limiter that waits knows the class of a flow of its own.
+        let needed = limiter.is_waiting() && limiter.flows().len() == 1;
+        source.is_over()
+            && !needed
+            && !queued.is_some_and(|part| part.waits())
+            && sources.octets_in_flight(flow) == Octets(0)
+            && sources.rests(self.crowd.limiter(flow))
+            && self.destinations[self.crowd.destination(flow).index()].rests()
+            && transports.rests(flow)
     }
 
     /// Forgets a flow: its counts go into the sums.

@@ -354,6 +354,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 }
             }
             Event::Generate(flow) => self.produce_again(flow),
+            Event::Nothing => {}
             event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_)) => {
                 if PFC {
                     self.flow_control(event);

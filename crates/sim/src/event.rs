@@ -79,6 +79,8 @@ pub(crate) enum Event {
     Retransmit(FlowId),
     /// The timer of this flow's receiver.
     DelayedAck(FlowId),
+    /// A timer of a flow that was forgotten since.
+    Nothing,
 }
 
 const INDEX_BITS: u32 = 27;
@@ -111,6 +113,7 @@ impl Event {
             Self::Silence(i) => (16, i.0),
             Self::Retransmit(i) => (17, i.0),
             Self::DelayedAck(i) => (18, i.0),
+            Self::Nothing => (19, 0),
         };
         kind << INDEX_BITS | index
     }
@@ -150,7 +153,8 @@ impl Event {
             15 => Self::RpTimer(LimiterId(i)),
             16 => Self::Silence(FlowId(i)),
             17 => Self::Retransmit(FlowId(i)),
-            _ => Self::DelayedAck(FlowId(i)),
+            18 => Self::DelayedAck(FlowId(i)),
+            _ => Self::Nothing,
         }
     }
 }

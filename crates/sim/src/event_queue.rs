@@ -80,22 +80,26 @@ impl EventQueue {
         lanes + self.calendar.due.len() + self.calendar.buckets.nodes.len() + self.calendar.far.len()
     }
 
-    /// Shows every event, in no order.
-    pub(crate) fn each(&self, mut see: impl FnMut(What)) {
-        for lane in &self.lanes {
+    /// Gives every event the content that `change` makes of its own. Times and turns stay.
+    pub(crate) fn change(&mut self, mut change: impl FnMut(What) -> What) {
+        for lane in &mut self.lanes {
             let mut place = lane.head;
             while place != lane.tail {
-                see(lane.events[place].what);
+                lane.events[place].what = change(lane.events[place].what);
                 place = (place + 1) % LANE_SIZE;
             }
         }
-        let calendar = &self.calendar;
-        calendar.due.iter().skip(calendar.cursor).for_each(|event| see(event.what));
-        calendar.far.iter().for_each(|Reverse((_, _, _, what))| see(*what));
-        for chain in calendar.buckets.held() {
+        let calendar = &mut self.calendar;
+        calendar.due.iter_mut().skip(calendar.cursor).for_each(|event| event.what = change(event.what));
+        // No two have come as the same: the content decides nothing.
+        let mut far = std::mem::take(&mut calendar.far).into_vec();
+        far.iter_mut().for_each(|Reverse((_, _, _, what))| *what = change(*what));
+        calendar.far = far.into();
+        let held: Vec<Chain> = calendar.buckets.held().collect();
+        for chain in held {
             let mut place = chain.first;
-            while let Some(node) = calendar.buckets.nodes.get(place as usize) {
-                see(node.event.what);
+            while let Some(node) = calendar.buckets.nodes.get_mut(place as usize) {
+                node.event.what = change(node.event.what);
                 place = node.next;
             }
         }

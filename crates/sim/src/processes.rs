@@ -70,7 +70,8 @@ impl Process {
     }
 }
 
-/// The rate limiters of a process's flows.
+/// The rate limiters of a process's flows. In one network flows have reaction points of their own or share those of the network, not some
+/// the one and some the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limiting {
     /// Nothing controls the flows.

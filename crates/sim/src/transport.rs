@@ -172,6 +172,12 @@ impl Transports {
         self.receptions[id.index()] = Some(Box::new(reception));
     }
 
+    /// Whether the receiving half of flow `id` has no timer.
+    pub(crate) fn rests(&self, id: FlowId) -> bool {
+        let reception = self.receptions.get(id.index()).and_then(Option::as_deref);
+        reception.is_none_or(|half| half.receiver.next_timeout().is_none())
+    }
+
     /// Flow `id` is forgotten.
     pub(crate) fn forget(&mut self, id: FlowId) {
         if let Some(reception) = self.receptions.get_mut(id.index()) {
