@@ -1,6 +1,6 @@
 //! From the record of a whole scenario to a plan: network, changes, recording, fair shares.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{
@@ -13,7 +13,7 @@ use crate::error::Fault;
 use crate::fields::Either;
 use crate::groups::Groups;
 use crate::limits::{Bounds, Excess, PLACES, ROWS, SAMPLES, SHARES, SHARING};
-use crate::made::{Counted, Made};
+use crate::made::{Counted, Made, Points};
 use crate::routing::Branch;
 use crate::sections::{self, Delayed, Experiment, Limiters, LinkState, Shown, SwitchClocks, Watched, WhenFull};
 use crate::topology::{self, Layout};
@@ -163,7 +163,7 @@ fn network(
     flows: &[FlowSpec],
     counted: &Counted,
     clocks: &Clocks,
-) -> Result<(Network, BTreeMap<(usize, u8), RpId>), Fault> {
+) -> Result<(Network, Points), Fault> {
     let made = counted.tables.iter().map(|table| table.model.priority);
     let (settings, hosts) = (&*experiment.network, &*experiment.hosts);
     let node = |(i, n): (usize, &topology::LayoutNode)| Node { kind: n.kind, station: STATION + 1 + i as u64 };
@@ -192,7 +192,7 @@ fn network(
     };
     let pacer = pacer(hosts);
     let shared = *hosts.reaction_points == Limiters::PerHost;
-    let mut limiters: BTreeMap<(usize, u8), RpId> = BTreeMap::new();
+    let mut limiters = Points::new();
     for spec in flows {
         let root = add_hops(&mut network.hops, &spec.route);
         let transport = spec.transport.as_ref().map(|(transport, acks)| Carriage {

@@ -73,6 +73,9 @@ impl Ways {
     }
 }
 
+/// The reaction points that flows share, by port and priority.
+pub(crate) type Points = BTreeMap<(usize, u8), RpId>;
+
 /// The flows of all loads and incasts, counted.
 #[derive(Debug)]
 pub(crate) struct Counted {
@@ -154,7 +157,7 @@ impl Counted {
     pub(crate) fn processes(
         &self,
         network: &mut network::Network,
-        points: &mut BTreeMap<(usize, u8), RpId>,
+        points: &mut Points,
         shared: bool,
         pacer: Pacer,
     ) -> network::Processes {
@@ -199,8 +202,7 @@ struct Inner {
     layout: Layout,
     ways: Ways,
     tables: Vec<Table>,
-    /// The reaction points that flows share, by port and priority.
-    points: BTreeMap<(usize, u8), RpId>,
+    points: Points,
 }
 
 /// A flow that a load or an incast makes.
@@ -231,7 +233,7 @@ impl MadeFlow {
 }
 
 impl Made {
-    pub(crate) fn new(counted: Counted, layout: Layout, points: BTreeMap<(usize, u8), RpId>) -> Self {
+    pub(crate) fn new(counted: Counted, layout: Layout, points: Points) -> Self {
         Self(Arc::new(Inner { layout, ways: counted.ways, tables: counted.tables, points }))
     }
 
