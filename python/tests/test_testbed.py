@@ -92,14 +92,14 @@ def test_what_does_not_suit_is_refused(change: tuple[str, str], said: str) -> No
 
 
 def test_an_application_needs_a_host_and_a_command() -> None:
-    for entry, said in (('host = "h9"\nrun = "true"', "there is no host h9"), ('host = "h0"\nrun = " "', "is empty")):
+    for entry, said in (('host = "h9"\nrun = "true"', "there is no host h9"), ('host = "h0"\nrun = " "', "expected one line of text")):
         with pytest.raises(Exception, match=said):
             resolved(f"{TWO}\n[[testbed.application]]\n{entry}\n")
 
 
 def test_the_simulator_does_without_the_table(tmp_path: Path) -> None:
     with_table = Scenario.from_toml(f"{SMALL}\n[testbed]\ntime_scale = 10\n").run()
-    assert with_table.fingerprint == Scenario.from_toml(SMALL).run().fingerprint
+    assert with_table.fingerprint() == Scenario.from_toml(SMALL).run().fingerprint()
     assert "testbed" not in with_table.summary
 
 

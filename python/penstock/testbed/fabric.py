@@ -58,7 +58,6 @@ class Fabric:
         mtu = self._layout["wire_mtu"]
         names = {(a, b): (f"wire{i}a", f"wire{i}b") for i, (a, b) in enumerate(self._layout["wires"])}
         hosts = [node for node in self._layout["nodes"] if node["host"]]
-        virtual = None if os.access(system.TUN, os.R_OK | os.W_OK) else "veth"
         with system.inside(fabric):
             system.without_ipv6()
         lines = [f"link add {a} mtu {mtu} type veth peer name {b} mtu {mtu}" for a, b in names.values()]
@@ -69,22 +68,26 @@ class Fabric:
                 for (own, peer), end in zip((wire, wire[::-1]), ends, strict=True):
                     self._ends[own, peer] = self._packet(end)
         for i, host in enumerate(hosts):
-            self._host(host, fabric, f"host{i}", virtual is not None)
+            self._host(host, fabric, f"host{i}")
 
     def _packet(self, interface: str) -> socket.socket:
         opened = self._open.enter_context(system.packet_socket(interface))
         self._packet_sockets.append(opened)
         return opened
 
-    def _host(self, node: Node, fabric: str, end: str, veth: bool) -> None:
+    def _host(self, node: Node, fabric: str, end: str) -> None:
         """Make a host's namespace, with a TAP, or with a veth where the system gives no TAP."""
         own = self.namespace(node["name"])
         system.ip("netns", "add", own)
         mtu, name = self._layout["host_mtu"], node["name"]
         with system.inside(own):
             system.without_ipv6()
-            if not veth:
+            try:
                 number = system.tap(HOST_INTERFACE)
+            except OSError:
+                veth = True
+            else:
+                veth = False
                 self._open.callback(os.close, number)
                 self._hosts[name] = Wire(b"t", number)
         if veth:

@@ -14,7 +14,7 @@ from pathlib import Path
 from penstock.testbed.faults import TestbedError
 
 NAMESPACES = Path("/run/netns")
-TUN = Path("/dev/net/tun")
+_TUN = "/dev/net/tun"
 
 # linux/if_ether.h, linux/if_packet.h, asm-generic/socket.h, linux/if_tun.h, linux/sched.h
 _ETH_P_ALL = 0x0003
@@ -171,7 +171,7 @@ def unread(wire: socket.socket) -> int:
 
 def tap(name: str) -> int:
     """Open a TAP in the present namespace; it exists as long as it is open."""
-    opened = os.open(TUN, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+    opened = os.open(_TUN, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         fcntl.ioctl(opened, _TUNSETIFF, struct.pack("16sH22s", name.encode(), _IFF_TAP | _IFF_NO_PI, b""))
     except OSError:
