@@ -47,6 +47,12 @@ def test_scenarios_and_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert complete(monkeypatch, "theory", "margin", "four-s") == ["four-sources"]
 
 
+def test_the_testbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sorted(complete(monkeypatch, "testbed", "")) == ["down", "run", "up"]
+    found = complete(monkeypatch, "testbed", "run", "testbed/two")
+    assert found == ["testbed/two-connections", "testbed/two-senders"]
+
+
 def test_schemes_and_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [about["name"] for about in schemes()]
     assert complete(monkeypatch, "run", "four-sources", "--scheme", "") == names

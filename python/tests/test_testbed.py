@@ -92,7 +92,11 @@ def test_what_does_not_suit_is_refused(change: tuple[str, str], said: str) -> No
 
 
 def test_an_application_needs_a_host_and_a_command() -> None:
-    for entry, said in (('host = "h9"\nrun = "true"', "there is no host h9"), ('host = "h0"\nrun = " "', "expected one line of text")):
+    wrong = {
+        'host = "h9"\nrun = "true"': "there is no host h9",
+        'host = "h0"\nrun = " "': "expected one line of text",
+    }
+    for entry, said in wrong.items():
         with pytest.raises(Exception, match=said):
             resolved(f"{TWO}\n[[testbed.application]]\n{entry}\n")
 

@@ -204,10 +204,13 @@ fn flow_outcome(plan: &Plan, records: &Records, flow: usize, measured: Duration)
     let dropped = records.ends.iter().filter_map(|end| end.dropped.get(flow)).sum();
     let seconds = measured.as_seconds();
     let delivered = sink.map_or(0, |end| end.counts.delivered_octets - end.before.delivered_octets);
+    let data = sink.map_or(0, |end| end.counts.data_octets - end.before.data_octets);
     let (mean, std) = allowed(plan, records, flow);
     let spec = &plan.network.flows[flow];
     FlowOutcome {
         throughput_bps: if seconds > 0.0 { delivered as f64 * 8.0 / seconds } else { 0.0 },
+        goodput_bps: if seconds > 0.0 { data as f64 * 8.0 / seconds } else { 0.0 },
+        retransmissions: sink.map_or(0, |end| end.counts.late_segments),
         mean_rate_bps: mean,
         std_rate_bps: std,
         frames_offered: source.map_or(0, |end| end.counts.offered),
@@ -252,6 +255,7 @@ fn totals(records: &Records, flows: &[FlowOutcome]) -> Totals {
         // Under way at the end, or lost by the system: the testbed cannot tell.
         frames_in_flight: sent.saturating_sub(delivered + dropped),
         feedback_frames: sum(|flow| flow.feedback_received),
+        retransmissions: sum(|flow| flow.retransmissions),
         probes_sent: records.ends.iter().flat_map(|end| &end.sources).map(|end| end.counts.probes).sum(),
         signals_sent: records.ends.iter().flat_map(|end| &end.queues).map(|queue| queue.signals).sum(),
         packet_hops: records.ends.iter().map(|end| end.frames).sum(),

@@ -146,6 +146,38 @@ pub fn ports(frame: &[u8], header: &Header) -> Option<(u8, u16, u16)> {
     }
 }
 
+/// A TCP segment, as far as its connection's progress asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// Port of the sender.
+    pub port: u16,
+    /// Number of its first octet.
+    pub sequence: u32,
+    /// Octets of data.
+    pub octets: u32,
+    /// It begins the connection (SYN).
+    pub first: bool,
+}
+
+/// The TCP segment of a frame, where it is one over IPv4.
+#[must_use]
+pub fn segment(frame: &[u8], header: &Header) -> Option<Segment> {
+    if header.ether_type != ether_type::IPV4 {
+        return None;
+    }
+    let packet = ipv4::Packet::new_checked(frame.get(header.data..)?).ok()?;
+    if packet.protocol() != ipv4::protocol::TCP {
+        return None;
+    }
+    let segment = tcp::Packet::new_checked(packet.payload()).ok()?;
+    Some(Segment {
+        port: segment.source_port(),
+        sequence: segment.sequence_number(),
+        octets: segment.payload().len() as u32,
+        first: segment.syn(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

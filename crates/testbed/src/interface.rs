@@ -18,7 +18,7 @@ use penstock_wire::{MacAddress, ipv4, mac_control};
 
 use crate::bridge::{control_priority, ports_of, station};
 use crate::form::{OnWire, Way};
-use crate::frame::{Header, length, ports, put_tags, take_tags};
+use crate::frame::{Header, Segment, length, ports, put_tags, segment, take_tags};
 use crate::port::Departure;
 
 /// Flow n of the scenario is the traffic to this port and n, by UDP, or by TCP where the flow has a transport.
@@ -112,7 +112,24 @@ pub struct FlowCounts {
     pub delivered: u64,
     /// Octets that have arrived, with overhead.
     pub delivered_octets: u64,
+    /// Octets of TCP's data up to the highest that has arrived: those in between come sooner or later.
+    pub data_octets: u64,
+    /// Segments that came behind later ones of their connection: sent again, for the most part.
+    pub late_segments: u64,
 }
+
+/// How far a TCP connection has come, at its receiver.
+#[derive(Debug, Clone, Copy)]
+struct Connection {
+    flow: usize,
+    /// The sender's port.
+    port: u16,
+    /// The sequence number behind the highest octet that has arrived.
+    end: u32,
+}
+
+/// The most connections of a host that are followed.
+const CONNECTIONS: usize = 1024;
 
 /// A signal that a reaction point has acted on.
 #[derive(Debug, Clone, Copy)]
@@ -167,6 +184,7 @@ pub struct Interface<S: OnWire> {
     own_counts: Counts,
     seen: VecDeque<Seen<S>>,
     outbox: VecDeque<Departure>,
+    connections: Vec<Connection>,
 }
 
 impl<S: OnWire> Interface<S> {
@@ -211,6 +229,7 @@ impl<S: OnWire> Interface<S> {
             own_counts: Counts::default(),
             seen: VecDeque::new(),
             outbox: VecDeque::new(),
+            connections: Vec::new(),
         }
     }
 
@@ -403,6 +422,9 @@ impl<S: OnWire> Interface<S> {
         }
         self.counts[flow].delivered += 1;
         self.counts[flow].delivered_octets += u64::from(octets) + self.overhead;
+        if let Some(segment) = segment_behind::<S>(frame, header) {
+            self.follow(flow, segment);
+        }
         let (Some(to), Some(number)) = (self.destinations[flow], header.flow) else { return };
         let mut tag = S::tag(frame);
         let local = self.localise(now);
@@ -418,6 +440,31 @@ impl<S: OnWire> Interface<S> {
         };
         self.nic.on_frame(local, to, frame, octets);
         self.advance(now);
+    }
+
+    /// A TCP segment has come: its connection goes on by what is new.
+    fn follow(&mut self, flow: usize, segment: Segment) {
+        let end = segment.sequence.wrapping_add(segment.octets);
+        let known = self.connections.iter_mut().find(|known| (known.flow, known.port) == (flow, segment.port));
+        match known {
+            // A new connection of the same ports begins with SYN.
+            Some(known) if segment.first => known.end = end.wrapping_add(1),
+            Some(known) => {
+                let ahead = end.wrapping_sub(known.end);
+                // More than half of all numbers ahead is behind.
+                if ahead > 0 && ahead <= u32::MAX / 2 {
+                    known.end = end;
+                    self.counts[flow].data_octets += u64::from(ahead);
+                } else if segment.octets > 0 {
+                    self.counts[flow].late_segments += 1;
+                }
+            }
+            None if self.connections.len() < CONNECTIONS => {
+                let end = if segment.first { end.wrapping_add(1) } else { end };
+                self.connections.push(Connection { flow, port: segment.port, end });
+            }
+            None => {}
+        }
     }
 
     /// The octets of a frame that leaves.
@@ -477,6 +524,16 @@ pub(crate) fn flow_ports<S: OnWire>(frame: &[u8], header: &Header) -> Option<(u8
     let mut plain = frame.to_vec();
     S::take(&mut plain);
     ports(&plain, &Header::read(&plain)?)
+}
+
+/// The TCP segment of a frame of the wire, likewise.
+fn segment_behind<S: OnWire>(frame: &[u8], header: &Header) -> Option<Segment> {
+    if !S::MARKS {
+        return segment(frame, header);
+    }
+    let mut plain = frame.to_vec();
+    S::take(&mut plain);
+    segment(&plain, &Header::read(&plain)?)
 }
 
 /// Whether a host may send a frame: tags, notifications and MAC control are the interface's own business.

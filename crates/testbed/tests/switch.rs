@@ -294,6 +294,45 @@ fn an_interface_that_wakes_late_sends_no_more_than_its_credit_at_once() {
     assert!((9..=11).contains(&after), "{after} frames in 8 us");
 }
 
+/// A TCP segment of so many octets of data to port 5201, as the switch brings it.
+fn segment(plan: &Plan, sequence: u32, octets: usize, syn: bool) -> Vec<u8> {
+    use penstock_wire::ipv4;
+    let (h0, h3) = (node(plan, "h0"), node(plan, "h3"));
+    let mut sent = frame(plan, h0, h3, Some(0), 22);
+    let mut ip = [0; 20];
+    let length = 20 + octets as u16;
+    ipv4::Repr::new([10, 99, 0, 1], [10, 99, 0, 4], ipv4::protocol::TCP, length).emit(&mut ip).unwrap();
+    sent.extend(ip);
+    sent.extend(40_000u16.to_be_bytes());
+    sent.extend(5201u16.to_be_bytes());
+    sent.extend(sequence.to_be_bytes());
+    // Acknowledgement, header of 20 octets, flags, window, checksum, urgent pointer.
+    sent.extend([0, 0, 0, 0, 0x50, if syn { 0x02 } else { 0x10 }, 0, 0, 0, 0, 0, 0]);
+    sent.resize(sent.len() + octets, 0);
+    sent
+}
+
+/// Numbers go on behind the largest one: 2^32 - 1000 and 1448 octets end at 448.
+#[test]
+fn a_connection_goes_on_by_what_is_new() {
+    let plan = plan(&THREE.replace("stagger", "transport = \"tcp\"\nstagger").replace("frame = \"1000 octets\"", ""));
+    let mut interface = Interface::<Qcn>::new(&plan, node(&plan, "h3"), &[config(&plan)]);
+    let start = u32::MAX - 1000;
+    let mut come = |sequence: u32, octets, syn| {
+        assert!(interface.from_wire(Instant::ZERO, segment(&plan, sequence, octets, syn)).is_some());
+        let counts = interface.flow(0);
+        (counts.data_octets, counts.late_segments)
+    };
+    assert_eq!(come(start, 0, true), (0, 0));
+    assert_eq!(come(start.wrapping_add(1), 1448, false), (1448, 0));
+    // A segment is missing; the next one ends 2896 octets further.
+    assert_eq!(come(1896, 1448, false), (4344, 0));
+    assert_eq!(come(448, 1448, false), (4344, 1));
+    assert_eq!(come(3344, 100, false), (4444, 1));
+    assert_eq!(come(3344, 100, false), (4444, 2));
+    assert_eq!(interface.flow(0).delivered, 6);
+}
+
 /// A probe that comes after a long silence is answered at once: its answer was not due before.
 #[test]
 fn an_interface_that_had_nothing_to_do_was_not_late() {
