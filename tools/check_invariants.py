@@ -19,7 +19,13 @@ MAY_DEPEND_ON = {
     "penstock-sim": {"penstock-schemes", "penstock-endpoint"},
     "own-scheme": {"penstock-schemes", "penstock-sim"},
     "penstock-scenario": {"penstock-schemes", "penstock-endpoint", "penstock-sim"},
-    "penstock-runner": {"penstock-schemes", "penstock-sim", "penstock-scenario"},
+    "penstock-runner": {
+        "penstock-schemes",
+        "penstock-wire",
+        "penstock-endpoint",
+        "penstock-sim",
+        "penstock-scenario",
+    },
     "penstock-testbed": {
         "penstock-schemes",
         "penstock-wire",

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use penstock_runner::{Options, Progress};
 use penstock_scenario::limits::Limits;
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
+use penstock_sim::network::PortId;
 use pyo3::Borrowed;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
 use pyo3::prelude::*;
@@ -118,7 +119,7 @@ impl PyScenario {
 
     /// Runs the scenario.
     #[pyo3(signature = (
-        scheme = None, profile = None, seed = None, out = None, force = false, progress = None, limit = 1,
+        scheme = None, profile = None, seed = None, out = None, force = false, progress = None, limit = 1, pcap = Vec::new(),
     ))]
     fn run(
         &self,
@@ -130,9 +131,11 @@ impl PyScenario {
         force: bool,
         progress: Option<Py<PyAny>>,
         limit: u64,
+        pcap: Vec<String>,
     ) -> PyResult<PyRun> {
         let plan = self.plan(py, scheme, profile, seed, progress.as_ref(), limit)?;
-        let options = Options { out, force, slice: None };
+        let capture = ports(&plan, &pcap).map_err(|error| scenario_error(py, &error))?;
+        let options = Options { out, force, slice: None, capture };
         let mut failure = None;
         let mut observer = |at: &Progress| {
             let told = Python::attach(|py| report(py, progress.as_ref(), at));
@@ -193,6 +196,20 @@ impl PyScenario {
             None => plan.map_err(|error| scenario_error(py, &error)),
         }
     }
+}
+
+/// The ports of these names.
+fn ports(plan: &Plan, names: &[String]) -> Result<Vec<PortId>, ScenarioError> {
+    let found = names.iter().map(|name| {
+        plan.port(name).map_err(|hint| ScenarioError {
+            file: "<arguments>".to_owned(),
+            line: None,
+            key: Some("pcap".to_owned()),
+            message: format!("there is no port \"{name}\""),
+            hint: Some(hint),
+        })
+    });
+    found.collect()
 }
 
 /// A seed. A whole number that no seed can have is an error of the scenario, not one of conversion.

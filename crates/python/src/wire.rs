@@ -266,9 +266,9 @@ pub(crate) fn wire_pcapng<'py>(
     written: Vec<Written>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut file = Vec::new();
-    pcapng::section(&mut file, concat!("Penstock ", env!("CARGO_PKG_VERSION")));
+    pcapng::section(&mut file, concat!("Penstock ", env!("CARGO_PKG_VERSION")), None);
     for name in &interfaces {
-        pcapng::interface(&mut file, name);
+        pcapng::interface(&mut file, name, None, None);
     }
     for (interface, time_ns, octets, comment) in &written {
         if *interface as usize >= interfaces.len() {

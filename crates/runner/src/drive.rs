@@ -9,8 +9,10 @@ use std::time::{Duration as WallDuration, Instant as WallInstant};
 
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
+use penstock_sim::network::PortId;
 use penstock_sim::{Outcome, Sim};
 
+use crate::capture::Capture;
 use crate::completions::{self, Completion};
 use crate::folder::{self, Folder, Holds};
 use crate::memory::{self, Memory};
@@ -36,14 +38,20 @@ const MOST: u64 = 1 << 15;
 
 pub(crate) fn run(plan: &Plan, options: &Options, observer: Observer<'_>) -> Result<Run, RunError> {
     // The folder first: a name that is taken is to be known before the work, not after it.
+    if options.out.is_none() && !options.capture.is_empty() {
+        return Err(RunError::NoFolder);
+    }
     let folder = options.out.as_deref().map(|path| Folder::create(path, options.force, Holds::Results)).transpose()?;
-    SchemeConfig::visit(&plan.configs(), Job { plan, folder, clock: Clock::new(plan, options, observer) })
+    let clock = Clock::new(plan, options, observer);
+    SchemeConfig::visit(&plan.configs(), Job { plan, folder, capture: &options.capture, clock })
 }
 
 /// A run, waiting for its scheme's type.
 struct Job<'a> {
     plan: &'a Plan,
     folder: Option<Folder>,
+    /// The ports whose frames are captured.
+    capture: &'a [PortId],
     clock: Clock<'a>,
 }
 
@@ -53,11 +61,14 @@ impl Visitor for Job<'_> {
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
         let vars = SchemeVars::of::<S>();
         // Two engines for each scheme: a lean one, and one with the features that cost time at every hop.
-        let full = self.plan.record.arrivals || self.plan.network.pfc.is_some();
+        let full = self.plan.record.arrivals || self.plan.network.pfc.is_some() || !self.capture.is_empty();
         let (plan, folder) = (self.plan, self.folder.as_ref());
         memory::check_network(plan)?;
+        let folder_of_capture = folder.filter(|_| !self.capture.is_empty());
+        let capture =
+            folder_of_capture.map(|folder| Capture::new::<S>(plan, configs, self.capture, folder)).transpose()?;
         let sim: Box<dyn Simulation + '_> = if full {
-            let recorder = Recorder::<true>::new(plan, &vars, folder)?;
+            let recorder = Recorder::<true>::new(plan, &vars, folder)?.capturing(capture);
             let mut sim = Sim::<S, _, true>::new(&plan.network, configs, plan.seed, recorder);
             sim.feed(plan.made.arrivals());
             Box::new(sim)

@@ -33,6 +33,9 @@ pub enum RunError {
         /// The file that such a folder has and this one lacks.
         missing: &'static str,
     },
+    /// Frames are to be captured, and there is no folder for the file.
+    #[error("frames are captured into a file of the results folder, and the run has none")]
+    NoFolder,
     /// A table was asked for that the run has not recorded.
     #[error("the table {table} was not recorded")]
     NotRecorded {
@@ -108,6 +111,7 @@ impl RunError {
         match self {
             Self::Exists { .. } => Some("replace it with --force, or name another folder with --out"),
             Self::BelowFile { .. } => Some("name another folder with --out"),
+            Self::NoFolder => Some("name a folder with --out"),
             Self::NoResults { .. } => Some("name another folder: this one holds something else"),
             Self::Io { action, source, .. } if *action == MAKE_FOLDER => match source.raw_os_error() {
                 Some(OPERATION_DENIED | DENIED | READ_ONLY) => Some("name a folder with --out in which you may write"),

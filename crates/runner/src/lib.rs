@@ -6,9 +6,12 @@
 //!                        +--- Outcome ---> Summary ---------> Run  <--open-- results folder
 //! ```
 //!
+//! With ports to capture, `capture.pcapng` has the frames on their lines (`capture`).
+//!
 //! A results folder holds `scenario.toml` (resolved: every default written out), `summary.json`, and one Parquet file a
 //! [`Table`]. The same plan gives the same bytes in all of them, but for the summary's `run` object.
 
+mod capture;
 pub mod completions;
 mod drive;
 mod error;
@@ -32,6 +35,7 @@ use std::path::{Path, PathBuf};
 
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant};
+use penstock_sim::network::PortId;
 
 pub use error::RunError;
 pub use fingerprint::{Fingerprint, fingerprint};
@@ -51,6 +55,8 @@ pub struct Options {
     pub force: bool,
     /// Simulated time from one call of the observer to the next; `None` for calls about ten times a second.
     pub slice: Option<Duration>,
+    /// The ports whose frames are captured, into a file of the results folder, which there must be then.
+    pub capture: Vec<PortId>,
 }
 
 /// How far a run is.
@@ -115,7 +121,8 @@ impl Run {
 /// the summary says where it ended.
 ///
 /// # Errors
-/// If the results folder exists, or cannot be written: then there is none under that name, or still the older one.
+/// If the results folder exists, or cannot be written: then there is none under that name, or still the older one. If frames
+/// are to be captured and there is no folder for them.
 pub fn run(
     plan: &Plan,
     options: &Options,

@@ -5,10 +5,11 @@
 use arrow_array::builder::Float64Builder;
 use penstock_scenario::Plan;
 use penstock_schemes::{BitRate, CongestionPoint, Duration, Instant, Octets, ReactionPoint, Scheme, Signal};
-use penstock_sim::network::{FlowId, QueueId};
-use penstock_sim::probe::{FlowNow, Probe, QueueNow, SignalSeen, View};
+use penstock_sim::network::{FlowId, PortId, QueueId};
+use penstock_sim::probe::{FlowNow, FrameSeen, Probe, QueueNow, SignalSeen, View};
 
 use crate::RunError;
+use crate::capture::Capture;
 use crate::fair::FairNow;
 use crate::folder::Folder;
 use crate::rows::{ArrivalRows, NameColumn, QueueRows, RateRows, SignalRows, TableWriter, VarColumns};
@@ -28,6 +29,7 @@ pub struct Recorder<'p, const ARRIVALS: bool> {
     signals: Option<TableWriter<SignalRows>>,
     arrivals: Option<TableWriter<ArrivalRows>>,
     recorded: RecordedQueues,
+    pub(crate) capture: Option<Capture<'p>>,
     last: LastSample,
     failure: Option<RunError>,
 }
@@ -102,6 +104,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
             } else {
                 None
             },
+            capture: None,
             last: LastSample {
                 at: Instant::ZERO,
                 queues: vec![nothing; recorded.places.len()],
@@ -110,6 +113,11 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
             recorded,
             failure: None,
         })
+    }
+
+    /// The same recorder, which also captures frames.
+    pub(crate) fn capturing(self, capture: Option<Capture<'p>>) -> Self {
+        Self { capture, ..self }
     }
 
     /// Whether a record could not be written. Nothing is recorded after that.
@@ -129,6 +137,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         if let Some(error) = self.failure {
             return Err(error);
         }
+        self.capture.map(Capture::close).transpose()?;
         let ended = [
             (Table::Queues, self.queues.close()?),
             (Table::Rates, self.rates.close()?),
@@ -261,6 +270,14 @@ impl<S: Scheme, const ARRIVALS: bool> Probe<S> for Recorder<'_, ARRIVALS> {
         self.unless_failed(|recorder| {
             recorder.write_signal(now, seen.flow, seen.origin, seen.rate, |row| seen.signal.vars(row))
         });
+    }
+
+    fn taps(&self) -> &[PortId] {
+        self.capture.as_ref().map_or(&[], Capture::ports)
+    }
+
+    fn frame(&mut self, seen: &FrameSeen<'_, S>) {
+        self.unless_failed(|recorder| recorder.capture.as_mut().map_or(Ok(()), |capture| capture.take(seen)));
     }
 
     fn arrival(&mut self, now: Instant, queue: QueueId, flow: FlowId, len: Octets, dropped: bool) {

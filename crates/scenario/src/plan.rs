@@ -6,6 +6,7 @@ use std::ops::Range;
 use penstock_schemes::{Duration, Instant, SchemeConfig, Value};
 use penstock_sim::network::{Network, PortId, QueueId};
 
+use crate::error::suggest;
 use crate::limits::Limits;
 use crate::made::Made;
 
@@ -183,6 +184,15 @@ impl Plan {
             Some(name) => Cow::Borrowed(name),
             None => Cow::Owned(self.made.name(flow - self.single)),
         }
+    }
+
+    /// The port of this name, such as `sw0->h6`.
+    ///
+    /// # Errors
+    /// If there is none: with the nearest name, as a hint.
+    pub fn port(&self, name: &str) -> Result<PortId, String> {
+        let found = self.port_names.iter().position(|known| known == name);
+        found.map(|index| PortId(index as u32)).ok_or_else(|| suggest(name, self.port_names.iter().map(String::as_str)))
     }
 
     /// Name of a data queue's port, such as `sw0->h6`.

@@ -25,7 +25,7 @@ use crate::parts::rate_limiter::{RateLimiter, RpConfig};
 use crate::parts::sampling_cp::SamplingCp;
 use crate::qcn::{self, PAN_10G};
 use crate::units::{BitRate, Instant};
-use crate::{Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, Scheme, To, Var};
+use crate::{Class, CongestionPoint, Draw, Fate, Frame, Label, Out, Place, Queue, Scheme, To, Var};
 
 /// Approximately Fair QCN.
 #[derive(Debug, Clone, Copy)]
@@ -108,6 +108,10 @@ impl Scheme for AfQcn {
     type Cp = Cp;
     type Np = Silent;
     type Rp = RateLimiter;
+
+    fn label(_tag: &Self::Tag) -> Label {
+        Label::CnTag
+    }
 }
 
 /// QCN's congestion point with a table of flows.

@@ -24,7 +24,8 @@ use crate::none::Silent;
 use crate::parts::ecm::{Bcn, Ecm, Limiter, Monitor, Rlt};
 use crate::units::{BitRate, FlowKey, Instant};
 use crate::{
-    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, To, Var,
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Label, Out, Place, Queue, ReactionPoint, Release, Scheme, To,
+    Var,
 };
 
 /// Backward Congestion Notification.
@@ -66,6 +67,10 @@ impl Scheme for BackwardCongestionNotification {
     type Cp = Cp;
     type Np = Silent;
     type Rp = Rp;
+
+    fn label(tag: &Rlt) -> Label {
+        tag.0.map_or(Label::Bare, Label::Rlt)
+    }
 }
 
 /// BCN's congestion point.

@@ -30,8 +30,8 @@ use crate::info::values::{choice, count, mbps, octets, real, switch, us};
 use crate::info::{Info, Profile, Signals};
 use crate::units::{BitRate, Duration, FlowKey, Instant};
 use crate::{
-    Allowance, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
-    Scheme, Signal, To, Var,
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Label, Message, NotificationPoint, Out, Place, Queue,
+    ReactionPoint, Release, Scheme, Signal, To, Var,
 };
 
 pub use settings::{AlphaOrder, AlphaUpdate, CnpRule, Config, Counters, HaiBoundary, HaiFactor, RtUpdate};
@@ -110,6 +110,10 @@ impl Signal for Cnp {
     fn octets(&self) -> u16 {
         Self::OCTETS
     }
+
+    fn message(&self) -> Option<Message> {
+        Some(Message::Cnp)
+    }
 }
 
 impl Scheme for Dcqcn {
@@ -145,6 +149,10 @@ impl Scheme for Dcqcn {
     type Cp = Cp;
     type Np = Np;
     type Rp = Rp;
+
+    fn label(tag: &Ce) -> Label {
+        Label::Roce(tag.0)
+    }
 }
 
 /// DCQCN's congestion point: marks frames as they arrive.

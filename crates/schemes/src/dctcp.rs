@@ -22,8 +22,8 @@ use crate::info::values::{count, octets};
 use crate::info::{Info, Threshold, parameters};
 use crate::units::{BitRate, FlowKey, Instant, Octets};
 use crate::{
-    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Never, NotificationPoint, Out, Place, Queue, ReactionPoint,
-    Release, Scheme, Var,
+    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Label, Never, NotificationPoint, Out, Place, Queue,
+    ReactionPoint, Release, Scheme, Var,
 };
 
 /// DCTCP.
@@ -86,6 +86,14 @@ impl Scheme for Dctcp {
     type Cp = Cp;
     type Np = Np;
     type Rp = Rp;
+
+    fn label(tag: &Ce) -> Label {
+        Label::Ecn(tag.0)
+    }
+
+    fn echoes_mark(echo: &Ce) -> bool {
+        echo.0
+    }
 }
 
 /// DCTCP's marking point. (RFC 8257, section 3.1)

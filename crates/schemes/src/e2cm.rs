@@ -26,8 +26,8 @@ use crate::info::{Info, Profile, Signals, parameters};
 use crate::parts::ecm::{Bcn, Ecm, Limiter, Monitor, Rlt};
 use crate::units::{BitRate, Duration, FlowKey, Instant, PS_PER_S};
 use crate::{
-    Allowance, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, Queue, ReactionPoint, Release,
-    Scheme, Signal, SignalKind, To, Var,
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Label, NotificationPoint, Out, Place, Queue, ReactionPoint,
+    Release, Scheme, Signal, SignalKind, To, Var,
 };
 
 /// Extended Ethernet Congestion Management (reconstruction).
@@ -103,6 +103,14 @@ impl Signal for Message {
         Bcn::OCTETS
     }
 
+    fn message(&self) -> Option<crate::Message> {
+        match *self {
+            Self::Ecm(bcn) => bcn.message(),
+            Self::Probe { sent_at, q_off } => Some(crate::Message::PathProbe { sent_at, q_off, returned: false }),
+            Self::Reply { sent_at, q_off } => Some(crate::Message::PathProbe { sent_at, q_off, returned: true }),
+        }
+    }
+
     fn kind(&self) -> SignalKind {
         match self {
             Self::Probe { .. } => SignalKind::Probe,
@@ -156,6 +164,10 @@ impl Scheme for ExtendedEcm {
     type Cp = Cp;
     type Np = Np;
     type Rp = Rp;
+
+    fn label(tag: &Rlt) -> Label {
+        tag.0.map_or(Label::Bare, Label::Rlt)
+    }
 }
 
 /// E2CM's congestion point: ECM's, and the queue's state for probes.

@@ -86,6 +86,13 @@ impl Signal for Message {
         Probe::OCTETS
     }
 
+    fn message(&self) -> Option<crate::Message> {
+        match *self {
+            Self::Probe(probe) => probe.message(),
+            Self::Bcn00 { cp } => Some(crate::Message::Bcn { cp, q_off: 0, q_delta: 0 }),
+        }
+    }
+
     fn kind(&self) -> SignalKind {
         match self {
             Self::Probe(probe) => probe.kind(),

@@ -24,7 +24,7 @@ use crate::parts::rate_limiter::{RateLimiter, RpConfig};
 use crate::parts::sampling_cp::{Sample, SamplingCp};
 use crate::qcn::{self, PAN_10G, TUNED};
 use crate::units::{BitRate, Instant};
-use crate::{Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, Scheme, To, Var};
+use crate::{Class, CongestionPoint, Draw, Fate, Frame, Label, Out, Place, Queue, Scheme, To, Var};
 
 /// Fair QCN.
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +66,10 @@ impl Scheme for Fqcn {
     type Cp = Cp;
     type Np = Silent;
     type Rp = RateLimiter;
+
+    fn label(_tag: &Self::Tag) -> Label {
+        Label::CnTag
+    }
 }
 
 /// QCN's congestion point with a table of flows.

@@ -118,6 +118,7 @@ pub mod efecn;
 pub mod fecn;
 pub mod fqcn;
 pub mod info;
+mod message;
 pub mod mixed;
 pub mod none;
 pub mod parts;
@@ -135,6 +136,7 @@ pub mod timely;
 pub mod units;
 
 pub use info::{Bound, Condition, Configuration, Info, Parameter, Profile, SignalPath, Signals, Unit, Value};
+pub use message::{Label, Message};
 pub use registry::{SCHEMES, SchemeConfig, Visitor};
 pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};
 
@@ -175,6 +177,16 @@ pub trait Scheme: Copy + Debug + Send + 'static {
         0
     }
 
+    /// The part of a tag that data frames carry in a format of the wire.
+    fn label(_tag: &Self::Tag) -> Label {
+        Label::Bare
+    }
+
+    /// Whether an echo says that a frame was marked. (RFC 3168, section 6.1.3: ECN-Echo)
+    fn echoes_mark(_echo: &Self::Echo) -> bool {
+        false
+    }
+
     /// Whether destinations acknowledge frames: the type of echo has values. Under some parameters they may be silent all the
     /// same, as [`mixed`] is where its scheme has no acknowledgements.
     fn acknowledges(_config: &Self::Config) -> bool {
@@ -203,6 +215,11 @@ pub trait Signal: Copy + Debug + Send {
     /// The heading under which it is counted.
     fn kind(&self) -> SignalKind {
         SignalKind::Notification
+    }
+
+    /// Its content as a format of the wire has it; `None` where none has it.
+    fn message(&self) -> Option<Message> {
+        None
     }
 
     /// Writes its content to `row`, one value for each of [`VARS`](Self::VARS).

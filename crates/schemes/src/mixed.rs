@@ -17,8 +17,8 @@ use crate::info::{Configuration, Info, Value};
 use crate::registry::{SchemeConfig, for_each_scheme};
 use crate::units::{FlowKey, Instant, Octets};
 use crate::{
-    Ack, Allowance, BitRate, Class, CongestionPoint, Draw, Fate, Frame, NotificationPoint, Out, Place, PortView, Queue,
-    ReactionPoint, Release, Scheme, To, Verdict,
+    Ack, Allowance, BitRate, Class, CongestionPoint, Draw, Fate, Frame, Label, Message, NotificationPoint, Out, Place,
+    PortView, Queue, ReactionPoint, Release, Scheme, To, Verdict,
 };
 
 /// The schemes of a network whose priorities have different ones.
@@ -148,6 +148,10 @@ macro_rules! mixed {
             fn kind(&self) -> crate::SignalKind {
                 match self { $(Self::$variant(own) => own.kind()),+ }
             }
+
+            fn message(&self) -> Option<Message> {
+                match self { $(Self::$variant(own) => own.message()),+ }
+            }
         }
 
         /// The congestion point of one of the schemes.
@@ -231,6 +235,17 @@ macro_rules! mixed {
 
             fn echo_octets(config: &SchemeConfig) -> u16 {
                 match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::echo_octets(own)),+ }
+            }
+
+            fn label(tag: &Tag) -> Label {
+                match tag {
+                    Tag::Bare => Label::Bare,
+                    $(Tag::$variant(own) => <$scheme as Scheme>::label(own)),+
+                }
+            }
+
+            fn echoes_mark(echo: &Echo) -> bool {
+                match echo { $(Echo::$variant(own) => <$scheme as Scheme>::echoes_mark(own)),+ }
             }
 
             fn acknowledges(config: &SchemeConfig) -> bool {

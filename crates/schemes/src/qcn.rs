@@ -17,7 +17,6 @@
 //! et al. 2015 (variants), IEEE8021-CN-MIB (constants), R. Pan's pseudo-code ("Pan"). Where they disagree, each reading
 //! is a parameter; the default is the pseudo-code's.
 
-use crate::Scheme;
 use crate::info::values::{choice, count, kbps, mbps, octets, real, switch, us};
 use crate::info::{Info, Profile, Signals, parameters};
 use crate::none::Silent;
@@ -25,6 +24,7 @@ use crate::parts::notification::Cnm;
 use crate::parts::rate_limiter::{ByteResetParameters, LimiterParameters, RateLimiter, RateParameters, RpConfig};
 use crate::parts::sampling_cp::{CpConfig, CpParameters, SamplingCp};
 use crate::units::BitRate;
+use crate::{Label, Scheme};
 
 /// Quantized Congestion Notification.
 #[derive(Debug, Clone, Copy)]
@@ -177,6 +177,10 @@ impl Scheme for Qcn {
     type Cp = SamplingCp;
     type Np = Silent;
     type Rp = RateLimiter;
+
+    fn label(_tag: &Self::Tag) -> Label {
+        Label::CnTag
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 //!
 //! Source: Matsushima et al. 2014, section III.A, equation (5) and algorithm 1.
 
-use crate::Scheme;
 use crate::info::values::{switch, us};
 use crate::info::{Info, Profile, Signals, parameters};
 use crate::none::Silent;
@@ -16,6 +15,7 @@ use crate::parts::rate_limiter::{LimiterParameters, RateLimiter, RateParameters,
 use crate::parts::sampling_cp::{CpConfig, CpParameters, SamplingCp};
 use crate::qcn::{PAN_10G, PAPER_BOTTLENECK};
 use crate::units::{BitRate, Duration};
+use crate::{Label, Scheme};
 
 /// QCN with Adaptive BC_LIMIT.
 #[derive(Debug, Clone, Copy)]
@@ -112,6 +112,10 @@ impl Scheme for QcnAdaptive {
     type Cp = SamplingCp;
     type Np = Silent;
     type Rp = RateLimiter;
+
+    fn label(_tag: &Self::Tag) -> Label {
+        Label::CnTag
+    }
 }
 
 #[cfg(test)]

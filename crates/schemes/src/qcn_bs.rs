@@ -8,7 +8,6 @@
 //! Source: Matsushima et al. 2014, section II.B and algorithm 1. It leaves open the lifetime of an entry and the rule
 //! for a full table; each is an option or a rule stated there.
 
-use crate::Scheme;
 use crate::info::{Info, Profile, Signals, parameters};
 use crate::none::Silent;
 use crate::parts::limiter_table::{LimiterTable, TableConfig, TableParameters};
@@ -17,6 +16,7 @@ use crate::parts::rate_limiter::{ByteResetParameters, RateParameters};
 use crate::parts::sampling_cp::{CpConfig, CpParameters, SamplingCp};
 use crate::qcn::{PAN_10G, PAPER_BOTTLENECK, TUNED};
 use crate::units::BitRate;
+use crate::{Label, Scheme};
 
 /// QCN with Bottleneck Selection.
 #[derive(Debug, Clone, Copy)]
@@ -73,4 +73,8 @@ impl Scheme for QcnBs {
     type Cp = SamplingCp;
     type Np = Silent;
     type Rp = LimiterTable;
+
+    fn label(_tag: &Self::Tag) -> Label {
+        Label::CnTag
+    }
 }

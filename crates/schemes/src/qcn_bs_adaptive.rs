@@ -7,7 +7,6 @@
 //!
 //! Source: Matsushima et al. 2014, section III.B, algorithm 1.
 
-use crate::Scheme;
 use crate::info::{Info, Profile, Signals, parameters};
 use crate::none::Silent;
 use crate::parts::limiter_table::{LimiterTable, TableConfig, TableParameters};
@@ -17,6 +16,7 @@ use crate::parts::sampling_cp::{CpConfig, CpParameters, SamplingCp};
 use crate::qcn::{PAN_10G, PAPER_BOTTLENECK};
 use crate::qcn_adaptive::{AdaptiveParameters, TUNED};
 use crate::units::BitRate;
+use crate::{Label, Scheme};
 
 /// QCN/BS integrated with Adaptive BC_LIMIT.
 #[derive(Debug, Clone, Copy)]
@@ -73,6 +73,10 @@ impl Scheme for QcnBsAdaptive {
     type Cp = SamplingCp;
     type Np = Silent;
     type Rp = LimiterTable;
+
+    fn label(_tag: &Self::Tag) -> Label {
+        Label::CnTag
+    }
 }
 
 #[cfg(test)]

@@ -29,7 +29,8 @@ use crate::parts::sampling_cp::SamplingCp;
 use crate::qcn::{self, PAN_10G, PAPER_MULTICAST, TUNED};
 use crate::units::{BitRate, CpId, FlowKey, Instant};
 use crate::{
-    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, To, Var,
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Label, Out, Place, Queue, ReactionPoint, Release, Scheme, To,
+    Var,
 };
 
 /// Enhanced QCN for multicast.
@@ -90,6 +91,10 @@ impl Scheme for QcnMulticast {
     type Cp = Cp;
     type Np = Silent;
     type Rp = Rp;
+
+    fn label(_tag: &Self::Tag) -> Label {
+        Label::CnTag
+    }
 }
 
 /// QCN's congestion point, silent where another one speaks for the flow.

@@ -30,8 +30,8 @@ use crate::parts::jitter::Spread;
 use crate::parts::sampler::{Even, FirstInterval, Sampler};
 use crate::units::{BitRate, CpId, FlowKey, Instant, Octets};
 use crate::{
-    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, Signal,
-    To, Var,
+    Allowance, Class, CongestionPoint, Draw, Fate, Frame, Label, Message, Out, Place, Queue, ReactionPoint, Release,
+    Scheme, Signal, To, Var,
 };
 
 /// Sliding Mode Congestion Control.
@@ -297,6 +297,11 @@ impl Signal for Notice {
         Self::OCTETS
     }
 
+    fn message(&self) -> Option<Message> {
+        let Self { cp, q_off, q_delta } = *self;
+        Some(Message::Smcc { cp, q_off, q_delta })
+    }
+
     fn vars(&self, row: &mut [i64]) {
         row.copy_from_slice(&[i64::from(self.q_off), i64::from(self.q_delta)]);
     }
@@ -325,6 +330,10 @@ impl Scheme for Smcc {
     type Cp = Cp;
     type Np = Silent;
     type Rp = Rp;
+
+    fn label(tag: &Rlt) -> Label {
+        tag.0.map_or(Label::CnTag, Label::Rlt)
+    }
 }
 
 /// SMCC's congestion point.

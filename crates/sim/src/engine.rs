@@ -12,7 +12,7 @@ use crate::generator::Source;
 use crate::measure::Reading;
 use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId};
 use crate::outcome::Totals;
-use crate::probe::{FlowNow, Probe, QueueNow, View};
+use crate::probe::{FateOnLine, FlowNow, Probe, QueueNow, View};
 use crate::random::Stream;
 use crate::records::{FlowRecord, HostRecord};
 use crate::start::{Endpoints, event_queue_for};
@@ -231,6 +231,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             over: false,
         };
         sim.state.measuring = sim.state.reading();
+        sim.tap();
         sim
     }
 
@@ -414,6 +415,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         if self.probe.interval().is_some() {
             self.probe.sample(self.now(), &self.state);
         }
+        self.show_all();
         let mut on_lines = vec![0; self.state.fabric.ports.len()];
         let mut outside = 0;
         for (_, line) in self.frames_under_way() {
@@ -434,6 +436,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             PortEvent::Rate(rate) => self.state.fabric.set_rate(port, rate),
             PortEvent::Down => {
                 self.state.fabric.settle(port);
+                self.show_rest(port, FateOnLine::Lost);
                 self.charge(self.frames_held() as u64);
                 let under_way = self.frames_under_way();
                 let lost: Vec<FrameId> =

@@ -19,9 +19,11 @@ use crate::facts::{HopFacts, facts, weight_of};
 use crate::frame::{FrameId, Frames, GONE, Marks, Payload};
 use crate::network::{Capacity, HopId, Network, NodeKind, QueueId};
 use crate::pause::Pauses;
-use crate::port::{PortState, QueueState};
+use crate::point::CpState;
+use crate::port::{PortState, QueueState, WATCHED};
 use crate::random::{Owner, Stream};
 use crate::start::lanes;
+use crate::taps::Taps;
 
 /// Where congestion points' signals go until the engine routes them.
 pub(crate) type Outbox<S> = Vec<(To, Class, <S as Scheme>::Signal)>;
@@ -33,18 +35,6 @@ impl<S: Scheme> Out<S> for Sender<'_, S> {
     fn send(&mut self, to: To, class: Class, signal: S::Signal) {
         self.0.push((to, class, signal));
     }
-}
-
-/// A congestion point with its queue, random stream, count of signals and timer.
-#[derive(Debug, Clone)]
-pub(crate) struct CpState<S: Scheme> {
-    pub(crate) cp: S::Cp,
-    pub(crate) stream: Stream,
-    queue: QueueId,
-    /// Signals that it has sent.
-    pub(crate) signals: u64,
-    /// Time of the earliest timer event under way.
-    armed: Instant,
 }
 
 /// All ports with their queues, lines, congestion points and frames, and the event queue.
@@ -59,6 +49,8 @@ pub(crate) struct Fabric<S: Scheme, const PFC: bool> {
     pub(crate) overhead: u32,
     /// Priority flow control; idle unless `PFC`.
     pub(crate) pauses: Pauses,
+    /// The ports whose frames the probe sees; none unless `PFC`.
+    pub(crate) taps: Taps,
     /// By hop.
     pub(crate) facts: Vec<HopFacts>,
     classes: Classes,
@@ -112,7 +104,9 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             }
             queues.push(QueueState::new(network.control_capacity.0 as u32, 0, u32::MAX, CpIndex::NONE));
             let mut state = PortState::new(network, port, id, lanes[id.index()], queues.into_boxed_slice());
-            state.watched = PFC && network.pfc.is_some() && network.nodes[port.node.index()].kind == NodeKind::Switch;
+            if PFC && network.pfc.is_some() && network.nodes[port.node.index()].kind == NodeKind::Switch {
+                state.attention = WATCHED;
+            }
             ports.push(state);
         }
         let mut fabric = Self {
@@ -124,6 +118,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             per_port: per_port as u32,
             overhead: u32::from(network.wire_overhead),
             pauses: Pauses::new(network),
+            taps: Taps::default(),
             classes: std::array::from_fn(|priority| {
                 let class = network.priorities.iter().position(|&p| usize::from(p) == priority);
                 class.map_or(GONE, |class| TrafficClass(class as u8))
@@ -151,7 +146,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         self.facts[hop.index()].flow
     }
 
-    /// The class of a priority.
+    /// The class of a priority; [`GONE`] where no flow has it.
     pub(crate) fn class_of(&self, priority: u8) -> TrafficClass {
         self.classes[usize::from(priority)]
     }
@@ -202,6 +197,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             facts: &self.facts,
             classes: &self.classes,
             pauses: &mut self.pauses,
+            taps: &mut self.taps,
         };
         (&mut self.ports[port.index()], around)
     }
@@ -312,7 +308,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     /// or watching them would change the order of the events of one instant.
     pub(crate) fn settle_all(&mut self) {
         for port in (0..self.ports.len() as u32).map(PortId) {
-            if !(PFC && self.port(port).watched) {
+            if !(PFC && self.port(port).watched()) {
                 self.settle(port);
             }
         }
@@ -339,6 +335,7 @@ pub(crate) struct Around<'a, S: Scheme, const PFC: bool> {
     pub(crate) facts: &'a Vec<HopFacts>,
     pub(crate) classes: &'a Classes,
     pub(crate) pauses: &'a mut Pauses,
+    pub(crate) taps: &'a mut Taps,
 }
 
 impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
@@ -353,6 +350,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             facts: self.facts,
             classes: self.classes,
             pauses: self.pauses,
+            taps: self.taps,
         }
     }
 
@@ -408,6 +406,9 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     /// The transmission of a queued frame starts at `at`.
     #[inline(always)]
     fn start(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, octets: u16, at: Instant) {
+        if PFC && p.tapped() {
+            self.taps.frame_starts(p, Some(class), index, at);
+        }
         self.transmit(p, index, octets, at);
         p.in_service_octets = octets;
         p.in_service_frame = index;
@@ -425,7 +426,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         let finish = at.after(p.serialise(wire_octets));
         p.busy_until = finish;
         p.octets += u64::from(wire_octets);
-        if PFC && p.watched {
+        if PFC && p.watched() {
             self.events.schedule(finish, Event::LineFree(p.index));
         }
         let delivery = finish.after(p.latency);
@@ -536,6 +537,9 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         q.arrived += 1;
         q.departed += 1;
         q.sent_octets += u64::from(octets);
+        if PFC && p.tapped() {
+            self.taps.frame_starts(p, None, index, self.now);
+        }
         self.transmit(p, index, octets, self.now);
     }
 
@@ -570,18 +574,6 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             let Some(state) = self.cps.get_mut(q.cp.index()) else { return };
             state.cp.on_probe_departure(at, signal, &q.seen(rate, stopped));
             state.arm(self.events, q.cp);
-        }
-    }
-}
-
-impl<S: Scheme> CpState<S> {
-    #[inline]
-    pub(crate) fn arm(&mut self, events: &mut EventQueue, index: CpIndex) {
-        if let Some(at) = self.cp.next_timeout()
-            && at < self.armed
-        {
-            self.armed = at;
-            events.schedule(at, Event::CpTimer(index));
         }
     }
 }

@@ -39,12 +39,14 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             slot.hop = step.next;
             let (flow, class, octets) = (slot.flow, slot.class, slot.octets);
             self.state.fabric.cross(step.port);
+            self.show(step.port, index);
             self.forward(index, step.next, flow, class, octets, step.port);
         } else if step.next == LOST {
             // Its slot was kept for this event.
             self.state.fabric.frames.remove(index);
         } else {
             self.state.fabric.cross(step.port);
+            self.show(step.port, index);
             match step.next {
                 LEAF => self.arrive(index),
                 BRANCH => self.branch(index),
@@ -163,6 +165,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
         let Hop { back: port, parent, .. } = self.hops[hop.index()];
         self.state.fabric.cross(port);
+        self.show(port, index);
         match self.state.fabric.frames.get(index).payload {
             Payload::Back(_) => self.reaches_previous_hop(index),
             _ => match parent {

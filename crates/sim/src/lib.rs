@@ -19,6 +19,7 @@
 //!   flows send
 //! - `processes`: the flows that processes make; `crowd`: such flows come and go in the engine
 //! - `ends`: ends of flows, which others wait for
+//! - `taps`: the frames on lines that a probe looks at
 //! - `records`: the counts of flows and hosts; `start`: the start of a run
 //!
 //! # Example
@@ -104,6 +105,7 @@ pub mod network;
 pub mod outcome;
 mod pause;
 pub mod pfc;
+mod point;
 mod port;
 pub mod probe;
 mod processes;
@@ -111,6 +113,7 @@ pub mod random;
 mod records;
 mod report;
 mod start;
+mod taps;
 mod transmit;
 mod transport;
 

@@ -94,6 +94,13 @@ struct PauseFrame {
     time: Duration,
 }
 
+impl PauseFrame {
+    /// Bits of the classes that it stops, and of those that it lets go on.
+    fn told(&self) -> (u32, u32) {
+        (self.stop, self.resume)
+    }
+}
+
 /// The state of flow control in the whole network.
 #[derive(Debug)]
 pub(crate) struct Pauses {
@@ -286,6 +293,11 @@ impl Pauses {
         Some(frame)
     }
 
+    /// What a pause frame under way says: bits of the classes that it stops, and of those that it lets go on.
+    pub(crate) fn told(&self, frame: PauseId) -> (u32, u32) {
+        self.frames[frame.index()].told()
+    }
+
     /// The line of `port` breaks: how many pause frames were on it, and the classes that they were about.
     fn lose(&mut self, port: PortId) -> (u64, u32) {
         let (mut lost, mut classes) = (0, 0);
@@ -358,6 +370,9 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         p.busy_until = finish;
         p.octets += u64::from(wire_octets);
         let frame = self.pauses.compose(p.index, classes, at);
+        if p.tapped() {
+            self.taps.pause_starts(p.index, frame, at);
+        }
         self.events.schedule(finish, Event::LineFree(p.index));
         self.events.schedule_from(NO_LANE, finish.after(p.latency), Event::Pause(frame), p.index.into());
         let from = self.pauses.reverse(p.index);
@@ -498,6 +513,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let fabric = &mut self.state.fabric;
         let Some(frame) = fabric.pauses.land(frame) else { return };
         fabric.ports[frame.line.index()].hops += 1;
+        self.show_pause(frame.line, frame.told());
+        let fabric = &mut self.state.fabric;
         let port = fabric.pauses.reverse(frame.line);
         for class in bits(frame.stop) {
             self.state.fabric.told_to_stop(port, class, frame.time);

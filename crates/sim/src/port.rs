@@ -70,6 +70,11 @@ pub(crate) struct QueueState {
     pub(crate) statistics: LengthStatistics,
 }
 
+/// The end of each transmission of a port is an event.
+pub(crate) const WATCHED: u8 = 1;
+/// The probe sees the frames that go over the line of a port.
+pub(crate) const TAPPED: u8 = 2;
+
 /// One port: 128 octets too.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
@@ -99,8 +104,8 @@ pub(crate) struct PortState {
     pub(crate) stopped: u32,
     /// A bit for each class of which the far end is to be told, by a pause frame that waits for the line.
     pub(crate) pauses: u32,
-    /// The end of each transmission is an event.
-    pub(crate) watched: bool,
+    /// [`WATCHED`], [`TAPPED`], both or none: one octet, for there is room for no more.
+    pub(crate) attention: u8,
     /// A data queue that is longer than this marks frames; the longest queue is shorter where none does.
     pub(crate) marks_above: u32,
     /// Octets (with overhead) whose serialisation was computed last: picoseconds, and remainder in 1/rate picoseconds.
@@ -193,7 +198,7 @@ impl PortState {
             index,
             stopped: 0,
             pauses: 0,
-            watched: false,
+            attention: 0,
             marks_above: network.ecn_threshold.map_or(u32::MAX, |threshold| threshold.0 as u32),
             known_octets: 0,
             known_time: Duration::ZERO,
@@ -203,6 +208,18 @@ impl PortState {
             hops: 0,
             ledger: Box::default(),
         }
+    }
+
+    /// Whether the end of each transmission is an event.
+    #[inline(always)]
+    pub(crate) fn watched(&self) -> bool {
+        self.attention & WATCHED != 0
+    }
+
+    /// Whether the probe sees the frames that go over the line.
+    #[inline(always)]
+    pub(crate) fn tapped(&self) -> bool {
+        self.attention & TAPPED != 0
     }
 
     /// A bit for each queue from which a frame may start when the line is free.

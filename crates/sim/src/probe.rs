@@ -1,8 +1,9 @@
 //! Observers: they watch a run and never steer it. A probe whose methods are empty costs nothing.
 
+pub use penstock_endpoint::transport::{Ack, Segment};
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 
-use crate::network::{FlowId, QueueId};
+use crate::network::{FlowId, HopId, PortId, QueueId};
 
 /// Watches a run.
 pub trait Probe<S: Scheme> {
@@ -22,6 +23,15 @@ pub trait Probe<S: Scheme> {
 
     /// A data frame of `flow` has come to a queue: of the network's flows, or behind them of those that processes make. `len` is the queue's length with it (without it, if it was dropped).
     fn arrival(&mut self, _now: Instant, _queue: QueueId, _flow: FlowId, _len: Octets, _dropped: bool) {}
+
+    /// The ports whose frames [`frame`](Self::frame) is to see, each once. Asked at the start of the run; where there are
+    /// any, the engine is to be the one with `PFC`.
+    fn taps(&self) -> &[PortId] {
+        &[]
+    }
+
+    /// A frame of a tapped port has left its line: every frame whose transmission started there, once.
+    fn frame(&mut self, _seen: &FrameSeen<'_, S>) {}
 }
 
 /// An observer that does nothing.
@@ -41,6 +51,123 @@ pub struct SignalSeen<'a, S: Scheme> {
     pub signal: &'a S::Signal,
     /// The rate allowed after it.
     pub rate: BitRate,
+}
+
+/// A frame that has left the line of a port.
+#[derive(Debug)]
+pub struct FrameSeen<'a, S: Scheme> {
+    /// The port.
+    pub port: PortId,
+    /// The start of its transmission. Frames of one port come in the order of their starts, those of several do not.
+    pub start: Instant,
+    /// Length of its queue at that time, itself included; `None` where it came out of none.
+    pub queue: Option<Octets>,
+    /// Its length, with FCS, without wire overhead.
+    pub octets: u16,
+    /// No frame that is still to be seen started before this time.
+    pub earliest: Instant,
+    /// How it left.
+    pub fate: FateOnLine,
+    /// Its content at the line's end.
+    pub content: Content<'a, S>,
+}
+
+/// How a frame leaves a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FateOnLine {
+    /// It has reached the far end.
+    Crossed,
+    /// The line has broken.
+    Lost,
+    /// The run has ended.
+    UnderWay,
+}
+
+/// The content of a frame.
+#[derive(Debug)]
+pub enum Content<'a, S: Scheme> {
+    /// A frame of a flow.
+    Frame {
+        /// The flow.
+        flow: FlowId,
+        /// Its priority; `None` for that of control frames.
+        priority: Option<u8>,
+        /// The load.
+        load: Load<'a, S>,
+    },
+    /// A frame of priority flow control.
+    Pause {
+        /// A bit for each priority that it stops.
+        stop: u8,
+        /// A bit for each priority that it lets go on.
+        resume: u8,
+    },
+}
+
+/// The load of a frame of a flow.
+#[derive(Debug)]
+pub enum Load<'a, S: Scheme> {
+    /// Data, from the source to the destinations.
+    Data {
+        /// The scheme's tag.
+        tag: &'a S::Tag,
+        /// Octets that the flow had sent before it, headers included.
+        seq: Octets,
+        /// A queue has cut it down to its header.
+        trimmed: bool,
+        /// The mark of explicit congestion notification.
+        ecn: Ecn,
+        /// The segment of the flow's transport, where it has one.
+        segment: Option<&'a Segment>,
+    },
+    /// An acknowledgement of the flow's transport, from its destination to its source.
+    Ack(&'a Ack),
+    /// An acknowledgement for the scheme, from a destination to the source.
+    Echo {
+        /// The echo.
+        echo: &'a S::Echo,
+        /// Octets of the flow that have arrived there, headers included.
+        arrived: Octets,
+        /// The hop over which it goes back: the destination is behind it.
+        hop: HopId,
+    },
+    /// A signal of the scheme.
+    Signal {
+        /// The message.
+        signal: &'a S::Signal,
+        /// Where it goes.
+        way: Way,
+    },
+}
+
+/// The way of a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// From the source to the destinations.
+    Down,
+    /// To the source.
+    Up {
+        /// The queue whose congestion point sent it; `None` where a destination did.
+        origin: Option<QueueId>,
+        /// The hop over which it goes back: its sender is behind it.
+        hop: HopId,
+    },
+    /// To the congestion point of the previous hop, which is this one.
+    Back {
+        /// The previous hop.
+        hop: HopId,
+    },
+}
+
+/// The codepoint of explicit congestion notification. (RFC 3168, section 5)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ecn {
+    /// The transport does not take part.
+    Incapable,
+    /// A queue may mark the frame.
+    Capable,
+    /// A queue has marked it.
+    Experienced,
 }
 
 /// A look at a running simulation.

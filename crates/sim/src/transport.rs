@@ -192,6 +192,22 @@ impl Transports {
         self.carried[frame.index()] = Some(carried);
     }
 
+    /// The segment that a frame of a flow with a transport carries, if it carries one.
+    pub(crate) fn segment(&self, frame: FrameId) -> Option<&Segment> {
+        match self.carried.get(frame.index())?.as_ref()? {
+            Carried::Segment(segment) => Some(segment),
+            Carried::Ack(_) => None,
+        }
+    }
+
+    /// The acknowledgement that a frame carries, if it carries one.
+    pub(crate) fn ack(&self, frame: FrameId) -> Option<&Ack> {
+        match self.carried.get(frame.index())?.as_ref()? {
+            Carried::Ack(ack) => Some(ack),
+            Carried::Segment(_) => None,
+        }
+    }
+
     /// Octets of a flow that have arrived without a gap.
     pub(crate) fn delivered(&self, flow: FlowId) -> u64 {
         let reception = self.receptions.get(flow.index()).and_then(Option::as_deref);

@@ -82,15 +82,15 @@ fn pcapng_of_either_order() {
 #[test]
 fn written_captures_keep_nanoseconds_interfaces_and_comments() {
     let mut file = Vec::new();
-    pcapng::section(&mut file, "Penstock");
-    pcapng::interface(&mut file, "s1:2 out");
-    pcapng::interface(&mut file, "s1:2 in");
+    pcapng::section(&mut file, "Penstock", None);
+    pcapng::interface(&mut file, "s1:2 out", None, None);
+    pcapng::interface(&mut file, "s1:2 in", None, None);
     let late = u64::MAX;
     pcapng::packet(&mut file, 1, late, &[1, 2, 3], None);
     pcapng::packet(&mut file, 0, 5, &[], Some("q"));
     // A second section has its own interfaces.
-    pcapng::section(&mut file, "Penstock");
-    pcapng::interface(&mut file, "other");
+    pcapng::section(&mut file, "Penstock", None);
+    pcapng::interface(&mut file, "other", None, None);
     pcapng::packet(&mut file, 0, 6, &[4], None);
     let mut read = frames(&file).unwrap();
     let all: Vec<_> = read.by_ref().map(Result::unwrap).collect();
@@ -102,6 +102,31 @@ fn written_captures_keep_nanoseconds_interfaces_and_comments() {
     let names: Vec<_> = (0..4).map(|number| read.interface_name(number)).collect();
     assert_eq!(names, [Some("s1:2 out".into()), Some("s1:2 in".into()), Some("other".into()), None]);
     assert_eq!(file.len() % 4, 0);
+}
+
+/// Blocks as draft-ietf-opsawg-pcapng, sections 4.1 and 4.2, has them: by hand.
+#[test]
+fn sections_and_interfaces_have_their_options() {
+    let mut file = Vec::new();
+    pcapng::section(&mut file, "P", Some("run"));
+    #[rustfmt::skip]
+    let section = [
+        0x0a, 0x0d, 0x0d, 0x0a, 48, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255,
+        1, 0, 3, 0, b'r', b'u', b'n', 0, 4, 0, 1, 0, b'P', 0, 0, 0, 0, 0, 0, 0, 48, 0, 0, 0,
+    ];
+    assert_eq!(file, section);
+    file.clear();
+    pcapng::interface(&mut file, "a->b", Some("from a"), Some(10_000_000_000));
+    #[rustfmt::skip]
+    let interface = [
+        1, 0, 0, 0, 72, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+        2, 0, 4, 0, b'a', b'-', b'>', b'b',
+        3, 0, 6, 0, b'f', b'r', b'o', b'm', b' ', b'a', 0, 0,
+        // 10^10 is 2_540b_e400 in hexadecimal.
+        8, 0, 8, 0, 0x00, 0xe4, 0x0b, 0x54, 0x02, 0, 0, 0,
+        9, 0, 1, 0, 9, 0, 0, 0, 13, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 72, 0, 0, 0,
+    ];
+    assert_eq!(file, interface);
 }
 
 #[test]
@@ -125,9 +150,9 @@ fn damage_is_placed() {
     assert_eq!(with(28, 1), "octet 28: the second part of a time is 16777218, and should be less than a second");
 
     let mut file = Vec::new();
-    pcapng::section(&mut file, "");
+    pcapng::section(&mut file, "", None);
     let start = file.len();
-    pcapng::interface(&mut file, "");
+    pcapng::interface(&mut file, "", None, None);
     let frame = file.len();
     pcapng::packet(&mut file, 0, 0, &[0; 60], None);
     let with = |at: usize, octet: u8| {

@@ -157,8 +157,8 @@ fn change(random: &mut Random, octets: &mut Vec<u8>, corpus: &[Vec<u8>]) {
 /// Captures of both formats and byte orders.
 fn captures() -> Vec<Vec<u8>> {
     let mut file = Vec::new();
-    pcapng::section(&mut file, "fuzz");
-    pcapng::interface(&mut file, "port 1");
+    pcapng::section(&mut file, "fuzz", None);
+    pcapng::interface(&mut file, "port 1", None, None);
     for frame in golden().into_iter().take(3) {
         pcapng::packet(&mut file, 0, 1_000_000_007, &frame.octets, Some("queue 52000 octets"));
     }
@@ -168,7 +168,7 @@ fn captures() -> Vec<Vec<u8>> {
     little.extend([1, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 60, 0, 0, 0, 1, 2, 3, 4]);
     // A simple packet, an old one, and a time in 2^-n seconds.
     let mut others = Vec::new();
-    pcapng::section(&mut others, "");
+    pcapng::section(&mut others, "", None);
     others.extend([1, 0, 0, 0, 28, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 9, 0, 1, 0, 0x94, 0, 0, 0, 28, 0, 0, 0]);
     others.extend([3, 0, 0, 0, 20, 0, 0, 0, 2, 0, 0, 0, 5, 6, 0, 0, 20, 0, 0, 0]);
     others.extend([

@@ -277,8 +277,8 @@ fn names_and_places_of_fields_are_sound() {
 #[test]
 fn golden_frames_go_through_a_capture() {
     let mut file = Vec::new();
-    pcapng::section(&mut file, "test");
-    pcapng::interface(&mut file, "a");
+    pcapng::section(&mut file, "test", None);
+    pcapng::interface(&mut file, "a", None, None);
     for frame in golden() {
         pcapng::packet(&mut file, 0, 5, &frame.octets, Some(&frame.name));
     }

@@ -22,7 +22,7 @@ use crate::info::values::{bps, count, mbps, octets, real, switch, us};
 use crate::info::{Threshold, parameters};
 use crate::parts::jitter::Spread;
 use crate::units::{BitRate, CpId, Duration, Instant, Octets};
-use crate::{Draw, Fate, Place, Queue, Signal, Var};
+use crate::{Draw, Fate, Message, Place, Queue, Signal, Var};
 
 parameters! {
     /// BCN's parameters.
@@ -185,6 +185,11 @@ impl Signal for Bcn {
 
     fn octets(&self) -> u16 {
         Self::OCTETS
+    }
+
+    fn message(&self) -> Option<Message> {
+        let Self { cp, q_off, q_delta } = *self;
+        Some(Message::Bcn { cp, q_off, q_delta })
     }
 
     fn vars(&self, row: &mut [i64]) {

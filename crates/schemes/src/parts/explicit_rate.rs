@@ -26,7 +26,7 @@ use crate::info::values::{choice, count, mbps, octets, real, switch, us};
 use crate::info::{Threshold, choice, parameters};
 use crate::parts::regulators::Sharing;
 use crate::units::{BitRate, CpId, Duration, Instant, PS_PER_S};
-use crate::{Class, Fate, Place, Queue, Signal, SignalKind, Var};
+use crate::{Class, Fate, Message, Place, Queue, Signal, SignalKind, Var};
 
 choice! {
     /// Which of the constants a and b the queue function has below Qeq and above it.
@@ -255,6 +255,11 @@ impl Signal for Probe {
 
     fn octets(&self) -> u16 {
         Self::OCTETS
+    }
+
+    fn message(&self) -> Option<Message> {
+        let Self { round, rate, cp, returned } = *self;
+        Some(Message::RateProbe { round, rate, cp, returned })
     }
 
     fn kind(&self) -> SignalKind {

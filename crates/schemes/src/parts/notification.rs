@@ -2,7 +2,7 @@
 
 use crate::parts::quantiser::{Measure, QntzFb};
 use crate::units::CpId;
-use crate::{Signal, Var};
+use crate::{Message, Signal, Var};
 
 /// A congestion notification message. On the wire its lengths are in units of 64 octets and the offset's sign is reversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,11 @@ impl Signal for Cnm {
 
     fn octets(&self) -> u16 {
         Self::OCTETS
+    }
+
+    fn message(&self) -> Option<Message> {
+        let Self { cp, fb, q_off, q_delta } = *self;
+        Some(Message::Cnm { cp, fb, q_off: q_off.into(), q_delta: q_delta.into() })
     }
 
     fn vars(&self, row: &mut [i64]) {

@@ -4,8 +4,8 @@
 //! use penstock_wire::capture::{frames, pcapng};
 //!
 //! let mut file = Vec::new();
-//! pcapng::section(&mut file, "Penstock");
-//! pcapng::interface(&mut file, "s1:2 out");
+//! pcapng::section(&mut file, "Penstock", None);
+//! pcapng::interface(&mut file, "s1:2 out", Some("from s1 to h2"), Some(10_000_000_000));
 //! pcapng::packet(&mut file, 0, 1_500, &[0; 60], Some("queue 52000 octets"));
 //! let read = frames(&file)?.next().expect("a frame")?;
 //! assert_eq!((read.time_ns, read.octets.len(), read.comment), (Some(1_500), 60, Some("queue 52000 octets")));
@@ -29,8 +29,11 @@ pub(super) const SECTION_BYTES: [u8; 4] = SECTION.to_be_bytes();
 const OPTION_END: u16 = 0;
 const OPTION_COMMENT: u16 = 1;
 const OPTION_NAME: u16 = 2;
+const OPTION_DESCRIPTION: u16 = 3;
 const OPTION_APPLICATION: u16 = 4;
+const OPTION_SPEED: u16 = 8;
 const OPTION_RESOLUTION: u16 = 9;
+const OPTION_FCS: u16 = 13;
 const OPTION_OFFSET: u16 = 14;
 
 /// Type and two lengths.
@@ -227,24 +230,34 @@ fn nanoseconds(time: u64, interface: &Interface<'_>) -> Option<u64> {
 }
 
 /// Begins a section, in the byte order of most machines; `application` says who writes it.
-pub fn section(out: &mut Vec<u8>, application: &str) {
+pub fn section(out: &mut Vec<u8>, application: &str, comment: Option<&str>) {
     let mut body = Vec::new();
     body.extend(MAGIC.to_le_bytes());
     body.extend([1, 0, 0, 0]);
     // The length of the section is not given.
     body.extend([0xff; 8]);
+    if let Some(comment) = comment {
+        option(&mut body, OPTION_COMMENT, comment.as_bytes());
+    }
     option(&mut body, OPTION_APPLICATION, application.as_bytes());
     body.extend([0; 4]);
     block(out, SECTION, &body);
 }
 
-/// Describes the section's next interface: Ethernet, with times in nanoseconds.
-pub fn interface(out: &mut Vec<u8>, name: &str) {
+/// Describes the section's next interface: Ethernet, with times in nanoseconds, frames without check sequences.
+pub fn interface(out: &mut Vec<u8>, name: &str, description: Option<&str>, bits_per_s: Option<u64>) {
     let mut body = Vec::new();
     body.extend(ETHERNET.to_le_bytes());
     body.extend([0; 6]);
     option(&mut body, OPTION_NAME, name.as_bytes());
+    if let Some(description) = description {
+        option(&mut body, OPTION_DESCRIPTION, description.as_bytes());
+    }
+    if let Some(speed) = bits_per_s {
+        option(&mut body, OPTION_SPEED, &speed.to_le_bytes());
+    }
     option(&mut body, OPTION_RESOLUTION, &[9]);
+    option(&mut body, OPTION_FCS, &[0]);
     body.extend([0; 4]);
     block(out, INTERFACE, &body);
 }

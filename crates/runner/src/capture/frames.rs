@@ -1,0 +1,200 @@
+//! Frames of the simulator as octets: the one place where they become formats of `penstock_wire`.
+//!
+//! | frame | as |
+//! |---|---|
+//! | data of a flow with a transport, and its acknowledgements | TCP or RoCEv2, the priority in DSCP: they have no room for tags |
+//! | data of other flows | UDP behind 802.1Q, CN-TAG or rate-limited tag; TCP where destinations acknowledge; RoCEv2 under DCQCN |
+//! | signals | the scheme's message behind 802.1Q |
+//! | pause frames | PFC |
+//!
+//! A frame's length in the simulator counts its FCS, which is not captured.
+
+use penstock_endpoint::transport::Transport;
+use penstock_scenario::Plan;
+use penstock_schemes::{Label, Octets, Scheme, Signal as _};
+use penstock_sim::network::{FlowId, PortId};
+use penstock_sim::probe::{Ack, Content, Ecn, FrameSeen, Load, Segment, Way};
+use penstock_wire::ipv4::ecn;
+
+use super::headers::{self, Route, Tag};
+use super::messages::{self, About};
+use super::transports;
+
+/// Octets of the frame check sequence.
+const FCS: usize = 4;
+
+/// A plan's frames.
+#[derive(Debug)]
+pub(super) struct Frames<'p> {
+    plan: &'p Plan,
+    /// For each priority of the network, whether destinations acknowledge frames to the scheme.
+    acknowledged: Vec<bool>,
+}
+
+/// A data frame of a flow.
+struct Data<'a> {
+    flow: FlowId,
+    label: Label,
+    ecn: Ecn,
+    seq: Octets,
+    segment: Option<&'a Segment>,
+    /// Octets without FCS.
+    octets: usize,
+    priority: u8,
+}
+
+impl<'p> Frames<'p> {
+    pub(super) fn new<S: Scheme>(plan: &'p Plan, configs: &[S::Config]) -> Self {
+        Self { plan, acknowledged: configs.iter().map(S::acknowledges).collect() }
+    }
+
+    /// The octets of a frame, without FCS.
+    pub(super) fn octets<S: Scheme>(&self, seen: &FrameSeen<'_, S>) -> Vec<u8> {
+        let octets = usize::from(seen.octets) - FCS;
+        let frame = match &seen.content {
+            &Content::Pause { stop, resume } => self.pause(seen.port, stop, resume),
+            Content::Frame { flow, priority, load } => {
+                let (flow, priority) = (*flow, headers::code_point(*priority));
+                match load {
+                    &Load::Data { tag, seq, ecn, segment, .. } => {
+                        self.data(&Data { flow, label: S::label(tag), ecn, seq, segment, octets, priority })
+                    }
+                    Load::Ack(ack) => self.ack(flow, priority, ack),
+                    Load::Echo { echo, arrived, hop } => {
+                        let route = self.route(flow, Way::Up { origin: None, hop: *hop }, priority);
+                        let ack = self.tcp_number(flow, *arrived);
+                        transports::tcp_ack(route, headers::port(flow), &scheme_ack(ack, S::echoes_mark(echo)))
+                    }
+                    Load::Signal { signal, way } => {
+                        messages::message(signal.message(), &self.about(flow, *way, priority))
+                    }
+                }
+            }
+        };
+        debug_assert!(frame.len() <= octets, "a frame of {octets} octets has headers of {}", frame.len());
+        headers::padded(frame, octets)
+    }
+
+    fn pause(&self, port: PortId, stop: u8, resume: u8) -> Vec<u8> {
+        let quanta = self.plan.network.pfc.as_ref().map_or(0, |pfc| pfc.quanta);
+        let source = headers::of_node(self.plan, self.plan.network.ports[port.index()].node);
+        messages::pfc(source.mac, stop, resume, quanta)
+    }
+
+    fn data(&self, data: &Data<'_>) -> Vec<u8> {
+        let &Data { flow, label, octets, priority, .. } = data;
+        let (port, number) = (headers::port(flow), headers::number(flow));
+        let route = Route { ecn: code_point(data.ecn, label), ..self.route(flow, Way::Down, priority) };
+        if let Some(segment) = data.segment {
+            return match self.transport(flow) {
+                Some(Transport::Tcp(_)) | None => transports::tcp_segment(route, port, octets, segment),
+                Some(Transport::GoBackN(_) | Transport::Selective(_)) => {
+                    transports::roce_segment(route, port, number, octets, segment)
+                }
+            };
+        }
+        if self.is_acknowledged(flow) {
+            let segment = Segment {
+                seq: self.tcp_number(flow, data.seq),
+                len: transports::tcp_room(octets) as u32,
+                last: false,
+                retransmission: false,
+                ect: false,
+                cwr: false,
+            };
+            return transports::tcp_segment(route, port, octets, &segment);
+        }
+        let controlled = self.is_controlled(flow);
+        let priority = Tag::Priority(priority);
+        match label {
+            Label::Roce(_) if controlled => {
+                let psn = data.seq.0 / u64::from(self.plan.network.flows[flow.index()].frame.max(1));
+                transports::roce_data(route, port, number, octets, psn as u32)
+            }
+            Label::CnTag if controlled => transports::datagram(route, &[priority, Tag::Cn(number)], port, octets),
+            Label::Rlt(cp) => transports::datagram(route, &[priority, Tag::Rlt(number, cp)], port, octets),
+            _ => transports::datagram(route, &[priority], port, octets),
+        }
+    }
+
+    /// An acknowledgement of a flow's transport.
+    fn ack(&self, flow: FlowId, priority: u8, ack: &Ack) -> Vec<u8> {
+        let (port, number) = (headers::port(flow), headers::number(flow));
+        let forth = self.route(flow, Way::Down, priority);
+        let back = Route { source: forth.destination, destination: forth.source, ..forth };
+        match self.transport(flow) {
+            Some(Transport::Tcp(_)) | None => transports::tcp_ack(back, port, ack),
+            Some(Transport::GoBackN(_) | Transport::Selective(_)) => transports::roce_ack(back, port, number, ack),
+        }
+    }
+
+    /// The way of a frame of a flow.
+    fn route(&self, flow: FlowId, way: Way, priority: u8) -> Route {
+        let (plan, network) = (self.plan, &self.plan.network);
+        let (source, destination) = match way {
+            Way::Down => (headers::of_source(plan, flow), headers::of_destination(plan, flow)),
+            Way::Up { origin, hop } => {
+                let from = origin.and_then(|queue| network.place(queue)).map_or_else(
+                    || headers::behind(plan, hop),
+                    |(port, _)| headers::of_node(plan, network.ports[port.index()].node),
+                );
+                (from, headers::of_source(plan, flow))
+            }
+            Way::Back { hop } => {
+                let port = &network.ports[network.hops[hop.index()].port.index()];
+                (headers::of_node(plan, port.peer), headers::of_node(plan, port.node))
+            }
+        };
+        Route { source, destination, priority, ecn: ecn::NOT_ECT }
+    }
+
+    fn about(&self, flow: FlowId, way: Way, priority: u8) -> About {
+        let number = headers::number(flow);
+        About {
+            route: self.route(flow, way, priority),
+            flow: self.is_controlled(flow).then_some(number),
+            pair: number,
+            port: headers::port(flow),
+            encapsulated_priority: self.plan.network.flows[flow.index()].priority,
+            encapsulated_destination: headers::of_destination(self.plan, flow).mac,
+        }
+    }
+
+    fn transport(&self, flow: FlowId) -> Option<&'p Transport> {
+        self.plan.network.flows[flow.index()].transport.as_ref().map(|carriage| &carriage.transport)
+    }
+
+    /// Whether a scheme limits the flow.
+    fn is_controlled(&self, flow: FlowId) -> bool {
+        self.plan.network.flows[flow.index()].reaction_point.is_some()
+    }
+
+    /// Whether the flow's destinations acknowledge its frames to the scheme.
+    fn is_acknowledged(&self, flow: FlowId) -> bool {
+        let priority = self.plan.network.flows[flow.index()].priority;
+        let class = self.plan.network.priorities.iter().position(|&own| own == priority);
+        class.is_some_and(|class| self.acknowledged[class])
+    }
+
+    /// The sequence number of a flow without transport after so many octets of its frames: the headers in them do not count.
+    fn tcp_number(&self, flow: FlowId, octets: Octets) -> u32 {
+        let frame = usize::from(self.plan.network.flows[flow.index()].frame);
+        let data = |octets: usize| transports::tcp_room(octets.saturating_sub(FCS)) as u64;
+        let (frames, rest) = (octets.0 / frame as u64, (octets.0 % frame as u64) as usize);
+        (frames * data(frame) + data(rest)) as u32
+    }
+}
+
+/// An acknowledgement to a scheme.
+fn scheme_ack(ack: u32, ece: bool) -> Ack {
+    Ack { ack, window: u32::MAX, sack: Default::default(), ece, nak: false }
+}
+
+/// The codepoint of a frame: a mark of its transport, or of its scheme.
+fn code_point(mark: Ecn, label: Label) -> u8 {
+    match (mark, label) {
+        (Ecn::Experienced, _) | (_, Label::Ecn(true) | Label::Roce(true)) => ecn::CE,
+        (Ecn::Capable, _) | (_, Label::Ecn(false) | Label::Roce(false)) => ecn::ECT_0,
+        (Ecn::Incapable, _) => ecn::NOT_ECT,
+    }
+}

@@ -1,0 +1,141 @@
+//! Control frames of schemes, and PFC frames.
+
+use penstock_schemes::{CpId, Message};
+use penstock_wire::ethernet::ether_type;
+use penstock_wire::experimental::{UNLIMITED, bcn, path_probe, rate_probe, subtype};
+use penstock_wire::{MacAddress, cnm, mac_control, smcc};
+
+use super::headers::{Route, Tag, ethernet, put};
+use super::transports;
+
+/// EtherType of a message that no format has: a value that is reserved.
+const NO_TYPE: u16 = 0xffff;
+
+/// All that a control frame says besides its message.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct About {
+    pub(super) route: Route,
+    /// The flow's number, if its source has a limiter to which it could belong.
+    pub(super) flow: Option<u16>,
+    /// The number of the flow.
+    pub(super) pair: u16,
+    /// The port of the flow's source.
+    pub(super) port: u16,
+    /// The flow's own priority and destination.
+    pub(super) encapsulated_priority: u8,
+    pub(super) encapsulated_destination: MacAddress,
+}
+
+/// The frame of a message, not padded.
+pub(super) fn message(message: Option<Message>, about: &About) -> Vec<u8> {
+    match message {
+        Some(Message::Cnp) => transports::cnp(about.route, about.port, about.pair),
+        Some(Message::Cnm { cp, fb, q_off, q_delta }) => {
+            let message = cnm::Repr {
+                version: 0,
+                quantized_feedback: fb.steps(),
+                cp_id: cp.0,
+                q_offset: cnm::Repr::units(-q_off),
+                q_delta: cnm::Repr::units(q_delta),
+                encapsulated_priority: about.encapsulated_priority,
+                encapsulated_destination: about.encapsulated_destination,
+                encapsulated_msdu_length: 0,
+            };
+            let mut frame = about.tagged(ether_type::CNM);
+            put(&mut frame, cnm::Repr::OCTETS, |octets| message.emit(octets));
+            frame
+        }
+        Some(Message::Smcc { cp, q_off, q_delta }) => {
+            let message = smcc::Repr {
+                version: 0,
+                cp_id: cp.0,
+                encapsulated_priority: about.encapsulated_priority,
+                encapsulated_destination: about.encapsulated_destination,
+                encapsulated_msdu_length: 0,
+                q_off,
+                q_delta,
+            };
+            let mut frame = about.tagged(ether_type::SMCC);
+            put(&mut frame, smcc::Repr::OCTETS, |octets| message.emit(octets));
+            frame
+        }
+        Some(Message::Bcn { cp, q_off, q_delta }) => about.bcn(cp, q_off, q_delta),
+        Some(Message::RateProbe { round, rate, cp, returned }) => {
+            let message = rate_probe::Repr {
+                version: 0,
+                subtype: subtype::RATE_PROBE,
+                returned,
+                rlq_id: about.flow.unwrap_or(0),
+                round,
+                rate: rate.map_or(UNLIMITED, |rate| rate.0),
+                cp_id: cp.0,
+            };
+            let mut frame = about.untagged(ether_type::EXPERIMENTAL);
+            put(&mut frame, rate_probe::Repr::OCTETS, |octets| message.emit(octets));
+            frame
+        }
+        Some(Message::PathProbe { sent_at, q_off, returned }) => {
+            let message = path_probe::Repr {
+                version: 0,
+                subtype: subtype::PATH_PROBE,
+                returned,
+                measured: q_off.is_some(),
+                rlq_id: about.flow.unwrap_or(0),
+                sent_at: sent_at.0,
+                q_off: q_off.unwrap_or(0),
+            };
+            let mut frame = about.untagged(ether_type::EXPERIMENTAL);
+            put(&mut frame, path_probe::Repr::OCTETS, |octets| message.emit(octets));
+            frame
+        }
+        _ => about.untagged(NO_TYPE),
+    }
+}
+
+impl About {
+    /// A message of BCN; its offset has the sign of a CNM's.
+    fn bcn(&self, cp: CpId, q_off: i32, q_delta: i32) -> Vec<u8> {
+        let units = |units: i32| units.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+        let message = bcn::Repr {
+            version: 0,
+            subtype: subtype::BCN,
+            cp_id: cp.0,
+            q_off: units(q_off.saturating_neg()),
+            q_delta: units(q_delta),
+            rlq_id: self.flow.unwrap_or(0),
+        };
+        let mut frame = self.untagged(ether_type::EXPERIMENTAL);
+        put(&mut frame, bcn::Repr::OCTETS, |octets| message.emit(octets));
+        frame
+    }
+
+    /// The head of a message behind the CN-TAG of the flow.
+    fn tagged(&self, ether_type: u16) -> Vec<u8> {
+        let priority = Tag::Priority(self.route.priority);
+        match self.flow {
+            Some(flow) => self.head(&[priority, Tag::Cn(flow)], ether_type),
+            None => self.head(&[priority], ether_type),
+        }
+    }
+
+    fn untagged(&self, ether_type: u16) -> Vec<u8> {
+        self.head(&[Tag::Priority(self.route.priority)], ether_type)
+    }
+
+    fn head(&self, tags: &[Tag], ether_type: u16) -> Vec<u8> {
+        ethernet(self.route.source.mac, self.route.destination.mac, tags, ether_type)
+    }
+}
+
+/// A PFC frame of `source` that stops these priorities for `quanta`, and lets those go on.
+pub(super) fn pfc(source: MacAddress, stop: u8, resume: u8, quanta: u16) -> Vec<u8> {
+    let time = |priority: usize| match (stop >> priority & 1, resume >> priority & 1) {
+        (1, _) => Some(quanta),
+        (_, 1) => Some(0),
+        _ => None,
+    };
+    let message = mac_control::pfc::Repr::new(std::array::from_fn(time));
+    let mut frame = ethernet(source, mac_control::DESTINATION, &[], ether_type::MAC_CONTROL);
+    put(&mut frame, mac_control::pfc::Repr::OCTETS, |octets| message.emit(octets));
+    frame
+}

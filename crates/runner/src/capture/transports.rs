@@ -1,0 +1,165 @@
+//! Datagrams of UDP and TCP, and packets of RoCEv2: data of zeros, and acknowledgements.
+
+use penstock_sim::probe::{Ack, Segment};
+use penstock_wire::checksum::PseudoHeader;
+use penstock_wire::ethernet::ether_type;
+use penstock_wire::tcp::option_kind;
+use penstock_wire::{ethernet, ipv4, roce, tcp, udp};
+
+use super::headers::{DISCARD, Route, Tag, put, put_udp};
+
+/// Opcodes of the reliable connection. (InfiniBand, volume 1, table 38)
+const SEND_MIDDLE: u8 = 0x01;
+const SEND_LAST: u8 = 0x02;
+const SEND_ONLY: u8 = 0x04;
+const ACKNOWLEDGE: u8 = 0x11;
+
+/// Syndromes of an acknowledgement: taken in, with no limit of credits; out of sequence. (section 9.7.5)
+const ACK: u8 = 0x1f;
+const NAK_SEQUENCE: u8 = 0x60;
+/// Octets of the acknowledgement extended header.
+const AETH: usize = 4;
+
+/// A packet sequence number has 24 bits.
+const PSN: u32 = 0x00ff_ffff;
+
+/// Windows are told in units of 128 octets, as if that scale had been agreed. (RFC 7323, section 2)
+const WINDOW_SCALE: u32 = 7;
+
+/// A datagram of UDP that fills the frame.
+pub(super) fn datagram(route: Route, tags: &[Tag], port: u16, frame: usize) -> Vec<u8> {
+    let head = route.ipv4(tags, ipv4::protocol::UDP, 0).len();
+    let data = frame.saturating_sub(head + udp::Repr::OCTETS);
+    let mut out = route.ipv4(tags, ipv4::protocol::UDP, udp::Repr::OCTETS + data);
+    put_udp(&mut out, port, DISCARD, data);
+    out.resize(out.len() + data, 0);
+    let pseudo = PseudoHeader::Ipv4(route.source.ip, route.destination.ip, ipv4::protocol::UDP);
+    let checksum = udp::checksum(&out[head..], pseudo);
+    out[head + 6..head + 8].copy_from_slice(&checksum.to_be_bytes());
+    out
+}
+
+/// Octets of data for which a frame of TCP has room.
+pub(super) fn tcp_room(frame: usize) -> usize {
+    frame.saturating_sub(ethernet::Repr::OCTETS + ipv4::Repr::OCTETS + tcp::Repr::OCTETS)
+}
+
+/// A segment of TCP with data.
+pub(super) fn tcp_segment(route: Route, port: u16, frame: usize, segment: &Segment) -> Vec<u8> {
+    let data = (segment.len as usize).min(tcp_room(frame));
+    let header = tcp::Repr {
+        source_port: port,
+        destination_port: DISCARD,
+        sequence_number: segment.seq,
+        cwr: segment.cwr,
+        psh: segment.last,
+        window: u16::MAX,
+        ..plain_tcp()
+    };
+    tcp_frame(route, header, &[], data)
+}
+
+/// An acknowledgement of TCP. Blocks stand behind two octets that do nothing, as hosts align them.
+pub(super) fn tcp_ack(route: Route, port: u16, ack: &Ack) -> Vec<u8> {
+    let blocks = ack.sack.as_slice();
+    let mut options = Vec::new();
+    if !blocks.is_empty() {
+        options.extend([option_kind::NO_OPERATION; 2]);
+        options.extend([option_kind::SACK, 2 + 8 * blocks.len() as u8]);
+        options.extend(blocks.iter().flat_map(|&(left, right)| [left.to_be_bytes(), right.to_be_bytes()]).flatten());
+    }
+    let header = tcp::Repr {
+        source_port: DISCARD,
+        destination_port: port,
+        acknowledgment_number: ack.ack,
+        ece: ack.ece,
+        window: (ack.window >> WINDOW_SCALE).min(u16::MAX.into()) as u16,
+        ..plain_tcp()
+    };
+    tcp_frame(route, header, &options, 0)
+}
+
+fn plain_tcp() -> tcp::Repr {
+    tcp::Repr {
+        source_port: 0,
+        destination_port: 0,
+        sequence_number: 0,
+        acknowledgment_number: 0,
+        data_offset: 5,
+        cwr: false,
+        ece: false,
+        urg: false,
+        ack: true,
+        psh: false,
+        rst: false,
+        syn: false,
+        fin: false,
+        window: 0,
+        checksum: 0,
+        urgent_pointer: 0,
+    }
+}
+
+fn tcp_frame(route: Route, header: tcp::Repr, options: &[u8], data: usize) -> Vec<u8> {
+    let words = (tcp::Repr::OCTETS + options.len()) / 4;
+    let mut out = route.ipv4(&[], ipv4::protocol::TCP, words * 4 + data);
+    let at = out.len();
+    let header = tcp::Repr { data_offset: words as u8, ..header };
+    put(&mut out, tcp::Repr::OCTETS, |octets| header.emit(octets));
+    out.extend(options);
+    out.resize(out.len() + data, 0);
+    let pseudo = PseudoHeader::Ipv4(route.source.ip, route.destination.ip, ipv4::protocol::TCP);
+    let checksum = tcp::checksum(&out[at..], pseudo);
+    out[at + 16..at + 18].copy_from_slice(&checksum.to_be_bytes());
+    out
+}
+
+/// Octets of data for which a frame of RoCEv2 has room.
+pub(super) fn roce_room(frame: usize) -> usize {
+    let around = ethernet::Repr::OCTETS + ipv4::Repr::OCTETS + udp::Repr::OCTETS + roce::Repr::OCTETS + roce::ICRC;
+    frame.saturating_sub(around)
+}
+
+/// A packet of a transport over RoCEv2. It is not padded to words: the simulator counts no octets for that.
+pub(super) fn roce_segment(route: Route, port: u16, pair: u16, frame: usize, segment: &Segment) -> Vec<u8> {
+    let opcode = if segment.last { SEND_LAST } else { SEND_MIDDLE };
+    let data = (segment.len as usize).min(roce_room(frame));
+    let header = roce::Repr { opcode, psn: segment.seq & PSN, a: segment.last, ..plain_roce(pair) };
+    roce_packet(route, port, header, &vec![0; data])
+}
+
+/// A packet of RoCEv2 that fills a frame, of a flow without transport.
+pub(super) fn roce_data(route: Route, port: u16, pair: u16, frame: usize, psn: u32) -> Vec<u8> {
+    let header = roce::Repr { opcode: SEND_ONLY, psn: psn & PSN, ..plain_roce(pair) };
+    roce_packet(route, port, header, &vec![0; roce_room(frame)])
+}
+
+/// An acknowledgement of RoCEv2: of the packet before the one that is expected, or of the latter that it has not come.
+pub(super) fn roce_ack(route: Route, port: u16, pair: u16, ack: &Ack) -> Vec<u8> {
+    let (psn, syndrome) = if ack.nak { (ack.ack, NAK_SEQUENCE) } else { (ack.ack.wrapping_sub(1), ACK) };
+    let header = roce::Repr { opcode: ACKNOWLEDGE, psn: psn & PSN, ..plain_roce(pair) };
+    let mut extended = [0; AETH];
+    extended[0] = syndrome;
+    roce_packet(route, port, header, &extended)
+}
+
+/// A congestion notification packet.
+pub(super) fn cnp(route: Route, port: u16, pair: u16) -> Vec<u8> {
+    roce_packet(route, port, roce::Repr::cnp(pair.into()), &[0; roce::CNP_RESERVED])
+}
+
+fn plain_roce(pair: u16) -> roce::Repr {
+    roce::Repr { opcode: 0, becn: false, ..roce::Repr::cnp(pair.into()) }
+}
+
+fn roce_packet(route: Route, port: u16, header: roce::Repr, data: &[u8]) -> Vec<u8> {
+    let behind_udp = roce::Repr::OCTETS + data.len() + roce::ICRC;
+    let mut out = route.ipv4(&[], ipv4::protocol::UDP, udp::Repr::OCTETS + behind_udp);
+    let start = out.len() - ipv4::Repr::OCTETS;
+    put_udp(&mut out, port, udp::ROCE, behind_udp);
+    put(&mut out, roce::Repr::OCTETS, |octets| header.emit(octets));
+    out.extend(data);
+    let icrc = roce::icrc(ether_type::IPV4, &out[start..]).expect("it is a packet of UDP over IPv4");
+    out.extend(icrc);
+    out
+}

@@ -1,0 +1,79 @@
+//! The content of control frames and tags in the terms of the wire's formats, for observers that write frames down. The
+//! formats themselves are not this crate's matter.
+
+use crate::parts::quantiser::QntzFb;
+use crate::units::{BitRate, CpId, Instant};
+
+/// The content of a control frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Message {
+    /// A congestion notification message. (802.1Qau)
+    Cnm {
+        /// The congestion point.
+        cp: CpId,
+        /// Quantised |Fb|.
+        fb: QntzFb,
+        /// Queue length less the set point, octets.
+        q_off: i64,
+        /// Growth of the queue since the sample before, octets.
+        q_delta: i64,
+    },
+    /// SMCC's message.
+    Smcc {
+        /// The congestion point.
+        cp: CpId,
+        /// Queue length less the target, octets.
+        q_off: i32,
+        /// Growth of the queue since the sample before, octets.
+        q_delta: i32,
+    },
+    /// BCN's message; offset and growth both 0 is BCN(0,0).
+    Bcn {
+        /// The congestion point.
+        cp: CpId,
+        /// Queue length less the set point, in units of 64 octets.
+        q_off: i32,
+        /// Growth of the queue since the sample before, in units of 64 octets.
+        q_delta: i32,
+    },
+    /// A rate probe of FECN or E-FECN.
+    RateProbe {
+        /// Its number among the flow's probes, from 1.
+        round: u32,
+        /// The least rate that switches on its way have allowed; `None` before the first.
+        rate: Option<BitRate>,
+        /// The congestion point that did.
+        cp: CpId,
+        /// The destination has sent it back.
+        returned: bool,
+    },
+    /// A path probe of E2CM.
+    PathProbe {
+        /// When it left its source.
+        sent_at: Instant,
+        /// The largest queue length less set point of its way, octets; `None` before the first queue.
+        q_off: Option<i64>,
+        /// The destination has sent it back.
+        returned: bool,
+    },
+    /// A congestion notification packet of RoCEv2.
+    Cnp,
+}
+
+/// The part of a scheme's tag that a data frame carries in a format of the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Label {
+    /// None.
+    Bare,
+    /// A CN-TAG with the flow's number. (802.1Qau)
+    CnTag,
+    /// BCN's rate-limited tag: the flow's number, and the congestion point with which its limiter is associated.
+    Rlt(CpId),
+    /// The mark of explicit congestion notification in a header of the Internet (RFC 3168): whether it says Congestion
+    /// Experienced.
+    Ecn(bool),
+    /// The same in a RoCEv2 packet.
+    Roce(bool),
+}

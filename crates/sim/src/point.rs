@@ -1,0 +1,33 @@
+//! A congestion point in the engine: the scheme's state machine, and what the engine keeps beside it.
+
+use penstock_schemes::{CongestionPoint, Instant, Scheme};
+
+use crate::event::{CpIndex, Event};
+use crate::event_queue::EventQueue;
+use crate::network::QueueId;
+use crate::random::Stream;
+
+/// A congestion point with its queue, random stream, count of signals and timer.
+#[derive(Debug, Clone)]
+pub(crate) struct CpState<S: Scheme> {
+    pub(crate) cp: S::Cp,
+    pub(crate) stream: Stream,
+    /// The queue that it watches.
+    pub(crate) queue: QueueId,
+    /// Signals that it has sent.
+    pub(crate) signals: u64,
+    /// Time of the earliest timer event under way.
+    pub(crate) armed: Instant,
+}
+
+impl<S: Scheme> CpState<S> {
+    #[inline]
+    pub(crate) fn arm(&mut self, events: &mut EventQueue, index: CpIndex) {
+        if let Some(at) = self.cp.next_timeout()
+            && at < self.armed
+        {
+            self.armed = at;
+            events.schedule(at, Event::CpTimer(index));
+        }
+    }
+}
