@@ -270,6 +270,7 @@ class Scenario:
         force: bool = False,
         progress: Callable[[float, float, int, float], object] | None = None,
         limit: int = 1,
+        pcap: list[str] = ...,
     ) -> Result:
         """Run the scenario, without Python's lock.
 
@@ -286,6 +287,7 @@ class Scenario:
                 raise KeyboardInterrupt to stop the run as Ctrl-C does; any other exception stops the run and is raised
                 here.
             limit: a factor on every limit of what a scenario may ask for.
+            pcap: ports whose frames are captured into ``capture.pcapng`` of the folder.
 
         Raises:
             ScenarioError: the scenario cannot be run.

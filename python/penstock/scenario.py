@@ -350,6 +350,7 @@ class Scenario:
         force: bool = False,
         progress: Progress | None = None,
         limit: int = 1,
+        pcap: Sequence[str] = (),
     ) -> Result:
         """Run the scenario and return what it recorded. Other Python threads go on meanwhile.
 
@@ -360,17 +361,23 @@ class Scenario:
         is a factor on every limit of what a scenario may ask for: nodes, links, flows, their hops and fair shares,
         rows, frames in the network.
 
+        ``pcap`` names ports, such as ``sw0->h4``: every frame whose transmission starts there goes, whole, into
+        ``capture.pcapng`` of the folder, with nanoseconds, a comment on its flow and the length of its queue, and an
+        interface for each port. It changes nothing else.
+
         Raises:
             KeyboardInterrupt: the interrupt came before the run had begun; nothing is written.
             ScenarioError: a value is not legal, or more is asked for than the limits allow; nothing is written.
             LimitError: the run came to more than the limits allow; nothing is written.
             MemoryError: the system does not give the memory that the run needs; nothing is written.
-            OutputError: the folder exists and ``force`` is not set, or cannot be written.
+            OutputError: the folder exists and ``force`` is not set, or cannot be written; or ``pcap`` names ports, and
+                there is no folder.
             FrameLossError: the scenario claims to be lossless and frames were lost; the records are whole, and its
                 ``result`` has them.
             Exception: any that ``progress`` raises; but KeyboardInterrupt ends the run as Ctrl-C does.
         """
-        result = Result(self._core.run(scheme, profile, seed, out, force, progress, limit))
+        ports = [pcap] if isinstance(pcap, str) else list(pcap)
+        result = Result(self._core.run(scheme, profile, seed, out, force, progress, limit, ports))
         result.check_lossless()
         return result
 

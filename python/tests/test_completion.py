@@ -80,6 +80,8 @@ def test_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "w=" in complete(monkeypatch, "theory", "map", "baseline/ten-gig", "--x", "w")
     assert "schemes.qcn.w" in complete(monkeypatch, "tune", "baseline/ten-gig", "--keys", "schemes.qcn.w")
     assert complete(monkeypatch, "compare", "baseline/ten-gig", "--queue", "sw0") == ["sw0->h4"]
+    found = complete(monkeypatch, "run", "baseline/ten-gig", "--pcap", "sw0->h4,sw0->h")
+    assert found == [f"sw0->h4,sw0->h{i}" for i in range(4)]
     assert complete(monkeypatch, "export", "baseline/ten-gig", "files", "--to", "h") == ["hpcc", "htsim"]
 
 

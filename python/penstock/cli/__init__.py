@@ -71,13 +71,21 @@ def run(
     json: Annotated[bool, options.JSON] = False,
     quiet: Annotated[bool, options.QUIET] = False,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Write no figures.")] = False,
+    pcap: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PORTS",
+            autocompletion=completion.ports,
+            help="Capture every frame of these ports, such as 'sw0->h4,sw0->h0', into capture.pcapng of the folder.",
+        ),
+    ] = None,
     limit: Annotated[int, options.LIMIT] = 1,
 ) -> None:
     """Run a scenario: print its summary, write its records and figures into a folder."""
     from penstock.cli.run import Request, run_one
 
     request = Request(sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet, limit=limit)
-    run_one(request, scenario, scheme=scheme, seed=seed, figures=not no_figures)
+    run_one(request, scenario, scheme=scheme, seed=seed, figures=not no_figures, pcap=pcap)
 
 
 @app.command(short_help="Run scenarios and schemes side by side.")

@@ -217,6 +217,15 @@ def queue(ctx: typer.Context, incomplete: str) -> Words:
 
 
 @_quietly
+def ports(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete the last of a list of the scenario's ports, comma between them."""
+    before, comma, last = incomplete.rpartition(",")
+    links = [link["name"] for given in _scenarios(ctx) for link in json.loads(_load(given).outline())["links"]]
+    words = [(name, "") for name in dict.fromkeys(links) if name not in before.split(",")]
+    return [(f"{before}{comma}{name}", said) for name, said in _beginning(last, words)]
+
+
+@_quietly
 def table(ctx: typer.Context, incomplete: str) -> Words:
     """Complete a table of a result."""
     from penstock import _core

@@ -31,13 +31,19 @@ class Request:
     limit: int
 
 
-def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None, figures: bool) -> None:
+def run_one(
+    request: Request, name: str, *, scheme: str | None, seed: int | None, figures: bool, pcap: str | None
+) -> None:
     """Run, write the folder, print the summary."""
     scenario = find(name, request.sets)
     # Laying the scenario out finds what is wrong with it before anything is written.
     plan = scenario.outline(scheme=scheme, profile=request.profile, seed=seed, limit=request.limit)
     # With priorities of their own schemes, the plan's is called "mixed" whatever was chosen for the others.
     folder = request.out or RESULTS / f"{plan['name']}-{scheme or plan['scheme']}-seed{plan['seed']}"
+
+    ports = [port.strip() for port in pcap.split(",")] if pcap is not None else []
+    if ports and plan["feedback_s"] is not None and not request.quiet:
+        say("note: feedback is ideal: signals of the scheme cross no port, and the capture has none of them")
 
     loss = None
     interrupts.writes(folder)
@@ -51,6 +57,7 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
                 force=request.force,
                 progress=progress.task(plan["scheme"]),
                 limit=request.limit,
+                pcap=ports,
             )
         except FrameLossError as error:
             # Whoever looks for the cause needs the records and the figures.
@@ -76,6 +83,8 @@ def run_one(request: Request, name: str, *, scheme: str | None, seed: int | None
         from penstock.cli.report import print_run
 
         print_run(result, plan, folder, drawn or [])
+        if ports:
+            typer.echo(f"frames of {', '.join(ports)} in {folder / 'capture.pcapng'}")
     if undrawn is not None:
         fail_on_drawing(undrawn, folder)
     if kept.asked or result.interrupted:
