@@ -111,7 +111,9 @@ def writes(target: str | os.PathLike[str]) -> None:
 
 
 def at_end(call: "Callable[[], None]") -> None:
-    """Note what ends processes of this one's own; it is called when a signal ends the command, and must be quick."""
+    """Note a function that ends processes of this one's own, or removes what is no file: a signal that ends the command
+    calls it, and it must be quick.
+    """
     _state.at_end.append(call)
 
 
@@ -199,7 +201,10 @@ def _end(number: int, kept: keeping | None) -> "NoReturn":
     if kept is not None:
         kept.begin_no_more()
     for call in _state.at_end:
-        call()
+        try:
+            call()
+        except Exception:
+            pass
     _sweep()
     if _state.on_screen:
         os.write(2, _state.on_screen)

@@ -110,8 +110,8 @@ def test_the_simulator_does_without_the_table(tmp_path: Path) -> None:
 def test_a_process_is_known_by_its_start() -> None:
     own = started(os.getpid())
     assert own is not None
-    assert State("pt-1-aaaa", "x", (os.getpid(), own)).alive()
-    assert not State("pt-1-aaaa", "x", (os.getpid(), own + 1)).alive()
+    assert State("pt-1-aaaa", "x", (os.getpid(), own), "").alive()
+    assert not State("pt-1-aaaa", "x", (os.getpid(), own + 1), "").alive()
     child = subprocess.Popen([sys.executable, "-c", ""])
     while started(child.pid) is not None:
         time.sleep(0.01)
@@ -183,6 +183,31 @@ def test_applications_run_unchanged(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("namespaces")
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_ended_leaves_nothing(number: signal.Signals, status: int, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(TWO.replace("60 ms", "600 ms"))
+    command = [sys.executable, "-m", "penstock", "testbed", "run", "two.toml", "--quiet", "--out", "out"]
+    victim = subprocess.Popen(command, cwd=tmp_path)
+    records = leftovers._folder()
+    limit = time.monotonic() + 60
+    running = False
+    while not running and time.monotonic() < limit:
+        time.sleep(0.1)
+        for file in records.glob(f"pt-{victim.pid}-*.json"):
+            logs = list(Path(json.loads(file.read_text())["folder"]).glob("sw0.jsonl"))
+            running = any(log.stat().st_size > 0 for log in logs)
+    assert running
+    victim.send_signal(number)
+    assert victim.wait(60) == status
+    assert list(system.NAMESPACES.glob(f"pt-{victim.pid}-*")) == []
+    assert list(records.glob(f"pt-{victim.pid}-*")) == []
+    # Ctrl-C keeps what was recorded.
+    assert (tmp_path / "out").exists() == (number == signal.SIGINT)
+    if number == signal.SIGINT:
+        assert 0 < Result.open(tmp_path / "out").summary["interrupted_at_s"] < 0.6
+
+
+@pytest.mark.usefixtures("namespaces")
 def test_a_killed_run_leaves_nothing_for_long(tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(TWO)
     command = [sys.executable, "-m", "penstock", "testbed", "run", "two.toml", "--quiet"]
@@ -206,4 +231,5 @@ def test_a_killed_run_leaves_nothing_for_long(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "penstock", "testbed", "down"], check=True, timeout=60)
     assert made() == []
     assert list(leftovers._folder().glob(f"{own}-*")) == []
+    assert not Path(state["folder"]).exists()
     assert list(tmp_path.iterdir()) == [tmp_path / "two.toml"]

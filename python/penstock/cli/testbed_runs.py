@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from penstock import interrupts
 from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.locate import RESULTS, find
 from penstock.result import Result
@@ -36,15 +37,17 @@ def run_one(request: Request, name: str, *, keep: Path | None, json: bool, quiet
     from penstock.testbed import run
 
     scenario, plan, folder = request.scenario(name)
-    result = run(
-        scenario,
-        scheme=request.scheme,
-        profile=request.profile,
-        seed=request.seed,
-        out=folder,
-        force=request.force,
-        keep=keep,
-    )
+    interrupts.writes(folder)
+    with interrupts.keeping():
+        result = run(
+            scenario,
+            scheme=request.scheme,
+            profile=request.profile,
+            seed=request.seed,
+            out=folder,
+            force=request.force,
+            keep=keep,
+        )
     if json:
         typer.echo(printable_json(result.summary_json), nl=False)
     elif not quiet:
@@ -65,15 +68,17 @@ def run_network(request: Request, name: str) -> None:
             say(f"{host}: ip netns exec {namespace} COMMAND")
         say("the network runs; Ctrl-C ends it")
 
-    result = up(
-        scenario,
-        scheme=request.scheme,
-        profile=request.profile,
-        seed=request.seed,
-        out=folder,
-        force=request.force,
-        told=tell,
-    )
+    interrupts.writes(folder)
+    with interrupts.keeping():
+        result = up(
+            scenario,
+            scheme=request.scheme,
+            profile=request.profile,
+            seed=request.seed,
+            out=folder,
+            force=request.force,
+            told=tell,
+        )
     _judged(result, folder, quiet=False)
 
 

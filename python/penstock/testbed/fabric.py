@@ -123,11 +123,10 @@ class Fabric:
 
 @contextmanager
 def fabric(layout: Layout, state: State) -> Iterator[Fabric]:
-    """Make the network of a layout, and remove it in the end."""
+    """Make the network of a layout, and close it in the end; its namespaces go with the state."""
     made = Fabric(layout, state)
     try:
         made.build()
         yield made
     finally:
         made.close()
-        state.remove()

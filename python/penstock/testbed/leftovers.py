@@ -5,6 +5,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import signal
 import tempfile
 import time
@@ -17,6 +18,9 @@ from penstock.testbed.faults import TestbedError
 _NAME = re.compile(r"pt-(\d+)-[0-9a-f]{4}-.+")
 """Namespaces of testbeds: the process that has made them, a random number, the node."""
 
+_TEMPORARY = "penstock-testbed-run-"
+"""How the names of the folders begin in which processes write."""
+
 _PATIENCE_S = 5.0
 """How long a process may take to end by itself."""
 
@@ -25,20 +29,22 @@ _PATIENCE_S = 5.0
 class State:
     """A running testbed, in a file, so that another process can end it.
 
-    ``owner`` and ``processes`` are process numbers, each with the time of its start: a number alone may be
-    another's later.
+    ``folder`` is where its processes write. ``owner`` and ``processes`` are process numbers, each with the time of its
+    start: a number alone may be another's later.
     """
 
     prefix: str
     scenario: str
     owner: tuple[int, int]
+    folder: str
     processes: list[tuple[int, int]] = field(default_factory=list)
 
     @classmethod
     def new(cls, scenario: str) -> "State":
-        """Return the state of a testbed that this process begins."""
+        """Return the state of a testbed that this process begins, with a folder for what its processes write."""
         own = os.getpid()
-        return cls(f"pt-{own}-{secrets.token_hex(2)}", scenario, (own, started(own) or 0))
+        folder = tempfile.mkdtemp(prefix=_TEMPORARY)
+        return cls(f"pt-{own}-{secrets.token_hex(2)}", scenario, (own, started(own) or 0), folder)
 
     @property
     def file(self) -> Path:
@@ -56,12 +62,14 @@ class State:
         return started(self.owner[0]) == self.owner[1]
 
     def remove(self) -> None:
-        """Kill its processes, delete its namespaces and its file."""
+        """Kill its processes, delete its namespaces, its folder and its file."""
         for number, start in self.processes:
             if started(number) == start:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(number, signal.SIGKILL)
         _delete(namespaces(self.prefix))
+        if Path(self.folder).name.startswith(_TEMPORARY):
+            shutil.rmtree(self.folder, ignore_errors=True)
         self.file.unlink(missing_ok=True)
 
 
@@ -103,7 +111,7 @@ def _states() -> list[State]:
             data = json.loads(file.read_text())
             owner = (int(data["owner"][0]), int(data["owner"][1]))
             processes = [(int(number), int(start)) for number, start in data["processes"]]
-            states.append(State(data["prefix"], data["scenario"], owner, processes))
+            states.append(State(data["prefix"], data["scenario"], owner, data["folder"], processes))
         except (OSError, ValueError, KeyError, TypeError, IndexError):
             # No state of ours, or one that was being written by a process that is gone.
             file.unlink(missing_ok=True)

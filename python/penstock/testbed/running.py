@@ -1,13 +1,12 @@
 """A run on the testbed, from the scenario to the results."""
 
 import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
-from penstock import _core
+from penstock import _core, interrupts
 from penstock.result import Result
 from penstock.scenario import Scenario
 from penstock.testbed import leftovers, system
@@ -120,10 +119,13 @@ def _run(
         programs.append("iperf3")
     system.check(programs if applications else [])
     leftovers.clear()
-    folder = Path(tempfile.mkdtemp(prefix="penstock-testbed-"))
+    state = leftovers.State.new(name)
+    folder = Path(state.folder)
+    interrupts.at_end(state.remove)
     try:
+        state.save()
         (folder / "scenario.toml").write_text(resolved)
-        wall_s, unread, faults = _drive(name, layout, folder, applications=applications, progress=progress, told=told)
+        wall_s, unread, faults = _drive(state, layout, folder, applications=applications, progress=progress, told=told)
         core = _core.testbed_collect(
             resolved, folder, wall_s, unread, faults, out=None if out is None else Path(out), force=force
         )
@@ -131,11 +133,12 @@ def _run(
     finally:
         if keep is not None:
             shutil.copytree(folder, keep, dirs_exist_ok=True)
-        shutil.rmtree(folder, ignore_errors=True)
+        state.remove()
+        interrupts.not_at_end(state.remove)
 
 
 def _drive(
-    name: str,
+    state: leftovers.State,
     layout: Layout,
     folder: Path,
     *,
@@ -144,11 +147,10 @@ def _drive(
     told: Callable[[dict[str, str]], object] | None,
 ) -> tuple[float, int, list[str]]:
     """Make the network, run it, remove it; return the time that it took, frames lost by the kernel, and faults."""
-    state = leftovers.State.new(name)
-    state.save()
     with fabric(layout, state) as network:
         nodes = Nodes(layout, network, state, folder)
         senders = Applications(layout, network, state, folder)
+        origin = None
         try:
             if applications:
                 senders.serve()
@@ -158,6 +160,8 @@ def _drive(
             _wait(layout, nodes, senders, origin, progress, applications=applications)
             faults = senders.faults()
         except KeyboardInterrupt:
+            if origin is None:
+                raise
             faults = senders.faults()
         finally:
             nodes.end()
