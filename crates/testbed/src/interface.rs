@@ -445,6 +445,7 @@ impl<S: OnWire> Interface<S> {
     /// A TCP segment has come: its connection goes on by what is new.
     fn follow(&mut self, flow: usize, segment: Segment) {
         let end = segment.sequence.wrapping_add(segment.octets);
+        let room = self.connections.len() < CONNECTIONS;
         let known = self.connections.iter_mut().find(|known| (known.flow, known.port) == (flow, segment.port));
         match known {
             // A new connection of the same ports begins with SYN.
@@ -459,7 +460,7 @@ impl<S: OnWire> Interface<S> {
                     self.counts[flow].late_segments += 1;
                 }
             }
-            None if self.connections.len() < CONNECTIONS => {
+            None if room => {
                 let end = if segment.first { end.wrapping_add(1) } else { end };
                 self.connections.push(Connection { flow, port: segment.port, end });
             }
