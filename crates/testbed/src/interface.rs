@@ -20,6 +20,7 @@ use crate::bridge::{control_priority, ports_of, station};
 use crate::form::{OnWire, Way};
 use crate::frame::{Header, Segment, length, ports, put_tags, segment, take_tags};
 use crate::port::Departure;
+use crate::progress::Connections;
 
 /// Flow n of the scenario is the traffic to this port and n, by UDP, or by TCP where the flow has a transport.
 pub const FIRST_PORT: u16 = 5201;
@@ -118,19 +119,6 @@ pub struct FlowCounts {
     pub late_segments: u64,
 }
 
-/// How far a TCP connection has come, at its receiver.
-#[derive(Debug, Clone, Copy)]
-struct Connection {
-    flow: usize,
-    /// The sender's port.
-    port: u16,
-    /// The sequence number behind the highest octet that has arrived.
-    end: u32,
-}
-
-/// The most connections of a host that are followed.
-const CONNECTIONS: usize = 1024;
-
 /// A signal that a reaction point has acted on.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<S: Scheme> {
@@ -184,7 +172,7 @@ pub struct Interface<S: OnWire> {
     own_counts: Counts,
     seen: VecDeque<Seen<S>>,
     outbox: VecDeque<Departure>,
-    connections: Vec<Connection>,
+    connections: Connections,
 }
 
 impl<S: OnWire> Interface<S> {
@@ -229,7 +217,7 @@ impl<S: OnWire> Interface<S> {
             own_counts: Counts::default(),
             seen: VecDeque::new(),
             outbox: VecDeque::new(),
-            connections: Vec::new(),
+            connections: Connections::default(),
         }
     }
 
@@ -327,7 +315,7 @@ impl<S: OnWire> Interface<S> {
     /// The host sends a frame.
     pub fn from_host(&mut self, now: Instant, mut frame: Vec<u8>) {
         self.advance(now);
-        let Some(header) = Header::read(&frame).filter(|header| may_send(header)) else {
+        let Some(header) = Header::read(&frame).filter(may_send) else {
             self.own_counts.refused_from_host += 1;
             return;
         };
@@ -423,7 +411,7 @@ impl<S: OnWire> Interface<S> {
         self.counts[flow].delivered += 1;
         self.counts[flow].delivered_octets += u64::from(octets) + self.overhead;
         if let Some(segment) = segment_behind::<S>(frame, header) {
-            self.follow(flow, segment);
+            self.connections.follow(flow, segment, &mut self.counts[flow]);
         }
         let (Some(to), Some(number)) = (self.destinations[flow], header.flow) else { return };
         let mut tag = S::tag(frame);
@@ -440,32 +428,6 @@ impl<S: OnWire> Interface<S> {
         };
         self.nic.on_frame(local, to, frame, octets);
         self.advance(now);
-    }
-
-    /// A TCP segment has come: its connection goes on by what is new.
-    fn follow(&mut self, flow: usize, segment: Segment) {
-        let end = segment.sequence.wrapping_add(segment.octets);
-        let room = self.connections.len() < CONNECTIONS;
-        let known = self.connections.iter_mut().find(|known| (known.flow, known.port) == (flow, segment.port));
-        match known {
-            // A new connection of the same ports begins with SYN.
-            Some(known) if segment.first => known.end = end.wrapping_add(1),
-            Some(known) => {
-                let ahead = end.wrapping_sub(known.end);
-                // More than half of all numbers ahead is behind.
-                if ahead > 0 && ahead <= u32::MAX / 2 {
-                    known.end = end;
-                    self.counts[flow].data_octets += u64::from(ahead);
-                } else if segment.octets > 0 {
-                    self.counts[flow].late_segments += 1;
-                }
-            }
-            None if room => {
-                let end = if segment.first { end.wrapping_add(1) } else { end };
-                self.connections.push(Connection { flow, port: segment.port, end });
-            }
-            None => {}
-        }
     }
 
     /// The octets of a frame that leaves.

@@ -27,6 +27,7 @@ pub mod layout;
 pub mod learning;
 pub mod node;
 pub mod port;
+mod progress;
 pub mod record;
 
 pub use error::TestbedError;

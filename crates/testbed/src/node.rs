@@ -280,7 +280,9 @@ fn reach(
     now: Instant,
     write: &mut impl FnMut(Record),
 ) {
-    while let Some((at, milestone)) = ahead.pop_front_if(|(at, _)| *at <= now) {
+    while ahead.front().is_some_and(|&(at, _)| at <= now)
+        && let Some((at, milestone)) = ahead.pop_front()
+    {
         body.reach(at, milestone, write);
     }
 }
