@@ -111,8 +111,9 @@ def writes(target: str | os.PathLike[str]) -> None:
 
 
 def at_end(call: "Callable[[], None]") -> None:
-    """Note a function that ends processes of this one's own, or removes what is no file: a signal that ends the command
-    calls it, and it must be quick.
+    """Note a function, a quick one, for a signal that ends the command to call.
+
+    It ends processes of this one's own, or removes what is no file.
     """
     _state.at_end.append(call)
 

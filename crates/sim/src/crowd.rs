@@ -14,7 +14,7 @@ use penstock_schemes::{BitRate, CongestionPoint, FlowKey, Instant, Octets, Schem
 
 use crate::engine::{ACK_LEAF, LEAF, SEGMENT_LEAF, Sim, State, Step};
 use crate::event::Event;
-use crate::facts::HopFacts;
+use crate::facts::{End, HopFacts};
 use crate::network::{
     Arrival, Arrivals, Capacity, Carriage, Excess, Flow, FlowEnd, FlowId, Hop, HopId, Limiting, Network, NodeId, Pacer,
     Process, Sharing, Traffic,
@@ -273,7 +273,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             let nothing = Hop { port: PortId(0), back: PortId(0), parent: None, first_child: HopId::NONE, children: 0 };
             self.hops.resize(end, nothing);
             self.steps.resize(end, Step { port: PortId(0), next: LEAF });
-            self.destination_of.resize(end, DestinationId::NONE);
+            self.end_of_hop.resize(end, End::NONE);
             self.state.fabric.facts.resize(end, facts);
         }
         let leaf = if process.transport.is_some() { SEGMENT_LEAF } else { LEAF };
@@ -317,7 +317,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 children: u16::from(hop < last),
             };
             self.steps[hop as usize] = Step { port, next: if hop < last { next } else { leaf } };
-            self.destination_of[hop as usize] = DestinationId::NONE;
+            self.end_of_hop[hop as usize] = End::NONE;
             self.state.fabric.facts[hop as usize] = facts;
         }
     }
@@ -365,7 +365,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let (id, leaf) = (crowd.destination(place), HopId(flow.root.0 + arrival.way.len() as u32 - 1));
         put(&mut self.destinations, id.index(), Destination::new(config, key, number, draw));
         put(&mut self.leaves, id.index(), leaf);
-        self.destination_of[leaf.index()] = id;
+        self.end_of_hop[leaf.index()] = End { destination: id, flow: place };
         put(&mut self.state.records, place.index(), FlowRecord::new(id, 1, frames));
     }
 

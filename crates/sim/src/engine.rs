@@ -1,12 +1,13 @@
 //! The event loop: takes events in order and lets hosts and fabric act on them.
 
-use penstock_endpoint::{Destination, DestinationId};
+use penstock_endpoint::Destination;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme};
 
 use crate::crowd::Crowd;
 use crate::ends::Ends;
 use crate::event::{ChangeId, Event, MAX_INDEX};
 use crate::fabric::{Fabric, Outbox};
+use crate::facts::End;
 use crate::frame::{FrameId, GONE, Kind, Payload, Slot};
 use crate::generator::Source;
 use crate::measure::Reading;
@@ -111,9 +112,9 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     pub(crate) routes: Routes,
     pub(crate) steps: Vec<Step>,
     pub(crate) destinations: Vec<Destination<S, Stream>>,
-    /// The leaf hop of each destination, and the destination of each leaf hop.
+    /// The leaf hop of each destination, and what is at the far end of each hop.
     pub(crate) leaves: Vec<HopId>,
-    pub(crate) destination_of: Vec<DestinationId>,
+    pub(crate) end_of_hop: Vec<End>,
     /// The hop of frames that a broken link has lost.
     pub(crate) lost: HopId,
     /// Flows that come and go.
@@ -214,7 +215,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             steps,
             destinations: endpoints.destinations,
             leaves: endpoints.leaves,
-            destination_of: endpoints.destination_of,
+            end_of_hop: endpoints.end_of_hop,
             lost: HopId(network.hops.len() as u32),
             crowd,
             homes,

@@ -91,9 +91,10 @@ pub(crate) const MAX_INDEX: usize = (1 << INDEX_BITS) - 1;
 const DELIVER: u32 = 5;
 
 impl Event {
+    /// The number of its kind, and its index.
     #[inline(always)]
-    pub(crate) fn pack(self) -> u32 {
-        let (kind, index) = match self {
+    const fn parts(self) -> (u32, u32) {
+        match self {
             Self::Change(i) => (0, i.0),
             Self::Start(i) => (1, i.0),
             Self::Stop(i) => (2, i.0),
@@ -114,14 +115,19 @@ impl Event {
             Self::Retransmit(i) => (17, i.0),
             Self::DelayedAck(i) => (18, i.0),
             Self::Nothing => (19, 0),
-        };
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn pack(self) -> u32 {
+        let (kind, index) = self.parts();
         kind << INDEX_BITS | index
     }
 
     /// The event's turn among those of one instant, where `entity` has made it.
     #[inline(always)]
     fn rank(self, entity: Entity) -> u32 {
-        self.pack() & !(MAX_INDEX as u32) | entity.0
+        self.parts().0 << INDEX_BITS | entity.0
     }
 
     /// The frame's slot, if this is a delivery.

@@ -1,8 +1,19 @@
 //! The flow of each hop, and what ports need to know of it.
 
-use penstock_endpoint::{FlowId, TrafficClass};
+use penstock_endpoint::{DestinationId, FlowId, TrafficClass};
 
 use crate::network::{Hop, HopId, Network};
+
+/// The destination at the far end of a hop, none where another hop follows, and its flow.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End {
+    pub(crate) destination: DestinationId,
+    pub(crate) flow: FlowId,
+}
+
+impl End {
+    pub(crate) const NONE: Self = Self { destination: DestinationId::NONE, flow: FlowId::NONE };
+}
 
 /// The flow of a hop, and its properties that ports need.
 #[derive(Debug, Clone, Copy)]

@@ -5,6 +5,7 @@ use penstock_schemes::{Duration, Scheme};
 
 use crate::engine::Sources;
 use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
+use crate::facts::End;
 use crate::generator::{Generator, Source};
 use crate::network::{Capacity, Flow, FlowId, HopId, Limiting, Network, NodeKind, Pacer, Port, PortId, RpId, Traffic};
 use crate::random::{Owner, Stream};
@@ -21,7 +22,7 @@ pub(crate) struct Endpoints<'n, S: Scheme> {
     pub(crate) transports: Transports,
     pub(crate) destinations: Vec<Destination<S, Stream>>,
     pub(crate) leaves: Vec<HopId>,
-    pub(crate) destination_of: Vec<DestinationId>,
+    pub(crate) end_of_hop: Vec<End>,
     /// How many reaction points there are in all, those of flows that come and go counted.
     reaction_points: u32,
 }
@@ -38,7 +39,7 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
             transports: Transports::new(network.transmit),
             destinations: Vec::new(),
             leaves: Vec::new(),
-            destination_of: vec![DestinationId::NONE; network.hops.len() + 1],
+            end_of_hop: vec![End::NONE; network.hops.len() + 1],
             reaction_points: network.reaction_points.len() as u32 + own_reaction_points(network),
         };
         // The flows of a reaction point share a priority.
@@ -80,7 +81,8 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
         let first = DestinationId(self.destinations.len() as u32);
         for leaf in network.route(id).filter(|hop| network.hops[hop.index()].children == 0) {
             let draw = Stream::new(self.seed, Owner::NotificationPoint, self.destinations.len());
-            self.destination_of[leaf.index()] = DestinationId(self.destinations.len() as u32);
+            self.end_of_hop[leaf.index()] =
+                End { destination: DestinationId(self.destinations.len() as u32), flow: id };
             let number = self.destinations.len() as u32;
             self.destinations.push(Destination::new(config, id.key(), number, draw));
             self.leaves.push(leaf);
