@@ -8,15 +8,17 @@ use penstock_wire::{ethernet, ipv4, roce, tcp, udp};
 
 use super::headers::{DISCARD, Route, Tag, put, put_udp};
 
-/// Opcodes of the reliable connection. (InfiniBand, volume 1, table 38)
-const SEND_MIDDLE: u8 = 0x01;
-const SEND_LAST: u8 = 0x02;
-const SEND_ONLY: u8 = 0x04;
+/// Opcodes of the reliable connection. (InfiniBand, volume 1, table 38) The simulator's frames are those of writes without the
+/// header of 16 octets that a first one has.
+const WRITE_MIDDLE: u8 = 0x07;
+const WRITE_LAST: u8 = 0x08;
 const ACKNOWLEDGE: u8 = 0x11;
 
 /// Syndromes of an acknowledgement: taken in, with no limit of credits; out of sequence. (section 9.7.5)
 const ACK: u8 = 0x1f;
 const NAK_SEQUENCE: u8 = 0x60;
+/// Octets in the unit to which data are padded. (section 9.2.4)
+pub(super) const WORD: usize = 4;
 /// Octets of the acknowledgement extended header.
 const AETH: usize = 4;
 
@@ -120,18 +122,21 @@ pub(super) fn roce_room(frame: usize) -> usize {
     frame.saturating_sub(around)
 }
 
-/// A packet of a transport over RoCEv2. It is not padded to words: the simulator counts no octets for that.
+/// A packet of a transport over RoCEv2.
 pub(super) fn roce_segment(route: Route, port: u16, pair: u16, frame: usize, segment: &Segment) -> Vec<u8> {
-    let opcode = if segment.last { SEND_LAST } else { SEND_MIDDLE };
+    let opcode = if segment.last { WRITE_LAST } else { WRITE_MIDDLE };
     let data = (segment.len as usize).min(roce_room(frame));
-    let header = roce::Repr { opcode, psn: segment.seq & PSN, a: segment.last, ..plain_roce(pair) };
-    roce_packet(route, port, header, &vec![0; data])
+    let padding = data.next_multiple_of(WORD) - data;
+    let header =
+        roce::Repr { opcode, pad_cnt: padding as u8, psn: segment.seq & PSN, a: segment.last, ..plain_roce(pair) };
+    roce_packet(route, port, header, &vec![0; data + padding])
 }
 
 /// A packet of RoCEv2 that fills a frame, of a flow without transport.
 pub(super) fn roce_data(route: Route, port: u16, pair: u16, frame: usize, psn: u32) -> Vec<u8> {
-    let header = roce::Repr { opcode: SEND_ONLY, psn: psn & PSN, ..plain_roce(pair) };
-    roce_packet(route, port, header, &vec![0; roce_room(frame)])
+    let header = roce::Repr { opcode: WRITE_MIDDLE, psn: psn & PSN, ..plain_roce(pair) };
+    // Octets beyond whole words are padding of the frame.
+    roce_packet(route, port, header, &vec![0; roce_room(frame) / WORD * WORD])
 }
 
 /// An acknowledgement of RoCEv2: of the packet before the one that is expected, or of the latter that it has not come.
