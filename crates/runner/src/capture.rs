@@ -8,6 +8,7 @@
 //! engine says which time no later frame started before: those that started earlier are written at once, so that only the
 //! frames that are on lines wait in memory.
 
+mod flows;
 mod frames;
 mod headers;
 mod messages;
@@ -171,7 +172,7 @@ fn described(plan: &Plan, port: PortId) -> Described<'_> {
 fn comment<S: Scheme>(plan: &Plan, seen: &FrameSeen<'_, S>) -> String {
     let mut parts = Vec::new();
     if let Content::Frame { flow, load, .. } = &seen.content {
-        let name = &plan.flow_names[flow.index()];
+        let name = plan.flow_name(flow.index());
         match load {
             Load::Data { trimmed: true, .. } => parts.push(format!("flow {name}, header of a trimmed frame")),
             Load::Data { segment: Some(segment), .. } if segment.retransmission => {

@@ -41,9 +41,6 @@ pub(crate) fn run(plan: &Plan, options: &Options, observer: Observer<'_>) -> Res
     if options.out.is_none() && !options.capture.is_empty() {
         return Err(RunError::NoFolder);
     }
-    if !plan.network.processes.list.is_empty() && !options.capture.is_empty() {
-        return Err(RunError::CaptureOfLoads);
-    }
     let folder = options.out.as_deref().map(|path| Folder::create(path, options.force, Holds::Results)).transpose()?;
     let clock = Clock::new(plan, options, observer);
     SchemeConfig::visit(&plan.configs(), Job { plan, folder, capture: &options.capture, clock })

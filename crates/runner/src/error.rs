@@ -36,9 +36,6 @@ pub enum RunError {
     /// Frames are to be captured, and there is no folder for the file.
     #[error("frames are captured into a file of the results folder, and the run has none")]
     NoFolder,
-    /// Frames are to be captured, and loads or incasts make flows, whose ends a capture does not know.
-    #[error("the frames of flows that [[load]] and [[incast]] make cannot be captured")]
-    CaptureOfLoads,
     /// A table was asked for that the run has not recorded.
     #[error("the table {table} was not recorded")]
     NotRecorded {
@@ -115,7 +112,6 @@ impl RunError {
             Self::Exists { .. } => Some("replace it with --force, or name another folder with --out"),
             Self::BelowFile { .. } => Some("name another folder with --out"),
             Self::NoFolder => Some("name a folder with --out"),
-            Self::CaptureOfLoads => Some("capture a scenario whose flows are all in [[flow]]"),
             Self::NoResults { .. } => Some("name another folder: this one holds something else"),
             Self::Io { action, source, .. } if *action == MAKE_FOLDER => match source.raw_os_error() {
                 Some(OPERATION_DENIED | DENIED | READ_ONLY) => Some("name a folder with --out in which you may write"),

@@ -72,12 +72,29 @@ const CASES: &[Case] = &[
     ("a line that breaks", &[], BREAK, &["cnm"]),
     ("ideal feedback", &[("network.feedback", "{ ideal = \"10 us\" }")], "", &["cn_tag"]),
     ("uncontrolled", &[("flow.0.controlled", "false")], "", &["udp"]),
+    ("a load", &[("flow.0.controlled", "false")], LOAD, &["cn_tag", "cnm", "udp"]),
+    ("a load over tcp", &[], LOAD_OVER_TCP, &["tcp", "cn_tag", "cnm"]),
 ];
 
 const GROUP: &str = r#"
 [[flow]]
 from = "h0"
 to = ["h1", "h2", "h3"]
+"#;
+
+const LOAD: &str = r#"
+[[load]]
+hosts = "h0..h4"
+load = 0.5
+size = "20 KB"
+"#;
+
+const LOAD_OVER_TCP: &str = r#"
+[[load]]
+hosts = "h0..h4"
+load = 0.5
+size = "20 KB"
+transport = "tcp"
 "#;
 
 const PFC: &str = r#"

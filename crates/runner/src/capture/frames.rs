@@ -16,6 +16,7 @@ use penstock_sim::network::{FlowId, PortId};
 use penstock_sim::probe::{Ack, Content, Ecn, FrameSeen, Load, Segment, Way};
 use penstock_wire::ipv4::ecn;
 
+use super::flows::Flows;
 use super::headers::{self, Route, Tag};
 use super::messages::{self, About};
 use super::transports;
@@ -27,6 +28,7 @@ const FCS: usize = 4;
 #[derive(Debug)]
 pub(super) struct Frames<'p> {
     plan: &'p Plan,
+    flows: Flows<'p>,
     /// For each priority of the network, whether destinations acknowledge frames to the scheme.
     acknowledged: Vec<bool>,
 }
@@ -45,7 +47,7 @@ struct Data<'a> {
 
 impl<'p> Frames<'p> {
     pub(super) fn new<S: Scheme>(plan: &'p Plan, configs: &[S::Config]) -> Self {
-        Self { plan, acknowledged: configs.iter().map(S::acknowledges).collect() }
+        Self { plan, flows: Flows::new(plan), acknowledged: configs.iter().map(S::acknowledges).collect() }
     }
 
     /// The octets of a frame, without FCS.
@@ -61,12 +63,12 @@ impl<'p> Frames<'p> {
                     }
                     Load::Ack(ack) => self.ack(flow, priority, ack),
                     Load::Echo { echo, arrived, hop } => {
-                        let route = self.route(flow, Way::Up { origin: None, hop: *hop }, priority);
+                        let route = self.route(flow, Way::Up { origin: None, hop: *hop }, priority, seen.port);
                         let ack = self.tcp_number(flow, *arrived);
                         transports::tcp_ack(route, headers::port(flow), &scheme_ack(ack, S::echoes_mark(echo)))
                     }
                     Load::Signal { signal, way } => {
-                        messages::message(signal.message(), &self.about(flow, *way, priority))
+                        messages::message(signal.message(), &self.about(flow, *way, priority, seen.port))
                     }
                 }
             }
@@ -89,7 +91,7 @@ impl<'p> Frames<'p> {
     fn data(&self, data: &Data<'_>) -> Vec<u8> {
         let &Data { flow, label, octets, priority, .. } = data;
         let (port, number) = (headers::port(flow), headers::number(flow));
-        let route = Route { ecn: code_point(data.ecn, label), ..self.route(flow, Way::Down, priority) };
+        let route = Route { ecn: code_point(data.ecn, label), ..self.forth(flow, priority) };
         if let Some(segment) = data.segment {
             return match self.transport(flow) {
                 Some(Transport::Tcp(_)) | None => transports::tcp_segment(route, port, octets, segment),
@@ -113,7 +115,7 @@ impl<'p> Frames<'p> {
         let priority = Tag::Priority(priority);
         match label {
             Label::Roce(_) if controlled => {
-                let psn = data.seq.0 / u64::from(self.plan.network.flows[flow.index()].frame.max(1));
+                let psn = data.seq.0 / u64::from(self.flows.of(flow).frame.max(1));
                 transports::roce_data(route, port, number, octets, psn as u32)
             }
             Label::CnTag if controlled => transports::datagram(route, &[priority, Tag::Cn(number)], port, octets),
@@ -125,7 +127,7 @@ impl<'p> Frames<'p> {
     /// An acknowledgement of a flow's transport.
     fn ack(&self, flow: FlowId, priority: u8, ack: &Ack) -> Vec<u8> {
         let (port, number) = (headers::port(flow), headers::number(flow));
-        let forth = self.route(flow, Way::Down, priority);
+        let forth = self.forth(flow, priority);
         let back = Route { source: forth.destination, destination: forth.source, ..forth };
         match self.transport(flow) {
             Some(Transport::Tcp(_)) | None => transports::tcp_ack(back, port, ack),
@@ -133,57 +135,65 @@ impl<'p> Frames<'p> {
         }
     }
 
-    /// The way of a frame of a flow.
-    fn route(&self, flow: FlowId, way: Way, priority: u8) -> Route {
-        let (plan, network) = (self.plan, &self.plan.network);
-        let (source, destination) = match way {
-            Way::Down => (headers::of_source(plan, flow), headers::of_destination(plan, flow)),
-            Way::Up { origin, hop } => {
-                let from = origin.and_then(|queue| network.place(queue)).map_or_else(
-                    || headers::behind(plan, hop),
-                    |(port, _)| headers::of_node(plan, network.ports[port.index()].node),
-                );
-                (from, headers::of_source(plan, flow))
-            }
-            Way::Back { hop } => {
-                let port = &network.ports[network.hops[hop.index()].port.index()];
-                (headers::of_node(plan, port.peer), headers::of_node(plan, port.node))
-            }
-        };
-        Route { source, destination, priority, ecn: ecn::NOT_ECT }
+    /// The way of a flow's data.
+    fn forth(&self, flow: FlowId, priority: u8) -> Route {
+        let facts = self.flows.of(flow);
+        Route { source: facts.source, destination: facts.destination, priority, ecn: ecn::NOT_ECT }
     }
 
-    fn about(&self, flow: FlowId, way: Way, priority: u8) -> About {
-        let number = headers::number(flow);
+    /// The way of a frame of a flow on the line of `port`.
+    fn route(&self, flow: FlowId, way: Way, priority: u8, port: PortId) -> Route {
+        let (plan, network) = (self.plan, &self.plan.network);
+        let forth = self.forth(flow, priority);
+        let (source, destination) = match way {
+            Way::Down => (forth.source, forth.destination),
+            Way::Up { origin, hop } => {
+                let from = origin.and_then(|queue| network.place(queue)).map_or_else(
+                    || headers::behind(plan, hop).unwrap_or(forth.destination),
+                    |(port, _)| headers::of_node(plan, network.ports[port.index()].node),
+                );
+                (from, forth.source)
+            }
+            // From one end of the line to the other.
+            Way::Back { .. } => {
+                let port = &network.ports[port.index()];
+                (headers::of_node(plan, port.node), headers::of_node(plan, port.peer))
+            }
+        };
+        Route { source, destination, ..forth }
+    }
+
+    fn about(&self, flow: FlowId, way: Way, priority: u8, port: PortId) -> About {
+        let (number, facts) = (headers::number(flow), self.flows.of(flow));
         About {
-            route: self.route(flow, way, priority),
-            flow: self.is_controlled(flow).then_some(number),
+            route: self.route(flow, way, priority, port),
+            flow: facts.controlled.then_some(number),
             pair: number,
             port: headers::port(flow),
-            encapsulated_priority: self.plan.network.flows[flow.index()].priority,
-            encapsulated_destination: headers::of_destination(self.plan, flow).mac,
+            encapsulated_priority: facts.priority,
+            encapsulated_destination: facts.destination.mac,
         }
     }
 
     fn transport(&self, flow: FlowId) -> Option<&'p Transport> {
-        self.plan.network.flows[flow.index()].transport.as_ref().map(|carriage| &carriage.transport)
+        self.flows.of(flow).transport
     }
 
     /// Whether a scheme limits the flow.
     fn is_controlled(&self, flow: FlowId) -> bool {
-        self.plan.network.flows[flow.index()].reaction_point.is_some()
+        self.flows.of(flow).controlled
     }
 
     /// Whether the flow's destinations acknowledge its frames to the scheme.
     fn is_acknowledged(&self, flow: FlowId) -> bool {
-        let priority = self.plan.network.flows[flow.index()].priority;
+        let priority = self.flows.of(flow).priority;
         let class = self.plan.network.priorities.iter().position(|&own| own == priority);
         class.is_some_and(|class| self.acknowledged[class])
     }
 
     /// The sequence number of a flow without transport after so many octets of its frames: the headers in them do not count.
     fn tcp_number(&self, flow: FlowId, octets: Octets) -> u32 {
-        let frame = usize::from(self.plan.network.flows[flow.index()].frame);
+        let frame = usize::from(self.flows.of(flow).frame);
         let data = |octets: usize| transports::tcp_room(octets.saturating_sub(FCS)) as u64;
         let (frames, rest) = (octets.0 / frame as u64, (octets.0 % frame as u64) as usize);
         (frames * data(frame) + data(rest)) as u32

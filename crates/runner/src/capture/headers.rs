@@ -31,30 +31,21 @@ pub(super) fn of_node(plan: &Plan, node: NodeId) -> Address {
     Address { mac: MacAddress::from_u64(plan.network.nodes[node.index()].station), ip: [10, a, b, c] }
 }
 
-/// The address of a flow's source.
-pub(super) fn of_source(plan: &Plan, flow: FlowId) -> Address {
-    of_node(plan, NodeId(plan.flow_ends[flow.index()].0 as u32))
+/// The address of the group of a flow's destinations. (RFC 1112, section 6.4: the lower 23 bits of the group)
+pub(super) fn of_group(flow: FlowId) -> Address {
+    let [_, a, b, c] = (flow.0 + 1).to_be_bytes();
+    Address { mac: MacAddress([0x01, 0x00, 0x5e, a & 0x7f, b, c]), ip: [239, a, b, c] }
 }
 
-/// The address of a flow's destination, or of the group of its destinations.
-pub(super) fn of_destination(plan: &Plan, flow: FlowId) -> Address {
-    match plan.flow_ends[flow.index()].1[..] {
-        [destination] => of_node(plan, NodeId(destination as u32)),
-        _ => {
-            let [_, a, b, c] = (flow.0 + 1).to_be_bytes();
-            // RFC 1112, section 6.4: the lower 23 bits of the group.
-            Address { mac: MacAddress([0x01, 0x00, 0x5e, a & 0x7f, b, c]), ip: [239, a, b, c] }
-        }
-    }
-}
-
-/// The address of a destination behind `hop`: the first, where there are several.
-pub(super) fn behind(plan: &Plan, mut hop: HopId) -> Address {
+/// The address of a destination behind `hop`: the first, where there are several; `None` where the hop is none of the
+/// network's, as those of flows that processes make.
+pub(super) fn behind(plan: &Plan, hop: HopId) -> Option<Address> {
     let hops = &plan.network.hops;
-    while hops[hop.index()].children > 0 {
-        hop = hops[hop.index()].first_child;
+    let mut hop = hops.get(hop.index())?;
+    while hop.children > 0 {
+        hop = &hops[hop.first_child.index()];
     }
-    of_node(plan, plan.network.ports[hops[hop.index()].port.index()].peer)
+    Some(of_node(plan, plan.network.ports[hop.port.index()].peer))
 }
 
 /// The number of a flow in CN-TAGs, rate-limited tags and queue pairs: its place among all flows, from 1.
