@@ -40,7 +40,7 @@ transport = {{ tcp = {{ congestion = "{congestion}" }} }}
 name = "far"
 from = "far"
 to = "to"
-start = {{ uniform = ["1 s", "2 s"] }}
+start = {{ uniform = {{ minimum = "1 s", maximum = "2 s" }} }}
 transport = {{ tcp = {{ congestion = "{congestion}" }} }}
 """)
         near, far = scenario.run().summary["flows"]
