@@ -101,6 +101,8 @@ pub struct TcpSender {
     /// The most that has been in flight in this window and the one before; this window ends when una is beyond.
     flight: (u64, u64),
     flight_until: u64,
+    /// The first octet of the segment that the retransmission timer has sent last.
+    timed_out: Option<u64>,
     /// When fast recovery was last entered, or entered again.
     last_cut: Instant,
     statistics: Statistics,
@@ -142,6 +144,7 @@ impl TcpSender {
             last_send: Instant::ZERO,
             flight: (0, 0),
             flight_until: 0,
+            timed_out: None,
             last_cut: Instant::ZERO,
             statistics: Statistics::default(),
         }

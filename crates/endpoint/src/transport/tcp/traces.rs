@@ -275,7 +275,7 @@ fn fast_recovery_with_sack_and_three_losses() {
 }
 
 /// Segment 0 is lost, and 12, which goes in the recovery, as well. 12 is repaired in it. The acknowledgement of 12 ends it and
-/// begins another: seven are outstanding, 13 to 15 have arrived, so four are in flight and the window is 3.5.
+/// begins another: seven are outstanding, of which 13 to 15 have arrived; the window was 5, so it is 2.5 now.
 #[test]
 fn a_loss_of_the_next_window_is_a_second_loss() {
     let mut t = Trace::new(newreno(10));
@@ -287,8 +287,10 @@ fn a_loss_of_the_next_window_is_a_second_loss() {
     assert_eq!(t.sack(199, 0, &[(13, 16), (1, 12)]), "r12 16 17 18");
     assert_eq!(t.windows(), (5.0, 5.0));
     assert_eq!(t.sack(200, 12, &[(13, 16)]), "");
-    assert_eq!(t.windows(), (3.5, 3.5));
-    assert_eq!(t.ack(299, 17), "19");
+    assert_eq!(t.windows(), (2.5, 2.5));
+    // 17 and 18 are in flight, and there is no room for a third; then for one.
+    assert_eq!(t.ack(299, 17), "");
+    assert_eq!(t.ack(299, 18), "19");
     assert_eq!(t.counts(), (2, 2, 0));
 }
 
@@ -407,8 +409,8 @@ fn a_timeout_keeps_the_scoreboard() {
     assert_eq!(t.sack(103, 0, &[(1, 4)]), "r0");
     // The retransmission has restarted the timer: 103 + 1000 ms. (RFC 6675, section 6)
     assert_eq!(t.timeout(), (1103, "r0".into()));
-    assert_eq!(t.windows(), (1.0, 4.0), "half of 0 to 7, eight segments outstanding");
+    assert_eq!(t.windows(), (1.0, 2.0), "eight segments are outstanding, the window was 3, and two are the least");
     assert_eq!(t.ack(1200, 4), "r4 r5", "1 to 3 are not sent again");
-    assert_eq!(t.sack(1300, 5, &[(6, 8)]), "8 9", "6 and 7 had arrived; cwnd = 3");
+    assert_eq!(t.sack(1300, 5, &[(6, 8)]), "8", "6 and 7 had arrived; 5 is in flight, cwnd = 2.5");
     assert_eq!(t.counts(), (4, 1, 1));
 }

@@ -110,6 +110,7 @@ impl Controller {
 
     /// A loss has been found while `flight` octets were outstanding.
     pub(super) fn on_loss(&mut self, window: &mut Window, flight: u64) {
+        let flight = in_network(window, flight);
         match self {
             Self::NewReno(c) => c.on_loss(window, flight),
             Self::Cubic(c) => c.on_loss(window, flight),
@@ -128,6 +129,12 @@ impl Controller {
 
     /// The retransmission timer has expired while `flight` octets were outstanding.
     pub(super) fn on_timeout(&mut self, window: &mut Window, flight: u64) {
+        // In slow start after another timeout the window says little, and the threshold what the network held before.
+        let flight = if window.cwnd < window.ssthresh && window.ssthresh < u64::MAX {
+            flight.min(window.ssthresh)
+        } else {
+            in_network(window, flight)
+        };
         match self {
             Self::NewReno(c) => c.on_timeout(window, flight),
             Self::Cubic(c) => c.on_timeout(window, flight),
@@ -141,6 +148,15 @@ impl Controller {
             c.on_pause(pause);
         }
     }
+}
+
+/// Octets that the network may hold of `flight` that are outstanding.
+///
+/// More than the window are outstanding after a recovery of several round trips, for many have arrived, and a share of them all
+/// would be no cut. The window is within what RFC 5681, equation (4), says of the threshold ("no more than"), and RFC 9438,
+/// section 4.6, names it.
+fn in_network(window: &Window, flight: u64) -> u64 {
+    flight.min(window.cwnd)
 }
 
 /// An acknowledgement of `octets` in congestion avoidance, for unit tests.

@@ -30,12 +30,7 @@ impl TcpSender {
     /// Loss recovery begins. (RFC 6582, section 3.2, step 2; RFC 6675, step (4))
     pub(super) fn enter_fast_recovery(&mut self, now: Instant) {
         let until = self.board.nxt;
-        let mut flight = self.board.outstanding().saturating_sub(self.limited);
-        if self.recovery != Recovery::Open {
-            // A second cut in one recovery: octets that have arrived in it must not make the window larger.
-            flight = flight.min(self.window.cwnd);
-        }
-        self.controller.on_loss(&mut self.window, flight);
+        self.controller.on_loss(&mut self.window, self.board.outstanding().saturating_sub(self.limited));
         self.reduced();
         self.recover = Some(until);
         self.last_cut = now;
@@ -139,9 +134,11 @@ impl TcpSender {
 
     /// RFC 6298, (5.4) to (5.6); RFC 5681, section 3.1; RFC 6675, section 5.1; RFC 8985, section 6.3.
     pub(super) fn on_retransmission_timeout(&mut self, now: Instant) {
-        // Where the timer has sent the same segment before, as much is outstanding as then, and the threshold stays.
-        // (RFC 5681, section 3.1)
-        self.controller.on_timeout(&mut self.window, self.board.outstanding());
+        // Where the timer has sent the same segment before, the threshold stays. (RFC 5681, section 3.1)
+        if self.timed_out != Some(self.board.una) {
+            self.controller.on_timeout(&mut self.window, self.board.outstanding());
+        }
+        self.timed_out = Some(self.board.una);
         self.timer.back_off(now);
         self.recover = Some(self.board.nxt);
         self.recovery = Recovery::Timeout { until: self.board.nxt };
