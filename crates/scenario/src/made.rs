@@ -44,8 +44,8 @@ impl Table {
         format!("{}.{number}", self.model.name)
     }
 
-    /// The table for the engine. `limiting` is that of controlled flows.
-    pub(crate) fn process(&self, limiting: Limiting) -> Process {
+    /// The table for the engine. `limiting` is that of controlled flows, `crossed` tells for each port whether a flow crosses it.
+    fn process(&self, limiting: Limiting, crossed: &[bool]) -> Process {
         let Model { transport, frame, controlled, priority, weight, .. } = &self.model;
         Process {
             flows: self.flows,
@@ -54,6 +54,7 @@ impl Table {
             weight: *weight,
             transport: transport.clone(),
             limiting: if *controlled { limiting } else { Limiting::Uncontrolled },
+            links: (0..).zip(crossed).filter(|(_, crossed)| **crossed).map(|(port, _)| link(PortId(port))).collect(),
         }
     }
 }
@@ -183,7 +184,12 @@ impl Counted {
         }
         let points = 0..network.reaction_points.len() as u32;
         network::Processes {
-            list: self.tables.iter().map(|table| table.process(limiting)).collect(),
+            list: self
+                .tables
+                .iter()
+                .zip(&self.crossed)
+                .map(|(table, crossed)| table.process(limiting, crossed))
+                .collect(),
             longest_way: self.longest,
             sources: self.begins.iter().flatten().map(|&(port, _)| PortId(port as u32)).collect(),
             limiters,
@@ -305,6 +311,11 @@ impl Inner {
     }
 }
 
+/// A port, and the port of the opposite direction: the two of a link differ in the last bit.
+fn link(port: PortId) -> (PortId, PortId) {
+    (port, PortId(port.0 ^ 1))
+}
+
 /// The flows of all tables, merged by their starts.
 #[derive(Debug)]
 struct Merged {
@@ -330,8 +341,7 @@ impl Iterator for Merged {
             number: flow.number,
             start: flow.start,
             size: flow.size,
-            // The two directions of a link differ in the last bit.
-            way: flow.way.iter().map(|&port| (port, PortId(port.0 ^ 1))).collect(),
+            way: flow.way.iter().map(|&port| link(port)).collect(),
             reaction_point: point.copied(),
         })
     }

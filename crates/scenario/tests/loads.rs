@@ -196,3 +196,20 @@ fn each_mistake_is_named_with_its_place() {
         assert!(message.contains(expected), "{tables}\n{message}\n{expected}");
     }
 }
+
+/// Flow control holds the frames of loads as those of flows: the same links get the same ingress buffers.
+#[test]
+fn flow_control_holds_loads() {
+    let table = |traffic: &str| planned(&format!("[pfc]\nbuffer = \"200 KB\"\n{traffic}"));
+    let loaded = table("[[load]]\nload = 0.5\nsize = \"100 KB\"\nframe = \"1500 octets\"\npairs = \"all-to-all\"\n");
+    let pairs: String = (0..8)
+        .flat_map(|from| (0..8).filter(move |&to| to != from).map(move |to| (from, to)))
+        .map(|(from, to)| format!("[[flow]]\nfrom = \"h{from}\"\nto = \"h{to}\"\nframe = \"1500 octets\"\n"))
+        .collect();
+    let single = table(&pairs);
+    let (loaded, single) = (loaded.network.pfc.unwrap(), single.network.pfc.unwrap());
+    assert!(loaded.ingress.iter().flatten().count() >= 8, "{loaded:?}");
+    assert_eq!(loaded.priorities, single.priorities);
+    let hosts = |pfc: &penstock_sim::network::Pfc| pfc.ingress[..16].to_vec();
+    assert_eq!(hosts(&loaded), hosts(&single));
+}

@@ -2,7 +2,7 @@
 
 use penstock_schemes::{BitRate, Duration, Octets, units::PS_PER_S};
 
-use crate::network::{FlowId, Network, PortEvent, PortId};
+use crate::network::{FlowId, Network, NodeKind, PortEvent, PortId};
 
 /// Length of a PFC frame with FCS: addresses and type, opcode, enable vector, eight times, and padding up to the least frame
 /// (802.3 annex 31D).
@@ -161,6 +161,19 @@ impl Network {
                 if flow.priority == priority {
                     port.largest_of_priority = port.largest_of_priority.max(flow.frame);
                     port.copies = port.copies.max(hop.children);
+                }
+            }
+        }
+        for process in &self.processes.list {
+            for &(port, back) in &process.links {
+                uses[back.index()].back = Some(port);
+                let onward = self.nodes[self.ports[port.index()].peer.index()].kind == NodeKind::Switch;
+                let port = &mut uses[port.index()];
+                port.back = Some(back);
+                port.largest = port.largest.max(process.frame);
+                if process.priority == priority {
+                    port.largest_of_priority = port.largest_of_priority.max(process.frame);
+                    port.copies = port.copies.max(u16::from(onward));
                 }
             }
         }

@@ -60,6 +60,8 @@ pub struct Process {
     pub transport: Option<(Transport, Option<u8>)>,
     /// The rate limiters.
     pub limiting: Limiting,
+    /// The links that its flows cross: the port of each, and the port of the opposite direction.
+    pub links: Vec<(PortId, PortId)>,
 }
 
 impl Process {

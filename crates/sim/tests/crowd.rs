@@ -123,6 +123,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
             weight: 1,
             transport: trial.transport.clone().map(|transport| (transport, Some(trial.priority))),
             limiting: trial.limiting,
+            links: Vec::new(),
         });
     }
     b.network.processes = processes;
