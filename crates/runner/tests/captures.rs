@@ -74,6 +74,7 @@ const CASES: &[Case] = &[
     ("uncontrolled", &[("flow.0.controlled", "false")], "", &["udp"]),
     ("a load", &[("flow.0.controlled", "false")], LOAD, &["cn_tag", "cnm", "udp"]),
     ("a load over tcp", &[], LOAD_OVER_TCP, &["tcp", "cn_tag", "cnm"]),
+    ("a load over tcp under pfc", &[("scheme", "none")], LOAD_OVER_TCP_UNDER_PFC, &["tcp", "pfc"]),
 ];
 
 const GROUP: &str = r#"
@@ -90,6 +91,15 @@ size = "20 KB"
 "#;
 
 const LOAD_OVER_TCP: &str = r#"
+[[load]]
+hosts = "h0..h4"
+load = 0.5
+size = "20 KB"
+transport = "tcp"
+"#;
+
+const LOAD_OVER_TCP_UNDER_PFC: &str = r#"
+[pfc]
 [[load]]
 hosts = "h0..h4"
 load = 0.5

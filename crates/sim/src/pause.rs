@@ -156,8 +156,9 @@ impl Pauses {
         pauses.response = pfc.response;
         let line = |rate: BitRate| PauseLine { reverse: PortId::NONE, rate, sent: 0, arrived: 0, lost: 0 };
         pauses.lines = network.ports.iter().map(|p| line(p.rate)).collect();
-        for hop in &network.hops {
-            for (port, back) in [(hop.port, hop.back), (hop.back, hop.port)] {
+        let made = network.processes.list.iter().flat_map(|process| process.links.iter().copied());
+        for (port, back) in network.hops.iter().map(|hop| (hop.port, hop.back)).chain(made) {
+            for (port, back) in [(port, back), (back, port)] {
                 let reverse = &mut pauses.lines[port.index()].reverse;
                 assert!(*reverse == PortId::NONE || *reverse == back, "port {} has two ways back", port.0);
                 *reverse = back;

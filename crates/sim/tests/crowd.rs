@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
 use common::{Builder, cases};
 use penstock_endpoint::transport::{Transport, go_back_n, tcp};
 use penstock_schemes::{
@@ -96,6 +98,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
     };
     let (mut arrivals, mut shared) = (Vec::new(), Vec::new());
     for (process, trial) in trials.iter().enumerate() {
+        let mut links = BTreeSet::new();
         for (number, &(start, _, _, size)) in trial.flows.iter().enumerate() {
             let (from, to) = ends(trial, number);
             let port = b.port(from, HOSTS);
@@ -114,6 +117,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
                 processes.limiters[port.index()] += 1;
             }
             let way = vec![(port, b.port(HOSTS, from)), (b.port(HOSTS, to), b.port(to, HOSTS))];
+            links.extend(way.iter().copied());
             arrivals.push(Arrival { process: process as u32, number: number as u32, start, size, way, reaction_point });
         }
         processes.list.push(Process {
@@ -123,7 +127,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
             weight: 1,
             transport: trial.transport.clone().map(|transport| (transport, Some(trial.priority))),
             limiting: trial.limiting,
-            links: Vec::new(),
+            links: links.into_iter().collect(),
         });
     }
     b.network.processes = processes;
@@ -201,13 +205,31 @@ fn trial() -> impl Strategy<Value = Trial> {
     })
 }
 
-fn agree<S: Scheme>(trials: &[Trial], changes: &[Change], until_complete: bool, step: u64) {
+/// The switch stops its hosts from 20 KB on; the buffers are smaller than what may come until they have stopped.
+fn with_flow_control(network: &mut Network) {
+    let ingress = Ingress { buffer: Octets(26_000), xoff: Octets(20_000), xon: Octets(15_000) };
+    let to_switch = |port: &Port| (port.peer.index() == HOSTS).then_some(ingress);
+    network.pfc = Some(Pfc {
+        priorities: network.priorities.clone(),
+        ingress: network.ports.iter().map(to_switch).collect(),
+        quanta: 200,
+        response: Duration::from_us(1),
+    });
+}
+
+fn agree<S: Scheme>(trials: &[Trial], changes: &[Change], until_complete: bool, flow_control: bool, step: u64) {
     let whole = How { keeps: false, step: None };
     let mut there = dense(trials);
     (there.changes, there.until_complete) = (changes.to_vec(), until_complete);
+    if flow_control {
+        with_flow_control(&mut there);
+    }
     let (expected, _) = run::<S>(&there, None, whole);
     let (mut network, arrivals) = to_come(trials);
     (network.changes, network.until_complete) = (changes.to_vec(), until_complete);
+    if flow_control {
+        with_flow_control(&mut network);
+    }
     for how in [whole, How { keeps: true, step: None }, How { keeps: false, step: Some(step) }] {
         let (found, _) = run::<S>(&network, Some(arrivals.clone()), how);
         assert_eq!(found, expected, "{} {how:?}", S::INFO.name);
@@ -225,6 +247,7 @@ proptest! {
         shared in any::<bool>(),
         broken in prop::option::of((0_u64..40_000, 0_u64..2000, 0_usize..2 * HOSTS)),
         until_complete in any::<bool>(),
+        flow_control in any::<bool>(),
         step in 20_000_000_u64..3_000_000_000,
         scheme in 0..5,
     ) {
@@ -236,11 +259,11 @@ proptest! {
             [change(at, PortEvent::Down), change(at + us, PortEvent::Up)]
         }).collect();
         match scheme {
-            0 => agree::<NoControl>(&trials, &changes, until_complete, step),
-            1 => agree::<Qcn>(&trials, &changes, until_complete, step),
-            2 => agree::<Dcqcn>(&trials, &changes, until_complete, step),
-            3 => agree::<ExtendedEcm>(&trials, &changes, until_complete, step),
-            _ => agree::<Fqcn>(&trials, &changes, until_complete, step),
+            0 => agree::<NoControl>(&trials, &changes, until_complete, flow_control, step),
+            1 => agree::<Qcn>(&trials, &changes, until_complete, flow_control, step),
+            2 => agree::<Dcqcn>(&trials, &changes, until_complete, flow_control, step),
+            3 => agree::<ExtendedEcm>(&trials, &changes, until_complete, flow_control, step),
+            _ => agree::<Fqcn>(&trials, &changes, until_complete, flow_control, step),
         }
     }
 }
