@@ -11,6 +11,7 @@ from penstock.cli.locate import RESULTS, find
 from penstock.result import Result
 from penstock.scenario import Outline, Scenario
 from penstock.terminal import printable_json
+from penstock.text import duration
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,8 @@ def _judged(result: Result, folder: Path, *, quiet: bool) -> int:
     """Say how late the run was, and whether its figures may be used."""
     testbed = result.summary["testbed"]
     if not quiet:
-        late = testbed["lateness_p99_s"] * 1e3
-        say(f"lateness: 99 % of the frames at most {late:.3f} ms, the worst {testbed['lateness_max_s'] * 1e3:.3f} ms")
+        late, worst = duration(testbed["lateness_p99_s"]), duration(testbed["lateness_max_s"])
+        say(f"lateness: 99 % of the frames at most {late}, the worst {worst}")
     if result.interrupted:
         say(f"interrupted; the records up to then are in {folder}")
         return INTERRUPTED
