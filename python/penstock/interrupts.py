@@ -228,14 +228,15 @@ def _say(line: str) -> None:
 
 def _sweep() -> None:
     """Remove what is not whole. Runs of other threads may still be writing there: until nothing is found twice."""
-    threading = sys.modules.get("threading")
+    # While it is loaded it has no threads yet, and may lack the function.
+    running = getattr(sys.modules.get("threading"), "active_count", lambda: 1)
     clean = 0
     for _ in range(_PASSES):
         found = _unfinished()
         for path in found:
             remove(path)
         clean = 0 if found else clean + 1
-        if clean and (threading is None or clean > 1 or threading.active_count() < 2):
+        if clean and (clean > 1 or running() < 2):
             return
         time.sleep(_BETWEEN_PASSES_S)
 
