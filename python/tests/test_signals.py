@@ -76,6 +76,18 @@ print("kept", kept.asked)
     assert (done.returncode, done.stdout) == (status, rest), done.stderr
 
 
+def test_a_signal_may_come_while_threads_are_loaded() -> None:
+    words = """
+import os, signal, sys, types
+from penstock import interrupts
+sys.modules["threading"] = types.ModuleType("threading")
+interrupts.install()
+os.kill(os.getpid(), signal.SIGTERM)
+"""
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (143, "error: terminated\n")
+
+
 def test_signals_that_are_ignored_stay_ignored() -> None:
     words = (
         "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); from penstock import interrupts;"
