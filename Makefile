@@ -42,7 +42,7 @@ help:
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
 	@echo 'make docs     the documentation, into site/'
-	@echo 'make testbed-packages   the Debian packages that penstock testbed needs (as root)'
+	@echo 'make testbed-packages   the Debian packages that penstock testbed needs (as root; else it says which)'
 	@echo 'make lint     lint, format and type checks alone'
 	@echo 'make clean    remove everything that was made'
 
@@ -82,11 +82,8 @@ test-cores:
 	@$(PYTHON) rtl/tools/passed.py ask || $(MAKE) -C rtl test
 
 # Debian's packages for `penstock testbed`; the extension and the tests do without.
-TESTBED_PACKAGES := iproute2 iperf3 ethtool iputils-ping
 testbed-packages:
-	@test "$$(id -u)" = 0 || { echo 'packages are installed by root: sudo make testbed-packages'; exit 2; }
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(TESTBED_PACKAGES)
+	@tools/check.sh testbed
 
 docs: .venv/.extension .venv/.dev
 	$(BIN)/python tools/generate_docs.py .build

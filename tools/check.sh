@@ -2,7 +2,9 @@
 # Checks that the machine has what Penstock is built with, and says (or, where it may, does) what mends a lack.
 #
 #   tools/check.sh           what the build needs: Rust, Python with venv, a C compiler
-#   tools/check.sh test      and what the tests need: rustfmt, clippy; and what some of them are skipped without: tshark
+#   tools/check.sh test      and what the tests need: rustfmt, clippy; and what some of them are skipped without: tshark, and
+#                            the programs of the testbed
+#   tools/check.sh testbed   and the programs that the testbed starts
 #   tools/check.sh cores     and what those of the cores need: Icarus Verilog
 #   tools/check.sh bench     and what the bench needs: valgrind
 #
@@ -87,6 +89,12 @@ fi
 need_package build-essential "there is no working C compiler (cc)" compiles
 if [ "${1:-build}" = test ]; then
     want_package tshark "tshark is not there" command -v tshark
+fi
+if [ "${1:-build}" = test ] || [ "${1:-build}" = testbed ]; then
+    want_package iproute2 "ip is not there" command -v ip
+    want_package iperf3 "iperf3 is not there" command -v iperf3
+    want_package ethtool "ethtool is not there" command -v ethtool
+    want_package iputils-ping "ping is not there" command -v ping
 fi
 if [ "${1:-build}" = bench ]; then
     need_package valgrind "valgrind is not there" command -v valgrind
