@@ -164,7 +164,7 @@ class Trial:
         self._same("cluster", f"a cluster of two nodes, in {time.monotonic() - started:.1f} s")
 
     def other_commands(self, address: str) -> None:
-        """What other commands say on the cluster and on the cores."""
+        """Compare the words of other commands on the cluster and on the cores."""
         from penstock import Comparison
 
         for command in (COMPARE, TUNE, REPRODUCE):

@@ -43,7 +43,7 @@ MB = 1_000_000
 
 @dataclass(frozen=True)
 class Used:
-    """What a run took: flows that completed, the most memory at a time in MB, and time in s."""
+    """The figures of a run: flows that completed, the most memory at a time in MB, and time in s."""
 
     completed: int
     peak_mb: float

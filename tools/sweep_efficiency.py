@@ -41,7 +41,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Cost:
-    """What the runs cost.
+    """The cost of the runs.
 
     Attributes:
         wall_s: by the wall clock, s.

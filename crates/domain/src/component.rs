@@ -109,7 +109,7 @@ impl Component {
         PortPriority { port_def_mode_choice: choice, ..PortPriority::default() }
     }
 
-    /// Who chooses the mode of a port with this row. A priority that is none is disabled.
+    /// The chooser of the mode of a port with this row. A priority that is none is disabled.
     #[must_use]
     pub fn choice(&self, priority: u8, port: &PortPriority) -> Choice {
         let Some(row) = self.row(priority).filter(|_| self.global.master_enable) else {

@@ -59,7 +59,7 @@ impl DefenseMode {
     }
 }
 
-/// Who chooses the mode of a port and priority: `cnpdIsAdminDefMode` (clause 32.4.13) with the manager's mode.
+/// The chooser of the mode of a port and priority: `cnpdIsAdminDefMode` (clause 32.4.13) with the manager's mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// The manager, this mode.

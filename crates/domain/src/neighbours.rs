@@ -43,7 +43,7 @@ pub struct Neighbours {
     known: [Option<Neighbour>; MOST_NEIGHBOURS],
 }
 
-/// What became of an announcement.
+/// The outcome of an announcement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
     /// It is kept.

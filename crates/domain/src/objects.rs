@@ -408,7 +408,7 @@ words! {
 }
 
 words! {
-    /// Who chooses the defense mode of a priority for a whole component.
+    /// The chooser of the defense mode of a priority for a whole component.
     ComponentChoice {
         /// The manager.
         Admin = 1, "cpcAdmin";
@@ -418,7 +418,7 @@ words! {
 }
 
 words! {
-    /// Who chooses the defense mode of a priority on one port.
+    /// The chooser of the defense mode of a priority on one port.
     PortChoice {
         /// The manager, for this port.
         Admin = 1, "cpcAdmin";

@@ -1,4 +1,4 @@
-//! What the defense does to frames: priorities at the edge, CN-TAGs, notifications from outside.
+//! The effect of the defense on frames: priorities at the edge, CN-TAGs, notifications from outside.
 
 mod common;
 

@@ -197,7 +197,7 @@ fn a_flood_of_announcements_of_many_stations_takes_no_memory_and_opens_no_door()
     assert!(std::mem::size_of::<Port>() < 8192, "a port has {} octets", std::mem::size_of::<Port>());
 }
 
-/// What the defense cannot keep out: a station that says in LLDP what a neighbour of the domain would say is inside.
+/// An intruder that the defense cannot keep out: a station that says in LLDP what a neighbour of the domain would say is inside.
 #[test]
 fn a_station_that_lies_in_lldp_is_inside_unless_the_manager_says_edge() {
     let component = Component::with(0b1000).unwrap();

@@ -12,7 +12,7 @@ const PER_FRAME: u64 = 128;
 const PER_ROW: u64 = 100;
 const PER_QUEUE: u64 = 1024;
 const PER_FLOW: u64 = 2048;
-/// What is left of a flow of a load when it is over, and its slowdown, twice.
+/// The rest of a flow of a load when it is over, and its slowdown, twice.
 const PER_END: u64 = 32;
 const PER_HOP: u64 = 64;
 const PER_PLACE: u64 = 256;

@@ -153,7 +153,7 @@ impl Counted {
         Ok(())
     }
 
-    /// What the engine has to know of the flows before they come. Reaction points are added to those of the flows that are there,
+    /// The facts of the flows that the engine needs before they come. Reaction points are added to those of the flows that are there,
     /// where flows share them: `points` has them by port and priority.
     pub(crate) fn processes(
         &self,

@@ -53,7 +53,7 @@ pub struct Plan {
     pub fair: Vec<FairPeriod>,
     /// Whether some flow has a transport.
     pub transported: bool,
-    /// What only the testbed needs.
+    /// Settings that only the testbed needs.
     pub testbed: Testbed,
     /// How much the run may ask for.
     pub limits: Limits,

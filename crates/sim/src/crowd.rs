@@ -437,7 +437,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.crowd.free.push(flow);
     }
 
-    /// What is left of a flow.
+    /// The rest of a flow that is over.
     fn end_of(&self, flow: FlowId) -> FlowEnd {
         let counts = self.state.totals_with(Totals::default(), flow);
         FlowEnd {
@@ -447,7 +447,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
     }
 
-    /// What is left of all flows of processes at the end of the run.
+    /// The rest of all flows of processes at the end of the run.
     pub(crate) fn ends_of_processes(&mut self) -> Vec<FlowEnd> {
         let mut ends = std::mem::take(&mut self.crowd.ends);
         for (&key, &flow) in &self.crowd.place_of {

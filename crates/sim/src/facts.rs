@@ -23,7 +23,7 @@ pub(crate) struct HopFacts {
     pub(crate) class: TrafficClass,
 }
 
-/// What ports need to know of each hop's flow, and of no flow at the hop behind the last.
+/// The facts that ports need of each hop's flow, and of no flow at the hop behind the last.
 pub(crate) fn facts(network: &Network) -> Vec<HopFacts> {
     let nothing = HopFacts { flow: FlowId::NONE, weight: 1, class: TrafficClass::NONE };
     let mut facts = vec![nothing; network.hops.len() + 1];

@@ -294,7 +294,7 @@ impl Pauses {
         Some(frame)
     }
 
-    /// What a pause frame under way says: bits of the classes that it stops, and of those that it lets go on.
+    /// The message of a pause frame under way: bits of the classes that it stops, and of those that it lets go on.
     pub(crate) fn told(&self, frame: PauseId) -> (u32, u32) {
         self.frames[frame.index()].told()
     }

@@ -106,7 +106,7 @@ pub trait Arrivals: Iterator<Item = Arrival> + Debug {}
 
 impl<T: Iterator<Item = Arrival> + Debug> Arrivals for T {}
 
-/// What is left of a flow of a process.
+/// The rest of a flow of a process that is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowEnd {
     /// When its last octet was delivered; [`Instant::NEVER`] if data is missing.

@@ -1,4 +1,4 @@
-//! What the two kinds of processes do between reading and writing: the switch and the interface, seen by one loop.
+//! The work of the two kinds of processes between reading and writing: the switch and the interface, seen by one loop.
 
 use penstock_scenario::Plan;
 use penstock_schemes::{BitRate, CongestionPoint, Instant, ReactionPoint};

@@ -11,7 +11,7 @@ pub enum TestbedError {
     /// The scheme has no form on the wire.
     #[error("{message}")]
     Unsuited {
-        /// What does not suit, and what would.
+        /// The part that does not suit, and one that would.
         message: String,
     },
     /// There is no node of that name.

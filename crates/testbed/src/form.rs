@@ -155,7 +155,7 @@ fn padded(mut frame: Vec<u8>) -> Vec<u8> {
     frame
 }
 
-/// What is behind the tags of a frame of this EtherType.
+/// The part behind the tags of a frame of this EtherType.
 fn message(frame: &[u8], kind: u16) -> Option<(Header, &[u8])> {
     let header = Header::read(frame).filter(|header| header.ether_type == kind)?;
     Some((header, frame.get(header.data..)?))

@@ -274,7 +274,7 @@ impl<S: OnWire> Interface<S> {
     /// were not sent in time are not sent in a burst.
     pub fn advance(&mut self, now: Instant) {
         if let Some(due) = self.nic.next_timeout() {
-            // What came in at the last call was not due before it.
+            // A frame that came in at the last call was not due before it.
             let due = due.max(self.local).after(self.behind);
             let late = Duration(now.0.saturating_sub(due.0));
             if late > self.credit {

@@ -63,7 +63,7 @@ pub struct Node {
     pub peers: Vec<String>,
 }
 
-/// What sends a flow. Times are the machine's, s after the start.
+/// The sender of a flow. Times are the machine's, s after the start.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sender {
     /// The flow.

@@ -150,7 +150,7 @@ struct Read {
     octets: Vec<u8>,
 }
 
-/// What the loop counts.
+/// The counts of the loop.
 #[derive(Default)]
 struct Counts {
     sending: Lateness,

@@ -20,11 +20,11 @@ use crate::frame::length;
 pub struct Held {
     /// From the destination address to before the check sequence, tags included.
     pub octets: Vec<u8>,
-    /// What it is to the scheme.
+    /// Its meaning to the scheme.
     pub kind: Kind,
 }
 
-/// What a frame is to the scheme.
+/// The meaning of a frame to the scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Data of a flow; without one, data that nothing controls.

@@ -1,4 +1,4 @@
-//! What a process of the testbed writes down: one JSON object a line, so that a run that is killed is read as far as it went.
+//! The log of a process of the testbed: one JSON object a line, so that a run that is killed is read as far as it went.
 
 use std::io::{BufRead, BufReader, Read, Write};
 

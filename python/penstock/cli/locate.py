@@ -24,16 +24,23 @@ def is_scenario(name: str) -> bool:
     return Path(name).is_file() or library.locate(name) is not None or "/" in name or name.endswith(".toml")
 
 
-def assignments(sets: list[str], option: str = "--set") -> dict[str, str]:
-    """Return what each ``KEY=VALUE`` of an option sets, the last of a key."""
-    found = {}
-    for assignment in sets:
-        key, equals, value = assignment.partition("=")
-        if not equals or not key.strip():
+def assignments(
+    given: Sequence[str], option: str = "--set ", *, example: str = "duration='1 s'", once: bool = False
+) -> dict[str, str]:
+    """Return the value of each key in ``KEY=VALUE``: the last of a key, unless each may be there only ``once``.
+
+    ``option`` stands in front of each, with a blank behind; nothing where they are arguments.
+    """
+    found: dict[str, str] = {}
+    for assignment in given:
+        key, equals, value = (part.strip() for part in assignment.partition("="))
+        if not equals or not key:
             raise InputError(
-                f"{option} {assignment}: not of the form KEY=VALUE", f"write, for instance, {option} duration='1 s'"
+                f"{option}{assignment}: not of the form KEY=VALUE", f"write, for instance, {option}{example}"
             )
-        found[key.strip()] = value.strip()
+        if once and key in found:
+            raise InputError(f"{key} has two values", "leave one of them out")
+        found[key] = value
     return found
 
 

@@ -64,7 +64,7 @@ def plot_folder(
                 x=places.x,
                 y=places.y,
                 panel=places.panel,
-                where=assignments(places.where, "--where"),
+                where=assignments(places.where, "--where "),
                 **page,
             )
         else:

@@ -1,4 +1,4 @@
-"""What `penstock testbed run` and `up` do."""
+"""The work of `penstock testbed run` and `up`."""
 
 from dataclasses import dataclass
 from pathlib import Path

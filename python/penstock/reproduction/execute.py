@@ -28,7 +28,7 @@ class PaperJob:
 
 @dataclass(frozen=True)
 class Taking:
-    """What is taken from a run, in its thread or on its machine.
+    """The parts of a run that are kept, taken in its thread or on its machine.
 
     Attributes:
         label: the name of the run in errors.

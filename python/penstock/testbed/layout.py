@@ -18,7 +18,7 @@ class Node(TypedDict):
 
 
 class Sender(TypedDict):
-    """What sends a flow. Times are the machine's, s after the start; ``rate_bps`` is the rate of UDP's data."""
+    """The sender of a flow. Times are the machine's, s after the start; ``rate_bps`` is the rate of UDP's data."""
 
     name: str
     source: str

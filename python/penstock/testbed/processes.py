@@ -116,7 +116,7 @@ class Nodes:
 
 
 class Applications:
-    """What sends: iperf3 for the flows, and the programs of the scenario."""
+    """The senders: iperf3 for the flows, and the programs of the scenario."""
 
     def __init__(self, layout: Layout, fabric: Fabric, state: State, folder: Path) -> None:
         self._layout = layout

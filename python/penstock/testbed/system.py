@@ -1,4 +1,4 @@
-"""What the testbed asks of Linux: namespaces, wires, sockets, TAPs. Everything here needs the right to make them."""
+"""The requests of the testbed to Linux: namespaces, wires, sockets, TAPs. Everything here needs the right to make them."""
 
 import contextlib
 import ctypes

@@ -69,7 +69,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Observing:
-    """What is taken from a run, in its thread or on its machine.
+    """The parts of a run that are kept, taken in its thread or on its machine.
 
     Attributes:
         queue: the queue by which it is judged.

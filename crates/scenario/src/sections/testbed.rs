@@ -13,7 +13,7 @@ words! {
 }
 
 section! {
-    /// What only the testbed needs (`penstock testbed run`): the simulator does without. Times here are the machine's.
+    /// Settings that only the testbed needs (`penstock testbed run`): the simulator does without. Times here are the machine's.
     pub(crate) struct Testbed {
         /// How many times slower than the scenario the testbed is: with 100, a link of 10 Gb/s carries 100 Mb/s, and a second of
         /// the scenario takes 100 s. Results are in the scenario's times and rates.
@@ -21,7 +21,7 @@ section! {
         /// A run in which the 99th percentile of the lateness of frames is above this is marked invalid. Less than the time
         /// in which the queue changes much; at 100 Mb/s a frame takes 0.12 ms.
         lateness: Duration [SPAN] = Duration::from_ms(1);
-        /// What sends the frames of flows: "iperf3", by UDP, or by TCP where the flow has a transport; or "none" where only the
+        /// The program that sends the frames of flows: "iperf3", by UDP, or by TCP where the flow has a transport; or "none" where only the
         /// applications below do.
         flows: Sender = Sender::Iperf3;
         application: Vec<Application> = Vec::new();

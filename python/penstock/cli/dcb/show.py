@@ -1,4 +1,4 @@
-"""What `penstock dcb` prints."""
+"""The output of `penstock dcb`."""
 
 import json as jsonlib
 from dataclasses import asdict
@@ -8,8 +8,7 @@ import typer
 
 from penstock import dcb
 from penstock._core import dcb_show_member
-from penstock.cli.failure import InputError
-from penstock.cli.locate import find
+from penstock.cli.locate import assignments, find
 from penstock.cli.report import add_row, console, listing, print_fitting
 from penstock.dcb.planning import DomainPlan, PlannedPoints, PlannedPort, Setting
 from penstock.terminal import printable_json
@@ -48,14 +47,7 @@ def show_device(name: str, *, json: bool) -> None:
 
 def set_device(name: str, values: list[str], *, priorities: list[int] | None, json: bool) -> None:
     """Set values of a network interface's reaction points, and print all."""
-    given: dict[str, str] = {}
-    for value in values:
-        key, equals, text = value.partition("=")
-        if not equals or not key:
-            raise InputError(f"{value}: not of the form KEY=VALUE", "write, for instance, rpg_gd=7")
-        if key in given:
-            raise InputError(f"{key} has two values", "leave one of them out")
-        given[key] = text
+    given = assignments(values, "", example="rpg_gd=7", once=True)
     chosen = range(8) if priorities is None else priorities
     _print_device(dcb.write(name, given, priorities=chosen), json=json)
 

@@ -8,6 +8,7 @@ import typer
 
 from penstock import wire
 from penstock.cli.failure import WRONG_INPUT, InputError, say
+from penstock.cli.locate import assignments
 from penstock.cli.report import add_row, console, listing
 from penstock.errors import ArgumentError, nearest
 from penstock.terminal import printable, printable_json
@@ -124,14 +125,7 @@ def _print_frame(frame: wire.Frame) -> None:
 
 def show_encoded(kind: str, values: list[str], *, out: Path | None, force: bool) -> None:
     """Print a frame in hexadecimal, or write it into a capture."""
-    given: dict[str, str] = {}
-    for value in values:
-        key, equals, text = value.partition("=")
-        if not equals or not key:
-            raise InputError(f"{value}: this is no KEY=VALUE", "write such as quantized_feedback=25")
-        if key in given:
-            raise InputError(f"{key} has two values", "leave one of them out")
-        given[key] = text
+    given = assignments(values, "", example="quantized_feedback=25", once=True)
     known = {entry["name"]: entry for entry in wire.kinds()}
     if kind not in known:
         raise InputError(
