@@ -1,4 +1,4 @@
-"""The requests of the testbed to Linux: namespaces, wires, sockets, TAPs. Everything here needs the right to make them."""
+"""The requests of the testbed to Linux: namespaces, wires, sockets, TAPs. All of it needs the right to make them."""
 
 import contextlib
 import ctypes
