@@ -216,7 +216,7 @@ def test_wrong_ports_are_refused(tmp_path: Path) -> None:
 def test_the_command(penstock: Command, small: Path) -> None:
     wrong = penstock("run", str(small), "--pcap", "sw0->h9", "--out", "out")
     assert wrong.returncode == 2
-    assert 'pcap: there is no port "sw0->h9"' in wrong.stderr
+    assert 'error: --pcap: there is no port "sw0->h9"' in wrong.stderr
     assert 'did you mean "sw0->h0"?' in wrong.stderr
     assert not (small.parent / "out").exists()
 

@@ -111,6 +111,7 @@ def _of_the_engine(error: Exception) -> int:
 
 
 # Python's words on the command line: a keyword argument is an option, mostly of the same name.
+_ARGUMENT = re.compile(r"^<arguments>: (\w+): ")
 _SETTER = re.compile(r"as given by set\(\)")
 _GIVEN = re.compile(r"as given by (profile|scheme|seed)=")
 _KEYWORD = re.compile(
@@ -122,6 +123,7 @@ _FLAGS = {"goal": "for", "reading": "set"}
 
 def _as_options(text: str) -> str:
     """Return what Python says of its keywords, said of the options of the command line."""
+    text = _ARGUMENT.sub(r"--\1: ", text)
     return _KEYWORD.sub(_as_option, _GIVEN.sub(r"as given by --\1", _SETTER.sub("as given by --set", text)))
 
 
