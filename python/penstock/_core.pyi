@@ -308,7 +308,7 @@ class Result:
             OutputError: there is none, or it is not whole.
         """
 
-    def summary_json(self) -> str:
+    def summary_json(self, *, flows: bool = True) -> str:
         """Give the run in numbers, the object of ``summary.json``."""
 
     @property

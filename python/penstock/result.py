@@ -86,6 +86,11 @@ class Result:
         """The result in numbers: the object of ``summary.json``."""
         return cast(Summary, _parsed(self._core.summary_json()))
 
+    @cached_property
+    def summary_without_flows(self) -> Summary:
+        """The summary with an empty list of flows, quick to read where these are many; :attr:`flows` has columns."""
+        return cast(Summary, _parsed(self._core.summary_json(flows=False)))
+
     @property
     def summary_json(self) -> str:
         """The text of ``summary.json``."""

@@ -41,6 +41,11 @@ def content(result: Result) -> dict[str, Any]:
     return {"summary": summary, **columns}
 
 
+def test_summary_without_flows_is_the_summary_but_for_them(result: Result) -> None:
+    assert result.summary["flows"]
+    assert result.summary_without_flows == {**result.summary, "flows": []}
+
+
 def test_keywords_toml_and_file_are_the_same_scenario(tmp_path: Path, result: Result) -> None:
     built = Scenario(name="small", **KEYWORDS)
     built.save(tmp_path / "saved.toml")

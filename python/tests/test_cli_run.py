@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import resource
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from rich.console import Console
 
 from penstock import FrameLossError, Result, Scenario
 from penstock.cli.report import print_queues
+from penstock.text import count
 
 # The object of `run --json` is a contract that other tools build on: these are its keys and types, written out.
 NUMBER = (int, float)
@@ -152,6 +154,20 @@ def test_people_get_a_table(penstock: Command, small: Path) -> None:
     warm = penstock("run", small, "--set", "warmup=5 ms", "--out", "warm", "--no-figures").stdout
     assert "from 5 ms on" in warm
     assert "feedback, settling and pauses over the whole run" in warm
+
+
+def test_many_flows_are_three_columns(penstock: Command, small: Path) -> None:
+    text = small.read_text().replace("hosts = 3", "hosts = 19").replace('"h0..h1"', '"h0..h17"').replace('"h2"', '"h18"')
+    small.write_text(text)
+    finished = penstock("run", str(small), "--json", "--no-figures", "--out", "json")
+    flows = json.loads(finished.stdout)["flows"]
+    told = penstock("run", str(small), "--no-figures", "--out", "told").stdout
+    (head,) = (line.split() for line in told.splitlines() if "18 flows" in line)
+    assert head == ["18", "flows", "least", "median", "most"]
+    (dropped,) = (re.split(" {2,}", line) for line in told.splitlines() if line.startswith("dropped"))
+    counts = sorted(flow["frames_dropped"] for flow in flows)
+    assert dropped == ["dropped", *(count(counts[place]) for place in (0, 9, -1))]
+    assert max(counts) > 0
 
 
 def test_narrow_terminal_keeps_numbers_whole(small: Path) -> None:

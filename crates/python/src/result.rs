@@ -21,9 +21,10 @@ impl PyRun {
         py.detach(|| penstock_runner::open(&path)).map(Self).map_err(|error| output_error(&error))
     }
 
-    /// The summary, as JSON.
-    fn summary_json(&self) -> String {
-        self.0.summary.to_json()
+    /// The summary, as JSON; without `flows`, its list of flows is empty.
+    #[pyo3(signature = (*, flows = true))]
+    fn summary_json(&self, flows: bool) -> String {
+        if flows { self.0.summary.to_json() } else { self.0.summary.without_flows().to_json() }
     }
 
     /// The resolved scenario, as TOML.

@@ -427,6 +427,12 @@ impl Summary {
         }
     }
 
+    /// The summary without its flows, which are most of it where there are many: the table of flows has them as columns.
+    #[must_use]
+    pub fn without_flows(&self) -> Self {
+        Self { flows: Vec::new(), ..self.clone() }
+    }
+
     /// The object as text, a line a value.
     ///
     /// # Panics

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable
 from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -20,6 +20,9 @@ from penstock.scenario import LinkDescription, Outline
 from penstock.summary import CompletionSummary, FlowSummary, QueueSummary, Summary
 from penstock.terminal import printable, styled
 from penstock.text import bit_rate, count, duration, events, octets, share
+
+if TYPE_CHECKING:
+    from arro3.core import Table as Records
 
 _PIPE_WIDTH = 160
 """Columns where there is no terminal to ask."""
@@ -81,15 +84,15 @@ def _with(table: Table, column: Column) -> Table:
 
 def print_run(result: Result, plan: Outline, folder: Path, figures: list[Path]) -> None:
     """Print what a run of ``plan`` has come to."""
-    summary = result.summary
+    summary = result.summary_without_flows
     out = console()
     out.print(_headline(summary), soft_wrap=True)
-    out.print(escape(result.question), style="italic", soft_wrap=True)
-    out.print(_balance(summary), soft_wrap=True)
+    out.print(escape(summary["question"]), style="italic", soft_wrap=True)
+    out.print(_balance(summary, flows=result.flows.num_rows), soft_wrap=True)
     out.print()
     out.print(_coverage(summary), style="dim", soft_wrap=True)
     print_queues(out, summary["queues"])
-    _print_flows(out, summary["flows"])
+    _print_flows(out, result)
     _print_completions(out, summary.get("completions", []))
     _print_extremes(out, result)
     _print_windows(out, summary)
@@ -161,7 +164,7 @@ def _coverage(summary: Summary) -> str:
     )
 
 
-def _balance(summary: Summary) -> str:
+def _balance(summary: Summary, *, flows: int) -> str:
     totals = summary["totals"]
     parts = [
         f"frames sent {count(totals['frames_sent'])}",
@@ -186,7 +189,7 @@ def _balance(summary: Summary) -> str:
         parts.append(f"pause frames {count(totals['pause_frames'])}")
     if "lossless" in summary:
         parts.append("lossless, as claimed" if summary["lossless"] else "not lossless, as claimed")
-    if summary["flows"]:
+    if flows:
         parts.append(f"Jain index {summary['jain_index']:.3f}")
     return ", ".join(parts)
 
@@ -221,11 +224,12 @@ def _print_completions(out: Console, told: list[CompletionSummary]) -> None:
 
 def _print_extremes(out: Console, result: Result) -> None:
     """Print the flows that waited most, and those that waited least, of all that completed; of a few, all."""
-    if not any(line["completed"] for line in result.summary.get("completions", [])):
+    summary = result.summary_without_flows
+    if not any(line["completed"] for line in summary.get("completions", [])):
         return
     columns = {name: result.completions.column(name).chunk(0) for name in result.completions.column_names}
     slowdown, start_s = (to_floats(columns[key]) for key in ("slowdown", "start_s"))
-    done = np.flatnonzero(~np.isnan(slowdown) & (start_s >= result.summary["warmup_s"]))
+    done = np.flatnonzero(~np.isnan(slowdown) & (start_s >= summary["warmup_s"]))
     order = done[np.argsort(-slowdown[done], kind="stable")]
     listed = [*order[:_SLOWEST], *order[max(_SLOWEST, len(order) - _FASTEST) :]]
     title = "flows" if len(order) <= _SLOWEST + _FASTEST else f"slowest {_SLOWEST}, quickest {_FASTEST}"
@@ -288,35 +292,48 @@ def print_queues(out: Console, queues: list[QueueSummary]) -> None:
     out.print()
 
 
-def _print_flows(out: Console, flows: list[FlowSummary]) -> None:
+def _print_flows(out: Console, result: Result) -> None:
+    """Print a line a flow; of many, the least, the median and the most of each number."""
+    flows = result.flows.num_rows
     if not flows:
         return
-    if len(flows) <= _FLOWS_LISTED:
-        table = _numbers("flow", "from", "to", "delivers", "fair share", "allowed", "dropped", "feedback", "settled")
-        finite = any(flow["completion_time_s"] is not None for flow in flows)
-        if finite:
-            table.add_column("completed", justify="right", no_wrap=True)
-        for flow in flows:
-            add_row(table, *_flow_row(flow), *([_time(flow["completion_time_s"])] if finite else []))
-        print_fitting(out, table)
-    else:
-        table = _numbers(f"{len(flows)} flows", "least", "median", "most")
-        for title, key, text in (
-            ("delivers", "throughput_bps", bit_rate),
-            ("fair share", "fair_rate_bps", bit_rate),
-            ("allowed", "mean_rate_bps", bit_rate),
-            ("dropped", "frames_dropped", count),
-            ("feedback", "feedback_received", count),
-            ("settled", "settling_time_s", duration),
-            ("completed", "completion_time_s", duration),
-        ):
-            values = sorted(flow[key] for flow in flows if flow[key] is not None)  # type: ignore[literal-required]
-            # Where flows wait for others, nobody knows beforehand when they share a link: no share is computed.
-            if values and (key != "fair_rate_bps" or values[-1] > 0):
-                known = "" if len(values) == len(flows) else f" ({len(values)} of {len(flows)})"
-                add_row(table, title + known, *(text(values[i]) for i in (0, len(values) // 2, -1)))
-        print_fitting(out, table)
+    few = flows <= _FLOWS_LISTED
+    print_fitting(out, _flow_by_flow(result.summary["flows"]) if few else _flows_in_one(result.flows))
     out.print()
+
+
+def _flow_by_flow(flows: list[FlowSummary]) -> Table:
+    table = _numbers("flow", "from", "to", "delivers", "fair share", "allowed", "dropped", "feedback", "settled")
+    finite = any(flow["completion_time_s"] is not None for flow in flows)
+    if finite:
+        table.add_column("completed", justify="right", no_wrap=True)
+    for flow in flows:
+        add_row(table, *_flow_row(flow), *([_time(flow["completion_time_s"])] if finite else []))
+    return table
+
+
+def _flows_in_one(flows: "Records") -> Table:
+    table = _numbers(f"{flows.num_rows} flows", "least", "median", "most")
+    for title, key, text in (
+        ("delivers", "throughput_bps", bit_rate),
+        ("fair share", "fair_rate_bps", bit_rate),
+        ("allowed", "mean_rate_bps", bit_rate),
+        ("dropped", "frames_dropped", _whole),
+        ("feedback", "feedback_received", _whole),
+        ("settled", "settling_time_s", duration),
+        ("completed", "completion_time_s", duration),
+    ):
+        every = to_floats(flows.column(key).chunk(0))
+        values = np.sort(every[~np.isnan(every)])
+        # Where flows wait for others, nobody knows beforehand when they share a link: no share is computed.
+        if len(values) and (key != "fair_rate_bps" or values[-1] > 0):
+            known = "" if len(values) == flows.num_rows else f" ({len(values)} of {flows.num_rows})"
+            add_row(table, title + known, *(text(values[place].item()) for place in (0, len(values) // 2, -1)))
+    return table
+
+
+def _whole(number: float) -> str:
+    return count(int(number))
 
 
 def _print_windows(out: Console, summary: Summary) -> None:

@@ -90,7 +90,7 @@ def run_one(
     if kept.asked or result.interrupted:
         raise typer.Exit(INTERRUPTED)
     if loss is not None:
-        fail_on_loss({result.summary["scenario"]: loss}, folder)
+        fail_on_loss({plan["name"]: loss}, folder)
 
 
 def fail_on_loss(losses: dict[str, FrameLossError], folder: Path) -> NoReturn:
