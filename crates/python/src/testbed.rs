@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::BufWriter;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use penstock_scenario::{Choice, Plan, Scenario};
@@ -68,7 +69,7 @@ pub(crate) fn testbed_node(
     let scale = u32::try_from(plan.testbed.time_scale).unwrap_or(u32::MAX);
     let settings = Settings { origin_ns, scale, real_time };
     let mut log = BufWriter::new(File::create(log)?);
-    py.detach(|| node::run(&plan, node, &settings, std::io::stdin(), &mut log))
+    py.detach(|| node::run(&plan, node, &settings, std::io::stdin().as_fd(), &mut log))
         .map_err(|error| testbed_error(py, error))
 }
 

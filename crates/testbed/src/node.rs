@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::io::{IoSliceMut, Write};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 use penstock_scenario::Plan;
@@ -74,7 +74,7 @@ pub struct Settings {
 ///
 /// # Errors
 /// If the socket fails, or if letters and wires do not agree.
-pub fn wires(control: impl AsFd) -> Result<Vec<Wire>, TestbedError> {
+pub fn wires(control: BorrowedFd<'_>) -> Result<Vec<Wire>, TestbedError> {
     let mut letters = [0; WIRES];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(WIRES))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -104,27 +104,27 @@ pub fn run(
     plan: &Plan,
     name: &str,
     settings: &Settings,
-    control: impl AsFd,
-    log: &mut impl Write,
+    control: BorrowedFd<'_>,
+    log: &mut dyn Write,
 ) -> Result<(), TestbedError> {
     let node = plan.node_names.iter().position(|own| own == name);
     let node = NodeId(node.ok_or_else(|| TestbedError::NoNode { name: name.to_owned() })? as u32);
-    let wires = wires(&control)?;
+    let wires = wires(control)?;
     let job = Job { plan, node, name, settings, wires, control, log };
     form::visit(&plan.configs(), job).unwrap_or_else(|| Err(TestbedError::no_form(plan)))
 }
 
-struct Job<'a, F, W> {
+struct Job<'a> {
     plan: &'a Plan,
     node: NodeId,
     name: &'a str,
     settings: &'a Settings,
     wires: Vec<Wire>,
-    control: F,
-    log: &'a mut W,
+    control: BorrowedFd<'a>,
+    log: &'a mut dyn Write,
 }
 
-impl<F: AsFd, W: Write> form::Visitor for Job<'_, F, W> {
+impl form::Visitor for Job<'_> {
     type Output = Result<(), TestbedError>;
 
     fn visit<S: OnWire>(self, configs: &[S::Config]) -> Self::Output {
@@ -159,7 +159,7 @@ struct Counts {
     frames: u64,
 }
 
-impl<F: AsFd, W: Write> Job<'_, F, W> {
+impl Job<'_> {
     fn drive(self, mut body: impl Body) -> Result<(), TestbedError> {
         let clock = Clock::new(self.settings.origin_ns, self.settings.scale);
         let end = Instant::ZERO + self.plan.duration;

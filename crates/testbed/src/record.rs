@@ -171,7 +171,7 @@ pub struct End {
 }
 
 /// Writes lines.
-pub fn write(file: &mut impl Write, record: &Record) -> std::io::Result<()> {
+pub fn write(file: &mut dyn Write, record: &Record) -> std::io::Result<()> {
     serde_json::to_writer(&mut *file, record)?;
     file.write_all(b"\n")
 }
