@@ -157,7 +157,9 @@ def test_people_get_a_table(penstock: Command, small: Path) -> None:
 
 
 def test_many_flows_are_three_columns(penstock: Command, small: Path) -> None:
-    text = small.read_text().replace("hosts = 3", "hosts = 19").replace('"h0..h1"', '"h0..h17"').replace('"h2"', '"h18"')
+    text = (
+        small.read_text().replace("hosts = 3", "hosts = 19").replace('"h0..h1"', '"h0..h17"').replace('"h2"', '"h18"')
+    )
     small.write_text(text)
     finished = penstock("run", str(small), "--json", "--no-figures", "--out", "json")
     flows = json.loads(finished.stdout)["flows"]
