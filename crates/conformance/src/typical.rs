@@ -99,10 +99,11 @@ impl<S: Scheme> Typical<S> {
             let release = Release { flow: FLOWS[0], octets: 1500, seq: Octets(0), last: false };
             let mut tag = rp.on_send(now, release, &mut words, &mut out);
             let before = out.for_sources();
+            cp.on_arrival(now, frame(1500, &mut tag), Fate::Queued, &queue, &mut words, &mut out);
+            // While the frame is in the queue.
             if cp.next_timeout().is_some_and(|at| at <= now) {
                 cp.on_timeout(now, &queue, &mut words, &mut out);
             }
-            cp.on_arrival(now, frame(1500, &mut tag), Fate::Queued, &queue, &mut words, &mut out);
             cp.on_departure(now, frame(1500, &mut tag), &queue);
             self.from_queue += out.for_sources() - before;
             let before = out.for_sources();
@@ -161,9 +162,17 @@ impl<S: Scheme> Typical<S> {
                 lowest::<S>(config, &told, 1000, Duration::from_us(10))
             })
         });
+        // Acknowledgements in the order in which they came.
+        let in_turn: Vec<_> = self.echoes.iter().map(|&echo| Told::Ack(echo, Duration::from_us(20))).collect();
+        let in_turn = lowest::<S>(config, &in_turn, in_turn.len().min(4000), Duration::from_us(10));
+        // Silences in a row after one acknowledgement.
+        let silent = self.echoes.first().map(|&echo| {
+            let told = [&[Told::Ack(echo, Duration::from_us(ROUND_TRIPS[5]))][..], &[Told::Silence; 20]].concat();
+            lowest::<S>(config, &told, told.len(), Duration::from_ms(50))
+        });
         let all = lowest::<S>(config, &signals, 1000, Duration::ZERO);
-        let told = once.chain(often).chain(acknowledged).min().unwrap_or(LINE.0).min(all);
-        told.min(lowest::<S>(config, &[], 0, Duration::ZERO))
+        let told = once.chain(often).chain(acknowledged).chain(silent).min().unwrap_or(LINE.0).min(all);
+        told.min(in_turn).min(lowest::<S>(config, &[], 0, Duration::ZERO))
     }
 }
 
@@ -173,6 +182,8 @@ enum Told<S: Scheme> {
     Signal(S::Signal),
     /// An acknowledgement after this round trip; it tells of a loss too.
     Ack(S::Echo, Duration),
+    /// Nothing for too long.
+    Silence,
 }
 
 /// Round trips in microseconds that grow from one acknowledgement to the next, up to more than any queue can make.
@@ -201,6 +212,7 @@ fn lowest<S: Scheme>(config: &S::Config, told: &[Told<S>], times: usize, step: D
                 let ack = Ack { acked: Octets(1500), lost: Octets(1500), rtt, echo };
                 rp.on_ack(now, FLOWS[0], &ack, &mut words, &mut Nobody);
             }
+            Told::Silence => rp.on_silence(now, FLOWS[0], Octets(3000)),
         }
         see(&rp);
     }

@@ -117,6 +117,7 @@ pub mod e2cm;
 pub mod efecn;
 pub mod fecn;
 pub mod fqcn;
+pub mod hpcc;
 pub mod info;
 mod message;
 pub mod mixed;
@@ -129,7 +130,9 @@ pub mod qcn_bs_adaptive;
 pub mod qcn_multicast;
 pub mod quantity;
 pub mod registry;
+pub mod rocc;
 pub mod smcc;
+pub mod swift;
 #[cfg(test)]
 mod testing;
 pub mod timely;

@@ -33,6 +33,9 @@ macro_rules! for_each_scheme {
             Dcqcn: crate::dcqcn::Dcqcn,
             Timely: crate::timely::Timely,
             Dctcp: crate::dctcp::Dctcp,
+            Swift: crate::swift::Swift,
+            Hpcc: crate::hpcc::Hpcc,
+            Rocc: crate::rocc::Rocc,
         }
     };
 }

@@ -108,6 +108,7 @@ impl<S: Scheme> Loop<S> {
         let frame = seen(flow, seq, self.now, tag);
         self.cp.on_arrival(self.now, frame, fate, queue, &mut self.words, &mut self.sent);
         if fits {
+            self.expire_queue(queue);
             self.cp.on_departure(self.now, seen(flow, seq, self.now, tag), queue);
         }
     }
@@ -133,12 +134,17 @@ impl<S: Scheme> Loop<S> {
         }
     }
 
-    /// Lets the timers run out that are due.
-    fn expire(&mut self, queue: &Queue) {
+    /// Lets the queue's timer run out if it is due.
+    fn expire_queue(&mut self, queue: &Queue) {
         if self.cp.next_timeout().is_some_and(|at| at <= self.now) {
             self.cp.on_timeout(self.now, queue, &mut self.words, &mut self.sent);
             self.deliver();
         }
+    }
+
+    /// Lets the timers run out that are due.
+    fn expire(&mut self, queue: &Queue) {
+        self.expire_queue(queue);
         if self.np.next_timeout().is_some_and(|at| at <= self.now) {
             self.np.on_timeout(self.now, &mut self.words, &mut self.sent);
             self.deliver();

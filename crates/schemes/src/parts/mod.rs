@@ -11,5 +11,6 @@ pub mod quantiser;
 pub mod rate_calculator;
 pub mod rate_limiter;
 pub mod regulators;
+pub mod root;
 pub mod sampler;
 pub mod sampling_cp;

@@ -1,0 +1,164 @@
+//! Published statements on schemes of today, in packets, each beside a run that must not show it.
+
+mod common;
+
+use common::star;
+use penstock_schemes::hpcc::Hpcc;
+use penstock_schemes::qcn::Qcn;
+use penstock_schemes::rocc::Rocc;
+use penstock_schemes::swift::Swift;
+use penstock_schemes::timely::Timely;
+use penstock_schemes::{BitRate, Configuration, Duration, Instant, Octets, ReactionPoint, Scheme, Value};
+use penstock_sim::network::Network;
+use penstock_sim::{Outcome, Probe, Sim, View};
+
+const US: Duration = Duration(1_000_000);
+
+fn ms(n: u64) -> Instant {
+    Instant::ZERO + Duration::from_ms(n)
+}
+
+/// The scheme's configuration with these changes of its defaults.
+fn config<S: Scheme>(changes: &[(&str, Value)]) -> S::Config {
+    let changed = |name: &str| changes.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
+    let values: Vec<_> = S::INFO.parameters.iter().map(|p| changed(p.name).unwrap_or(p.default)).collect();
+    S::Config::from_values(&values).expect("values are of their parameters' kinds")
+}
+
+/// Keeps the variables of the first source at each sample after the warm-up.
+struct Vars {
+    from: Instant,
+    rows: Vec<Vec<i64>>,
+}
+
+impl<S: Scheme> Probe<S> for Vars {
+    fn interval(&self) -> Option<Duration> {
+        Some(Duration::from_us(10))
+    }
+
+    fn sample(&mut self, now: Instant, view: &impl View<S>) {
+        if now < self.from {
+            return;
+        }
+        let mut row = vec![0; S::Rp::VARS.len()];
+        view.rp(penstock_sim::network::FlowId(0)).expect("a reaction point").vars(&mut row);
+        self.rows.push(row);
+    }
+}
+
+/// Runs to `end`, measures from `warmup` on.
+fn run<S: Scheme>(network: &Network, config: S::Config, warmup: Instant, end: Instant) -> (Outcome, Vec<Vec<i64>>) {
+    let mut sim = Sim::<S, _, false>::new(network, &[config], 1, Vars { from: warmup, rows: Vec::new() });
+    sim.run_until(warmup);
+    sim.start_measuring();
+    sim.run_until(end);
+    let (outcome, vars) = sim.finish();
+    (outcome, vars.rows)
+}
+
+/// Jain's index of the flows' throughput: (Σx)² / (n Σx²).
+fn fairness(outcome: &Outcome) -> f64 {
+    let got: Vec<f64> = outcome.flows.iter().map(|flow| flow.throughput_bps).collect();
+    got.iter().sum::<f64>().powi(2) / (got.len() as f64 * got.iter().map(|x| x * x).sum::<f64>())
+}
+
+/// `n` sources into one port, their starts 75 ns apart.
+fn incast(n: usize, gbps: u64, frame: u16, buffer: u64) -> (Network, usize) {
+    let mut b = star(n, BitRate::from_gbps(gbps), US, Octets(buffer));
+    for (i, flow) in b.network.flows.iter_mut().enumerate() {
+        (flow.frame, flow.start) = (frame, Instant(75_000 * i as u64));
+    }
+    let queue = b.network.queue(b.port(n + 1, n), 0).index();
+    (b.network, queue)
+}
+
+fn mean(rows: &[Vec<i64>], column: usize) -> f64 {
+    rows.iter().map(|row| row[column] as f64).sum::<f64>() / rows.len() as f64
+}
+
+/// Kumar et al. 2020: the delay is at its target. With another target it is there.
+#[test]
+fn swift_holds_the_delay_at_its_target() {
+    let (network, queue) = incast(8, 10, 1500, 1_000_000);
+    let mut delays = Vec::new();
+    for base in [20, 60] {
+        let config = config::<Swift>(&[("base_delay_target", Value::Time(Duration::from_us(base)))]);
+        let (outcome, rows) = run::<Swift>(&network, config, ms(20), ms(60));
+        let (delay, target) = (mean(&rows, 2), mean(&rows, 3));
+        assert!((delay / target - 1.0).abs() < 0.1, "{delay} of {target}");
+        assert!(outcome.queues[queue].utilization > 0.99 && outcome.totals.frames_dropped == 0);
+        assert!(fairness(&outcome) > 0.95);
+        delays.push(delay);
+    }
+    assert!(delays[1] - delays[0] > 25e6, "the second target is 40 us longer, less its windows' part: {delays:?}");
+}
+
+/// 300 sources: less than a frame each. With a least window of one frame instead, 300 frames are in flight, 360 us of them.
+#[test]
+fn swift_paces_below_one_frame() {
+    let (network, queue) = incast(300, 10, 1500, 6_000_000);
+    let mut queues = Vec::new();
+    for min_fcwnd in [0.01, 1.0] {
+        let config = config::<Swift>(&[("min_fcwnd", Value::Real(min_fcwnd))]);
+        let (outcome, rows) = run::<Swift>(&network, config, ms(30), ms(60));
+        let q = outcome.queues[queue];
+        assert!(q.utilization > 0.999 && fairness(&outcome) > 0.95, "{q:?}");
+        queues.push((q.mean_octets, mean(&rows, 0)));
+    }
+    // The windows hold thousandths of a frame.
+    let [(paced, part), (unpaced, whole)] = queues[..] else { unreachable!("two runs") };
+    assert!(part < 500.0 && paced < 200_000.0, "{queues:?}");
+    assert!(whole == 1000.0 && (440_000.0..450_000.0).contains(&unpaced), "{queues:?}");
+}
+
+/// Li et al. 2019: 95 % of the line, and a queue near zero, under incast: 2.3 KB are four hundredths of what the line holds in T.
+/// With eta = 1 nothing is left free, and the queue is half as long again.
+#[test]
+fn hpcc_leaves_five_percent_free_and_the_queue_near_zero() {
+    let (network, queue) = incast(16, 100, 1000, 2_000_000);
+    let seen = [("records", 0.95), ("pint", 0.95), ("records", 1.0)].map(|(telemetry, eta)| {
+        let changes = [
+            ("base_rtt", Value::Time(Duration::from_us(5))),
+            ("eta", Value::Real(eta)),
+            ("telemetry", Value::Choice(telemetry)),
+        ];
+        let (outcome, _) = run::<Hpcc>(&network, config::<Hpcc>(&changes), ms(2), ms(8));
+        assert!(fairness(&outcome) > 0.999 && outcome.totals.frames_dropped == 0);
+        outcome.queues[queue]
+    });
+    let [records, pint, full] = seen;
+    for q in [records, pint] {
+        assert!((0.93..0.96).contains(&q.utilization) && q.mean_octets < 3_000.0 && q.max_octets < 10_000, "{q:?}");
+    }
+    assert!(full.utilization > 0.965 && full.mean_octets > 1.4 * records.mean_octets, "{full:?}");
+}
+
+/// Taheri et al. 2020: fair, the queue at Qref, without loss. QCN, whose sources search one by one, is less fair in the same time.
+#[test]
+fn rocc_is_fair_at_once_without_loss() {
+    let (network, queue) = incast(8, 10, 1500, 1_000_000);
+    let (outcome, _) = run::<Rocc>(&network, config::<Rocc>(&[]), ms(5), ms(15));
+    let q = outcome.queues[queue];
+    assert!(fairness(&outcome) > 0.9999 && outcome.totals.frames_dropped == 0, "{}", fairness(&outcome));
+    assert!(q.utilization > 0.999 && (q.mean_octets / 37_500.0 - 1.0).abs() < 0.1, "{q:?}");
+    let (control, _) = run::<Qcn>(&network, config::<Qcn>(&[]), ms(5), ms(15));
+    assert!(fairness(&control) < 0.999, "{}", fairness(&control));
+}
+
+/// Zhu et al. 2016: how TIMELY divides the line depends on how it began; with the patched law it does not. The second source starts
+/// with the first one, or 5 ms later.
+#[test]
+fn timely_has_no_equilibrium_of_its_own_and_patched_it_has() {
+    let (network, _) = incast(2, 10, 1500, 1_000_000);
+    let share = |law, beta, late| {
+        let mut network = network.clone();
+        network.flows[1].start = Instant::ZERO + Duration::from_us(late);
+        let changes = [("law", Value::Choice(law)), ("beta", Value::Real(beta))];
+        let (outcome, _) = run::<Timely>(&network, config::<Timely>(&changes), ms(100), ms(200));
+        outcome.flows[1].throughput_bps / outcome.flows.iter().map(|flow| flow.throughput_bps).sum::<f64>()
+    };
+    let gradient = [0, 5_000].map(|late| share("gradient", 0.8, late));
+    assert!((gradient[0] - gradient[1]).abs() > 0.2, "{gradient:?}");
+    let patched = [0, 5_000].map(|late| share("patched", 0.008, late));
+    assert!(patched.iter().all(|share| (share - 0.5).abs() < 0.001), "{patched:?}");
+}
