@@ -16,6 +16,8 @@
 //!                                                                      RC = (RC + RT) / 2
 //! ```
 //!
+//! In the place of thresholds a PI controller may mark ([`marking`](crate::parts::marking)).
+//!
 //! Rates are whole bits per second, alpha has 30 fraction bits. Rounding: a cut rounds the reduction down, an increase
 //! rounds the mean of current and target rate up (so that the line rate is reached), alpha's terms are rounded down.
 //! Alpha's decay needs no event: it is made up for when alpha is used, with the same result.
@@ -28,6 +30,7 @@ mod settings;
 
 use crate::info::values::{choice, count, mbps, octets, real, switch, us};
 use crate::info::{Info, Profile, Signals};
+use crate::parts::marking::Controller;
 use crate::units::{BitRate, Duration, FlowKey, Instant};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, Label, Message, NotificationPoint, Out, Place, Queue,
@@ -162,14 +165,36 @@ pub struct Cp {
     k_max: u64,
     /// Probability at `k_max` × 2^32.
     p_max: u64,
+    /// Marks in the place of the thresholds.
+    pi: Option<Controller>,
     marked: u64,
+}
+
+impl Cp {
+    /// Whether a frame that finds a queue of `len` is marked.
+    #[inline]
+    fn marks(&mut self, now: Instant, len: u64, draw: &mut impl Draw) -> bool {
+        if let Some(pi) = &mut self.pi {
+            return pi.marks(now, draw);
+        }
+        // The word is below p_max (len - k_min) / (k_max - k_min), without the division.
+        len > self.k_max
+            || (len > self.k_min
+                && u64::from(draw.draw()) * (self.k_max - self.k_min) < self.p_max * (len - self.k_min))
+    }
 }
 
 impl CongestionPoint<Dcqcn> for Cp {
     const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked so far" }];
 
     fn new(config: &Config, _: Place) -> Self {
-        Self { k_min: config.k_min.0, k_max: config.k_max.0, p_max: (config.p_max * 4_294_967_296.0) as u64, marked: 0 }
+        Self {
+            k_min: config.k_min.0,
+            k_max: config.k_max.0,
+            p_max: (config.p_max * 4_294_967_296.0) as u64,
+            pi: config.marking.controller(),
+            marked: 0,
+        }
     }
 
     fn remembers_flows(_config: &Config) -> bool {
@@ -179,24 +204,27 @@ impl CongestionPoint<Dcqcn> for Cp {
     #[inline]
     fn on_arrival(
         &mut self,
-        _now: Instant,
+        now: Instant,
         frame: Frame<'_, Ce>,
         fate: Fate,
         queue: &Queue,
         draw: &mut impl Draw,
         _out: &mut impl Out<Dcqcn>,
     ) {
-        if fate == Fate::Dropped {
-            return;
-        }
-        let len = queue.len.0;
-        // The word is below p_max (len - k_min) / (k_max - k_min), without the division.
-        let mark = len > self.k_max
-            || (len > self.k_min
-                && u64::from(draw.draw()) * (self.k_max - self.k_min) < self.p_max * (len - self.k_min));
-        if mark {
+        if fate == Fate::Queued && self.marks(now, queue.len.0, draw) {
             *frame.tag = Ce(true);
             self.marked += 1;
+        }
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Option<Instant> {
+        self.pi.as_ref().and_then(Controller::due)
+    }
+
+    fn on_timeout(&mut self, now: Instant, queue: &Queue, _: &mut impl Draw, _: &mut impl Out<Dcqcn>) {
+        if let Some(pi) = &mut self.pi {
+            pi.update(now, queue.len.0);
         }
     }
 
@@ -781,5 +809,26 @@ mod tests {
                 prop_assert!(rp.current_rate <= rp.target_rate);
             }
         }
+    }
+
+    /// 0.01 for 1000 octets: after an interval with 60 000 octets p = 0.01 × 10 + 0.01 × 50 = 0.6. A word below 0.6 × 2^32 marks, at
+    /// any length; the thresholds say nothing.
+    #[test]
+    fn a_pi_controller_marks_in_the_place_of_the_thresholds() {
+        let place =
+            Place { cp: CpId(1), line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
+        let changes = [("marking", choice("pi")), ("pi_a", real(0.01)), ("pi_b", real(0.01))];
+        let mut cp = Cp::new(&config("", &changes), place);
+        let marks = |cp: &mut Cp, word: u32, len: u64| {
+            let mut tag = Ce(false);
+            let frame = frame_of(FlowKey(7), Instant::ZERO, &mut tag);
+            let queue = Queue { len: Octets(len), ..Queue::default() };
+            cp.on_arrival(at(0), frame, Fate::Queued, &queue, &mut Word(word), &mut Sent::default());
+            tag.0
+        };
+        assert!(!marks(&mut cp, 0, 150_000));
+        let queue = Queue { len: Octets(60_000), ..Queue::default() };
+        cp.on_timeout(at(50), &queue, &mut Word(0), &mut Sent::default());
+        assert!(marks(&mut cp, 2_576_000_000, 0) && !marks(&mut cp, 2_578_000_000, 150_000));
     }
 }

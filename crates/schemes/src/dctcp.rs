@@ -20,6 +20,7 @@
 use crate::dcqcn::Ce;
 use crate::info::values::{count, octets};
 use crate::info::{Info, Threshold, parameters};
+use crate::parts::marking::{Controller, MarkingParameters};
 use crate::units::{BitRate, FlowKey, Instant, Octets};
 use crate::{
     Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Label, Never, NotificationPoint, Out, Place, Queue,
@@ -33,11 +34,13 @@ pub struct Dctcp;
 parameters! {
     /// DCTCP's parameters.
     pub struct Config {
+        ..marking: MarkingParameters;
         /// Queue length above which frames are marked, K.
         k: Threshold {
             default: octets(97_500),
             range: octets(64)..=octets(1_000_000_000),
             source: "Alizadeh et al. 2010 section 4.1: 65 frames of 1500 octets at 10 Gb/s, 20 at 1 Gb/s",
+            when: marking = "threshold",
         }
         /// Inverse of the weight g of the newest window in alpha.
         g_inverse: u32 {
@@ -100,6 +103,8 @@ impl Scheme for Dctcp {
 #[derive(Debug, Clone)]
 pub struct Cp {
     k: Octets,
+    /// Marks in the place of the threshold.
+    pi: Option<Controller>,
     marked: u64,
 }
 
@@ -107,7 +112,7 @@ impl CongestionPoint<Dctcp> for Cp {
     const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked since the start" }];
 
     fn new(config: &Config, _: Place) -> Self {
-        Self { k: Octets(config.k.0), marked: 0 }
+        Self { k: Octets(config.k.0), pi: config.marking.controller(), marked: 0 }
     }
 
     fn remembers_flows(_config: &Config) -> bool {
@@ -117,16 +122,31 @@ impl CongestionPoint<Dctcp> for Cp {
     #[inline]
     fn on_arrival(
         &mut self,
-        _: Instant,
+        now: Instant,
         frame: Frame<'_, Ce>,
         fate: Fate,
         queue: &Queue,
-        _: &mut impl Draw,
+        draw: &mut impl Draw,
         _: &mut impl Out<Dctcp>,
     ) {
-        if fate == Fate::Queued && queue.len > self.k {
+        let marks = match &mut self.pi {
+            None => queue.len > self.k,
+            Some(pi) => pi.marks(now, draw),
+        };
+        if fate == Fate::Queued && marks {
             frame.tag.0 = true;
             self.marked += 1;
+        }
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Option<Instant> {
+        self.pi.as_ref().and_then(Controller::due)
+    }
+
+    fn on_timeout(&mut self, now: Instant, queue: &Queue, _: &mut impl Draw, _: &mut impl Out<Dctcp>) {
+        if let Some(pi) = &mut self.pi {
+            pi.update(now, queue.len.0);
         }
     }
 
@@ -412,5 +432,34 @@ mod tests {
             assert_eq!(tag, Ce(marked), "{len}");
         }
         assert_eq!(cp.marked, 1);
+    }
+
+    /// With the whole gain b = 0.01 for 1000 octets, 100 000 octets above an empty queue: 0.01 × 50 + 0.01 × 50 = 1. Every frame is
+    /// marked, however short the queue.
+    #[test]
+    fn a_pi_controller_marks_in_the_place_of_the_threshold() {
+        let place = Place {
+            cp: crate::CpId::new(1, 0, 0),
+            line: BitRate::from_gbps(10),
+            capacity: Octets(150_000),
+            phase: crate::Duration::ZERO,
+        };
+        let real = crate::info::values::real;
+        let changes = [("marking", Value::Choice("pi")), ("pi_a", real(0.01)), ("pi_b", real(0.01))];
+        let mut cp = Cp::new(&config::<Dctcp>("", &changes), place);
+        let mut out = Sent::<Dctcp>::default();
+        let mut marks = |cp: &mut Cp, now: Instant, len: u64| {
+            let mut tag = Ce(false);
+            let frame = crate::testing::frame_of(FLOW, Instant::ZERO, &mut tag);
+            let queue = Queue { len: Octets(len), ..Queue::default() };
+            cp.on_arrival(now, frame, Fate::Queued, &queue, &mut Middle, &mut out);
+            tag.0
+        };
+        assert!(!marks(&mut cp, Instant::ZERO, 150_000), "the controller has not been asked yet");
+        let due = CongestionPoint::<Dctcp>::next_timeout(&cp).expect("an interval ends");
+        assert_eq!(due, Instant::ZERO + crate::Duration::from_us(50));
+        let queue = Queue { len: Octets(100_000), ..Queue::default() };
+        cp.on_timeout(due, &queue, &mut Middle, &mut Sent::<Dctcp>::default());
+        assert!(marks(&mut cp, due, 1_500));
     }
 }

@@ -110,6 +110,7 @@
 extern crate alloc;
 
 pub mod af_qcn;
+pub mod annulus;
 pub mod bcn;
 pub mod dcqcn;
 pub mod dctcp;

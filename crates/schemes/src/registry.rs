@@ -36,6 +36,7 @@ macro_rules! for_each_scheme {
             Swift: crate::swift::Swift,
             Hpcc: crate::hpcc::Hpcc,
             Rocc: crate::rocc::Rocc,
+            Annulus: crate::annulus::Annulus,
         }
     };
 }

@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::star;
+use common::{Builder, star};
+use penstock_schemes::annulus::Annulus;
+use penstock_schemes::dcqcn::Dcqcn;
+use penstock_schemes::dctcp::Dctcp;
 use penstock_schemes::hpcc::Hpcc;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::rocc::Rocc;
@@ -161,4 +164,60 @@ fn timely_has_no_equilibrium_of_its_own_and_patched_it_has() {
     assert!((gradient[0] - gradient[1]).abs() > 0.2, "{gradient:?}");
     let patched = [0, 5_000].map(|late| share("patched", 0.008, late));
     assert!(patched.iter().all(|share| (share - 0.5).abs() < 0.001), "{patched:?}");
+}
+
+/// Zhu et al. 2016, section 5: marked by a PI controller, queues rest at the reference whatever the number of flows; with thresholds
+/// DCQCN's grows with that number.
+#[test]
+fn a_pi_controller_holds_the_queue_for_any_number_of_flows() {
+    let mean = |n: usize, marking: &'static str| {
+        let (network, queue) = incast(n, 10, 1500, 4_000_000);
+        let config = config::<Dcqcn>(&[("marking", Value::Choice(marking))]);
+        run::<Dcqcn>(&network, config, ms(100), ms(200)).0.queues[queue].mean_octets
+    };
+    let pi = [8, 32].map(|n| mean(n, "pi"));
+    assert!(pi.iter().all(|mean| (mean / 50_000.0 - 1.0).abs() < 0.05), "{pi:?}");
+    let ramp = [8, 32].map(|n| mean(n, "threshold"));
+    assert!(ramp[1] > 1.4 * ramp[0], "{ramp:?}");
+    let dctcp = [2, 8].map(|n| {
+        let (network, queue) = incast(n, 10, 1500, 4_000_000);
+        let config = config::<Dctcp>(&[("marking", Value::Choice("pi"))]);
+        run::<Dctcp>(&network, config, ms(100), ms(200)).0.queues[queue].mean_octets
+    });
+    assert!(dctcp.iter().all(|mean| (mean / 50_000.0 - 1.0).abs() < 0.05), "{dctcp:?}");
+}
+
+/// Four flows to a host 1 ms away and four to a near one share a rack's uplink; its queue, and the flows.
+fn two_distances() -> (Network, usize) {
+    // Hosts 0 to 7 send, 8 is far, 9 near; 10 is the rack's switch, 11 the spine.
+    let mut b = Builder::new(10, 2);
+    let line = BitRate::from_gbps(10);
+    for host in 0..8 {
+        b.link(host, 10, line, US, Octets(500_000));
+    }
+    b.link(10, 11, line, US, Octets(500_000));
+    b.link(11, 8, line, Duration::from_ms(1), Octets(500_000));
+    b.link(11, 9, line, US, Octets(500_000));
+    for host in 0..8 {
+        let to = if host < 4 { 8 } else { 9 };
+        b.flow(&[host, 10, 11, to]).start = if host < 4 { Instant::ZERO } else { ms(10) };
+    }
+    let queue = b.network.queue(b.port(10, 11), 0).index();
+    (b.network, queue)
+}
+
+/// Saeed et al. 2020, the sign of it: with near messages the shared queue is shorter, and far flows are no longer pushed aside. Where
+/// no queue is near, the runs of Annulus and DCTCP are the same.
+#[test]
+fn annulus_shortens_the_queue_that_far_and_near_flows_share() {
+    let (network, queue) = two_distances();
+    let near = |hops| config::<Annulus>(&[("q_eq", Value::Octets(Octets(33_000))), ("near_hops", Value::Count(hops))]);
+    let (annulus, _) = run::<Annulus>(&network, near(1), ms(20), ms(100));
+    let (dctcp, _) = run::<Dctcp>(&network, config::<Dctcp>(&[]), ms(20), ms(100));
+    let (silent, _) = run::<Annulus>(&network, near(0), ms(20), ms(100));
+    let far = |outcome: &Outcome| outcome.flows[..4].iter().map(|flow| flow.throughput_bps).sum::<f64>();
+    let [with, without] = [&annulus, &dctcp].map(|outcome| outcome.queues[queue]);
+    assert!(with.mean_octets < 0.25 * without.mean_octets && with.utilization > 0.95, "{with:?}, {without:?}");
+    assert!(far(&annulus) > 5.0 * far(&dctcp), "{} {}", far(&annulus), far(&dctcp));
+    assert_eq!(silent.queues[queue], without);
 }

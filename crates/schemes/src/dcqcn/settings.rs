@@ -2,6 +2,7 @@
 
 use crate::info::values::{choice, count, kbps, mbps, octets, real, switch, us};
 use crate::info::{Threshold, choice, parameters};
+use crate::parts::marking::MarkingParameters;
 use crate::units::{BitRate, Duration, Octets};
 
 choice! {
@@ -77,11 +78,13 @@ choice! {
 parameters! {
     /// DCQCN's parameters.
     pub struct Config {
+        ..marking: MarkingParameters;
         /// Queue length up to which no frame is marked.
         k_min: Threshold {
             default: octets(10_000),
             range: octets(0)..=octets(2_147_483_647),
             source: "chosen for a buffer of 150 KB at 10 Gb/s; paper section 5 has 5 KB at 40 Gb/s, Kmin",
+            when: marking = "threshold",
         }
         /// Queue length above which every frame is marked.
         k_max: Threshold {
@@ -89,12 +92,14 @@ parameters! {
             range: octets(100)..=octets(2_147_483_647),
             at_least: k_min,
             source: "chosen for a buffer of 150 KB at 10 Gb/s; paper section 5 has 200 KB at 40 Gb/s, Kmax",
+            when: marking = "threshold",
         }
         /// Probability of a mark at k_max; below, it falls linearly to 0 at k_min.
         p_max: f64 {
             default: real(0.1),
             range: real(0.0)..=real(1.0),
             source: "chosen for a buffer of 150 KB at 10 Gb/s; paper section 5 has 0.01, Pmax",
+            when: marking = "threshold",
         }
         /// Least time between two CNPs for a flow.
         cnp_interval: Duration {

@@ -6,6 +6,7 @@ pub mod flow_table;
 pub mod gain;
 pub mod jitter;
 pub mod limiter_table;
+pub mod marking;
 pub mod notification;
 pub mod quantiser;
 pub mod rate_calculator;

@@ -1,0 +1,206 @@
+//! Marking by a PI controller at the switch: a choice for every scheme that marks frames.
+//!
+//! ```text
+//!   every pi_interval:  p += a (q - q_ref) - b (q before - q_ref),  0 ≤ p ≤ 1
+//!   a frame is marked with probability p
+//! ```
+//!
+//! A threshold or a ramp needs a longer queue for more flows, for the queue is their signal. Here the sum over time is, so that the
+//! queue rests at its reference for any number of flows.
+//!
+//! The probability has 48 fraction bits; gains are rounded to 2^-48 for an octet.
+//!
+//! Sources: Zhu et al., CoNEXT 2016 ("ECN or Delay"), section 5 and its fluid model `dcqcn_pi.m`; Hollot et al., INFOCOM 2001.
+
+use crate::Draw;
+use crate::info::values::{choice, octets, real, us};
+use crate::info::{Threshold, choice, parameters};
+use crate::units::{Duration, Instant};
+
+choice! {
+    /// The decision on which frames are marked.
+    pub enum Marking {
+        /// The length of the queue, against the scheme's own thresholds.
+        Threshold = "threshold",
+        /// A PI controller. (Zhu et al. 2016)
+        Pi = "pi",
+    }
+}
+
+parameters! {
+    /// Marking by a PI controller.
+    pub struct MarkingParameters {
+        /// The decision on which frames are marked.
+        marking: Marking {
+            default: choice("threshold"),
+            source: "each scheme's own; Zhu et al. 2016 section 5",
+        }
+        /// Length at which the PI controller holds the queue.
+        pi_q_ref: Threshold {
+            default: octets(50_000),
+            range: octets(64)..=octets(2_147_483_647),
+            source: "option, for 10 Gb/s; Zhu et al. 2016 have 200 KB at 40 Gb/s",
+            when: marking = "pi",
+        }
+        /// Gain of the queue's offset now, for 1000 octets.
+        pi_a: f64 {
+            default: real(0.000_505),
+            range: real(0.0)..=real(1.0),
+            source: "option, 1.01 pi_b; 1.0001 pi_b in Zhu et al. 2016, who leave the interval open",
+            when: marking = "pi",
+        }
+        /// Gain of the queue's offset one interval ago, for 1000 octets.
+        pi_b: f64 {
+            default: real(0.000_5),
+            range: real(0.0)..=real(1.0),
+            source: "option, half the slope of DCQCN's default ramp; 0.000005816 or 0.00001816 in Zhu et al. 2016",
+            when: marking = "pi",
+        }
+        /// Distance of updates.
+        pi_interval: Duration {
+            default: us(50),
+            range: us(1)..=us(1_000_000),
+            source: "option; open in Zhu et al. 2016",
+            when: marking = "pi",
+        }
+    }
+}
+
+/// Fraction bits of the probability.
+const FRACTION: u32 = 48;
+
+/// A PI controller at work.
+#[derive(Debug, Clone)]
+pub struct Controller {
+    q_ref: i64,
+    /// For an octet, with [`FRACTION`] fraction bits, as is the probability.
+    a: i64,
+    b: i64,
+    probability: i64,
+    q_old: i64,
+    interval: Duration,
+    /// The next update; never while the queue is empty and the probability 0.
+    next: Instant,
+}
+
+impl MarkingParameters {
+    /// The controller, where one marks.
+    #[must_use]
+    pub fn controller(&self) -> Option<Controller> {
+        let gain = |gain: f64| (gain / 1000.0 * (1u64 << FRACTION) as f64 + 0.5) as i64;
+        (self.marking == Marking::Pi).then(|| Controller {
+            q_ref: self.pi_q_ref.0 as i64,
+            a: gain(self.pi_a),
+            b: gain(self.pi_b),
+            probability: 0,
+            q_old: 0,
+            interval: self.pi_interval,
+            next: Instant::NEVER,
+        })
+    }
+}
+
+impl Controller {
+    /// Whether the frame that comes now is marked.
+    pub fn marks(&mut self, now: Instant, draw: &mut impl Draw) -> bool {
+        if self.next == Instant::NEVER {
+            self.next = now + self.interval;
+        }
+        i64::from(draw.draw()) < self.probability >> (FRACTION - 32)
+    }
+
+    /// When [`update`](Self::update) is due.
+    #[must_use]
+    pub fn due(&self) -> Option<Instant> {
+        (self.next != Instant::NEVER).then_some(self.next)
+    }
+
+    /// An interval may have ended, with a queue of `len` octets.
+    pub fn update(&mut self, now: Instant, len: u64) {
+        if now < self.next {
+            return;
+        }
+        let offset = |q: i64, gain: i64| i128::from(q - self.q_ref) * i128::from(gain);
+        let q = len as i64;
+        let moved = i128::from(self.probability) + offset(q, self.a) - offset(self.q_old, self.b);
+        self.probability = moved.clamp(0, 1 << FRACTION) as i64;
+        self.q_old = q;
+        let idle = q == 0 && self.probability == 0;
+        self.next = if idle { Instant::NEVER } else { now + self.interval };
+    }
+
+    /// The probability in millionths.
+    #[must_use]
+    pub fn ppm(&self) -> i64 {
+        ((i128::from(self.probability) * 1_000_000) >> FRACTION) as i64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    struct Word(u32);
+    impl Draw for Word {
+        fn draw(&mut self) -> u32 {
+            self.0
+        }
+    }
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_us(us)
+    }
+
+    /// a = 0.002, b = 0.001 for 1000 octets, reference 10 000 octets, updates each 50 us.
+    fn controller() -> Controller {
+        let parameters = MarkingParameters {
+            marking: Marking::Pi,
+            pi_q_ref: Threshold(10_000),
+            pi_a: 0.002,
+            pi_b: 0.001,
+            pi_interval: Duration::from_us(50),
+        };
+        parameters.controller().expect("it marks")
+    }
+
+    /// From an empty queue: 30 000 octets, 0.002 × 20 + 0.001 × 10 = 0.05; again 30 000, 0.05 + 0.02; then 10 000, 0.07 - 0.02.
+    #[test]
+    fn offset_and_growth_move_the_probability() {
+        let mut pi = controller();
+        assert_eq!(pi.due(), None);
+        assert!(!pi.marks(at(7), &mut Word(0)), "probability 0");
+        let mut seen = Vec::new();
+        for len in [30_000, 30_000, 10_000, 10_000] {
+            let due = pi.due().expect("it is awake");
+            pi.update(due, len);
+            seen.push((due, (pi.ppm() + 5) / 10));
+        }
+        assert_eq!(seen, [(at(57), 5_000), (at(107), 7_000), (at(157), 5_000), (at(207), 5_000)]);
+        // 0.05 × 2^32 = 214 748 364.8.
+        assert!(pi.marks(at(208), &mut Word(214_700_000)) && !pi.marks(at(208), &mut Word(214_800_000)));
+    }
+
+    #[test]
+    fn an_idle_controller_sleeps_and_an_early_update_changes_nothing() {
+        let mut pi = controller();
+        pi.marks(at(0), &mut Word(0));
+        pi.update(at(49), 30_000);
+        assert_eq!((pi.ppm(), pi.due()), (0, Some(at(50))));
+        pi.update(at(50), 0);
+        assert_eq!(pi.due(), None);
+    }
+
+    #[test]
+    fn the_probability_stays_within_its_bounds() {
+        let mut pi = controller();
+        pi.marks(at(0), &mut Word(0));
+        for _ in 0..100 {
+            pi.update(pi.due().expect("it is awake"), 1_000_000);
+        }
+        assert_eq!(pi.ppm(), 1_000_000);
+        assert!(pi.marks(at(9_000), &mut Word(u32::MAX)));
+        pi.update(pi.due().expect("it is awake"), 0);
+        assert_eq!(pi.ppm(), 0, "0.002 × (-10) - 0.001 × 990 is below -1");
+    }
+}
