@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from penstock.sweeps.axes import SweepError
     from penstock.sweeps.sweep import Sweep, sweep
     from penstock.tuning.answer import Tuning, tune
+    from penstock.variants import Variant
 
 __all__ = [
     "ArgumentError",
@@ -55,6 +56,7 @@ __all__ = [
     "Sweep",
     "SweepError",
     "Tuning",
+    "Variant",
     "Watch",
     "__version__",
     "compare",
@@ -90,6 +92,7 @@ _HOMES = {
     "Sweep": "penstock.sweeps.sweep",
     "SweepError": "penstock.sweeps.axes",
     "Tuning": "penstock.tuning.answer",
+    "Variant": "penstock.variants",
     "Watch": "penstock.runs",
     "__version__": "penstock._core",
     "compare": "penstock.comparison",

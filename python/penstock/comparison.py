@@ -16,6 +16,8 @@ from penstock.measures import busiest, measure, spreads
 from penstock.result import FrameLossError, Result
 from penstock.runs import Run, Watch, copies, run_many
 from penstock.scenario import Outline, Scenario
+from penstock.sweeps.axes import Axis
+from penstock.variants import Variant, varied
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -144,7 +146,7 @@ class Comparison:
             raise _core.PenstockError("the runs have no common queue whose distribution could be drawn")
         with on(Page(width, font_size, title)):
             if show in FIGURES_OF_FLOWS:
-                figure = of_flows(self.runs, show)
+                figure = of_flows(self.runs, show, _panels(self._document["schemes"]))
             elif show == "compare":
                 firsts = {label: results[0] for label, results in self.runs.items() if results}
                 figure = comparison(list(firsts.values()), labels=list(firsts), queue=queue)
@@ -167,7 +169,7 @@ class Comparison:
         if target is None:
             raise ArgumentError("the comparison has no folder for figures", 'write_figures("FOLDER")')
         runs = {label: results for label, results in self.runs.items() if results}
-        return write_comparison(runs, self._document["queue"], Path(target))
+        return write_comparison(runs, self._document["queue"], Path(target), _panels(self._document["schemes"]))
 
     def _repr_html_(self) -> str:
         from penstock.display import comparison_html
@@ -188,12 +190,15 @@ class _Line:
     chosen: str | None
     """The scheme instead of the scenario's own."""
     plan: Outline
+    variant: str | None
+    """The name of the variant, if it is one."""
 
 
 def compare(
     scenarios: Scenario | Sequence[Scenario],
-    schemes: Sequence[str] = (),
+    schemes: Sequence[str | Variant] = (),
     *,
+    vary: Mapping[str, Any] | Sequence[Axis] = (),
     seeds: int = 1,
     profile: str | None = None,
     queue: str | None = None,
@@ -211,6 +216,12 @@ def compare(
         >>> compared.document["schemes"][1]["queue_mean_octets"]["mean"]
         >>> compared.plot("compare.png")
 
+    A scheme with settings of its own is a line too, and a scenario may be compared at several values of its keys:
+
+        >>> pfc = penstock.Variant("pfc", "none", {"pfc.quanta": 65535})
+        >>> web = penstock.Scenario.named("loads/websearch-leaf-spine")
+        >>> penstock.compare(web, ["qcn", pfc], vary={"load.0.load": [0.3, 0.5, 0.8]}).plot("load.png", show="slowdown")
+
     Without ``out`` the records of all runs stay in memory together; with it, they go to a folder that
     :meth:`Comparison.open` reads, and that has its name when all runs are over. An interrupt (Ctrl-C) ends the runs and
     keeps what was recorded; see :attr:`Comparison.interrupted`. A run that claims to be lossless and lost frames ends
@@ -218,7 +229,9 @@ def compare(
 
     Args:
         scenarios: one, or several that differ in their names. They are left as they are.
-        schemes: names of schemes; by default each scenario runs its own.
+        schemes: names of schemes, and variants; by default each scenario runs its own scheme.
+        vary: keys, each with the values at which every scenario is compared: a list, or a range with ``from``, ``to``,
+            ``points`` and ``log``. Several keys are crossed, the last fastest.
         seeds: how many runs of each, with as many seeds from the scenario's on.
         profile: the schemes' named settings.
         queue: the queue that all are judged by, as ``NODE->NODE``; by default the one that is the longest.
@@ -241,7 +254,7 @@ def compare(
     if out is None and executor is not None and executor.is_remote:
         raise ArgumentError("a comparison on a cluster needs a folder for its records", 'out="FOLDER"')
     several = [scenarios] if isinstance(scenarios, Scenario) else list(scenarios)
-    lines = _lines(several, list(schemes), seeds, profile, limit)
+    lines = _lines(_named(several, vary), list(schemes), seeds, profile, limit)
     if queue is not None:
         _known_queue(queue, lines)
     jobs = [(line, line.plan["seed"] + i) for line in lines for i in range(seeds)]
@@ -290,12 +303,26 @@ def _whole(_place: int, result: Result, _loss: FrameLossError | None) -> Result:
     return result
 
 
+def _named(scenarios: Sequence[Scenario], vary: Mapping[str, Any] | Sequence[Axis]) -> dict[str, Scenario]:
+    """Return every scenario, at every value of the keys that are varied, under its name in labels."""
+    names = [scenario.name for scenario in scenarios]
+    for name in names:
+        if names.count(name) > 1:
+            hint = "give one a name of its own: the key name in its file"
+            raise ArgumentError(f"two scenarios have the name {name}", hint)
+    if not vary:
+        return dict(zip(names, scenarios, strict=True))
+    made = ((scenario.name, words, at) for scenario in scenarios for words, at in varied(scenario, vary).items())
+    return {words if len(scenarios) == 1 else f"{name}, {words}": at for name, words, at in made}
+
+
 def _lines(
-    scenarios: Sequence[Scenario], schemes: list[str], seeds: int, profile: str | None, limit: int
+    scenarios: Mapping[str, Scenario], schemes: Sequence[str | Variant], seeds: int, profile: str | None, limit: int
 ) -> list[_Line]:
     """Lay out every line's plan, which finds what is wrong with any before the first runs."""
-    if len(set(schemes)) != len(schemes):
-        raise ArgumentError(f"schemes={json.dumps(schemes)}: a scheme is named twice", "name each once")
+    names = [entry.name if isinstance(entry, Variant) else entry for entry in schemes]
+    if len(set(names)) != len(names):
+        raise ArgumentError(f"schemes={json.dumps(names)}: a scheme is named twice", "name each once")
     if seeds < 1:
         raise ArgumentError(f"seeds={seeds}: must be at least 1", "write seeds=1 or more")
     hint = 'name schemes with schemes=["A", "B"], another scenario, or seeds=N'
@@ -303,25 +330,38 @@ def _lines(
         raise ArgumentError("no scenario to compare", hint)
     if len(scenarios) == 1 and not schemes and seeds == 1:
         raise ArgumentError("a comparison needs at least two runs", hint)
-    names = [scenario.name for scenario in scenarios]
-    for name in names:
-        if names.count(name) > 1:
-            hint = "give one a name of its own: the key name in its file"
-            raise ArgumentError(f"two scenarios have the name {name}", hint)
-    choices: list[str | None] = [*schemes] or [None]
-    lines = []
-    for scenario in scenarios:
-        for chosen in choices:
-            plan = scenario.outline(scheme=chosen, profile=profile, limit=limit)
-            last = plan["seed"] + seeds - 1
-            scenario.outline(scheme=chosen, profile=profile, seed=last, limit=limit)
-            if len(scenarios) == 1:
-                # What was chosen, if anything: with priorities of their own schemes, the plan's are all called "mixed".
-                label = chosen or plan["scheme"]
-            else:
-                label = scenario.name if chosen is None else f"{scenario.name}: {chosen}"
-            lines.append(_Line(label, scenario, chosen, plan))
-    return lines
+    choices: list[str | Variant | None] = [*schemes] or [None]
+    return [
+        _line(name, scenario, choice, seeds, profile, limit, alone=len(scenarios) == 1)
+        for name, scenario in scenarios.items()
+        for choice in choices
+    ]
+
+
+def _line(
+    name: str,
+    scenario: Scenario,
+    choice: str | Variant | None,
+    seeds: int,
+    profile: str | None,
+    limit: int,
+    *,
+    alone: bool,
+) -> _Line:
+    """Lay a line out, with its first and its last seed."""
+    chosen: str | None
+    called: str | None
+    if isinstance(choice, Variant):
+        scenario, chosen, called = choice.of(scenario), choice.scheme, choice.name
+    else:
+        chosen = called = choice
+    plan = scenario.outline(scheme=chosen, profile=profile, limit=limit)
+    last = plan["seed"] + seeds - 1
+    scenario.outline(scheme=chosen, profile=profile, seed=last, limit=limit)
+    # What was chosen, if anything: with priorities of their own schemes, the plan's are all called "mixed".
+    own = called or plan["scheme"]
+    of_several = f"{name}: {called}" if called else name
+    return _Line(own if alone else of_several, scenario, chosen, plan, called if isinstance(choice, Variant) else None)
 
 
 def _known_queue(queue: str, lines: Sequence[_Line]) -> None:
@@ -348,6 +388,7 @@ def _document(lines: Sequence[_Line], done: Mapping[tuple[_Line, int], Result], 
                 "label": line.label,
                 "scenario": line.scenario.name,
                 "scheme": line.plan["scheme"],
+                **({"variant": line.variant} if line.variant is not None else {}),
                 "profile": line.plan["profile"],
                 "seeds": [seed for _, seed in own],
                 **_lossless([done[job] for job in own]),
@@ -375,7 +416,19 @@ def run_folders(line: dict[str, Any]) -> list[str]:
 
 
 def _run_folder(label: str, seed: int) -> str:
-    return f"{label.replace(': ', '-')}-seed{seed}"
+    return f"{label.replace(': ', '-').replace('/', '-')}-seed{seed}"
+
+
+def _panels(entries: Sequence[dict[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Return for each line, by its label, the scenario and the scheme as panels and explanations name them.
+
+    Nothing where there is one scenario, or no scenario has several lines.
+    """
+    scenarios = [entry["scenario"] for entry in entries]
+    if len(set(scenarios)) in (1, len(scenarios)):
+        return {}
+    parts = {entry["label"]: entry["label"].rpartition(": ") for entry in entries}
+    return {label: (name, scheme) for label, (name, _, scheme) in parts.items()}
 
 
 def unread(message: str) -> _core.OutputError:

@@ -170,3 +170,36 @@ def test_compare_tells_every_broken_claim_at_its_end(penstock: Command, tmp_path
     for label in ("none, seed 1", "none, seed 2", "qcn, seed 1", "qcn, seed 2"):
         assert f"error: {label}: claims to be lossless and lost" in done.stderr
     assert (tmp_path / "out" / "compare.png").exists()
+
+
+def test_variants_and_values_are_lines(penstock: Command, small: Path, tmp_path: Path) -> None:
+    asked = ("--schemes", "qcn", "--variant", "pfc=none;pfc.quanta=65535", "--vary", "topology.star.buffer=60 KB,90 KB")
+    done = penstock("compare", small, *asked, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    values = ("60 KB", "90 KB")
+    assert [e["label"] for e in document["schemes"]] == [f"buffer={v}: {s}" for v in values for s in ("qcn", "pfc")]
+    assert [bool(e["pause_frames"]["mean"]) for e in document["schemes"]] == [False, True] * 2
+    (folder,) = (tmp_path / "results").iterdir()
+    assert (folder / "buffer=60 KB-pfc-seed1").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("pfc", "--variant pfc: not of the form NAME=SCHEME;KEY=VALUE;…"),
+        ("pfc=", "--variant pfc=: not of the form NAME=SCHEME;KEY=VALUE;…"),
+        ("pfc=none;quanta", "quanta is not of the form KEY=VALUE"),
+        ("pfc=none;a.b=1;a.b=2", "a.b is there twice"),
+        ("p/c=none", "'p/c' is no name of a variant"),
+        ("pfc=non", 'unknown scheme "non"'),
+        ("pfc=none;pfc.quanat=1", "pfc.quanat: unknown key"),
+        ("qcn=none", "a scheme is named twice"),
+    ],
+)
+def test_a_wrong_variant_is_refused(penstock: Command, small: Path, tmp_path: Path, given: str, words: str) -> None:
+    done = penstock("compare", small, "--schemes", "qcn", "--variant", given)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "hint: " in done.stderr
+    assert not (tmp_path / "results").exists()

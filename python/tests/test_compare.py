@@ -10,7 +10,7 @@ import pytest
 from conftest import SMALL
 
 import penstock
-from penstock import ArgumentError, Comparison, OutputError, Scenario, ScenarioError, Watch
+from penstock import ArgumentError, Comparison, OutputError, Scenario, ScenarioError, SweepError, Variant, Watch
 
 
 def _small(name: str = "small") -> Scenario:
@@ -163,3 +163,52 @@ def test_what_is_wrong_is_found_before_the_first_run(tmp_path: Path) -> None:
     with pytest.raises(OutputError):
         penstock.compare(_small(), ["none", "qcn"], out=tmp_path / "out", force=True, watch=watch)
     assert runs == []
+
+
+PFC = Variant("pfc", "none", {"pfc.quanta": 65535})
+
+
+def test_a_variant_is_a_scheme_with_settings_of_its_own(tmp_path: Path) -> None:
+    scenario = _small()
+    before = scenario.to_toml()
+    compared = penstock.compare(scenario, ["none", PFC], out=tmp_path / "out")
+    assert scenario.to_toml() == before
+    assert compared.labels == ["none", "pfc"]
+    entries = compared.document["schemes"]
+    assert [(entry["scheme"], entry.get("variant")) for entry in entries] == [("none", None), ("none", "pfc")]
+    # Flow control stops the senders, so that the queue loses nothing.
+    lost = {label: runs[0].summary["totals"]["frames_dropped"] for label, runs in compared.runs.items()}
+    assert lost["none"] > 0
+    assert lost["pfc"] == 0
+    alone = _small().set("pfc.quanta", 65535).run(scheme="none")
+    assert Comparison.open(tmp_path / "out").runs["pfc"][0].fingerprint() == alone.fingerprint()
+
+
+def test_every_scenario_is_compared_at_every_value() -> None:
+    vary = {"topology.star.buffer": ["60 KB", "90 KB"]}
+    compared = penstock.compare(_small(), ["none", Variant("slow", "qcn", {"flow.0.start": "1 ms"})], vary=vary)
+    assert compared.labels == [f"buffer={size}: {line}" for size in ("60 KB", "90 KB") for line in ("none", "slow")]
+    assert [entry["scenario"] for entry in compared.document["schemes"]][::2] == [
+        "small, buffer=60 KB",
+        "small, buffer=90 KB",
+    ]
+    filled = [entry["queue_max_octets"]["mean"] for entry in compared.document["schemes"] if entry["scheme"] == "none"]
+    assert filled == [60_000, 90_000]
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "a: b", ".a", " a", "a" * 61])
+def test_a_name_under_which_nothing_can_be_filed_is_refused(name: str) -> None:
+    with pytest.raises(ArgumentError, match="no name of a variant") as caught:
+        Variant(name)
+    assert "such as pfc" in caught.value.hint
+
+
+def test_variants_that_cannot_be_compared() -> None:
+    with pytest.raises(ArgumentError, match="named twice"):
+        penstock.compare(_small(), ["none", Variant("none", "qcn")])
+    with pytest.raises(ScenarioError, match=r"pfc\.quanat"):
+        penstock.compare(_small(), ["none", Variant("pfc", "none", {"pfc.quanat": 3})])
+    with pytest.raises(SweepError, match="schemes are not varied"):
+        penstock.compare(_small(), vary={"scheme": ["qcn", "none"]})
+    with pytest.raises(SweepError, match="has no values"):
+        penstock.compare(_small(), ["none"], vary={"flow.0.rate": []})

@@ -210,3 +210,18 @@ def test_tables_of_a_run_do_not_grow_with_its_groups(penstock: Command, tmp_path
     out = penstock("run", "a.toml", "--no-figures", "--set", "warmup=0 s").stdout
     assert "and 40 groups of flows, in summary.json" in out
     assert len(out.splitlines()) < 40
+
+
+def test_scenarios_are_panels_and_a_scheme_has_one_colour_in_all() -> None:
+    lines = {
+        f"load={load}: {scheme}": [table(200, seed)]
+        for seed, (load, scheme) in enumerate([(0.3, "qcn"), (0.3, "pfc"), (0.8, "pfc")])
+    }
+    panels = {label: (label.partition(": ")[0], label.partition(": ")[2]) for label in lines}
+    first, second = slowdowns(lines, panels).axes
+    assert [text.get_text() for text in first.texts] == ["load=0.3"]
+    assert [text.get_text() for text in second.texts] == ["load=0.8"]
+    assert set(drawn(first)) >= {"qcn", "pfc"}
+    colours = [{line.get_label(): line.get_color() for line in axes.lines} for axes in (first, second)]
+    assert colours[0]["pfc"] == colours[1]["pfc"] != colours[0]["qcn"]
+    assert first.get_ylim() == second.get_ylim()

@@ -107,6 +107,23 @@ def compare(
             help="The schemes to compare, comma between them.  [default: each scenario's own]",
         ),
     ] = None,
+    variants: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--variant",
+            metavar="NAME=SCHEME;KEY=VALUE;…",
+            help="A scheme with settings of its own, as a further line. Repeatable.",
+        ),
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="KEY=A,B,C|KEY=A..B:N[:log]",
+            autocompletion=completion.key,
+            help="Compare at each of these values of a key. Repeatable: at every combination.",
+        ),
+    ] = None,
     seeds: Annotated[
         int,
         typer.Option(
@@ -138,12 +155,13 @@ def compare(
     ray: Annotated[str | None, options.RAY] = None,
 ) -> None:
     """Run scenarios with several schemes on all cores: one table and one figure, side by side."""
-    from penstock.cli.compare import run_all
+    from penstock.cli.compare import Lines, run_all
     from penstock.cli.run import Request
 
     request = Request(sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet, limit=limit)
     names = [] if schemes is None else [name.strip() for name in schemes.split(",")]
-    run_all(request, scenarios, schemes=names, seeds=seeds, queue=queue, ray=ray)
+    lines = Lines(schemes=names, variants=variants or [], vary=vary or [], seeds=seeds, queue=queue)
+    run_all(request, scenarios, lines, ray=ray)
 
 
 @app.command(short_help="Run a scenario over values of its keys, schemes and seeds.")

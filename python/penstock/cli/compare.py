@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import typer
 
@@ -12,11 +13,22 @@ from penstock.cli.locate import RESULTS, find
 from penstock.cli.progress import Progress
 from penstock.cli.run import Request, drawing, fail_on_drawing, fail_on_loss
 from penstock.comparison import compare
+from penstock.sweeps import axes
+from penstock.variants import typed
 
 
-def run_all(
-    request: Request, names: Sequence[str], *, schemes: list[str], seeds: int, queue: str | None, ray: str | None
-) -> None:
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a comparison, and the queue by which they are judged."""
+
+    schemes: list[str]
+    variants: list[str]
+    vary: list[str]
+    seeds: int
+    queue: str | None
+
+
+def run_all(request: Request, names: Sequence[str], lines: Lines, *, ray: str | None) -> None:
     """Run every scenario with every scheme and seed, write the folder with its figures, print one table."""
     scenarios = [find(name, request.sets) for name in names]
     folder = request.out or RESULTS / f"{_in_short([scenario.name for scenario in scenarios])}-compare"
@@ -27,10 +39,11 @@ def run_all(
     ):
         comparison = compare(
             scenarios,
-            schemes,
-            seeds=seeds,
+            [*lines.schemes, *(typed(text) for text in lines.variants)],
+            vary=[axes.typed(text) for text in lines.vary],
+            seeds=lines.seeds,
             profile=request.profile,
-            queue=queue,
+            queue=lines.queue,
             out=folder,
             force=request.force,
             watch=progress.watch(),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import PercentFormatter
 
-from penstock.figures.completions import slowdowns
+from penstock.figures.completions import Panels, slowdowns
 from penstock.figures.distributions import distributions
 from penstock.figures.finite import has_completions
 from penstock.figures.pages import finish, points, shown_s, subtitle
@@ -61,10 +61,11 @@ Runs = Mapping[str, Sequence[Result]]
 """The runs of each line of a comparison, a run a seed, under the line's label."""
 
 
-def write_comparison(runs: Runs, queue: str | None, folder: Path) -> list[Path]:
+def write_comparison(runs: Runs, queue: str | None, folder: Path, panels: Panels | None = None) -> list[Path]:
     """Write every figure of a comparison into ``folder`` as PNG and SVG, and return the files.
 
-    Panels show the first seed of each; distributions and pauses cover all seeds.
+    Panels show the first seed of each; distributions and pauses cover all seeds. ``panels`` is that of
+    :func:`penstock.figures.slowdowns`.
 
     Raises:
         OSError: a file cannot be written.
@@ -76,7 +77,7 @@ def write_comparison(runs: Runs, queue: str | None, folder: Path) -> list[Path]:
     if any(q["pause_frames"] for results in runs.values() for result in results for q in result.summary["queues"]):
         figures["pauses"] = pauses(runs)
     if all(has_completions(result) for results in runs.values() for result in results):
-        figures["slowdown"] = slowdowns(runs)
+        figures["slowdown"] = slowdowns(runs, panels)
         figures["completions"] = distributions(runs)
     written = []
     for name, figure in figures.items():
@@ -206,7 +207,10 @@ def pauses(runs: Runs) -> Drawn:
         above = width(wide_in) < _LEAST_PANEL_IN * 2.5
         height_in = ports_in + groups_in if above else max(5.0, ports_in, groups_in)
         figure = sheet(wide_in, height_in)
-        if above:
+        if not any(delivered.values()):
+            # All flows come from loads, which have no groups.
+            left, right = figure.subplots(), None
+        elif above:
             figure.set_figheight(height_in)
             ratios = {"height_ratios": (ports_in, groups_in)}
             left, right = figure.subplots(2, 1, gridspec_kw=ratios)
@@ -224,10 +228,12 @@ def pauses(runs: Runs) -> Drawn:
         left.set_yticks(range(len(shown)), shown)
         left.set_xticks(range(len(runs)), [textwrap.fill(label, 12) for label in runs])
         hidden = f" (the {len(shown)} of {len(ports)} that were stopped longest)" if len(ports) > len(shown) else ""
-        panel_in = figure.get_figwidth() * (0.65 if above else 0.42)
+        panel_in = figure.get_figwidth() * (0.42 if right is not None and not above else 0.65)
         subtitle(left, f"share of the run for which a port was stopped{hidden}", wide_in=panel_in)
-        _draw_groups(right, delivered)
-        subtitle(right, f"throughput of each group of flows, the mean of its flows{hidden_groups}", wide_in=panel_in)
+        if right is not None:
+            _draw_groups(right, delivered)
+            told = f"throughput of each group of flows, the mean of its flows{hidden_groups}"
+            subtitle(right, told, wide_in=panel_in)
         finish(figure, _title([results[0] for results in runs.values()]))
     return figure
 

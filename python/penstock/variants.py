@@ -1,0 +1,114 @@
+"""The lines of a comparison beyond plain schemes: a scheme with settings of its own, and values of keys."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.errors import ArgumentError
+from penstock.scenario import Scenario
+from penstock.sweeps.axes import NOWHERE, Axis, Key, Value, axis, check_distinct, points
+
+_NAME = re.compile(r"[\w+.-][\w+. -]*")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A line of a comparison: a scheme with settings of its own, under a name.
+
+        >>> pfc = Variant("pfc", "none", {"pfc.quanta": 65535})
+        >>> penstock.compare(scenario, ["qcn", "dctcp", pfc])
+
+    Attributes:
+        name: its name in tables, figures and folders: letters, digits, blanks and ``_+.-``.
+        scheme: the scheme; ``None`` for the scenario's own.
+        settings: keys of the scenario, as for :meth:`penstock.Scenario.set`, with their values.
+    """
+
+    name: str
+    scheme: str | None = None
+    settings: Mapping[str, Value] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the name.
+
+        Raises:
+            ArgumentError: it is none under which results can be filed.
+        """
+        if not _NAME.fullmatch(self.name) or self.name.startswith(".") or len(self.name) > 60:
+            raise ArgumentError(
+                f"{self.name!r} is no name of a variant", "use up to 60 letters, digits, blanks and _+.-, such as pfc"
+            )
+
+    def of(self, scenario: Scenario) -> Scenario:
+        """Return a copy of the scenario with the settings.
+
+        Raises:
+            ScenarioError: a key cannot be set.
+        """
+        return _with(scenario, self.settings)
+
+
+def typed(text: str) -> Variant:
+    """Read a variant from a command line: ``NAME=SCHEME;KEY=VALUE;…``.
+
+    Raises:
+        ArgumentError: it is not of that form.
+    """
+    first, *rest = (part.strip() for part in text.split(";"))
+    name, equals, scheme = (word.strip() for word in first.partition("="))
+    if not (name and equals and scheme):
+        raise ArgumentError(
+            f"--variant {text}: not of the form NAME=SCHEME;KEY=VALUE;…",
+            "write, for instance, --variant 'pfc=none;pfc.quanta=65535'",
+        )
+    settings: dict[str, Value] = {}
+    for part in filter(None, rest):
+        key, equals, value = (word.strip() for word in part.partition("="))
+        if not (key and equals):
+            raise ArgumentError(
+                f"--variant {text}: {part} is not of the form KEY=VALUE",
+                f"write, for instance, {name}={scheme};{part}=…",
+            )
+        if key in settings:
+            raise ArgumentError(f"--variant {text}: {key} is there twice", "leave one of them out")
+        settings[key] = value
+    return Variant(name, scheme, settings)
+
+
+def varied(scenario: Scenario, vary: Mapping[str, Any] | Sequence[Axis]) -> dict[str, Scenario]:
+    """Return the scenario at every combination of values, under the words for it, such as ``load=0.3``.
+
+    The name of each scenario is that of the first with these words.
+
+    Raises:
+        SweepError: a key has no values, or a value twice.
+        ScenarioError: a key cannot be set.
+    """
+    axes = [axis({key: values}, NOWHERE) for key, values in vary.items()] if isinstance(vary, Mapping) else list(vary)
+    check_distinct(axes)
+    keys = [key for entry in axes for key in entry.keys]
+    found = {}
+    for values in points(axes):
+        words = ", ".join(f"{_word(key, keys)}={_text(value)}" for key, value in zip(keys, values, strict=True))
+        made = _with(scenario, {key.key: value for key, value in zip(keys, values, strict=True)})
+        found[words] = made.set("name", json.dumps(f"{scenario.name}, {words}".replace("/", "-")))
+    return found
+
+
+def _with(scenario: Scenario, settings: Mapping[str, Value]) -> Scenario:
+    made = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
+    for key, value in settings.items():
+        made.set(key, value)
+    return made
+
+
+def _word(key: Key, keys: Sequence[Key]) -> str:
+    """Return the last part of a key's path; all of it where another key ends alike."""
+    last = key.key.rpartition(".")[2]
+    return last if sum(other.key.rpartition(".")[2] == last for other in keys) == 1 else key.key
+
+
+def _text(value: Value) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
