@@ -159,6 +159,17 @@ class Scenario:
         ...     flow=[{"from": "h0..h1", "to": "h2"}],
         ... )
 
+    Flows come from ``flow``, ``load``, ``incast`` and ``trace``, lists of tables of which one at least has an entry:
+
+        >>> Scenario(
+        ...     question="What do flows wait at half of the load?",
+        ...     duration="20 ms",
+        ...     until="flows complete",
+        ...     scheme="dcqcn",
+        ...     topology={"star": {"hosts": 8, "link_rate": "100 Gbps", "buffer": "2 MB"}},
+        ...     load=[{"load": 0.5, "size": {"workload": "websearch"}, "end": "5 ms", "transport": "go-back-n"}],
+        ... )
+
     Keys and values are checked when the scenario is laid out, by :meth:`describe`, :meth:`resolved` and :meth:`run`:
     one that is not legal raises a ScenarioError, whose ``key``, ``message`` and ``hint`` say which, and what would be.
     """
@@ -170,8 +181,12 @@ class Scenario:
         duration: str,
         scheme: str,
         topology: Table,
-        flow: Sequence[Table],
+        flow: Sequence[Table] | None = None,
+        load: Sequence[Table] | None = None,
+        incast: Sequence[Table] | None = None,
+        trace: Sequence[Table] | None = None,
         name: str | None = None,
+        until: str | None = None,
         warmup: str | None = None,
         seed: int | None = None,
         lossless: bool | None = None,
@@ -184,11 +199,13 @@ class Scenario:
         change: Sequence[Table] | None = None,
         window: Sequence[Table] | None = None,
         record: Table | None = None,
+        testbed: Table | None = None,
     ) -> None:
         document = {
             "name": name,
             "question": question,
             "duration": duration,
+            "until": until,
             "warmup": warmup,
             "seed": seed,
             "lossless": lossless,
@@ -201,11 +218,17 @@ class Scenario:
             "hosts": hosts,
             "group": group,
             "flow": flow,
+            "load": load,
+            "incast": incast,
+            "trace": trace,
             "change": change,
             "window": window,
             "record": record,
+            "testbed": testbed,
         }
-        text = tomli_w.dumps({key: value for key, value in document.items() if value is not None})
+        given = {key: value for key, value in document.items() if value is not None}
+        # A trace is a text of many lines.
+        text = tomli_w.dumps(given, multiline_strings=True)
         self._core = _core.Scenario.parse(text, "<keywords>")
 
     @classmethod

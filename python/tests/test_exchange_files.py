@@ -273,10 +273,52 @@ def test_a_load_of_small_flows_ends_early_enough_to_be_run(tmp_path: Path) -> No
     assert 18_000 < len(scenario.describe()["flows"]) < 22_000
 
 
-def test_a_file_of_too_many_flows_is_refused_by_name(tmp_path: Path) -> None:
-    text = "50000\n" + "0 2 3 100 200000 0.100000000\n" * 50_000
-    with pytest.raises(ExchangeError, match=r"flow.txt: the scenario has \d+ octets; a scenario has at most 4 MB"):
-        import_files(given(tmp_path, topology_txt=TOPOLOGY, flow_txt=text))
+def many(flows: int) -> str:
+    """Return a flow file with as many different starts."""
+    lines = (f"{i % 2} {2 + i % 2} 3 {100 + i % 7} {1000 + i} {i * 1e-6 + 0.1:.9f}\n" for i in range(flows))
+    return f"{flows}\n" + "".join(lines)
+
+
+def test_more_flows_than_have_a_table_each_are_a_trace_with_the_same_ways(tmp_path: Path) -> None:
+    few, more = many(1000), many(1001)
+    own = import_files(given(tmp_path, topology_txt=TOPOLOGY, flow_txt=few)).scenario
+    listed = import_files(given(tmp_path, topology_txt=TOPOLOGY, flow_txt=more)).scenario
+    assert "[[trace]]" not in own.to_toml()
+    assert "[[trace]]" in listed.to_toml()
+    flows, others = (scenario.describe()["flows"] for scenario in (own, listed))
+    assert len(others) == 1001
+    assert flows == others[:1000]
+    for scenario, text in ((own, few), (listed, more)):
+        written = export(scenario, to="hpcc")
+        assert (written["topology.txt"], written["flow.txt"]) == (TOPOLOGY, text)
+
+
+def test_a_matrix_of_many_connections_comes_back_in_its_order(tmp_path: Path) -> None:
+    for starts, listed in ((range(1200), True), (range(1200, 0, -1), False)):
+        lines = (f"{i % 16}->{(i + 5) % 16} id {i + 1} start {at} size 1500\n" for i, at in enumerate(starts))
+        matrix = f"Nodes 16\nConnections 1200\n{''.join(lines)}"
+        scenario = import_files(given(tmp_path, a_topo=LEAF_SPINE, a_cm=matrix)).scenario
+        assert ("[[trace]]" in scenario.to_toml()) is listed
+        assert export(scenario, to="htsim")["connections.cm"] == matrix
+
+
+def test_files_of_a_hundred_thousand_flows_are_imported_and_run(tmp_path: Path) -> None:
+    text = many(100_000)
+    scenario = import_files(given(tmp_path, topology_txt=TOPOLOGY, flow_txt=text)).scenario
+    assert len(scenario.to_toml()) > 4_000_000
+    assert export(scenario, to="hpcc")["flow.txt"] == text
+    # The first fifth of a second has all of them.
+    result = scenario.set("duration", "102 ms").set("record.interval", "1 ms").run()
+    (flows,) = {line["flows"] for line in result.summary["completions"] if line["most_octets"] is None}
+    assert 1900 < flows <= 2000
+
+
+def test_keys_of_too_many_flows_are_refused_by_name(tmp_path: Path) -> None:
+    # Their starts fall, so that each has a table.
+    lines = (f"{i % 16}->{(i + 5) % 16} id {i + 1} start {50_000 - i} size 1500\n" for i in range(50_000))
+    matrix = f"Nodes 16\nConnections 50000\n{''.join(lines)}"
+    with pytest.raises(ExchangeError, match=r"a.cm: the scenario has \d+ octets; a scenario has at most 4 MB beside"):
+        import_files(given(tmp_path, a_topo=LEAF_SPINE, a_cm=matrix))
 
 
 SCENARIO = """

@@ -1,5 +1,6 @@
 //! Completions of finite flows: the table with a row for each, and the slowdowns in the summary.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -252,12 +253,26 @@ pub(crate) fn summaries(plan: &Plan, completions: impl Iterator<Item = Completio
     let all: Vec<&Group> = groups.iter().map(|(_, group)| group).collect();
     let mut summaries = Vec::new();
     Group::sum_up(&all, None, &mut summaries);
-    // Several groups of one name that are no neighbours are told as often as they are there, each time all of them.
-    for (name, _) in groups.iter().filter(|_| groups.len() > 1) {
-        let own: Vec<&Group> = groups.iter().filter(|(other, _)| other == name).map(|(_, group)| group).collect();
-        Group::sum_up(&own, Some(name), &mut summaries);
+    if groups.len() > 1 {
+        for (name, own) in by_name(&groups) {
+            Group::sum_up(&own, Some(name), &mut summaries);
+        }
     }
     summaries
+}
+
+/// The groups of each name, in the order of the first one each: those of one name need not be neighbours.
+fn by_name<'g, T>(groups: &'g [(&'g str, T)]) -> Vec<(&'g str, Vec<&'g T>)> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut found: Vec<(&str, Vec<&T>)> = Vec::new();
+    for (name, group) in groups {
+        let place = *places.entry(name).or_insert_with(|| {
+            found.push((name, Vec::new()));
+            found.len() - 1
+        });
+        found[place].1.push(group);
+    }
+    found
 }
 
 /// The flows of a table: for each of the buckets how many there are, and the slowdowns of those that completed.
@@ -325,6 +340,16 @@ mod tests {
         assert_eq!([500, 950, 990, 999].map(|p| percentile(&values, p)), [500.0, 950.0, 990.0, 999.0].map(Some));
         assert_eq!([500, 999].map(|p| percentile(&[1.0, 2.0, 3.0], p)), [2.0, 3.0].map(Some));
         assert_eq!((percentile(&[7.0], 500), percentile(&[], 500)), (Some(7.0), None));
+    }
+
+    #[test]
+    fn groups_of_one_name_are_told_once_where_the_first_stands() {
+        let groups = [("b", 1), ("a", 2), ("b", 3), ("c", 4)];
+        assert_eq!(by_name(&groups), [("b", vec![&1, &3]), ("a", vec![&2]), ("c", vec![&4])]);
+        // A group a flow, as an import of flows has them: some milliseconds, where a search for each took minutes.
+        let names: Vec<String> = (0..100_000).map(|i| format!("f{i}")).collect();
+        let many: Vec<(&str, usize)> = names.iter().map(String::as_str).zip(0..).collect();
+        assert_eq!(by_name(&many).len(), many.len());
     }
 
     #[test]

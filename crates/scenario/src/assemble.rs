@@ -54,19 +54,24 @@ pub(crate) fn plan(
     let scheme = schemes::choose(&mut experiment, choice)?;
 
     let layout = topology::build(&experiment.topology, bounds)?;
-    if experiment.flow.is_empty() && experiment.load.is_empty() && experiment.incast.is_empty() {
-        let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\", or a [[load]]";
+    let made = !(experiment.load.is_empty() && experiment.incast.is_empty() && experiment.trace.is_empty());
+    if experiment.flow.is_empty() && !made {
+        let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\", a [[load]] or a [[trace]]";
         return Err(experiment.flow.fault("there is no flow").with_hint(hint));
     }
     let groups = Groups::read(&experiment.group, &layout, bounds)?;
     let seed = *experiment.seed;
     let end = End { at: duration, cut_short: windows::is_cut_short(&experiment) };
-    let Flows { single: flows, left_out, counted } = traffic::flows(&mut experiment, &layout, &groups, end, bounds)?;
+    let traffic = traffic::flows(&mut experiment, &layout, &groups, end, bounds)?;
+    let Flows { single: flows, left_out, counted, too_late } = traffic;
     if flows.is_empty() && counted.tables.is_empty() {
         let message = "there is no flow: all would start at or after the end of the run";
         return Err(experiment.duration.fault(message).with_hint(format!("the run ends at {}", duration)));
     }
     notes.extend(windows::note(left_out, "a flow", "flows", duration));
+    notes.extend(too_late.iter().map(|(trace, flows)| {
+        format!("{flows} of the flows of {trace} would start at or after the end of the run, and are left out")
+    }));
     let nodes = layout.nodes.iter().map(|n| n.name.as_str());
     let clocks = Clocks::draw(*experiment.network.clock_tolerance, seed, nodes);
     let (mut network, points) = network(&experiment, &layout, &flows, &counted, &clocks)?;
@@ -86,11 +91,12 @@ pub(crate) fn plan(
     let fair = if !counted.tables.is_empty() || !network.sequels.is_empty() {
         // Flows that a process makes are too many and too short for a share to be a reference. The start of a flow that
         // waits for others is not known beforehand.
-        let none = vec![0.0; single];
-        let time = Instant::ZERO..Instant::ZERO + duration;
-        vec![FairPeriod { time, max_min_bps: none.clone(), proportional_bps: none }]
+        no_shares(single, duration)
+    } else if let Err((message, hint)) = check_shares(&network, duration, bounds) {
+        notes.push(format!("no fair share is computed: {message} ({hint})"));
+        no_shares(single, duration)
     } else {
-        fair_shares(&network, duration, bounds).map_err(|e| experiment.flow.excess(e))?
+        fair::periods(&network, duration, bounds).map_err(|e| experiment.flow.excess(e))?
     };
 
     notes.extend(pfc::notes(&network));
@@ -126,13 +132,18 @@ pub(crate) fn plan(
     })
 }
 
-/// The reference allocation, unless flows and links change too often for it.
-fn fair_shares(network: &Network, duration: Duration, bounds: &Bounds<'_>) -> Result<Vec<FairPeriod>, Excess> {
+/// Shares of zero for all of the run: nothing is a reference.
+fn no_shares(flows: usize, duration: Duration) -> Vec<FairPeriod> {
+    let time = Instant::ZERO..Instant::ZERO + duration;
+    vec![FairPeriod { time, max_min_bps: vec![0.0; flows], proportional_bps: vec![0.0; flows] }]
+}
+
+/// Whether flows and links change seldom enough for a reference allocation.
+fn check_shares(network: &Network, duration: Duration, bounds: &Bounds<'_>) -> Result<(), Excess> {
     let periods = fair::boundaries(network, duration).len() as u64;
     let less = format!("starts, stops and changes at fewer instants than {periods}");
     bounds.check(SHARES, periods * network.flows.len() as u64, &less)?;
-    bounds.check(SHARING, periods * network.hops.len() as u64, &less)?;
-    fair::periods(network, duration, bounds)
+    bounds.check(SHARING, periods * network.hops.len() as u64, &less)
 }
 
 /// Refuses flows that make more frames than 64 bits count.

@@ -78,7 +78,7 @@ fn quantity<T: Quantity>(range: &RangeInclusive<T>, node: &Node, place: Location
 }
 
 /// Reads a number with a unit that is in `range`.
-fn amount<T: Quantity>(range: &RangeInclusive<T>, text: &str, place: Location<'_>) -> Result<T, Fault> {
+pub(crate) fn amount<T: Quantity>(range: &RangeInclusive<T>, text: &str, place: Location<'_>) -> Result<T, Fault> {
     let d = T::DIMENSION;
     let (low, high) = (range.start().base(), range.end().base());
     let (least, most) = (d.write(low), d.write(high));
@@ -258,6 +258,27 @@ impl Field for String {
 
     fn write(&self) -> Option<Written> {
         Some(Written::Line(quoted(self)))
+    }
+}
+
+/// Lines of text, as they stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lines(pub(crate) String);
+
+impl Field for Lines {
+    type Range = ();
+
+    fn kind((): &()) -> Kind {
+        Kind::Lines
+    }
+
+    fn read((): &(), node: &Node, place: Location<'_>) -> Result<Self, Fault> {
+        let Data::Text(text) = &node.data else { return Err(place.unlike(&Kind::Lines, node)) };
+        Ok(Self(text.clone()))
+    }
+
+    fn write(&self) -> Option<Written> {
+        Some(Written::Line(quoted(&self.0)))
     }
 }
 

@@ -55,6 +55,8 @@ pub(crate) enum Kind {
     Switch,
     /// One line of text.
     Text,
+    /// Lines of text.
+    Lines,
     /// One of these words.
     Word(Vec<&'static str>),
     /// Names: one, a range such as `"h0..h7"`, or a list of these.
@@ -83,6 +85,7 @@ impl Kind {
             Self::Real(low, high) => format!("a number from {low} to {high}"),
             Self::Switch => "true or false".into(),
             Self::Text => "text".into(),
+            Self::Lines => "lines of text between ''' and '''".into(),
             Self::Word(words) => words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(" or "),
             Self::Names => "a name, a range such as \"h0..h7\", or a list of these".into(),
             Self::List => "a list of names".into(),
@@ -110,6 +113,7 @@ impl Kind {
             Self::Real(low, _) => low.to_string(),
             Self::Switch => "true".into(),
             Self::Text => "\"a line of text\"".into(),
+            Self::Lines => "'''…'''".into(),
             Self::Word(words) => format!("\"{}\"", words[0]),
             Self::Names => "\"h0..h7\"".into(),
             Self::List => "[\"h0\", \"sw0\"]".into(),
@@ -132,7 +136,7 @@ impl Kind {
             Data::Text(text) if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
                 matches!(self, Self::Quantity(..) | Self::Capacity)
             }
-            Data::Text(_) => matches!(self, Self::Word(_) | Self::Text | Self::Names),
+            Data::Text(_) => matches!(self, Self::Word(_) | Self::Text | Self::Lines | Self::Names),
             Data::Integer(_) => matches!(self, Self::Quantity(..) | Self::Capacity | Self::Count(..)),
             Data::Real(_) => matches!(self, Self::Quantity(..) | Self::Capacity),
             Data::List(_) => matches!(self, Self::List | Self::Names | Self::Counts(..)),

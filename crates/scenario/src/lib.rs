@@ -34,6 +34,7 @@ mod schemes;
 mod sections;
 mod sizes;
 mod topology;
+mod trace;
 mod traffic;
 mod tree;
 mod windows;

@@ -17,6 +17,7 @@ use crate::routing::hash;
 use crate::sections::{Gaps, Incast, Load, Pairs, Reference};
 use crate::sizes::Sizes;
 use crate::topology::Layout;
+use crate::trace::TraceArrivals;
 
 /// A flow that a process makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,11 +152,12 @@ impl Load {
 pub(crate) const LESS_LOAD: &str = "a lower load, a shorter run, or larger flows";
 pub(crate) const LESS_INCASTS: &str = "fewer incasts, or a shorter run";
 
-/// The flows of a load or of incasts, in the order of their starts. A clone draws the same ones again.
+/// The flows of a load, of incasts or of a trace, in the order of their starts. A clone draws the same ones again.
 #[derive(Debug, Clone)]
 pub(crate) enum Arrivals {
     Load(LoadArrivals),
     Incast(IncastArrivals),
+    Trace(TraceArrivals),
 }
 
 impl Iterator for Arrivals {
@@ -165,6 +167,7 @@ impl Iterator for Arrivals {
         match self {
             Self::Load(load) => load.next(),
             Self::Incast(incast) => incast.next(),
+            Self::Trace(trace) => trace.next(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The flows that loads and incasts make. They are drawn while the plan is laid out, to be counted, and again whenever they are asked
+//! The flows that loads and incasts make, and those of traces. They are drawn while the plan is laid out, to be counted, and again whenever they are asked
 //! for: none of them is kept.
 
 use std::collections::BTreeMap;
@@ -14,6 +14,7 @@ use crate::loads::{self, Arrival, Arrivals};
 use crate::routing::{self, Distances, Wanted};
 use crate::sections::Experiment;
 use crate::topology::Layout;
+use crate::trace;
 use crate::traffic::Origin;
 
 /// The properties that the flows of a table have in common.
@@ -29,7 +30,7 @@ pub(crate) struct Model {
     pub(crate) weight: u16,
 }
 
-/// A load or a table of incasts.
+/// A load, a table of incasts, or a trace.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     pub(crate) model: Model,
@@ -41,6 +42,11 @@ pub(crate) struct Table {
 
 impl Table {
     fn name_of(&self, number: u32) -> String {
+        if let Arrivals::Trace(trace) = &self.arrivals
+            && let Some(name) = trace.name(number as usize)
+        {
+            return name.to_owned();
+        }
         format!("{}.{number}", self.model.name)
     }
 
@@ -118,7 +124,11 @@ impl Counted {
     ) -> Result<(), Fault> {
         let origin = table.model.origin;
         let excess = |excess| origin.excess(experiment, excess);
-        let less = if matches!(origin, Origin::Incast(_)) { loads::LESS_INCASTS } else { loads::LESS_LOAD };
+        let less = match origin {
+            Origin::Incast(_) => loads::LESS_INCASTS,
+            Origin::Trace(_) => trace::LESS,
+            Origin::Flow(_) | Origin::Load(_) => loads::LESS_LOAD,
+        };
         let mut crossed = vec![false; layout.ports.len()];
         let mut place: Vec<Option<usize>> = vec![None; layout.ports.len()];
         let mut begins: Vec<(usize, u32)> = Vec::new();

@@ -16,10 +16,14 @@ use crate::tree::{Data, Node, Origin};
 use crate::{Plan, ScenarioError};
 
 /// The largest file that is read, in octets.
-const MAX_FILE: u64 = 4_000_000;
+const MAX_FILE: u64 = 64_000_000;
+
+/// The most octets of it outside of texts of several lines: keys take a hundred times as much memory.
+const MAX_KEYS: u64 = 4_000_000;
 
 /// Hint for a file that is too large.
-const TOO_LARGE: &str = "flows that are alike need one table: from = \"h0..h7\", repeat = 100";
+const TOO_LARGE: &str =
+    "flows that are alike need one table: from = \"h0..h7\", repeat = 100; others are lines of flows in a [[trace]]";
 
 /// A scenario file. Its keys are checked when it becomes a [`Plan`].
 #[derive(Debug, Clone)]
@@ -47,7 +51,8 @@ impl Scenario {
     /// Reads a file. The scenario's name is the file's without `.toml`.
     ///
     /// # Errors
-    /// If there is no such file, if it is a folder, larger than 4 MB, not UTF-8, empty, or not TOML.
+    /// If there is no such file, if it is a folder, larger than 64 MB, or than 4 MB without the lists of traces, not UTF-8, empty,
+    /// or not TOML.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
         let name = path.file_stem().map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
@@ -58,7 +63,7 @@ impl Scenario {
     /// Reads a text. `origin` stands for the file in messages; `name` is the scenario's unless the text says otherwise.
     ///
     /// # Errors
-    /// If the text is longer than 4 MB, empty, or not TOML.
+    /// If the text is longer than 64 MB, or than 4 MB without the lists of traces, empty, or not TOML.
     pub fn parse(text: &str, origin: &str, name: &str) -> Result<Self, ScenarioError> {
         let (document, tree) = document(text).map_err(|fault| fault.in_file(origin))?;
         Ok(Self { file: origin.into(), name: name.into(), document, tree })
@@ -175,7 +180,7 @@ fn content(path: &Path) -> Result<String, Fault> {
     if !data.is_file() {
         return Err(Fault::whole("is not a regular file").with_hint("name a .toml file"));
     }
-    check_length(data.len())?;
+    check_length(data.len(), MAX_FILE, "a scenario has at most 64 MB")?;
     let octets = fs::read(path).map_err(unread)?;
     String::from_utf8(octets)
         .map_err(|e| Fault::whole(format!("is not UTF-8 text: {e}")).with_hint("save it as UTF-8, as TOML asks for"))
@@ -183,7 +188,8 @@ fn content(path: &Path) -> Result<String, Fault> {
 
 /// The document that `text` is, and the same as a tree.
 fn document(text: &str) -> Result<(DocumentMut, Node), Fault> {
-    check_length(text.len() as u64)?;
+    check_length(text.len() as u64, MAX_FILE, "a scenario has at most 64 MB")?;
+    check_length(outside_of_lists(text) as u64, MAX_KEYS, "a scenario has at most 4 MB beside the lists of traces")?;
     let tree = Node::parse(text)?;
     if matches!(&tree.data, Data::Table(entries) if entries.is_empty()) {
         let hint = "a scenario has question, duration, scheme, a [topology.…] and at least one [[flow]]";
@@ -193,11 +199,39 @@ fn document(text: &str) -> Result<(DocumentMut, Node), Fault> {
     Ok((document, tree))
 }
 
-fn check_length(octets: u64) -> Result<(), Fault> {
-    if octets <= MAX_FILE {
+fn check_length(octets: u64, most: u64, words: &str) -> Result<(), Fault> {
+    if octets <= most {
         return Ok(());
     }
-    Err(Fault::whole(format!("has {octets} octets; a scenario has at most 4 MB")).with_hint(TOO_LARGE))
+    Err(Fault::whole(format!("has {octets} octets; {words}")).with_hint(TOO_LARGE))
+}
+
+/// The octets of a text outside of those of several lines, which begin with `key = '''` and end with `'''` on a line of their own;
+/// of a text that has such quotes elsewhere, all octets.
+fn outside_of_lists(text: &str) -> usize {
+    let opens = |line: &str, quotes: &str| {
+        let key = line.strip_suffix(quotes).and_then(|before| before.trim_end().strip_suffix('='));
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
+        key.is_some_and(|key| !key.trim().is_empty() && key.chars().all(plain))
+    };
+    let quoting = ["'''", "\"\"\""];
+    let (mut outside, mut within) = (0, None);
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim();
+        match within {
+            Some(quotes) if bare == quotes => within = None,
+            // The text goes on, or TOML does behind it.
+            Some(quotes) if !bare.contains(quotes) => continue,
+            None if !quoting.iter().any(|quotes| bare.contains(quotes)) => {}
+            None => match quoting.into_iter().find(|quotes| opens(bare, quotes)) {
+                Some(quotes) => within = Some(quotes),
+                None => return text.len(),
+            },
+            Some(_) => return text.len(),
+        }
+        outside += line.len();
+    }
+    outside
 }
 
 /// The hint for an error of the file system.

@@ -76,7 +76,7 @@ fn of_kind(kind: &Kind) -> Json {
         }
         Kind::Real(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
         Kind::Switch => json!({ "type": "boolean" }),
-        Kind::Text => json!({ "type": "string", "pattern": "\\S" }),
+        Kind::Text | Kind::Lines => json!({ "type": "string", "pattern": "\\S" }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Names => json!({ "anyOf": [{ "type": "string" }, of_kind(&Kind::List)] }),
         Kind::List => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
@@ -140,6 +140,7 @@ fn unit(kind: &Kind) -> String {
         Kind::Real(..) => "number".into(),
         Kind::Switch => "true or false".into(),
         Kind::Text => "text".into(),
+        Kind::Lines => "lines of text".into(),
         Kind::Word(words) => words.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(" | "),
         Kind::Names => "names".into(),
         Kind::List => "list of names".into(),

@@ -7,6 +7,7 @@ mod parameters;
 mod pfc;
 mod schemes;
 mod testbed;
+mod trace;
 mod transport;
 
 use std::ops::RangeInclusive;
@@ -23,6 +24,7 @@ pub(crate) use load::{Gaps, Incast, Load, Pairs, Reference};
 pub(crate) use pfc::{AllPorts, Pfc, PfcLink};
 pub(crate) use schemes::{ProfileName, SchemeName, Schemes, Settings};
 pub(crate) use testbed::{Testbed, testbed};
+pub(crate) use trace::Trace;
 pub(crate) use transport::{AckClass, Carried, TransportName, transport};
 
 /// Any time.
@@ -74,6 +76,7 @@ section! {
         flow: Vec<Flow> = Vec::new();
         load: Vec<Load> = Vec::new();
         incast: Vec<Incast> = Vec::new();
+        trace: Vec<Trace> = Vec::new();
         change: Vec<Change> = Vec::new();
         window: Vec<Window> = Vec::new();
         record: Record {};

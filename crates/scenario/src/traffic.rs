@@ -62,6 +62,7 @@ pub(crate) enum Origin {
     Flow(usize),
     Load(usize),
     Incast(usize),
+    Trace(usize),
 }
 
 impl Origin {
@@ -71,6 +72,7 @@ impl Origin {
             Self::Flow(i) => &experiment.flow[i].name,
             Self::Load(i) => &experiment.load[i].name,
             Self::Incast(i) => &experiment.incast[i].name,
+            Self::Trace(i) => &experiment.trace[i].name,
         };
         // `flows` has given a name to tables without one.
         Option::clone(name).unwrap_or_default()
@@ -82,6 +84,7 @@ impl Origin {
             Self::Flow(i) => experiment.flow[i].to.fault(message),
             Self::Load(i) => experiment.load[i].hosts.fault(message),
             Self::Incast(i) => experiment.incast[i].hosts.fault(message),
+            Self::Trace(i) => experiment.trace[i].flows.fault(message),
         }
     }
 
@@ -91,6 +94,7 @@ impl Origin {
             Self::Flow(i) => experiment.flow[i].from.excess(excess),
             Self::Load(i) => experiment.load[i].load.excess(excess),
             Self::Incast(i) => experiment.incast[i].every.excess(excess),
+            Self::Trace(i) => experiment.trace[i].flows.excess(excess),
         }
     }
 
@@ -100,6 +104,7 @@ impl Origin {
             Self::Flow(i) => experiment.flow[i].transport.fault(message),
             Self::Load(i) => experiment.load[i].transport.fault(message),
             Self::Incast(i) => experiment.incast[i].transport.fault(message),
+            Self::Trace(i) => experiment.trace[i].transport.fault(message),
         }
     }
 
@@ -108,6 +113,7 @@ impl Origin {
             Self::Flow(i) => experiment.flow[i].acks.fault(message),
             Self::Load(i) => experiment.load[i].acks.fault(message),
             Self::Incast(i) => experiment.incast[i].acks.fault(message),
+            Self::Trace(i) => experiment.trace[i].acks.fault(message),
         }
     }
 }
@@ -134,8 +140,10 @@ pub(crate) struct Flows {
     pub(crate) single: Vec<FlowSpec>,
     /// How many of these are left out because they start after the end of a run that is cut short.
     pub(crate) left_out: usize,
-    /// The flows that loads and incasts make.
+    /// The flows that loads and incasts make, and those of traces.
     pub(crate) counted: Counted,
+    /// How many flows of each trace would start after the end of the run, with its name.
+    pub(crate) too_late: Vec<(String, u64)>,
 }
 
 /// All flows of the scenario. Tables without a name get one; a table of which only some flows are left becomes one or several with
@@ -151,11 +159,11 @@ pub(crate) fn flows(
     let mut names = BTreeSet::new();
     let (mut flows, left_out) = of_tables(experiment.flow.inner(), &mut names, layout, groups, seed, end, bounds)?;
     sequels::across(experiment.flow.inner(), &mut flows, bounds)?;
-    let tables = processes::tables(experiment, &mut names, layout, end, bounds)?;
+    let (tables, too_late) = processes::tables(experiment, &mut names, layout, end, bounds)?;
     let counted = Counted::new(experiment, tables, layout, bounds)?;
     carriage::check_acks(experiment, &flows, &counted)?;
     route(experiment, &mut flows, layout, groups, bounds)?;
-    Ok(Flows { single: flows, left_out, counted })
+    Ok(Flows { single: flows, left_out, counted, too_late })
 }
 
 /// The flows of all `[[flow]]` tables, without their routes.
@@ -507,7 +515,7 @@ fn route(
 ) -> Result<(), Fault> {
     let table = |flow: &FlowSpec| match flow.origin {
         Origin::Flow(i) => Some(&experiment.flow[i]),
-        Origin::Load(_) | Origin::Incast(_) => None,
+        Origin::Load(_) | Origin::Incast(_) | Origin::Trace(_) => None,
     };
     let unreachable = |flow: &FlowSpec, host: usize| {
         let (from, to) = (&layout.nodes[flow.source].name, &layout.nodes[host].name);

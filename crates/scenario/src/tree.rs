@@ -184,7 +184,17 @@ fn of_item(item: &Item, lines: &Lines, line: usize) -> Option<Node> {
     }
 }
 
+/// The line on which a text of several lines has its first one: the line of its quotes, or the next.
+fn first_line(value: &Toml, lines: &Lines) -> Option<usize> {
+    let Toml::String(text) = value else { return None };
+    let ends = text.value().bytes().filter(|b| *b == b'\n').count();
+    let span = value.span().filter(|_| ends > 0)?;
+    let (first, last) = (lines.at(span.start), lines.at(span.end.saturating_sub(1)));
+    Some(last.saturating_sub(ends).max(first))
+}
+
 fn of_value(value: &Toml, lines: &Lines, line: usize) -> Node {
+    let line = first_line(value, lines).unwrap_or(line);
     let data = match value {
         Toml::String(s) => Data::Text(s.value().clone()),
         Toml::Integer(x) => Data::Integer(*x.value()),

@@ -162,7 +162,7 @@ def _flows(plan: Description, document: Mapping[str, Any], numbers: Mapping[str,
         start_ps = round((about["start_s"] or 0.0) * 1e12)
         ends = numbers[about["source"]], numbers[destination]
         found.append(_Flow(about, *ends, about["size_octets"], start_ps, place, table))
-    for kind in ("load", "incast"):
+    for kind in ("load", "incast", "trace"):
         for number, keys in enumerate(document.get(kind, [])):
             _check_transport(keys, f"{kind}.{number}")
     if not found:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ _KINDS = {
 }
 _PAIRS = {("topology", "flows"), ("topology", "distribution"), ("fabric", "matrix"), ("fabric", "distribution")}
 _HTSIM = {"nodes", "tiers", "podsize", "connections", "triggers", "failures"}
+
+_OWN_TABLES = 1000
+"""So many flows have a table each, with samples and a fair share; more are listed in a trace, a line each."""
 
 # HPCC's generator of traffic offers this where nobody says more.
 _LOAD = 0.3
@@ -124,10 +128,10 @@ def import_files(
 
 @dataclass(frozen=True)
 class _Parts:
-    """The traffic of a scenario: flows a line each or a load, from when on there is some, and how long it may take."""
+    """The traffic of a scenario: flows a line each, or a load or a trace; when it begins, and how long it may take."""
 
     flows: Sequence[str]
-    load: str
+    tables: str
     first: str
     duration_s: float
 
@@ -138,18 +142,48 @@ def _document(parts: _Parts, network: Network, scheme: str) -> str:
     if not re.fullmatch(r"0(\.0*)? .*", parts.first):
         head.append(f'warmup = "{parts.first}"')
     head.append(f'scheme = "{scheme}"')
-    if parts.flows:
+    if not parts.tables.startswith("[[load]]"):
         # The duration is a limit, and no more: the run ends with the last flow.
         head.append('until = "flows complete"')
+    if parts.flows:
         head += ["", "flow = [", *(f"  {flow}," for flow in parts.flows), "]"]
-    return "\n".join([*head, "", *network.lines, *([""] if parts.load else []), parts.load]).rstrip("\n") + "\n"
+    return "\n".join([*head, "", *network.lines, *([""] if parts.tables else []), parts.tables]).rstrip("\n") + "\n"
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A flow that begins at a time, as texts of a scenario have it, and its start, ps."""
+
+    name: str
+    source: str
+    destination: str
+    size: str
+    start: str
+    start_ps: int
+
+
+def _parts(rows: Sequence[_Row], carrier: str, priority: int | None, first: str, limit_s: float) -> _Parts:
+    """Return flows that begin at times, with their tables; many, whose starts are in order, as a trace."""
+    in_order = all(before.start_ps <= row.start_ps for before, row in pairwise(rows))
+    if len(rows) > _OWN_TABLES and in_order:
+        lines = ["[[trace]]", *([] if priority is None else [f"priority = {priority}"]), f"transport = {carrier}"]
+        lines += ["flows = '''", "name, from, to, size, start"]
+        lines += [f"{row.name}, {row.source}, {row.destination}, {row.size}, {row.start}" for row in rows]
+        return _Parts([], "\n".join([*lines, "'''"]), first, limit_s)
+    ranked = "" if priority is None else f"priority = {priority}, "
+    flows = [
+        f'{{ name = "{row.name}", from = "{row.source}", to = "{row.destination}", size = "{row.size}", '
+        f'start = "{row.start}", {ranked}transport = {carrier} }}'
+        for row in rows
+    ]
+    return _Parts(flows, "", first, limit_s)
 
 
 def _of_flows(flows: hpcc.Flows, name: str, network: Network, carrier: str) -> _Parts:
     """Return the flows of HPCC; the first stands in line 2 of their file."""
     if not flows.flows:
         raise ExchangeError(name, 1, "there are 0 flows; write one at least")
-    lines: list[str] = []
+    rows: list[_Row] = []
     traffic = _Traffic(network)
     priority = flows.flows[0].priority
     for number, at in enumerate(flows.flows):
@@ -166,12 +200,11 @@ def _of_flows(flows: hpcc.Flows, name: str, network: Network, carrier: str) -> _
         if start * 10**12 != int(start * 10**12):
             raise ExchangeError(name, line, f"the start {at.start} is finer than a picosecond; write 12 digits at most")
         traffic.add(at.source, at.destination, at.octets, float(start))
-        lines.append(
-            f'{{ name = "f{number}-p{at.port}", from = "h{at.source}", to = "h{at.destination}", '
-            f'size = "{at.octets} octets", start = "{start:f} s", priority = {at.priority}, transport = {carrier} }}'
-        )
+        ends = f"h{at.source}", f"h{at.destination}"
+        size, start_ps = f"{at.octets} octets", int(start * 10**12)
+        rows.append(_Row(f"f{number}-p{at.port}", *ends, size, f"{start:f} s", start_ps))
     first = Decimal(flows.flows[0].start).normalize()
-    return _Parts(lines, "", f"{first:f} s", traffic.limit_s())
+    return _parts(rows, carrier, priority, f"{first:f} s", traffic.limit_s())
 
 
 def _of_matrix(matrix: htsim.Matrix, name: str, network: Network, carrier: str) -> _Parts:
@@ -188,11 +221,18 @@ def _of_matrix(matrix: htsim.Matrix, name: str, network: Network, carrier: str) 
             before[ident].append(index)
     _check_shots(matrix, name, before)
     traffic = _Traffic(network)
-    lines = []
     for index in _in_order(matrix, name, before):
         at = matrix.connections[index]
         waits = before[at.trigger] if at.trigger is not None else []
         traffic.add(at.source, at.destination, at.octets, (at.start_ps or 0) / 1e12, index, waits)
+    first = f"{min((at.start_ps for at in matrix.connections if at.start_ps is not None), default=0)} ps"
+    if all(at.trigger is None for at in matrix.connections):
+        rows = []
+        for own, at in zip(names, matrix.connections, strict=True):
+            ends = f"h{at.source}", f"h{at.destination}"
+            rows.append(_Row(own, *ends, f"{at.octets} octets", f"{at.start_ps} ps", at.start_ps or 0))
+        return _parts(rows, carrier, None, first, traffic.limit_s())
+    lines = []
     for index, at in enumerate(matrix.connections):
         if at.trigger is None:
             begins = f'start = "{at.start_ps} ps"'
@@ -202,8 +242,7 @@ def _of_matrix(matrix: htsim.Matrix, name: str, network: Network, carrier: str) 
             f'{{ name = "{names[index]}", from = "h{at.source}", to = "h{at.destination}", '
             f'size = "{at.octets} octets", {begins}, transport = {carrier} }}'
         )
-    first = min((at.start_ps for at in matrix.connections if at.start_ps is not None), default=0)
-    return _Parts(lines, "", f"{first} ps", traffic.limit_s())
+    return _Parts(lines, "", first, traffic.limit_s())
 
 
 def _names(matrix: htsim.Matrix) -> list[str]:

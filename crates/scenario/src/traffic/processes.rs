@@ -1,4 +1,4 @@
-//! The flows of loads and incasts.
+//! The flows of loads, incasts and traces.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,14 @@ use super::{End, Origin, carriage};
 use crate::error::Fault;
 use crate::fields::Either;
 use crate::limits::Bounds;
+use crate::loads::Arrivals;
 use crate::made::{Model, Table};
 use crate::names;
 use crate::read::Entry;
 use crate::sections::{AckClass, Carried, Experiment};
 use crate::topology::Layout;
 
-/// The keys that flows of loads and of incasts have alike.
+/// The keys that flows of loads, of incasts and of traces have alike.
 struct Common<'a> {
     name: &'a mut Entry<Option<String>>,
     transport: &'a mut Entry<Carried>,
@@ -40,14 +41,15 @@ macro_rules! common {
     };
 }
 
-/// The tables of loads, then those of incasts, with the flows that each makes. `taken` are the names of flows so far.
+/// The tables of loads, then those of incasts and of traces, with the flows that each makes; and the traces with flows that would start
+/// after the end of the run, with how many. `taken` are the names of flows so far.
 pub(super) fn tables(
     experiment: &mut Experiment,
     taken: &mut BTreeSet<String>,
     layout: &Layout,
     end: End,
     bounds: &Bounds<'_>,
-) -> Result<Vec<Table>, Fault> {
+) -> Result<(Vec<Table>, Vec<(String, u64)>), Fault> {
     let seed = *experiment.seed;
     let mut tables = Vec::new();
     for (i, load) in experiment.load.inner().iter_mut().enumerate() {
@@ -60,7 +62,16 @@ pub(super) fn tables(
         let arrivals = incast.arrivals(&model.name, layout, seed, end.at, bounds)?;
         tables.push(Table { model, arrivals, flows: 0 });
     }
-    Ok(tables)
+    let mut too_late = Vec::new();
+    for (i, trace) in experiment.trace.inner().iter_mut().enumerate() {
+        let model = common!(trace).model(Origin::Trace(i), &format!("trace{i}"), taken)?;
+        let (arrivals, late) = trace.arrivals(taken, layout, end.at, bounds)?;
+        if late > 0 {
+            too_late.push((model.name.clone(), late));
+        }
+        tables.push(Table { model, arrivals: Arrivals::Trace(arrivals), flows: 0 });
+    }
+    Ok((tables, too_late))
 }
 
 impl Common<'_> {
@@ -71,7 +82,7 @@ impl Common<'_> {
         // A name has no dot, so that no other flow is called as one of these will be.
         if !taken.insert(name.clone()) {
             let message = format!("the name \"{name}\" is used twice");
-            return Err(self.name.fault(message).with_hint("each flow, load and incast has a name of its own"));
+            return Err(self.name.fault(message).with_hint("each flow, load, incast and trace has a name of its own"));
         }
         let transport = carriage::transport(self.transport, self.acks, self.priority)?;
         let frame = carriage::frame(self.frame, self.transport, transport.as_ref().map(|(transport, _)| transport))?;
