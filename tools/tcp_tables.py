@@ -132,13 +132,15 @@ def neighbour(runs: Runs, seeds: int) -> Row:
         ),
         ("the same, and a queue of 100 KB that drops", "QCN", {**full, "hosts.transmit_queue.when_full": "drop"}),
     ]
-    metrics = runs.metric("slowdown"), runs.metric("host_queue_drops", name="short")
     for name, over, settings in kinds:
+        metrics = [runs.metric("slowdown")]
+        if "hosts.transmit_queue.limit" in settings:
+            metrics.append(runs.metric("host_queue_drops", name="short"))
         cells = []
         for tcp in ("newreno", "dctcp"):
-            slow, drops = runs.values("tcp-neighbour", over, tcp, seeds, settings, *metrics)
-            lossy = sum(value > 0 for value in drops)
-            told = f"; drops in {lossy} of {len(drops)} seeds" if lossy else ""
+            slow, *drops = runs.values("tcp-neighbour", over, tcp, seeds, settings, *metrics)
+            lossy = [sum(value > 0 for value in column) for column in drops]
+            told = f"; drops in {lossy[0]} of {seeds} seeds" if any(lossy) else ""
             cells.append((f"{min(slow):.1f} to {max(slow):.1f}" if slow else "not all completed") + told)
         yield [name, *cells]
 

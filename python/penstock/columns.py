@@ -42,14 +42,13 @@ def to_floats(column: "Array") -> "NDArray[Any]":
 def codes(column: "Array") -> tuple["NDArray[Any]", list[str]]:
     """Return a column of text as a whole number per row, and the text that each number stands for, sorted."""
     view = nanoarrow.c_array(column).view()
-    if view.dictionary is None:
-        words, numbers = np.unique(np.array(column.to_pylist(), dtype=str), return_inverse=True)
-    else:
-        # Joined chunks keep a dictionary each, so that a word may have several keys.
-        entries = np.array(dictionary_dictionary(column).to_pylist(), dtype=str)
-        words, number_of_key = np.unique(entries, return_inverse=True)
-        numbers = number_of_key[_values(view)]
-    return numbers, [str(word) for word in words]
+    # Joined chunks keep a dictionary each, so that a word may have several keys.
+    entries = (column if view.dictionary is None else dictionary_dictionary(column)).to_pylist()
+    words = sorted(set(entries))
+    place = {word: number for number, word in enumerate(words)}
+    number_of_key = np.fromiter((place[entry] for entry in entries), dtype=np.intp, count=len(entries))
+    numbers = number_of_key if view.dictionary is None else number_of_key[_values(view)]
+    return numbers, words
 
 
 def rows_of(column: "Array") -> "dict[str, NDArray[np.intp]]":

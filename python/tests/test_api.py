@@ -1,5 +1,6 @@
 """The Python API: scenarios from text and from keywords, results as tables and figures."""
 
+import inspect
 import json
 import threading
 import time
@@ -52,6 +53,33 @@ def test_keywords_toml_and_file_are_the_same_scenario(tmp_path: Path, result: Re
     loaded = Scenario.load(tmp_path / "saved.toml")
     assert (built.name, built.question, built.scheme, built.schemes) == ("small", KEYWORDS["question"], "qcn", ["qcn"])
     assert content(built.run()) == content(loaded.run()) == content(result)
+
+
+def test_every_key_at_the_top_of_a_file_is_a_keyword() -> None:
+    known = penstock.schema()["properties"]
+    assert set(inspect.signature(Scenario).parameters) == set(known)
+
+
+def test_keywords_make_loads_incasts_and_traces() -> None:
+    traffic: dict[str, Any] = {
+        "until": "flows complete",
+        "load": [{"load": 0.5, "size": "10 KB", "end": "1 ms", "transport": "tcp"}],
+        "incast": [{"fan_in": 2, "size": "2 KB", "every": "5 ms", "transport": "tcp"}],
+        "trace": [{"flows": "from, to, size, start\nh0, h1, 1 KB, 1 us\nh1, h0, 2 KB, 0 s", "transport": "tcp"}],
+        "testbed": {"time_scale": 2},
+    }
+    # Flows of tables of their own are not needed then.
+    keywords = {key: value for key, value in KEYWORDS.items() if key != "flow"}
+    summary = Scenario(**keywords, **traffic).run().summary
+    groups = {line["group"] for line in summary["completions"] if line["completed"]}
+    assert groups == {None, "load0", "incast0", "trace0"}
+    assert 1e-3 < summary["ended_at_s"] < 20e-3
+    with pytest.raises(ScenarioError, match="there is no flow") as caught:
+        Scenario(**keywords).run()
+    assert "[[trace]]" in (caught.value.hint or "")
+    with pytest.raises(ScenarioError, match="h9") as caught:
+        Scenario(**keywords, trace=[{"flows": "from, to, size, start\nh0, h9, 1 KB, 1 us"}]).run()
+    assert caught.value.key == "trace.0.flows"
 
 
 def test_resolved_scenario_is_itself(result: Result) -> None:
@@ -128,7 +156,7 @@ def test_errors_say_where(tmp_path: Path, small: Path) -> None:
     with pytest.raises(ScenarioError):
         Scenario.load(tmp_path / "nowhere.toml")
     with pytest.raises(TypeError):
-        Scenario(**KEYWORDS | {"flows": []})  # a misspelt keyword
+        Scenario(**KEYWORDS | {"flwo": []})  # a misspelt keyword
     with pytest.raises(ScenarioError):
         Scenario(**KEYWORDS | {"duration": "20"}).run()
     out = tmp_path / "out"

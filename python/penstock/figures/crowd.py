@@ -3,12 +3,13 @@
 Holds for any number of flows: the number of lines does not grow with them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penstock.figures.series import FlowSeries, fair_shares, thinned
+from penstock.figures.series import Flows, FlowSeries, drawn, fair_shares, thinned
 from penstock.figures.style import CROWD, FLOW_COLOURS, MEDIAN, REFERENCE
 from penstock.text import count
 
@@ -24,6 +25,9 @@ _NAMED = 3
 
 _LEVELS_APART = 6
 """Up to so many fair shares at a time have a line each; of more, the median and the bounds of nine tenths have."""
+
+_MOST_RATES = 2_000_000
+"""Of so many rates percentiles are taken in a tenth of a second."""
 
 _GRAIN = 0.01
 """Levels that are closer than this part of the panel's height are one, and so are moments of its width."""
@@ -55,15 +59,17 @@ class Crowd:
         highest_bps: how high the axis of its panel must reach.
     """
 
-    def __init__(self, series: list[FlowSeries]) -> None:
-        self._all = series
-        alone = [s for s in series if s.alone]
+    def __init__(self, series: Sequence[FlowSeries]) -> None:
+        self._all = Flows.of(series)
+        alone = np.flatnonzero(self._all.alone)
         few = 0 < len(alone) <= _NAMED
-        self._named = [Named(s, s.name, s.name) for s in alone] if few else _extremes(series)
-        self._crowd = [s for s in series if not (few and s.alone)]
-        self._times, rates = _grid(self._crowd)
+        self._named = [Named(s, s.name, s.name) for s in self._all.chosen(alone)] if few else _extremes(self._all)
+        others = self._all.chosen(np.flatnonzero(~self._all.alone)) if few else self._all
+        self._flows = len(others)
+        sample = _sample(others)
+        self._times, rates = _grid(sample)
         self._rates = _spread(rates)
-        _, shares = _grid(series, fair=True)
+        _, shares = _grid(_sample(self._all), fair=True)
         self._shares = _spread(shares)
         lines = [thinned(one.series)[1] for one in self._named]
         # A share that lasts for a moment would flatten the rest.
@@ -78,9 +84,7 @@ class Crowd:
         """
         if len(self._times):
             low, first, middle, third, high = self._rates / scale
-            axes.plot(
-                self._times, middle, color=MEDIAN, linewidth=1.6, label=f"median of {count(len(self._crowd))} flows"
-            )
+            axes.plot(self._times, middle, color=MEDIAN, linewidth=1.6, label=f"median of {count(self._flows)} flows")
             axes.fill_between(self._times, first, third, color=CROWD, alpha=0.35, linewidth=0, label="half of them")
             axes.fill_between(self._times, low, high, color=CROWD, alpha=0.18, linewidth=0, label="nine tenths")
         for one, colour in zip(self._named, _NAMED_COLOURS, strict=False):
@@ -104,48 +108,54 @@ def draw_levels(axes: "Axes", spans: list[tuple[float, float, float]], scale: fl
     axes.hlines(shares / scale, starts, stops, label="max-min fair share", **style)
 
 
-def _extremes(series: list[FlowSeries]) -> list[Named]:
+def _extremes(flows: Flows) -> list[Named]:
     """Name the flows that got the least and the most of their fair shares."""
-    parts = [(part, s) for s in series if (part := _part_of_share(s)) is not None]
-    if len(parts) < 2:
+    parts = _parts_of_shares(flows)
+    known = np.flatnonzero(np.isfinite(parts))
+    if len(known) < 2:
         return []
-    least, most = min(parts, key=lambda entry: entry[0]), max(parts, key=lambda entry: entry[0])
-    words = [("least", *least), ("most", *most)]
+    least, most = known[parts[known].argmin()], known[parts[known].argmax()]
     return [
         Named(s, f"{s.name}: {word}, {_times(part)} its share", f"flow with {word} of its share")
-        for word, part, s in words
+        for word, part, s in (("least", parts[least], flows[least]), ("most", parts[most], flows[most]))
     ]
 
 
-def _part_of_share(s: FlowSeries) -> float | None:
-    """Return how much of its fair share a flow got while it had one; ``None`` for one that came and went at once."""
+def _parts_of_shares(flows: Flows) -> "NDArray[Any]":
+    """Return how much of its fair share each flow got while it had one; NaN for one that came and went at once."""
     # A sample tells of the time before it.
-    on = (s.fair_bps > 0) & (s.time_s > 0) & (s.time_s <= s.completed_s)
-    if np.count_nonzero(on) < max(2, len(s.time_s) // 20):
-        return None
-    return float(s.throughput_bps[on].mean() / s.fair_bps[on].mean())
+    time = flows.time_s[:, np.newaxis]
+    on = (flows.fair_bps > 0) & (time > 0) & (time <= flows.completed_s)
+    got, shares = (np.where(on, rates, 0.0).sum(axis=0) for rates in (flows.throughput_bps, flows.fair_bps))
+    enough = on.sum(axis=0) >= max(2, len(flows.time_s) // 20)
+    parts: NDArray[Any] = np.divide(got, shares, out=np.full(len(flows), np.nan), where=enough & (shares > 0))
+    return parts
 
 
 def _times(part: float) -> str:
     return f"{part:.3g} times" if part >= 0.995 else f"{100 * part:.2g} % of"
 
 
-def _grid(series: list[FlowSeries], *, fair: bool = False) -> tuple["NDArray[Any]", "NDArray[Any]"]:
+def _sample(flows: Flows) -> Flows:
+    """Return all flows, or of very many every so many: percentiles of that many thousands are on the page the same."""
+    every = -(-len(flows) * max(1, min(len(flows.time_s), flows.points)) // _MOST_RATES)
+    return flows.chosen(np.arange(0, len(flows), every)) if every > 1 else flows
+
+
+def _grid(flows: Flows, *, fair: bool = False) -> tuple["NDArray[Any]", "NDArray[Any]"]:
     """Return times (s), and the rates (bit/s) of all flows at each of them: a column a flow, nan while it is not on."""
-    lines = [thinned(s, fair=fair) for s in series]
-    times = max((time for time, _ in lines), key=len, default=np.empty(0))
-    rates = np.full((len(times), len(lines)), np.nan)
-    for column, (s, (time, rate)) in enumerate(zip(series, lines, strict=True)):
-        # A flow has no rate before its start; at its end `thinned` has ended the line.
-        rates[: len(rate), column] = np.where(time > s.start_s, rate, np.nan)
-    return times, rates
+    time, rates = drawn(flows, fair=fair)
+    # A flow has no rate before its start; at its end the line has ended.
+    return time, np.where(time[:, np.newaxis] > flows.start_s, rates, np.nan)
 
 
 def _spread(rates: "NDArray[Any]") -> "NDArray[Any]":
     """Return the percentiles of each row; where no flow is on nothing is delivered."""
-    rates = rates.copy()
-    rates[np.isnan(rates).all(axis=1)] = 0.0
-    found: NDArray[Any] = np.nanpercentile(rates, _SPREAD, axis=1) if rates.size else np.zeros((len(_SPREAD), 0))
+    found = np.zeros((len(_SPREAD), len(rates)))
+    for row, values in enumerate(rates):
+        known = values[~np.isnan(values)]
+        if len(known):
+            found[:, row] = np.percentile(known, _SPREAD)
     return found
 
 

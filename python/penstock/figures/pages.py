@@ -14,7 +14,6 @@ from penstock.figures.panels import (
     draw_utilization,
     legend,
     time_axis,
-    top_bps,
     top_octets,
 )
 from penstock.figures.series import (
@@ -94,7 +93,7 @@ def _panels(result: "Result") -> tuple[Panel, Panel, Panel]:
     return (
         lambda axes: draw_queues(axes, queues, set_points, top_octets(queues, set_points)),
         lambda axes: draw_utilization(axes, queues),
-        lambda axes: draw_rates(axes, flows, top_bps(flows)),
+        lambda axes: draw_rates(axes, flows),
     )
 
 

@@ -80,21 +80,27 @@ def draw_utilization(axes: "Axes", series: list[QueueSeries]) -> None:
     axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
 
 
-def draw_rates(axes: "Axes", series: list[FlowSeries], highest_bps: float, colour_of: Colours | None = None) -> None:
+def draw_rates(
+    axes: "Axes", series: Sequence[FlowSeries], highest_bps: float | None = None, colour_of: Colours | None = None
+) -> None:
     """Draw what flows deliver, and the max-min fair shares, dashed: a line a flow, or the spread of many.
 
-    ``highest_bps`` is the top of the axis, which several panels may share, as they may share colours.
+    ``highest_bps`` is the top of the axis, which several panels may share, as they may share colours; by default that
+    of :func:`top_bps`.
     """
     shared = colour_of is not None
-    colour_of = colour_of or colours((s.name for s in series), FLOW_COLOURS)
+    crowd = Crowd(series) if len(series) > FLOWS_APART else None
+    if highest_bps is None:
+        highest_bps = crowd.highest_bps if crowd is not None else top_bps(series)
     scale, unit = rate_scale(highest_bps)
-    if len(series) <= FLOWS_APART:
+    if crowd is None:
+        colour_of = colour_of or colours((s.name for s in series), FLOW_COLOURS)
         for s in series:
             time, rate = thinned(s)
             axes.plot(time, rate / scale, color=colour_of[s.name], label=s.name, linewidth=1.0)
         draw_levels(axes, fair_shares(series), scale)
     else:
-        Crowd(series).draw(axes, highest_bps, scale, shared=shared)
+        crowd.draw(axes, highest_bps, scale, shared=shared)
     axes.set_ylabel(f"delivered rate ({unit})")
     axes.set_ylim(0, _HEADROOM * highest_bps / scale or None)
 
@@ -115,7 +121,7 @@ def top_octets(series: list[QueueSeries], set_points_octets: Sequence[int]) -> f
     return max([*longest, *set_points_octets], default=0.0)
 
 
-def top_bps(series: list[FlowSeries]) -> float:
+def top_bps(series: Sequence[FlowSeries]) -> float:
     """Return how high the axis of a rate panel must reach, bit/s.
 
     A share that lasts for a moment, while a flow is the first to start, may leave the panel: it would flatten the rest.

@@ -1,12 +1,13 @@
 """The lines of figures, taken out of a result's tables and thinned to what a page can show."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from penstock.columns import rows_of
+from penstock.columns import codes, rows_of
 from penstock.measures import groups
 
 if TYPE_CHECKING:
@@ -56,6 +57,84 @@ class FlowSeries:
     """The sample before its first fair share, s: until then it is not there."""
 
 
+class Flows(Sequence[FlowSeries]):
+    """The samples of every flow of a result, all at the same times: a column a flow.
+
+    An entry is made when it is asked for, so that what is drawn of a hundred thousand flows costs no object each.
+
+    Attributes:
+        names: the flows' names.
+        time_s: times of the samples, s.
+        throughput_bps: delivered rates: a row a sample.
+        fair_bps: fair shares, likewise.
+        completed_s: :attr:`FlowSeries.completed_s` of each.
+        alone: :attr:`FlowSeries.alone` of each.
+        start_s: :attr:`FlowSeries.start_s` of each.
+        points: :attr:`FlowSeries.points` of all.
+    """
+
+    def __init__(
+        self,
+        names: list[str],
+        time_s: "NDArray[Any]",
+        throughput_bps: "NDArray[Any]",
+        fair_bps: "NDArray[Any]",
+        completed_s: "NDArray[Any]",
+        alone: "NDArray[Any]",
+        start_s: "NDArray[Any]",
+        points: int,
+    ) -> None:
+        self.names = names
+        self.time_s = time_s
+        self.throughput_bps = throughput_bps
+        self.fair_bps = fair_bps
+        self.completed_s = completed_s
+        self.alone = alone
+        self.start_s = start_s
+        self.points = points
+
+    @classmethod
+    def of(cls, series: Sequence[FlowSeries]) -> "Flows":
+        """Put series side by side; they have the same times."""
+        if isinstance(series, Flows):
+            return series
+        time_s = series[0].time_s if len(series) else np.empty(0)
+        rates = np.array([(s.throughput_bps, s.fair_bps) for s in series]).reshape(len(series), 2, len(time_s))
+        ends = np.array([(s.completed_s, s.start_s) for s in series]).reshape(len(series), 2)
+        alone = np.array([s.alone for s in series], dtype=bool)
+        points = series[0].points if len(series) else MOST_POINTS
+        return cls(
+            [s.name for s in series], time_s, rates[:, 0].T, rates[:, 1].T, ends[:, 0], alone, ends[:, 1], points
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, at: int) -> FlowSeries: ...
+    @overload
+    def __getitem__(self, at: slice) -> "Flows": ...
+    def __getitem__(self, at: int | slice) -> "FlowSeries | Flows":
+        if isinstance(at, slice):
+            return self.chosen(np.arange(len(self))[at])
+        return FlowSeries(
+            self.names[at],
+            self.time_s,
+            self.throughput_bps[:, at],
+            self.fair_bps[:, at],
+            float(self.completed_s[at]),
+            bool(self.alone[at]),
+            self.points,
+            float(self.start_s[at]),
+        )
+
+    def chosen(self, places: "NDArray[Any]") -> "Flows":
+        """Return the flows at some places."""
+        rates = self.throughput_bps[:, places], self.fair_bps[:, places]
+        ends = self.completed_s[places], self.alone[places], self.start_s[places]
+        return Flows([self.names[at] for at in places], self.time_s, *rates, *ends, self.points)
+
+
 def queue_series(result: "Result", chosen: list["QueueSummary"]) -> list[QueueSeries]:
     """Return the samples of the chosen queues."""
     several_priorities = len({q["priority"] for q in result.summary["queues"]}) > 1
@@ -77,26 +156,45 @@ def queue_series(result: "Result", chosen: list["QueueSummary"]) -> list[QueueSe
     return series
 
 
-def flow_series(result: "Result") -> list[FlowSeries]:
+def flow_series(result: "Result") -> Flows:
     """Return the samples of every flow of a result, in the order of its summary."""
-    time_s, throughput_bps, fair_bps = (
-        result.column("rates", name) for name in ("time_s", "throughput_bps", "fair_rate_bps")
+    names, rows = _rows_of_flows(result)
+    columns = (result.column("rates", name) for name in ("time_s", "throughput_bps", "fair_rate_bps"))
+    times, throughput_bps, fair_bps = (column[rows] for column in columns)
+    time_s = times[:, 0] if len(names) else np.empty(0)
+    own = {flow["name"]: flow for flow in result.summary["flows"]}
+    single = {group.name for group in groups(result) if len(group.flows) == 1}
+    over = np.array([own[name]["completion_time_s"] is not None for name in names], dtype=bool)
+    last = _last(throughput_bps > 0)
+    ended = over & (last >= 0)
+    on = (fair_bps > 0) | (throughput_bps > 0)
+    first = np.where(on.any(axis=0), np.maximum(on.argmax(axis=0) - 1, 0), -1) if len(time_s) else -over.astype(int)
+    at = np.append(time_s, np.inf)
+    alone = np.array([name in single for name in names], dtype=bool)
+    # Place -1 is the infinity behind the samples.
+    return Flows(
+        names, time_s, throughput_bps, fair_bps, at[np.where(ended, last, -1)], alone, at[first], _points(result)
     )
-    alone = {group.name for group in groups(result) if len(group.flows) == 1}
-    rows_of_flow = rows_of(result.rates.column("flow").chunk(0))
-    points = _points(result)
-    series = []
-    for flow in result.summary["flows"]:
-        rows = rows_of_flow.get(flow["name"])
-        if rows is not None:
-            delivering = rows[throughput_bps[rows] > 0]
-            over = flow["completion_time_s"] is not None and len(delivering)
-            completed_s = float(time_s[delivering[-1]]) if over else np.inf
-            columns = time_s[rows], throughput_bps[rows], fair_bps[rows]
-            on = np.flatnonzero((fair_bps[rows] > 0) | (throughput_bps[rows] > 0))
-            start_s = float(time_s[rows[max(0, on[0] - 1)]]) if len(on) else np.inf
-            series.append(FlowSeries(flow["name"], *columns, completed_s, flow["name"] in alone, points, start_s))
-    return series
+
+
+def _rows_of_flows(result: "Result") -> "tuple[list[str], NDArray[Any]]":
+    """Return the flows with samples, in the order of the summary, and the rows of each: a column a flow."""
+    numbers, words = codes(result.rates.column("flow").chunk(0))
+    places = {word: place for place, word in enumerate(words)}
+    names = [flow["name"] for flow in result.summary["flows"] if flow["name"] in places]
+    if not names:
+        return [], np.empty((0, 0), dtype=int)
+    # Every sample has a row of each flow.
+    rows = np.argsort(numbers, kind="stable").reshape(len(words), -1)
+    return names, rows[[places[name] for name in names]].T
+
+
+def _last(marks: "NDArray[Any]") -> "NDArray[Any]":
+    """Return the last row of each column that is marked; -1 where none is."""
+    if not len(marks):
+        return np.full(marks.shape[1], -1)
+    found: NDArray[Any] = np.where(marks.any(axis=0), len(marks) - 1 - marks[::-1].argmax(axis=0), -1)
+    return found
 
 
 def _points(result: "Result") -> int:
@@ -110,17 +208,25 @@ def thinned(series: FlowSeries, *, fair: bool = False) -> tuple["NDArray[Any]", 
 
     The line of a flow ends with the last mean over which it lasted: a flow that is over is not slow.
     """
-    time, rate = means(series.time_s, series.throughput_bps, series.points)
-    lasted = int(np.searchsorted(time, series.completed_s, side="right"))
-    if not rate[:lasted].any():
-        lasted += 1
+    time, rates = drawn(Flows.of([series]), fair=fair)
+    lasted = int(np.isfinite(rates[:, 0]).sum())
+    return time[:lasted], rates[:lasted, 0]
+
+
+def drawn(flows: Flows, *, fair: bool = False) -> tuple["NDArray[Any]", "NDArray[Any]"]:
+    """Return the same of all flows, as far as the longest line: a column a flow, NaN where its line has ended."""
+    time, rates = means(flows.time_s, flows.throughput_bps, flows.points)
+    lasted = np.searchsorted(time, flows.completed_s, side="right")
+    row = np.arange(len(time))[:, np.newaxis]
+    lasted += ~((rates != 0) & (row < lasted)).any(axis=0)
     if fair:
-        _, rate = means(series.time_s, series.fair_bps, series.points)
-    return time[:lasted], rate[:lasted]
+        _, rates = means(flows.time_s, flows.fair_bps, flows.points)
+    end = min(len(time), int(lasted.max(initial=0)))
+    return time[:end], np.where(row < lasted, rates, np.nan)[:end]
 
 
 def fair_shares(
-    series: list[FlowSeries], grain_bps: float = 1000.0, grain_s: float = 0.0
+    series: Sequence[FlowSeries], grain_bps: float = 1000.0, grain_s: float = 0.0
 ) -> list[tuple[float, float, float]]:
     """Return the fair shares of all flows, each level once: from when (s), until when (s), and how much (bit/s).
 
@@ -129,16 +235,21 @@ def fair_shares(
     """
     spans: dict[float, list[tuple[float, float]]] = {}
     grain_bps = max(grain_bps, 1000.0)
-    for s in series:
-        # A flow that is not active has no share. A sample tells of the time before it.
-        levels = np.round(s.fair_bps[1:] / grain_bps) * grain_bps
-        # The least of shares is one too.
-        levels = np.where(s.fair_bps[1:] > 0, np.maximum(levels, grain_bps / 4), 0.0)
-        edges = np.flatnonzero(np.diff(levels)) + 1
-        for start, stop in zip([0, *edges], [*edges, len(levels)], strict=True):
-            if stop > start and levels[start] > 0 and s.time_s[start] < s.completed_s:
-                span = float(s.time_s[start]), min(float(s.time_s[stop]), s.completed_s)
-                spans.setdefault(float(levels[start]), []).append(span)
+    if not len(series):
+        return []
+    flows = Flows.of(series)
+    # A flow that is not active has no share. A sample tells of the time before it.
+    shares_bps = flows.fair_bps[1:]
+    # The least of shares is one too.
+    levels = np.where(shares_bps > 0, np.maximum(np.round(shares_bps / grain_bps) * grain_bps, grain_bps / 4), 0.0)
+    starts, stops, columns = _runs(levels)
+    time_s = flows.time_s
+    kept = (levels[starts, columns] > 0) & (time_s[starts] < flows.completed_s[columns])
+    starts, stops, columns = starts[kept], stops[kept], columns[kept]
+    ends = np.minimum(time_s[stops], flows.completed_s[columns])
+    # Most flows have their span in common with others.
+    for level, start, stop in _distinct(levels[starts, columns], time_s[starts], ends):
+        spans.setdefault(level, []).append((start, stop))
     shares = []
     for level, parts in spans.items():
         parts.sort()
@@ -150,6 +261,26 @@ def fair_shares(
             stop = max(stop, next_stop)
         shares.append((start, stop, level))
     return sorted(span for span in shares if span[1] - span[0] > grain_s)
+
+
+def _distinct(*columns: "NDArray[Any]") -> list[tuple[float, ...]]:
+    """Return the rows that occur, each once."""
+    place = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        words, numbers = np.unique(column, return_inverse=True)
+        place = place * len(words) + numbers
+    _, first = np.unique(place, return_index=True)
+    return list(zip(*(column[first].tolist() for column in columns), strict=True))
+
+
+def _runs(levels: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
+    """Return the runs of equal values in each column: the first row, the one behind the last, the column."""
+    if not len(levels):
+        return np.empty(0, dtype=int), np.empty(0, dtype=int), np.empty(0, dtype=int)
+    edge = np.vstack([np.ones((1, levels.shape[1]), dtype=bool), levels[1:] != levels[:-1]])
+    columns, starts = np.nonzero(edge.T)
+    last = np.append(columns[1:] != columns[:-1], True)
+    return starts, np.where(last, len(levels), np.append(starts[1:], 0)), columns
 
 
 def set_points_octets(result: "Result") -> list[int]:
@@ -175,7 +306,7 @@ def envelope(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = 1000) -> tuple["N
 
 
 def means(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = MOST_POINTS) -> tuple["NDArray[Any]", "NDArray[Any]"]:
-    """Thin a line of interval averages to their means over at most ``bins`` longer intervals.
+    """Thin a line of interval averages, or a column each of several, to means over at most ``bins`` longer intervals.
 
     A sample describes the interval before it, so that each mean stands at the end of its bin, and the sample at the
     beginning of a run, which has no interval, is left out.
@@ -190,4 +321,5 @@ def means(x: "NDArray[Any]", y: "NDArray[Any]", bins: int = MOST_POINTS) -> tupl
     if len(x) - starts[-1] < size / 2:
         starts = starts[:-1]
     stops = np.append(starts[1:], len(x))
-    return x[stops - 1], np.add.reduceat(y, starts) / (stops - starts)
+    lengths = (stops - starts).reshape(-1, *[1] * (y.ndim - 1))
+    return x[stops - 1], np.add.reduceat(y, starts, axis=0) / lengths

@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from penstock.figures.completions import Panels, slowdowns
+from penstock.figures.crowd import FLOWS_APART
 from penstock.figures.distributions import distributions
 from penstock.figures.finite import has_completions
 from penstock.figures.pages import finish, points, shown_s, subtitle
@@ -105,7 +106,9 @@ def comparison(results: Sequence[Result], *, labels: Sequence[str] | None = None
     highest_bps = max(top_bps(series) for series in flows)
     # The same name has the same colour everywhere, so that one legend serves all.
     queue_colours = colours((series.name for shown in queues for series in shown), QUEUE_COLOURS)
-    flow_colours = colours((series.name for shown in flows for series in shown), FLOW_COLOURS)
+    # Of many flows none has a colour of its own.
+    few = (shown for shown in flows if len(shown) <= FLOWS_APART)
+    flow_colours = colours((series.name for shown in few for series in shown), FLOW_COLOURS)
     columns = min(len(results), _MOST_COLUMNS) if len(results) <= _MOST_COLUMNS else math.ceil(math.sqrt(len(results)))
     with styled():
         wide_in = max(WIDTH, 2 + _PANEL_IN * columns)
