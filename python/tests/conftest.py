@@ -1,5 +1,6 @@
 """Fixtures that several tests share: a small scenario, and the command line as a process of its own."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,9 +12,13 @@ from typing import Any
 import pytest
 
 from penstock import Result, Scenario
+from penstock.testbed import TestbedError, system
 
 # A job of a shell's background begins with Ctrl-C ignored, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+NEEDED = "PENSTOCK_NEEDS_NAMESPACES"
+"""The environment variable that makes a failure of each test that would be skipped, since no namespaces can be made."""
 
 ROOT = Path(__file__).resolve().parents[2]
 """The repository: its scenarios are below."""
@@ -134,3 +139,14 @@ def penstock(tmp_path: Path) -> Command:
         )
 
     return command
+
+
+@pytest.fixture
+def namespaces() -> None:
+    """Skip where no testbed can be made, and say why; fail where one is needed."""
+    try:
+        system.check(["iperf3", "ping"])
+    except TestbedError as fault:
+        if os.environ.get(NEEDED):
+            pytest.fail(f"{NEEDED} is set, but {fault}")
+        pytest.skip(str(fault))

@@ -17,9 +17,6 @@ from penstock.testbed import TestbedError, leftovers, run, system
 from penstock.testbed.layout import lay_out
 from penstock.testbed.leftovers import State, started
 
-NEEDED = "PENSTOCK_NEEDS_NAMESPACES"
-"""The environment variable that makes a failure of each test that would be skipped."""
-
 TWO = """\
 question = "Do two senders of real frames meet the simulator's queue?"
 duration = "60 ms"
@@ -118,17 +115,6 @@ def test_a_process_is_known_by_its_start() -> None:
         time.sleep(0.01)
     child.wait()
     assert started(child.pid) is None
-
-
-@pytest.fixture
-def namespaces() -> None:
-    """Skip where no testbed can be made, and say why; fail where one is needed."""
-    try:
-        system.check(["iperf3", "ping"])
-    except TestbedError as fault:
-        if os.environ.get(NEEDED):
-            pytest.fail(f"{NEEDED} is set, but {fault}")
-        pytest.skip(str(fault))
 
 
 def queue_median(result: Result) -> float:
