@@ -233,7 +233,7 @@ impl<S: Scheme, X: Supply, D: Draw> Nic<S, X, D> {
     /// When something happens next by itself; `None` if nothing does. It may turn out to be nothing.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Instant> {
-        let line = self.line.eligible().map(|_| self.line.busy_until);
+        let line = self.line.next_start();
         [self.desk.timers.next(), line].into_iter().flatten().min()
     }
 
@@ -395,6 +395,8 @@ impl<S: Scheme> Transmitter<S> {
     }
 
     fn queue(&mut self, since: Instant, priority: Class, class: TrafficClass, octets: u16, frame: Outgoing<S>) {
+        // Those that could start before are not overtaken, also where no poll has come in between.
+        self.settle_before(since);
         let queue = if priority == Class::Control { &mut self.control } else { &mut self.data };
         queue.push_back(Queued { since, class, octets, frame });
     }
@@ -407,9 +409,20 @@ impl<S: Scheme> Transmitter<S> {
         self.data.front().filter(|first| !self.stops(first.class)).map(|_| Class::Data)
     }
 
+    /// When the next of the frames that wait starts: a line that has long been idle starts none before it has come.
+    fn next_start(&self) -> Option<Instant> {
+        let queue = if self.eligible()? == Class::Control { &self.control } else { &self.data };
+        Some(self.busy_until.max(queue.front()?.since))
+    }
+
     /// Starts everything that starts up to `now`.
     fn settle(&mut self, now: Instant) {
-        while self.busy_until <= now
+        self.settle_before(now + LEAST);
+    }
+
+    /// Starts everything that starts before `limit`.
+    fn settle_before(&mut self, limit: Instant) {
+        while self.next_start().is_some_and(|at| at < limit)
             && let Some(priority) = self.eligible()
         {
             let queue = if priority == Class::Control { &mut self.control } else { &mut self.data };

@@ -3,8 +3,12 @@
 mod common;
 
 use common::{Frames, Window, Windowed, Words, us};
-use penstock_endpoint::{Acknowledgement, FlowSpec, Nic, Outgoing, Pacer, TrafficClass, Transmit};
+use penstock_endpoint::{
+    Acknowledgement, DestinationId, FlowId, FlowSpec, Nic, Outgoing, Pacer, TrafficClass, Transmit,
+};
+use penstock_schemes::fecn::ForwardExplicitRate;
 use penstock_schemes::none::{self, NoControl};
+use penstock_schemes::parts::explicit_rate::{Probe, ProbeClass};
 use penstock_schemes::parts::notification::Cnm;
 use penstock_schemes::parts::quantiser::QntzFb;
 use penstock_schemes::qcn::Qcn;
@@ -51,6 +55,55 @@ fn a_signal_stretches_the_gap_and_those_after_it() {
     let rest = poll_until(&mut nic, Instant(9_000_000));
     assert_eq!(times(&rest), [4_484_616, 6_453_846, 8_423_077]);
     assert_eq!(rest[0].end.0 - rest[0].at.0, 1_000_000, "on the line a frame takes what it takes");
+}
+
+/// A source of FECN without data, whose probes have the priority of data, and a destination, whose replies have that of control
+/// frames.
+fn prober() -> (Nic<ForwardExplicitRate, Frames, Words>, FlowId, DestinationId) {
+    let Some(SchemeConfig::Fecn(mut config)) = SchemeConfig::with_defaults("fecn") else { unreachable!() };
+    config.rates.probe_class = ProbeClass::Data;
+    let mut nic = Nic::new(BitRate::from_gbps(10), 0);
+    let limiter = nic.add_limiter(&config, Pacer::Ideal, Words(1));
+    let flow = nic.add_flow(limiter, spec(1250), Frames::new(1250, 0, GREEDY));
+    let destination = nic.add_destination(&config, FlowKey(1), CLASS, Words(1));
+    (nic, flow, destination)
+}
+
+fn is_control(sent: &Transmit<ForwardExplicitRate>) -> bool {
+    matches!(sent.frame, Outgoing::Signal { class: Class::Control, .. })
+}
+
+#[test]
+fn a_signal_that_waits_on_an_idle_line_is_due_since_it_waits() {
+    let (mut nic, _, destination) = prober();
+    for at in [us(5), us(9)] {
+        nic.on_probe(at, destination, Probe::new(1));
+        assert_eq!(nic.next_timeout(), Some(at), "the line has been idle for long");
+        assert_eq!(times(&std::iter::from_fn(|| nic.poll_transmit(at)).collect::<Vec<_>>()), [at.0]);
+    }
+    assert_eq!(nic.next_timeout(), None);
+}
+
+/// The probe of 5 us has left when the reply of 9 us comes, whether the driver has asked in between or not.
+#[test]
+fn a_signal_does_not_overtake_one_that_had_the_line_for_itself() {
+    for asks in [true, false] {
+        let (mut nic, flow, destination) = prober();
+        let mut sent = Vec::new();
+        nic.start(us(5), flow);
+        if asks {
+            sent.extend(std::iter::from_fn(|| nic.poll_transmit(us(7))));
+        }
+        nic.on_probe(us(9), destination, Probe::new(1));
+        sent.extend(std::iter::from_fn(|| nic.poll_transmit(us(20))));
+        assert_eq!((times(&sent), is_control(&sent[0])), (vec![us(5).0, us(9).0], false), "{asks}");
+    }
+    // Those of one instant go by priority.
+    let (mut nic, flow, destination) = prober();
+    nic.start(us(5), flow);
+    nic.on_probe(us(5), destination, Probe::new(1));
+    let sent: Vec<_> = std::iter::from_fn(|| nic.poll_transmit(us(20))).collect();
+    assert_eq!((sent[0].at, sent[1].at, is_control(&sent[0])), (us(5), sent[0].end, true));
 }
 
 /// At 1 Gb/s a frame of 1000 octets takes 8 us, and a window of 2500 octets holds two.

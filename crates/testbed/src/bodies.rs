@@ -108,6 +108,7 @@ impl<'p, S: OnWire> SwitchBody<'p, S> {
                 line_bits,
                 scheduled_bits: scheduled.min(u128::from(u64::MAX)) as u64,
                 dropped: own.counts.dropped,
+                paused: state.paused(class, at).0.0,
                 vars: own.cp.as_ref().map(|cp| row(S::Cp::VARS.len(), |row| cp.vars(row))),
             }));
         }
@@ -159,7 +160,8 @@ impl<S: OnWire> Body for SwitchBody<'_, S> {
             let could = scheduled.saturating_sub(scheduled_before) as f64;
             let did = line.saturating_sub(line_before) as f64;
             let own = &state.queues[class];
-            QueueEnd::new(queue, own.counts, &own.lengths, if could > 0.0 { did / could } else { 0.0 })
+            let used = if could > 0.0 { did / could } else { 0.0 };
+            QueueEnd::new(queue, own.counts, &own.lengths, used, state.paused(class, at))
         });
         End {
             queues: queues.collect(),

@@ -10,10 +10,11 @@ use penstock_sim::random::{Owner, Stream};
 use penstock_wire::{MacAddress, mac_control};
 
 use crate::form::{OnWire, Way};
-use crate::frame::Header;
+use crate::frame::{Header, length};
 use crate::interface::{FIRST_PORT, flow_ports};
 use crate::learning::Learned;
-use crate::port::{Departure, Held, Kind, Line, Port, QueueState, Sent, no_words};
+use crate::pause::{self, Ingress, Stops};
+use crate::port::{Departure, Held, Kind, Line, Port, QueueState, Released, Sent, no_words};
 
 /// The most stations that a switch learns.
 const STATIONS: usize = 4096;
@@ -61,6 +62,8 @@ pub struct Counts {
     pub signals_lost: u64,
     /// Pause frames that came.
     pub pauses: u64,
+    /// Pause frames that were sent.
+    pub pauses_sent: u64,
 }
 
 /// A switch.
@@ -137,7 +140,7 @@ impl<S: OnWire> Bridge<S> {
     /// Its counts.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        self.counts
+        Counts { pauses_sent: self.ports.iter().map(|port| port.ingress().sent()).sum(), ..self.counts }
     }
 
     /// Drops of each flow's data here.
@@ -166,6 +169,7 @@ impl<S: OnWire> Bridge<S> {
             self.now = self.now.max(at);
             let mut sent = std::mem::take(&mut self.sent);
             self.ports[port].step(at, &mut sent);
+            self.release(port);
             self.post(&mut sent);
             self.sent = sent;
         }
@@ -193,11 +197,11 @@ impl<S: OnWire> Bridge<S> {
         match self.learned.port(now, header.destination) {
             // It has come from where it would go to.
             Some(to) if to == port => {}
-            Some(to) => self.forward(now, to, &header, octets),
+            Some(to) => self.forward(now, port, to, &header, octets),
             None => {
                 self.counts.flooded += 1;
                 for to in (0..self.ports.len()).filter(|&to| to != port) {
-                    self.forward(now, to, &header, octets.clone());
+                    self.forward(now, port, to, &header, octets.clone());
                 }
             }
         }
@@ -230,7 +234,7 @@ impl<S: OnWire> Bridge<S> {
         }
     }
 
-    fn forward(&mut self, now: Instant, to: usize, header: &Header, octets: Vec<u8>) {
+    fn forward(&mut self, now: Instant, from: usize, to: usize, header: &Header, octets: Vec<u8>) {
         let class = header.priority.and_then(|own| self.priorities.iter().position(|&p| p == own));
         let flow = header.flow.filter(|&flow| usize::from(flow) < self.flows.len());
         let control = self.priorities.len();
@@ -246,13 +250,20 @@ impl<S: OnWire> Bridge<S> {
             None => Kind::Other,
         };
         let class = class.unwrap_or(control);
-        self.enqueue(now, to, class, Held { octets, kind });
+        let room = self.ports[from].ingress().has_room(class, length(octets.len()));
+        let from = room.map(|_| from);
+        self.enqueue(now, to, class, Held { octets, kind, from }, room);
     }
 
-    fn enqueue(&mut self, now: Instant, to: usize, class: usize, held: Held) {
+    fn enqueue(&mut self, now: Instant, to: usize, class: usize, held: Held, room: Option<bool>) {
         let mut sent = std::mem::take(&mut self.sent);
-        let kind = held.kind;
-        if let Err(lost) = self.ports[to].enqueue(now, class, held, &mut sent) {
+        let (kind, from, octets) = (held.kind, held.from, length(held.octets.len()));
+        let taken = self.ports[to].enqueue(now, class, held, room, &mut sent);
+        if let (Some(from), Ok(())) = (from, &taken) {
+            self.ports[from].hold(now, class, octets);
+        }
+        self.release(to);
+        if let Err(lost) = taken {
             match kind {
                 Kind::Data { flow, .. } => {
                     let flow = flow.map(usize::from).or_else(|| self.flow_of(&lost.octets));
@@ -265,6 +276,13 @@ impl<S: OnWire> Bridge<S> {
         }
         self.post(&mut sent);
         self.sent = sent;
+    }
+
+    /// Tells ingress buffers of the frames that have left their queues at a port.
+    fn release(&mut self, port: usize) {
+        while let Some(Released { from, class, octets }) = self.ports[port].poll_released() {
+            self.ports[from].let_go(self.now, class, octets);
+        }
     }
 
     /// The flow of a data frame without CN-TAG, by its port: for the counts alone.
@@ -296,27 +314,26 @@ impl<S: OnWire> Bridge<S> {
                 Class::Control => (self.control, self.priorities.len()),
             };
             let way = Way { destination, source: self.own, priority, flow: flow as u16, sampled: &signal.sampled };
-            let held = Held { octets: S::emit(signal.signal, &way), kind: Kind::Other };
+            let held = Held { octets: S::emit(signal.signal, &way), kind: Kind::Other, from: None };
             // A control frame calls no congestion point, so that nothing more is sent.
-            if self.ports[port].enqueue(self.now, class, held, &mut Vec::new()).is_err() {
+            if self.ports[port].enqueue(self.now, class, held, None, &mut Vec::new()).is_err() {
                 self.counts.control_lost += 1;
             }
+            self.release(port);
         }
     }
 
     /// A frame of MAC control: stops classes, or lets them go on.
     fn pause(&mut self, now: Instant, port: usize, octets: &[u8], header: &Header) {
         self.counts.pauses += 1;
-        let times = octets.get(header.data..).and_then(|octets| {
-            let packet = mac_control::pfc::Packet::new_checked(octets).ok()?;
-            Some(mac_control::pfc::Repr::parse(&packet).ok()?.times())
-        });
-        for (priority, time) in times.unwrap_or_default().into_iter().enumerate() {
+        let times = octets.get(header.data..).and_then(pause::times);
+        for (priority, quanta) in times.unwrap_or_default().into_iter().enumerate() {
             let class = self.priorities.iter().position(|&p| usize::from(p) == priority);
-            if let (Some(class), Some(time)) = (class, time) {
-                self.ports[port].set_stopped(now, class, time > 0);
+            if let (Some(class), Some(quanta)) = (class, quanta) {
+                self.ports[port].pause(now, class, quanta);
             }
         }
+        self.release(port);
     }
 }
 
@@ -355,5 +372,6 @@ fn port<S: OnWire>(plan: &Plan, id: PortId, configs: &[S::Config]) -> Port<S> {
         overhead: network.wire_overhead,
         in_service_counts: network.in_service_counts,
     };
-    Port::new(line, queues)
+    let own = station(network, spec.node);
+    Port::new(line, queues, Stops::new(network), Ingress::new(network, id, own))
 }

@@ -135,7 +135,7 @@ fn samples(plan: &Plan, records: &Records, end: Instant, collector: &mut Collect
                 line_bits: sample.line_bits,
                 scheduled_bits: u128::from(sample.scheduled_bits),
                 dropped: sample.dropped,
-                paused: Duration::ZERO,
+                paused: Duration(sample.paused),
             };
             collector.queue(now, i, state, sample.vars.as_deref())?;
         }
@@ -177,7 +177,8 @@ fn outcome(plan: &Plan, records: &Records, end: Instant) -> Outcome {
             frames_arrived: own.arrived,
             frames_dropped: own.dropped,
             feedback_frames: own.signals,
-            ..QueueOutcome::default()
+            paused: Duration(own.paused),
+            pause_frames: own.pause_frames,
         };
     }
     let flows: Vec<FlowOutcome> =
@@ -258,6 +259,7 @@ fn totals(records: &Records, flows: &[FlowOutcome]) -> Totals {
         retransmissions: sum(|flow| flow.retransmissions),
         probes_sent: records.ends.iter().flat_map(|end| &end.sources).map(|end| end.counts.probes).sum(),
         signals_sent: records.ends.iter().flat_map(|end| &end.queues).map(|queue| queue.signals).sum(),
+        pause_frames: records.ends.iter().map(|end| end.bridge.pauses_sent).sum(),
         packet_hops: records.ends.iter().map(|end| end.frames).sum(),
         ..Totals::default()
     }

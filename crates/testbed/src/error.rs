@@ -55,6 +55,7 @@ impl TestbedError {
 
     pub(crate) fn no_form(plan: &Plan) -> Self {
         let names = form::NAMES.join(", ");
-        Self::unsuited(format!("scheme {} has no form on the testbed's wires: one of {names} has", plan.scheme()))
+        let (scheme, obstacle) = (plan.scheme(), form::obstacle(&plan.configs()));
+        Self::unsuited(format!("scheme {scheme} has no form on the testbed's wires: {obstacle}; one of {names} has"))
     }
 }

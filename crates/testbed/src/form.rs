@@ -7,18 +7,22 @@
 //! |---|---|---|
 //! | QCN and its variants | | CNM (802.1Qau), with the first octets of the sampled frame |
 //! | BCN | rate-limited tag behind the CN-TAG | BCN message |
+//! | E2CM | rate-limited tag | BCN message, path probe |
 //! | FECN | | rate probe |
+//! | E-FECN | | rate probe; BCN(0,0), a BCN message with both lengths 0 |
 //! | SMCC | rate-limited tag | SMCC's message |
 //! | DCQCN | ECN field of the IP header | CNP (RoCEv2) |
 
 use penstock_schemes::dcqcn::{Ce, Cnp, Dcqcn};
+use penstock_schemes::e2cm::{self, ExtendedEcm};
+use penstock_schemes::efecn::{self, EnhancedForwardExplicitRate};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::parts::ecm::{Bcn, Rlt};
 use penstock_schemes::parts::explicit_rate::Probe;
 use penstock_schemes::parts::notification::Cnm;
 use penstock_schemes::parts::quantiser::QntzFb;
 use penstock_schemes::smcc::{Notice, Smcc};
-use penstock_schemes::{BitRate, CpId, Never, Scheme, SchemeConfig};
+use penstock_schemes::{BitRate, CpId, Instant, Never, Scheme, SchemeConfig};
 use penstock_schemes::{af_qcn, bcn, fecn, fqcn, qcn, qcn_adaptive, qcn_bs, qcn_bs_adaptive};
 use penstock_wire::ethernet::{LEAST, ether_type};
 use penstock_wire::experimental::{self, subtype};
@@ -105,8 +109,32 @@ visits! {
     Fqcn: fqcn::Fqcn,
     Bcn: bcn::BackwardCongestionNotification,
     Fecn: fecn::ForwardExplicitRate,
+    Efecn: EnhancedForwardExplicitRate,
+    E2cm: ExtendedEcm,
     Smcc: Smcc,
     Dcqcn: Dcqcn,
+}
+
+/// Why a scheme has no form on the wire, in a clause.
+pub(crate) fn obstacle(configs: &[SchemeConfig]) -> &'static str {
+    struct Acknowledges;
+
+    impl penstock_schemes::Visitor for Acknowledges {
+        type Output = bool;
+
+        fn visit<S: Scheme>(self, _: &[S::Config]) -> bool {
+            size_of::<Option<S::Echo>>() > 0
+        }
+    }
+
+    let first = configs.first().map(|config| config.info().name);
+    if configs.iter().any(|config| Some(config.info().name) != first) {
+        return "the processes of the testbed have one scheme for all priorities";
+    }
+    match SchemeConfig::visit(configs, Acknowledges) {
+        true => "it needs an acknowledgement of every frame, which applications do not send",
+        false => "nothing says how its messages would look",
+    }
 }
 
 impl OnWire for NoControl {
@@ -248,59 +276,131 @@ macro_rules! rate_limited_tag {
     };
 }
 
+fn emit_bcn(signal: Bcn, way: &Way<'_>) -> Vec<u8> {
+    let units = |n: i32| n.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
+    let repr = experimental::bcn::Repr {
+        version: 0,
+        subtype: subtype::BCN,
+        cp_id: signal.cp.0,
+        q_off: units(signal.q_off.saturating_neg()),
+        q_delta: units(signal.q_delta),
+        rlq_id: rlq_id(way.flow),
+    };
+    let mut frame = control(way.destination, way.source, way.priority, None, ether_type::EXPERIMENTAL);
+    append(&mut frame, experimental::bcn::Repr::OCTETS, |place| _ = repr.emit(place));
+    padded(frame)
+}
+
+fn parse_bcn(frame: &[u8]) -> Option<(u16, Bcn)> {
+    let (_, octets) = message(frame, ether_type::EXPERIMENTAL)?;
+    let repr = experimental::bcn::Repr::parse(&experimental::bcn::Packet::new_checked(octets).ok()?).ok()?;
+    let signal = Bcn { cp: CpId(repr.cp_id), q_off: -i32::from(repr.q_off), q_delta: i32::from(repr.q_delta) };
+    Some((repr.rlq_id.checked_sub(1)?, signal))
+}
+
 impl OnWire for bcn::BackwardCongestionNotification {
     rate_limited_tag!();
 
     fn emit(signal: Bcn, way: &Way<'_>) -> Vec<u8> {
-        let units = |n: i32| n.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
-        let repr = experimental::bcn::Repr {
-            version: 0,
-            subtype: subtype::BCN,
-            cp_id: signal.cp.0,
-            q_off: units(signal.q_off.saturating_neg()),
-            q_delta: units(signal.q_delta),
-            rlq_id: rlq_id(way.flow),
-        };
-        let mut frame = control(way.destination, way.source, way.priority, None, ether_type::EXPERIMENTAL);
-        append(&mut frame, experimental::bcn::Repr::OCTETS, |place| _ = repr.emit(place));
-        padded(frame)
+        emit_bcn(signal, way)
     }
 
     fn parse(frame: &[u8]) -> Option<(u16, Bcn)> {
+        parse_bcn(frame)
+    }
+}
+
+impl OnWire for ExtendedEcm {
+    rate_limited_tag!();
+
+    fn emit(signal: e2cm::Message, way: &Way<'_>) -> Vec<u8> {
+        let (sent_at, q_off, returned) = match signal {
+            e2cm::Message::Ecm(signal) => return emit_bcn(signal, way),
+            e2cm::Message::Probe { sent_at, q_off } => (sent_at, q_off, false),
+            e2cm::Message::Reply { sent_at, q_off } => (sent_at, q_off, true),
+        };
+        let repr = experimental::path_probe::Repr {
+            version: 0,
+            subtype: subtype::PATH_PROBE,
+            returned,
+            measured: q_off.is_some(),
+            rlq_id: rlq_id(way.flow),
+            sent_at: sent_at.0,
+            q_off: q_off.unwrap_or(0),
+        };
+        let mut frame = control(way.destination, way.source, way.priority, None, ether_type::EXPERIMENTAL);
+        append(&mut frame, experimental::path_probe::Repr::OCTETS, |place| _ = repr.emit(place));
+        padded(frame)
+    }
+
+    fn parse(frame: &[u8]) -> Option<(u16, e2cm::Message)> {
+        if let Some((flow, signal)) = parse_bcn(frame) {
+            return Some((flow, e2cm::Message::Ecm(signal)));
+        }
         let (_, octets) = message(frame, ether_type::EXPERIMENTAL)?;
-        let repr = experimental::bcn::Repr::parse(&experimental::bcn::Packet::new_checked(octets).ok()?).ok()?;
-        let signal = Bcn { cp: CpId(repr.cp_id), q_off: -i32::from(repr.q_off), q_delta: i32::from(repr.q_delta) };
+        let packet = experimental::path_probe::Packet::new_checked(octets).ok()?;
+        let repr = experimental::path_probe::Repr::parse(&packet).ok()?;
+        let (sent_at, q_off) = (Instant(repr.sent_at), repr.measured.then_some(repr.q_off));
+        let signal = match repr.returned {
+            true => e2cm::Message::Reply { sent_at, q_off },
+            false => e2cm::Message::Probe { sent_at, q_off },
+        };
         Some((repr.rlq_id.checked_sub(1)?, signal))
     }
 }
 
+fn emit_rate_probe(signal: Probe, way: &Way<'_>) -> Vec<u8> {
+    let repr = experimental::rate_probe::Repr {
+        version: 0,
+        subtype: subtype::RATE_PROBE,
+        returned: signal.returned,
+        rlq_id: rlq_id(way.flow),
+        round: signal.round,
+        rate: signal.rate.map_or(experimental::UNLIMITED, |rate| rate.0),
+        cp_id: signal.cp.0,
+    };
+    let mut frame = control(way.destination, way.source, way.priority, None, ether_type::EXPERIMENTAL);
+    append(&mut frame, experimental::rate_probe::Repr::OCTETS, |place| _ = repr.emit(place));
+    padded(frame)
+}
+
+fn parse_rate_probe(frame: &[u8]) -> Option<(u16, Probe)> {
+    let (_, octets) = message(frame, ether_type::EXPERIMENTAL)?;
+    let packet = experimental::rate_probe::Packet::new_checked(octets).ok()?;
+    let repr = experimental::rate_probe::Repr::parse(&packet).ok()?;
+    let signal = Probe {
+        round: repr.round,
+        rate: (repr.rate != experimental::UNLIMITED).then_some(BitRate(repr.rate)),
+        cp: CpId(repr.cp_id),
+        returned: repr.returned,
+    };
+    Some((repr.rlq_id.checked_sub(1)?, signal))
+}
+
 impl OnWire for fecn::ForwardExplicitRate {
     fn emit(signal: Probe, way: &Way<'_>) -> Vec<u8> {
-        let repr = experimental::rate_probe::Repr {
-            version: 0,
-            subtype: subtype::RATE_PROBE,
-            returned: signal.returned,
-            rlq_id: rlq_id(way.flow),
-            round: signal.round,
-            rate: signal.rate.map_or(experimental::UNLIMITED, |rate| rate.0),
-            cp_id: signal.cp.0,
-        };
-        let mut frame = control(way.destination, way.source, way.priority, None, ether_type::EXPERIMENTAL);
-        append(&mut frame, experimental::rate_probe::Repr::OCTETS, |place| _ = repr.emit(place));
-        padded(frame)
+        emit_rate_probe(signal, way)
     }
 
     fn parse(frame: &[u8]) -> Option<(u16, Probe)> {
-        let (_, octets) = message(frame, ether_type::EXPERIMENTAL)?;
-        let packet = experimental::rate_probe::Packet::new_checked(octets).ok()?;
-        let repr = experimental::rate_probe::Repr::parse(&packet).ok()?;
-        let signal = Probe {
-            round: repr.round,
-            rate: (repr.rate != experimental::UNLIMITED).then_some(BitRate(repr.rate)),
-            cp: CpId(repr.cp_id),
-            returned: repr.returned,
-        };
-        Some((repr.rlq_id.checked_sub(1)?, signal))
+        parse_rate_probe(frame)
+    }
+}
+
+impl OnWire for EnhancedForwardExplicitRate {
+    fn emit(signal: efecn::Message, way: &Way<'_>) -> Vec<u8> {
+        match signal {
+            efecn::Message::Probe(probe) => emit_rate_probe(probe, way),
+            efecn::Message::Bcn00 { cp } => emit_bcn(Bcn { cp, q_off: 0, q_delta: 0 }, way),
+        }
+    }
+
+    fn parse(frame: &[u8]) -> Option<(u16, efecn::Message)> {
+        if let Some((flow, probe)) = parse_rate_probe(frame) {
+            return Some((flow, efecn::Message::Probe(probe)));
+        }
+        let (flow, Bcn { cp, .. }) = parse_bcn(frame).filter(|(_, bcn)| (bcn.q_off, bcn.q_delta) == (0, 0))?;
+        Some((flow, efecn::Message::Bcn00 { cp }))
     }
 }
 
@@ -494,6 +594,39 @@ mod tests {
         let frame = Smcc::emit(notice, &way(&data()));
         faultless(&frame);
         assert_eq!(Smcc::parse(&frame), Some((5, notice)));
+    }
+
+    #[test]
+    fn probes_of_e2cm_carry_clock_and_queue() {
+        let (sent_at, cp) = (Instant(123_456_789_000), CpId(0xab));
+        let messages = [
+            e2cm::Message::Probe { sent_at, q_off: None },
+            e2cm::Message::Probe { sent_at, q_off: Some(-16_500) },
+            e2cm::Message::Reply { sent_at, q_off: Some(0) },
+            e2cm::Message::Ecm(Bcn { cp, q_off: 25, q_delta: -2 }),
+        ];
+        for message in messages {
+            let frame = ExtendedEcm::emit(message, &way(&[]));
+            faultless(&frame);
+            assert_eq!(ExtendedEcm::parse(&frame), Some((5, message)));
+        }
+        // A data frame's tag of the same EtherType is no message.
+        let mut frame = data();
+        ExtendedEcm::put(Rlt(Some(cp)), 5, &mut frame);
+        assert_eq!((ExtendedEcm::parse(&frame), ExtendedEcm::tag(&frame)), (None, Rlt(Some(cp))));
+    }
+
+    #[test]
+    fn efecn_sends_probes_and_the_message_with_both_lengths_zero() {
+        type S = EnhancedForwardExplicitRate;
+        let probe = Probe { round: 3, rate: Some(BitRate(500_000_000)), cp: CpId(7), returned: true };
+        for message in [efecn::Message::Probe(probe), efecn::Message::Bcn00 { cp: CpId(7) }] {
+            let frame = S::emit(message, &way(&data()));
+            faultless(&frame);
+            assert_eq!(S::parse(&frame), Some((5, message)));
+        }
+        let other = emit_bcn(Bcn { cp: CpId(7), q_off: 1, q_delta: 0 }, &way(&[]));
+        assert_eq!(S::parse(&other), None);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use penstock_endpoint::{
     DestinationId, FlowId, FlowSpec, LimiterId, Nic, Outgoing, Pacer, Supply, Taken, TrafficClass,
 };
 use penstock_scenario::Plan;
-use penstock_schemes::{Class, Duration, FlowKey, Frame, Instant, Octets, Scheme, Signal, To};
+use penstock_schemes::{BitRate, Class, Duration, FlowKey, Frame, Instant, Octets, Scheme, Signal, To};
 use penstock_sim::network::{Network, NodeId, Transmit};
 use penstock_sim::random::{Owner, Stream};
 use penstock_wire::ethernet::ether_type;
@@ -19,6 +19,7 @@ use penstock_wire::{MacAddress, ipv4, mac_control};
 use crate::bridge::{control_priority, ports_of, station};
 use crate::form::{OnWire, Way};
 use crate::frame::{Header, Segment, length, ports, put_tags, segment, take_tags};
+use crate::pause::{self, Stops, pause_time};
 use crate::port::Departure;
 use crate::progress::Connections;
 
@@ -173,6 +174,7 @@ pub struct Interface<S: OnWire> {
     seen: VecDeque<Seen<S>>,
     outbox: VecDeque<Departure>,
     connections: Connections,
+    stops: Stops,
 }
 
 impl<S: OnWire> Interface<S> {
@@ -218,6 +220,7 @@ impl<S: OnWire> Interface<S> {
             seen: VecDeque::new(),
             outbox: VecDeque::new(),
             connections: Connections::default(),
+            stops: Stops::new(network),
         }
     }
 
@@ -267,20 +270,39 @@ impl<S: OnWire> Interface<S> {
     /// When something happens by itself, on the network's clock.
     #[must_use]
     pub fn next_event(&self) -> Instant {
-        self.nic.next_timeout().map_or(Instant::NEVER, |at| at.after(self.behind))
+        let own = self.nic.next_timeout().map_or(Instant::NEVER, |at| at.after(self.behind));
+        own.min(self.stops.next_event())
     }
 
     /// Lets everything happen that is due up to `now`. If it comes too late, its clock stays behind from then on: frames that
     /// were not sent in time are not sent in a burst.
     pub fn advance(&mut self, now: Instant) {
         if let Some(due) = self.nic.next_timeout() {
-            // A frame that came in at the last call was not due before it.
-            let due = due.max(self.local).after(self.behind);
+            let due = due.after(self.behind);
             let late = Duration(now.0.saturating_sub(due.0));
             if late > self.credit {
                 self.behind = self.behind + (late - self.credit);
             }
         }
+        while self.stops.next_event() <= now {
+            let at = self.stops.next_event();
+            self.transmit(at);
+            self.obey(at);
+        }
+        self.transmit(now);
+    }
+
+    /// Stops classes, or lets them go on, as the switch has told it to.
+    fn obey(&mut self, now: Instant) {
+        let local = self.localise(now);
+        while let Some((class, stopped)) = self.stops.due(now) {
+            let class = TrafficClass(class as u8);
+            if stopped { self.nic.pause(local, class) } else { self.nic.resume(local, class) }
+        }
+    }
+
+    /// Lets the frames leave that are due up to `now`.
+    fn transmit(&mut self, now: Instant) {
         let local = self.localise(now);
         while let Some(sent) = self.nic.poll_transmit(local) {
             let due = sent.end.after(self.behind).after(self.latency);
@@ -464,16 +486,12 @@ impl<S: OnWire> Interface<S> {
     /// A frame of MAC control stops classes, or lets them go on.
     fn pause(&mut self, now: Instant, frame: &[u8], header: &Header) {
         self.own_counts.pauses += 1;
-        let local = self.localise(now);
-        let times = frame.get(header.data..).and_then(|octets| {
-            let packet = mac_control::pfc::Packet::new_checked(octets).ok()?;
-            Some(mac_control::pfc::Repr::parse(&packet).ok()?.times())
-        });
-        for (priority, time) in times.unwrap_or_default().into_iter().enumerate() {
+        let times = frame.get(header.data..).and_then(pause::times);
+        for (priority, quanta) in times.unwrap_or_default().into_iter().enumerate() {
             let class = self.priorities.iter().position(|&p| usize::from(p) == priority);
-            let (Some(class), Some(time)) = (class, time) else { continue };
-            let class = TrafficClass(class as u8);
-            if time > 0 { self.nic.pause(local, class) } else { self.nic.resume(local, class) }
+            if let (Some(class), Some(quanta)) = (class, quanta) {
+                self.stops.tell(now, class, pause_time(quanta, BitRate(self.line)));
+            }
         }
         self.advance(now);
     }

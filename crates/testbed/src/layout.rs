@@ -231,10 +231,11 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
         );
     }
     if let Some(flow) = plan.flow_ends.iter().position(|(_, destinations)| destinations.len() != 1) {
-        return refuse(format!("flow {}: the testbed has no multicast", plan.flow_names[flow]));
-    }
-    if network.pfc.is_some() {
-        return refuse("[pfc]: switches of the testbed obey pause frames, and send none".to_owned());
+        return refuse(format!(
+            "flow {}: {} destinations: a flow of the testbed is UDP or TCP to one address, and its switches know no groups",
+            plan.flow_names[flow],
+            plan.flow_ends[flow].1.len()
+        ));
     }
     if network.changes.iter().any(|change| matches!(change.event, PortEvent::Down | PortEvent::Up)) {
         return refuse("[[change]]: the testbed changes rates of links, and breaks none".to_owned());

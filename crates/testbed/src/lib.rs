@@ -10,6 +10,7 @@
 //! - [`frame`], [`form`]: tags and signals as octets
 //! - [`bridge`], [`port`], [`learning`]: the switch, without input or output
 //! - [`interface`]: a host's network interface, without input or output
+//! - [`pause`]: priority flow control of a port
 //! - [`lateness`]: how late a process was
 //! - [`bodies`], [`node`], [`clock`], [`record`]: a process of the testbed, and its records
 //! - [`layout`], [`collect`]: before and after a run
@@ -26,6 +27,7 @@ pub mod lateness;
 pub mod layout;
 pub mod learning;
 pub mod node;
+pub mod pause;
 pub mod port;
 mod progress;
 pub mod record;

@@ -14,6 +14,7 @@ use penstock_sim::random::Stream;
 
 use crate::form::OnWire;
 use crate::frame::length;
+use crate::pause::{Ingress, Stops, pause_time};
 
 /// A frame in a port.
 #[derive(Debug, Clone)]
@@ -22,6 +23,19 @@ pub struct Held {
     pub octets: Vec<u8>,
     /// Its meaning to the scheme.
     pub kind: Kind,
+    /// The port by which it came, if an ingress buffer there holds it.
+    pub from: Option<usize>,
+}
+
+/// A frame that an ingress buffer no longer holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Released {
+    /// The port by which it came.
+    pub from: usize,
+    /// Its class.
+    pub class: usize,
+    /// Its length.
+    pub octets: u16,
 }
 
 /// The meaning of a frame to the scheme.
@@ -193,18 +207,39 @@ pub struct Line {
     pub in_service_counts: bool,
 }
 
-/// An output port.
+/// A transmission in progress.
+#[derive(Debug)]
+enum Service {
+    /// A frame of a queue, and its class.
+    Frame(usize, Held),
+    /// A pause frame.
+    Pause(Vec<u8>),
+}
+
+impl Service {
+    fn octets(&self) -> &[u8] {
+        match self {
+            Self::Frame(_, held) => &held.octets,
+            Self::Pause(octets) => octets,
+        }
+    }
+}
+
+/// A port: its output queues and its line, and the buffers of the frames that come in by it.
 #[derive(Debug)]
 pub struct Port<S: OnWire> {
     line: Line,
     /// One a priority, the control queue last.
     pub(crate) queues: Vec<QueueState<S>>,
-    /// The frame in transmission, and its class.
-    in_service: Option<(usize, Held)>,
+    in_service: Option<Service>,
     busy_until: Instant,
     remainder: u64,
     /// A bit for each class that priority flow control stops.
     stopped: u32,
+    stops: Stops,
+    ingress: Ingress,
+    /// Frames of ingress buffers that have left their queue here, for the switch to tell the ports by which they came.
+    released: Vec<Released>,
     /// Octets put on the line, overhead included, the transmission in progress counted whole.
     line_octets: u64,
     scheduled: u128,
@@ -213,7 +248,7 @@ pub struct Port<S: OnWire> {
 }
 
 impl<S: OnWire> Port<S> {
-    pub(crate) fn new(line: Line, queues: Vec<QueueState<S>>) -> Self {
+    pub(crate) fn new(line: Line, queues: Vec<QueueState<S>>, stops: Stops, ingress: Ingress) -> Self {
         Self {
             line,
             queues,
@@ -221,6 +256,9 @@ impl<S: OnWire> Port<S> {
             busy_until: Instant::ZERO,
             remainder: 0,
             stopped: 0,
+            stops,
+            ingress,
+            released: Vec::new(),
             line_octets: 0,
             scheduled: 0,
             rate_since: Instant::ZERO,
@@ -233,7 +271,7 @@ impl<S: OnWire> Port<S> {
     pub fn next_event(&self) -> Instant {
         let line = self.in_service.as_ref().map_or(Instant::NEVER, |_| self.busy_until);
         let timers = self.queues.iter().filter_map(|queue| queue.cp.as_ref()?.next_timeout());
-        timers.fold(line, Instant::min)
+        timers.fold(line, Instant::min).min(self.stops.next_event()).min(self.ingress.next_event())
     }
 
     /// Handles what is due at `now`, the time of [`next_event`](Self::next_event).
@@ -242,6 +280,9 @@ impl<S: OnWire> Port<S> {
             self.finish(now);
             self.begin(now);
         }
+        self.obey(now);
+        self.ingress.refresh(now);
+        self.settle(now);
         let rate = self.line.rate;
         for (class, queue) in self.queues.iter_mut().enumerate() {
             let seen = queue.seen(rate, self.stopped >> class & 1 == 1);
@@ -254,15 +295,23 @@ impl<S: OnWire> Port<S> {
         }
     }
 
-    /// A frame comes to the queue of `class`.
+    /// A frame comes to the queue of `class`. `room` says whether the ingress buffer that bounds it in place of the queue has
+    /// room, if there is one.
     ///
     /// # Errors
     /// If it finds no room: the frame.
-    pub fn enqueue(&mut self, now: Instant, class: usize, mut held: Held, sent: &mut Vec<Sent<S>>) -> Result<(), Held> {
+    pub fn enqueue(
+        &mut self,
+        now: Instant,
+        class: usize,
+        mut held: Held,
+        room: Option<bool>,
+        sent: &mut Vec<Sent<S>>,
+    ) -> Result<(), Held> {
         let (rate, paused) = (self.line.rate, self.stopped >> class & 1 == 1);
         let queue = &mut self.queues[class];
         let octets = length(held.octets.len());
-        let fits = queue.fits(octets);
+        let fits = room.unwrap_or_else(|| queue.fits(octets));
         queue.lengths.pass(now, queue.len);
         if fits {
             queue.len += u64::from(octets);
@@ -288,9 +337,7 @@ impl<S: OnWire> Port<S> {
             return Err(held);
         }
         queue.waiting.push_back(held);
-        if self.in_service.is_none() {
-            self.begin(now);
-        }
+        self.settle(now);
         Ok(())
     }
 
@@ -302,9 +349,51 @@ impl<S: OnWire> Port<S> {
         self.remainder = 0;
     }
 
-    /// Priority flow control stops a class, or lets it go on.
-    pub fn set_stopped(&mut self, now: Instant, class: usize, stopped: bool) {
-        self.stopped = self.stopped & !(1 << class) | u32::from(stopped) << class;
+    /// The neighbour tells a class to stop for so many quanta, or with none to go on.
+    pub fn pause(&mut self, now: Instant, class: usize, quanta: u16) {
+        self.stops.tell(now, class, pause_time(quanta, self.line.rate));
+        self.obey(now);
+        self.settle(now);
+    }
+
+    /// How long the neighbour has stopped a class, and by how many frames.
+    #[must_use]
+    pub fn paused(&self, class: usize, now: Instant) -> (Duration, u64) {
+        self.stops.paused(class, now)
+    }
+
+    /// The buffers of the frames that come in by this port.
+    #[must_use]
+    pub fn ingress(&self) -> &Ingress {
+        &self.ingress
+    }
+
+    /// A frame that has come in by this port is held from now on.
+    pub fn hold(&mut self, now: Instant, class: usize, octets: u16) {
+        self.ingress.hold(class, octets);
+        self.settle(now);
+    }
+
+    /// A frame that has come in by this port is held no longer.
+    pub fn let_go(&mut self, now: Instant, class: usize, octets: u16) {
+        self.ingress.let_go(class, octets);
+        self.settle(now);
+    }
+
+    /// The next frame of an ingress buffer that has left its queue here.
+    pub fn poll_released(&mut self) -> Option<Released> {
+        self.released.pop()
+    }
+
+    /// Stops classes, or lets them go on, as far as that is due.
+    fn obey(&mut self, now: Instant) {
+        while let Some((class, stopped)) = self.stops.due(now) {
+            self.stopped = self.stopped & !(1 << class) | u32::from(stopped) << class;
+        }
+    }
+
+    /// Starts a transmission if the line is idle.
+    fn settle(&mut self, now: Instant) {
         if self.in_service.is_none() {
             self.begin(now);
         }
@@ -318,9 +407,9 @@ impl<S: OnWire> Port<S> {
     /// Bits put on the line up to `now`, and bits that it could have carried.
     #[must_use]
     pub fn line_bits(&self, now: Instant) -> (u64, u128) {
-        let unsent = self.in_service.as_ref().map_or(0, |(_, held)| {
+        let unsent = self.in_service.as_ref().map_or(0, |service| {
             let rest = u128::from(self.busy_until.passed_since(now).0) * u128::from(self.line.rate.0);
-            let whole = (u64::from(length(held.octets.len())) + u64::from(self.line.overhead)) * 8;
+            let whole = (u64::from(length(service.octets().len())) + u64::from(self.line.overhead)) * 8;
             ((rest / u128::from(PS_PER_S)) as u64).min(whole)
         });
         let scheduled = self.scheduled + u128::from(now.passed_since(self.rate_since).0) * u128::from(self.line.rate.0);
@@ -348,27 +437,42 @@ impl<S: OnWire> Port<S> {
         (waiting + usize::from(self.in_service.is_some())) as u64
     }
 
-    /// Starts the transmission of the next frame, if one may go.
+    /// Starts the transmission of the next frame, if one may go. A pause frame precedes all that wait.
     fn begin(&mut self, now: Instant) {
+        if self.ingress.pending() {
+            let octets = self.ingress.compose(now);
+            self.occupy(now, octets.len());
+            self.in_service = Some(Service::Pause(octets));
+            return;
+        }
         let ready = |class: &usize| !self.queues[*class].waiting.is_empty() && self.stopped >> class & 1 == 0;
         let Some(class) = (0..self.queues.len()).rev().find(ready) else { return };
         let Some(held) = self.queues[class].waiting.pop_front() else { return };
-        let octets = u64::from(length(held.octets.len())) + u64::from(self.line.overhead);
+        self.occupy(now, held.octets.len());
+        let held = if self.line.in_service_counts { held } else { self.depart(now, class, held) };
+        self.in_service = Some(Service::Frame(class, held));
+    }
+
+    /// A frame of so many octets, without its check sequence, occupies the line from now on.
+    fn occupy(&mut self, now: Instant, octets: usize) {
+        let octets = u64::from(length(octets)) + u64::from(self.line.overhead);
         let (time, rest) = self.line.rate.serialisation(octets);
         self.remainder += rest;
         let carry = u64::from(self.remainder >= self.line.rate.0);
         self.remainder -= carry * self.line.rate.0;
         self.busy_until = now + time + Duration(carry);
         self.line_octets += octets;
-        let held = if self.line.in_service_counts { held } else { self.depart(now, class, held) };
-        self.in_service = Some((class, held));
     }
 
     /// The transmission ends.
     fn finish(&mut self, now: Instant) {
-        let Some((class, held)) = self.in_service.take() else { return };
-        let held = if self.line.in_service_counts { self.depart(now, class, held) } else { held };
-        self.departed.push_back(Departure { due: now + self.line.latency, octets: held.octets });
+        let octets = match self.in_service.take() {
+            Some(Service::Frame(class, held)) if self.line.in_service_counts => self.depart(now, class, held).octets,
+            Some(Service::Frame(_, held)) => held.octets,
+            Some(Service::Pause(octets)) => octets,
+            None => return,
+        };
+        self.departed.push_back(Departure { due: now + self.line.latency, octets });
     }
 
     /// A frame leaves its queue.
@@ -381,6 +485,7 @@ impl<S: OnWire> Port<S> {
         queue.frames -= 1;
         queue.sent += u64::from(octets);
         queue.lengths.reach(queue.len);
+        self.released.extend(held.from.map(|from| Released { from, class, octets }));
         match held.kind {
             Kind::Data { flow, weight } => {
                 let seen = queue.seen(rate, stopped >> class & 1 == 1);

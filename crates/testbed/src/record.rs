@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 
+use penstock_schemes::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::lateness::Lateness;
@@ -40,6 +41,8 @@ pub struct QueueSample {
     pub scheduled_bits: u64,
     /// Data frames dropped so far.
     pub dropped: u64,
+    /// How long priority flow control has stopped it so far, ps.
+    pub paused: u64,
     /// The congestion point's variables.
     pub vars: Option<Vec<i64>>,
 }
@@ -110,15 +113,26 @@ pub struct QueueEnd {
     pub empty: f64,
     /// Share of the port's rate that was used after the warm-up.
     pub utilization: f64,
+    /// How long priority flow control stopped it, ps.
+    pub paused: u64,
+    /// Pause frames that stopped it.
+    pub pause_frames: u64,
 }
 
 impl QueueEnd {
-    /// A queue with these counts, measures, and share of the line.
+    /// A queue with these counts, measures, share of the line, and pauses: time and frames.
     #[must_use]
-    pub fn new(queue: u32, counts: port::Counts, lengths: &port::Lengths, utilization: f64) -> Self {
+    pub fn new(
+        queue: u32,
+        counts: port::Counts,
+        lengths: &port::Lengths,
+        utilization: f64,
+        (paused, pause_frames): (Duration, u64),
+    ) -> Self {
         let (mean, std, min, max, empty) = lengths.moments();
         let port::Counts { arrived, dropped, signals } = counts;
-        Self { queue, arrived, dropped, signals, mean, std, min, max, empty, utilization }
+        let paused = paused.0;
+        Self { queue, arrived, dropped, signals, mean, std, min, max, empty, utilization, paused, pause_frames }
     }
 }
 

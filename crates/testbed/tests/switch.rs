@@ -1,91 +1,22 @@
 //! The testbed's switch and the simulator's, on the same arrivals.
 
-use penstock_scenario::{Choice, Plan, Scenario};
+mod common;
+
+use common::{Arrivals, THREE, bottleneck, datagram, frame, node, plan, port_to};
+use penstock_scenario::Plan;
 use penstock_schemes::qcn::Qcn;
-use penstock_schemes::{Duration, Instant, Octets, SchemeConfig};
+use penstock_schemes::{Duration, Instant, SchemeConfig};
 use penstock_sim::Sim;
-use penstock_sim::network::{FlowId, NodeId, PortId, QueueId};
-use penstock_sim::probe::Probe;
+use penstock_sim::network::NodeId;
 use penstock_testbed::bridge::{Bridge, station};
 use penstock_testbed::form::OnWire;
 use penstock_testbed::frame::{Header, put_tags};
 use penstock_testbed::interface::Interface;
 use proptest::prelude::*;
 
-fn plan(text: &str) -> Plan {
-    Scenario::parse(text, "test.toml", "test").unwrap().plan(&Choice::default()).unwrap()
-}
-
-/// Three sources at 10 Gb/s that begin at odd times, so that no two frames arrive at once.
-const THREE: &str = r#"
-    question = "Do both switches hold the same queue?"
-    duration = "20 ms"
-    scheme = "qcn"
-    [topology.star]
-    hosts = 4
-    link_rate = "10 Gbps"
-    link_delay = "3 us"
-    buffer = "150 KB"
-    [[flow]]
-    from = "h0..h2"
-    to = "h3"
-    stagger = "1333.337 us"
-    frame = "1000 octets"
-"#;
-
 fn config(plan: &Plan) -> penstock_schemes::qcn::Config {
     let SchemeConfig::Qcn(config) = &plan.schemes[0].config else { panic!("not QCN") };
     config.clone()
-}
-
-/// An arrival at the bottleneck, with the queue's length after it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Arrival {
-    at: Instant,
-    flow: FlowId,
-    len: Octets,
-    dropped: bool,
-}
-
-struct Arrivals {
-    queue: QueueId,
-    seen: Vec<Arrival>,
-}
-
-impl Probe<Qcn> for Arrivals {
-    const ARRIVALS: bool = true;
-
-    fn arrival(&mut self, at: Instant, queue: QueueId, flow: FlowId, len: Octets, dropped: bool) {
-        if queue == self.queue {
-            self.seen.push(Arrival { at, flow, len, dropped });
-        }
-    }
-}
-
-/// The node of a name.
-fn node(plan: &Plan, name: &str) -> NodeId {
-    NodeId(plan.node_names.iter().position(|own| own == name).unwrap() as u32)
-}
-
-/// A frame of a flow, with so many octets without its check sequence.
-fn frame(plan: &Plan, from: NodeId, to: NodeId, flow: Option<u16>, octets: usize) -> Vec<u8> {
-    let mut frame = Vec::new();
-    frame.extend(station(&plan.network, to).0);
-    frame.extend(station(&plan.network, from).0);
-    frame.extend([0x08, 0x00]);
-    put_tags(&mut frame, 0, flow);
-    frame.resize(octets, 0);
-    frame
-}
-
-fn bottleneck(plan: &Plan) -> (PortId, QueueId) {
-    let port = PortId(plan.port_names.iter().position(|name| name == "sw0->h3").unwrap() as u32);
-    (port, plan.network.queue(port, 0))
-}
-
-/// The index that a switch gives the port of the scenario to this node.
-fn port_to(plan: &Plan, bridge: &Bridge<Qcn>, peer: NodeId) -> usize {
-    bridge.ids().iter().position(|id| plan.network.ports[id.index()].peer == peer).unwrap()
 }
 
 #[test]
@@ -186,23 +117,6 @@ fn what_no_bridge_forwards_is_refused_and_what_is_unknown_is_flooded() {
     let mut ports: Vec<_> = std::iter::from_fn(|| bridge.poll_departure()).map(|(port, _)| port).collect();
     ports.sort_unstable();
     assert_eq!(ports, [1, 2, 3]);
-}
-
-/// A UDP datagram to a port, as a host sends it.
-fn datagram(plan: &Plan, from: NodeId, to: NodeId, port: u16, octets: usize) -> Vec<u8> {
-    use penstock_wire::{ipv4, udp};
-    let mut sent = frame(plan, from, to, None, 18);
-    // Hosts put no tags on.
-    sent.drain(12..16);
-    let length = (octets - 34) as u16;
-    let mut head = [0; 28];
-    let address = |node: NodeId| [10, 99, 0, node.0 as u8 + 1];
-    ipv4::Repr::new(address(from), address(to), ipv4::protocol::UDP, length).emit(&mut head).unwrap();
-    let udp = udp::Repr { source_port: 40_000, destination_port: port, length, checksum: 0 };
-    udp.emit(&mut head[20..]).unwrap();
-    sent.extend(head);
-    sent.resize(octets, 0);
-    sent
 }
 
 /// A frame of 1000 octets with both tags (8) and check sequence (4) takes 0.8 us at 10 Gb/s; the link 3 us.

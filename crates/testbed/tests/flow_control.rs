@@ -1,0 +1,174 @@
+//! Priority flow control on the testbed: the switch pauses as the simulator's does, and interfaces obey.
+
+mod common;
+
+use common::{Arrivals, THREE, bottleneck, datagram, frame, node, plan, port_to};
+use penstock_scenario::Plan;
+use penstock_schemes::none::{Config, NoControl};
+use penstock_schemes::{Duration, Instant, SchemeConfig};
+use penstock_sim::Sim;
+use penstock_sim::network::NodeId;
+use penstock_testbed::bridge::Bridge;
+use penstock_testbed::interface::Interface;
+use penstock_testbed::pause;
+use penstock_wire::{ethernet, mac_control};
+
+/// Three sources of 10 Gb/s, one port of 10 Gb/s, and flow control: XOFF at 40 KB, XON at 20 KB.
+fn lossless() -> Plan {
+    let pfc = "[pfc]\nbuffer = \"60 KB\"\nxoff = \"40 KB\"\nxon = \"20 KB\"\n[topology.star]";
+    plan(&THREE.replace("\"qcn\"", "\"none\"").replace("[topology.star]", pfc))
+}
+
+fn config(plan: &Plan) -> Config {
+    let SchemeConfig::None(config) = &plan.schemes[0].config else { panic!("a scheme") };
+    config.clone()
+}
+
+fn us(n: u64) -> Instant {
+    Instant::ZERO + Duration::from_us(n)
+}
+
+/// The times of a PFC frame; none for any other.
+fn times(octets: &[u8]) -> Option<[Option<u16>; 8]> {
+    let header = ethernet::Packet::new_checked(octets).ok()?;
+    (header.destination() == mac_control::DESTINATION).then(|| pause::times(&octets[14..]).expect("a PFC frame"))
+}
+
+#[test]
+fn the_switch_pauses_as_the_simulators_does() {
+    let plan = lossless();
+    let config = config(&plan);
+    let (_, queue) = bottleneck(&plan);
+    let probe = Arrivals { queue, seen: Vec::new() };
+    let mut sim = Sim::<NoControl, _, true>::new(&plan.network, std::slice::from_ref(&config), plan.seed, probe);
+    sim.run_until(Instant::ZERO + plan.duration);
+    let (outcome, probe) = sim.finish();
+    assert!(outcome.totals.pause_frames > 100, "{}", outcome.totals.pause_frames);
+    assert!(probe.seen.iter().all(|arrival| !arrival.dropped));
+
+    let (sw, sink) = (node(&plan, "sw0"), node(&plan, "h3"));
+    let mut bridge = Bridge::<NoControl>::new(&plan, sw, std::slice::from_ref(&config));
+    let out = port_to(&plan, &bridge, sink);
+    bridge.receive(Instant::ZERO, out, frame(&plan, sink, sink, None, 60));
+    let (mut lens, mut stops, mut resumes) = (Vec::new(), 0, 0);
+    let mut told = |bridge: &mut Bridge<NoControl>| {
+        while let Some((port, departure)) = bridge.poll_departure() {
+            if let Some(times) = times(&departure.octets) {
+                assert_ne!(port, out, "nobody is to be stopped there");
+                stops += u64::from(times[0] > Some(0));
+                resumes += u64::from(times[0] == Some(0));
+                assert!(times[1..].iter().all(Option::is_none));
+            }
+        }
+    };
+    for arrival in &probe.seen {
+        let from = NodeId(plan.flow_ends[arrival.flow.index()].0 as u32);
+        let port = port_to(&plan, &bridge, from);
+        bridge.receive(arrival.at, port, frame(&plan, from, sink, None, 996));
+        lens.push(bridge.queue_len(out, 0));
+        told(&mut bridge);
+    }
+    bridge.advance(Instant::ZERO + plan.duration);
+    told(&mut bridge);
+    let expected: Vec<u64> = probe.seen.iter().map(|arrival| arrival.len.0).collect();
+    assert_eq!(lens.iter().zip(&expected).position(|(own, other)| own != other), None, "queues are equal");
+    assert_eq!(bridge.counts().pauses_sent, outcome.totals.pause_frames);
+    assert_eq!(stops + resumes, outcome.totals.pause_frames);
+    assert!(stops >= resumes && resumes > 10, "{stops} {resumes}");
+    assert_eq!(bridge.dropped(), [0, 0, 0]);
+}
+
+/// The ingress buffer of 60 KB bounds what comes by a port, and not the output queue, whose own bound is 150 KB.
+#[test]
+fn a_neighbour_that_does_not_stop_overflows_its_own_buffer_alone() {
+    let plan = lossless();
+    let mut bridge = Bridge::<NoControl>::new(&plan, node(&plan, "sw0"), &[config(&plan)]);
+    let (h0, h1, h3) = (node(&plan, "h0"), node(&plan, "h1"), node(&plan, "h3"));
+    let ports = [h0, h1, h3].map(|host| port_to(&plan, &bridge, host));
+    bridge.receive(Instant::ZERO, ports[2], frame(&plan, h3, h3, None, 60));
+    for _ in 0..70 {
+        bridge.receive(Instant::ZERO, ports[0], datagram(&plan, h0, h3, 5201, 996));
+    }
+    // Datagrams without tags have no class; those of priority 0 have.
+    assert_eq!(bridge.ports()[ports[0]].ingress().held(0), 0);
+    let mut bridge = Bridge::<NoControl>::new(&plan, node(&plan, "sw0"), &[config(&plan)]);
+    bridge.receive(Instant::ZERO, ports[2], frame(&plan, h3, h3, None, 60));
+    for _ in 0..70 {
+        bridge.receive(Instant::ZERO, ports[0], frame(&plan, h0, h3, Some(0), 996));
+    }
+    bridge.receive(Instant::ZERO, ports[1], frame(&plan, h1, h3, Some(1), 996));
+    assert_eq!((bridge.dropped(), bridge.queue_len(ports[2], 0)), (&[10, 0, 0][..], 61_000));
+    assert_eq!(bridge.ports()[ports[0]].ingress().held(0), 60_000);
+    // 61 frames of 0.8 us and more leave: the buffers are empty, and the neighbour goes on.
+    bridge.advance(us(100));
+    assert_eq!(bridge.ports()[ports[0]].ingress().held(0), 0);
+    let frames: Vec<_> = std::iter::from_fn(|| bridge.poll_departure()).collect();
+    let told: Vec<_> = frames.iter().filter_map(|(port, sent)| Some((*port, times(&sent.octets)?[0]))).collect();
+    assert_eq!(told.first(), Some(&(ports[0], Some(65_535))));
+    assert_eq!(told.last(), Some(&(ports[0], Some(0))));
+}
+
+/// A PFC frame for priority 0.
+fn pause_frame(quanta: u16) -> Vec<u8> {
+    let mut frame = vec![0; 60];
+    frame[..6].copy_from_slice(&mac_control::DESTINATION.0);
+    frame[6..14].copy_from_slice(&[2, 0, 0, 0, 0, 9, 0x88, 0x08]);
+    let mut times = [None; 8];
+    times[0] = Some(quanta);
+    mac_control::pfc::Repr::new(times).emit(&mut frame[14..]).unwrap();
+    frame
+}
+
+/// Frames of 1000 octets take 0.8 us at 10 Gb/s, a quantum 51.2 ns: 100 quanta are 5.12 us.
+#[test]
+fn an_interface_stops_for_its_time_and_goes_on_when_it_is_told() {
+    let plan = lossless();
+    let (h0, h3) = (node(&plan, "h0"), node(&plan, "h3"));
+    let mut interface = Interface::<NoControl>::new(&plan, h0, &[config(&plan)]);
+    interface.start(Instant::ZERO, 0);
+    for _ in 0..40 {
+        interface.from_host(Instant::ZERO, datagram(&plan, h0, h3, 5201, 992));
+    }
+    let mut sent = Vec::new();
+    let mut drive = |interface: &mut Interface<NoControl>, until: Instant| {
+        while interface.next_event() <= until {
+            interface.advance(interface.next_event());
+        }
+        interface.advance(until);
+        // When its transmission began: the link takes 3 us, the frame 0.8 us.
+        sent.extend(std::iter::from_fn(|| interface.poll_departure()).map(|frame| frame.due.0 - 3_800_000));
+        sent.len()
+    };
+    // At 0, 0.8, 1.6 us.
+    assert_eq!(drive(&mut interface, us(2)), 3);
+    assert_eq!(interface.from_wire(us(2), pause_frame(100)), None);
+    assert_eq!((drive(&mut interface, us(7)), interface.counts().pauses), (3, 1));
+    // The stop has run out at 7.12 us.
+    assert_eq!(drive(&mut interface, us(8)), 5);
+    interface.from_wire(us(8), pause_frame(65_535));
+    assert_eq!(drive(&mut interface, us(1000)), 5);
+    interface.from_wire(us(1000), pause_frame(0));
+    assert_eq!(drive(&mut interface, us(1001)), 7);
+    let told: Vec<u64> = sent.iter().map(|ps| ps / 10_000).collect();
+    assert_eq!(told, [0, 80, 160, 712, 792, 100_000, 100_080]);
+}
+
+#[test]
+fn frames_of_mac_control_that_are_no_pfc_stop_nothing() {
+    let plan = lossless();
+    let (h0, h3) = (node(&plan, "h0"), node(&plan, "h3"));
+    let mut interface = Interface::<NoControl>::new(&plan, h0, &[config(&plan)]);
+    let mut bridge = Bridge::<NoControl>::new(&plan, node(&plan, "sw0"), &[config(&plan)]);
+    interface.start(Instant::ZERO, 0);
+    let mut wrong = pause_frame(65_535);
+    // Opcode 0001, PAUSE: it stops whole lines, and no line here uses it.
+    wrong[14] = 0x00;
+    for frame in [wrong, pause_frame(65_535)[..20].to_vec()] {
+        interface.from_wire(Instant::ZERO, frame.clone());
+        bridge.receive(Instant::ZERO, 0, frame);
+    }
+    interface.from_host(Instant::ZERO, datagram(&plan, h0, h3, 5201, 992));
+    interface.advance(us(10));
+    assert!(interface.poll_departure().is_some());
+    assert_eq!((interface.counts().pauses, bridge.counts().pauses), (2, 2));
+}
