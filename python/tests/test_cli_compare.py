@@ -203,3 +203,40 @@ def test_a_wrong_variant_is_refused(penstock: Command, small: Path, tmp_path: Pa
     assert words in done.stderr
     assert "hint: " in done.stderr
     assert not (tmp_path / "results").exists()
+
+
+def test_results_folders_are_put_side_by_side(penstock: Command, small: Path, tmp_path: Path) -> None:
+    for scheme in ("qcn", "none"):
+        assert (
+            penstock("run", small, "--scheme", scheme, "--quiet", "--out", tmp_path / f"own-{scheme}").returncode == 0
+        )
+    folders = [tmp_path / "own-none", tmp_path / "own-qcn"]
+    done = penstock("compare", *folders, "--json", "--out", tmp_path / "both")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    ran = json.loads(penstock("compare", small, "--schemes", "none,qcn", "--json", "--out", tmp_path / "run").stdout)
+    assert [line["label"] for line in document["schemes"]] == ["own-none", "own-qcn"]
+    for own, other in zip(document["schemes"], ran["schemes"], strict=True):
+        assert {**own, "label": None} == {**other, "label": None}
+    assert (document["queue"], document["scenario"]) == (ran["queue"], ran["scenario"])
+    assert {path.name for path in (tmp_path / "both").iterdir()} >= FIGURES
+    # The folder is one of `penstock compare`, which can be drawn again; those of the runs are left as they were.
+    assert penstock("plot", tmp_path / "both", "--out", tmp_path / "again.png").returncode == 0
+    assert (folders[0] / "summary.json").is_file()
+
+
+def test_runs_that_are_over_take_no_settings(penstock: Command, small: Path, tmp_path: Path) -> None:
+    assert penstock("run", small, "--quiet", "--out", tmp_path / "one").returncode == 0
+    one = tmp_path / "one"
+    wrong = {
+        (one,): "a comparison needs at least two runs",
+        (one, small): "not a results folder, as the others are",
+        (one, one): "two results folders have the name one",
+        (one, one, "--seeds", "2"): "--seeds: the runs of results folders are over",
+        (one, one, "--schemes", "qcn"): "--schemes: the runs of results folders are over",
+        (one, one, "--set", "duration=1 s"): "--set: the runs of results folders are over",
+    }
+    for arguments, said in wrong.items():
+        done = penstock("compare", *arguments, "--out", tmp_path / "out")
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+        assert not (tmp_path / "out").exists()

@@ -77,10 +77,13 @@ def test_without_control_there_is_no_tag_and_more_data() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("[[flow]]", "[pfc]\n[[flow]]"), "send none"),
+        (('to = "h2"', 'to = ["h2", "h1"]'), "UDP or TCP to one address"),
         (('rate = "8 Gbps"', 'rate = "8 Gbps"\nframe = "9000 octets"'), "frames of 9000 octets"),
         (('rate = "8 Gbps"', 'transport = "go-back-n"\nrate = "8 Gbps"'), "the kernel has TCP alone"),
-        (('scheme = "qcn"', 'scheme = "timely"'), "no form on the testbed's wires"),
+        (
+            ('scheme = "qcn"', 'scheme = "timely"'),
+            "no form on the testbed's wires: it needs an acknowledgement of every frame",
+        ),
     ],
 )
 def test_what_does_not_suit_is_refused(change: tuple[str, str], said: str) -> None:
@@ -153,6 +156,40 @@ def test_two_senders_meet_the_simulators_queue(scheme: str, tmp_path: Path) -> N
     drops = measured.summary["totals"]["frames_dropped"]
     assert (drops == 0) == (scheme == "qcn")
     assert (measured.summary["totals"]["feedback_frames"] > 0) == (scheme == "qcn")
+
+
+@pytest.mark.usefixtures("namespaces")
+@pytest.mark.parametrize("flow_control", [True, False])
+def test_flow_control_loses_nothing_where_frames_are_lost_without_it(flow_control: bool) -> None:
+    text = TWO.replace('duration = "60 ms"', 'duration = "40 ms"').replace('warmup = "20 ms"', 'warmup = "10 ms"')
+    if flow_control:
+        text = text.replace("[testbed]", "[pfc]\n\n[testbed]")
+    scenario = Scenario.from_toml(text)
+    simulated = scenario.run(scheme="none")
+    measured = run(scenario, scheme="none")
+    totals = measured.summary["totals"]
+    if not measured.summary["testbed"]["valid"]:
+        # A pause that leaves late needs more room than the scenario has.
+        pytest.skip(f"the run is invalid: {' '.join(measured.summary['testbed']['faults'])}")
+    assert (totals["frames_dropped"] == 0) == flow_control
+    assert (simulated.summary["totals"]["frames_dropped"] == 0) == flow_control
+    assert throughput(measured) == pytest.approx(throughput(simulated), rel=0.05)
+    if flow_control:
+        # Both inputs are stopped in turn, as often as in the simulator: what lies between XOFF and XON sets the pace.
+        assert totals["pause_frames"] == pytest.approx(simulated.summary["totals"]["pause_frames"], rel=0.5)
+        assert queue_median(measured) == pytest.approx(queue_median(simulated), rel=0.15)
+    nothing_left()
+
+
+@pytest.mark.usefixtures("namespaces")
+@pytest.mark.parametrize("scheme", ["efecn", "e2cm"])
+def test_probes_come_back_from_their_destinations(scheme: str) -> None:
+    text = TWO.replace('duration = "60 ms"', 'duration = "40 ms"').replace('warmup = "20 ms"', 'warmup = "10 ms"')
+    result = run(Scenario.from_toml(text), scheme=scheme)
+    totals = result.summary["totals"]
+    assert totals["probes_sent"] > 10
+    assert totals["feedback_frames"] > 10
+    nothing_left()
 
 
 @pytest.mark.usefixtures("namespaces")

@@ -263,6 +263,39 @@ def test_the_command_draws_and_prints_one_object(tmp_path: Path, monkeypatch: py
     assert figure.read_text().startswith("<?xml")
 
 
+def test_a_run_that_is_over_is_laid_over_its_fluid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    scenario = Scenario.named("testbed/two-senders")
+    run = scenario.run(out=tmp_path / "run")
+    found = overlay(scenario, run=run)
+    assert found.packets.shape[0] == 1
+    np.testing.assert_array_equal(found.packets[0][0], run.column("queues", "queue_octets"))
+    command = ["theory", "overlay", str(tmp_path / "run"), "--json", "--out", "overlay.png"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert document["scenario"] == "two-senders"
+    assert document["periods"][0]["packet_mean_octets"] == pytest.approx(found.distances[0].packet_mean_octets)
+    for option in (["--seeds", "2"], ["--seed", "7"], ["--scheme", "bcn"], ["--set", "duration=1 s"]):
+        refused = CliRunner().invoke(app, [*command, *option])
+        assert refused.exit_code == 2
+        assert f"{option[0]}: the run of a results folder is over" in refused.stderr
+
+
+def test_a_run_without_the_bottleneck_is_refused() -> None:
+    scenario = Scenario.named("testbed/two-senders").set("record.queues", '["sw0->h0"]')
+    run = scenario.set("duration", "60 ms").set("warmup", "10 ms").run()
+    with pytest.raises(Unsuited, match="has not recorded the bottleneck sw0->h2"):
+        overlay(scenario, run=run)
+
+
+def test_clocks_that_differ_make_no_other_lines() -> None:
+    scenario = Scenario.named("testbed/two-senders")
+    assert configurations(scenario)[0].flows == 2
+    with pytest.raises(Unsuited, match="lines of"):
+        configurations(scenario.set("network.clock_tolerance", "5000 ppm"))
+
+
 def test_probabilities_that_rise_with_feedback_have_no_model() -> None:
     scenario = three_sources(schemes__qcn__sample_probability_max="0.5")
     with pytest.raises(Unsuited, match="a share of frames"):

@@ -96,7 +96,7 @@ def compare(
         typer.Argument(
             metavar="SCENARIO…",
             autocompletion=completion.scenario,
-            help="Scenario files, or names that `penstock scenarios` lists.",
+            help="Scenario files, or names that `penstock scenarios` lists; or results folders, of runs that are over.",
         ),
     ],
     schemes: Annotated[

@@ -3,16 +3,18 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import typer
 
 from penstock import interrupts
 from penstock.cli.executor import runs_on
-from penstock.cli.failure import INTERRUPTED, say
-from penstock.cli.locate import RESULTS, find
+from penstock.cli.failure import INTERRUPTED, InputError, say
+from penstock.cli.locate import RESULTS, find, is_results
 from penstock.cli.progress import Progress
 from penstock.cli.run import Request, drawing, fail_on_drawing, fail_on_loss
-from penstock.comparison import compare
+from penstock.comparison import Comparison, compare, side_by_side
+from penstock.result import Result
 from penstock.sweeps import axes
 from penstock.variants import typed
 
@@ -30,6 +32,13 @@ class Lines:
 
 def run_all(request: Request, names: Sequence[str], lines: Lines, *, ray: str | None) -> None:
     """Run every scenario with every scheme and seed, write the folder with its figures, print one table."""
+    folders = [Path(name) for name in names if is_results(Path(name))]
+    if folders:
+        if len(folders) < len(names):
+            other = next(name for name in names if not is_results(Path(name)))
+            raise InputError(f"{other}: not a results folder, as the others are", f"run it first: penstock run {other}")
+        _put_together(request, folders, lines, ray=ray)
+        return
     scenarios = [find(name, request.sets) for name in names]
     folder = request.out or RESULTS / f"{_in_short([scenario.name for scenario in scenarios])}-compare"
     with (
@@ -51,7 +60,35 @@ def run_all(request: Request, names: Sequence[str], lines: Lines, *, ray: str | 
             limit=request.limit,
         )
     # An interrupt that falls between the last run and the end of the writing has stopped none.
-    interrupted = comparison.interrupted or progress.stopped
+    _show(request, comparison, folder, interrupted=comparison.interrupted or progress.stopped)
+
+
+def _put_together(request: Request, folders: Sequence[Path], lines: Lines, *, ray: str | None) -> None:
+    """Put the runs of results folders side by side."""
+    given = {
+        "--schemes": lines.schemes,
+        "--variant": lines.variants,
+        "--vary": lines.vary,
+        "--seeds": lines.seeds > 1,
+        "--set": request.sets,
+        "--profile": request.profile,
+        "--ray": ray,
+    }
+    for option, value in given.items():
+        if value:
+            raise InputError(f"{option}: the runs of results folders are over", "leave it out, or name scenarios")
+    labels = [folder.resolve().name for folder in folders]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise InputError(f"two results folders have the name {label}", "rename one of them")
+    results = {label: Result.open(folder) for label, folder in zip(labels, folders, strict=True)}
+    folder = request.out or RESULTS / f"{_in_short(labels)}-compare"
+    comparison = side_by_side(results, queue=lines.queue, out=folder, force=request.force)
+    _show(request, comparison, folder, interrupted=False)
+
+
+def _show(request: Request, comparison: Comparison, folder: Path, *, interrupted: bool) -> None:
+    """Draw a comparison, print its table, and end with the status that it calls for."""
     # Drawing takes seconds, and who interrupts waits for none.
     with interrupts.telling(f"while drawing; the records are whole and in {folder}"):
         _, undrawn = (None, None) if interrupted else drawing(comparison.write_figures)

@@ -24,6 +24,11 @@ def is_scenario(name: str) -> bool:
     return Path(name).is_file() or library.locate(name) is not None or "/" in name or name.endswith(".toml")
 
 
+def is_results(folder: Path) -> bool:
+    """Return whether a path is that of a results folder of one run."""
+    return (folder / "summary.json").is_file()
+
+
 def assignments(
     given: Sequence[str], option: str = "--set ", *, example: str = "duration='1 s'", once: bool = False
 ) -> dict[str, str]:

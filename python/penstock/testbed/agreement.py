@@ -24,9 +24,9 @@ QUEUE_WITHIN = 0.15
 class Body:
     """One of the two runs.
 
-    ``delivered_bps`` is the goodput of all flows where transports carry them, else their throughput. ``queue_octets`` is
-    the median of the sampled length of the queue that both are judged by, after the warm-up. ``late`` are segments that
-    were sent again, or on the testbed those that came behind later ones.
+    ``delivered_bps`` is the goodput of all flows where transports carry them, else their throughput.
+    ``queue_octets`` is the median of the sampled length of the queue that both are judged by, after the warm-up.
+    ``late`` are segments that were sent again, or on the testbed those that came behind later ones.
     """
 
     delivered_bps: float

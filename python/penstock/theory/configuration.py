@@ -17,6 +17,8 @@ BITS_PER_OCTET = 8
 _SATURATED = 0.999
 # Delays count as one, their mean, if the shortest is at least this share of the longest.
 _ALIKE = 0.5
+# Lines count as alike that differ by no more than clocks do (`network.clock_tolerance`).
+_OF_CLOCKS = 0.999
 
 
 class Unsuited(PenstockError):  # noqa: N818 - not every scenario has a theory, and that is no fault of it
@@ -230,7 +232,7 @@ class _Period:
         before = [self._before(flow, name) for flow in self.flows]
         frame = self._same("frames", "octets", [float(flow["frame_octets"]) for flow in self.flows])
         overhead = float(self.plan["wire_overhead_octets"])
-        line = self._same("lines", "bit/s", [self.rate_bps[hops[0][0]] for hops in before])
+        line = self._same("lines", "bit/s", [self.rate_bps[hops[0][0]] for hops in before], _OF_CLOCKS)
         forward = [self._delay_s([link for link, _ in hops], frame + overhead) for hops in before]
         feedback = [self._feedback_s(flow, name, frame + overhead) for flow in self.flows]
         self._same("round trips", "s", [a + b for a, b in zip(forward, feedback, strict=True)], _ALIKE)

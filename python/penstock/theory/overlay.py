@@ -11,7 +11,7 @@ Where something is drawn, samples or where in a frame a source begins, one run i
 as there are seeds of the packets, and both sides are measured alike.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -178,6 +178,7 @@ def overlay(
     form: str | None = None,
     strikes: Strikes | None = None,
     progress: Callable[[str], Progress] | None = None,
+    run: "Result | None" = None,
 ) -> Overlay:
     """Integrate the model of a scenario, run the scenario, and measure the distance.
 
@@ -190,10 +191,13 @@ def overlay(
         form: the model's form; ``steps`` goes sample by sample, and is the default where the scheme allows it.
         strikes: how samples find their sources in that form; by default as the samples module has it.
         progress: gives for a label what a run reports to.
+        run: a run of this scenario that is over, such as the testbed's: its packets, with its samples, are taken in
+            place of new ones.
 
     Raises:
         ScenarioError: a value is not legal.
-        Unsuited: the scenario is none that a model describes, or the scheme has no model of that form.
+        Unsuited: the scenario is none that a model describes, the scheme has no model of that form, or ``run`` has no
+            samples of the bottleneck or does not reach the scenario's end.
     """
     periods = configurations(scenario, scheme=scheme, profile=profile)
     models = [_chosen(period, form) for period in periods]
@@ -201,21 +205,20 @@ def overlay(
     if len(names) > 1:
         raise Unsuited(f"the bottleneck moves between {' and '.join(sorted(names))}", "the models have one queue")
     plan = scenario.describe(scheme=scheme, profile=profile, seed=seed)
-    own = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
-    interval_s = min(plan["interval_s"], max(_FINE_S, plan["duration_s"] * max(1, len(plan["flows"])) / _MOST_ROWS))
-    _bounded(seeds, plan["duration_s"] / interval_s)
-    own.set("record.interval", write_quantity(round(interval_s, 9), "s"))
-    own.set("record.queues", f'["{periods[0].queue}"]')
-    numbers = tuple(range(plan["seed"], plan["seed"] + seeds))
     controlled = [flow["name"] for flow in plan["flows"] if flow["controlled"]]
-    packets = []
-    for number in numbers:
-        report = progress(f"packets, seed {number}") if progress else None
-        result = own.run(scheme=scheme, profile=profile, seed=number, progress=report)
-        if result.interrupted:
-            # Half of a run is nothing to compare with.
-            raise KeyboardInterrupt
-        packets.append(_packets(result, periods[0].queue, controlled))
+    if run is None:
+        numbers = tuple(range(plan["seed"], plan["seed"] + seeds))
+        interval_s = min(plan["interval_s"], max(_FINE_S, plan["duration_s"] * max(1, len(plan["flows"])) / _MOST_ROWS))
+        _bounded(seeds, plan["duration_s"] / interval_s)
+        own = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
+        own.set("record.interval", write_quantity(round(interval_s, 9), "s"))
+        own.set("record.queues", f'["{periods[0].queue}"]')
+        results = _results(own, numbers, progress, scheme=scheme, profile=profile)
+    else:
+        numbers = (run.summary["seed"],)
+        _suits(run, periods[0].queue)
+        results = iter([run])
+    packets = [_packets(result, periods[0].queue, controlled) for result in results]
     time_s = packets[0][0]
     observed = np.stack([rows for _, rows in packets])
     stepped = [model for model in models if isinstance(model, InSteps)] if form in (None, STEPS) else []
@@ -249,6 +252,32 @@ def overlay(
         ),
         omits=stepped[0].omits_in_steps if stepped else models[0].omits,
     )
+
+
+def _results(
+    scenario: Scenario,
+    seeds: Sequence[int],
+    progress: Callable[[str], Progress] | None,
+    *,
+    scheme: str | None,
+    profile: str | None,
+) -> Iterator["Result"]:
+    """Run a scenario with each seed."""
+    for number in seeds:
+        report = progress(f"packets, seed {number}") if progress else None
+        result = scenario.run(scheme=scheme, profile=profile, seed=number, progress=report)
+        if result.interrupted:
+            # Half of a run is nothing to compare with.
+            raise KeyboardInterrupt
+        yield result
+
+
+def _suits(run: "Result", queue: str) -> None:
+    """Refuse a run that has no samples of the bottleneck, or that was ended early."""
+    if run.interrupted:
+        raise Unsuited(f"the run was ended after {run.end_s:g} s", "let it come to its end")
+    if queue not in {own["name"] for own in run.summary["queues"]}:
+        raise Unsuited(f"the run has not recorded the bottleneck {queue}", "list it in record.queues, and run again")
 
 
 def _bounded(seeds: int, samples: float) -> None:

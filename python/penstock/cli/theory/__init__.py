@@ -226,7 +226,10 @@ def overlay(
     json: Annotated[bool, _JSON] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress; messages of errors alone.")] = False,
 ) -> None:
-    """Run a scenario, integrate its fluid model, draw queue and rate of both, and print how far they are apart."""
+    """Run a scenario, integrate its fluid model, draw queue and rate of both, and print how far they are apart.
+
+    A results folder in the scenario's place has a run that is over, such as the testbed's: its packets are taken.
+    """
     from penstock.cli.theory.overlay import OverlayRequest, show_overlay
 
     request = OverlayRequest(

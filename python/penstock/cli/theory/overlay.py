@@ -8,12 +8,14 @@ from typing import Any
 
 import typer
 
-from penstock.cli.failure import say
-from penstock.cli.locate import RESULTS, file_to_write, find
+from penstock.cli.failure import InputError, say
+from penstock.cli.locate import RESULTS, file_to_write, find, is_results
 from penstock.cli.progress import Progress
 from penstock.cli.theory.asked import Asked
 from penstock.figures.overlays import overlay_page
 from penstock.figures.style import save
+from penstock.result import Result
+from penstock.scenario import Scenario
 from penstock.text import bit_rate, duration, octets, share
 from penstock.theory.overlay import Distance, Overlay, overlay
 
@@ -34,7 +36,11 @@ class OverlayRequest:
 def show_overlay(request: OverlayRequest) -> None:
     """Integrate, simulate, draw and print."""
     asked = request.asked
-    scenario = find(asked.name, asked.sets)
+    run = _run_that_is_over(request)
+    if run is None:
+        scenario = find(asked.name, asked.sets)
+    else:
+        scenario = Scenario.from_toml(run.scenario_toml, origin=asked.name, name=run.summary["scenario"])
     default = RESULTS / f"overlay-{scenario.name}-{asked.scheme or scenario.scheme}.png"
     out = file_to_write(request.out or default)
     with Progress(quiet=request.quiet) as progress:
@@ -46,6 +52,7 @@ def show_overlay(request: OverlayRequest) -> None:
             seeds=request.seeds,
             form=request.form,
             progress=progress.task,
+            run=run,
         )
     out.parent.mkdir(parents=True, exist_ok=True)
     save(overlay_page(found), out)
@@ -54,6 +61,18 @@ def show_overlay(request: OverlayRequest) -> None:
     elif not request.quiet:
         _print(found)
         say(f"figure: {out}")
+
+
+def _run_that_is_over(request: OverlayRequest) -> Result | None:
+    """Return the run of the results folder that stands in a scenario's place; ``None`` if none does."""
+    asked = request.asked
+    if not is_results(Path(asked.name)):
+        return None
+    given = {"--scheme": asked.scheme, "--profile": asked.profile, "--set": asked.sets, "--seed": request.seed}
+    for option, value in {**given, "--seeds": request.seeds if request.seeds > 1 else None}.items():
+        if value not in (None, []):
+            raise InputError(f"{option}: the run of a results folder is over", "leave it out, or name a scenario")
+    return Result.open(asked.name)
 
 
 def document(found: Overlay) -> dict[str, Any]:

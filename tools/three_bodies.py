@@ -1,0 +1,208 @@
+"""Draws Kabbani and Yasuda's experiment in three bodies: the testbed, the cores, the simulator.
+
+    make -C rtl experiment FIGURE='8 11' SCALE=20       the cores' tables, in rtl/build/experiments
+    sudo .venv/bin/python tools/three_bodies.py OUT     the testbed's runs (a minute), the simulator's, and the figure
+    .venv/bin/python tools/three_bodies.py OUT          once more from the runs that are there
+
+One source and eight, a round trip of 100 us; the service rate falls from 0.95 to 0.2 Gb/s and returns (figures 8 and
+11 of the paper). All three have the settings of papers/netfpga and the cores' schedule, whose times are the paper's
+divided by SCALE. On the testbed a second of it takes TIME_SCALE seconds: the lines of 1 Gb/s carry 20 Mb/s there.
+
+OUT gets bodies.png and bodies.svg, a table of queue and use in each period, bodies.md, and the folders of the testbed's
+runs. Without the cores' tables it ends with status 1 and the command that makes them.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from penstock import Result, Scenario
+from penstock.figures.series import queue_series
+from penstock.figures.style import QUEUE_COLOURS, REFERENCE, save, styled
+from penstock.reproduction.paper import load
+from penstock.reproduction.plan import Run
+from penstock.testbed import TestbedError, run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLES = ROOT / "rtl" / "build" / "experiments"
+CASES = {"one": (8, "1 source"), "eight": (11, "8 sources")}
+TIME_SCALE = 50
+QUEUE = "sw0->h8"
+Q_EQ_KB = 33
+PERIODS_S = {"before": (0.5, 2.3), "drop": (2.3, 3.3), "low": (3.3, 6.0), "rise": (6.0, 7.0), "after": (7.0, 10.0)}
+"""At the paper's times, as papers/netfpga/metrics.py has them."""
+
+AS_BUILT: dict[str, str | bool] = {
+    # As rtl/testbed/doc says of the cores: lines carry preamble and gap, the queue does not hold the frame on the line,
+    # and the target rate is held at the largest rate. Samples at whole milliseconds would always see the same two places
+    # in the token buckets' 16 us.
+    "network.wire_overhead": "20 octets",
+    "network.in_service_counts": False,
+    "schemes.qcn.tr_clamp": True,
+    "record.interval": "1001 us",
+}
+
+
+@dataclass(frozen=True)
+class Course:
+    """A queue and its line over time: octets, and the share of the rate that was used since the sample before."""
+
+    time_s: "NDArray[Any]"
+    octets: "NDArray[Any]"
+    used: "NDArray[Any]"
+
+    def within(self, span_s: tuple[float, float]) -> "NDArray[Any]":
+        """Return which samples describe a span of time."""
+        inside: NDArray[Any] = (self.time_s > span_s[0]) & (self.time_s <= span_s[1])
+        return inside
+
+
+@dataclass(frozen=True)
+class Cores:
+    """The cores' run: its course, and the number by which the paper's times are divided."""
+
+    course: Course
+    scale: float
+
+
+def cores(figure: int) -> Cores | None:
+    """Return a table of the cores, if it is there."""
+    path = TABLES / f"figure-{figure}.csv"
+    if not path.exists():
+        return None
+    lines = path.read_text().splitlines()
+    told = re.search(r"times / (\d+), seed", "\n".join(line for line in lines if line.startswith("#")))
+    if told is None:
+        sys.exit(f"{path}: the header has no time scale")
+    names, *values = [line.split(",") for line in lines if not line.startswith("#")]
+    column = {name: np.array([float(row[i]) for row in values]) for i, name in enumerate(names)}
+    return Cores(Course(column["time_s"], column["queue_octets"], column["utilization"]), float(told[1]))
+
+
+def scenario(kind: str, scale: float) -> Scenario:
+    """Return the experiment with the cores' schedule, for simulator and testbed."""
+    made = load(ROOT / "papers" / "netfpga").scenario(Run.of(f"hardware-{kind}", "qcn", {}))
+    schedule = {"duration": 10, "change.1.at": 2.3, "change.2.at": 6}
+    settings: Mapping[str, Any] = {
+        **AS_BUILT,
+        **{key: f"{time_s / scale:.9f} s" for key, time_s in schedule.items()},
+        "testbed.time_scale": TIME_SCALE,
+    }
+    for key, value in settings.items():
+        made.set(key, value)
+    return made
+
+
+def course(result: Result) -> Course:
+    """Return what the queue and its line did in a run."""
+    (series,) = queue_series(result, [q for q in result.summary["queues"] if q["name"] == QUEUE])
+    # The sample at the time 0 ends no interval.
+    ends = series.time_s > 0
+    return Course(series.time_s[ends], series.octets[ends], series.utilization[ends])
+
+
+def measured(kind: str, scale: float, folder: Path) -> Result:
+    """Return the testbed's run: the one in the folder, or a new one."""
+    if not folder.exists():
+        return run(scenario(kind, scale), out=folder)
+    return Result.open(folder)
+
+
+def smoothed(values: "NDArray[Any]", samples: int = 10) -> "NDArray[Any]":
+    """Return the mean of each value and the ones before it, up to ``samples``."""
+    sums = np.cumsum(np.concatenate(([0.0], values)))
+    last = np.arange(1, len(values) + 1)
+    first = np.maximum(last - samples, 0)
+    means: NDArray[Any] = (sums[last] - sums[first]) / (last - first)
+    return means
+
+
+def draw(bodies: Mapping[str, Mapping[str, Course]], scale: float, path: Path) -> None:
+    """Draw queue and use of the line: a column a body, two rows for each number of sources."""
+    names = list(next(iter(bodies.values())))
+    with styled():
+        figure, axes = plt.subplots(
+            2 * len(bodies), len(names), figsize=(9.6, 7.2), sharex=True, sharey="row", layout="constrained"
+        )
+        for pair, (kind, courses) in enumerate(bodies.items()):
+            for column, name in enumerate(names):
+                queue, used = axes[2 * pair][column], axes[2 * pair + 1][column]
+                one = courses[name]
+                queue.plot(one.time_s, one.octets / 1000, color=QUEUE_COLOURS[0], linewidth=0.8)
+                queue.axhline(Q_EQ_KB, color=REFERENCE, linewidth=0.8, linestyle=":")
+                queue.set_title(f"{name}, {CASES[kind][1]}")
+                used.plot(one.time_s, 100 * smoothed(one.used), color=QUEUE_COLOURS[2], linewidth=0.9)
+            axes[2 * pair][0].set(ylabel="queue (KB)", ylim=(0, 156), xlim=(0, 10 / scale))
+            axes[2 * pair + 1][0].set(ylabel="utilisation (%)", ylim=(0, 104))
+        for axis in axes[-1]:
+            axis.set_xlabel("time (s)")
+        for suffix in (".png", ".svg"):
+            save(figure, path.with_suffix(suffix))
+        plt.close(figure)
+
+
+def table(bodies: Mapping[str, Mapping[str, Course]], scale: float) -> str:
+    """Return mean queue and use of the line in each period, as Markdown."""
+    names = list(next(iter(bodies.values())))
+    lines = [
+        f"| Sources | Period | {' | '.join(f'Queue, KB: {name} | used, %' for name in names)} |",
+        "|---" * (2 + 2 * len(names)) + "|",
+    ]
+    for kind, courses in bodies.items():
+        for period, (start, end) in PERIODS_S.items():
+            cells = []
+            for name in names:
+                inside = courses[name].within((start / scale, end / scale))
+                queue_kb, used = courses[name].octets[inside].mean() / 1000, 100 * courses[name].used[inside].mean()
+                cells.append(f"{queue_kb:.1f} | {used:.1f}")
+            lines.append(f"| {CASES[kind][1]} | {period} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Run what is missing, draw, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, metavar="OUT", help="the folder for runs, figure and table")
+    out = parser.parse_args().out
+    of_cores = {kind: cores(figure) for kind, (figure, _) in CASES.items()}
+    if any(found is None for found in of_cores.values()):
+        figures = " ".join(str(CASES[kind][0]) for kind, found in of_cores.items() if found is None)
+        print(f"the cores' tables are missing: make -C rtl experiment FIGURE='{figures}' SCALE=20", file=sys.stderr)
+        return 1
+    found = {kind: table for kind, table in of_cores.items() if table is not None}
+    scales = {one.scale for one in found.values()}
+    if len(scales) > 1:
+        print(f"the cores' tables have different schedules: SCALE is {sorted(scales)}", file=sys.stderr)
+        return 1
+    (scale,) = scales
+    bodies: dict[str, dict[str, Course]] = {}
+    for kind, own in found.items():
+        try:
+            result = measured(kind, scale, out / f"testbed-{kind}")
+        except TestbedError as fault:
+            print(fault, file=sys.stderr)
+            return 1
+        about = result.summary["testbed"]
+        print(f"testbed, {CASES[kind][1]}: valid {about['valid']}, lateness p99 {about['lateness_p99_s'] * 1e3:.2f} ms")
+        for fault in about["faults"]:
+            print(f"  {fault}")
+        simulated = course(scenario(kind, scale).run())
+        bodies[kind] = {"testbed": course(result), "cores": own.course, "simulator": simulated}
+    draw(bodies, scale, out / "bodies")
+    text = table(bodies, scale)
+    (out / "bodies.md").write_text(text)
+    print(text, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
