@@ -77,7 +77,7 @@ def test_without_control_there_is_no_tag_and_more_data() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (('to = "h2"', 'to = ["h2", "h1"]'), "UDP or TCP to one address"),
+        (('from = "h0..h1"\nto = "h2"', 'from = "h0"\nto = ["h1", "h2"]'), "UDP or TCP to one address"),
         (('rate = "8 Gbps"', 'rate = "8 Gbps"\nframe = "9000 octets"'), "frames of 9000 octets"),
         (('rate = "8 Gbps"', 'transport = "go-back-n"\nrate = "8 Gbps"'), "the kernel has TCP alone"),
         (

@@ -2,12 +2,12 @@
 
 use penstock_scenario::Plan;
 use penstock_schemes::{BitRate, CongestionPoint, Instant, ReactionPoint};
-use penstock_sim::network::{NodeId, PortEvent};
+use penstock_sim::network::{NodeId, PortEvent, PortId};
 
 use crate::bridge::{Bridge, ports_of};
 use crate::form::{OnWire, Way};
 use crate::interface::{FlowCounts, Interface, variables};
-use crate::port::Departure;
+use crate::port::{self, Departure};
 use crate::record::{End, FlowEnd, FlowSample, QueueEnd, QueueSample, Record, SignalSeen, SinkSample};
 
 /// Something that happens at a time that is known beforehand. At one instant, in this order.
@@ -84,15 +84,8 @@ impl<'p, S: OnWire> SwitchBody<'p, S> {
         Self { plan, bridge, before }
     }
 
-    /// The recorded queues that are here: place among the ports, class, index.
     fn recorded(&self) -> Vec<(usize, usize, u32)> {
-        let network = &self.plan.network;
-        let place = |&queue: &penstock_sim::network::QueueId| {
-            let (port, priority) = network.place(queue)?;
-            let own = self.bridge.ids().iter().position(|&id| id == port)?;
-            Some((own, network.priorities.iter().position(|&p| p == priority)?, queue.0))
-        };
-        self.plan.record.queues.iter().filter_map(place).collect()
+        recorded(self.plan, self.bridge.ids())
     }
 
     fn sample(&self, at: Instant, write: &mut dyn FnMut(Record)) {
@@ -113,6 +106,23 @@ impl<'p, S: OnWire> SwitchBody<'p, S> {
             }));
         }
     }
+}
+
+/// The recorded queues of some ports: place among the ports, class, index.
+fn recorded(plan: &Plan, ports: &[PortId]) -> Vec<(usize, usize, u32)> {
+    let network = &plan.network;
+    let place = |&queue: &penstock_sim::network::QueueId| {
+        let (port, priority) = network.place(queue)?;
+        let own = ports.iter().position(|&id| id == port)?;
+        Some((own, network.priorities.iter().position(|&p| p == priority)?, queue.0))
+    };
+    plan.record.queues.iter().filter_map(place).collect()
+}
+
+/// The share of a line that was used between two counts of its bits: those that it carried, and those that it could have.
+fn used((did_before, could_before): (u64, u128), (did, could): (u64, u128)) -> f64 {
+    let could = could.saturating_sub(could_before) as f64;
+    if could > 0.0 { did.saturating_sub(did_before) as f64 / could } else { 0.0 }
 }
 
 fn row(len: usize, fill: impl FnOnce(&mut [i64])) -> Vec<i64> {
@@ -155,12 +165,8 @@ impl<S: OnWire> Body for SwitchBody<'_, S> {
         self.bridge.finish(at);
         let queues = self.recorded().into_iter().map(|(port, class, queue)| {
             let state = &self.bridge.ports()[port];
-            let (line, scheduled) = state.line_bits(at);
-            let (line_before, scheduled_before) = self.before[port];
-            let could = scheduled.saturating_sub(scheduled_before) as f64;
-            let did = line.saturating_sub(line_before) as f64;
             let own = &state.queues[class];
-            let used = if could > 0.0 { did / could } else { 0.0 };
+            let used = used(self.before[port], state.line_bits(at));
             QueueEnd::new(queue, own.counts, &own.lengths, used, state.paused(class, at))
         });
         End {
@@ -176,6 +182,10 @@ impl<S: OnWire> Body for SwitchBody<'_, S> {
 #[derive(Debug)]
 pub struct InterfaceBody<S: OnWire> {
     interface: Interface<S>,
+    /// The recorded queues of its port: class, index. Frames wait behind reaction points; here they only stand still.
+    queues: Vec<(usize, u32)>,
+    /// Bits of the line at the end of the warm-up.
+    line_before: (u64, u128),
     /// Frames for the host.
     up: std::collections::VecDeque<Departure>,
     /// Counts at the end of the warm-up.
@@ -195,7 +205,18 @@ impl<S: OnWire> InterfaceBody<S> {
     pub fn new(plan: &Plan, node: NodeId, configs: &[S::Config]) -> Self {
         let interface = Interface::new(plan, node, configs);
         let before = vec![FlowCounts::default(); plan.network.flows.len()];
-        Self { interface, up: std::collections::VecDeque::new(), before, warm: false, limiters: (0, 0, 0) }
+        let queues = recorded(plan, &ports_of(&plan.network, node)).into_iter();
+        let queues = queues.map(|(_, class, queue)| (class, queue)).collect();
+        let line_before = (0, 0);
+        Self {
+            interface,
+            queues,
+            line_before,
+            up: std::collections::VecDeque::new(),
+            before,
+            warm: false,
+            limiters: (0, 0, 0),
+        }
     }
 
     fn sample(&mut self, at: Instant, write: &mut dyn FnMut(Record)) {
@@ -209,6 +230,20 @@ impl<S: OnWire> InterfaceBody<S> {
                 sent: counts.sent_octets,
                 signals: counts.signals,
                 vars: interface.reaction_point(flow).map(|rp| row(S::Rp::VARS.len(), |row| rp.vars(row))),
+            }));
+        }
+        for &(class, queue) in &self.queues {
+            let (line_bits, scheduled) = interface.line_bits(at);
+            write(Record::Queue(QueueSample {
+                at: at.0,
+                queue,
+                len: 0,
+                frames: 0,
+                line_bits,
+                scheduled_bits: scheduled.min(u128::from(u64::MAX)) as u64,
+                dropped: 0,
+                paused: interface.paused(class, at).0.0,
+                vars: None,
             }));
         }
         for flow in interface.sinks() {
@@ -274,6 +309,7 @@ impl<S: OnWire> Body for InterfaceBody<S> {
             Milestone::Stop(flow) => self.interface.stop(at, flow),
             Milestone::Warm => {
                 self.warm = true;
+                self.line_before = self.interface.line_bits(at);
                 self.before = (0..self.before.len()).map(|flow| self.interface.flow(flow)).collect();
             }
             Milestone::Sample => self.sample(at, write),
@@ -286,7 +322,13 @@ impl<S: OnWire> Body for InterfaceBody<S> {
         let end =
             |flow: usize| FlowEnd { flow: flow as u32, counts: self.interface.flow(flow), before: self.before[flow] };
         let (sum, samples, most) = self.limiters;
+        let used = used(self.line_before, self.interface.line_bits(at));
+        let queue = |&(class, queue): &(usize, u32)| {
+            let paused = self.interface.paused(class, at);
+            QueueEnd::new(queue, port::Counts::default(), &port::Lengths::default(), used, paused)
+        };
         End {
+            queues: self.queues.iter().map(queue).collect(),
             sources: self.interface.sources().map(end).collect(),
             sinks: self.interface.sinks().map(end).collect(),
             limiters_mean: if samples > 0 { sum as f64 / samples as f64 } else { 0.0 },

@@ -287,6 +287,10 @@ fn testbed_summary(plan: &Plan, records: &Records, course: &Course) -> TestbedSu
     if lost > 0 {
         faults.push(format!("The system lost {lost} frames."));
     }
+    let unrecorded: u64 = records.ends.iter().map(|end| end.interface.signals_unrecorded).sum();
+    if unrecorded > 0 {
+        faults.push(format!("{unrecorded} signals came too fast to be recorded."));
+    }
     for name in &records.unfinished {
         faults.push(format!("The process of {name} did not end by itself."));
     }

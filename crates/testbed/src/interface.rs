@@ -6,10 +6,9 @@
 
 use std::collections::VecDeque;
 
-use penstock_endpoint::{
-    DestinationId, FlowId, FlowSpec, LimiterId, Nic, Outgoing, Pacer, Supply, Taken, TrafficClass,
-};
+use penstock_endpoint::{DestinationId, FlowId, FlowSpec, LimiterId, Nic, Outgoing, Pacer, TrafficClass};
 use penstock_scenario::Plan;
+use penstock_schemes::units::PS_PER_S;
 use penstock_schemes::{BitRate, Class, Duration, FlowKey, Frame, Instant, Octets, Scheme, Signal, To};
 use penstock_sim::network::{Network, NodeId, Transmit};
 use penstock_sim::random::{Owner, Stream};
@@ -19,6 +18,7 @@ use penstock_wire::{MacAddress, ipv4, mac_control};
 use crate::bridge::{control_priority, ports_of, station};
 use crate::form::{OnWire, Way};
 use crate::frame::{Header, Segment, length, ports, put_tags, segment, take_tags};
+use crate::host_queue::HostQueue;
 use crate::pause::{self, Stops, pause_time};
 use crate::port::Departure;
 use crate::progress::Connections;
@@ -29,56 +29,11 @@ pub const FIRST_PORT: u16 = 5201;
 /// Frames that an application may have waiting, where the scenario does not say: 64 of the longest.
 const FRAMES_WAITING: u64 = 64;
 
+/// Signals that are kept for the record until the next sample; those beyond act, and are counted alone.
+const MOST_SEEN: usize = 4096;
+
 /// An interface that is woken late sends so many frames at once to catch up; what is older is given up.
 pub const CREDIT_FRAMES: u64 = 4;
-
-/// Frames of an application that wait for their reaction point.
-#[derive(Debug, Clone)]
-pub struct HostQueue {
-    waiting: VecDeque<Vec<u8>>,
-    octets: u64,
-    most: u64,
-    /// Frames that have been released, until they are on the line.
-    released: VecDeque<Vec<u8>>,
-    offered: u64,
-    discarded: u64,
-}
-
-impl HostQueue {
-    fn new(most: u64) -> Self {
-        Self { waiting: VecDeque::new(), octets: 0, most, released: VecDeque::new(), offered: 0, discarded: 0 }
-    }
-
-    /// A frame comes; it is discarded where there is no room. A single one always has room.
-    fn push(&mut self, frame: Vec<u8>) {
-        self.offered += 1;
-        let octets = u64::from(length(frame.len()));
-        if self.octets > 0 && self.octets + octets > self.most {
-            self.discarded += 1;
-            return;
-        }
-        self.octets += octets;
-        self.waiting.push_back(frame);
-    }
-}
-
-impl Supply for HostQueue {
-    fn when(&mut self, now: Instant) -> Instant {
-        if self.waiting.is_empty() { Instant::NEVER } else { now }
-    }
-
-    fn next_octets(&self) -> u16 {
-        self.waiting.front().map_or(0, |frame| length(frame.len()))
-    }
-
-    fn take(&mut self, _: Instant) -> Taken {
-        let frame = self.waiting.pop_front().expect("a frame is taken when there is one");
-        let octets = length(frame.len());
-        self.octets -= u64::from(octets);
-        self.released.push_back(frame);
-        Taken { octets, last: false }
-    }
-}
 
 /// Counts of an interface.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -91,6 +46,8 @@ pub struct Counts {
     pub signals_refused: u64,
     /// Pause frames that came.
     pub pauses: u64,
+    /// Signals that have acted, and of which there is no record: too many came at once.
+    pub signals_unrecorded: u64,
     /// Virtual time that was given up since the process was woken too late, ps.
     pub given_up_ps: u64,
 }
@@ -175,6 +132,9 @@ pub struct Interface<S: OnWire> {
     outbox: VecDeque<Departure>,
     connections: Connections,
     stops: Stops,
+    /// Octets put on the line, overhead included, the transmission in progress counted whole, and its end.
+    line_octets: u64,
+    line_until: Instant,
 }
 
 impl<S: OnWire> Interface<S> {
@@ -221,6 +181,8 @@ impl<S: OnWire> Interface<S> {
             outbox: VecDeque::new(),
             connections: Connections::default(),
             stops: Stops::new(network),
+            line_octets: 0,
+            line_until: Instant::ZERO,
         }
     }
 
@@ -259,6 +221,20 @@ impl<S: OnWire> Interface<S> {
     #[must_use]
     pub fn reaction_point(&self, flow: usize) -> Option<&S::Rp> {
         self.nic.sources().limiter(self.limiters[flow]).reaction_point()
+    }
+
+    /// Bits put on the line up to `now`, and bits that it could have carried.
+    #[must_use]
+    pub fn line_bits(&self, now: Instant) -> (u64, u128) {
+        let bits = |time: Duration| u128::from(time.0) * u128::from(self.line) / u128::from(PS_PER_S);
+        let unsent = bits(self.line_until.since(now)) as u64;
+        ((self.line_octets * 8).saturating_sub(unsent), bits(now.since(Instant::ZERO)))
+    }
+
+    /// How long the switch has stopped a class until `now`, and by how many frames.
+    #[must_use]
+    pub fn paused(&self, class: usize, now: Instant) -> (Duration, u64) {
+        self.stops.paused(class, now)
     }
 
     /// Installed rate limiters.
@@ -305,7 +281,10 @@ impl<S: OnWire> Interface<S> {
     fn transmit(&mut self, now: Instant) {
         let local = self.localise(now);
         while let Some(sent) = self.nic.poll_transmit(local) {
-            let due = sent.end.after(self.behind).after(self.latency);
+            let end = sent.end.after(self.behind);
+            let due = end.after(self.latency);
+            self.line_octets += u64::from(sent.octets) + self.overhead;
+            self.line_until = end;
             if let Some(octets) = self.octets(local, sent.frame) {
                 self.outbox.push_back(Departure { due, octets });
             }
@@ -409,7 +388,11 @@ impl<S: OnWire> Interface<S> {
                 self.nic.on_signal(local, FlowId(flow as u32), signal);
                 self.counts[flow].signals += 1;
                 let rate = self.nic.sources().limiter(self.limiters[flow]).rate().0;
-                self.seen.push_back(Seen { at: now, flow, signal, rate });
+                if self.seen.len() < MOST_SEEN {
+                    self.seen.push_back(Seen { at: now, flow, signal, rate });
+                } else {
+                    self.own_counts.signals_unrecorded += 1;
+                }
             }
             Some((_, destination)) if destination == self.own => {
                 if let Some(to) = self.destinations[flow] {

@@ -9,7 +9,7 @@
 //!
 //! - [`frame`], [`form`]: tags and signals as octets
 //! - [`bridge`], [`port`], [`learning`]: the switch, without input or output
-//! - [`interface`]: a host's network interface, without input or output
+//! - [`interface`], [`host_queue`]: a host's network interface, without input or output
 //! - [`pause`]: priority flow control of a port
 //! - [`lateness`]: how late a process was
 //! - [`bodies`], [`node`], [`clock`], [`record`]: a process of the testbed, and its records
@@ -22,6 +22,7 @@ pub mod collect;
 mod error;
 pub mod form;
 pub mod frame;
+pub mod host_queue;
 pub mod interface;
 pub mod lateness;
 pub mod layout;

@@ -168,6 +168,35 @@ fn an_interface_tags_its_flow_and_slows_down_when_it_is_notified() {
     assert_eq!((interface.counts().signals_refused, interface.flow(0).signals), (1, 1));
 }
 
+/// 5000 messages within a microsecond: all act, 4096 are kept for the record.
+#[test]
+fn a_flood_of_signals_takes_no_memory() {
+    let plan = plan(THREE);
+    let h0 = node(&plan, "h0");
+    let mut interface = Interface::<Qcn>::new(&plan, h0, &[config(&plan)]);
+    interface.start(Instant::ZERO, 0);
+    let way = penstock_testbed::form::Way {
+        destination: station(&plan.network, h0),
+        source: station(&plan.network, node(&plan, "sw0")),
+        priority: 7,
+        flow: 0,
+        sampled: &[],
+    };
+    let cnm = penstock_schemes::parts::notification::Cnm {
+        fb: penstock_schemes::parts::quantiser::QntzFb::from_steps(63),
+        cp: plan.network.cp_id(bottleneck(&plan).0, 0),
+        q_off: 64_000,
+        q_delta: 0,
+    };
+    let forged = Qcn::emit(cnm, &way);
+    for _ in 0..5000 {
+        interface.from_wire(Instant::ZERO + Duration::from_us(1), forged.clone());
+    }
+    assert_eq!((interface.flow(0).signals, interface.counts().signals_unrecorded), (5000, 904));
+    assert_eq!(std::iter::from_fn(|| interface.poll_seen()).count(), 4096);
+    assert!(interface.allowed(0) > 0, "it still may send");
+}
+
 #[test]
 fn a_host_sends_no_tags_and_no_signals_of_its_own() {
     let plan = plan(THREE);
