@@ -16,7 +16,7 @@ use crate::outcome::Totals;
 use crate::probe::{FateOnLine, FlowNow, Probe, QueueNow, View};
 use crate::random::Stream;
 use crate::records::{FlowRecord, HostRecord};
-use crate::start::{Endpoints, event_queue_for};
+use crate::start::{Endpoints, event_queue_for, schedule, steps};
 use crate::transport::Transports;
 
 /// The flows and limiters of all hosts.
@@ -159,19 +159,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let mut endpoints = Endpoints::new(network, configs, seed);
         for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
             endpoints.add_flow(id, flow);
-            if flow.start != Instant::NEVER {
-                fabric.events.schedule(flow.start, Event::Start(id));
-            }
-            if let Some(stop) = flow.stop {
-                fabric.events.schedule(stop, Event::Stop(id));
-            }
         }
-        for (id, change) in (0..).map(ChangeId).zip(&network.changes) {
-            fabric.events.schedule(change.at, Event::Change(id));
-        }
-        if probe.interval().is_some() {
-            fabric.events.schedule(Instant::ZERO, Event::Sample);
-        }
+        schedule(network, probe.interval().is_some(), &mut fabric.events);
         let crowd = Crowd::new(network, configs, seed, &mut endpoints);
         let homes: Vec<NodeId> =
             endpoints.sources.limiters().iter().map(|limiter| network.ports[limiter.port().index()].node).collect();
@@ -180,21 +169,6 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             if limiter.limiting() {
                 hosts[home.index()].change(Instant::ZERO, true);
             }
-        }
-        let step = |hop: &Hop| Step {
-            port: hop.port,
-            next: match hop.children {
-                0 => LEAF,
-                1 => hop.first_child,
-                _ => BRANCH,
-            },
-        };
-        let mut steps: Vec<Step> =
-            network.hops.iter().map(step).chain([Step { port: PortId(0), next: LOST }]).collect();
-        for carriage in network.flows.iter().filter_map(|flow| Some((flow.root, flow.transport.as_ref()?.way_back))) {
-            let (root, way_back) = carriage;
-            steps[network.last_hop(root).index()].next = SEGMENT_LEAF;
-            steps[network.last_hop(way_back).index()].next = ACK_LEAF;
         }
         let mut sim = Self {
             state: State {
@@ -212,7 +186,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             probe,
             hops: network.hops.iter().copied().chain([NO_HOP]).collect(),
             routes: Routes::new(network),
-            steps,
+            steps: steps(network),
             destinations: endpoints.destinations,
             leaves: endpoints.leaves,
             end_of_hop: endpoints.end_of_hop,

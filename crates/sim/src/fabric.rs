@@ -8,21 +8,19 @@
 //! transmission is an event as well.
 
 use penstock_endpoint::{FlowId, PortId, TrafficClass};
-use penstock_schemes::{
-    BitRate, Class, CongestionPoint, Duration, Fate, FlowKey, Instant, Octets, Out, Place, Scheme, To,
-};
+use penstock_schemes::{BitRate, Class, CongestionPoint, Fate, FlowKey, Instant, Out, Scheme, To};
 
 use crate::admission::{Admitted, Entry};
 use crate::event::{CounterId, CpIndex, Event};
 use crate::event_queue::EventQueue;
 use crate::facts::{HopFacts, facts, weight_of};
-use crate::frame::{FrameId, Frames, GONE, Marks, Payload};
-use crate::network::{Capacity, HopId, Network, NodeKind, QueueId};
+use crate::frame::{FrameId, Frames, Marks, Payload};
+use crate::network::{HopId, Network, QueueId};
 use crate::pause::Pauses;
 use crate::point::CpState;
-use crate::port::{PortState, QueueState, WATCHED};
+use crate::port::{PortState, QueueState};
 use crate::random::{Owner, Stream};
-use crate::start::lanes;
+use crate::start::{Watched, class_of, ports, watched};
 use crate::taps::Taps;
 
 /// Where congestion points' signals go until the engine routes them.
@@ -61,68 +59,24 @@ pub(crate) type Classes = [TrafficClass; 8];
 
 impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
     pub(crate) fn new(network: &Network, configs: &[S::Config], seed: u64, events: EventQueue) -> Self {
-        let per_port = network.queues_per_port();
-        let largest = network.largest_frame().unwrap_or(0);
-        let lanes = lanes(network);
-        let marks_above = network.ecn_threshold.map_or(u32::MAX, |threshold| threshold.0 as u32);
-        let mut ports = Vec::new();
-        let mut cps = Vec::new();
-        for (id, port) in (0..).map(PortId).zip(&network.ports) {
-            let (max_len, max_frames) = match port.capacity {
-                // No queue has 2^32 octets: see `network::LARGEST_QUEUE`.
-                Capacity::Octets(o) => (o.0 as u32, 0),
-                Capacity::Frames(n) => (0, n),
-                Capacity::Arbiter => (u32::MAX, 0),
-            };
-            let capacity = match port.capacity {
-                Capacity::Frames(n) => u64::from(n) * u64::from(largest),
-                Capacity::Octets(o) => o.0,
-                Capacity::Arbiter => u64::MAX,
-            };
-            // The clock of a node shows the same to all its queues.
-            let phase = match network.own_clocks {
-                true => Stream::new(seed, Owner::Clock, port.node.index()).offset(),
-                false => Duration::ZERO,
-            };
-            let mut queues = Vec::with_capacity(per_port);
-            for (&priority, config) in network.priorities.iter().zip(configs) {
-                let mut cp = CpIndex::NONE;
-                if port.congestion_points {
-                    let place =
-                        Place { cp: network.cp_id(id, priority), line: port.rate, capacity: Octets(capacity), phase };
-                    let queue = network.queue(id, priority);
-                    cp = CpIndex(cps.len() as u32);
-                    cps.push(CpState {
-                        cp: S::Cp::new(config, place),
-                        stream: Stream::new(seed, Owner::CongestionPoint, queue.index()),
-                        queue,
-                        signals: 0,
-                        armed: Instant::NEVER,
-                    });
-                }
-                queues.push(QueueState::new(max_len, max_frames, marks_above, cp));
-            }
-            queues.push(QueueState::new(network.control_capacity.0 as u32, 0, u32::MAX, CpIndex::NONE));
-            let mut state = PortState::new(network, port, id, lanes[id.index()], queues.into_boxed_slice());
-            if PFC && network.pfc.is_some() && network.nodes[port.node.index()].kind == NodeKind::Switch {
-                state.attention = WATCHED;
-            }
-            ports.push(state);
-        }
+        let cp = |watched: Watched| CpState {
+            cp: S::Cp::new(&configs[watched.class], watched.place),
+            stream: Stream::new(seed, Owner::CongestionPoint, watched.queue.index()),
+            queue: watched.queue,
+            signals: 0,
+            armed: Instant::NEVER,
+        };
         let mut fabric = Self {
             now: Instant::ZERO,
             events,
-            ports,
-            cps,
+            ports: ports(network, PFC),
+            cps: watched(network, seed).into_iter().map(cp).collect(),
             frames: Frames::new(),
-            per_port: per_port as u32,
+            per_port: network.queues_per_port() as u32,
             overhead: u32::from(network.wire_overhead),
             pauses: Pauses::new(network),
             taps: Taps::default(),
-            classes: std::array::from_fn(|priority| {
-                let class = network.priorities.iter().position(|&p| usize::from(p) == priority);
-                class.map_or(GONE, |class| TrafficClass(class as u8))
-            }),
+            classes: std::array::from_fn(|priority| class_of(network, priority)),
             facts: facts(network),
         };
         for (index, state) in (0..).map(CpIndex).zip(&mut fabric.cps) {

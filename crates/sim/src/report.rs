@@ -4,8 +4,11 @@ use penstock_endpoint::TrafficClass;
 use penstock_schemes::Scheme;
 
 use crate::engine::State;
-use crate::frame::Kind;
+use crate::frame::{FrameId, Kind};
 use crate::outcome::{Outcome, Totals};
+use crate::pause::Pauses;
+use crate::port::{PortState, QueueState};
+use crate::records::FlowRecord;
 
 /// Frames in queues and on lines.
 struct Inside {
@@ -55,10 +58,40 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
     /// Nothing appears from nowhere and nothing vanishes: at each queue, on each line, for each flow, for signals.
     fn check_conservation(&self, t: &Totals, inside: &Inside, on_lines: &[u64], outside: u64) {
         let fabric = &self.fabric;
-        let pauses_on_lines = fabric.pauses.on_lines();
-        for (index, p) in fabric.ports.iter().enumerate() {
+        let waiting = |queue: &QueueState| queue.waiting.iter(&fabric.frames).collect();
+        let octets = |frame| u64::from(fabric.frames.get(frame).octets);
+        let lines =
+            Lines { ports: &fabric.ports, pauses: &fabric.pauses, on_lines, waiting: &waiting, octets: &octets };
+        lines.check();
+        let sent: Vec<u64> = self.sources.flows().iter().map(|flow| flow.sent()).collect();
+        check_flows(&sent, &self.records, &inside.data);
+        check_control(t);
+        assert!(
+            outside == self.ideal_in_flight,
+            "{outside} signals travel outside of the network, {} have been sent and have not arrived",
+            self.ideal_in_flight,
+        );
+    }
+}
+
+/// Ports and their frames, whatever the scheme: what is checked at the end of a run is compiled once.
+struct Lines<'a> {
+    ports: &'a [PortState],
+    pauses: &'a Pauses,
+    /// Frames on the line of each port, but for pause frames.
+    on_lines: &'a [u64],
+    /// The frames that wait in a queue.
+    waiting: &'a dyn Fn(&QueueState) -> Vec<FrameId>,
+    /// Octets of a frame.
+    octets: &'a dyn Fn(FrameId) -> u64,
+}
+
+impl Lines<'_> {
+    fn check(&self) {
+        let pauses_on_lines = self.pauses.on_lines();
+        for (index, p) in self.ports.iter().enumerate() {
             for (class, q) in (0..).map(TrafficClass).zip(&p.queues) {
-                let waiting = q.waiting.iter(&fabric.frames).count() as u64;
+                let waiting = (self.waiting)(q).len() as u64;
                 let counted = u64::from(q.frames());
                 assert!(
                     counted == waiting + u64::from(p.serves(class)),
@@ -73,7 +106,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             let pauses_on_line = pauses_on_lines.get(index).copied().unwrap_or(0);
             let pauses = self.check_pauses(index, pauses_on_line);
             let started = p.queues.iter().map(|q| q.departed).sum::<u64>() + serving + pauses;
-            let on_line = on_lines[index] + pauses_on_line;
+            let on_line = self.on_lines[index] + pauses_on_line;
             assert!(
                 started == p.hops + p.ledger.lost + on_line,
                 "line of port {index}: {started} frames started, {} delivered, {} lost, {on_line} on the line",
@@ -82,50 +115,17 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             );
         }
         self.check_ingress();
-        for (index, (flow, f)) in self.sources.flows().iter().zip(&self.records).enumerate() {
-            let (sent, inside) = (flow.sent(), inside.data[index]);
-            assert!(
-                sent + f.copies == f.delivered + f.dropped + f.lost + inside,
-                "flow {index}: {sent} frames sent, {} copies, {} delivered, {} dropped, {} lost on links, {inside} inside",
-                f.copies,
-                f.delivered,
-                f.dropped,
-                f.lost,
-            );
-        }
-        assert!(
-            t.signals_sent
-                == t.feedback_frames
-                    + t.signals_to_previous_hops
-                    + t.signals_discarded
-                    + t.probes_delivered
-                    + t.signals_lost
-                    + t.signals_in_flight,
-            "signals: {t:?}"
-        );
-        assert!(
-            t.headers_sent == t.headers_delivered + t.headers_lost + t.headers_in_flight,
-            "headers of trimmed frames: {t:?}"
-        );
-        assert!(t.acks_sent == t.acks_delivered + t.acks_lost + t.acks_in_flight, "acknowledgements: {t:?}");
-        assert!(
-            outside == self.ideal_in_flight,
-            "{outside} signals travel outside of the network, {} have been sent and have not arrived",
-            self.ideal_in_flight,
-        );
     }
 
     /// Ingress counters count the frames that are there.
     fn check_ingress(&self) {
-        let fabric = &self.fabric;
-        let counted = fabric.pauses.held();
+        let counted = self.pauses.held();
         let mut held = vec![0; counted.len()];
-        for p in &fabric.ports {
+        for p in self.ports {
             let serving = (p.in_service != TrafficClass::NONE).then_some(p.in_service_frame);
-            let waiting = p.queues.iter().flat_map(|q| q.waiting.iter(&fabric.frames));
-            for frame in waiting.chain(serving) {
-                if let Some(counter) = fabric.pauses.holder(frame) {
-                    held[counter.index()] += u64::from(fabric.frames.get(frame).octets);
+            for frame in p.queues.iter().flat_map(self.waiting).chain(serving) {
+                if let Some(counter) = self.pauses.holder(frame) {
+                    held[counter.index()] += (self.octets)(frame);
                 }
             }
         }
@@ -134,7 +134,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
 
     /// Pause frames neither appear nor vanish; `on_line` of them are on the line of `port`. Returns how many it sent.
     fn check_pauses(&self, port: usize, on_line: u64) -> u64 {
-        let Some(line) = self.fabric.pauses.lines.get(port) else { return 0 };
+        let Some(line) = self.pauses.lines.get(port) else { return 0 };
         assert!(
             line.sent == line.arrived + line.lost + on_line,
             "pause frames on the line of port {port}: {} sent, {} arrived, {} lost, {on_line} on the line",
@@ -144,4 +144,38 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         );
         line.sent
     }
+}
+
+/// Data frames of each flow: those that its source `sent` and those that are `inside` the network.
+fn check_flows(sent: &[u64], records: &[FlowRecord], inside: &[u64]) {
+    for (index, f) in records.iter().enumerate() {
+        let (sent, inside) = (sent[index], inside[index]);
+        assert!(
+            sent + f.copies == f.delivered + f.dropped + f.lost + inside,
+            "flow {index}: {sent} frames sent, {} copies, {} delivered, {} dropped, {} lost on links, {inside} inside",
+            f.copies,
+            f.delivered,
+            f.dropped,
+            f.lost,
+        );
+    }
+}
+
+/// Frames without data.
+fn check_control(t: &Totals) {
+    assert!(
+        t.signals_sent
+            == t.feedback_frames
+                + t.signals_to_previous_hops
+                + t.signals_discarded
+                + t.probes_delivered
+                + t.signals_lost
+                + t.signals_in_flight,
+        "signals: {t:?}"
+    );
+    assert!(
+        t.headers_sent == t.headers_delivered + t.headers_lost + t.headers_in_flight,
+        "headers of trimmed frames: {t:?}"
+    );
+    assert!(t.acks_sent == t.acks_delivered + t.acks_lost + t.acks_in_flight, "acknowledgements: {t:?}");
 }

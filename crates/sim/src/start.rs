@@ -1,13 +1,18 @@
 //! The start of a run: the sources and destinations of a network, and an event queue that suits it.
 
-use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec};
-use penstock_schemes::{Duration, Scheme};
+use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, TrafficClass};
+use penstock_schemes::{Duration, Instant, Octets, Place, Scheme};
 
-use crate::engine::Sources;
+use crate::engine::{ACK_LEAF, BRANCH, LEAF, LOST, SEGMENT_LEAF, Sources, Step};
+use crate::event::{ChangeId, CpIndex, Event};
 use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
 use crate::facts::End;
+use crate::frame::GONE;
 use crate::generator::{Generator, Source};
-use crate::network::{Capacity, Flow, FlowId, HopId, Limiting, Network, NodeKind, Pacer, Port, PortId, RpId, Traffic};
+use crate::network::{
+    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, Port, PortId, QueueId, RpId, Traffic,
+};
+use crate::port::{PortState, QueueState, WATCHED};
 use crate::random::{Owner, Stream};
 use crate::records::FlowRecord;
 use crate::transport::{Connection, Transports};
@@ -150,10 +155,116 @@ pub(crate) fn event_queue_for(network: &Network) -> EventQueue {
     EventQueue::new(reach, per_second)
 }
 
+/// The ports of a network, whatever its scheme. The queues of those with congestion points have them in the order of
+/// [`watched`]. `pfc` says whether the engine can do priority flow control.
+pub(crate) fn ports(network: &Network, pfc: bool) -> Vec<PortState> {
+    let marks_above = network.ecn_threshold.map_or(u32::MAX, |threshold| threshold.0 as u32);
+    let lanes = lanes(network);
+    let mut cps = 0;
+    let state = |(id, port): (PortId, &Port)| {
+        let (max_len, max_frames) = match port.capacity {
+            // No queue has 2^32 octets: see `network::LARGEST_QUEUE`.
+            Capacity::Octets(o) => (o.0 as u32, 0),
+            Capacity::Frames(n) => (0, n),
+            Capacity::Arbiter => (u32::MAX, 0),
+        };
+        let mut queues = Vec::with_capacity(network.queues_per_port());
+        for _ in &network.priorities {
+            let cp = if port.congestion_points { CpIndex(cps) } else { CpIndex::NONE };
+            cps += u32::from(port.congestion_points);
+            queues.push(QueueState::new(max_len, max_frames, marks_above, cp));
+        }
+        queues.push(QueueState::new(network.control_capacity.0 as u32, 0, u32::MAX, CpIndex::NONE));
+        let mut state = PortState::new(network, port, id, lanes[id.index()], queues.into_boxed_slice());
+        if pfc && network.pfc.is_some() && network.nodes[port.node.index()].kind == NodeKind::Switch {
+            state.attention = WATCHED;
+        }
+        state
+    };
+    (0..).map(PortId).zip(&network.ports).map(state).collect()
+}
+
+/// A queue with a congestion point.
+pub(crate) struct Watched {
+    pub(crate) queue: QueueId,
+    /// The class of its priority.
+    pub(crate) class: usize,
+    pub(crate) place: Place,
+}
+
+/// The queues with congestion points: port by port, class by class.
+pub(crate) fn watched(network: &Network, seed: u64) -> Vec<Watched> {
+    let largest = network.largest_frame().unwrap_or(0);
+    let mut watched = Vec::new();
+    for (id, port) in (0..).map(PortId).zip(&network.ports).filter(|(_, port)| port.congestion_points) {
+        let capacity = match port.capacity {
+            Capacity::Frames(n) => u64::from(n) * u64::from(largest),
+            Capacity::Octets(o) => o.0,
+            Capacity::Arbiter => u64::MAX,
+        };
+        // The clock of a node shows the same to all its queues.
+        let phase = match network.own_clocks {
+            true => Stream::new(seed, Owner::Clock, port.node.index()).offset(),
+            false => Duration::ZERO,
+        };
+        for (class, &priority) in network.priorities.iter().enumerate() {
+            let cp = network.cp_id(id, priority);
+            let place = Place { cp, line: port.rate, capacity: Octets(capacity), phase };
+            watched.push(Watched { queue: network.queue(id, priority), class, place });
+        }
+    }
+    watched
+}
+
+/// The class of a priority; [`GONE`] where no flow has it.
+pub(crate) fn class_of(network: &Network, priority: usize) -> TrafficClass {
+    let class = network.priorities.iter().position(|&p| usize::from(p) == priority);
+    class.map_or(GONE, |class| TrafficClass(class as u8))
+}
+
+/// Schedules what a network says of the course of the run: starts and stops of flows, changes of ports, and the first sample of
+/// a probe that takes any.
+pub(crate) fn schedule(network: &Network, sampled: bool, events: &mut EventQueue) {
+    for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
+        if flow.start != Instant::NEVER {
+            events.schedule(flow.start, Event::Start(id));
+        }
+        if let Some(stop) = flow.stop {
+            events.schedule(stop, Event::Stop(id));
+        }
+    }
+    for (id, change) in (0..).map(ChangeId).zip(&network.changes) {
+        events.schedule(change.at, Event::Change(id));
+    }
+    if sampled {
+        events.schedule(Instant::ZERO, Event::Sample);
+    }
+}
+
+/// The way of a frame from each hop, and behind them that of frames that a broken link has lost.
+pub(crate) fn steps(network: &Network) -> Vec<Step> {
+    let step = |hop: &Hop| Step {
+        port: hop.port,
+        next: match hop.children {
+            0 => LEAF,
+            1 => hop.first_child,
+            _ => BRANCH,
+        },
+    };
+    let lost = Step { port: PortId(0), next: LOST };
+    let mut steps: Vec<Step> = network.hops.iter().map(step).chain([lost]).collect();
+    for carriage in network.flows.iter().filter_map(|flow| Some((flow.root, flow.transport.as_ref()?.way_back))) {
+        let (root, way_back) = carriage;
+        steps[network.last_hop(root).index()].next = SEGMENT_LEAF;
+        steps[network.last_hop(way_back).index()].next = ACK_LEAF;
+    }
+    steps
+}
+
 /// The lane of each port's deliveries. The kinds of lines that most ports have get one each: rate, latency, and whether a host
 /// sends on them. A switch's port with a backlog learns late that its next frame has started, when hosts' ports have made
 /// later deliveries already, so that the two do not go well together.
-pub(crate) fn lanes(network: &Network) -> Vec<Lane> {
+fn lanes(network: &Network) -> Vec<Lane> {
     let kind_of = |port: &Port| (port.rate, port.latency, network.nodes[port.node.index()].kind == NodeKind::Host);
     let mut kinds = std::collections::BTreeMap::new();
     for port in &network.ports {
