@@ -41,15 +41,17 @@ macro_rules! common {
     };
 }
 
-/// The tables of loads, then those of incasts and of traces, with the flows that each makes; and the traces with flows that would start
-/// after the end of the run, with how many. `taken` are the names of flows so far.
+/// The traces with flows that would start after the end of the run, and how many each has.
+pub(super) type TooLate = Vec<(String, u64)>;
+
+/// The tables of loads, then those of incasts and of traces, with the flows that each makes. `taken` are the names of flows so far.
 pub(super) fn tables(
     experiment: &mut Experiment,
     taken: &mut BTreeSet<String>,
     layout: &Layout,
     end: End,
     bounds: &Bounds<'_>,
-) -> Result<(Vec<Table>, Vec<(String, u64)>), Fault> {
+) -> Result<(Vec<Table>, TooLate), Fault> {
     let seed = *experiment.seed;
     let mut tables = Vec::new();
     for (i, load) in experiment.load.inner().iter_mut().enumerate() {
@@ -62,7 +64,7 @@ pub(super) fn tables(
         let arrivals = incast.arrivals(&model.name, layout, seed, end.at, bounds)?;
         tables.push(Table { model, arrivals, flows: 0 });
     }
-    let mut too_late = Vec::new();
+    let mut too_late = TooLate::new();
     for (i, trace) in experiment.trace.inner().iter_mut().enumerate() {
         let model = common!(trace).model(Origin::Trace(i), &format!("trace{i}"), taken)?;
         let (arrivals, late) = trace.arrivals(taken, layout, end.at, bounds)?;
