@@ -68,7 +68,7 @@ impl Table {
 /// The shortest ways to the hosts that receive.
 #[derive(Debug)]
 struct Ways {
-    /// By node; none where nothing leads.
+    /// By the gate of destinations; none where nothing leads.
     distances: Vec<Option<Distances>>,
 }
 
@@ -76,7 +76,7 @@ impl Ways {
     /// The ports from the source of a flow to its destination.
     fn find(&self, layout: &Layout, flow: &str, arrival: &Arrival) -> Option<Vec<usize>> {
         let wanted = Wanted { flow, source: arrival.source, destination: arrival.destination };
-        routing::walk(layout, &wanted, self.distances[arrival.destination].as_ref()?, &[])
+        routing::walk(layout, &wanted, self.distances[routing::gate(layout, arrival.destination)].as_ref()?, &[])
     }
 }
 
@@ -136,7 +136,7 @@ impl Counted {
             *all += 1;
             bounds.check(ARRIVALS, *all, less).map_err(excess)?;
             bounds.go_on().map_err(excess)?;
-            let distances = &mut self.ways.distances[arrival.destination];
+            let distances = &mut self.ways.distances[routing::gate(layout, arrival.destination)];
             if distances.is_none() {
                 *distances = Some(Distances::to(layout, arrival.destination, bounds).map_err(excess)?);
             }

@@ -79,13 +79,13 @@ impl<'a> Growing<'a> {
         if let Some(first) = self.links.first() {
             // A source sends each frame over one link: all ways begin with the first.
             let first = end(first);
-            if layout.is_host(first) || distance.0[first] == NO_WAY {
+            if layout.is_host(first) || distance.hops[first] == NO_WAY {
                 return Ok(false);
             }
             let on_the_way = |i: &usize| {
                 let node = end(&self.links[*i]);
                 !layout.is_host(node)
-                    && self.depth[*i] - 1 + u32::from(distance.0[node]) == u32::from(distance.0[first])
+                    && self.depth[*i] - 1 + u32::from(distance.hops[node]) == u32::from(distance.hops[first])
             };
             let latest = (0..self.links.len()).rev().filter(on_the_way).max_by_key(|i| self.depth[*i]);
             last = Some(latest.expect("the end of the first link is on the way"));
@@ -122,21 +122,20 @@ pub(crate) fn routes(
 ) -> Result<Vec<Option<Vec<usize>>>, Excess> {
     let mut routes = vec![None; wanted.len()];
     let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by_key(|i| wanted[*i].destination);
-    let destinations = order.chunk_by(|a, b| wanted[*a].destination == wanted[*b].destination).count();
-    bounds.foresee(destinations * layout.ports.len())?;
-    let mut distances: (usize, Distances) = (usize::MAX, Distances(Vec::new()));
-    for i in order {
-        let w = &wanted[i];
-        if distances.0 != w.destination {
-            distances = (w.destination, Distances::to(layout, w.destination, bounds)?);
+    let gate_of = |i: &usize| gate(layout, wanted[*i].destination);
+    order.sort_by_cached_key(gate_of);
+    let gates = order.chunk_by(|a, b| gate_of(a) == gate_of(b)).count();
+    bounds.foresee(gates * layout.ports.len())?;
+    for to_one in order.chunk_by(|a, b| gate_of(a) == gate_of(b)) {
+        let distance = Distances::to(layout, wanted[to_one[0]].destination, bounds)?;
+        for &i in to_one {
+            let w = &wanted[i];
+            if let Some(hops) = distance.between(w.source, w.destination) {
+                bounds.add_hops(hops)?;
+                bounds.search(hops)?;
+            }
+            routes[i] = walk(layout, w, &distance, &[]);
         }
-        let hops = distances.1.0[w.source];
-        if hops != NO_WAY {
-            bounds.add_hops(hops as usize)?;
-            bounds.search(hops as usize)?;
-        }
-        routes[i] = walk(layout, w, &distances.1, &[]);
     }
     Ok(routes)
 }
@@ -174,8 +173,8 @@ pub(crate) fn listed(layout: &Layout, names: &[String]) -> Result<Vec<usize>, (S
 /// Which hosts a host can reach, in words.
 pub(crate) fn within_reach(layout: &Layout, source: usize) -> String {
     // Links run both ways, so the way to a node is the way from it.
-    let distance = Distances::found(layout, source).0;
-    let hosts = (0..distance.len()).filter(|n| *n != source && distance[*n] != NO_WAY && layout.is_host(*n));
+    let hops = hops(layout, source);
+    let hosts = (0..hops.len()).filter(|n| *n != source && hops[*n] != NO_WAY && layout.is_host(*n));
     format!("hosts do not forward; links and switches lead from there to {}", list(layout, hosts))
 }
 
@@ -190,9 +189,22 @@ fn list(layout: &Layout, nodes: impl Iterator<Item = usize>) -> String {
     }
 }
 
-/// Hops from each node to one destination; [`NO_WAY`] where there is none.
+/// The node to which the ways to `destination` are looked for: for a host with one link the switch at its other end, so that all
+/// hosts of a switch share them.
+pub(crate) fn gate(layout: &Layout, destination: usize) -> usize {
+    match layout.nodes[destination].ports[..] {
+        [port] if layout.is_host(destination) && !layout.is_host(layout.ports[port].peer) => layout.ports[port].peer,
+        _ => destination,
+    }
+}
+
+/// Hops from each node to a destination's [gate](gate).
 #[derive(Debug)]
-pub(crate) struct Distances(Vec<u16>);
+pub(crate) struct Distances {
+    gate: usize,
+    /// [`NO_WAY`] where there is none.
+    hops: Vec<u16>,
+}
 
 /// No way. No network has so many nodes.
 const NO_WAY: u16 = u16::MAX;
@@ -200,44 +212,52 @@ const NO_WAY: u16 = u16::MAX;
 impl Distances {
     pub(crate) fn to(layout: &Layout, destination: usize, bounds: &Bounds<'_>) -> Result<Self, Excess> {
         bounds.search(layout.ports.len())?;
-        Ok(Self::found(layout, destination))
+        let gate = gate(layout, destination);
+        Ok(Self { gate, hops: hops(layout, gate) })
     }
 
-    fn found(layout: &Layout, destination: usize) -> Self {
-        let mut distance = vec![NO_WAY; layout.nodes.len()];
-        distance[destination] = 0;
-        let mut waiting = VecDeque::from([destination]);
-        while let Some(node) = waiting.pop_front() {
-            if node != destination && layout.is_host(node) {
-                continue;
-            }
-            // Links run both ways, so the way to a node is the way from it.
-            for port in &layout.nodes[node].ports {
-                let peer = layout.ports[*port].peer;
-                if distance[peer] == NO_WAY {
-                    distance[peer] = distance[node] + 1;
-                    waiting.push_back(peer);
-                }
+    /// Hops from a node to a destination with this gate; `None` where there is no way.
+    fn between(&self, source: usize, destination: usize) -> Option<usize> {
+        let hops = usize::from(self.hops[source]) + usize::from(self.gate != destination);
+        (self.hops[source] != NO_WAY).then_some(hops)
+    }
+}
+
+/// Hops from each node to one; [`NO_WAY`] where there is none.
+fn hops(layout: &Layout, to: usize) -> Vec<u16> {
+    let mut hops = vec![NO_WAY; layout.nodes.len()];
+    hops[to] = 0;
+    let mut waiting = VecDeque::from([to]);
+    while let Some(node) = waiting.pop_front() {
+        if node != to && layout.is_host(node) {
+            continue;
+        }
+        // Links run both ways, so the way to a node is the way from it.
+        for port in &layout.nodes[node].ports {
+            let peer = layout.ports[*port].peer;
+            if hops[peer] == NO_WAY {
+                hops[peer] = hops[node] + 1;
+                waiting.push_back(peer);
             }
         }
-        Self(distance)
     }
+    hops
 }
 
 /// The ports from source to destination, the first of which are `shared`.
 pub(crate) fn walk(layout: &Layout, wanted: &Wanted<'_>, distance: &Distances, shared: &[usize]) -> Option<Vec<usize>> {
-    let distance = &distance.0;
+    let Distances { gate, hops } = distance;
     let mut node = wanted.source;
-    if distance[node] == NO_WAY {
+    if hops[node] == NO_WAY {
         return None;
     }
     // The quotient that d-mod-k divides further at each choice.
     let mut quotient = layout.nodes[wanted.destination].number;
     let mut ports = Vec::new();
-    while node != wanted.destination {
+    while node != *gate {
         let nearer = |port: &&usize| {
             let peer = layout.ports[**port].peer;
-            distance[peer] < distance[node] && (peer == wanted.destination || !layout.is_host(peer))
+            hops[peer] < hops[node] && (peer == *gate || !layout.is_host(peer))
         };
         let candidates: Vec<usize> = layout.nodes[node].ports.iter().filter(nearer).copied().collect();
         let n = candidates.len() as u64;
@@ -251,6 +271,10 @@ pub(crate) fn walk(layout: &Layout, wanted: &Wanted<'_>, distance: &Distances, s
         quotient /= n.max(1);
         ports.push(port);
         node = layout.ports[port].peer;
+    }
+    if node != wanted.destination {
+        // The only link of the destination, from its other end.
+        ports.push(layout.nodes[wanted.destination].ports[0] ^ 1);
     }
     Some(ports)
 }
