@@ -275,7 +275,7 @@ def test_a_load_of_small_flows_ends_early_enough_to_be_run(tmp_path: Path) -> No
 
 def many(flows: int) -> str:
     """Return a flow file with as many different starts."""
-    lines = (f"{i % 2} {2 + i % 2} 3 {100 + i % 7} {1000 + i} {i * 1e-6 + 0.1:.9f}\n" for i in range(flows))
+    lines = (f"{i % 2} 2 3 {100 + i % 7} {1000 + i} {i * 1e-6 + 0.1:.9f}\n" for i in range(flows))
     return f"{flows}\n" + "".join(lines)
 
 
