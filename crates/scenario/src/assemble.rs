@@ -424,6 +424,9 @@ fn check_frames(experiment: &Experiment, network: &Network) -> Result<(), Fault>
     if let Either::Second(size) = *hosts.queue {
         check((size, &hosts.queue))?;
     }
+    if let Either::Second(queue) = &*hosts.transmit_queue {
+        check((Capacity::Octets(*queue.limit), &queue.limit))?;
+    }
     let on_wire = largest + u64::from(network.wire_overhead);
     if let Pacer::TokenBucket { depth, .. } = pacer(hosts)
         && depth.0 < on_wire

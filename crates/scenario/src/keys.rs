@@ -110,7 +110,8 @@ impl Kind {
             Self::Capacity => "\"150 KB\"".into(),
             Self::Count(low, _) => low.to_string(),
             Self::Counts(low, _) => format!("[{low}]"),
-            Self::Real(low, _) => low.to_string(),
+            // The least value is seldom one that makes sense, such as that of a load.
+            Self::Real(low, high) => 0.5_f64.clamp(*low, *high).to_string(),
             Self::Switch => "true".into(),
             Self::Text => "\"a line of text\"".into(),
             Self::Lines => "'''…'''".into(),

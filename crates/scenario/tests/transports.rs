@@ -34,6 +34,27 @@ fn with(new: &str) -> String {
 }
 
 #[test]
+fn a_transmit_queue_without_room_for_a_frame_is_refused() {
+    let text = |limit: &str| {
+        format!(
+            "question = \"Q\"\nduration = \"1 ms\"\nscheme = \"none\"\n[topology.star]\nhosts = 2\nlink_rate = \"1 Gbps\"\n\
+             buffer = \"150 KB\"\n[hosts]\ntransmit_queue = {{ limit = \"{limit}\" }}\n[[flow]]\nfrom = \"h0\"\nto = \"h1\"\n\
+             transport = \"tcp\"\n"
+        )
+    };
+    let plan = |limit: &str| {
+        let scenario = penstock_scenario::Scenario::parse(&text(limit), "x.toml", "x").unwrap();
+        scenario.plan(&penstock_scenario::Choice::default()).map(|_| ()).map_err(|e| e.to_string())
+    };
+    let error = plan("1517 octets").unwrap_err();
+    assert!(
+        error.starts_with("x.toml:9: hosts.transmit_queue.limit: 1517 octets hold no frame of 1518 octets"),
+        "{error}"
+    );
+    assert_eq!(plan("1518 octets"), Ok(()));
+}
+
+#[test]
 fn a_name_stands_for_the_defaults() {
     let plan = planned(GOOD);
     let [first, second] = &plan.network.flows[..] else { panic!("two flows") };
