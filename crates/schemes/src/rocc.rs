@@ -232,9 +232,9 @@ impl Cp {
     }
 }
 
-/// A rate in units, with fraction bits.
+/// A rate in units, with fraction bits; not zero, for a source that may send nothing would never be told of more.
 fn in_units(rate: BitRate) -> i64 {
-    ((u128::from(rate.0) << FRACTION) / u128::from(RATE_UNIT)) as i64
+    ((u128::from(rate.0) << FRACTION) / u128::from(RATE_UNIT)).max(1) as i64
 }
 
 impl CongestionPoint<Rocc> for Cp {
@@ -464,6 +464,16 @@ mod tests {
         tick(&mut cp, 90_000);
         // 0.3 × 88 / 4 = 6.6 units.
         close(mbps_of(&cp), 1_250.0 - 66.0);
+    }
+
+    /// 1 bit/s is less than 10 Mb/s × 2^-16, 152 bit/s.
+    #[test]
+    fn a_slow_line_has_a_rate_too() {
+        let place = Place { cp: ID, line: BitRate(1), capacity: Octets(150_000), phase: Duration::ZERO };
+        let mut cp = Cp::new(&config::<Rocc>("", &[]), place);
+        arrive(&mut cp, 1, 7);
+        tick(&mut cp, 150_000);
+        assert_eq!((cp.rate(), cp.f_min, cp.f_max), (BitRate(152), 1, 1));
     }
 
     #[test]

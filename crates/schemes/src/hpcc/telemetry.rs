@@ -62,11 +62,11 @@ impl Hop {
         }
     }
 
-    /// The change since an earlier record of the same queue; `None` where no time has passed.
+    /// The change since an earlier record of the same queue; `None` where no time has passed, or on a line below 1 Mb/s.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Option<Step> {
         let time = self.at.wrapping_sub(earlier.at) & TIME;
-        (time > 0).then(|| Step {
+        (time > 0 && self.mbps > 0).then(|| Step {
             time_ps: f64::from(time) * 1000.0,
             sent: f64::from(self.sent.wrapping_sub(earlier.sent) & SENT) * SENT_UNIT as f64,
             len: f64::from(self.len.min(earlier.len)) * LEN_UNIT as f64,
@@ -157,6 +157,8 @@ mod tests {
         let step = hop(2_000, 1_300, 8_079).since(&hop(1_000, 0, 16_000)).expect("time has passed");
         assert_eq!(step, Step { time_ps: 1e6, sent: 1280.0, len: 8000.0, rate: 1e10 });
         assert_eq!(hop(1_000, 0, 0).since(&hop(1_000, 0, 0)), None);
+        let slow = |ns: u64| Hop::new(Instant(ns * 1000), BitRate(999_999), Octets(0), Octets(0));
+        assert_eq!(slow(2_000).since(&slow(1_000)), None);
         assert_eq!(hop(0, 0, 1 << 40).len, u16::MAX);
     }
 
