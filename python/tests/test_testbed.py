@@ -161,9 +161,12 @@ def test_two_senders_meet_the_simulators_queue(scheme: str, tmp_path: Path) -> N
 @pytest.mark.usefixtures("namespaces")
 @pytest.mark.parametrize("flow_control", [True, False])
 def test_flow_control_loses_nothing_where_frames_are_lost_without_it(flow_control: bool) -> None:
-    text = TWO.replace('duration = "60 ms"', 'duration = "40 ms"').replace('warmup = "20 ms"', 'warmup = "10 ms"')
+    text = TWO.replace('duration = "60 ms"', 'duration = "20 ms"').replace('warmup = "20 ms"', 'warmup = "5 ms"')
+    # Between XOFF and the end of the buffer is room for what comes in some 20 ms of the machine: a process may be
+    # as late now and then, whatever 99 % of the frames are.
+    text = text.replace("time_scale = 100", "time_scale = 400")
     if flow_control:
-        text = text.replace("[testbed]", "[pfc]\n\n[testbed]")
+        text = text.replace("[testbed]", '[pfc]\nxoff = "40 KB"\n\n[testbed]')
     scenario = Scenario.from_toml(text)
     simulated = scenario.run(scheme="none")
     measured = run(scenario, scheme="none")
@@ -186,9 +189,10 @@ def test_flow_control_loses_nothing_where_frames_are_lost_without_it(flow_contro
 def test_probes_come_back_from_their_destinations(scheme: str) -> None:
     text = TWO.replace('duration = "60 ms"', 'duration = "40 ms"').replace('warmup = "20 ms"', 'warmup = "10 ms"')
     result = run(Scenario.from_toml(text), scheme=scheme)
-    totals = result.summary["totals"]
-    assert totals["probes_sent"] > 10
-    assert totals["feedback_frames"] > 10
+    assert result.summary["totals"]["feedback_frames"] > 10
+    # E-FECN's signals say which are BCN(0,0), E2CM's which are probes that have come back.
+    kinds = result.column("signals", "bcn_00" if scheme == "efecn" else "probe")
+    assert (kinds == (0 if scheme == "efecn" else 1)).sum() > 10
     nothing_left()
 
 
