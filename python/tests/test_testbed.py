@@ -48,6 +48,9 @@ time_scale = 100
 """Six seconds of the machine, at 100 Mb/s."""
 
 
+GROUP = '[[group]]\nname = "g"\nmembers = ["h1", "h2"]\n\n[[flow]]\nfrom = "h0"\nto = "g"'
+
+
 def resolved(text: str, scheme: str | None = None) -> str:
     """Return a scenario with all its defaults."""
     return Scenario.from_toml(text).resolved(scheme=scheme)
@@ -77,7 +80,7 @@ def test_without_control_there_is_no_tag_and_more_data() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (('from = "h0..h1"\nto = "h2"', 'from = "h0"\nto = ["h1", "h2"]'), "UDP or TCP to one address"),
+        (('[[flow]]\nfrom = "h0..h1"\nto = "h2"', GROUP), "UDP or TCP to one address"),
         (('rate = "8 Gbps"', 'rate = "8 Gbps"\nframe = "9000 octets"'), "frames of 9000 octets"),
         (('rate = "8 Gbps"', 'transport = "go-back-n"\nrate = "8 Gbps"'), "the kernel has TCP alone"),
         (
