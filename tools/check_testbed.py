@@ -47,7 +47,7 @@ class Case:
 
 
 def tcp_cases() -> Iterator[Case]:
-    """Yield the kernel's congestion controls on a star and on a dumbbell, without QCN."""
+    """Yield the congestion controls on a star and a dumbbell, and over QCN on a star and where a rate drops."""
     available = AVAILABLE.read_text().split()
     for name, kernel in KERNEL_NAMES.items():
         if name == "dctcp":
@@ -63,6 +63,8 @@ def tcp_cases() -> Iterator[Case]:
         yield Case(f"star, {name}", "testbed/two-connections", "none", (("flow.0.transport", transport),))
         both = tuple((f"flow.{i}.transport", transport) for i in range(2))
         yield Case(f"dumbbell, {name}", "testbed/dumbbell", "none", both)
+        yield Case(f"star over QCN, {name}", "testbed/two-connections", "qcn", (("flow.0.transport", transport),))
+        yield Case(f"rate drop over QCN, {name}", "testbed/tcp-drop", "qcn", (("flow.0.transport", transport),))
 
 
 def scheme_cases(schemes: list[str]) -> Iterator[Case]:
