@@ -56,13 +56,28 @@ fn gigabytes_of_routes_are_refused() {
     assert!(message.contains("hops of flows; 2000000 are the most"), "{message}");
 }
 
+/// Hosts with several links share no search: 8999 searches among 90 000 ports.
 #[test]
 fn a_search_without_end_is_refused() {
-    let star = "[topology.leaf-spine]\nleaves = 160\nspines = 256\nhosts_per_leaf = 50\nhost_rate = \"1 Gbps\"\n\
-                fabric_rate = \"1 Gbps\"\nbuffer = \"150 KB\"\n[record]\ninterval = \"1 ms\"\n";
-    let flows = "[[flow]]\nfrom = \"h0\"\nto = \"h1..h7999\"\n";
-    let message = refused(&text("1 ms", &format!("{star}{flows}")));
-    assert!(message.contains("steps of the search for routes; 500000000 are the most"), "{message}");
+    let links: String = (0..9000)
+        .flat_map(|host| (0..5).map(move |switch| (host, switch)))
+        .map(|(host, switch)| format!("{{ ends = [\"h{host}\", \"s{switch}\"], rate = \"1 Gbps\" }},\n"))
+        .collect();
+    let graph = format!(
+        "[topology.graph]\nhosts = \"h0..h8999\"\nswitches = \"s0..s4\"\nbuffer = \"150 KB\"\nlink = [\n{links}]\n\
+         [record]\ninterval = \"1 ms\"\n"
+    );
+    let flows = "[[flow]]\nfrom = \"h0\"\nto = \"h1..h8999\"\n";
+    let message = refused(&text("1 ms", &format!("{graph}{flows}")));
+    assert!(message.contains("809910000 steps of the search for routes; 500000000 are the most"), "{message}");
+}
+
+/// Hosts of one switch have one search among 16 384 ports.
+#[test]
+fn hosts_of_a_switch_share_a_search() {
+    let star = STAR.replace("hosts = 2", "hosts = 8192");
+    let flows = "[[flow]]\nfrom = \"h0\"\nto = \"h1..h8191\"\n[record]\ninterval = \"1 ms\"\n";
+    assert_eq!(plan(&text("1 ms", &format!("{star}{flows}"))).unwrap().flow_names.len(), 8191);
 }
 
 #[test]
