@@ -192,8 +192,8 @@ def main() -> int:
             return 1
         about = result.summary["testbed"]
         print(f"testbed, {CASES[kind][1]}: valid {about['valid']}, lateness p99 {about['lateness_p99_s'] * 1e3:.2f} ms")
-        for fault in about["faults"]:
-            print(f"  {fault}")
+        for reason in about["faults"]:
+            print(f"  {reason}")
         simulated = course(scenario(kind, scale).run())
         of_cores_alone = {} if missing or own is None else {"cores": own.course}
         bodies[kind] = {"testbed": course(result), **of_cores_alone, "simulator": simulated}
