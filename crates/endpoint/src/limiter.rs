@@ -209,6 +209,17 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
         self.in_turn = self.flows.get(self.turn).copied().unwrap_or(FlowId::NONE);
     }
 
+    /// The release of `own`, this limiter, that counts is at `at`, or there is none.
+    #[inline(always)]
+    pub(crate) fn wake_at(&mut self, at: Instant, own: LimiterId, alarms: &mut impl Alarms) {
+        if at != self.wake {
+            self.wake = at;
+            if at != Instant::NEVER {
+                alarms.wake(at, Timer::Release(own), self.number);
+            }
+        }
+    }
+
     /// When the next frame may go as far as traffic, regulators, pacer and window are concerned; its flow is the one in turn.
     pub(crate) fn next_release<X: Supply>(&mut self, now: Instant, flows: &mut [Flow<X>], overhead: u32) -> Instant {
         let earliest = if self.alone { Instant::ZERO } else { self.select(now, flows) };

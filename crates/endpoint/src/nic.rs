@@ -220,7 +220,7 @@ impl<S: Scheme, X: Supply, D: Draw> Nic<S, X, D> {
         // A waiting frame starts now, not when the line became free.
         self.line.busy_until = self.line.busy_until.max(now);
         self.sources.unpark(now, PORT, class);
-        self.sources.arm_turn(PORT, self.line.busy_until, &mut self.desk);
+        self.arm_turn(now);
     }
 
     /// The next frame that leaves up to `now`.
@@ -277,9 +277,18 @@ impl<S: Scheme, X: Supply, D: Draw> Nic<S, X, D> {
                     self.sources.after_send(now, limiter, &mut self.desk);
                 }
             }
-            Permission::Wait => self.sources.arm_turn(PORT, self.line.busy_until.max(now), &mut self.desk),
+            Permission::Turn => {
+                self.sources.wait(now, limiter);
+                self.arm_turn(now);
+            }
+            Permission::Wait => self.arm_turn(now),
             Permission::Parked => {}
         }
+    }
+
+    /// Sees to it that the limiters that wait go on when the line is free.
+    fn arm_turn(&mut self, now: Instant) {
+        self.sources.arm_turn(PORT, self.line.busy_until.max(now), &mut self.desk);
     }
 
     /// The line is free, or so it was thought: limiters take their turns.
@@ -292,7 +301,7 @@ impl<S: Scheme, X: Supply, D: Draw> Nic<S, X, D> {
             let Some(limiter) = self.sources.next_turn(now, PORT, &mut self.desk) else { return };
             self.release(now, limiter, true);
         }
-        self.sources.arm_turn(PORT, self.line.busy_until, &mut self.desk);
+        self.arm_turn(now);
     }
 
     /// The signals of reaction points join the line.

@@ -46,6 +46,9 @@ pub enum Line {
 pub enum Permission {
     /// It may send one frame now.
     Send,
+    /// It may send one frame once nobody else can ask for the line at this instant, for nobody waits for it. The driver lets it take
+    /// its turn then ([`Sources::take_turn`]), or wait for it as others do ([`Sources::wait`]).
+    Turn,
     /// It waits for its turn: the driver sees to it that turns go on when the line is free ([`Sources::arm_turn`]).
     Wait,
     /// It waits for the end of the stop ([`Sources::unpark`]).
@@ -307,14 +310,9 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         if state.waiting {
             return Instant::NEVER;
         }
-        let wake = state.next_release(now, &mut self.flows, self.overhead);
-        if wake != state.wake {
-            state.wake = wake;
-            if wake != Instant::NEVER {
-                alarms.wake(wake, Timer::Release(limiter), state.number);
-            }
-        }
-        wake
+        let at = state.next_release(now, &mut self.flows, self.overhead);
+        state.wake_at(at, limiter, alarms);
+        at
     }
 
     /// Whether the release for which `limiter` was called is the one that counts.
@@ -337,9 +335,9 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         // them.
         match line {
             Line::Free if in_turn || !state.shares_port => Permission::Send,
+            Line::Free if state.alone() && !self.turns[state.port.index()].any_wait() => Permission::Turn,
             Line::Free | Line::Busy => {
-                state.waiting = true;
-                self.turns[state.port.index()].wait(now, limiter, state.number);
+                self.wait(now, limiter);
                 Permission::Wait
             }
             Line::Stopped => {
@@ -348,6 +346,14 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
                 Permission::Parked
             }
         }
+    }
+
+    /// `limiter` waits for the line of its port.
+    #[inline(always)]
+    pub fn wait(&mut self, now: Instant, limiter: LimiterId) {
+        let state = &mut self.limiters[limiter.index()];
+        state.waiting = true;
+        self.turns[state.port.index()].wait(now, limiter, state.number);
     }
 
     /// Takes the frame that `limiter` may send now.
@@ -383,6 +389,13 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         self.wake(now, limiter, driver);
     }
 
+    /// Whether a limiter waits for the line of `port`.
+    #[must_use]
+    #[inline(always)]
+    pub fn any_waits(&self, port: PortId) -> bool {
+        self.turns[port.index()].any_wait()
+    }
+
     /// Sees to it that turns at `port` go on at `at`, when its line is free, if any limiter waits for it.
     pub fn arm_turn(&mut self, port: PortId, at: Instant, alarms: &mut impl Alarms) {
         if self.turns[port.index()].any_wait() {
@@ -395,16 +408,26 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         self.turns[port.index()].expire(now)
     }
 
-    /// The line of `port` is free: the limiter that may send now in its turn, if there is one. Those whose allowance has changed
-    /// while they waited may be passed over.
+    /// `limiter` takes the turn at its port without having waited for it. A timer that is under way for the turn no longer counts.
+    #[inline(always)]
+    pub fn take_turn(&mut self, limiter: LimiterId) {
+        let state = &self.limiters[limiter.index()];
+        self.turns[state.port.index()].take(state.number);
+    }
+
+    /// The line of `port` is free: the limiter that may send now in its turn, if there is one; its release is due with that. Those
+    /// whose allowance has changed while they waited may be passed over.
     pub fn next_turn(&mut self, now: Instant, port: PortId, alarms: &mut impl Alarms) -> Option<LimiterId> {
         loop {
             let limiter = self.turns[port.index()].next()?;
-            self.limiters[limiter.index()].waiting = false;
-            if self.wake(now, limiter, alarms) == now {
-                self.limiters[limiter.index()].wake = Instant::NEVER;
+            let state = &mut self.limiters[limiter.index()];
+            state.waiting = false;
+            let at = state.next_release(now, &mut self.flows, self.overhead);
+            if at == now {
+                state.wake = Instant::NEVER;
                 return Some(limiter);
             }
+            state.wake_at(at, limiter, alarms);
         }
     }
 

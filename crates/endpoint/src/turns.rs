@@ -55,6 +55,7 @@ impl Turns {
         (self.limiters > 1).then_some(self.first)
     }
 
+    #[inline(always)]
     pub(crate) fn any_wait(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -80,11 +81,18 @@ impl Turns {
     /// next one round.
     pub(crate) fn next(&mut self) -> Option<LimiterId> {
         let since = self.waiting.front()?.since;
-        let ties = self.waiting.iter().take_while(|w| w.since == since).enumerate();
-        let (place, _) = ties.min_by_key(|(_, w)| w.number.wrapping_sub(self.last.wrapping_add(1)))?;
-        let next = self.waiting.remove(place)?;
+        let alone = self.waiting.get(1).is_none_or(|second| second.since != since);
+        let next = if alone { self.waiting.pop_front()? } else { self.next_round(since)? };
         self.last = next.number;
         Some(next.limiter)
+    }
+
+    /// Of the limiters that began to wait at `since`, the first one after the one that had the line last, all round.
+    #[cold]
+    fn next_round(&mut self, since: Instant) -> Option<Waiting> {
+        let ties = self.waiting.iter().take_while(|w| w.since == since).enumerate();
+        let (place, _) = ties.min_by_key(|(_, w)| w.number.wrapping_sub(self.last.wrapping_add(1)))?;
+        self.waiting.remove(place)
     }
 
     /// Sees to it that turns go on at `at`, when the line of `own`, this port, is free.
@@ -93,6 +101,13 @@ impl Turns {
             self.armed = at;
             alarms.wake(at, Timer::Turn(own), own.0);
         }
+    }
+
+    /// The limiter with this number takes its turn without having waited for it. No timer that is under way counts.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, number: u32) {
+        self.last = number;
+        self.armed = Instant::NEVER;
     }
 
     /// Whether the timer that has expired is the one that counts.

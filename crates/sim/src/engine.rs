@@ -130,7 +130,9 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     /// Keeps a reaction point's signals while its frame is on its way into the port.
     pub(crate) outbox_of_rp: Outbox<S>,
     events: u64,
-    /// Of them, those that change nothing.
+    /// Events that were handled at the instant at which they were made, without going through the queue.
+    pub(crate) events_at_once: u64,
+    /// Of all of them, those that change nothing.
     pub(crate) housekeeping: u64,
     /// Work that is left for this slice, in events, as it was before the present batch of them.
     left: u64,
@@ -200,6 +202,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             spare: Vec::new(),
             outbox_of_rp: Vec::new(),
             events: 0,
+            events_at_once: 0,
             housekeeping: 0,
             left: 0,
             limit: Instant::ZERO,
@@ -362,7 +365,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// Events handled so far.
     pub fn events(&self) -> u64 {
-        self.events - self.housekeeping
+        self.events + self.events_at_once - self.housekeeping
     }
 
     /// Frames, data or control, that have crossed a link so far.

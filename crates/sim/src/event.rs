@@ -177,6 +177,12 @@ impl EventQueue {
         self.schedule_from(NO_LANE, at, event, Entity(key.0));
     }
 
+    /// Whether an event that is put in at `at`, in the turn of the entity that it is about, would be the next one to be taken.
+    #[inline(always)]
+    pub(crate) fn would_be_first(&mut self, at: Instant, event: Event) -> bool {
+        self.is_behind(at, event.pack())
+    }
+
     /// Puts in an event whose content says nothing of its turn. That of a frame is the turn of the `entity` that sent it, that of a
     /// limiter, flow or destination the turn of its number.
     #[inline(always)]

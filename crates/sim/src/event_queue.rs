@@ -74,6 +74,14 @@ impl EventQueue {
         }
     }
 
+    /// Whether all events here come after one with this time and rank.
+    #[inline(always)]
+    pub(crate) fn is_behind(&mut self, at: Instant, rank: Rank) -> bool {
+        let event = Scheduled { at, what: 0, rank };
+        self.lanes.iter().all(|lane| at < lane.first_at || event.before(lane.first()))
+            && (at < self.calendar.bound || event.before(self.calendar.head(at)))
+    }
+
     /// How many events there are, or somewhat more.
     pub(crate) fn room(&self) -> usize {
         let lanes: usize = self.lanes.iter().map(|lane| lane.tail.wrapping_sub(lane.head) % LANE_SIZE).sum();

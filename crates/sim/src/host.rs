@@ -175,16 +175,21 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.return_outbox(outbox);
     }
 
-    /// A limiter is due, or its turn has come (`in_turn`): it releases a frame, unless it has to wait for the line.
+    /// A limiter is due, or its turn has come (`in_turn`) at a port that is settled and whose line is free: it releases a frame,
+    /// unless it has to wait for the line.
     #[inline(always)]
     pub(crate) fn release(&mut self, limiter: LimiterId, in_turn: bool) {
         let port = self.state.sources.limiter(limiter).port();
         let (p, mut around) = self.state.fabric.at(port);
-        around.settle(p);
-        if p.arbiter {
+        if !in_turn {
+            around.settle(p);
+        }
+        // In turn, only priority flow control can have come in between.
+        if p.arbiter && (PFC || !in_turn) {
             let line = line_of::<S, PFC>(p, &self.state.sources, limiter, around.now);
             match self.state.sources.may_send(around.now, limiter, line, in_turn) {
                 Permission::Send => {}
+                Permission::Turn => return self.take_turn(port, limiter),
                 Permission::Wait => return self.arm_turn(port),
                 Permission::Parked => return,
             }
@@ -220,6 +225,29 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
     }
 
+    /// A limiter asks for the free line of a host port for which nobody waits. Where it would be called in its turn by the very next
+    /// event, its turn is now, and counts as an event all the same; else it waits. With flow control, ports are looked at
+    /// between two events.
+    #[inline(never)]
+    fn take_turn(&mut self, port: PortId, limiter: LimiterId) {
+        let State { fabric, sources, .. } = &mut self.state;
+        if !PFC && fabric.events.would_be_first(fabric.now, Event::NicFree(port)) {
+            sources.take_turn(limiter);
+            self.events_at_once += 1;
+            self.release_in_turn(limiter);
+        } else {
+            sources.wait(fabric.now, limiter);
+            self.arm_turn(port);
+        }
+    }
+
+    /// The turn of a limiter has come; its release is due with it, and counts as an event of its own.
+    #[inline(never)]
+    fn release_in_turn(&mut self, limiter: LimiterId) {
+        self.events_at_once += 1;
+        self.release(limiter, true);
+    }
+
     /// Sees to it that the limiters that wait at a host port go on when its line is free.
     #[inline(never)]
     pub(crate) fn arm_turn(&mut self, port: PortId) {
@@ -240,9 +268,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         while self.state.fabric.idle(port) {
             let State { fabric, sources, .. } = &mut self.state;
             let Some(limiter) = sources.next_turn(now, port, &mut fabric.events) else { return };
-            self.release(limiter, true);
+            self.release_in_turn(limiter);
         }
-        self.arm_turn(port);
+        if self.state.sources.any_waits(port) {
+            self.arm_turn(port);
+        }
     }
 }
 

@@ -261,17 +261,17 @@ pub(crate) fn steps(network: &Network) -> Vec<Step> {
     steps
 }
 
-/// The lane of each port's deliveries. The kinds of lines that most ports have get one each: rate, latency, and whether a host
-/// sends on them. A switch's port with a backlog learns late that its next frame has started, when hosts' ports have made
-/// later deliveries already, so that the two do not go well together.
+/// The lane of each port's deliveries. The kinds of lines that carry most get one each: rate, latency, and whether a host
+/// sends on them. Of two that carry the same, that of hosts goes first. A switch's port with a backlog learns late that its
+/// next frame has started, when hosts' ports have made later deliveries already, so that the two do not go well together.
 fn lanes(network: &Network) -> Vec<Lane> {
     let kind_of = |port: &Port| (port.rate, port.latency, network.nodes[port.node.index()].kind == NodeKind::Host);
     let mut kinds = std::collections::BTreeMap::new();
     for port in &network.ports {
-        *kinds.entry(kind_of(port)).or_insert(0) += 1;
+        *kinds.entry(kind_of(port)).or_insert(0) += u128::from(port.rate.0);
     }
     let mut kinds: Vec<_> = kinds.into_iter().collect();
-    kinds.sort_by_key(|&(_, ports)| std::cmp::Reverse(ports));
+    kinds.sort_by_key(|&((_, _, host), rate)| std::cmp::Reverse((rate, host)));
     let common = &kinds[..kinds.len().min(usize::from(RELEASES))];
     let lane = |port| common.iter().position(|&(kind, _)| kind == kind_of(port)).map_or(NO_LANE, |lane| lane as Lane);
     network.ports.iter().map(lane).collect()

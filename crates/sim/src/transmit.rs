@@ -125,15 +125,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         made
     }
 
-    /// A segment of a flow has left the transmit queue, if there is one: there is room for others.
-    pub(crate) fn left_transmit_queue(&mut self, flow: FlowId, segment: Segment) {
-        if self.state.transports.transmit.kind == Transmit::Pull {
-            return;
-        }
+    /// The segment of a flow that was taken last has left the transmit queue: there is room for others.
+    pub(crate) fn left_transmit_queue(&mut self, flow: FlowId) {
         let now = self.state.fabric.now;
         let source = self.state.sources.flow_mut(flow);
         let limiter = source.limiter();
         let Some(connection) = &mut source.supply_mut().connection else { return };
+        let Some(segment) = connection.taken else { return };
         let octets = u64::from(connection.frame_octets(segment.len));
         let Some(part) = &mut connection.queue else { return };
         part.change(now, part.octets - octets);

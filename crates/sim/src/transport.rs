@@ -8,7 +8,7 @@ use penstock_endpoint::transport::{Ack, AnyReceiver, AnySender, Receiver, Segmen
 use penstock_endpoint::{Taken, TrafficClass};
 use penstock_schemes::{FlowKey, Instant, Octets, Scheme};
 
-use crate::engine::Sim;
+use crate::engine::{Sim, State};
 use crate::event::Event;
 use crate::event_queue::EventQueue;
 use crate::frame::{FrameId, Marks, Payload, Slot};
@@ -43,7 +43,7 @@ pub(crate) struct Connection {
     segment: u64,
     handed: u64,
     /// The segment that was taken last.
-    taken: Option<Segment>,
+    pub(crate) taken: Option<Segment>,
     /// Its part of the transmit queue; `None` where there is none.
     pub(crate) queue: Option<TransmitPart>,
     /// Time of the earliest timer under way.
@@ -98,6 +98,12 @@ impl Connection {
         Taken { octets: self.frame_octets(segment.len), last: false }
     }
 
+    /// Sees to it that the sender, that of `flow` with this key, is called when its timer expires.
+    #[inline]
+    fn watch(&mut self, now: Instant, flow: FlowId, key: FlowKey, events: &mut EventQueue) {
+        arm(events, now, self.sender.next_timeout(), &mut self.armed, Event::Retransmit(flow), key);
+    }
+
     /// The application has made `writes` segments of data since the start; with `all`, everything.
     fn hand_over(&mut self, writes: u64, all: bool) {
         let written = writes.saturating_mul(self.segment);
@@ -142,6 +148,7 @@ impl Reception {
 /// The part of a frame that transports alone read.
 #[derive(Debug, Clone, Copy)]
 enum Carried {
+    Nothing,
     Segment(Segment),
     Ack(Ack),
 }
@@ -154,7 +161,7 @@ pub(crate) struct Transports {
     /// Where segments wait for their limiters.
     pub(crate) transmit: TransmitQueues,
     /// By frame. An entry counts as long as its frame is in the network.
-    carried: Vec<Option<Carried>>,
+    carried: Vec<Carried>,
 }
 
 impl Transports {
@@ -185,26 +192,34 @@ impl Transports {
         }
     }
 
+    #[inline]
     fn carry(&mut self, frame: FrameId, carried: Carried) {
-        if self.carried.len() <= frame.index() {
-            self.carried.resize(frame.index() + 1, None);
+        match self.carried.get_mut(frame.index()) {
+            Some(place) => *place = carried,
+            None => self.carry_more(frame, carried),
         }
-        self.carried[frame.index()] = Some(carried);
+    }
+
+    /// The same for a frame in a slot that no frame has been in.
+    #[cold]
+    fn carry_more(&mut self, frame: FrameId, carried: Carried) {
+        self.carried.resize(frame.index() + 1, Carried::Nothing);
+        self.carried[frame.index()] = carried;
     }
 
     /// The segment that a frame of a flow with a transport carries, if it carries one.
     pub(crate) fn segment(&self, frame: FrameId) -> Option<&Segment> {
-        match self.carried.get(frame.index())?.as_ref()? {
+        match self.carried.get(frame.index())? {
             Carried::Segment(segment) => Some(segment),
-            Carried::Ack(_) => None,
+            Carried::Ack(_) | Carried::Nothing => None,
         }
     }
 
     /// The acknowledgement that a frame carries, if it carries one.
     pub(crate) fn ack(&self, frame: FrameId) -> Option<&Ack> {
-        match self.carried.get(frame.index())?.as_ref()? {
+        match self.carried.get(frame.index())? {
             Carried::Ack(ack) => Some(ack),
-            Carried::Segment(_) => None,
+            Carried::Segment(_) | Carried::Nothing => None,
         }
     }
 
@@ -219,17 +234,24 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// The frame with the segment that a flow's sender gave last is on its way.
     #[inline(never)]
     pub(crate) fn segment_sent(&mut self, flow: FlowId, frame: FrameId) {
-        let connection = self.state.sources.flow(flow).supply().connection.as_ref();
-        if let Some(segment) = connection.and_then(|connection| connection.taken) {
+        let State { fabric, sources, transports, .. } = &mut self.state;
+        let state = sources.flow_mut(flow);
+        let key = state.key();
+        let Some(connection) = &mut state.supply_mut().connection else { return };
+        if let Some(segment) = connection.taken {
             // A queue at the host's own port has seen it without this mark: switches alone mark.
             if segment.ect {
-                let slot = self.state.fabric.frames.get_mut(frame);
+                let slot = fabric.frames.get_mut(frame);
                 slot.marks = slot.marks.with(Marks::ECN_CAPABLE);
             }
-            self.state.transports.carry(frame, Carried::Segment(segment));
-            self.left_transmit_queue(flow, segment);
+            transports.carry(frame, Carried::Segment(segment));
         }
-        self.watch_sender(flow);
+        if connection.queue.is_none() {
+            connection.watch(fabric.now, flow, key, &mut fabric.events);
+        } else {
+            self.left_transmit_queue(flow);
+            self.watch_sender(flow);
+        }
     }
 
     /// A flow with a connection starts: an application that is greedy has all its data.
@@ -280,8 +302,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let state = self.state.sources.flow_mut(flow);
         let key = state.key();
         let Some(connection) = &mut state.supply_mut().connection else { return };
-        let event = Event::Retransmit(flow);
-        arm(&mut fabric.events, fabric.now, connection.sender.next_timeout(), &mut connection.armed, event, key);
+        connection.watch(fabric.now, flow, key, &mut fabric.events);
     }
 
     /// The timer of a flow's sender has expired.
@@ -311,14 +332,15 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             // A probe of the scheme, or a header without its segment.
             return;
         }
-        let Some(Some(Carried::Segment(segment))) = self.state.transports.carried.get(frame.index()).copied() else {
+        let Transports { receptions, carried, .. } = &mut self.state.transports;
+        let Some(Carried::Segment(segment)) = carried.get(frame.index()) else {
             unreachable!("data of a flow with a transport is a segment")
         };
-        let Some(reception) = self.reception(flow) else { return };
-        let acks = reception.receiver.on_segment(now, &segment, marks.contains(Marks::CONGESTION_EXPERIENCED));
+        let Some(Some(reception)) = receptions.get_mut(flow.index()) else { return };
+        let acks = reception.receiver.on_segment(now, segment, marks.contains(Marks::CONGESTION_EXPERIENCED));
         let complete = reception.size == Some(reception.receiver.delivered());
         for ack in acks {
-            self.acknowledge_segment(flow, ack);
+            self.acknowledge_segment(flow, &ack);
         }
         self.watch_receiver(flow);
         if complete {
@@ -331,11 +353,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     }
 
     /// An acknowledgement leaves a flow's destination.
-    fn acknowledge_segment(&mut self, flow: FlowId, ack: Ack) {
+    fn acknowledge_segment(&mut self, flow: FlowId, ack: &Ack) {
         let key = self.state.sources.flow(flow).key();
         let Some(reception) = self.reception(flow) else { return };
         let (octets, hop, class) =
-            (frame_around(reception.receiver.ack_octets(&ack)), reception.way_back, reception.class);
+            (frame_around(reception.receiver.ack_octets(ack)), reception.way_back, reception.class);
         let slot = Slot {
             next: FrameId::NONE,
             flow: key,
@@ -348,7 +370,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             payload: Payload::Data(S::Tag::default()),
         };
         let index = self.state.fabric.frames.insert(slot);
-        self.state.transports.carry(index, Carried::Ack(ack));
+        self.state.transports.carry(index, Carried::Ack(*ack));
         self.state.totals.acks_sent += 1;
         self.forward(index, hop, key, class, octets, PortId::NONE);
     }
@@ -357,13 +379,12 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn segment_ack_arrives(&mut self, frame: FrameId) {
         let now = self.state.fabric.now;
         let flow = self.state.fabric.flow_at(self.state.fabric.frames.get(frame).hop);
-        let Some(Some(Carried::Ack(ack))) = self.state.transports.carried.get(frame.index()).copied() else {
-            unreachable!("an acknowledgement of a transport carries one")
-        };
         self.state.fabric.frames.remove(frame);
         self.state.totals.acks_delivered += 1;
-        if let Some(connection) = &mut self.state.sources.flow_mut(flow).supply_mut().connection {
-            connection.sender.on_ack(now, &ack);
+        let State { sources, transports, .. } = &mut self.state;
+        let ack = transports.ack(frame).expect("an acknowledgement of a transport carries one");
+        if let Some(connection) = &mut sources.flow_mut(flow).supply_mut().connection {
+            connection.sender.on_ack(now, ack);
             self.wake_sender(flow);
         }
     }
@@ -384,7 +405,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             reception.armed = Instant::NEVER;
         }
         if let Some(ack) = reception.receiver.on_timeout(now) {
-            self.acknowledge_segment(flow, ack);
+            self.acknowledge_segment(flow, &ack);
         }
         self.watch_receiver(flow);
     }

@@ -162,22 +162,27 @@ impl Sender for AnySender {
         of_any!(self, half => half.finish());
     }
 
+    #[inline]
     fn next_segment(&self) -> Option<u32> {
         of_any!(self, half => half.next_segment())
     }
 
+    #[inline]
     fn header_octets(&self) -> u32 {
         of_any!(self, half => half.header_octets())
     }
 
+    #[inline]
     fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
         of_any!(self, half => half.poll_segment(now))
     }
 
+    #[inline]
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
         of_any!(self, half => half.on_ack(now, ack));
     }
 
+    #[inline]
     fn next_timeout(&self) -> Option<Instant> {
         of_any!(self, half => half.next_timeout())
     }
@@ -190,6 +195,7 @@ impl Sender for AnySender {
         of_any!(self, half => half.acknowledged())
     }
 
+    #[inline]
     fn is_finished(&self) -> bool {
         of_any!(self, half => half.is_finished())
     }

@@ -129,7 +129,7 @@ impl TcpReceiver {
         let ack = Ack {
             ack: self.numbering.wrap(self.nxt),
             window: self.room() as u32,
-            sack: if self.sack { self.blocks() } else { SackBlocks::NONE },
+            sack: if self.sack && !self.out_of_order.is_empty() { self.blocks() } else { SackBlocks::NONE },
             ece: self.ece,
             nak: false,
         };

@@ -50,15 +50,19 @@ impl Scoreboard {
         &self.lost
     }
 
-    /// Everything below `ack` is acknowledged. Calls `new` for each part that was not.
+    /// Everything below `ack`, which lies beyond una, is acknowledged. Calls `new` for each part that was not.
     pub(super) fn acknowledge(&mut self, ack: u64, mut new: impl FnMut(u64, u64)) {
-        let mut at = self.una;
-        while let Some((start, end)) = self.sacked.first_gap(at, ack) {
-            new(start, end);
-            at = end;
+        if self.sacked.is_empty() {
+            new(self.una, ack);
+        } else {
+            let mut at = self.una;
+            while let Some((start, end)) = self.sacked.first_gap(at, ack) {
+                new(start, end);
+                at = end;
+            }
+            self.sacked.remove_below(ack);
         }
         self.una = ack;
-        self.sacked.remove_below(ack);
         self.lost.remove_below(ack);
         self.high_rxt = self.high_rxt.max(ack);
     }
@@ -131,6 +135,7 @@ impl Scoreboard {
     /// Octets that are estimated to be in flight: RFC 6675, SetPipe.
     ///
     /// Those that were sent again without being lost count twice, as its steps (a) and (b) say.
+    #[inline]
     pub(super) fn pipe(&self) -> u64 {
         let once = self.outstanding() - self.sacked.total() - self.lost.total();
         let from = self.lost_below.max(self.una);

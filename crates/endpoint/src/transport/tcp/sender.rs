@@ -11,7 +11,8 @@
 //! Which segment goes next is decided in one place, `choose`, from the state alone: lost segments first, then a tail
 //! loss probe, then new data, then the octets that RFC 6675 sends on suspicion. A segment goes if it fits between the
 //! estimate of the octets in flight and the window. The first one of a recovery goes even beyond the window. (RFC 6582,
-//! section 3.2, step 2; RFC 6675, step (4.3))
+//! section 3.2, step 2; RFC 6675, step (4.3)) The decision is taken once, after each change of the state: a limiter asks for
+//! it several times a segment.
 
 mod recovery;
 
@@ -97,6 +98,8 @@ pub struct TcpSender {
     persist: Option<Instant>,
     probes: u32,
     probe_window: bool,
+    /// The segment that goes next, decided at the last change.
+    next: Option<Choice>,
     last_send: Instant,
     /// The most that has been in flight in this window and the one before; this window ends when una is beyond.
     flight: (u64, u64),
@@ -141,6 +144,7 @@ impl TcpSender {
             persist: None,
             probes: 0,
             probe_window: false,
+            next: None,
             last_send: Instant::ZERO,
             flight: (0, 0),
             flight_until: 0,
@@ -151,11 +155,13 @@ impl TcpSender {
     }
 
     /// Octets that may be in flight by congestion control.
+    #[inline]
     fn allowed(&self) -> u64 {
         self.window.cwnd.saturating_add_signed(self.inflation).max(self.window.mss)
     }
 
     /// Whether `octets` more fit the congestion window.
+    #[inline]
     fn fits(&self, octets: u64) -> bool {
         self.board.pipe() + octets <= self.allowed()
     }
@@ -182,6 +188,7 @@ impl TcpSender {
 
     /// End of the next segment of new data that the receiver's window lets through. (RFC 9293, section 3.8.6.2.1, without
     /// Nagle's algorithm)
+    #[inline]
     fn new_data(&self) -> Option<u64> {
         let nxt = self.board.nxt;
         let full = self.supplied.min(nxt + self.window.mss);
@@ -203,6 +210,52 @@ impl TcpSender {
         }
         let (start, end) = self.board.tail().filter(|_| self.board.una > rescue)?;
         self.fits(end - start).then_some(Choice::Rescue { start, end })
+    }
+
+    /// Sends the segment that goes next.
+    fn send(&mut self, now: Instant, choice: Choice) -> Segment {
+        let start = self.board.nxt;
+        let (segment, sent) = match choice {
+            Choice::WindowProbe => {
+                // An octet that has been acknowledged, without data: it is answered, and changes nothing else.
+                self.probe_window = false;
+                let seq = self.numbering.wrap(start).wrapping_sub(1);
+                return Segment { seq, len: 0, ..self.segment(start, start, false) };
+            }
+            Choice::New { end } | Choice::ProbeNew { end } => (self.send_new(now, end), (start, end)),
+            // Without selective acknowledgements everything outstanding counts, and RACK counts the octets in flight
+            // itself.
+            Choice::Again { start, end } => {
+                (self.send_again(start, end, self.sack && self.rack.is_none()), (start, end))
+            }
+            Choice::Rescue { start, end } => {
+                if let Recovery::Fast { until, rescue, .. } = &mut self.recovery {
+                    *rescue = *until;
+                }
+                (self.send_again(start, end, false), (start, end))
+            }
+            Choice::ProbeAgain { start, end } => (self.send_again(start, end, false), (start, end)),
+        };
+        if let Some(rack) = &mut self.rack {
+            rack.on_send(now, sent.0, sent.1, segment.retransmission);
+        }
+        match choice {
+            Choice::ProbeNew { .. } | Choice::ProbeAgain { .. } => {
+                if let Some(rack) = &mut self.rack {
+                    rack.on_probe(self.board.nxt, segment.retransmission);
+                }
+                self.timer.restart(now);
+            }
+            Choice::New { .. } => {
+                self.timer.start(now);
+                self.schedule_probe(now);
+            }
+            Choice::Again { .. } if self.rearms() => self.timer.restart(now),
+            _ => self.timer.start(now),
+        }
+        self.last_send = now;
+        self.statistics.segments += 1;
+        segment
     }
 
     /// Sends `start..end` for the first time.
@@ -341,14 +394,16 @@ impl TcpSender {
 impl Sender for TcpSender {
     fn supply(&mut self, octets: Octets) {
         self.supplied = self.supplied.saturating_add(octets.0);
+        self.next = self.choose();
     }
 
     fn finish(&mut self) {
         self.finished = true;
     }
 
+    #[inline]
     fn next_segment(&self) -> Option<u32> {
-        self.choose().map(|choice| match choice {
+        self.next.map(|choice| match choice {
             Choice::New { end } | Choice::ProbeNew { end } => (end - self.board.nxt) as u32,
             Choice::Again { start, end } | Choice::Rescue { start, end } | Choice::ProbeAgain { start, end } => {
                 (end - start) as u32
@@ -362,48 +417,8 @@ impl Sender for TcpSender {
     }
 
     fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
-        let choice = self.choose()?;
-        let start = self.board.nxt;
-        let (segment, sent) = match choice {
-            Choice::WindowProbe => {
-                // An octet that has been acknowledged, without data: it is answered, and changes nothing else.
-                self.probe_window = false;
-                let seq = self.numbering.wrap(start).wrapping_sub(1);
-                return Some(Segment { seq, len: 0, ..self.segment(start, start, false) });
-            }
-            Choice::New { end } | Choice::ProbeNew { end } => (self.send_new(now, end), (start, end)),
-            // Without selective acknowledgements everything outstanding counts, and RACK counts the octets in flight
-            // itself.
-            Choice::Again { start, end } => {
-                (self.send_again(start, end, self.sack && self.rack.is_none()), (start, end))
-            }
-            Choice::Rescue { start, end } => {
-                if let Recovery::Fast { until, rescue, .. } = &mut self.recovery {
-                    *rescue = *until;
-                }
-                (self.send_again(start, end, false), (start, end))
-            }
-            Choice::ProbeAgain { start, end } => (self.send_again(start, end, false), (start, end)),
-        };
-        if let Some(rack) = &mut self.rack {
-            rack.on_send(now, sent.0, sent.1, segment.retransmission);
-        }
-        match choice {
-            Choice::ProbeNew { .. } | Choice::ProbeAgain { .. } => {
-                if let Some(rack) = &mut self.rack {
-                    rack.on_probe(self.board.nxt, segment.retransmission);
-                }
-                self.timer.restart(now);
-            }
-            Choice::New { .. } => {
-                self.timer.start(now);
-                self.schedule_probe(now);
-            }
-            Choice::Again { .. } if self.rearms() => self.timer.restart(now),
-            _ => self.timer.start(now),
-        }
-        self.last_send = now;
-        self.statistics.segments += 1;
+        let segment = self.next.map(|choice| self.send(now, choice))?;
+        self.next = self.choose();
         Some(segment)
     }
 
@@ -460,8 +475,10 @@ impl Sender for TcpSender {
         if acknowledged > 0 || news {
             self.schedule_probe(now);
         }
+        self.next = self.choose();
     }
 
+    #[inline]
     fn next_timeout(&self) -> Option<Instant> {
         let persist = self.persist.filter(|_| self.supplied > self.board.nxt);
         let timer = earlier(self.timer.deadline(), persist);
@@ -487,12 +504,14 @@ impl Sender for TcpSender {
         if due(self.timer.deadline()) {
             self.on_retransmission_timeout(now);
         }
+        self.next = self.choose();
     }
 
     fn acknowledged(&self) -> Octets {
         Octets(self.board.una)
     }
 
+    #[inline]
     fn is_finished(&self) -> bool {
         self.finished && self.board.una == self.supplied
     }
@@ -508,6 +527,7 @@ impl Sender for TcpSender {
 }
 
 /// The earlier of two times, where there are any.
+#[inline]
 fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
