@@ -123,6 +123,7 @@ pub mod info;
 mod message;
 pub mod mixed;
 pub mod none;
+pub mod nscc;
 pub mod parts;
 pub mod qcn;
 pub mod qcn_adaptive;

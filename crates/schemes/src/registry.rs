@@ -37,6 +37,7 @@ macro_rules! for_each_scheme {
             Hpcc: crate::hpcc::Hpcc,
             Rocc: crate::rocc::Rocc,
             Annulus: crate::annulus::Annulus,
+            Nscc: crate::nscc::Nscc,
         }
     };
 }

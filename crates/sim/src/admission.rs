@@ -15,6 +15,8 @@ pub(crate) enum Entry {
     Queued,
     /// Its header alone is.
     Trimmed,
+    /// Its header alone went on, and found no room.
+    TrimmedInVain,
     /// It is gone.
     Dropped,
 }

@@ -432,7 +432,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         }
         if !fits {
             self.frames.remove(index);
-            return Entry::Dropped;
+            return if S::Cp::ADMITS && entry == Entry::Trimmed { Entry::TrimmedInVain } else { Entry::Dropped };
         }
         if p.busy_until <= self.now && !stopped {
             self.start(p, class, index, octets, self.now);

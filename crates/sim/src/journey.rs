@@ -192,11 +192,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn count_refusal(&mut self, index: FrameId, entry: Entry) {
         let slot = self.state.fabric.frames.get(index);
         let (hop, kind) = (slot.hop, slot.kind());
-        if entry == Entry::Trimmed {
-            self.count_drop(hop, Kind::Data);
-            self.state.totals.headers_sent += 1;
-        } else {
-            self.count_drop(hop, kind);
+        match entry {
+            Entry::Trimmed | Entry::TrimmedInVain => {
+                self.count_drop(hop, Kind::Data);
+                self.state.totals.headers_sent += 1;
+                self.state.totals.headers_lost += u64::from(entry == Entry::TrimmedInVain);
+            }
+            Entry::Queued | Entry::Dropped => self.count_drop(hop, kind),
         }
     }
 

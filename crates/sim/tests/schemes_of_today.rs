@@ -7,6 +7,7 @@ use penstock_schemes::annulus::Annulus;
 use penstock_schemes::dcqcn::Dcqcn;
 use penstock_schemes::dctcp::Dctcp;
 use penstock_schemes::hpcc::Hpcc;
+use penstock_schemes::nscc::Nscc;
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::rocc::Rocc;
 use penstock_schemes::swift::Swift;
@@ -220,4 +221,28 @@ fn annulus_shortens_the_queue_that_far_and_near_flows_share() {
     assert!(with.mean_octets < 0.25 * without.mean_octets && with.utilization > 0.95, "{with:?}, {without:?}");
     assert!(far(&annulus) > 5.0 * far(&dctcp), "{} {}", far(&annulus), far(&dctcp));
     assert_eq!(silent.queues[queue], without);
+}
+
+/// NSCC under incasts of 16 and 128 at 100 Gb/s: with trimming sources come down to what arrives, after the start no frame is lost, and
+/// 128 of them share alike. Without trimming those whose windows were all lost wait for time-outs. Headers that find a full queue of
+/// control frames are conserved too: the run checks it.
+#[test]
+fn nscc_comes_down_to_what_arrives() {
+    let seen = |n: usize, trimming: bool| {
+        let (network, queue) = incast(n, 100, 1500, 225_000);
+        let changes = [
+            ("network_rtt", Value::Time(Duration::from_us(5))),
+            ("k_min", Value::Octets(Octets(17_000))),
+            ("k_max", Value::Octets(Octets(70_000))),
+            ("trimming", Value::Switch(trimming)),
+        ];
+        let (early, _) = run::<Nscc>(&network, config::<Nscc>(&changes), ms(0), ms(1));
+        let (late, _) = run::<Nscc>(&network, config::<Nscc>(&changes), ms(5), ms(15));
+        let lost = late.totals.frames_dropped - early.totals.frames_dropped;
+        assert!(late.queues[queue].utilization > 0.99 && lost < 10, "{n} {trimming}: {lost} lost late");
+        (fairness(&late), late.queues[queue].mean_octets)
+    };
+    let ((few, queue), (many, _), (without, _)) = (seen(16, true), seen(128, true), seen(128, false));
+    assert!(few > 0.85 && queue < 80_000.0, "{few} {queue}");
+    assert!(many > 0.99 && without < 0.5, "{many} {without}");
 }

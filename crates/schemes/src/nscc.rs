@@ -1,0 +1,764 @@
+//! NSCC, the sender-based congestion control of Ultra Ethernet: marks and delay together decide on a window.
+//!
+//! ```text
+//!                     delay < target                             delay ≥ target
+//!   not marked        window += alpha (target - delay) / window  window += fi / window
+//!                     empty network for a window: × 1.25
+//!   marked            nothing (another path would be chosen)     window × (1 - gamma (avg - target) / avg), once a round trip
+//!
+//!   quick adapt: delay > 4 targets, or trimmed frames, and little has arrived in a round trip: window = octets that arrived
+//!   trimmed or lost frames: window -= their octets
+//! ```
+//!
+//! A queue that is short but marks is an affair of one path of many; a queue that delays without marks empties already. Both at once are
+//! congestion. Delay is the round-trip time less the shortest one that was seen.
+//!
+//! With `trimming` a full queue keeps the header of a frame, so that the source learns of the loss within a round trip.
+//!
+//! Times are real numbers of picoseconds, windows real numbers of octets; the allowance is rounded down. Frames of a flow take one path here.
+//!
+//! Sources: uet-htsim, `uec.cpp` ("htsim"), whose names and constants these are; Ultra Ethernet Specification 1.0; Bonato et al., arXiv
+//! 2404.01630 (SMaRTT).
+
+use crate::dcqcn::Ce;
+use crate::info::values::{count, octets, real, switch, us};
+use crate::info::{Info, Profile, Threshold, parameters};
+use crate::parts::marking::{Controller, MarkingParameters};
+use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
+use crate::{
+    Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Label, Never, NotificationPoint, Out, Place, PortView, Queue,
+    ReactionPoint, Release, Scheme, Var, Verdict,
+};
+
+/// NSCC.
+#[derive(Debug, Clone, Copy)]
+pub struct Nscc;
+
+parameters! {
+    /// NSCC's parameters.
+    pub struct Config {
+        ..marking: MarkingParameters;
+        /// Queue length up to which no frame is marked.
+        k_min: Threshold {
+            default: octets(30_000),
+            range: octets(0)..=octets(2_147_483_647),
+            source: "option, 0.2 of what 100 Gb/s holds in 12 us",
+            when: marking = "threshold",
+        }
+        /// Queue length above which every frame is marked; in between the probability rises linearly.
+        k_max: Threshold {
+            default: octets(120_000),
+            range: octets(100)..=octets(2_147_483_647),
+            at_least: k_min,
+            source: "option, 0.8 of what 100 Gb/s holds in 12 us",
+            when: marking = "threshold",
+        }
+        /// A full queue cuts frames down to their headers.
+        trimming: bool {
+            default: switch(false),
+            source: "htsim, network_trimming_enabled",
+        }
+        /// Round-trip time of the empty network, where the source has seen no shorter one.
+        network_rtt: Duration {
+            default: us(12),
+            range: us(1)..=us(1_000_000),
+            source: "htsim, the reference",
+        }
+        /// Target of the delay; 0 for 3/4 of the round-trip time with trimming, all of it without.
+        target_qdelay: Duration {
+            default: us(0),
+            range: us(0)..=us(1_000_000),
+            source: "htsim",
+        }
+        /// Factor of a decrease.
+        gamma: f64 {
+            default: real(0.8),
+            range: real(0.0)..=real(1.0),
+            source: "htsim",
+        }
+        /// Weight of the newest delay in its mean.
+        delay_alpha: f64 {
+            default: real(0.0125),
+            range: real(0.0)..=real(1.0),
+            source: "htsim",
+        }
+        /// Proportional increase in frames, for a delay of zero.
+        alpha_frames: f64 {
+            default: real(4.0),
+            range: real(0.0)..=real(1_000.0),
+            source: "htsim, alpha",
+        }
+        /// Fair increase in frames.
+        fi_frames: f64 {
+            default: real(5.0),
+            range: real(0.0)..=real(1_000.0),
+            source: "htsim, fi",
+        }
+        /// Increase in frames that every period brings.
+        eta_frames: f64 {
+            default: real(0.15),
+            range: real(0.0)..=real(1_000.0),
+            source: "htsim, eta",
+        }
+        /// Quick adapt needs fewer octets in a round trip than the largest window over this power of 2.
+        qa_gate: u32 {
+            default: count(3),
+            range: count(0)..=count(32),
+            source: "htsim",
+        }
+        /// Targets of delay beyond which the window is adapted quickly.
+        qa_targets: f64 {
+            default: real(4.0),
+            range: real(0.0)..=real(1_000.0),
+            source: "htsim, qa_threshold",
+        }
+        /// Octets of a frame.
+        packet: Octets {
+            default: octets(1500),
+            range: octets(64)..=octets(16_384),
+            source: "Ethernet's longest frame; 4096 and headers in htsim",
+        }
+    }
+}
+
+const PROFILES: &[Profile] = &[Profile {
+    name: "trimming",
+    description: "Switches that cut frames down to their headers in place of dropping them.",
+    settings: &[("trimming", switch(true))],
+}];
+
+/// The network for which htsim's constants are meant, octets in flight: 100 Gb/s for 12 us.
+const REFERENCE_BDP: f64 = 150_000.0;
+/// A delay below this is that of an empty network.
+const NO_DELAY: f64 = 1e6;
+/// Weight of a delay of more than five round trips.
+const OUTLIER: f64 = 0.0125;
+
+impl Scheme for Nscc {
+    const INFO: Info = Info {
+        name: "nscc",
+        title: "Network Signal Congestion Control",
+        source: "Ultra Ethernet Specification 1.0; uet-htsim",
+        description: "Sources steer a window by marks and delay together, and take it down to the octets that arrive where much is \
+                      trimmed or late.",
+        parameters: Config::PARAMETERS,
+        profiles: PROFILES,
+        set_point: None,
+        signals: None,
+        tuned: &[
+            &["k_min"],
+            &["k_max"],
+            &["target_qdelay"],
+            &["gamma"],
+            &["delay_alpha"],
+            &["alpha_frames"],
+            &["fi_frames"],
+            &["eta_frames"],
+        ],
+        recovers_alone: false,
+        raises_on_signal: false,
+        integer_state: false,
+    };
+    type Config = Config;
+    type Tag = Ce;
+    type Echo = Echo;
+    type Signal = Never;
+    type Cp = Cp;
+    type Np = Np;
+    type Rp = Rp;
+
+    fn label(tag: &Ce) -> Label {
+        Label::Ecn(tag.0)
+    }
+
+    fn echoes_mark(echo: &Echo) -> bool {
+        echo.marked
+    }
+}
+
+/// The field that an acknowledgement carries; in its header, so that it adds no octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Echo {
+    /// The frame was marked.
+    pub marked: bool,
+    /// The frame came without its payload: a NACK.
+    pub trimmed: bool,
+}
+
+/// NSCC's congestion point: marks as DCQCN's does, and trims.
+#[derive(Debug, Clone)]
+pub struct Cp {
+    k_min: u64,
+    k_max: u64,
+    trimming: bool,
+    /// Marks in the place of the thresholds.
+    pi: Option<Controller>,
+    marked: u64,
+    trimmed: u64,
+}
+
+impl Cp {
+    /// Whether a frame that finds a queue of `len` is marked.
+    fn marks(&mut self, now: Instant, len: u64, draw: &mut impl Draw) -> bool {
+        if let Some(pi) = &mut self.pi {
+            return pi.marks(now, draw);
+        }
+        let mut word = || u64::from(draw.draw());
+        // The word is below (len - k_min) / (k_max - k_min) of 2^32, without the division.
+        len > self.k_max || (len > self.k_min && word() * (self.k_max - self.k_min) < (len - self.k_min) << 32)
+    }
+}
+
+impl CongestionPoint<Nscc> for Cp {
+    const VARS: &'static [Var] = &[
+        Var { name: "marked_frames", description: "frames marked since the start" },
+        Var { name: "trimmed_frames", description: "frames cut down to their headers since the start" },
+    ];
+
+    const ADMITS: bool = true;
+
+    fn new(config: &Config, _: Place) -> Self {
+        Self {
+            k_min: config.k_min.0,
+            k_max: config.k_max.0,
+            trimming: config.trimming,
+            pi: config.marking.controller(),
+            marked: 0,
+            trimmed: 0,
+        }
+    }
+
+    fn remembers_flows(_config: &Config) -> bool {
+        false
+    }
+
+    #[inline]
+    fn admit(
+        &mut self,
+        _: Instant,
+        _: Frame<'_, Ce>,
+        fits: bool,
+        _: &Queue,
+        _: &impl PortView,
+        _: &mut impl Draw,
+    ) -> Verdict {
+        if fits || !self.trimming {
+            return Verdict::Accept;
+        }
+        self.trimmed += 1;
+        Verdict::Trim
+    }
+
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        now: Instant,
+        frame: Frame<'_, Ce>,
+        fate: Fate,
+        queue: &Queue,
+        draw: &mut impl Draw,
+        _: &mut impl Out<Nscc>,
+    ) {
+        if fate == Fate::Queued && self.marks(now, queue.len.0, draw) {
+            *frame.tag = Ce(true);
+            self.marked += 1;
+        }
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Option<Instant> {
+        self.pi.as_ref().and_then(Controller::due)
+    }
+
+    fn on_timeout(&mut self, now: Instant, queue: &Queue, _: &mut impl Draw, _: &mut impl Out<Nscc>) {
+        if let Some(pi) = &mut self.pi {
+            pi.update(now, queue.len.0);
+        }
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        row.copy_from_slice(&[self.marked as i64, self.trimmed as i64]);
+    }
+}
+
+/// NSCC's notification point: acknowledges each frame, trimmed ones too.
+#[derive(Debug, Clone)]
+pub struct Np;
+
+impl NotificationPoint<Nscc> for Np {
+    fn new(_: &Config, _: FlowKey) -> Self {
+        Self
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, _: Instant, frame: Frame<'_, Ce>) -> Option<Echo> {
+        Some(Echo { marked: frame.tag.0, trimmed: frame.trimmed })
+    }
+}
+
+/// NSCC's reaction point, with htsim's names.
+#[derive(Debug, Clone)]
+pub struct Rp {
+    line: BitRate,
+    network_rtt: f64,
+    target_qdelay: f64,
+    gamma: f64,
+    delay_alpha: f64,
+    /// For an octet and a picosecond.
+    alpha: f64,
+    fi: f64,
+    eta: f64,
+    fi_scale: f64,
+    qa_share: f64,
+    qa_threshold: f64,
+    adjust_bytes: u64,
+    mtu: f64,
+    base_rtt: f64,
+    avg_delay: f64,
+    cwnd: f64,
+    maxwnd: f64,
+    inc_bytes: f64,
+    fi_count: f64,
+    /// The network has been empty for a window.
+    increase: bool,
+    last_dec: Instant,
+    last_adjust: Instant,
+    received: u64,
+    achieved: u64,
+    trigger_qa: bool,
+    /// A round trip of quick adapt ends here; never before the first.
+    qa_end: Instant,
+    ignored: u64,
+    to_ignore: u64,
+    sent: u64,
+    settled: u64,
+    cut: bool,
+}
+
+impl Rp {
+    fn set_base_rtt(&mut self, rtt: f64) {
+        self.base_rtt = rtt;
+        self.maxwnd = 1.5 * rtt * self.line.0 as f64 / 8.0 / PS_PER_S as f64;
+    }
+
+    fn bound(&mut self) {
+        self.cwnd = self.cwnd.min(self.maxwnd).max(self.mtu);
+    }
+
+    /// `update_delay`.
+    fn update_delay(&mut self, delay: f64, marked: bool) {
+        let (weight, delay) = if !marked && delay > self.target_qdelay {
+            (self.delay_alpha, 0.25 * self.base_rtt)
+        } else if delay > 5.0 * self.base_rtt {
+            (OUTLIER, delay)
+        } else {
+            (self.delay_alpha, delay)
+        };
+        self.avg_delay = weight * delay + (1.0 - weight) * self.avg_delay;
+    }
+
+    /// `quick_adapt`: whether the window was adapted, or follows frames from before.
+    fn quick_adapt(&mut self, now: Instant, loss: bool, marked: bool, delay: f64) -> bool {
+        let mut done = false;
+        if self.ignored < self.to_ignore && marked {
+            done = true;
+        } else if self.qa_end == Instant::NEVER || now > self.qa_end {
+            let late = self.trigger_qa || loss || delay > self.qa_threshold;
+            if self.qa_end != Instant::NEVER && late && (self.achieved as f64) < self.maxwnd * self.qa_share {
+                self.cwnd = (self.achieved as f64).max(self.mtu);
+                (self.to_ignore, self.ignored) = (self.sent.saturating_sub(self.settled), 0);
+                self.trigger_qa = false;
+                done = true;
+            }
+            self.achieved = 0;
+            self.qa_end = now + Duration((self.base_rtt + self.target_qdelay) as u64);
+        }
+        if done {
+            (self.inc_bytes, self.received) = (0.0, 0);
+        }
+        done
+    }
+
+    /// `updateCwndOnAck_NSCC`.
+    fn on_arrived(&mut self, now: Instant, acked: u64, delay: f64, marked: bool) {
+        if self.quick_adapt(now, false, marked, delay) {
+            return;
+        }
+        let (acked, late) = (acked as f64, delay >= self.target_qdelay);
+        match (marked, late) {
+            (false, true) => self.inc_bytes += self.fi * acked,
+            (false, false) => self.proportional_increase(acked, delay),
+            (true, true) => self.multiplicative_decrease(now),
+            (true, false) => {}
+        }
+        self.bound();
+        let period = Duration(self.network_rtt as u64);
+        if self.received > self.adjust_bytes || now.since(self.last_adjust) > period {
+            self.fulfill_adjustment(now, period);
+        }
+        self.bound();
+    }
+
+    /// `proportional_increase` and `fast_increase`.
+    fn proportional_increase(&mut self, acked: f64, delay: f64) {
+        if delay >= NO_DELAY {
+            self.fi_count = 0.0;
+            self.increase = false;
+        } else {
+            self.fi_count += acked;
+            self.increase |= self.fi_count > self.cwnd;
+        }
+        if self.increase {
+            self.cwnd += acked * self.fi_scale;
+        } else {
+            self.inc_bytes += self.alpha * acked * (self.target_qdelay - delay);
+        }
+    }
+
+    fn multiplicative_decrease(&mut self, now: Instant) {
+        (self.increase, self.fi_count) = (false, 0.0);
+        if self.avg_delay > self.target_qdelay && now.since(self.last_dec).0 as f64 > self.base_rtt {
+            let excess = (self.avg_delay - self.target_qdelay) / self.avg_delay;
+            self.cwnd *= (1.0 - self.gamma * excess).max(0.5);
+            self.last_dec = now;
+        }
+    }
+
+    fn fulfill_adjustment(&mut self, now: Instant, period: Duration) {
+        self.cwnd += self.inc_bytes / self.cwnd;
+        if now.since(self.last_adjust) >= period {
+            self.cwnd += self.eta;
+            self.last_adjust = now;
+        }
+        (self.inc_bytes, self.received) = (0.0, 0);
+    }
+
+    /// `updateCwndOnNack_NSCC`, for trimmed frames of `lost` octets.
+    fn on_trimmed(&mut self, now: Instant, lost: u64) {
+        self.ignored += lost;
+        self.update_delay(self.network_rtt, true);
+        self.trigger_qa = true;
+        if !self.quick_adapt(now, true, true, 0.0) {
+            self.lose(lost);
+        }
+    }
+
+    /// `mark_packet_for_retransmission`.
+    fn lose(&mut self, lost: u64) {
+        self.cwnd -= lost as f64;
+        self.bound();
+    }
+}
+
+impl ReactionPoint<Nscc> for Rp {
+    const VARS: &'static [Var] = &[
+        Var { name: "cwnd_octets", description: "window" },
+        Var { name: "avg_delay_ps", description: "mean delay beyond that of the empty network" },
+        Var { name: "base_rtt_ps", description: "shortest round-trip time seen" },
+    ];
+
+    /// `initNsccParams` and `initNscc`.
+    fn new(config: &Config, line: BitRate) -> Self {
+        let rtt = config.network_rtt.0 as f64;
+        let by_rule = if config.trimming { 0.75 * rtt } else { rtt };
+        let target = if config.target_qdelay == Duration::ZERO { by_rule } else { config.target_qdelay.0 as f64 };
+        let mss = config.packet.0 as f64;
+        let a = rtt * line.0 as f64 / 8.0 / PS_PER_S as f64 / REFERENCE_BDP;
+        let b = target / Duration::from_us(12).0 as f64;
+        let mut rp = Self {
+            line,
+            network_rtt: rtt,
+            target_qdelay: target,
+            gamma: config.gamma,
+            delay_alpha: config.delay_alpha,
+            alpha: config.alpha_frames * mss * a * b / target,
+            fi: config.fi_frames * mss * a,
+            eta: config.eta_frames * mss * a,
+            fi_scale: 0.25 * a,
+            qa_share: 1.0 / (1u64 << config.qa_gate) as f64,
+            qa_threshold: config.qa_targets * target,
+            adjust_bytes: 8 * config.packet.0,
+            mtu: mss,
+            base_rtt: rtt,
+            avg_delay: 0.0,
+            cwnd: 0.0,
+            maxwnd: 0.0,
+            inc_bytes: 0.0,
+            fi_count: 0.0,
+            increase: false,
+            last_dec: Instant::ZERO,
+            last_adjust: Instant::ZERO,
+            received: 0,
+            achieved: 0,
+            trigger_qa: false,
+            qa_end: Instant::NEVER,
+            ignored: 0,
+            to_ignore: 0,
+            sent: 0,
+            settled: 0,
+            cut: false,
+        };
+        rp.set_base_rtt(rtt);
+        rp.cwnd = rp.maxwnd.max(mss);
+        rp
+    }
+
+    fn on_signal(&mut self, _: Instant, _: FlowKey, signal: Never, _: &mut impl Draw, _: &mut impl Out<Nscc>) {
+        match signal {}
+    }
+
+    fn on_ack(&mut self, now: Instant, _: FlowKey, ack: &Ack<Echo>, _: &mut impl Draw, _: &mut impl Out<Nscc>) {
+        let before = self.cwnd;
+        let (acked, lost, rtt) = (ack.acked.0, ack.lost.0, ack.rtt.0 as f64);
+        self.settled += acked + lost;
+        self.achieved += acked;
+        self.received += acked;
+        self.ignored += acked;
+        if ack.echo.trimmed {
+            self.on_trimmed(now, lost);
+        } else {
+            if rtt < self.base_rtt && rtt > 0.0 {
+                self.set_base_rtt(rtt);
+            }
+            let delay = rtt - self.base_rtt;
+            self.update_delay(delay.max(0.0), ack.echo.marked);
+            if lost > 0 {
+                self.lose(lost);
+            }
+            self.on_arrived(now, acked, delay.max(0.0), ack.echo.marked);
+        }
+        self.cut |= self.cwnd < before;
+    }
+
+    fn on_silence(&mut self, _: Instant, _: FlowKey, lost: Octets) {
+        self.settled += lost.0;
+        self.lose(lost.0);
+        self.cut = true;
+    }
+
+    #[inline]
+    fn on_send(&mut self, _: Instant, release: Release, _: &mut impl Draw, _: &mut impl Out<Nscc>) -> Ce {
+        self.sent += u64::from(release.octets);
+        Ce(false)
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    fn on_timeout(&mut self, _: Instant, _: &mut impl Draw, _: &mut impl Out<Nscc>) {}
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance { rate: self.line, window: Some(Octets(self.cwnd as u64)) }
+    }
+
+    fn limiting(&self) -> bool {
+        self.cut
+    }
+
+    fn vars(&self, row: &mut [i64]) {
+        row.copy_from_slice(&[self.cwnd as i64, self.avg_delay as i64, self.base_rtt as i64]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::info::Value;
+    use crate::info::values::choice;
+    use crate::testing::{Middle, Sent, config, frame_of};
+
+    const FLOW: FlowKey = FlowKey(7);
+    const OK: Echo = Echo { marked: false, trimmed: false };
+    const MARKED: Echo = Echo { marked: true, trimmed: false };
+    const TRIMMED: Echo = Echo { marked: false, trimmed: true };
+
+    /// The reference network: 100 Gb/s, 12 us. The largest window is 225 000 octets, the target 12 us.
+    fn rp(changes: &[(&str, Value)]) -> Rp {
+        let mut rp = Rp::new(&config::<Nscc>("", changes), BitRate::from_gbps(100));
+        assert_eq!(rp.allowance().window, Some(Octets(225_000)));
+        rp.cwnd = 100_000.0;
+        rp
+    }
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_us(us)
+    }
+
+    fn hear(rp: &mut Rp, us: u64, rtt: u64, acked: u64, lost: u64, echo: Echo) {
+        let ack = Ack { acked: Octets(acked), lost: Octets(lost), rtt: Duration::from_us(rtt), echo };
+        rp.on_ack(at(us), FLOW, &ack, &mut Middle, &mut Sent::default());
+    }
+
+    #[track_caller]
+    fn close(seen: f64, expected: f64) {
+        assert!((seen - expected).abs() < 1e-9 * expected.abs(), "{seen} instead of {expected}");
+    }
+
+    /// A delay of 6 us, half of the target: 4 × 1500 × 1500 / 2 octets² over the window are 45. The period of 12 us is over: eta, 0.15
+    /// × 1500, more. Twice as long a period on, the sums start again.
+    #[test]
+    fn below_the_target_the_window_grows_in_proportion() {
+        let mut rp = rp(&[]);
+        hear(&mut rp, 100, 18, 1500, 0, OK);
+        close(rp.cwnd, 100_000.0 + 45.0 + 225.0);
+        // Within the period, and below 8 frames, the sum waits.
+        hear(&mut rp, 105, 18, 1500, 0, OK);
+        close(rp.cwnd, 100_270.0);
+        hear(&mut rp, 113, 18, 1500, 0, OK);
+        close(rp.cwnd, 100_270.0 + 2.0 * 4_500_000.0 / 100_270.0 + 225.0);
+    }
+
+    /// 5 × 1500 × 1500 octets² over the window are 112.5.
+    #[test]
+    fn above_the_target_without_marks_the_window_grows_fairly() {
+        let mut rp = rp(&[]);
+        hear(&mut rp, 100, 30, 1500, 0, OK);
+        close(rp.cwnd, 100_000.0 + 112.5 + 225.0);
+        // Such a delay counts as a quarter of the round trip in the mean.
+        close(rp.avg_delay, 0.0125 * 3e6);
+    }
+
+    /// With a mean of 24 us, twice the target: 1 - 0.8 × 1/2. Once in 12 us.
+    #[test]
+    fn marks_and_delay_lower_the_window_once_a_round_trip() {
+        let mut rp = rp(&[("eta_frames", real(0.0))]);
+        rp.avg_delay = 24e6;
+        hear(&mut rp, 100, 36, 1500, 0, MARKED);
+        close(rp.cwnd, 60_000.0);
+        hear(&mut rp, 112, 36, 1500, 0, MARKED);
+        close(rp.cwnd, 60_000.0);
+        hear(&mut rp, 113, 36, 1500, 0, MARKED);
+        close(rp.cwnd, 36_000.0);
+        // Half at the most.
+        rp.avg_delay = 1e9;
+        hear(&mut rp, 130, 36, 1500, 0, MARKED);
+        close(rp.cwnd, 18_000.0);
+        assert!(rp.limiting());
+    }
+
+    #[test]
+    fn a_mark_without_delay_changes_nothing() {
+        let mut rp = rp(&[("eta_frames", real(0.0))]);
+        rp.avg_delay = 24e6;
+        hear(&mut rp, 100, 20, 1500, 0, MARKED);
+        close(rp.cwnd, 100_000.0);
+    }
+
+    /// A delay of 0 until a whole window has come: then a quarter of what comes.
+    #[test]
+    fn an_empty_network_lets_the_window_grow_fast() {
+        let mut rp = rp(&[("eta_frames", real(0.0)), ("alpha_frames", real(0.0))]);
+        hear(&mut rp, 100, 12, 100_000, 0, OK);
+        close(rp.cwnd, 100_000.0);
+        hear(&mut rp, 101, 12, 1500, 0, OK);
+        close(rp.cwnd, 100_375.0);
+        hear(&mut rp, 102, 14, 1500, 0, OK);
+        close(rp.cwnd, 100_375.0);
+    }
+
+    /// Of the round trip from 100 to 124 us 3000 octets arrive, fewer than 225 000 / 8. The frames in flight then are not answered,
+    /// as long as they are marked or trimmed.
+    #[test]
+    fn trimmed_frames_take_the_window_down_to_what_arrives() {
+        let mut rp = rp(&[("eta_frames", real(0.0)), ("alpha_frames", real(0.0))]);
+        rp.sent = 60_000;
+        hear(&mut rp, 100, 18, 1500, 0, OK);
+        hear(&mut rp, 110, 18, 1500, 0, OK);
+        hear(&mut rp, 111, 18, 1500, 0, OK);
+        // Within the round trip: the octets alone.
+        hear(&mut rp, 120, 18, 0, 1500, TRIMMED);
+        close(rp.cwnd, 98_500.0);
+        hear(&mut rp, 125, 18, 0, 1500, TRIMMED);
+        close(rp.cwnd, 3_000.0);
+        assert_eq!(rp.to_ignore, 60_000 - 5 * 1500);
+        hear(&mut rp, 130, 18, 0, 1500, TRIMMED);
+        close(rp.cwnd, 3_000.0);
+    }
+
+    #[test]
+    fn a_loss_takes_its_octets_and_silence_all() {
+        let mut rp = rp(&[("eta_frames", real(0.0)), ("alpha_frames", real(0.0))]);
+        hear(&mut rp, 100, 18, 1500, 4500, OK);
+        close(rp.cwnd, 95_500.0);
+        rp.on_silence(at(2_000), FLOW, Octets(90_000));
+        close(rp.cwnd, 5_500.0);
+        rp.on_silence(at(4_000), FLOW, Octets(90_000));
+        close(rp.cwnd, 1_500.0);
+    }
+
+    /// 10 us at 100 Gb/s are 125 000 octets: the largest window is 187 500.
+    #[test]
+    fn the_shortest_round_trip_is_the_base() {
+        let mut rp = rp(&[]);
+        rp.cwnd = 225_000.0;
+        hear(&mut rp, 100, 10, 1500, 0, OK);
+        assert_eq!((rp.base_rtt, rp.cwnd), (10e6, 187_500.0));
+        hear(&mut rp, 101, 11, 1500, 0, OK);
+        assert_eq!(rp.base_rtt, 10e6);
+    }
+
+    #[test]
+    fn trimming_shortens_the_target() {
+        let target = |changes: &[(&str, Value)]| rp(changes).target_qdelay;
+        assert_eq!(target(&[]), 12e6);
+        assert_eq!(target(&[("trimming", switch(true))]), 9e6);
+        assert_eq!(target(&[("trimming", switch(true)), ("target_qdelay", us(6))]), 6e6);
+    }
+
+    struct Alone;
+    impl PortView for Alone {
+        fn queue(&self, _: u8) -> Option<Queue> {
+            None
+        }
+    }
+
+    fn cp(changes: &[(&str, Value)]) -> Cp {
+        let place = Place {
+            cp: crate::CpId::new(1, 0, 0),
+            line: BitRate::from_gbps(100),
+            capacity: Octets(150_000),
+            phase: Duration::ZERO,
+        };
+        Cp::new(&config::<Nscc>("", changes), place)
+    }
+
+    #[test]
+    fn a_full_queue_trims_where_it_may() {
+        for (trimming, fits, verdict) in
+            [(true, false, Verdict::Trim), (true, true, Verdict::Accept), (false, false, Verdict::Accept)]
+        {
+            let mut cp = cp(&[("trimming", switch(trimming))]);
+            let mut tag = Ce(false);
+            let frame = frame_of(FLOW, Instant::ZERO, &mut tag);
+            assert_eq!(cp.admit(Instant::ZERO, frame, fits, &Queue::default(), &Alone, &mut Middle), verdict);
+            assert_eq!(cp.trimmed, u64::from(verdict == Verdict::Trim));
+        }
+    }
+
+    /// The middle of all words: half way between 30 and 120 KB, at 75 KB, a mark becomes possible.
+    #[test]
+    fn marks_rise_between_two_thresholds() {
+        let mut cp = cp(&[]);
+        for (len, marked) in [(30_000, false), (74_999, false), (75_001, true), (120_001, true)] {
+            let mut tag = Ce(false);
+            let frame = frame_of(FLOW, Instant::ZERO, &mut tag);
+            let queue = Queue { len: Octets(len), ..Queue::default() };
+            cp.on_arrival(Instant::ZERO, frame, Fate::Queued, &queue, &mut Middle, &mut Sent::default());
+            assert_eq!(tag, Ce(marked), "{len}");
+        }
+        let mut tag = Ce(true);
+        let frame = Frame { trimmed: true, ..frame_of(FLOW, Instant::ZERO, &mut tag) };
+        assert_eq!(Np.acknowledge(Instant::ZERO, frame), Some(Echo { marked: true, trimmed: true }));
+    }
+
+    /// As DCQCN's and DCTCP's.
+    #[test]
+    fn a_pi_controller_may_mark() {
+        let mut cp = cp(&[("marking", choice("pi")), ("pi_a", real(0.01)), ("pi_b", real(0.01))]);
+        assert!(!cp.marks(Instant::ZERO, 150_000, &mut Middle));
+        cp.on_timeout(at(50), &Queue { len: Octets(100_000), ..Queue::default() }, &mut Middle, &mut Sent::default());
+        assert!(cp.marks(at(51), 0, &mut Middle));
+    }
+}
