@@ -148,6 +148,7 @@ impl Reception {
 /// The part of a frame that transports alone read.
 #[derive(Debug, Clone, Copy)]
 enum Carried {
+    /// No frame with a transport has been in the slot.
     Nothing,
     Segment(Segment),
     Ack(Ack),
