@@ -104,12 +104,15 @@ def _print_schemes(known: list[Scheme]) -> None:
     """Print a line each."""
     out = console()
     table = listing("scheme", "what it is", "source")
-    # The source is cut where the terminal ends; the page of one scheme has the whole.
-    _, title, source = table.columns
-    title.min_width = max(len(scheme["title"]) for scheme in known)
-    source.no_wrap, source.overflow = True, "ellipsis"
     for scheme in known:
         add_row(table, scheme["name"], scheme["title"], scheme["source"])
+    # The source is cut where the terminal ends; the page of one scheme has the whole.
+    *whole, source = table.columns
+    for column in whole:
+        column.no_wrap = True
+    source.no_wrap, source.overflow, source.max_width = True, "ellipsis", 1
+    others = out.measure(table, options=out.options.update_width(10_000)).maximum - 1
+    source.max_width = max(1, out.width - others)
     out.print(table)
     out.print("\n`penstock schemes NAME` shows the parameters and profiles of one", style="dim")
 
