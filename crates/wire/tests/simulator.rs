@@ -30,17 +30,21 @@ fn signals_of_schemes() {
     for scheme in SCHEMES {
         let Some(signals) = scheme.signals else { continue };
         let wanted = match scheme.name {
-            "qcn" | "qcn-adaptive" | "qcn-bs" | "qcn-bs-adaptive" | "qcn-multicast" | "af-qcn" | "fqcn" => cnm,
+            "qcn" | "qcn-adaptive" | "qcn-bs" | "qcn-bs-adaptive" | "qcn-multicast" | "af-qcn" | "fqcn" | "annulus" => {
+                cnm
+            }
             "smcc" => smcc,
             "bcn" | "e2cm" => bcn,
             "fecn" | "efecn" => fecn,
             "dcqcn" => cnp,
+            // An ICMP message, whose octets its authors do not state: there is no format of it here.
+            "rocc" => continue,
             other => panic!("which frame does {other} send?"),
         };
         assert_eq!(signals.octets, wanted, "{}", scheme.name);
         compared += 1;
     }
-    assert_eq!(compared, 13);
+    assert_eq!(compared, 14);
 }
 
 #[test]
@@ -110,6 +114,8 @@ fn frames_of_transports() {
             let wanted = match info.name {
                 "tcp" => tcp_octets(&[], data as usize),
                 "go-back-n" | "selective" => roce_octets(SEND_LAST, data as usize),
+                // An ICMP message, whose octets its authors do not state: there is no format of it here.
+                "rocc" => continue,
                 other => panic!("which frame does {other} send?"),
             };
             assert_eq!(penstock_sim::longest_frame(&transport), Octets(wanted.into()), "{} {data}", info.name);

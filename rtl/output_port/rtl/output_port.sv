@@ -234,8 +234,6 @@ module output_port
   // The work left on the line, less 1: negative when the line is free.
   work_t             work_q;
   work_t             work;
-  // That if no frame starts: whether there is room needs no more, for a frame that starts leaves its line busy, and not too much.
-  work_t             rest;
   // It is not negative: a register of its own, for the sign chooses among many bits. And: there is room for a beat, within
   // a frame if the work is not too much, else if a frame may start.
   logic              busy_q;
@@ -284,9 +282,12 @@ module output_port
   assign in_frame      = taken ? !s_axis_tlast : in_frame_q;
   assign idle          = !taken && !in_frame_q && !tail_q;
   assign may           = scheduled_open_q && !hold_i;
-  assign much          = !rest[WorkW-1] && rest[WorkW-2];
-  assign rest          = !line_done || (follows && late_q != '0) ? less : work_t'(-1);
-  assign work          = line_done && goes ? begun : rest;
+  assign much          = !work[WorkW-1] && work[WorkW-2];
+
+  always_comb begin
+    if (line_done && goes) work = begun;
+    else work = !line_done || (follows && late_q != '0) ? less : work_t'(-1);
+  end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -311,7 +312,7 @@ module output_port
       work_q <= work;
       busy_q <= !work[WorkW-1];
       may_q <= may;
-      ready_q <= in_frame ? !much : rest[WorkW-1] && idle && may;
+      ready_q <= in_frame ? !much : work[WorkW-1] && idle && may;
       // In the clock in which the line gets free: whether a frame has waited for it. After that: whether there is time.
       if (!line_free || goes) begin
         follows_q <= Slack != 0 || s_axis_tvalid;
