@@ -75,11 +75,14 @@ pub(crate) fn plan(
     let nodes = layout.nodes.iter().map(|n| n.name.as_str());
     let clocks = Clocks::draw(*experiment.network.clock_tolerance, seed, nodes);
     let (mut network, points) = network(&experiment, &layout, &flows, &counted, &clocks)?;
-    check_frames(&experiment, &network)?;
+    check_frames(&experiment, &network, largest_frame(&network))?;
     if let Some(table) = experiment.pfc.inner() {
         network.pfc = Some(pfc::pfc(table, &network, &layout)?);
     }
     let schemes = schemes::assign(&mut experiment, scheme, &network, &layout, choice)?;
+    // A frame that carries tags needs more room.
+    let tags = schemes.iter().map(|assigned| assigned.config.tag_octets()).max().unwrap_or(0);
+    check_frames(&experiment, &network, largest_frame(&network) + u64::from(tags))?;
     let places = plan::table_places(&network, &schemes);
     bounds
         .check(PLACES, places, "shorter tables in [schemes.NAME], or fewer links and flows")
@@ -404,9 +407,8 @@ fn add_change(
     Ok(())
 }
 
-/// Refuses queues and buckets into which the largest frame does not fit, and queues of more octets than there can be.
-fn check_frames(experiment: &Experiment, network: &Network) -> Result<(), Fault> {
-    let largest = largest_frame(network);
+/// Refuses queues and buckets into which a frame of `largest` octets does not fit, and queues of more octets than there can be.
+fn check_frames(experiment: &Experiment, network: &Network, largest: u64) -> Result<(), Fault> {
     let check = |(size, key): topology::Size<'_>| match size {
         Capacity::Octets(size) if size.0 < largest => {
             let message = format!("{size} hold no frame of {largest} octets");

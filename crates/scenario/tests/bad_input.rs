@@ -522,6 +522,15 @@ fn what_is_chosen_for_a_run_is_checked() {
     assert_eq!(with(scheme("none")).unwrap().scheme(), "none");
 }
 
+/// HPCC's telemetry lengthens each data frame by 42 octets.
+#[test]
+fn a_queue_has_room_for_a_frame_with_its_tags() {
+    let small = GOOD.replace("150 KB", "1500 octets").replace("[schemes.qcn]\nq_eq = \"33 KB\"\n", "");
+    assert_eq!(outcome(&small.replace("\"qcn\"", "\"none\"")), Ok(()));
+    let message = outcome(&small.replace("\"qcn\"", "\"hpcc\"")).unwrap_err().to_string();
+    assert!(message.contains("topology.star.buffer: 1500 octets hold no frame of 1542 octets"), "{message}");
+}
+
 #[test]
 fn parameters_that_contradict_one_another_are_refused() {
     let chosen = |scheme: &str, table: &str| {

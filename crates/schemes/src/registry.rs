@@ -55,6 +55,12 @@ macro_rules! schemes {
         }
 
         impl SchemeConfig {
+    /// Octets by which tags lengthen each controlled data frame, from its source to its destination.
+    #[must_use]
+    pub fn tag_octets(&self) -> u16 {
+        Mixed::tag_octets(self)
+    }
+
             /// The scheme called `name` with `values`, one for each of its parameters in their order; `None` if there
             /// is no such scheme, or if a value's kind is not its parameter's.
             #[must_use]
