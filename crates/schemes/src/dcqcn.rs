@@ -30,7 +30,7 @@ mod settings;
 
 use crate::info::values::{choice, count, mbps, octets, real, switch, us};
 use crate::info::{Info, Profile, Signals};
-use crate::parts::marking::Controller;
+use crate::parts::marking::{Marker, Ramp};
 use crate::units::{BitRate, Duration, FlowKey, Instant};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, Label, Message, NotificationPoint, Out, Place, Queue,
@@ -160,41 +160,14 @@ impl Scheme for Dcqcn {
 
 /// DCQCN's congestion point: marks frames as they arrive.
 #[derive(Debug, Clone)]
-pub struct Cp {
-    k_min: u64,
-    k_max: u64,
-    /// Probability at `k_max` × 2^32.
-    p_max: u64,
-    /// Marks in the place of the thresholds.
-    pi: Option<Controller>,
-    marked: u64,
-}
-
-impl Cp {
-    /// Whether a frame that finds a queue of `len` is marked.
-    #[inline]
-    fn marks(&mut self, now: Instant, len: u64, draw: &mut impl Draw) -> bool {
-        if let Some(pi) = &mut self.pi {
-            return pi.marks(now, draw);
-        }
-        // The word is below p_max (len - k_min) / (k_max - k_min), without the division.
-        len > self.k_max
-            || (len > self.k_min
-                && u64::from(draw.draw()) * (self.k_max - self.k_min) < self.p_max * (len - self.k_min))
-    }
-}
+pub struct Cp(Marker);
 
 impl CongestionPoint<Dcqcn> for Cp {
     const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked so far" }];
 
     fn new(config: &Config, _: Place) -> Self {
-        Self {
-            k_min: config.k_min.0,
-            k_max: config.k_max.0,
-            p_max: (config.p_max * 4_294_967_296.0) as u64,
-            pi: config.marking.controller(),
-            marked: 0,
-        }
+        let p_max = (config.p_max * 4_294_967_296.0) as u64;
+        Self(Marker::new(Ramp { k_min: config.k_min.0, k_max: config.k_max.0, p_max }, &config.marking))
     }
 
     fn remembers_flows(_config: &Config) -> bool {
@@ -211,25 +184,22 @@ impl CongestionPoint<Dcqcn> for Cp {
         draw: &mut impl Draw,
         _out: &mut impl Out<Dcqcn>,
     ) {
-        if fate == Fate::Queued && self.marks(now, queue.len.0, draw) {
+        if fate == Fate::Queued && self.0.marks(now, queue.len.0, draw) {
             *frame.tag = Ce(true);
-            self.marked += 1;
         }
     }
 
     #[inline]
     fn next_timeout(&self) -> Option<Instant> {
-        self.pi.as_ref().and_then(Controller::due)
+        self.0.next_timeout()
     }
 
     fn on_timeout(&mut self, now: Instant, queue: &Queue, _: &mut impl Draw, _: &mut impl Out<Dcqcn>) {
-        if let Some(pi) = &mut self.pi {
-            pi.update(now, queue.len.0);
-        }
+        self.0.on_timeout(now, queue.len.0);
     }
 
     fn vars(&self, row: &mut [i64]) {
-        row.copy_from_slice(&[self.marked as i64]);
+        row.copy_from_slice(&[self.0.marked() as i64]);
     }
 }
 
@@ -525,7 +495,7 @@ impl ReactionPoint<Dcqcn> for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::frame_of;
+    use crate::testing::{at, frame_of};
     use crate::{CpId, Octets, SchemeConfig, Value};
     use alloc::vec::Vec;
     use proptest::prelude::*;
@@ -557,10 +527,6 @@ mod tests {
         let values: Vec<_> = info.parameters.iter().map(value).collect();
         let Some(SchemeConfig::Dcqcn(config)) = SchemeConfig::new("dcqcn", &values) else { panic!("kinds agree") };
         config
-    }
-
-    fn at(us: u64) -> Instant {
-        Instant::ZERO + Duration::from_us(us)
     }
 
     fn rp(profile: &str, changes: &[(&str, Value)]) -> Rp {

@@ -20,7 +20,7 @@
 use crate::dcqcn::Ce;
 use crate::info::values::{count, octets};
 use crate::info::{Info, Threshold, parameters};
-use crate::parts::marking::{Controller, MarkingParameters};
+use crate::parts::marking::{Marker, MarkingParameters, Ramp};
 use crate::units::{BitRate, FlowKey, Instant, Octets};
 use crate::{
     Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Label, Never, NotificationPoint, Out, Place, Queue,
@@ -101,18 +101,13 @@ impl Scheme for Dctcp {
 
 /// DCTCP's marking point. (RFC 8257, section 3.1)
 #[derive(Debug, Clone)]
-pub struct Cp {
-    k: Octets,
-    /// Marks in the place of the threshold.
-    pi: Option<Controller>,
-    marked: u64,
-}
+pub struct Cp(Marker);
 
 impl CongestionPoint<Dctcp> for Cp {
     const VARS: &'static [Var] = &[Var { name: "marked_frames", description: "frames marked since the start" }];
 
     fn new(config: &Config, _: Place) -> Self {
-        Self { k: Octets(config.k.0), pi: config.marking.controller(), marked: 0 }
+        Self(Marker::new(Ramp { k_min: config.k.0, k_max: config.k.0, p_max: 0 }, &config.marking))
     }
 
     fn remembers_flows(_config: &Config) -> bool {
@@ -129,29 +124,22 @@ impl CongestionPoint<Dctcp> for Cp {
         draw: &mut impl Draw,
         _: &mut impl Out<Dctcp>,
     ) {
-        let marks = match &mut self.pi {
-            None => queue.len > self.k,
-            Some(pi) => pi.marks(now, draw),
-        };
-        if fate == Fate::Queued && marks {
-            frame.tag.0 = true;
-            self.marked += 1;
+        if fate == Fate::Queued && self.0.marks(now, queue.len.0, draw) {
+            *frame.tag = Ce(true);
         }
     }
 
     #[inline]
     fn next_timeout(&self) -> Option<Instant> {
-        self.pi.as_ref().and_then(Controller::due)
+        self.0.next_timeout()
     }
 
     fn on_timeout(&mut self, now: Instant, queue: &Queue, _: &mut impl Draw, _: &mut impl Out<Dctcp>) {
-        if let Some(pi) = &mut self.pi {
-            pi.update(now, queue.len.0);
-        }
+        self.0.on_timeout(now, queue.len.0);
     }
 
     fn vars(&self, row: &mut [i64]) {
-        row.copy_from_slice(&[self.marked as i64]);
+        row.copy_from_slice(&[self.0.marked() as i64]);
     }
 }
 
@@ -431,7 +419,7 @@ mod tests {
             cp.on_arrival(Instant::ZERO, frame, fate, &queue, &mut Middle, &mut Sent::<Dctcp>::default());
             assert_eq!(tag, Ce(marked), "{len}");
         }
-        assert_eq!(cp.marked, 1);
+        assert_eq!(cp.0.marked(), 1);
     }
 
     /// With the whole gain b = 0.01 for 1000 octets, 100 000 octets above an empty queue: 0.01 × 50 + 0.01 × 50 = 1. Every frame is

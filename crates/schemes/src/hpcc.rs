@@ -380,7 +380,7 @@ impl ReactionPoint<Hpcc> for Rp {
 mod tests {
     use super::*;
     use crate::info::Value;
-    use crate::testing::{Middle, Sent, config, frame_of};
+    use crate::testing::{Middle, Sent, close, config, frame_of};
     use crate::{CpId, Duration};
 
     const FLOW: FlowKey = FlowKey(7);
@@ -415,11 +415,6 @@ mod tests {
             let release = Release { flow: FLOW, octets: 1500, seq: Octets(rp.sent), last: false };
             rp.on_send(Instant::ZERO, release, &mut Middle, &mut Sent::<Hpcc>::default());
         }
-    }
-
-    #[track_caller]
-    fn close(seen: f64, expected: f64) {
-        assert!((seen - expected).abs() < 1e-9 * expected.abs(), "{seen} instead of {expected}");
     }
 
     /// In 1 us 1280 octets: 10.24 Gb/s, 1.024 of the line; 8000 octets are 0.64 of 12 500. U = 0.9 × 1 + 0.1 × 1.664 = 1.0664,

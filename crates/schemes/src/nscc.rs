@@ -23,7 +23,7 @@
 use crate::dcqcn::Ce;
 use crate::info::values::{count, octets, real, switch, us};
 use crate::info::{Info, Profile, Threshold, parameters};
-use crate::parts::marking::{Controller, MarkingParameters};
+use crate::parts::marking::{Marker, MarkingParameters, Ramp};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
     Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Label, Never, NotificationPoint, Out, Place, PortView, Queue,
@@ -188,25 +188,9 @@ pub struct Echo {
 /// NSCC's congestion point: marks as DCQCN's does, and trims.
 #[derive(Debug, Clone)]
 pub struct Cp {
-    k_min: u64,
-    k_max: u64,
+    marker: Marker,
     trimming: bool,
-    /// Marks in the place of the thresholds.
-    pi: Option<Controller>,
-    marked: u64,
     trimmed: u64,
-}
-
-impl Cp {
-    /// Whether a frame that finds a queue of `len` is marked.
-    fn marks(&mut self, now: Instant, len: u64, draw: &mut impl Draw) -> bool {
-        if let Some(pi) = &mut self.pi {
-            return pi.marks(now, draw);
-        }
-        let mut word = || u64::from(draw.draw());
-        // The word is below (len - k_min) / (k_max - k_min) of 2^32, without the division.
-        len > self.k_max || (len > self.k_min && word() * (self.k_max - self.k_min) < (len - self.k_min) << 32)
-    }
 }
 
 impl CongestionPoint<Nscc> for Cp {
@@ -218,14 +202,8 @@ impl CongestionPoint<Nscc> for Cp {
     const ADMITS: bool = true;
 
     fn new(config: &Config, _: Place) -> Self {
-        Self {
-            k_min: config.k_min.0,
-            k_max: config.k_max.0,
-            trimming: config.trimming,
-            pi: config.marking.controller(),
-            marked: 0,
-            trimmed: 0,
-        }
+        let ramp = Ramp { k_min: config.k_min.0, k_max: config.k_max.0, p_max: 1 << 32 };
+        Self { marker: Marker::new(ramp, &config.marking), trimming: config.trimming, trimmed: 0 }
     }
 
     fn remembers_flows(_config: &Config) -> bool {
@@ -259,25 +237,22 @@ impl CongestionPoint<Nscc> for Cp {
         draw: &mut impl Draw,
         _: &mut impl Out<Nscc>,
     ) {
-        if fate == Fate::Queued && self.marks(now, queue.len.0, draw) {
+        if fate == Fate::Queued && self.marker.marks(now, queue.len.0, draw) {
             *frame.tag = Ce(true);
-            self.marked += 1;
         }
     }
 
     #[inline]
     fn next_timeout(&self) -> Option<Instant> {
-        self.pi.as_ref().and_then(Controller::due)
+        self.marker.next_timeout()
     }
 
     fn on_timeout(&mut self, now: Instant, queue: &Queue, _: &mut impl Draw, _: &mut impl Out<Nscc>) {
-        if let Some(pi) = &mut self.pi {
-            pi.update(now, queue.len.0);
-        }
+        self.marker.on_timeout(now, queue.len.0);
     }
 
     fn vars(&self, row: &mut [i64]) {
-        row.copy_from_slice(&[self.marked as i64, self.trimmed as i64]);
+        row.copy_from_slice(&[self.marker.marked() as i64, self.trimmed as i64]);
     }
 }
 
@@ -567,7 +542,7 @@ mod tests {
     use super::*;
     use crate::info::Value;
     use crate::info::values::choice;
-    use crate::testing::{Middle, Sent, config, frame_of};
+    use crate::testing::{Middle, Sent, at, close, config, frame_of};
 
     const FLOW: FlowKey = FlowKey(7);
     const OK: Echo = Echo { marked: false, trimmed: false };
@@ -582,18 +557,9 @@ mod tests {
         rp
     }
 
-    fn at(us: u64) -> Instant {
-        Instant::ZERO + Duration::from_us(us)
-    }
-
     fn hear(rp: &mut Rp, us: u64, rtt: u64, acked: u64, lost: u64, echo: Echo) {
         let ack = Ack { acked: Octets(acked), lost: Octets(lost), rtt: Duration::from_us(rtt), echo };
         rp.on_ack(at(us), FLOW, &ack, &mut Middle, &mut Sent::default());
-    }
-
-    #[track_caller]
-    fn close(seen: f64, expected: f64) {
-        assert!((seen - expected).abs() < 1e-9 * expected.abs(), "{seen} instead of {expected}");
     }
 
     /// A delay of 6 us, half of the target: 4 × 1500 × 1500 / 2 octets² over the window are 45. The period of 12 us is over: eta, 0.15
@@ -757,8 +723,8 @@ mod tests {
     #[test]
     fn a_pi_controller_may_mark() {
         let mut cp = cp(&[("marking", choice("pi")), ("pi_a", real(0.01)), ("pi_b", real(0.01))]);
-        assert!(!cp.marks(Instant::ZERO, 150_000, &mut Middle));
+        assert!(!cp.marker.marks(Instant::ZERO, 150_000, &mut Middle));
         cp.on_timeout(at(50), &Queue { len: Octets(100_000), ..Queue::default() }, &mut Middle, &mut Sent::default());
-        assert!(cp.marks(at(51), 0, &mut Middle));
+        assert!(cp.marker.marks(at(51), 0, &mut Middle));
     }
 }

@@ -379,7 +379,7 @@ impl ReactionPoint<Rocc> for Rp {
 mod tests {
     use super::*;
     use crate::info::Value;
-    use crate::testing::{Middle, Sent, config, frame_of};
+    use crate::testing::{Middle, Sent, at, config, frame_of};
     use crate::units::Octets;
 
     const FLOW: FlowKey = FlowKey(7);
@@ -388,10 +388,6 @@ mod tests {
     fn cp(changes: &[(&str, Value)]) -> Cp {
         let place = Place { cp: ID, line: BitRate::from_gbps(10), capacity: Octets(150_000), phase: Duration::ZERO };
         Cp::new(&config::<Rocc>("", changes), place)
-    }
-
-    fn at(us: u64) -> Instant {
-        Instant::ZERO + Duration::from_us(us)
     }
 
     fn arrive(cp: &mut Cp, us: u64, flow: u32) {

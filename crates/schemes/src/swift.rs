@@ -507,16 +507,12 @@ impl ReactionPoint<Swift> for Rp {
 mod tests {
     use super::*;
     use crate::info::Value;
-    use crate::testing::{Middle, Sent, config, frame_of};
+    use crate::testing::{Middle, Sent, at, close, config, frame_of};
 
     const FLOW: FlowKey = FlowKey(7);
 
     fn rp(changes: &[(&str, Value)]) -> Rp {
         Rp::new(&config::<Swift>("", changes), BitRate::from_gbps(10))
-    }
-
-    fn at(us: u64) -> Instant {
-        Instant::ZERO + Duration::from_us(us)
     }
 
     const QUIET: Echo = Echo { forward_hops: 2, rx_buffer_level: 0, exhausted: false };
@@ -529,11 +525,6 @@ mod tests {
     fn hear(rp: &mut Rp, us: u64, rtt: u64, acked: u64, lost: u64, echo: Echo) {
         let ack = Ack { acked: Octets(acked), lost: Octets(lost), rtt: Duration::from_us(rtt), echo };
         rp.on_ack(at(us), FLOW, &ack, &mut Middle, &mut Sent::default());
-    }
-
-    #[track_caller]
-    fn close(seen: f64, expected: f64) {
-        assert!((seen - expected).abs() < 1e-9 * expected.abs(), "{seen} instead of {expected}");
     }
 
     /// alpha = 100 us / (1/sqrt 0.1 - 1/sqrt 100) = 100 / 3.062 277 660 us, beta = -alpha / 10. With four frames the addition is

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Class, Configuration, Draw, FlowKey, Frame, Instant, Octets, Out, Scheme, To, Value};
+use crate::{Class, Configuration, Draw, Duration, FlowKey, Frame, Instant, Octets, Out, Scheme, To, Value};
 
 /// Draws the middle of every jitter.
 pub(crate) struct Middle;
@@ -11,6 +11,17 @@ impl Draw for Middle {
     fn draw(&mut self) -> u32 {
         1 << 31
     }
+}
+
+/// So many microseconds after the start.
+pub(crate) fn at(us: u64) -> Instant {
+    Instant::ZERO + Duration::from_us(us)
+}
+
+/// Fails unless two numbers agree in nine digits.
+#[track_caller]
+pub(crate) fn close(seen: f64, expected: f64) {
+    assert!((seen - expected).abs() < 1e-9 * expected.abs(), "{seen} instead of {expected}");
 }
 
 /// The first frame of `flow`: 1500 octets, weight 1.

@@ -1,4 +1,10 @@
-//! Marking by a PI controller at the switch: a choice for every scheme that marks frames.
+//! The marking of a congestion point: by thresholds in the length of the queue, or by a PI controller in their place.
+//!
+//! ```text
+//!   thresholds:  a frame is marked with probability 0 up to k_min, p_max at k_max, 1 beyond; between them it rises evenly
+//! ```
+//!
+//! ## The controller
 //!
 //! ```text
 //!   every pi_interval:  p += a (q - q_ref) - b (q before - q_ref),  0 ≤ p ≤ 1
@@ -85,8 +91,7 @@ pub struct Controller {
 
 impl MarkingParameters {
     /// The controller, where one marks.
-    #[must_use]
-    pub fn controller(&self) -> Option<Controller> {
+    fn controller(&self) -> Option<Controller> {
         let gain = |gain: f64| (gain / 1000.0 * (1u64 << FRACTION) as f64 + 0.5) as i64;
         (self.marking == Marking::Pi).then(|| Controller {
             q_ref: self.pi_q_ref.0 as i64,
@@ -133,6 +138,76 @@ impl Controller {
     #[must_use]
     pub fn ppm(&self) -> i64 {
         ((i128::from(self.probability) * 1_000_000) >> FRACTION) as i64
+    }
+}
+
+/// Thresholds in the length of the queue. Where `k_min` is not below `k_max`, they are a step at `k_max`.
+#[derive(Debug, Clone, Copy)]
+pub struct Ramp {
+    /// Octets up to which no frame is marked.
+    pub k_min: u64,
+    /// Octets beyond which every frame is marked.
+    pub k_max: u64,
+    /// Probability at `k_max`, times 2^32.
+    pub p_max: u64,
+}
+
+impl Ramp {
+    /// Whether a frame that finds a queue of `len` octets is marked.
+    #[inline]
+    fn marks(&self, len: u64, draw: &mut impl Draw) -> bool {
+        // The word is below p_max (len - k_min) / (k_max - k_min), without the division.
+        len > self.k_max
+            || (len > self.k_min
+                && u64::from(draw.draw()) * (self.k_max - self.k_min) < self.p_max * (len - self.k_min))
+    }
+}
+
+/// The marking of a queue.
+#[derive(Debug, Clone)]
+pub struct Marker {
+    ramp: Ramp,
+    /// In the place of the thresholds.
+    pi: Option<Controller>,
+    marked: u64,
+}
+
+impl Marker {
+    /// By thresholds, unless the parameters choose the controller.
+    #[must_use]
+    pub fn new(ramp: Ramp, parameters: &MarkingParameters) -> Self {
+        Self { ramp, pi: parameters.controller(), marked: 0 }
+    }
+
+    /// Whether a frame that is queued behind `len` octets is marked.
+    #[inline]
+    pub fn marks(&mut self, now: Instant, len: u64, draw: &mut impl Draw) -> bool {
+        let marks = match &mut self.pi {
+            None => self.ramp.marks(len, draw),
+            Some(pi) => pi.marks(now, draw),
+        };
+        self.marked += u64::from(marks);
+        marks
+    }
+
+    /// When [`on_timeout`](Self::on_timeout) is due; never by thresholds.
+    #[inline]
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Instant> {
+        self.pi.as_ref().and_then(Controller::due)
+    }
+
+    /// An interval may have ended, with a queue of `len` octets.
+    pub fn on_timeout(&mut self, now: Instant, len: u64) {
+        if let Some(pi) = &mut self.pi {
+            pi.update(now, len);
+        }
+    }
+
+    /// Frames marked so far.
+    #[must_use]
+    pub fn marked(&self) -> u64 {
+        self.marked
     }
 }
 
