@@ -16,7 +16,7 @@ pacing. What is counted alike: ns-3's packets have 42 octets around a segment (I
 packet in transmission, which is there all the time, and its device holds one packet before the queue discipline, so
 that a limit of n packets there is n + 2 frames here.
 
-What differs (docs/explanation/tcp-beside-ns3.md): NewReno there counts acknowledgements in congestion avoidance, and
+The differences (docs/explanation/tcp-beside-ns3.md): NewReno there counts acknowledgements in congestion avoidance, and
 octets here, so that it grows half as fast with delayed ones; acknowledgements have 42 octets there and 64 here, on
 links that they fill to 2 %; and in recovery ns-3 reduces the window in proportion to what is delivered (RFC 6937),
 where RFC 6675 waits until enough has left.

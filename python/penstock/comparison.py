@@ -432,7 +432,7 @@ def _line(
     plan = scenario.outline(scheme=chosen, profile=profile, limit=limit)
     last = plan["seed"] + seeds - 1
     scenario.outline(scheme=chosen, profile=profile, seed=last, limit=limit)
-    # What was chosen, if anything: with priorities of their own schemes, the plan's are all called "mixed".
+    # The choice, if there was one: with priorities of their own schemes, the plan's are all called "mixed".
     own = called or plan["scheme"]
     of_several = f"{name}: {called}" if called else name
     return _Line(own if alone else of_several, scenario, chosen, plan, called if isinstance(choice, Variant) else None)

@@ -192,7 +192,7 @@ pytestmark = pytest.mark.usefixtures("namespaces")
 def test_the_edge_refuses_and_counts_notifications_of_a_host(tmp_path: Path) -> None:
     seen = flooded(tmp_path, [cnm("h0", 0), cnm("h1", 1)], None)
     refused = seen.ends["h1"]["interface"]["refused_from_host"]
-    # What the kernel has taken it may drop before the interface reads it: a TAP holds few frames.
+    # Linux may drop a frame that it has taken before the interface reads it: a TAP holds few frames.
     assert 100 < refused <= seen.taken, seen.told
     assert seen.ends["h0"]["interface"]["signals_refused"] == 0
     assert all(flow["feedback_received"] == 0 for flow in seen.result.summary["flows"])
