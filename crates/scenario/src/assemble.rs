@@ -75,14 +75,13 @@ pub(crate) fn plan(
     let nodes = layout.nodes.iter().map(|n| n.name.as_str());
     let clocks = Clocks::draw(*experiment.network.clock_tolerance, seed, nodes);
     let (mut network, points) = network(&experiment, &layout, &flows, &counted, &clocks)?;
-    check_frames(&experiment, &network, largest_frame(&network))?;
+    let schemes = schemes::assign(&mut experiment, scheme, &network, choice)?;
+    network.tags = schemes.iter().map(|assigned| assigned.config.tag_octets()).collect();
+    check_frames(&experiment, &network)?;
     if let Some(table) = experiment.pfc.inner() {
         network.pfc = Some(pfc::pfc(table, &network, &layout)?);
     }
-    let schemes = schemes::assign(&mut experiment, scheme, &network, &layout, choice)?;
-    // A frame that carries tags needs more room.
-    let tags = schemes.iter().map(|assigned| assigned.config.tag_octets()).max().unwrap_or(0);
-    check_frames(&experiment, &network, largest_frame(&network) + u64::from(tags))?;
+    schemes::check(&mut experiment, scheme, &schemes, &network, &layout)?;
     let places = plan::table_places(&network, &schemes);
     bounds
         .check(PLACES, places, "shorter tables in [schemes.NAME], or fewer links and flows")
@@ -185,6 +184,7 @@ fn network(
         nodes: layout.nodes.iter().enumerate().map(node).collect(),
         ports: ports(settings, hosts, layout, clocks)?,
         priorities: flows.iter().map(|f| f.priority).chain(made).collect::<BTreeSet<u8>>().into_iter().collect(),
+        tags: Vec::new(),
         hops: Vec::new(),
         flows: Vec::new(),
         processes: Processes::default(),
@@ -407,8 +407,9 @@ fn add_change(
     Ok(())
 }
 
-/// Refuses queues and buckets into which a frame of `largest` octets does not fit, and queues of more octets than there can be.
-fn check_frames(experiment: &Experiment, network: &Network, largest: u64) -> Result<(), Fault> {
+/// Refuses queues and buckets into which the largest frame does not fit, and queues of more octets than there can be.
+fn check_frames(experiment: &Experiment, network: &Network) -> Result<(), Fault> {
+    let largest = largest_frame(network);
     let check = |(size, key): topology::Size<'_>| match size {
         Capacity::Octets(size) if size.0 < largest => {
             let message = format!("{size} hold no frame of {largest} octets");
@@ -439,7 +440,7 @@ fn check_frames(experiment: &Experiment, network: &Network, largest: u64) -> Res
     Ok(())
 }
 
-/// Length of the largest frame of any flow, octets.
+/// Length of the largest frame of any flow with its tags, octets.
 pub(crate) fn largest_frame(network: &Network) -> u64 {
     network.largest_frame().map_or(0, u64::from)
 }

@@ -70,8 +70,8 @@ pub(crate) fn notes(network: &Network) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let made = network.processes.list.iter().map(|process| (process.priority, process.frame));
-    let frames = network.flows.iter().map(|flow| (flow.priority, flow.frame)).chain(made);
+    let made = network.processes.list.iter().map(|process| (process.priority, network.longest_of_process(process)));
+    let frames = network.flows.iter().map(|flow| (flow.priority, network.longest_of(flow))).chain(made);
     let lossless = frames.filter(|(priority, _)| pfc.priorities.contains(priority));
     if let Some(largest) = lossless.map(|(_, frame)| frame).max() {
         let whole = u64::from(largest) == largest_frame(network);

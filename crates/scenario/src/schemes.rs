@@ -44,7 +44,6 @@ pub(crate) fn assign(
     experiment: &mut Experiment,
     scheme: &'static Info,
     network: &Network,
-    layout: &Layout,
     choice: &Choice,
 ) -> Result<Vec<Assigned>, Fault> {
     check_priorities(&experiment.priority, network, choice)?;
@@ -52,24 +51,49 @@ pub(crate) fn assign(
         experiment.schemes.inner().fill(own.scheme.0, own.scheme.table_origin())?;
     }
     let assign = |&priority: &u8| {
-        let own = experiment.priority.iter().find(|own| *own.priority == priority);
-        let info = own.map_or(scheme, |own| own.scheme.0);
-        let profile = own.and_then(|own| Some((own, own.profile.as_ref()?)));
-        let settings = experiment.schemes.of(info);
+        let (info, profile) = of_priority(&experiment.priority, scheme, priority);
         let (values, name) = match profile {
-            Some((own, name)) => (of_profile(info, profile_of(info, own, name)?), Some(name.as_str())),
-            None => (settings.values(), settings.profile().map(|profile| profile.name)),
+            Some((own, name)) => (of_profile(info, profile_of(info, own, name)?), Some(name)),
+            None => {
+                let settings = experiment.schemes.of(info);
+                (settings.values(), settings.profile().map(|profile| profile.name))
+            }
         };
-        let error = |parameter: usize, message: String| match profile {
-            Some((own, name)) => own.profile.fault(format!("{} of {name}: {message}", info.parameters[parameter].name)),
-            None => settings.values[parameter].fault(message),
-        };
-        check_thresholds(info, &values, priority, network, layout, error)?;
-        check_bounds(info, &values, network, error)?;
         let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
         Ok(Assigned { priority, config, values, profile: name.map(str::to_owned) })
     };
     network.priorities.iter().map(assign).collect()
+}
+
+/// The scheme of a priority, and where its table names a profile, both.
+fn of_priority<'a>(
+    tables: &'a [sections::Priority],
+    scheme: &'static Info,
+    priority: u8,
+) -> (&'static Info, Option<(&'a sections::Priority, &'a str)>) {
+    let own = tables.iter().find(|own| *own.priority == priority);
+    (own.map_or(scheme, |own| own.scheme.0), own.and_then(|own| Some((own, own.profile.as_deref()?))))
+}
+
+/// Refuses parameters that contradict the network or one another.
+pub(crate) fn check(
+    experiment: &mut Experiment,
+    scheme: &'static Info,
+    schemes: &[Assigned],
+    network: &Network,
+    layout: &Layout,
+) -> Result<(), Fault> {
+    for Assigned { priority, values, .. } in schemes {
+        let (info, profile) = of_priority(&experiment.priority, scheme, *priority);
+        let settings = experiment.schemes.of(info);
+        let error = |parameter: usize, message: String| match profile {
+            Some((own, name)) => own.profile.fault(format!("{} of {name}: {message}", info.parameters[parameter].name)),
+            None => settings.values[parameter].fault(message),
+        };
+        check_thresholds(info, values, *priority, network, layout, error)?;
+        check_bounds(info, values, network, error)?;
+    }
+    Ok(())
 }
 
 /// Refuses priorities that are listed twice or unused, and choices that nothing would follow.

@@ -235,3 +235,13 @@ fn what_head_rooms_take_for_granted_is_said() {
     assert!(!notes(&GOOD.replace("[pfc]\n", "[pfc]\nresponse = \"1 us\"\n")).contains("response"));
     assert_eq!(notes(&GOOD.replace("[pfc]\n", "")), "");
 }
+
+/// HPCC's telemetry lengthens each data frame by 42 octets: the one that overshoots, the last one, and those on the line.
+#[test]
+fn head_rooms_count_tags() {
+    let (bare, tagged) = (changed("\"none\"", "\"dctcp\"").unwrap(), changed("\"none\"", "\"hpcc\"").unwrap());
+    assert!(computed(&tagged, "h0->sw0") >= computed(&bare, "h0->sw0") + 2 * 42);
+    let said =
+        |plan: &Plan, octets: u16| plan.notes.iter().any(|note| note.contains(&format!("at most {octets} octets")));
+    assert!(said(&bare, 1500) && said(&tagged, 1542), "{:?}", tagged.notes);
+}

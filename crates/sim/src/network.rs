@@ -52,6 +52,8 @@ pub struct Network {
     pub ports: Vec<Port>,
     /// The priorities (0 to 7) that data flows use, ascending, each once. A higher priority is served first.
     pub priorities: Vec<u8>,
+    /// Octets by which the scheme of each of them lengthens controlled data frames; none where the list ends.
+    pub tags: Vec<u16>,
     /// The hops of all routes.
     pub hops: Vec<Hop>,
     /// Traffic.
@@ -418,11 +420,29 @@ impl Network {
         HopId(first)
     }
 
-    /// The longest frame of any flow; `None` where there is none.
+    /// The longest frame of any flow, with its tags; `None` where there is none.
     #[must_use]
     pub fn largest_frame(&self) -> Option<u16> {
-        let of_processes = self.processes.list.iter().map(|process| process.frame);
-        self.flows.iter().map(|flow| flow.frame).chain(of_processes).max()
+        let of_processes = self.processes.list.iter().map(|process| self.longest_of_process(process));
+        self.flows.iter().map(|flow| self.longest_of(flow)).chain(of_processes).max()
+    }
+
+    /// The longest frame of a flow, with its tags, octets.
+    #[must_use]
+    pub fn longest_of(&self, flow: &Flow) -> u16 {
+        flow.frame + if flow.reaction_point.is_some() { self.tags_of(flow.priority) } else { 0 }
+    }
+
+    /// The longest frame of a process, likewise.
+    #[must_use]
+    pub fn longest_of_process(&self, process: &Process) -> u16 {
+        process.frame + if process.limiting == Limiting::Uncontrolled { 0 } else { self.tags_of(process.priority) }
+    }
+
+    /// Octets of tags on the controlled frames of a priority.
+    fn tags_of(&self, priority: u8) -> u16 {
+        let class = self.priorities.iter().position(|&own| own == priority);
+        class.and_then(|class| self.tags.get(class)).copied().unwrap_or(0)
     }
 
     /// The class of control frames: the last queue of each port.

@@ -157,9 +157,9 @@ impl Network {
                 uses[hop.back.index()].back = Some(hop.port);
                 let port = &mut uses[hop.port.index()];
                 port.back = Some(hop.back);
-                port.largest = port.largest.max(flow.frame);
+                port.largest = port.largest.max(self.longest_of(flow));
                 if flow.priority == priority {
-                    port.largest_of_priority = port.largest_of_priority.max(flow.frame);
+                    port.largest_of_priority = port.largest_of_priority.max(self.longest_of(flow));
                     port.copies = port.copies.max(hop.children);
                 }
             }
@@ -170,9 +170,9 @@ impl Network {
                 let onward = self.nodes[self.ports[port.index()].peer.index()].kind == NodeKind::Switch;
                 let port = &mut uses[port.index()];
                 port.back = Some(back);
-                port.largest = port.largest.max(process.frame);
+                port.largest = port.largest.max(self.longest_of_process(process));
                 if process.priority == priority {
-                    port.largest_of_priority = port.largest_of_priority.max(process.frame);
+                    port.largest_of_priority = port.largest_of_priority.max(self.longest_of_process(process));
                     port.copies = port.copies.max(u16::from(onward));
                 }
             }

@@ -29,6 +29,7 @@ impl Builder {
                 nodes: (0..hosts + switches).map(node).collect(),
                 ports: Vec::new(),
                 priorities: vec![0],
+                tags: Vec::new(),
                 hops: Vec::new(),
                 flows: Vec::new(),
                 processes: Processes::default(),
