@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -425,13 +426,14 @@ def _line(
     """Lay a line out, with its first and its last seed."""
     chosen: str | None
     called: str | None
-    if isinstance(choice, Variant):
-        scenario, chosen, called = choice.of(scenario), choice.scheme, choice.name
-    else:
-        chosen = called = choice
-    plan = scenario.outline(scheme=chosen, profile=profile, limit=limit)
-    last = plan["seed"] + seeds - 1
-    scenario.outline(scheme=chosen, profile=profile, seed=last, limit=limit)
+    with choice.named() if isinstance(choice, Variant) else nullcontext():
+        if isinstance(choice, Variant):
+            scenario, chosen, called = choice.of(scenario), choice.scheme, choice.name
+        else:
+            chosen = called = choice
+        plan = scenario.outline(scheme=chosen, profile=profile, limit=limit)
+        last = plan["seed"] + seeds - 1
+        scenario.outline(scheme=chosen, profile=profile, seed=last, limit=limit)
     # The choice, if there was one: with priorities of their own schemes, the plan's are all called "mixed".
     own = called or plan["scheme"]
     of_several = f"{name}: {called}" if called else name

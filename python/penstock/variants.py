@@ -2,11 +2,14 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.errors import ArgumentError
+from penstock._core import ScenarioError
+from penstock.catalogue import schemes
+from penstock.errors import ArgumentError, nearest
 from penstock.scenario import Scenario
 from penstock.sweeps.axes import NOWHERE, Axis, Key, Value, axis, check_distinct, points
 
@@ -31,15 +34,19 @@ class Variant:
     settings: Mapping[str, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check the name.
+        """Check name and scheme.
 
         Raises:
-            ArgumentError: it is none under which results can be filed.
+            ArgumentError: the name is none under which results can be filed, or there is no such scheme.
         """
         if not _NAME.fullmatch(self.name) or self.name.startswith(".") or len(self.name) > 60:
             raise ArgumentError(
                 f"{self.name!r} is no name of a variant", "use up to 60 letters, digits, blanks and _+.-, such as pfc"
             )
+        known = [about["name"] for about in schemes()]
+        if self.scheme is not None and self.scheme not in known:
+            hint = nearest(self.scheme, known, f"the schemes are {', '.join(known)}")
+            raise ArgumentError(f'variant {self.name}: unknown scheme "{self.scheme}"', hint)
 
     def of(self, scenario: Scenario) -> Scenario:
         """Return a copy of the scenario with the settings.
@@ -48,6 +55,21 @@ class Variant:
             ScenarioError: a key cannot be set.
         """
         return _with(scenario, self.settings)
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Name the variant in the error of a key that it has set: that key stands in no file.
+
+        Raises:
+            ArgumentError: in place of a ``ScenarioError`` about such a key.
+        """
+        try:
+            yield
+        except ScenarioError as error:
+            if error.key not in self.settings:
+                raise
+            hint = error.hint or "leave it out"
+            raise ArgumentError(f"variant {self.name}: {error.key}: {error.message}", hint) from None
 
 
 def typed(text: str) -> Variant:
