@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::objects::{Key, Object, Shape, Shaped, record};
 use crate::rows::Cell;
+use crate::summary::Course;
 
 record! {
     /// A row of the table of completions.
@@ -106,10 +107,19 @@ pub(crate) fn are_told(plan: &Plan) -> bool {
         || plan.network.flows.iter().any(|flow| flow.size.is_some() && flow.transport.is_some())
 }
 
-/// The completions of all finite flows: those of the network, then those that loads and incasts made. They are made one after the
-/// other, so that no list has them.
-pub(crate) fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome) -> impl Iterator<Item = Completion> + 'a {
-    let single = |(flow, (spec, outcome)): (usize, (&Flow, &FlowOutcome))| {
+/// The completions of all finite flows that could begin until the run ended: those of the network, then those that loads and incasts
+/// made. They are made one after the other, so that no list has them.
+pub(crate) fn completions<'a>(
+    plan: &'a Plan,
+    outcome: &'a Outcome,
+    course: &Course,
+) -> impl Iterator<Item = Completion> + 'a {
+    // Of a run that was interrupted early, most of a load had not begun.
+    let until = if course.interrupted { course.end } else { Instant::NEVER };
+    let single = move |(flow, (spec, outcome)): (usize, (&Flow, &FlowOutcome))| {
+        if outcome.started.is_none() && spec.start != Instant::NEVER && spec.start > until {
+            return None;
+        }
         Some(Completion {
             flow: Whose::Single(flow),
             size: spec.size?.0,
@@ -120,7 +130,10 @@ pub(crate) fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome) -> impl Iter
             timeouts: outcome.timeouts,
         })
     };
-    let made = |(flow, end): (MadeFlow, &FlowEnd)| {
+    let counts = plan.network.processes.list.iter().map(|process| process.flows as usize);
+    let firsts: Vec<usize> = counts.scan(0, |next, flows| Some(std::mem::replace(next, *next + flows))).collect();
+    let made = move |flow: MadeFlow| {
+        let end: &FlowEnd = &outcome.ends[firsts[flow.table] + flow.number as usize];
         let process = &plan.network.processes.list[flow.table];
         let frames = Frames::new(&plan.network, flow.size.0, process.frame, process.payload());
         Completion {
@@ -134,7 +147,7 @@ pub(crate) fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome) -> impl Iter
         }
     };
     let of_network = plan.network.flows.iter().zip(&outcome.flows).enumerate().filter_map(single);
-    of_network.chain(plan.made.flows().zip(&outcome.ends).map(made))
+    of_network.chain(plan.made.begun(until).map(made))
 }
 
 /// The frames of a flow, as they pass an empty network: octets on the wire.

@@ -183,7 +183,7 @@ pub(crate) fn conclude(plan: &Plan, folder: Option<Folder>, vars: &SchemeVars, e
     flows.write(flow_table(schema, &flow_rows(plan, &outcome, &recorded.settling, &course)))?;
     let flows = flows.close()?.map(|records| (Table::Flows, records));
     let completed =
-        if completions::are_told(plan) { write_completions(plan, folder.as_ref(), vars, &outcome)? } else { None };
+        if completions::are_told(plan) { write_completions(plan, folder.as_ref(), vars, &outcome, &course)? } else { None };
 
     let Some(folder) = folder else {
         let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).chain(completed).collect();
@@ -203,10 +203,11 @@ fn write_completions(
     folder: Option<&Folder>,
     vars: &SchemeVars,
     outcome: &Outcome,
+    course: &Course,
 ) -> Result<Option<(Table, Records)>, RunError> {
     let schema = Table::Completions.schema(vars, plan.network.pfc.is_some());
     let mut sink = Sink::new(Table::Completions, schema.clone(), folder)?;
-    let mut completions = completions::completions(plan, outcome);
+    let mut completions = completions::completions(plan, outcome, course);
     loop {
         let block: Vec<Completion> = completions.by_ref().take(ROWS_PER_BLOCK).collect();
         if block.is_empty() {

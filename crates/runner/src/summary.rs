@@ -412,7 +412,7 @@ impl Summary {
             flows: flow_sources(plan, outcome, settling, course).iter().map(FlowSummary::new).collect(),
             hosts: hosts(plan, outcome),
             completions: if completions::are_told(plan) {
-                completions::summaries(plan, completions::completions(plan, outcome))
+                completions::summaries(plan, completions::completions(plan, outcome, course))
             } else {
                 Vec::new()
             },

@@ -1,15 +1,23 @@
 //! Completions of finite flows: times on an empty network, slowdowns, percentiles, flows that are left.
 
+use std::ops::ControlFlow;
+
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, UInt64Type};
-use penstock_runner::{Options, Run, Table};
+use penstock_runner::{Options, Progress, Run, Table};
 use penstock_scenario::{Choice, Scenario};
+use penstock_schemes::Duration;
 
 fn run(tables: &str) -> Run {
     run_with("", tables)
 }
 
 fn run_with(keys: &str, tables: &str) -> Run {
+    run_until(keys, tables, f64::INFINITY)
+}
+
+/// The run is interrupted where it has simulated `most` seconds.
+fn run_until(keys: &str, tables: &str, most: f64) -> Run {
     let text = format!(
         "{keys}question = \"When do flows complete?\"\nduration = \"100 ms\"\nscheme = \"none\"\nrecord.interval = \"1 ms\"\n\
          [topology.star]\nhosts = 4\nlink_rate = \"1 Gbps\"\nlink_delay = \"1 us\"\nbuffer = \"1 MB\"\n{tables}"
@@ -17,7 +25,11 @@ fn run_with(keys: &str, tables: &str) -> Run {
     let plan = Scenario::parse(&text, "x.toml", "x")
         .and_then(|s| s.plan(&Choice::default()))
         .unwrap_or_else(|e| panic!("{e}"));
-    penstock_runner::run(&plan, &Options::default(), &mut |_| std::ops::ControlFlow::Continue(())).expect("it runs")
+    let options = Options { slice: Some(Duration::from_ms(1)), ..Options::default() };
+    let mut watch = |progress: &Progress| {
+        if progress.now.as_seconds() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    penstock_runner::run(&plan, &options, &mut watch).expect("it runs")
 }
 
 /// A column of numbers of the table; nulls are NaN.
@@ -127,4 +139,28 @@ fn a_flow_that_has_not_begun_has_no_start() {
     let start = column(&run, "start_s");
     assert!(start[0] == 0.0 && start[1].is_nan(), "{start:?}");
     assert_eq!((run.summary.completions[0].flows, run.summary.ended_at_s), (1, None));
+}
+
+/// A run that is interrupted tells of the flows that had begun, each as it stood: of one table, of two loads, of an incast.
+#[test]
+fn a_run_that_is_interrupted_tells_of_flows_that_had_begun() {
+    let tables = "[[flow]]\nname = \"a\"\nfrom = \"h0\"\nto = \"h1\"\nsize = \"15 KB\"\nrepeat = 9\nevery = \"10 ms\"\n\
+                  [[load]]\nname = \"few\"\nload = 0.01\nsize = \"15 KB\"\n[[load]]\nname = \"many\"\nload = 0.05\nsize = \"15 KB\"\n\
+                  [[incast]]\nname = \"in\"\nfan_in = 2\nsize = \"15 KB\"\nevery = \"7 ms\"\n";
+    let (whole, part) = (run(tables), run_until("", tables, 0.03));
+    let at = part.summary.interrupted_at_s.expect("it was interrupted");
+    assert!((at - 0.03).abs() < 1e-9, "{at}");
+    let rows = |run: &Run| -> Vec<(f64, f64, f64)> {
+        let (starts, ends, ideal) = (column(run, "start_s"), column(run, "end_s"), column(run, "ideal_s"));
+        starts.into_iter().zip(ends).zip(ideal).map(|((start, end), ideal)| (start, end, ideal)).collect()
+    };
+    let expected: Vec<_> = rows(&whole).into_iter().filter(|&(start, ..)| start <= at).collect();
+    let told = rows(&part);
+    assert!(told.len() < rows(&whole).len() && told.len() > 20, "{} of {}", told.len(), rows(&whole).len());
+    assert_eq!(told.len(), expected.len());
+    for ((start, end, ideal), (of_whole, ended, same)) in told.iter().zip(&expected) {
+        assert_eq!((start, ideal), (of_whole, same));
+        assert!(if *ended <= at { end == ended } else { end.is_nan() }, "{end} and {ended}");
+    }
+    assert_eq!(part.summary.completions[0].flows, told.len() as u64);
 }

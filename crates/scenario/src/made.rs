@@ -289,8 +289,13 @@ impl Made {
 
     /// Every flow, table by table.
     pub fn flows(&self) -> impl Iterator<Item = MadeFlow> + '_ {
+        self.begun(Instant::NEVER)
+    }
+
+    /// The flows that start at `until` or before, table by table.
+    pub fn begun(&self, until: Instant) -> impl Iterator<Item = MadeFlow> + '_ {
         let of = move |table: usize| {
-            let arrivals = self.0.tables[table].arrivals.clone();
+            let arrivals = self.0.tables[table].arrivals.clone().take_while(move |arrival| arrival.start.0 <= until.0);
             (0..).zip(arrivals).map(move |(number, arrival)| self.0.flow(table, number, &arrival))
         };
         (0..self.0.tables.len()).flat_map(of)
