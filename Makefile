@@ -23,7 +23,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 # The crates for crates.io.
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-endpoint penstock-sim penstock-conformance
 
-.PHONY: testbed-packages help demo check test verify fuzz mutate deny bench docs lint test-rust test-python test-cores check-build check-test clean
+.PHONY: testbed-packages help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-cores check-build check-test clean
 
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
@@ -42,6 +42,7 @@ help:
 	@echo 'make mutate   every change of an operator or constant in the calculators, in Rust and in the cores, must fail a test'
 	@echo 'make bench    instructions and time of a packet hop'
 	@echo 'make docs     the documentation, into site/'
+	@echo 'make arena    every scheme on every workload of the arena, for a report in the documentation: some ten minutes'
 	@echo 'make testbed-packages   the Debian packages that penstock testbed needs (as root; else it says which)'
 	@echo 'make lint     lint, format and type checks alone'
 	@echo 'make clean    remove everything that was made'
@@ -89,6 +90,10 @@ docs: .venv/.extension .venv/.dev
 	$(BIN)/python tools/generate_docs.py .build
 	# Not with --quiet: then it counts no warnings, and --strict lets a broken link pass.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file .build/mkdocs.yml
+
+# What is there already is not run again.
+arena: .venv/.extension
+	$(BIN)/penstock arena --out .build/arena --resume
 
 # With overflow checks, as the release build has none.
 fuzz: check-build

@@ -30,6 +30,8 @@ import penstock.exchange
 import typer
 import yaml
 from penstock import _core, dcb, wire
+from penstock.arenas import words
+from penstock.arenas.entries import read as read_arena
 from penstock.cli import app
 from penstock.figures.side_by_side import pauses
 from penstock.figures.style import save
@@ -83,6 +85,7 @@ def main(build: Path) -> None:
             ["Key", "Value", "Default", "Meaning"],
             ([code(key), value, default, meaning] for key, value, default, meaning in SWEEP_KEYS),
         ),
+        **arena(build, docs),
         "cores": cores(),
         "formats": formats(),
         "managed_objects": managed_objects(),
@@ -108,6 +111,40 @@ def main(build: Path) -> None:
     config["hooks"] = [str(ROOT / hook) for hook in config["hooks"]]
     config["nav"] = [expand(entry, docs) for entry in config["nav"]]
     write(build / "mkdocs.yml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+
+
+def arena(build: Path, docs: Path) -> dict[str, str]:
+    """The workloads and the competitors of the arena, and its report, where `make arena` has made one."""
+    entries = read_arena()
+    judged = [
+        f"{words.title(w.judge.metric)}{f' of `{w.judge.group}`' if w.judge.group else ''}" for w in entries.workloads
+    ]
+    report = build / "arena"
+    made = (report / "index.html").is_file()
+    if made:
+        (docs / "arena").mkdir()
+        for page in report.glob("*.html"):
+            shutil.copy(page, docs / "arena")
+    return {
+        "arena_report": "[The report](../arena/index.html) of the arena that Penstock comes with."
+        if made
+        else "`make arena docs` makes the report a part of this documentation.",
+        "arena_workloads": table(
+            ["Workload", "Scenario", "Set", "Judged by", "Question"],
+            (
+                [code(w.name), code(w.source), words.settings(w).replace("--set ", ""), judge, w.scenario.question]
+                for w, judge in zip(entries.workloads, judged, strict=True)
+            ),
+        ),
+        "arena_competitors": table(
+            ["Competitor", "Scheme", "Set", "About"],
+            (
+                [code(c.name), code(c.scheme), words.settings(c).replace("--set ", ""), c.about]
+                for c in entries.competitors
+                if c.settings
+            ),
+        ),
+    }
 
 
 def formats() -> str:

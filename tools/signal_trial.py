@@ -63,6 +63,7 @@ control = { scheme = "none" }
 """,
 }
 FILES = {
+    "arena.toml": '[[workload]]\nname = "small"\nscenario = "small.toml"\njudge = "queue_mean_octets"\n',
     "finite.toml": SCENARIO + 'size = "10 KB"\ntransport = "tcp"\n',
     "topology.txt": "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n",
     "flow.txt": "1\n0 1 3 100 5000 0\n",
@@ -77,6 +78,7 @@ COMMANDS = {
     "compare-long": ("compare", "small.toml", "--schemes", "qcn,none", "--force", *LONG),
     "sweep": ("sweep", "small.toml", "--vary", "schemes.qcn.w=1,2,3", "--seeds", "20", "--series", "--resume"),
     "sweep-long": ("sweep", "small.toml", "--seeds", "4", "--resume", *LONG),
+    "arena": ("arena", "arena.toml", "--competitors", "none,qcn", "--seeds", "20", "--resume"),
     "query": ("query", "store", "select 1 as one"),
     "reproduce": ("reproduce", "paper", "--force"),
     "reproduce-list": ("reproduce", "--list"),
@@ -309,6 +311,8 @@ def lacking(folder: Path) -> list[str]:
     """Returns the files that a folder of results lacks."""
     if "-sweep" in folder.name:
         return [] if any((folder / name).is_file() for name in ("sweep.json", JOURNAL)) else ["sweep.json"]
+    if folder.name == "arena":
+        return [] if any((folder / "runs").glob("*/*.json*")) else ["runs"]
     if "-compare" in folder.name:
         return [] if (folder / "compare.json").is_file() else ["compare.json"]
     if "reproduce" in folder.name:

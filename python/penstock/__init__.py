@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from penstock import dcb, theory, wire
     from penstock._core import LimitError, OutputError, PenstockError, ScenarioError, __version__
+    from penstock.arenas.arena import Arena, arena
+    from penstock.arenas.entries import ArenaError
     from penstock.catalogue import keys, scenarios, schema, schemes
     from penstock.comparison import Comparison, compare
     from penstock.errors import ArgumentError, DeviceError
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from penstock.variants import Variant
 
 __all__ = [
+    "Arena",
+    "ArenaError",
     "ArgumentError",
     "Comparison",
     "Cores",
@@ -59,6 +63,7 @@ __all__ = [
     "Variant",
     "Watch",
     "__version__",
+    "arena",
     "compare",
     "dcb",
     "keys",
@@ -74,6 +79,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Arena": "penstock.arenas.arena",
+    "ArenaError": "penstock.arenas.entries",
     "ArgumentError": "penstock.errors",
     "Comparison": "penstock.comparison",
     "Cores": "penstock.executors.cores",
@@ -95,6 +102,7 @@ _HOMES = {
     "Variant": "penstock.variants",
     "Watch": "penstock.runs",
     "__version__": "penstock._core",
+    "arena": "penstock.arenas.arena",
     "compare": "penstock.comparison",
     "keys": "penstock.catalogue",
     "papers": "penstock.reproduction.contents",

@@ -69,7 +69,9 @@ class Variant:
             if error.key not in self.settings:
                 raise
             hint = error.hint or "leave it out"
-            raise ArgumentError(f"variant {self.name}: {error.key}: {error.message}", hint) from None
+            # Here no one called `set`: the settings are the variant's.
+            message = error.message.replace(", as given by set()", "")
+            raise ArgumentError(f"variant {self.name}: {error.key}: {message}", hint) from None
 
 
 def typed(text: str) -> Variant:

@@ -105,6 +105,16 @@ def test_keys_and_numbers_of_a_sweep(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert complete(monkeypatch, "plot", "nothing", "--x", "") == []
 
 
+def test_workloads_and_competitors_of_an_arena(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert complete(monkeypatch, "arena", "--workloads", "incast-2") == ["incast-2", "incast-256"]
+    assert complete(monkeypatch, "arena", "--workloads", "incast-2,incast-2") == ["incast-2,incast-256"]
+    assert complete(monkeypatch, "arena", "--competitors", "qcn-p") == ["qcn-pfc"]
+    (tmp_path / "own.toml").write_text("[[workload]]\n")
+    assert complete(monkeypatch, "arena", "ow") == ["own.toml"]
+    assert complete(monkeypatch, "arena", "own.toml", "--workloads", "in") == []
+
+
 def test_what_is_wrong_completes_to_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.toml").write_text("scheme = ")

@@ -13,7 +13,7 @@ import pytest
 import sweep_trial
 from conftest import SMALL
 
-from penstock import ArgumentError, Result, Scenario, Sweep, SweepError, Watch, sweep
+from penstock import ArgumentError, Result, Scenario, Sweep, SweepError, Variant, Watch, sweep
 from penstock.sweeps import store
 from penstock.sweeps.axes import columns, points, typed
 from penstock.sweeps.design import cases, design, read
@@ -127,6 +127,44 @@ def test_a_file_says_what_keywords_say(small: Path) -> None:
     from_words = cases(design(_small(), BUFFERS, schemes=["none", "qcn"], seeds=[3, 5]))
     assert [case.key for case in from_file] == [case.key for case in from_words]
     assert len(from_file) == 8
+
+
+def test_a_scheme_with_settings_of_its_own_stands_beside_the_others(small: Path, tmp_path: Path) -> None:
+    file = small.with_name("sweep.toml")
+    file.write_text(
+        'scenario = "small.toml"\nschemes = ["qcn"]\nset.duration = "2 ms"\n'
+        '[[variant]]\nname = "deep"\nscheme = "qcn"\nset.schemes.qcn.q_eq = "50 KB"\n',
+        encoding="utf-8",
+    )
+    deep = Variant("deep", "qcn", {"schemes.qcn.q_eq": "50 KB"})
+    from_file = cases(read(file))
+    from_words = cases(design(_small(), {}, schemes=["qcn", deep]))
+    assert [(case.scheme, case.chosen, case.key) for case in from_file] == [
+        (case.scheme, case.chosen, case.key) for case in from_words
+    ]
+    assert [case.scheme for case in from_file] == ["qcn", "deep"]
+    # It is the run that the same key, set for all, gives.
+    plain = cases(design(_small().set("schemes.qcn.q_eq", "50 KB"), {}, schemes=["qcn"]))
+    assert from_words[1].key == plain[0].key
+    found = sweep(file, out=tmp_path / "out")
+    assert list(found.column("scheme")) == ["qcn", "deep"]
+
+
+def test_wrong_variants_are_refused_with_their_place(small: Path) -> None:
+    file = small.with_name("sweep.toml")
+    for text, line, key, message in (
+        ('name = "deep"\nscheme = "qnc"', 2, "variant.0.name", 'unknown scheme "qnc"'),
+        ('name = "a;b"', 2, "variant.0.name", "no name of a variant"),
+        ('name = "deep"\nset.schemes.qcn.qeq = "1 KB"', None, "schemes", "variant deep: schemes.qcn.qeq: unknown"),
+        ('name = "deep"\nsets = 3', 2, "variant.0.sets", "unknown key"),
+        ('name = "deep"\n[[variant]]\nname = "deep"', None, "schemes", "'deep' is there twice"),
+    ):
+        file.write_text(f'scenario = "small.toml"\n[[variant]]\n{text}\n', encoding="utf-8")
+        with pytest.raises(SweepError) as caught:
+            cases(read(file))
+        assert (caught.value.line, caught.value.key) == (line, key)
+        assert message in caught.value.message
+        assert caught.value.hint
 
 
 def test_columns_are_called_by_the_end_of_the_key() -> None:

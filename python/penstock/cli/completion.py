@@ -38,6 +38,12 @@ def scenario(incomplete: str) -> Words:
 
 
 @_quietly
+def toml_file(incomplete: str) -> Words:
+    """Complete a TOML file."""
+    return _files(incomplete, ".toml")
+
+
+@_quietly
 def folder(incomplete: str) -> Words:
     """Complete a folder of results."""
     return _files(incomplete, None)
@@ -226,6 +232,18 @@ def ports(ctx: typer.Context, incomplete: str) -> Words:
 
 
 @_quietly
+def workloads(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete the last of a list of an arena's workloads, comma between them."""
+    return _last_of(incomplete, [(workload.name, workload.title) for workload in _entries(ctx).workloads])
+
+
+@_quietly
+def competitors(ctx: typer.Context, incomplete: str) -> Words:
+    """Complete the last of a list of an arena's competitors, comma between them."""
+    return _last_of(incomplete, [(competitor.name, "") for competitor in _entries(ctx).competitors])
+
+
+@_quietly
 def table(ctx: typer.Context, incomplete: str) -> Words:
     """Complete a table of a result."""
     from penstock import _core
@@ -262,6 +280,19 @@ def metric(ctx: typer.Context, incomplete: str) -> Words:
     before, comma, last = incomplete.rpartition(",")
     words = [(name, "") for name in _manifest(ctx)["numbers"]]
     return [(f"{before}{comma}{name}", said) for name, said in _beginning(last, words)]
+
+
+def _entries(ctx: typer.Context) -> Any:
+    """Return the arena that stands on the command line."""
+    from penstock.arenas.entries import STANDARD, read
+
+    return read(ctx.params.get("file") or next(iter(ctx.args), STANDARD))
+
+
+def _last_of(incomplete: str, words: Words) -> Words:
+    before, comma, last = incomplete.rpartition(",")
+    there = before.split(",")
+    return [(f"{before}{comma}{name}", said) for name, said in _beginning(last, words) if name not in there]
 
 
 def _manifest(ctx: typer.Context) -> Any:

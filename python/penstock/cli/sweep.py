@@ -16,6 +16,7 @@ from penstock.sweeps.axes import typed
 from penstock.sweeps.design import Design, design, read
 from penstock.sweeps.sweep import Sweep, run_design
 from penstock.text import count
+from penstock.variants import typed as variant
 
 _FAILURES_TOLD = 8
 
@@ -26,6 +27,7 @@ class Asked:
 
     vary: list[str]
     schemes: list[str]
+    variants: list[str]
     seeds: int | None
     profile: str | None
     queue: str | None
@@ -78,7 +80,7 @@ def _design(what: str, asked: Asked) -> tuple[Design, str]:
     """Return the design, and the name for its folder."""
     path = Path(what)
     if path.is_file() and _is_sweep_file(path):
-        if asked != Asked([], [], None, None, None, [], False, 1):
+        if asked != Asked([], [], [], None, None, None, [], False, 1):
             raise InputError(
                 f"{what}: a sweep file has all settings, and takes no --vary, --schemes, --seeds, --set or the like",
                 "write them into the file",
@@ -89,7 +91,7 @@ def _design(what: str, asked: Asked) -> tuple[Design, str]:
         scenario,
         (),
         axes=[typed(text) for text in asked.vary],
-        schemes=asked.schemes,
+        schemes=[*asked.schemes, *(variant(text) for text in asked.variants)],
         seeds=asked.seeds or 1,
         profile=asked.profile,
         queue=asked.queue,

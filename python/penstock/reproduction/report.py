@@ -5,7 +5,6 @@ for its seed, the whole scenario (``<paper>/scenarios``), which ``penstock run``
 """
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from penstock import _core
 from penstock.files import write_text
+from penstock.html import element, templates
 from penstock.reproduction import wording
 from penstock.reproduction.answer import Answer
 from penstock.reproduction.document import Reproduced, document, totals, why
 from penstock.reproduction.plan import Run
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
     from matplotlib.figure import Figure
 
 _DOCUMENT = "reproduce.json"
@@ -64,7 +63,7 @@ class Pages:
             for figure in entry.paper.figures
             if figure.name in entry.figures
         ]
-        page = _templates().get_template("paper.html.j2")
+        page = templates("penstock.reproduction").get_template("paper.html.j2")
         profile = (entry.paper.folder / "profile.toml").read_text(encoding="utf-8")
         text = page.render(
             paper=entry.paper,
@@ -92,7 +91,7 @@ class Pages:
             for entry in papers
         ]
         everything = totals([answer for entry in papers for answer in entry.answers])
-        text = _templates().get_template("index.html.j2").render(rows=rows, totals=everything)
+        text = templates("penstock.reproduction").get_template("index.html.j2").render(rows=rows, totals=everything)
         write_text(self.staged.partial / "index.html", text)
         write_text(self.staged.partial / _DOCUMENT, json.dumps(document(papers), indent=2) + "\n")
         self.staged.publish()
@@ -111,7 +110,7 @@ class Pages:
             try:
                 path = folder / f"{name}.svg"
                 drawn(entry, name, path)
-                elements[name] = _element(path.read_text(encoding="utf-8"), name)
+                elements[name] = element(path.read_text(encoding="utf-8"), name)
             except OSError:
                 raise
             except Exception as error:
@@ -140,14 +139,6 @@ def drawn(entry: Reproduced, name: str, path: Path | None = None) -> "Figure":
     # A figure made by pyplot stays in memory until it is closed.
     plt.close(figure)
     return figure
-
-
-def _element(svg: str, name: str) -> str:
-    """Return the element of an SVG file; its ids are made the figure's own, since many stand on one page."""
-    element = svg[svg.index("<svg") :]
-    element = re.sub(r'\bid="', f'id="{name}-', element)
-    element = re.sub(r'(xlink:href="|url\()#', rf"\1#{name}-", element)
-    return re.sub(r' width="[^"]*pt"| height="[^"]*pt"', "", element, count=2)
 
 
 def _write_scenarios(entry: Reproduced, folder: Path) -> list[dict[str, str]]:
@@ -191,15 +182,3 @@ def _control(answer: Answer) -> str:
     if answer.control is None:
         return told
     return f"{told}: {'fails, as it must' if answer.control_fails else 'does not fail'}"
-
-
-def _templates() -> "Environment":
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("penstock.reproduction"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )

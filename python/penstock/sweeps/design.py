@@ -3,6 +3,7 @@
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
 from math import prod
@@ -13,14 +14,16 @@ from typing import Any
 from penstock import ScenarioError, __version__, library
 from penstock.catalogue import keys
 from penstock.catalogue import schemes as every_scheme
+from penstock.errors import ArgumentError
 from penstock.reading import Table, lines_of, nearest, parse
 from penstock.scenario import Scenario
 from penstock.sweeps.axes import NOWHERE, Axis, Key, Place, SweepError, Value, axis, check_distinct, points
+from penstock.variants import Variant
 
 MOST_RUNS = 1_000_000
 MOST_SEEDS = 10_000
 _LARGEST_SEED = 2**63 - 1
-_WORDS = ("scenario", "schemes", "seeds", "profile", "queue", "series", "limit", "set", "vary")
+_WORDS = ("scenario", "schemes", "seeds", "profile", "queue", "series", "limit", "set", "variant", "vary")
 
 KEYS = (
     (
@@ -42,6 +45,13 @@ KEYS = (
     ("limit", "count", "`1`", "Factor on every limit of what a scenario may ask for, up to 1000."),
     ("set", "table", "none", "Keys of the scenario that have another value in every run."),
     (
+        "[[variant]]",
+        "tables",
+        "none",
+        "Schemes with settings of their own, which run beside those of `schemes`: `name`, `scheme` (by default the "
+        "scenario's own), and the keys of the scenario in a table `set`.",
+    ),
+    (
         "[[vary]]",
         "tables",
         "none",
@@ -59,7 +69,7 @@ class Design:
     Attributes:
         scenario: the scenario, with what every run sets.
         axes: the keys that are varied; crossed with one another.
-        schemes: the schemes; empty for the scenario's own.
+        schemes: the schemes, and variants of them; empty for the scenario's own.
         seeds: the seeds.
         profile: the schemes' named settings.
         queue: the queue by which runs are judged; by default the longest of each run.
@@ -70,7 +80,7 @@ class Design:
 
     scenario: Scenario
     axes: tuple[Axis, ...]
-    schemes: tuple[str, ...]
+    schemes: tuple[str | Variant, ...]
     seeds: tuple[int, ...]
     profile: str | None = None
     queue: str | None = None
@@ -92,7 +102,7 @@ class Case:
         place: its number, from 0.
         settings: a value for each varied key.
         chosen: the scheme instead of the scenario's own.
-        scheme: the scheme by name.
+        scheme: the name of the scheme, or of the variant.
         seed: its seed.
         text: the scenario as TOML, with the settings.
         key: a hash of the resolved scenario without the settings of schemes that act nowhere in it, of the seed, the
@@ -114,7 +124,7 @@ def design(
     scenario: Scenario,
     vary: Mapping[str, Any] | Sequence[Mapping[str, Any]],
     *,
-    schemes: Sequence[str] = (),
+    schemes: Sequence[str | Variant] = (),
     seeds: int | Sequence[int] = 1,
     profile: str | None = None,
     queue: str | None = None,
@@ -135,10 +145,11 @@ def design(
         axes = [axis(several, place) for several in vary if not isinstance(several, str)]
     check_distinct(axes)
     known = [entry["name"] for entry in every_scheme()]
-    for name in schemes:
-        if name not in known:
+    labels = [_label(choice) for choice in schemes]
+    for choice, name in zip(schemes, labels, strict=True):
+        if not isinstance(choice, Variant) and name not in known:
             raise place.error("schemes", f"{name!r} is no scheme", nearest(str(name), known))
-        if list(schemes).count(name) > 1:
+        if labels.count(name) > 1:
             raise place.error("schemes", f"{name!r} is there twice", "name each once")
     own = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= 1000:
@@ -168,12 +179,15 @@ def read(path: str | PathLike[str]) -> Design:
         raise document.error("scenario", f"{named}: neither a file nor a scenario of Penstock", _near(named))
     scenario = Scenario.load(found)
     place = Place(file)
-    for key, value in _settings(document.table("set")).items():
+    for key, value in settings_of(document.table("set")).items():
         scenario.set(key, value)
     lines = lines_of(file, "vary")
     tables = document.tables("vary", lines)
     keywords: dict[str, Any] = {
-        "schemes": _words(document, "schemes"),
+        "schemes": [
+            *_words(document, "schemes"),
+            *(_variant(table) for table in document.tables("variant", lines_of(file, "variant"))),
+        ],
         "seeds": document.raw("seeds", 1),
         "profile": document.text("profile", "") or None,
         "queue": document.text("queue", "") or None,
@@ -193,30 +207,55 @@ def cases(made: Design) -> list[Case]:
     Raises:
         SweepError: a value of a key, or a scheme, is not legal in any combination.
     """
+    return cases_of_all([made])[0]
+
+
+def cases_of_all(designs: Sequence[Design]) -> list[list[Case]]:
+    """Return every run of each design, as :func:`cases` does.
+
+    Raises:
+        SweepError: a value of a key, or a scheme, is not legal in any combination of any of them.
+    """
+    faults: dict[_Suspect, SweepError] = {}
+    legal: set[_Suspect] = set()
+    found = [_cases(made, faults, legal) for made in designs]
+    for suspect, refused in faults.items():
+        if suspect not in legal:
+            raise refused
+    return found
+
+
+_Suspect = tuple[str, Value | None]
+"""A key with a value, or the word for schemes with a name, that a message may be about."""
+
+
+def _cases(made: Design, faults: dict[_Suspect, SweepError], legal: set[_Suspect]) -> list[Case]:
     found: list[Case] = []
-    faults: dict[tuple[str, Value | None], SweepError] = {}
-    legal: set[tuple[str, Value | None]] = set()
     origin = made.scenario.to_toml()
     own_scheme = made.scenario.scheme
     for settings in points(made.axes):
         # Which of the values a message is about, the message says itself; all of them are under suspicion.
         named = [(key.key, value) for key, value in zip(made.keys, settings, strict=True)]
-        for chosen in made.schemes or (None,):
-            suspects: list[tuple[str, Value | None]] = [*named, ("schemes", chosen)]
+        for choice in made.schemes or (None,):
+            chosen = choice.scheme if isinstance(choice, Variant) else choice
+            suspects: list[_Suspect] = [*named, ("schemes", _label(choice))]
             text = fault = None
-            acting = f"{settings} {chosen}"
+            acting = f"{settings} {_label(choice)}"
             try:
                 scenario = Scenario.from_toml(origin, name=made.scenario.name)
                 for key, value in named:
                     scenario.set(key, value)
-                text = scenario.to_toml()
-                acting = _acting(
-                    scenario.resolved(scheme=chosen, profile=made.profile, seed=made.seeds[0], limit=made.limit)
-                )
+                with choice.named() if isinstance(choice, Variant) else nullcontext():
+                    if isinstance(choice, Variant):
+                        scenario = choice.of(scenario)
+                    text = scenario.to_toml()
+                    acting = _acting(
+                        scenario.resolved(scheme=chosen, profile=made.profile, seed=made.seeds[0], limit=made.limit)
+                    )
                 if made.queue is not None:
                     _check_queue(scenario, chosen, made)
                 legal.update(suspects)
-            except ScenarioError as error:
+            except (ScenarioError, ArgumentError) as error:
                 refused = _refused(error, made)
                 fault = ": ".join(part for part in (refused.key, refused.message) if part)
                 for suspect in suspects:
@@ -224,11 +263,24 @@ def cases(made: Design) -> list[Case]:
             for seed in made.seeds:
                 kept = (__version__, str(seed), made.queue or "", "series" if made.series else "", acting)
                 hashed = sha256("\n".join(kept).encode()).hexdigest()[:32]
-                found.append(Case(len(found), settings, chosen, chosen or own_scheme, seed, text or "", hashed, fault))
-    for suspect, refused in faults.items():
-        if suspect not in legal:
-            raise refused
+                label = _label(choice) if choice is not None else own_scheme
+                found.append(Case(len(found), settings, chosen, label, seed, text or "", hashed, fault))
     return found
+
+
+def _label(choice: str | Variant | None) -> str:
+    return choice.name if isinstance(choice, Variant) else str(choice)
+
+
+def _variant(table: Table) -> Variant:
+    """Read a variant of a sweep file."""
+    name, scheme = table.text("name"), table.text("scheme", "") or None
+    settings = settings_of(table.table("set"))
+    table.end(("name", "scheme", "set"))
+    try:
+        return Variant(name, scheme, settings)
+    except ArgumentError as error:
+        raise table.error("name", error.message, error.hint) from None
 
 
 def _acting(resolved: str) -> str:
@@ -253,8 +305,10 @@ def _check_queue(scenario: Scenario, chosen: str | None, made: Design) -> None:
         raise made.place.error("queue", f"no recorded queue is called {made.queue}", nearest(made.queue or "", known))
 
 
-def _refused(error: ScenarioError, made: Design) -> SweepError:
-    """Return what a scenario says of a value as an error at the axis that has the key."""
+def _refused(error: ScenarioError | ArgumentError, made: Design) -> SweepError:
+    """Return what a scenario says of a value as an error at the axis that has the key, or at the variant."""
+    if isinstance(error, ArgumentError):
+        return made.place.error("schemes", error.message, error.hint)
     key, message = error.key, error.message.replace(", as given by set()", "")
     for entry in made.axes:
         if key and any(own.key == key or own.key.startswith(f"{key}.") for own in entry.keys):
@@ -295,13 +349,13 @@ def _words(document: Table, key: str) -> list[str]:
     return value
 
 
-def _settings(table: Table, before: str = "") -> dict[str, Value]:
+def settings_of(table: Table, before: str = "") -> dict[str, Value]:
     """Return the keys of a table as dotted paths."""
     found: dict[str, Value] = {}
     for key, value in table.values.items():
         if isinstance(value, Mapping):
             inner = Table.of(table.file, f"{table.place}.{key}", value, table.kind)
-            found |= _settings(inner, f"{before}{key}.")
+            found |= settings_of(inner, f"{before}{key}.")
         elif isinstance(value, str | int | float | bool):
             found[before + key] = value
         else:

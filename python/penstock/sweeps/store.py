@@ -257,6 +257,7 @@ class Store:
                     "scheme": case.scheme,
                     "seed": case.seed,
                     "reason": self.failures[case.key],
+                    "refused": case.fault is not None,
                 }
                 for case in cases
                 if finished and case.key in self.failures

@@ -18,11 +18,12 @@ from penstock.frames import MissingExtraError, pandas_frame, polars_frame
 from penstock.result import FrameLossError, Result
 from penstock.runs import Copies, Run, Watch, run_many
 from penstock.scenario import Scenario
-from penstock.sweeps.design import Case, Design, cases, design, read
+from penstock.sweeps.design import Case, Design, cases_of_all, design, read
 from penstock.sweeps.journal import Late
 from penstock.sweeps.store import JOURNAL, MANIFEST, SERIES, Store, file_name, parts_of
 from penstock.sweeps.tables import RUNS, Record, read_table, record, schema
 from penstock.sweeps.view import METRIC, PAIR, view
+from penstock.variants import Variant
 
 if TYPE_CHECKING:
     import pandas
@@ -82,7 +83,7 @@ class Sweep:
 
     @property
     def failed(self) -> list[dict[str, Any]]:
-        """The runs that failed: number, keys, scheme, seed, and the reason."""
+        """The runs that failed: number, keys, scheme, seed, the reason, and whether the scenario was refused for it."""
         return list(self._document["failed"])
 
     @property
@@ -279,7 +280,7 @@ def sweep(
     scenario: Scenario | str | PathLike[str],
     vary: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     *,
-    schemes: Sequence[str] = (),
+    schemes: Sequence[str | Variant] = (),
     seeds: int | Sequence[int] = 1,
     profile: str | None = None,
     queue: str | None = None,
@@ -306,7 +307,7 @@ def sweep(
         vary: the keys that are varied, each with a list of values or a range, such as
             ``{"from": "1 us", "to": "1 ms", "points": 5, "log": True}``; every combination runs. Keys of one mapping in
             a list of mappings change together instead.
-        schemes: names of schemes; by default the scenario's own.
+        schemes: names of schemes, and variants; by default the scenario's own.
         seeds: how many runs of each, with as many seeds from the scenario's on; or the seeds.
         profile: the schemes' named settings.
         queue: the queue by which runs are judged, as ``NODE->NODE``; by default the longest of each run.
@@ -349,26 +350,52 @@ def run_design(
     made: Design, out: Path, *, resume: bool, watch: Watch, workers: int | None = None, executor: Executor | None = None
 ) -> Sweep:
     """Run what is missing of a design; :func:`sweep` has the rest."""
-    every = cases(made)
-    store = Store.open(out, made, every, resume=resume)
+    return run_designs({out: made}, resume=resume, watch=watch, workers=workers, executor=executor)[out]
+
+
+def run_designs(
+    designs: Mapping[Path, Design],
+    *,
+    resume: bool,
+    watch: Watch,
+    workers: int | None = None,
+    executor: Executor | None = None,
+) -> dict[Path, Sweep]:
+    """Run what is missing of several designs together, each into a folder of its own; :func:`sweep` has the rest."""
+    every = dict(zip(designs, cases_of_all(list(designs.values())), strict=True))
+    stores: dict[Path, Store] = {}
     try:
-        missing = store.missing
+        for out, made in designs.items():
+            stores[out] = Store.open(out, made, every[out], resume=resume)
+        missing = [(out, case) for out, store in stores.items() for case in store.missing]
         watch.planned(len(missing))
-        watch.skipped(len({case.key for case in every if case.fault is None}) - len(missing))
+        distinct = sum(len({case.key for case in own if case.fault is None}) for own in every.values())
+        watch.skipped(distinct - len(missing))
+
+        def keep(place: int, taken: tuple[Record, dict[str, bytes]]) -> None:
+            out, case = missing[place]
+            stores[out].keep(case, *taken)
+
+        def fail(place: int, error: Exception) -> None:
+            out, case = missing[place]
+            stores[out].fail(case, str(error))
+
         run_many(
-            [_run(made, case) for case in missing],
-            Taking(made.queue, made.series),
+            [_run(designs[out], case) for out, case in missing],
+            [Taking(designs[out].queue, designs[out].series) for out, _ in missing],
             watch,
             workers=workers,
             executor=executor,
-            keep=lambda place, taken: store.keep(missing[place], *taken),
-            fail=lambda place, error: store.fail(missing[place], str(error)),
+            keep=keep,
+            fail=fail,
         )
     except BaseException:
-        store.leave()
+        for store in stores.values():
+            store.leave()
         raise
-    store.close()
-    return Sweep(out)
+    for store in stores.values():
+        store.close()
+    return {out: Sweep(out) for out in designs}
 
 
 def _run(made: Design, case: Case) -> Run:

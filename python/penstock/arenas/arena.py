@@ -1,0 +1,191 @@
+"""The arena: run by :func:`arena`, read from its folder by :class:`Arena`."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from penstock import __version__
+from penstock.arenas.entries import STANDARD, Entries, read
+from penstock.arenas.standings import Standing, Total, of_workload, totals
+from penstock.errors import ArgumentError
+from penstock.executors.executor import Executor
+from penstock.files import write_text
+from penstock.runs import Watch
+from penstock.sweeps.design import MOST_SEEDS, Design, design
+from penstock.sweeps.store import is_sweep
+from penstock.sweeps.sweep import Sweep, run_designs
+
+_DOCUMENT = "arena.json"
+_RUNS = "runs"
+
+
+class Arena:
+    """The workloads, the competitors, and what came of them.
+
+    Made by :func:`penstock.arena`.
+
+    Attributes:
+        path: the folder.
+        entries: the workloads and the competitors.
+        seeds: how many runs there are of each.
+        sweeps: the store of each workload, by its name.
+    """
+
+    def __init__(self, path: Path, entries: Entries, seeds: int, sweeps: Mapping[str, Sweep]) -> None:
+        self.path = path
+        self.entries = entries
+        self.seeds = seeds
+        self.sweeps = sweeps
+
+    @cached_property
+    def standings(self) -> dict[str, list[Standing]]:
+        """The standings of each workload, by its name, the best first."""
+        return {
+            workload.name: of_workload(workload, self.entries.competitors, self.sweeps[workload.name])
+            for workload in self.entries.workloads
+        }
+
+    @cached_property
+    def totals(self) -> list[Total]:
+        """The competitors over all workloads, the best first."""
+        return totals(self.entries, self.standings)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every run is there that can run."""
+        return all(sweep.finished for sweep in self.sweeps.values())
+
+    @property
+    def failed(self) -> list[tuple[str, dict[str, Any]]]:
+        """The runs that failed, each with the name of its workload; see :attr:`penstock.Sweep.failed`.
+
+        Where a workload does not allow a competitor, nothing has failed: the standings have the reason.
+        """
+        return [(name, entry) for name, sweep in self.sweeps.items() for entry in sweep.failed if not entry["refused"]]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The standings in numbers: the object of ``arena.json``. Numbers that are infinite are ``null``."""
+        return {
+            "version": __version__,
+            "title": self.entries.title,
+            "seeds": self.seeds,
+            "totals": [
+                {
+                    "competitor": total.competitor.name,
+                    "scheme": total.competitor.scheme,
+                    "settings": dict(total.competitor.settings),
+                    "mean_rank": total.mean_rank,
+                    "wins": total.wins,
+                    "ratio_to_best": _finite(total.ratio),
+                    "unfinished": total.unfinished,
+                }
+                for total in self.totals
+            ],
+            "workloads": [
+                {
+                    "name": workload.name,
+                    "scenario": workload.source,
+                    "settings": dict(workload.settings),
+                    "judge": workload.judge.metric,
+                    "of": workload.judge.group,
+                    "better": workload.judge.better,
+                    "standings": [
+                        {
+                            "competitor": standing.competitor.name,
+                            "rank": standing.rank,
+                            "values": [_finite(value) for value in standing.values],
+                            "ratio_to_best": _finite(standing.ratio),
+                            **standing.shown,
+                            **({"fault": standing.fault} if standing.fault else {}),
+                        }
+                        for standing in self.standings[workload.name]
+                    ],
+                }
+                for workload in self.entries.workloads
+            ],
+        }
+
+    def write_report(self) -> Path:
+        """Write the report into the folder: pages, figures and ``arena.json``. Return its first page.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        from penstock.arenas.report import write
+
+        write_text(self.path / _DOCUMENT, json.dumps(self.document, indent=2, allow_nan=False) + "\n")
+        return write(self)
+
+    def __repr__(self) -> str:
+        return f"<Arena of {len(self.entries.competitors)} competitors in {str(self.path)!r}>"
+
+
+def arena(
+    out: str | PathLike[str],
+    *,
+    file: str | PathLike[str] = STANDARD,
+    workloads: Sequence[str] = (),
+    competitors: Sequence[str] = (),
+    seeds: int = 1,
+    resume: bool = False,
+    watch: Watch | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+) -> Arena:
+    """Run every workload with every competitor and seed, on all cores, and keep the runs in a folder.
+
+        >>> found = penstock.arena("results/arena", workloads=["incast-16"], seeds=3)
+        >>> found.totals[0].competitor.name
+        >>> found.write_report()
+
+    Each run is on the disk as soon as it has finished, as those of :func:`penstock.sweep`: each workload has a store of
+    its own below ``runs``, which :class:`penstock.Sweep` reads.
+
+    Args:
+        out: the folder.
+        file: the file of the arena; by default that of Penstock.
+        workloads: names of its workloads; by default all.
+        competitors: names of its competitors; by default all.
+        seeds: how many runs of each, with as many seeds from the scenario's on.
+        resume: whether to go on with what the folder holds: runs that are missing, failed or have changed run.
+        watch: how to watch and end the runs.
+        workers: how many runs at a time; by default one for each core.
+        executor: where runs run instead, such as a :class:`penstock.Ray`.
+
+    Raises:
+        PenstockError: the file is not legal, and nothing has run.
+        ArgumentError: there is no workload or competitor of a name; the folder holds something else, or an arena and
+            ``resume`` is not set.
+        OSError: the folder cannot be written; all runs that had finished are kept.
+    """
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise ArgumentError(f"seeds={seeds}: there are 1 to {MOST_SEEDS}", "write seeds=3")
+    path = Path(out)
+    entries = read(file).of(workloads, competitors)
+    if path.exists() and not path.is_dir():
+        raise ArgumentError(f"{path} is a file", "name a folder")
+    if path.is_dir() and any(path.iterdir()):
+        if not any(is_sweep(folder) for folder in (path / _RUNS).glob("*")):
+            raise ArgumentError(f"{path} exists and holds no arena", "name another folder")
+        if not resume:
+            raise ArgumentError(
+                f"{path} holds an arena already", "go on with it with resume=True, or name another folder"
+            )
+    designs = {
+        path / _RUNS / workload.name: _design(entries, place, seeds) for place, workload in enumerate(entries.workloads)
+    }
+    swept = run_designs(designs, resume=True, watch=watch or Watch(), workers=workers, executor=executor)
+    return Arena(path, entries, seeds, {folder.name: sweep for folder, sweep in swept.items()})
+
+
+def _design(entries: Entries, place: int, seeds: int) -> Design:
+    choices = [competitor.choice for competitor in entries.competitors]
+    return design(entries.workloads[place].scenario, (), schemes=choices, seeds=seeds)
+
+
+def _finite(value: float) -> float | None:
+    return value if abs(value) < float("inf") else None

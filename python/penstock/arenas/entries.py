@@ -1,0 +1,224 @@
+"""The file of an arena: workloads with what judges them, and competitors with their settings."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+from penstock import ScenarioError, library
+from penstock.catalogue import about as about_scheme
+from penstock.catalogue import schemes as every_scheme
+from penstock.errors import ArgumentError
+from penstock.measures import MEASURES
+from penstock.reading import PlacedError, Table, lines_of, nearest, parse
+from penstock.scenario import Scenario
+from penstock.sweeps.axes import Value
+from penstock.sweeps.design import settings_of
+from penstock.variants import Variant
+
+STANDARD = Path(__file__).parent / "arena.toml"
+"""The arena that comes with Penstock."""
+
+_JUDGES = {measure.key: measure.better for measure in MEASURES}
+_OF_FLOWS = tuple(key for key in _JUDGES if key.startswith("slowdown_"))
+
+
+class ArenaError(PlacedError):
+    """The file of an arena that cannot be used; its attributes are those of :class:`penstock.SweepError`."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The number by which the competitors of a workload are ranked.
+
+    Attributes:
+        metric: its key in :data:`penstock.measures.MEASURES`.
+        group: the flows that it is of; ``None`` for all.
+        better: which of two values is the better one.
+    """
+
+    metric: str
+    group: str | None
+    better: Literal["less", "more"]
+
+    @property
+    def of_flows(self) -> bool:
+        """Whether it is of finite flows, so that those that have not completed count."""
+        return self.metric in _OF_FLOWS
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload: a scenario, and the number that judges it.
+
+    Attributes:
+        name: its name in folders and links.
+        title: its name in words.
+        scenario: the scenario, with what the arena sets.
+        source: the name of the scenario that it was made of.
+        settings: the keys that the arena sets in it.
+        judge: the number that judges.
+    """
+
+    name: str
+    title: str
+    scenario: Scenario
+    source: str
+    settings: Mapping[str, Value]
+    judge: Judge
+
+
+@dataclass(frozen=True)
+class Competitor:
+    """A scheme in the arena.
+
+    Attributes:
+        name: its name.
+        scheme: the scheme.
+        settings: keys that it sets in every scenario.
+        about: a sentence on it.
+    """
+
+    name: str
+    scheme: str
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    about: str = ""
+
+    @property
+    def choice(self) -> str | Variant:
+        """The competitor as a sweep takes it."""
+        plain = self.name == self.scheme and not self.settings
+        return self.scheme if plain else Variant(self.name, self.scheme, self.settings)
+
+
+@dataclass(frozen=True)
+class Entries:
+    """An arena as its file has it.
+
+    Attributes:
+        title: its title.
+        workloads: the workloads, in their order.
+        competitors: the competitors, in the order of the registry.
+    """
+
+    title: str
+    workloads: tuple[Workload, ...]
+    competitors: tuple[Competitor, ...]
+
+    def of(self, workloads: Sequence[str] = (), competitors: Sequence[str] = ()) -> "Entries":
+        """Return the named ones; all where no name is given.
+
+        Raises:
+            ArgumentError: there is none of a name.
+        """
+        return Entries(
+            self.title,
+            tuple(self.workloads[i] for i in _places(workloads, [w.name for w in self.workloads], "workload")),
+            tuple(self.competitors[i] for i in _places(competitors, [c.name for c in self.competitors], "competitor")),
+        )
+
+
+def read(path: str | PathLike[str] = STANDARD) -> Entries:
+    """Read the file of an arena.
+
+    Raises:
+        ArenaError: it cannot be read, or is not valid.
+    """
+    file = Path(path)
+    hint = "name a TOML file with [[workload]] tables"
+    document = Table.of(file, "", parse(file, ArenaError, hint), ArenaError)
+    title = document.text("title", "An arena")
+    workloads = [_workload(table) for table in document.tables("workload", lines_of(file, "workload"))]
+    if not workloads:
+        raise document.error("workload", "there is none", "add [[workload]]")
+    own = [_competitor(table) for table in document.tables("competitor", lines_of(file, "competitor"))]
+    document.end(("title", "workload", "competitor"))
+    _once(document, "workload", [workload.name for workload in workloads])
+    _once(document, "competitor", [competitor.name for competitor in own])
+    return Entries(title, tuple(workloads), tuple(_in_order(own)))
+
+
+def _in_order(own: Sequence[Competitor]) -> list[Competitor]:
+    """Return the competitors by the registry's order of their schemes; a scheme that none names stands for itself."""
+    found = []
+    for about in every_scheme():
+        scheme = about["name"]
+        named = [competitor for competitor in own if competitor.scheme == scheme]
+        if not any(competitor.name == scheme for competitor in named):
+            found.append(Competitor(scheme, scheme, about=_about(scheme)))
+        found += named
+    return found
+
+
+def _workload(table: Table) -> Workload:
+    name = table.text("name")
+    if not name.replace("-", "").replace("_", "").isalnum() or name.startswith("-"):
+        raise table.error("name", f"{name!r} is no name of a workload", "use letters, digits, - and _")
+    title, source = table.text("title", name), table.text("scenario")
+    beside = table.file.parent / source
+    path = beside if beside.is_file() else library.locate(source)
+    if path is None:
+        near = library.near(source)
+        hint = f"did you mean {near}?" if near else "`penstock scenarios` lists those that have a name"
+        raise table.error("scenario", f"{source}: neither a file nor a scenario of Penstock", hint)
+    settings = settings_of(table.table("set"))
+    try:
+        scenario = Scenario.load(path)
+        for key, value in settings.items():
+            scenario.set(key, value)
+        scenario.set("name", name)
+        scenario.outline()
+    except ScenarioError as error:
+        place = f"set.{error.key}" if error.key else "scenario"
+        raise table.error(place, error.message.replace(", as given by set()", ""), error.hint or "") from None
+    metric = table.word("judge", _JUDGES)
+    group = table.text("of", "") or None
+    if group is not None and metric not in _OF_FLOWS:
+        raise table.error("of", f"{metric} has no flows that could be named", f"judge by {', '.join(_OF_FLOWS)}")
+    groups = _groups(scenario)
+    if group is not None and group not in groups:
+        raise table.error("of", f"{group} is no group of flows", nearest(group, groups))
+    table.end(("name", "title", "scenario", "set", "judge", "of"))
+    return Workload(name, title, scenario, source, settings, Judge(metric, group, _JUDGES[metric]))
+
+
+def _groups(scenario: Scenario) -> list[str]:
+    """Return the names of the scenario's flows by the tables that they come from."""
+    document = tomllib.loads(scenario.to_toml())
+    tables = [entry for kind in ("flow", "load", "incast") for entry in document.get(kind, [])]
+    return [str(entry["name"]) for entry in tables if "name" in entry]
+
+
+def _competitor(table: Table) -> Competitor:
+    name = table.text("name")
+    known = [about["name"] for about in every_scheme()]
+    scheme = table.text("scheme", name)
+    if scheme not in known:
+        raise table.error("scheme", f"{scheme!r} is no scheme", nearest(scheme, known))
+    settings = settings_of(table.table("set"))
+    about = table.text("about", "") or _about(scheme)
+    table.end(("name", "scheme", "set", "about"))
+    try:
+        Variant(name, scheme, settings)
+    except ArgumentError as error:
+        raise table.error("name", error.message, error.hint) from None
+    return Competitor(name, scheme, settings, about)
+
+
+def _about(scheme: str) -> str:
+    return about_scheme(scheme)["description"]
+
+
+def _once(document: Table, key: str, names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise document.error(key, f"{name!r} is there twice", "give each a name of its own")
+
+
+def _places(wanted: Sequence[str], names: Sequence[str], word: str) -> list[int]:
+    for name in wanted:
+        if name not in names:
+            raise ArgumentError(f"no {word} is called {name}", nearest(name, names))
+    return [place for place, name in enumerate(names) if not wanted or name in wanted]

@@ -1,0 +1,271 @@
+"""The arena: its standings by hand, its report, what is refused, and a stop in the midst of it."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+from conftest import SMALL, Command
+
+from penstock import ArenaError, ArgumentError, Scenario, Watch, arena, compare, schemes
+from penstock.arenas import words
+from penstock.arenas.entries import Competitor, Entries, Judge, Workload, read
+from penstock.arenas.standings import Standing, surely_better, totals
+from penstock.sweeps.design import cases_of_all, design
+
+ARENA = """\
+title = "Two small workloads"
+
+[[workload]]
+name = "shared"
+title = "Shared port"
+scenario = "small.toml"
+set = { duration = "10 ms" }
+judge = "queue_mean_octets"
+
+[[workload]]
+name = "finite"
+scenario = "finite.toml"
+judge = "slowdown_p99"
+of = "a"
+
+[[competitor]]
+name = "deep"
+scheme = "qcn"
+set = { schemes.qcn.q_eq = "50 KB" }
+about = "QCN with a deeper queue."
+"""
+FINITE = """\
+[[flow]]
+name = "a"
+from = "h0"
+to = "h2"
+size = "100 KB"
+transport = "go-back-n"
+
+[[flow]]
+name = "b"
+from = "h1"
+to = "h2"
+size = "10 MB"
+transport = "go-back-n"
+"""
+LESS = Judge("slowdown_p99", None, "less")
+MORE = Judge("jain_index", None, "more")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
+    (tmp_path / "finite.toml").write_text(SMALL.split("[[flow]]")[0] + FINITE, encoding="utf-8")
+    path = tmp_path / "arena.toml"
+    path.write_text(ARENA, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "judge", "better"),
+    [
+        ((1.0,), (2.0,), LESS, True),
+        ((1.0,), (1.0,), LESS, False),
+        ((1.0, 1.9), (2.0, 5.0), LESS, True),
+        ((1.0, 2.1), (2.0, 5.0), LESS, False),
+        ((1.0, math.inf), (math.inf, math.inf), LESS, False),
+        ((1.0, 2.0), (math.inf, math.inf), LESS, True),
+        ((0.9,), (0.8,), MORE, True),
+        ((0.8,), (0.9,), MORE, False),
+        ((0.8,), (), MORE, True),
+        ((), (), LESS, False),
+        ((), (1.0,), LESS, False),
+    ],
+)
+def test_one_is_surely_better_where_no_seed_overlaps(
+    one: tuple[float, ...], other: tuple[float, ...], judge: Judge, better: bool
+) -> None:
+    assert surely_better(one, other, judge) is better
+
+
+def _standing(workload: Workload, competitor: Competitor, rank: int, ratio: float) -> Standing:
+    return Standing(workload, competitor, (ratio,), rank, ratio, {})
+
+
+def test_totals_are_means_of_ranks_and_of_ratios() -> None:
+    scenario = Scenario.from_toml(SMALL, name="small")
+    first, second = (Workload(name, name, scenario, "small", {}, LESS) for name in ("one", "two"))
+    a, b = Competitor("a", "qcn"), Competitor("b", "none")
+    standings = {
+        "one": [_standing(first, b, 1, 1.0), _standing(first, a, 2, 4.0)],
+        "two": [_standing(second, a, 1, 1.0), _standing(second, b, 2, math.inf)],
+    }
+    found = totals(Entries("", (first, second), (a, b)), standings)
+    # The same mean rank: that with the smaller ratio is first, of the workloads that it completes.
+    assert [(total.competitor.name, total.mean_rank, total.wins) for total in found] == [("b", 1.5, 1), ("a", 1.5, 1)]
+    assert [(total.ratio, total.unfinished) for total in found] == [(1.0, 1), (2.0, 0)]
+
+
+def test_the_standings_are_those_of_runs_by_themselves(file: Path, tmp_path: Path) -> None:
+    found = arena(tmp_path / "out", file=file, competitors=["none", "qcn", "deep"], seeds=2)
+    alone = compare(read(file).workloads[0].scenario, ["none", "qcn"], seeds=2)
+    shared = {standing.competitor.name: standing for standing in found.standings["shared"]}
+    for line in alone.document["schemes"]:
+        spread, standing = line["queue_mean_octets"], shared[line["label"]]
+        assert (spread["mean"], spread["min"]) == (pytest.approx(standing.mean), min(standing.values))
+    # A queue of 60 KB that is always full, one around 33 KB, one around 50 KB.
+    assert [standing.competitor.name for standing in found.standings["shared"]] == ["qcn", "deep", "none"]
+    assert [standing.rank for standing in found.standings["shared"]] == [1, 2, 3]
+    assert shared["qcn"].ratio == 1
+    assert shared["none"].ratio == pytest.approx(shared["none"].mean / shared["qcn"].mean)
+    # The flow of 10 MB needs 80 ms at 1 Gb/s, and has 20: it is left, and does not count; that of 100 KB completes.
+    finite = {standing.competitor.name: standing for standing in found.standings["finite"]}
+    assert all(1 < value < 30 for value in finite["qcn"].values)
+    assert finite["qcn"].shown["flows_left"] == 1
+    assert [place for place, _ in finite["qcn"].sizes] == [100_000]
+
+
+def test_flows_that_are_left_make_a_percentile_infinite(file: Path, tmp_path: Path) -> None:
+    file.write_text(ARENA.replace('of = "a"', 'of = "b"'), encoding="utf-8")
+    found = arena(tmp_path / "out", file=file, workloads=["finite"], competitors=["none", "qcn"])
+    assert [standing.values for standing in found.standings["finite"]] == [(math.inf,), (math.inf,)]
+    assert [standing.rank for standing in found.standings["finite"]] == [1, 1]
+    assert {total.unfinished for total in found.totals} == {1}
+    assert words.of_workload(found.standings["finite"]) == ["No competitor completes it."]
+    assert found.document["totals"][0]["ratio_to_best"] is None
+    assert found.write_report().is_file()
+
+
+def test_the_report_is_whole(file: Path, tmp_path: Path) -> None:
+    found = arena(tmp_path / "out", file=file, competitors=["none", "qcn", "deep"])
+    first = found.write_report()
+    pages = {page.name: page.read_text(encoding="utf-8") for page in first.parent.glob("*.html")}
+    of = ["scheme-deep", "scheme-none", "scheme-qcn", "workload-finite", "workload-shared"]
+    assert sorted(pages) == [f"{name}.html" for name in ("index", *of)]
+    for name, text in pages.items():
+        for link in re.findall(r'href="([^"#]+)"', text):
+            assert (first.parent / link).is_file(), f"{name}: {link}"
+        assert not re.search(r"\bnan\b|\binf\b|None", re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL)), name
+    assert "qcn is first: queue mean" in pages["workload-shared.html"]
+    assert "50 KB" in pages["scheme-deep.html"]
+    assert "penstock run small.toml --set 'duration=10 ms'" in pages["workload-shared.html"].replace("&#39;", "'")
+    document = json.loads((first.parent / "arena.json").read_text(encoding="utf-8"))
+    assert document == json.loads(json.dumps(found.document))
+
+
+def test_it_goes_on_with_more_seeds_and_competitors(file: Path, tmp_path: Path) -> None:
+    left: list[int] = []
+    arena(tmp_path / "out", file=file, competitors=["none", "qcn"], watch=Watch(planned=left.append))
+    with pytest.raises(ArgumentError, match="holds an arena already"):
+        arena(tmp_path / "out", file=file)
+    three = ["none", "qcn", "deep"]
+    again = arena(
+        tmp_path / "out", file=file, competitors=three, seeds=2, resume=True, watch=Watch(planned=left.append)
+    )
+    assert left == [4, 8]
+    assert again.document == arena(tmp_path / "whole", file=file, competitors=three, seeds=2).document
+
+
+def test_a_stop_loses_no_finished_run(file: Path, tmp_path: Path) -> None:
+    done: list[int] = []
+    two = ["none", "qcn"]
+    watch = Watch(done=lambda: done.append(1), stopped=lambda: len(done) >= 3)
+    stopped = arena(tmp_path / "out", file=file, competitors=two, seeds=5, workers=1, watch=watch)
+    assert not stopped.finished
+    left: list[int] = []
+    again = arena(tmp_path / "out", file=file, competitors=two, seeds=5, resume=True, watch=Watch(planned=left.append))
+    assert left == [20 - len(done)]
+    assert again.finished
+    assert again.document == arena(tmp_path / "whole", file=file, competitors=two, seeds=5).document
+
+
+def test_a_workload_that_does_not_allow_a_competitor_is_no_failure(file: Path, tmp_path: Path) -> None:
+    file.write_text(ARENA.replace("50 KB", "59 KB").replace('"10 ms" }', '"10 ms", topology.star.buffer = "55 KB" }'))
+    found = arena(tmp_path / "out", file=file, competitors=["qcn", "deep"])
+    assert not found.failed
+    (deep,) = (standing for standing in found.standings["shared"] if standing.competitor.name == "deep")
+    assert deep.values == ()
+    assert "q_eq" in deep.fault
+    assert deep.rank == 2
+    assert "deep did not run" in " ".join(words.of_workload(found.standings["shared"]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "key", "message"),
+    [
+        ('judge = "queue_mean_octets"', 'judge = "queue"', 3, "workload.0.judge", "is not known here"),
+        (
+            'scenario = "small.toml"',
+            'scenario = "smal.toml"',
+            3,
+            "workload.0.scenario",
+            "neither a file nor a scenario",
+        ),
+        ("duration =", "durashun =", 3, "workload.0.set.durashun", "unknown key"),
+        ('of = "a"', 'off = "a"', 10, "workload.1.off", "unknown key"),
+        ('judge = "queue_mean_octets"', 'judge = "queue_mean_octets"\nof = "f0"', 3, "workload.0.of", "has no flows"),
+        ('name = "finite"', 'name = "shared"', None, "workload", "'shared' is there twice"),
+        ('name = "shared"', 'name = "../up"', 3, "workload.0.name", "no name of a workload"),
+        ('scheme = "qcn"', 'scheme = "qnc"', 16, "competitor.0.scheme", "'qnc' is no scheme"),
+        ('name = "deep"', 'name = "a;b"', 16, "competitor.0.name", "no name of a variant"),
+        (ARENA, "title = 3", None, "title", "is not a text"),
+        (ARENA, "", None, "workload", "there is none"),
+    ],
+)
+def test_wrong_files_are_refused_with_their_place(
+    old: str, new: str, line: int | None, key: str, message: str, file: Path
+) -> None:
+    assert old in ARENA
+    file.write_text(ARENA.replace(old, new), encoding="utf-8")
+    with pytest.raises(ArenaError) as caught:
+        read(file)
+    assert (caught.value.file, caught.value.line, caught.value.key) == (str(file), line, key)
+    assert message in caught.value.message
+    assert caught.value.hint
+
+
+def test_groups_that_a_scenario_does_not_have_are_refused(file: Path) -> None:
+    file.write_text(ARENA.replace('of = "a"', 'of = "c"'), encoding="utf-8")
+    with pytest.raises(ArenaError) as caught:
+        read(file)
+    assert (caught.value.key, caught.value.hint) == ("workload.1.of", "known are a, b")
+
+
+def test_every_scheme_takes_part_in_the_arena_of_penstock() -> None:
+    entries = read()
+    assert {competitor.scheme for competitor in entries.competitors} == {about["name"] for about in schemes()}
+    choices = [competitor.choice for competitor in entries.competitors]
+    every = cases_of_all([design(workload.scenario, (), schemes=choices) for workload in entries.workloads])
+    assert {len(own) for own in every} == {len(choices)}
+    refused = [
+        (workload.name, case.scheme, case.fault)
+        for workload, own in zip(entries.workloads, every, strict=True)
+        for case in own
+        if case.fault is not None
+    ]
+    # The head-room of a link of a millisecond is larger than the buffer: flow control cannot be had there.
+    assert all("headroom" in fault for _, _, fault in refused)
+    with_pfc = {competitor.name for competitor in entries.competitors if "pfc.quanta" in competitor.settings}
+    far = ("two-distances-near", "two-distances-far", "long-delay")
+    assert {(name, scheme) for name, scheme, _ in refused} == {(name, one) for name in far for one in with_pfc}
+
+
+def test_the_command_runs_ranks_and_goes_on(penstock: Command, file: Path) -> None:
+    listed = penstock("arena", file, "--list", "--json")
+    assert [entry["name"] for entry in json.loads(listed.stdout)["workloads"]] == ["shared", "finite"]
+    options = (file, "--workloads", "shared", "--competitors", "none,qcn,deep")
+    done = penstock("arena", *options)
+    assert done.returncode == 0, done.stderr
+    assert "Shared port: qcn is first: queue mean" in done.stdout
+    assert "report: results/arena/index.html" in done.stdout
+    again = penstock("arena", *options)
+    assert (again.returncode, "hint: go on with it with --resume" in again.stderr) == (2, True)
+    resumed = penstock("arena", *options, "--seeds", "2", "--resume", "--json")
+    assert json.loads(resumed.stdout)["seeds"] == 2
+    for arguments, told in (
+        ((file, "--workloads", "shard"), "no workload is called shard"),
+        ((file, "--competitors", "qnc"), "no competitor is called qnc"),
+        (("nowhere.toml",), "nowhere.toml: no such file"),
+    ):
+        wrong = penstock("arena", *arguments, "--out", "other")
+        assert (wrong.returncode, wrong.stdout) == (2, "")
+        assert told in wrong.stderr
+        assert "hint: " in wrong.stderr
