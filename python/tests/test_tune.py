@@ -157,7 +157,7 @@ def test_an_answer_shows_itself_and_saves_what_it_shows(answer: Tuning, tmp_path
     ("arguments", "words"),
     [
         (["--for", "beauty"], "unknown goal"),
-        (["--for", "latency", "--scheme", "e2cm"], "e2cm has no fluid model"),
+        (["--for", "latency", "--scheme", "none"], "none has nothing to tune"),
         (["--for", "latency", "--scheme", "bcn", "--profile", "paper-efecn"], "schemes.bcn.drift to false"),
         (["--for", "latency", "--against", "nobody"], "no profile nobody"),
         (["--for", "latency", "--keys", "w=3..1"], "no axis"),
@@ -198,6 +198,17 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     again = CliRunner().invoke(app, command)
     assert again.exit_code == 2
     assert "exists" in again.stderr
+
+
+def test_a_scheme_without_a_fluid_model_is_searched_by_simulation_alone() -> None:
+    found = tune(quick("e2cm"), "latency", trials=16, seeds=1, verdict_seeds=3)
+    assert (found.scheme, found.trials, found.refused) == ("e2cm", 16, 0)
+    assert (found.region.points, found.region.critic, found.region.knobs) == (0, None, found.space)
+    # The scenario's own bounds hold, and the goal is reached on seeds that the search has not seen.
+    assert found.gain_shown
+    assert mean(found.proposal.judging)["queue_p99_octets"] < mean(found.others[0].judging)["queue_p99_octets"]
+    assert "no fluid model" in found.proposal.margin.reason
+    assert found.document()["theory"]["points"] == 0
 
 
 def test_the_command_where_no_point_is_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

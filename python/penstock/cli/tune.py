@@ -79,7 +79,9 @@ def _print(answer: Tuning, written: Path | None) -> None:
     typer.echo(f"{answer.scenario.name}, {answer.scheme}, for {goal.name}: {goal.definition}; at {answer.queue}")
     typer.echo("the search keeps: " + "; ".join(_guard(guard) for guard in answer.guards))
     typer.echo("")
-    if region.resting:
+    if region.critic is None:
+        typer.echo(f"theory: there is no fluid model of {answer.scheme}; simulation alone searches")
+    elif region.resting:
         typer.echo(
             f"theory: {region.resting} of {region.points} points have an equilibrium within the limits "
             f"of queue and rates; the best {region.kept} by the fluid model are kept"
@@ -88,10 +90,10 @@ def _print(answer: Tuning, written: Path | None) -> None:
         typer.echo(
             f"theory: no point of {region.points} has an equilibrium within the limits of queue and rates; all are kept"
         )
-    typer.echo(
-        f"simulated: {answer.trials} points, {wording.seeds(answer.tuning_seeds)}; "
-        f"{answer.refused} more that the search proposed were left out by theory"
+    left_out = (
+        "" if region.critic is None else f"; {answer.refused} more that the search proposed were left out by theory"
     )
+    typer.echo(f"simulated: {answer.trials} points, {wording.seeds(answer.tuning_seeds)}{left_out}")
     if answer.finalists:
         typer.echo(f"chosen: from the best {answer.finalists} of them, {wording.seeds(answer.choosing_seeds)} too")
     typer.echo("")

@@ -17,9 +17,10 @@ from penstock.executors.executor import Executor
 from penstock.runs import Watch
 from penstock.scenario import AssignedScheme, Description, Scenario
 from penstock.theory.configuration import Unsuited, configurations
+from penstock.theory.models import DELAYED
 from penstock.tuning.goals import GOALS, RESERVE, Goal, Guard, Observed, companions, guards, score
 from penstock.tuning.outlook import Outlook, outlook
-from penstock.tuning.region import Critic, Region, narrow
+from penstock.tuning.region import Critic, Region, narrow, whole
 from penstock.tuning.search import Interrupted, Search, Tried, simulate
 from penstock.tuning.space import Knob, Point, knobs, point_of, set_to
 from penstock.tuning.spread import spread
@@ -163,6 +164,8 @@ def tune(
 ) -> Tuning:
     """Propose parameters of a scenario's scheme: theory narrows, simulations search, others choose and judge.
 
+    A scheme without a fluid model is searched by simulation alone, between the same bounds.
+
     Goals with the same guards, ``stability`` and ``latency``, share the search: the same points are simulated for
     either, and the answer is the best of them by the goal that is asked for.
 
@@ -196,7 +199,7 @@ def tune(
         KeyboardInterrupt: the interrupt came before anything was found.
         MissingExtraError: a package of the extra ``tune`` is not installed.
         ScenarioError: a value is not legal.
-        Unsuited: the scheme, or the scenario, has no fluid model; or there is nothing to tune.
+        Unsuited: theory cannot see one bottleneck in the scenario; or there is nothing to tune.
     """
     asked = GOALS.get(goal)
     if asked is None:
@@ -217,11 +220,15 @@ def tune(
     _takes_effect(own, plan, longest.scheme, space, spots[0])
     tuning, choosing, unseen = _following(plan["seed"], seeds, _CHOOSING * seeds, verdict_seeds)
 
-    critic = Critic.of(periods, plan["warmup_s"], space)
+    critic = Critic.of(periods, plan["warmup_s"], space) if longest.scheme in DELAYED else None
     # Goals with the same guards share the search, which begins with a third of its points.
     goals = companions(asked)
     starts = max(_LEAST_STARTS, trials // 3) // len(goals)
-    regions = narrow(critic, spots, goals, starts=starts, progress=watch.theory)
+    regions = (
+        whole(space, spots, goals, starts=starts)
+        if critic is None
+        else narrow(critic, spots, goals, starts=starts, progress=watch.theory)
+    )
     same = _assigned(plan, longest.scheme)["parameters"] == _assigned(standard.describe(), longest.scheme)["parameters"]
     references = {name: standard} if same else {name: standard, "scenario": own}
     runs = dict(

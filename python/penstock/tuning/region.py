@@ -112,11 +112,11 @@ class Region:
     Attributes:
         goal: the goal.
         knobs: the tuned parameters, between the bounds of the points that theory keeps.
-        points: how many points theory looked at.
+        points: how many points theory looked at; 0 for a scheme without a fluid model.
         resting: how many of them rest within the limits of queue and rates.
         kept: how many it keeps; all, if none rests.
-        critic: the judge of points.
-        limit: the largest score of the critic's that is kept; infinite if none rests.
+        critic: the judge of points; ``None`` for a scheme without a fluid model.
+        limit: the largest score of the critic's that is kept; infinite if none rests, or nobody judges.
         starts: kept points to begin with: the best and some of the others, by turns.
     """
 
@@ -125,17 +125,28 @@ class Region:
     points: int
     resting: int
     kept: int
-    critic: Critic
+    critic: Critic | None
     limit: float
     starts: tuple[Point, ...]
 
     def holds(self, points: Sequence[Point]) -> list[bool]:
         """Whether theory keeps each of the points."""
-        if self.limit == np.inf:
+        if self.critic is None or self.limit == np.inf:
             return [True] * len(points)
         rests = resting(self.critic.periods, self.critic.tuned, points)
         scores = self.critic.scores(self.goal, self.critic.forecasts(points), len(points))
         return [bool(held) for held in rests & (scores <= self.limit)]
+
+
+def whole(tuned: Sequence[Knob], spread: Sequence[Point], goals: Sequence[Goal], *, starts: int) -> dict[str, Region]:
+    """Return for each goal, by its name, the whole space: of a scheme without a fluid model theory says nothing.
+
+    The search begins with points that fill the space, of which no two goals have the same.
+    """
+    return {
+        goal.name: Region(goal, tuple(tuned), 0, 0, 0, None, np.inf, tuple(spread[place :: len(goals)][:starts]))
+        for place, goal in enumerate(goals)
+    }
 
 
 def narrow(

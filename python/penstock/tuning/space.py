@@ -13,7 +13,6 @@ from penstock.catalogue import Condition, Parameter, about
 from penstock.scenario import Scenario
 from penstock.theory.axes import meaning, read, written
 from penstock.theory.configuration import Configuration, Unsuited
-from penstock.theory.models import DELAYED
 
 _SPAN = 8.0
 """Bounds are so many times below and above the values that are known."""
@@ -78,9 +77,9 @@ def knobs(own: Configuration, standard: Mapping[str, float | str | bool], keys: 
     Raises:
         Unsuited: the scheme has nothing to tune, a key is none of its numbers, or its bounds are not legal.
     """
-    if own.scheme not in DELAYED:
-        raise Unsuited(f"{own.scheme} has no fluid model to tune it with", f"{', '.join(DELAYED)} have one")
     known = about(own.scheme)
+    if not known["tuned"]:
+        raise Unsuited(f"{own.scheme} has nothing to tune", "name a scheme that has parameters: scheme=NAME")
     numbers = {p["name"]: p for p in known["parameters"] if p["minimum"] is not None}
     if not keys:
         usual = [numbers[group[0]] for group in known["tuned"]]
