@@ -93,7 +93,7 @@ docs: .venv/.extension .venv/.dev
 
 # What is there already is not run again.
 arena: .venv/.extension
-	$(BIN)/penstock arena --out .build/arena --resume
+	$(BIN)/penstock arena --tune 32 --out .build/arena --resume
 
 # With overflow checks, as the release build has none.
 fuzz: check-build

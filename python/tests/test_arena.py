@@ -177,6 +177,40 @@ def test_a_stop_loses_no_finished_run(file: Path, tmp_path: Path) -> None:
     assert again.document == arena(tmp_path / "whole", file=file, competitors=two, seeds=5).document
 
 
+def test_competitors_are_tuned_and_ranked_once_more(file: Path, tmp_path: Path) -> None:
+    left: list[int] = []
+    done: list[int] = []
+    watch = Watch(planned=left.append, done=lambda: done.append(1))
+    names = ["none", "qcn", "fecn"]
+    found = arena(tmp_path / "out", file=file, workloads=["shared"], competitors=names, tune=8, watch=watch)
+    assert found.tuned is not None
+    assert left == [len(done)]
+    assert set(found.tunings) == {"qcn", "fecn"}
+    proposals = {name: answer.settings for name, answer in found.tunings.items() if answer.settings}
+    assert proposals or all(answer.why for answer in found.tunings.values())
+    expected = {f"{name}-tuned" if name in proposals else name for name in names}
+    assert {total.competitor.name for total in found.tuned.totals} == expected
+    # What runs with other settings comes to other numbers, what does not to the same.
+    plain = {standing.competitor.name: standing.values for standing in found.standings["shared"]}
+    for standing in found.tuned.standings["shared"]:
+        name = standing.competitor.name.removesuffix("-tuned")
+        assert (standing.values == plain[name]) is (name not in proposals)
+    first = found.write_report()
+    pages = {page.name: page.read_text(encoding="utf-8") for page in first.parent.glob("*.html")}
+    assert 'href="tuned.html"' in pages["index.html"]
+    for name in proposals:
+        key, value = next(iter(proposals[name].items()))
+        assert f"{key}={value}" in pages[f"tuned-scheme-{name}-tuned.html"]
+    for name in {"qcn", "fecn"} - set(proposals):
+        assert "It runs with the settings of its source: no gain" in pages[f"tuned-scheme-{name}.html"]
+    # Nobody is tuned again.
+    again = arena(
+        tmp_path / "out", file=file, workloads=["shared"], competitors=names, tune=8, resume=True, watch=watch
+    )
+    assert left[1:] == [0]
+    assert again.document == found.document
+
+
 def test_a_workload_that_does_not_allow_a_competitor_is_no_failure(file: Path, tmp_path: Path) -> None:
     file.write_text(ARENA.replace("50 KB", "59 KB").replace('"10 ms" }', '"10 ms", topology.star.buffer = "55 KB" }'))
     found = arena(tmp_path / "out", file=file, competitors=["qcn", "deep"])

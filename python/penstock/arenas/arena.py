@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock import __version__
 from penstock.arenas.entries import STANDARD, Entries, read
@@ -14,30 +15,28 @@ from penstock.errors import ArgumentError
 from penstock.executors.executor import Executor
 from penstock.files import write_text
 from penstock.runs import Watch
-from penstock.sweeps.design import MOST_SEEDS, Design, design
+from penstock.sweeps.design import MOST_SEEDS, design
 from penstock.sweeps.store import is_sweep
 from penstock.sweeps.sweep import Sweep, run_designs
 
+if TYPE_CHECKING:
+    from penstock.arenas.tuned import Tuned
+
 _DOCUMENT = "arena.json"
 _RUNS = "runs"
+_TUNED = "tuned"
 
 
-class Arena:
-    """The workloads, the competitors, and what came of them.
-
-    Made by :func:`penstock.arena`.
+class Board:
+    """Workloads, competitors, and what came of them.
 
     Attributes:
-        path: the folder.
         entries: the workloads and the competitors.
-        seeds: how many runs there are of each.
         sweeps: the store of each workload, by its name.
     """
 
-    def __init__(self, path: Path, entries: Entries, seeds: int, sweeps: Mapping[str, Sweep]) -> None:
-        self.path = path
+    def __init__(self, entries: Entries, sweeps: Mapping[str, Sweep]) -> None:
         self.entries = entries
-        self.seeds = seeds
         self.sweeps = sweeps
 
     @cached_property
@@ -54,25 +53,9 @@ class Arena:
         return totals(self.entries, self.standings)
 
     @property
-    def finished(self) -> bool:
-        """Whether every run is there that can run."""
-        return all(sweep.finished for sweep in self.sweeps.values())
-
-    @property
-    def failed(self) -> list[tuple[str, dict[str, Any]]]:
-        """The runs that failed, each with the name of its workload; see :attr:`penstock.Sweep.failed`.
-
-        Where a workload does not allow a competitor, nothing has failed: the standings have the reason.
-        """
-        return [(name, entry) for name, sweep in self.sweeps.items() for entry in sweep.failed if not entry["refused"]]
-
-    @property
     def document(self) -> dict[str, Any]:
-        """The standings in numbers: the object of ``arena.json``. Numbers that are infinite are ``null``."""
+        """The standings in numbers. Numbers that are infinite are ``null``."""
         return {
-            "version": __version__,
-            "title": self.entries.title,
-            "seeds": self.seeds,
             "totals": [
                 {
                     "competitor": total.competitor.name,
@@ -109,6 +92,55 @@ class Arena:
             ],
         }
 
+
+class Arena(Board):
+    """A board of workloads and competitors; and another of the same competitors, tuned.
+
+    Made by :func:`penstock.arena`.
+
+    Attributes:
+        path: the folder.
+        seeds: how many runs there are of each.
+        tuned: the board of the tuned competitors; ``None`` if none were tuned.
+        tunings: the answers of the searches, by the names of the competitors.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        entries: Entries,
+        seeds: int,
+        sweeps: Mapping[str, Sweep],
+        tuned: Board | None = None,
+        tunings: "Mapping[str, Tuned] | None" = None,
+    ) -> None:
+        super().__init__(entries, sweeps)
+        self.path = path
+        self.seeds = seeds
+        self.tuned = tuned
+        self.tunings = tunings or {}
+
+    @property
+    def finished(self) -> bool:
+        """Whether every run is there that can run."""
+        return all(sweep.finished for sweep in self.sweeps.values())
+
+    @property
+    def failed(self) -> list[tuple[str, dict[str, Any]]]:
+        """The runs that failed, each with the name of its workload; see :attr:`penstock.Sweep.failed`.
+
+        Where a workload does not allow a competitor, nothing has failed: the standings have the reason.
+        """
+        return [(name, entry) for name, sweep in self.sweeps.items() for entry in sweep.failed if not entry["refused"]]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The standings in numbers: the object of ``arena.json``. Numbers that are infinite are ``null``."""
+        found = {"version": __version__, "title": self.entries.title, "seeds": self.seeds, **super().document}
+        if self.tuned is not None:
+            found["tuned"] = self.tuned.document
+        return found
+
     def write_report(self) -> Path:
         """Write the report into the folder: pages, figures and ``arena.json``. Return its first page.
 
@@ -131,6 +163,7 @@ def arena(
     workloads: Sequence[str] = (),
     competitors: Sequence[str] = (),
     seeds: int = 1,
+    tune: int = 0,
     resume: bool = False,
     watch: Watch | None = None,
     workers: int | None = None,
@@ -151,6 +184,8 @@ def arena(
         workloads: names of its workloads; by default all.
         competitors: names of its competitors; by default all.
         seeds: how many runs of each, with as many seeds from the scenario's on.
+        tune: so many points :func:`penstock.tune` simulates for each competitor, which then runs once more with what it
+            proposes; with 0 nobody is tuned. Needs the extra ``tune``.
         resume: whether to go on with what the folder holds: runs that are missing, failed or have changed run.
         watch: how to watch and end the runs.
         workers: how many runs at a time; by default one for each core.
@@ -169,22 +204,44 @@ def arena(
     if path.exists() and not path.is_dir():
         raise ArgumentError(f"{path} is a file", "name a folder")
     if path.is_dir() and any(path.iterdir()):
-        if not any(is_sweep(folder) for folder in (path / _RUNS).glob("*")):
+        if not any(is_sweep(folder) for folder in (path / _RUNS).glob("*")) and not (path / _TUNED).is_dir():
             raise ArgumentError(f"{path} exists and holds no arena", "name another folder")
         if not resume:
             raise ArgumentError(
                 f"{path} holds an arena already", "go on with it with resume=True, or name another folder"
             )
+    watch = watch or Watch()
+    improved = entries
+    tunings: Mapping[str, Tuned] = {}
+    if tune > 0:
+        from penstock.arenas.tuned import tuned
+
+        counter = _Counter(watch)
+        improved, tunings = tuned(entries, path / _TUNED, tune, watch=counter.counting, executor=executor)
+        watch = counter.going_on
+    every = [*entries.competitors, *(one for one in improved.competitors if one not in entries.competitors)]
+    choices = [competitor.choice for competitor in every]
     designs = {
-        path / _RUNS / workload.name: _design(entries, place, seeds) for place, workload in enumerate(entries.workloads)
+        path / _RUNS / workload.name: design(workload.scenario, (), schemes=choices, seeds=seeds)
+        for workload in entries.workloads
     }
-    swept = run_designs(designs, resume=True, watch=watch or Watch(), workers=workers, executor=executor)
-    return Arena(path, entries, seeds, {folder.name: sweep for folder, sweep in swept.items()})
+    swept = run_designs(designs, resume=True, watch=watch, workers=workers, executor=executor)
+    sweeps = {folder.name: sweep for folder, sweep in swept.items()}
+    return Arena(path, entries, seeds, sweeps, Board(improved, sweeps) if tune > 0 else None, tunings)
 
 
-def _design(entries: Entries, place: int, seeds: int) -> Design:
-    choices = [competitor.choice for competitor in entries.competitors]
-    return design(entries.workloads[place].scenario, (), schemes=choices, seeds=seeds)
+class _Counter:
+    """Counts the runs of searches, of which nobody knows beforehand how many they are, into those that follow."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._runs = 0
+        self.counting = replace(watch, planned=lambda _: None, done=self._done)
+        self.going_on = replace(watch, planned=lambda count: watch.planned(self._runs + count))
+
+    def _done(self) -> None:
+        self._runs += 1
+        self._watch.done()
 
 
 def _finite(value: float) -> float | None:

@@ -5,12 +5,14 @@ Each page is one file that needs nothing else; ``figures`` has the figures as SV
 
 import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock import PenstockError, __version__
 from penstock.arenas import words
 from penstock.arenas.entries import Competitor, Workload
+from penstock.arenas.standings import Total
 from penstock.catalogue import about
 from penstock.figures import arena as figures
 from penstock.figures.style import save
@@ -21,7 +23,7 @@ from penstock.variants import Variant
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from penstock.arenas.arena import Arena
+    from penstock.arenas.arena import Arena, Board
 
 _FIGURES = "figures"
 
@@ -32,104 +34,143 @@ def write(found: "Arena") -> Path:
     Raises:
         OSError: a file cannot be written.
     """
-    pages = templates("penstock.arenas")
-    entries = found.entries
     (found.path / _FIGURES).mkdir(exist_ok=True)
-    common: dict[str, Any] = {"title": entries.title, "seeds": found.seeds, "version": __version__}
-    first = pages.get_template("index.html.j2").render(
-        **common,
-        totals=[
-            {
-                "name": total.competitor.name,
-                "link": _page(total.competitor),
-                "title": about(total.competitor.scheme)["title"],
-                "mean_rank": f"{total.mean_rank:.1f}",
-                "wins": total.wins,
-                "ratio": words.times(total.ratio),
-                "unfinished": total.unfinished or "",
-            }
-            for total in found.totals
-        ],
-        workloads=[
-            {
-                "title": workload.title,
-                "link": _page(workload),
-                "question": workload.scenario.question,
-                "judge": words.title(workload.judge.metric),
-                "says": words.of_workload(found.standings[workload.name])[0],
-            }
-            for workload in entries.workloads
-        ],
-        ranks=_drawn(found, "ranks", figures.ranks(found.totals, entries.workloads)),
-    )
-    for workload in entries.workloads:
-        write_text(
-            found.path / _page(workload),
-            pages.get_template("workload.html.j2").render(**common, **_workload(found, workload)),
-        )
-    for place, total in enumerate(found.totals, 1):
-        page = pages.get_template("competitor.html.j2").render(
-            **common, **_competitor(found, total.competitor), place=place, of=len(found.totals)
-        )
-        write_text(found.path / _page(total.competitor), page)
-    write_text(found.path / "index.html", first)
-    return found.path / "index.html"
+    if found.tuned is not None:
+        _Report(found, found.tuned, "tuned-", "tuned.html").write()
+    return _Report(found, found, "", "index.html").write()
 
 
-def _workload(found: "Arena", workload: Workload) -> dict[str, Any]:
-    standings = found.standings[workload.name]
-    keys = words.shown(standings)
-    sizes = figures.by_size(standings) if workload.judge.of_flows else None
-    return {
-        "workload": workload,
-        "says": words.of_workload(standings),
-        "judge": words.judge(workload.judge),
-        "judge_title": words.title(workload.judge.metric),
-        "columns": [words.title(key) for key in keys],
-        "rows": [
-            {
-                "rank": standing.rank,
-                "name": standing.competitor.name,
-                "link": _page(standing.competitor),
-                "value": words.spread(standing) if standing.values else "did not run",
-                "ratio": words.times(standing.ratio) if standing.values else "",
-                "numbers": [words.number(key, standing.shown[key]) if key in standing.shown else "" for key in keys],
-            }
-            for standing in standings
-        ],
-        "judged": _drawn(found, f"{workload.name}-judged", figures.judged(standings)),
-        "by_size": None if sizes is None else _drawn(found, f"{workload.name}-by-size", sizes),
-        "command": " ".join(filter(None, [f"penstock run {workload.source}", words.settings(workload)])),
-        "toml": workload.scenario.to_toml(),
-    }
+@dataclass(frozen=True)
+class _Report:
+    """The pages of a board.
 
+    Attributes:
+        arena: the arena.
+        board: the board, itself or its tuned one.
+        before: the beginning of the names of pages and figures.
+        first: the name of the first page.
+    """
 
-def _competitor(found: "Arena", competitor: Competitor) -> dict[str, Any]:
-    standings = {
-        name: next(standing for standing in rows if standing.competitor is competitor)
-        for name, rows in found.standings.items()
-    }
-    total = next(total for total in found.totals if total.competitor is competitor)
-    scheme = about(competitor.scheme)
-    return {
-        "competitor": competitor,
-        "scheme": scheme,
-        "says": words.of_competitor(total, list(standings.values()), len(found.totals)),
-        "beside": _drawn(found, f"{competitor.name}-beside", figures.beside_the_best(standings)),
-        "rows": [
-            {
-                "title": standing.workload.title,
-                "link": _page(standing.workload),
-                "rank": standing.rank,
-                "value": words.spread(standing) if standing.values else "did not run",
-                "judge": words.title(standing.workload.judge.metric),
-                "ratio": words.times(standing.ratio) if standing.values else "",
-            }
-            for standing in standings.values()
-        ],
-        "parameters": _parameters(found.entries.workloads, competitor),
-        "settings": words.settings(competitor),
-    }
+    arena: "Arena"
+    board: "Board"
+    before: str
+    first: str
+
+    def write(self) -> Path:
+        """Write all of them, and return the first."""
+        pages = templates("penstock.arenas")
+        entries, folder = self.board.entries, self.arena.path
+        common: dict[str, Any] = {
+            "title": entries.title,
+            "seeds": self.arena.seeds,
+            "version": __version__,
+            "first": self.first,
+            "tuned": self.arena.tuned is not None,
+        }
+        for workload in entries.workloads:
+            page = pages.get_template("workload.html.j2").render(**common, **self._workload(workload))
+            write_text(folder / self._page(workload), page)
+        for place, total in enumerate(self.board.totals, 1):
+            page = pages.get_template("competitor.html.j2").render(
+                **common, **self._competitor(total), place=place, of=len(self.board.totals)
+            )
+            write_text(folder / self._page(total.competitor), page)
+        write_text(folder / self.first, pages.get_template("index.html.j2").render(**common, **self._index()))
+        return folder / self.first
+
+    def _index(self) -> dict[str, Any]:
+        entries = self.board.entries
+        return {
+            "totals": [
+                {
+                    "name": total.competitor.name,
+                    "link": self._page(total.competitor),
+                    "title": about(total.competitor.scheme)["title"],
+                    "mean_rank": f"{total.mean_rank:.1f}",
+                    "wins": total.wins,
+                    "ratio": words.times(total.ratio),
+                    "unfinished": total.unfinished or "",
+                }
+                for total in self.board.totals
+            ],
+            "workloads": [
+                {
+                    "title": workload.title,
+                    "link": self._page(workload),
+                    "question": workload.scenario.question,
+                    "judge": words.title(workload.judge.metric),
+                    "says": words.of_workload(self.board.standings[workload.name])[0],
+                }
+                for workload in entries.workloads
+            ],
+            "ranks": self._drawn("ranks", figures.ranks(self.board.totals, entries.workloads)),
+        }
+
+    def _workload(self, workload: Workload) -> dict[str, Any]:
+        standings = self.board.standings[workload.name]
+        keys = words.shown(standings)
+        sizes = figures.by_size(standings) if workload.judge.of_flows else None
+        return {
+            "workload": workload,
+            "says": words.of_workload(standings),
+            "judge": words.judge(workload.judge),
+            "judge_title": words.title(workload.judge.metric),
+            "columns": [words.title(key) for key in keys],
+            "rows": [
+                {
+                    "rank": standing.rank,
+                    "name": standing.competitor.name,
+                    "link": self._page(standing.competitor),
+                    "value": words.spread(standing) if standing.values else "did not run",
+                    "ratio": words.times(standing.ratio) if standing.values else "",
+                    "numbers": [
+                        words.number(key, standing.shown[key]) if key in standing.shown else "" for key in keys
+                    ],
+                }
+                for standing in standings
+            ],
+            "judged": self._drawn(f"{workload.name}-judged", figures.judged(standings)),
+            "by_size": None if sizes is None else self._drawn(f"{workload.name}-by-size", sizes),
+            "command": " ".join(filter(None, [f"penstock run {workload.source}", words.settings(workload)])),
+            "toml": workload.scenario.to_toml(),
+        }
+
+    def _competitor(self, total: Total) -> dict[str, Any]:
+        competitor = total.competitor
+        standings = {
+            name: next(standing for standing in rows if standing.competitor is competitor)
+            for name, rows in self.board.standings.items()
+        }
+        answer = self.arena.tunings.get(competitor.name)
+        return {
+            "competitor": competitor,
+            "scheme": about(competitor.scheme),
+            "says": words.of_competitor(total, list(standings.values()), len(self.board.totals)),
+            "beside": self._drawn(f"{competitor.name}-beside", figures.beside_the_best(standings)),
+            "rows": [
+                {
+                    "title": standing.workload.title,
+                    "link": self._page(standing.workload),
+                    "rank": standing.rank,
+                    "value": words.spread(standing) if standing.values else "did not run",
+                    "judge": words.title(standing.workload.judge.metric),
+                    "ratio": words.times(standing.ratio) if standing.values else "",
+                }
+                for standing in standings.values()
+            ],
+            "parameters": _parameters(self.board.entries.workloads, competitor),
+            "settings": words.settings(competitor),
+            "untuned": answer.why if self.before and answer is not None else "",
+        }
+
+    def _drawn(self, name: str, figure: "Figure") -> str:
+        path = self.arena.path / _FIGURES / f"{self.before}{name}.svg"
+        save(figure, path)
+        return element(path.read_text(encoding="utf-8"), name)
+
+    def _page(self, of: Workload | Competitor) -> str:
+        kind = "workload" if isinstance(of, Workload) else "scheme"
+        return f"{self.before}{kind}-{of.name.replace(' ', '-')}.html"
 
 
 def _parameters(workloads: Sequence[Workload], competitor: Competitor) -> list[dict[str, str]]:
@@ -168,14 +209,3 @@ def _assigned(workload: Workload, competitor: Competitor) -> dict[str, str]:
         return {}
     own = resolved.get("schemes", {}).get(competitor.scheme, {})
     return {name: words.value(value) for name, value in own.items() if name != "profile"}
-
-
-def _drawn(found: "Arena", name: str, figure: "Figure") -> str:
-    path = found.path / _FIGURES / f"{name}.svg"
-    save(figure, path)
-    return element(path.read_text(encoding="utf-8"), name)
-
-
-def _page(of: Workload | Competitor) -> str:
-    kind = "workload" if isinstance(of, Workload) else "scheme"
-    return f"{kind}-{of.name.replace(' ', '-')}.html"

@@ -288,6 +288,16 @@ def arena(
         int, typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Runs of each, with as many seeds from 1 on.")
     ] = 1,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Runs and report.")] = Path("results/arena"),
+    tune: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=MOST_TRIALS,
+            metavar="N",
+            help="Tune each scheme with N simulated points, too, and rank them once more.  [default: 0, no]",
+            show_default=False,
+        ),
+    ] = 0,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with what DIR holds: run what is missing, failed or has changed.")
     ] = False,
@@ -306,7 +316,7 @@ def arena(
     """
     from penstock.cli.arena import Asked, arena_all, show_entries
 
-    asked = Asked(file=file, workloads=_words(workloads), competitors=_words(competitors), seeds=seeds)
+    asked = Asked(file=file, workloads=_words(workloads), competitors=_words(competitors), seeds=seeds, tune=tune)
     if list_:
         show_entries(asked, as_json=json)
     else:

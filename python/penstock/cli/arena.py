@@ -3,17 +3,21 @@
 import json as json_text
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from penstock import interrupts
 from penstock.arenas import words
-from penstock.arenas.arena import Arena, arena
+from penstock.arenas.arena import Arena, Board, arena
 from penstock.arenas.entries import STANDARD, read
 from penstock.cli.executor import runs_on
 from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.progress import Progress
 from penstock.text import count
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _FAILURES_TOLD = 8
 
@@ -26,6 +30,7 @@ class Asked:
     workloads: list[str]
     competitors: list[str]
     seeds: int
+    tune: int
 
 
 def show_entries(asked: Asked, *, as_json: bool) -> None:
@@ -88,6 +93,7 @@ def arena_all(
             workloads=asked.workloads,
             competitors=asked.competitors,
             seeds=asked.seeds,
+            tune=asked.tune,
             resume=resume,
             watch=progress.watch(),
             executor=executor,
@@ -105,10 +111,22 @@ def arena_all(
 
 
 def _print(found: Arena, report: Path) -> None:
-    from penstock.cli.report import add_row, console, listing
+    from penstock.cli.report import console
+
+    out = console()
+    for board in (found, found.tuned):
+        if board is not None:
+            out.print(_ranking(board))
+    for workload in found.entries.workloads:
+        out.print(f"{workload.title}: {words.of_workload(found.standings[workload.name])[0]}", highlight=False)
+    out.print(f"report: {report}", style="dim")
+
+
+def _ranking(board: Board) -> "Table":
+    from penstock.cli.report import add_row, listing
 
     table = listing("", "competitor", "mean rank", "first on", "times the best", "not completed on")
-    for place, total in enumerate(found.totals, 1):
+    for place, total in enumerate(board.totals, 1):
         add_row(
             table,
             str(place),
@@ -118,11 +136,7 @@ def _print(found: Arena, report: Path) -> None:
             words.times(total.ratio),
             str(total.unfinished or "-"),
         )
-    out = console()
-    out.print(table)
-    for workload in found.entries.workloads:
-        out.print(f"{workload.title}: {words.of_workload(found.standings[workload.name])[0]}", highlight=False)
-    out.print(f"report: {report}", style="dim")
+    return table
 
 
 def _tell_failures(found: Arena) -> None:
