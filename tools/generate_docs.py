@@ -79,6 +79,7 @@ def main(build: Path) -> None:
         ),
         "tables": tables(specimens),
         "objects": objects(),
+        "actions": actions(schemes),
         "measures": table(["Measure", "Title", "Meaning"], ([code(m.key), m.title, m.definition] for m in MEASURES)),
         "victim_flow": victim_flow(docs / "images/victim-flow.svg"),
         "sweep_keys": table(
@@ -436,10 +437,12 @@ def facts(scheme: dict[str, Any]) -> list[list[str]]:
     signals = scheme["signals"]
     ways = {"backward": "from the congestion point", "by destination": "by way of the destination"}
     heard = f"{ways[signals['path']]}, in frames of {signals['octets']} octets" if signals else "not at all"
+    taken = (code(action["name"]) for action in scheme["actions"])
     sets = (" with ".join(code(name) for name in group) for group in scheme["tuned"])
     return [
         ["The parameter that sets the length of the queue", code(scheme["set_point"]) or "none"],
         ["How a source hears of its queue", heard],
+        ["Its actions, which `summary.json` counts", ", ".join(taken) or "none"],
         ["What an operator sets", ", ".join(sets) or "nothing"],
     ]
 
@@ -523,6 +526,16 @@ def objects() -> str:
         name = about["name"]
         parts += [f"### `{name}`", about["description"], table(["Key", "Type", "Unit", "Meaning"], rows)]
     return "\n\n".join(parts)
+
+
+def actions(schemes: list[dict[str, Any]]) -> str:
+    """The actions that schemes declare, and which schemes do."""
+    found = {action["name"]: action for scheme in schemes for action in scheme["actions"]}
+    rows = []
+    for name, action in found.items():
+        takers = [code(scheme["name"]) for scheme in schemes if action in scheme["actions"]]
+        rows.append([code(name), action["description"], "yes" if action["effect"] else "no", ", ".join(takers)])
+    return table(["Action", "Its count", "An effect", "Schemes that take it"], rows)
 
 
 def columns(result: penstock.Result, name: str) -> dict[str, list[str]]:

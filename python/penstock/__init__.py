@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from penstock.reproduction.contents import papers
     from penstock.reproduction.reading import PaperError
     from penstock.reproduction.reproduce import Reproduction, reproduce
-    from penstock.result import FrameLossError, Result
+    from penstock.result import ClaimError, FrameLossError, IdleSchemeError, Result
     from penstock.runs import Watch
     from penstock.scenario import Scenario
     from penstock.sweeps.axes import SweepError
@@ -43,10 +43,12 @@ __all__ = [
     "Arena",
     "ArenaError",
     "ArgumentError",
+    "ClaimError",
     "Comparison",
     "Cores",
     "DeviceError",
     "FrameLossError",
+    "IdleSchemeError",
     "LimitError",
     "MissingExtraError",
     "OutputError",
@@ -82,10 +84,12 @@ _HOMES = {
     "Arena": "penstock.arenas.arena",
     "ArenaError": "penstock.arenas.entries",
     "ArgumentError": "penstock.errors",
+    "ClaimError": "penstock.result",
     "Comparison": "penstock.comparison",
     "Cores": "penstock.executors.cores",
     "DeviceError": "penstock.errors",
     "FrameLossError": "penstock.result",
+    "IdleSchemeError": "penstock.result",
     "LimitError": "penstock._core",
     "MissingExtraError": "penstock.frames",
     "OutputError": "penstock._core",

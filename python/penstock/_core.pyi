@@ -48,10 +48,10 @@ def schemes() -> str:
 
     Each has name, title, source, description, parameters (each with name, unit, default, minimum, maximum, source,
     description, queue_length, when, written), profiles (each with name, description, settings, written), set_point,
-    signals, tuned, recovers_alone, raises_on_signal, integer_state; ``penstock.catalogue`` explains them. Numbers are
-    in the parameter's unit: "octets", "s", "bit/s", "count" or "ratio". The unit of a word is the list of words, "a |
-    b"; that of a switch "true or false"; neither has a minimum or a maximum. ``written`` gives default, minimum and
-    maximum, or a profile's settings, as a scenario file would have them: "33 KB".
+    signals, actions, tuned, recovers_alone, raises_on_signal, integer_state; ``penstock.catalogue`` explains them.
+    Numbers are in the parameter's unit: "octets", "s", "bit/s", "count" or "ratio". The unit of a word is the list of
+    words, "a | b"; that of a switch "true or false"; neither has a minimum or a maximum. ``written`` gives default,
+    minimum and maximum, or a profile's settings, as a scenario file would have them: "33 KB".
     """
 
 def schema() -> str:
@@ -322,6 +322,10 @@ class Result:
     @property
     def interrupted_at_s(self) -> float | None:
         """The simulated time at which it was stopped, s."""
+
+    @property
+    def acted(self) -> bool | None:
+        """Whether the scheme has acted; nothing where the scenario does not claim so."""
 
     @property
     def lossless(self) -> bool | None:

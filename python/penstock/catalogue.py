@@ -62,12 +62,20 @@ class Signals(TypedDict):
     octets: int
 
 
+class Action(TypedDict):
+    """An action of a scheme, which results count; ``effect`` says whether it answers congestion by changing traffic."""
+
+    name: str
+    description: str
+    effect: bool
+
+
 class Scheme(TypedDict):
     """A congestion-management scheme.
 
     ``set_point`` names the parameter that says at which length the queue is to be held (``None`` without one).
-    ``signals`` is ``None`` in a scheme without any. ``tuned`` lists what an operator sets: each entry is a parameter,
-    followed by those that take its value too.
+    ``signals`` is ``None`` in a scheme without any. ``actions`` are counted in results. ``tuned`` lists what an
+    operator sets: each entry is a parameter, followed by those that take its value too.
     """
 
     name: str
@@ -78,6 +86,7 @@ class Scheme(TypedDict):
     profiles: list[Profile]
     set_point: str | None
     signals: Signals | None
+    actions: list[Action]
     tuned: list[list[str]]
     recovers_alone: bool
     raises_on_signal: bool

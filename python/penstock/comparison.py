@@ -15,7 +15,7 @@ from penstock.errors import ArgumentError, nearest
 from penstock.executors.executor import Executor
 from penstock.files import write_text
 from penstock.measures import busiest, measure, spreads
-from penstock.result import FrameLossError, Result
+from penstock.result import CLAIMS, ClaimError, FrameLossError, Result
 from penstock.runs import Run, Watch, copies, run_many
 from penstock.scenario import Outline, Scenario
 from penstock.sweeps.axes import Axis
@@ -104,16 +104,21 @@ class Comparison:
         }
 
     @cached_property
-    def losses(self) -> dict[str, FrameLossError]:
-        """The runs that claim to be lossless and lost frames, as ``qcn, seed 1``, with what each lost."""
-        if all(line.get("lossless", True) for line in self._document["schemes"]):
+    def broken_claims(self) -> dict[str, ClaimError]:
+        """The runs that broke a claim of their scenario, as ``qcn, seed 1``, with the error."""
+        if all(line.get(claim, True) for line in self._document["schemes"] for claim in CLAIMS):
             return {}
         return {
-            f"{line['label']}, seed {seed}": FrameLossError(run)
+            f"{line['label']}, seed {seed}": error
             for line in self._document["schemes"]
             for seed, run in zip(line["seeds"], self.runs[line["label"]], strict=True)
-            if run.summary.get("lossless") is False
+            if (error := run.broken_claim()) is not None
         }
+
+    @property
+    def losses(self) -> dict[str, FrameLossError]:
+        """The runs that claim to be lossless and lost frames, as ``qcn, seed 1``, with what each lost."""
+        return {label: error for label, error in self.broken_claims.items() if isinstance(error, FrameLossError)}
 
     def plot(
         self,
@@ -226,8 +231,8 @@ def compare(
 
     Without ``out`` the records of all runs stay in memory together; with it, they go to a folder that
     :meth:`Comparison.open` reads, and that has its name when all runs are over. An interrupt (Ctrl-C) ends the runs and
-    keeps what was recorded; see :attr:`Comparison.interrupted`. A run that claims to be lossless and lost frames ends
-    none of the others; see :attr:`Comparison.losses`.
+    keeps what was recorded; see :attr:`Comparison.interrupted`. A run that breaks a claim of its scenario ends none of
+    the others; see :attr:`Comparison.broken_claims`.
 
     Args:
         scenarios: one, or several that differ in their names. They are left as they are.
@@ -359,7 +364,7 @@ def _document_of_runs(results: Mapping[str, Result], queue: str | None) -> dict[
             "scheme": result.summary["scheme"],
             "profile": result.summary["profile"],
             "seeds": [result.summary["seed"]],
-            **_lossless([result]),
+            **_claims([result]),
             **spreads([measure(result, queue)]),
         }
         for label, result in results.items()
@@ -374,7 +379,7 @@ def _document_of_runs(results: Mapping[str, Result], queue: str | None) -> dict[
     }
 
 
-def _whole(_place: int, result: Result, _loss: FrameLossError | None) -> Result:
+def _whole(_place: int, result: Result, _loss: ClaimError | None) -> Result:
     return result
 
 
@@ -467,7 +472,7 @@ def _document(lines: Sequence[_Line], done: Mapping[tuple[_Line, int], Result], 
                 **({"variant": line.variant} if line.variant is not None else {}),
                 "profile": line.plan["profile"],
                 "seeds": [seed for _, seed in own],
-                **_lossless([done[job] for job in own]),
+                **_claims([done[job] for job in own]),
                 **spreads([measured[job] for job in own]),
             }
         )
@@ -480,10 +485,10 @@ def _document(lines: Sequence[_Line], done: Mapping[tuple[_Line, int], Result], 
     }
 
 
-def _lossless(results: Sequence[Result]) -> dict[str, bool]:
-    """Say whether a scenario that claims to lose no frame has lost none; nothing of one that does not claim it."""
-    claims = [claim for result in results if (claim := result.summary.get("lossless")) is not None]
-    return {"lossless": all(claims)} if claims else {}
+def _claims(results: Sequence[Result]) -> dict[str, bool]:
+    """Return for each claim that a scenario makes whether all of its runs kept it."""
+    made = {claim: [result.summary[claim] for result in results if claim in result.summary] for claim in CLAIMS}
+    return {claim: all(kept) for claim, kept in made.items() if kept}
 
 
 def run_folders(line: dict[str, Any]) -> list[str]:

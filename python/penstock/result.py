@@ -5,7 +5,7 @@ import json
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from penstock import _core
 from penstock.columns import codes, to_numpy
@@ -20,23 +20,55 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class FrameLossError(_core.PenstockError):
-    """A run that claims to be lossless (``lossless = true`` in its scenario) has lost data frames.
+# The claims that a scenario can make of its runs.
+CLAIMS: tuple[Literal["lossless"], Literal["acted"]] = ("lossless", "acted")
+
+
+class ClaimError(_core.PenstockError):
+    """A run has broken a claim of its scenario (``lossless = true``, ``acted = true``).
 
     Attributes:
         result: the records of the run, all of them.
-        message: how many frames were lost, and where first.
+        message: the run's own figures against the claim.
         hint: the remedy.
     """
 
-    def __init__(self, result: "Result") -> None:
+    def __init__(self, result: "Result", message: str, hint: str) -> None:
         self.result = result
-        self.message = _told_loss(result)
-        self.hint = (
+        self.message = message
+        self.hint = hint
+        super().__init__(f"{message}; {hint}")
+
+
+class FrameLossError(ClaimError):
+    """A run that claims to be lossless (``lossless = true`` in its scenario) has lost data frames.
+
+    The message says how many were lost, and where first.
+    """
+
+    def __init__(self, result: "Result") -> None:
+        super().__init__(
+            result,
+            _told_loss(result),
             "more room above XOFF or an earlier XOFF ([pfc] headroom, xoff), priority flow control on every port "
-            "that frames cross, or no claim (lossless = false)"
+            "that frames cross, or no claim (lossless = false)",
         )
-        super().__init__(f"{self.message}; {self.hint}")
+
+
+class IdleSchemeError(ClaimError):
+    """A run claims that its scheme acts (``acted = true`` in its scenario), and the scheme had no effect.
+
+    The message has the count of each of the scheme's actions.
+    """
+
+    def __init__(self, result: "Result") -> None:
+        summary = result.summary_without_flows
+        super().__init__(
+            result,
+            f"claims that its scheme acts, and {summary['scheme']} had no effect: {told_actions(summary)}",
+            "more traffic than a link carries, thresholds that the queue reaches, congestion points at the port that "
+            "is full ([network] congestion_points), or no claim (acted = false)",
+        )
 
 
 class Result:
@@ -199,17 +231,27 @@ class Result:
 
         return polars_frame(self._table(table))
 
-    def check_lossless(self) -> None:
-        """Do nothing, unless the scenario claims to lose no data frame and the run has lost some.
+    def check_claims(self) -> None:
+        """Do nothing, unless the scenario makes a claim (``lossless``, ``acted``) that the run has broken.
 
         :meth:`Scenario.run` asks this of its result; :meth:`open` does not, so that one can look at what went wrong.
 
         Raises:
-            FrameLossError: frames were lost.
+            FrameLossError: frames were lost, and the scenario claims that none is.
+            IdleSchemeError: the scheme had no effect, and the scenario claims that it acts.
         """
+        error = self.broken_claim()
+        if error is not None:
+            raise error
+
+    def broken_claim(self) -> "ClaimError | None":
+        """Return the error of the first claim that the run has broken; None where it has kept all."""
         # Not by the summary, which has a row a flow: most runs are asked for nothing else.
         if self._core.lossless is False:
-            raise FrameLossError(self)
+            return FrameLossError(self)
+        if self._core.acted is False:
+            return IdleSchemeError(self)
+        return None
 
     def fingerprint(self) -> str:
         """Return a hash of all columns and of the summary without its ``run`` object: the same for the same results.
@@ -273,6 +315,11 @@ class Result:
     def __repr__(self) -> str:
         summary = self.summary
         return f"<Result of {summary['scenario']!r} with {summary['scheme']!r}, seed {summary['seed']}>"
+
+
+def told_actions(summary: Summary) -> str:
+    """Return the actions of a run's scheme with their counts: ``marks 12, cuts 3``."""
+    return ", ".join(f"{told['action']} {count(told['count'])}" for told in summary.get("actions", []))
 
 
 # How many queues the message of a loss names.

@@ -190,6 +190,7 @@ class Scenario:
         warmup: str | None = None,
         seed: int | None = None,
         lossless: bool | None = None,
+        acted: bool | None = None,
         schemes: Mapping[str, Table] | None = None,
         priority: Sequence[Table] | None = None,
         network: Table | None = None,
@@ -209,6 +210,7 @@ class Scenario:
             "warmup": warmup,
             "seed": seed,
             "lossless": lossless,
+            "acted": acted,
             "scheme": scheme,
             "schemes": schemes,
             "priority": priority,
@@ -397,11 +399,12 @@ class Scenario:
                 there is no folder.
             FrameLossError: the scenario claims to be lossless and frames were lost; the records are whole, and its
                 ``result`` has them.
+            IdleSchemeError: the scenario claims that its scheme acts, and it had no effect; likewise.
             Exception: any that ``progress`` raises; but KeyboardInterrupt ends the run as Ctrl-C does.
         """
         ports = [pcap] if isinstance(pcap, str) else list(pcap)
         result = Result(self._core.run(scheme, profile, seed, out, force, progress, limit, ports))
-        result.check_lossless()
+        result.check_claims()
         return result
 
     def _repr_html_(self) -> str:

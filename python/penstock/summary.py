@@ -20,6 +20,19 @@ class Assigned(TypedDict):
     """The profile that the scheme's parameters started from."""
 
 
+class ActionCount(TypedDict):
+    """How often a scheme took an action."""
+
+    action: str
+    """The action: ``marks``, ``trims``, ``moves``, ``neighbour messages``, ``notifications``, ``replies``, ``cuts``,
+    ``raises``.
+
+    Their meanings are on the page about results.
+    """
+    count: int
+    """Its number."""
+
+
 class Totals(TypedDict):
     """Counts over the network and the whole run."""
 
@@ -380,6 +393,16 @@ class Summary(TypedDict):
     """
     lossless: NotRequired[bool]
     """Whether no data frame was lost. Present only where the scenario claims it (``lossless = true``)."""
+    acted: NotRequired[bool]
+    """Whether the scheme has acted: lowered a rate or a window, trimmed or moved a frame.
+
+    Present only where the scenario claims it (``acted = true``), and not for schemes without actions.
+    """
+    actions: NotRequired[list[ActionCount]]
+    """The actions of the scheme, each of those that it declares, over the whole run.
+
+    Present only where it declares some, and the run was a simulation.
+    """
     totals: Totals
     """Counts over the network and the whole run."""
     loss_rate: float

@@ -172,6 +172,17 @@ def test_compare_tells_every_broken_claim_at_its_end(penstock: Command, tmp_path
     assert (tmp_path / "out" / "compare.png").exists()
 
 
+def test_compare_tells_which_scheme_had_no_effect(penstock: Command, tmp_path: Path) -> None:
+    idle = "acted = true\n" + SMALL + 'traffic = "constant"\nrate = "10 Mbps"\n'
+    (tmp_path / "idle.toml").write_text(idle)
+    done = penstock("compare", "idle.toml", "--schemes", "none,qcn", "--json", "--out", "out")
+    assert done.returncode == 1
+    none, qcn = json.loads(done.stdout)["schemes"]
+    assert "acted" not in none and qcn["acted"] is False
+    assert "error: qcn, seed 1: claims that its scheme acts" in done.stderr
+    assert "none, seed 1" not in done.stderr
+
+
 def test_variants_and_values_are_lines(penstock: Command, small: Path, tmp_path: Path) -> None:
     asked = ("--schemes", "qcn", "--variant", "pfc=none;pfc.quanta=65535", "--vary", "topology.star.buffer=60 KB,90 KB")
     done = penstock("compare", small, *asked, "--json")

@@ -14,7 +14,7 @@ import pytest
 from conftest import ENDLESS, SMALL, Command, interrupt
 from rich.console import Console
 
-from penstock import FrameLossError, Result, Scenario
+from penstock import FrameLossError, IdleSchemeError, Result, Scenario
 from penstock.cli.report import print_queues
 from penstock.text import count
 
@@ -368,6 +368,29 @@ def test_broken_claim_of_losslessness_fails_after_all_is_written(penstock: Comma
     with pytest.raises(FrameLossError) as caught:
         Scenario.load(tmp_path / "broken.toml").run(scheme="none")
     assert caught.value.result.summary["totals"] == summary["totals"]
+
+
+def test_a_scheme_without_effect_fails_a_run_that_claims_it_acts(penstock: Command, tmp_path: Path) -> None:
+    idle = "acted = true\n" + SMALL + 'traffic = "constant"\nrate = "10 Mbps"\n'
+    (tmp_path / "idle.toml").write_text(idle)
+    done = penstock("run", "idle.toml", "--json", "--out", "out")
+    assert done.returncode == 1
+    summary = json.loads(done.stdout)
+    assert summary["acted"] is False
+    assert {"action": "notifications", "count": 0} in summary["actions"]
+    assert "claims that its scheme acts, and qcn had no effect: notifications 0, cuts 0, raises 0" in done.stderr
+    assert "hint: " in done.stderr
+    assert (tmp_path / "out" / "overview.png").exists()
+    with pytest.raises(IdleSchemeError) as caught:
+        Scenario.load(tmp_path / "idle.toml").run()
+    assert caught.value.result.summary["totals"] == summary["totals"]
+    # No scheme that declares no actions breaks the claim, and none breaks it where there is something to do.
+    assert Scenario.load(tmp_path / "idle.toml").run(scheme="none").summary.get("acted") is None
+    (tmp_path / "busy.toml").write_text("acted = true\n" + SMALL)
+    done = penstock("run", "busy.toml", "--out", "busy")
+    assert done.returncode == 0, done.stderr
+    assert "actions of the scheme: notifications " in done.stdout
+    assert "it acted, as claimed" in done.stdout
 
 
 def test_schemes_of_priorities_are_told(penstock: Command, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from conftest import SMALL
 
 import penstock
-from penstock import ArgumentError, FrameLossError, MissingExtraError, Result, Scenario, __version__
+from penstock import ArgumentError, ClaimError, MissingExtraError, Result, Scenario, __version__
 from penstock.executors import cluster
 from penstock.executors.cluster import Ray, unpacked, work
 from penstock.executors.executor import Ended, Executor, Job, Session
@@ -25,11 +25,11 @@ from penstock.runs import MOST_LOSSES, LostWorkerError, Run, Watch, copies, run_
 from penstock.sweeps.sweep import Sweep
 
 
-def _seed(_place: int, result: Result, _loss: FrameLossError | None) -> int:
+def _seed(_place: int, result: Result, _loss: ClaimError | None) -> int:
     return int(result.summary["seed"])
 
 
-def _whole(_place: int, result: Result, _loss: FrameLossError | None) -> Result:
+def _whole(_place: int, result: Result, _loss: ClaimError | None) -> Result:
     return result
 
 
@@ -172,7 +172,7 @@ def test_errors_arrive_with_their_place_and_their_words() -> None:
     assert (error.key, "qnc" in error.message) == ("scheme", True)
     assert f"on {socket.gethostname()}" in error.__notes__[0]
 
-    def take(_place: int, _result: Result, _loss: FrameLossError | None) -> None:
+    def take(_place: int, _result: Result, _loss: ClaimError | None) -> None:
         raise MissingExtraError("duckdb", "sweep")
 
     (run,) = _runs(1)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from conftest import SMALL
 
-from penstock import FrameLossError, PenstockError, Result, Scenario, ScenarioError
+from penstock import ClaimError, PenstockError, Result, Scenario, ScenarioError
 from penstock.runs import Run, Watch, copies, run_many
 
 
@@ -21,7 +21,7 @@ def _endless() -> Scenario:
     return Scenario.from_toml(SMALL).set("duration", "100000 s").set("record.interval", "100 ms")
 
 
-def _seed(_place: int, result: Result, _loss: FrameLossError | None) -> int:
+def _seed(_place: int, result: Result, _loss: ClaimError | None) -> int:
     return int(result.summary["seed"])
 
 
@@ -44,7 +44,7 @@ def test_a_copy_is_the_scenario_as_it_was() -> None:
 def test_no_run_begins_after_a_stop() -> None:
     asked = threading.Event()
 
-    def take(place: int, result: Result, loss: FrameLossError | None) -> int:
+    def take(place: int, result: Result, loss: ClaimError | None) -> int:
         if place == 1:
             asked.set()
         return _seed(place, result, loss)
@@ -53,7 +53,7 @@ def test_no_run_begins_after_a_stop() -> None:
 
 
 def test_an_interrupt_keeps_what_is_done() -> None:
-    def take(place: int, result: Result, loss: FrameLossError | None) -> int:
+    def take(place: int, result: Result, loss: ClaimError | None) -> int:
         if place == 2:
             raise KeyboardInterrupt
         return _seed(place, result, loss)
@@ -108,7 +108,7 @@ def test_the_first_failure_ends_the_others() -> None:
 
 
 def test_what_take_raises_is_a_failure() -> None:
-    def take(place: int, _result: Result, _loss: FrameLossError | None) -> None:
+    def take(place: int, _result: Result, _loss: ClaimError | None) -> None:
         raise PenstockError(f"run {place}")
 
     with pytest.raises(PenstockError, match="run 0"):

@@ -114,6 +114,6 @@ pub use ids::{DestinationId, FlowId, LimiterId, PortId, TrafficClass};
 pub use limiter::{Limiter, LimiterSpec};
 pub use nic::{Nic, Outgoing, Transmit};
 pub use pacer::{Pacer, TokenBucket};
-pub use sources::{Line, Permission, Sent, Sources, Watch};
+pub use sources::{Changes, Line, Permission, Sent, Sources, Watch};
 pub use supply::{Supply, Taken};
 pub use timer::{Alarms, Timer, Timers};

@@ -145,6 +145,11 @@ impl<S: Scheme, D: Draw> Limiter<S, D> {
         self.rate
     }
 
+    /// The rate and the window that are in force.
+    pub(crate) fn allowed(&self) -> (BitRate, Octets) {
+        (self.rate, self.window)
+    }
+
     /// Whether a rate limiter is installed: see [`ReactionPoint::limiting`].
     #[must_use]
     pub fn limiting(&self) -> bool {

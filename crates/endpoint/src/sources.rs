@@ -11,7 +11,7 @@
 //! The driver owns the lines and the timers. It calls [`Sources::may_send`] when a limiter is due, [`Sources::send`] if
 //! the answer is yes, and [`Sources::after_send`] when the frame is on its way.
 
-use penstock_schemes::{Ack, Draw, Instant, Octets, Out, ReactionPoint, Release, Scheme};
+use penstock_schemes::{Ack, BitRate, Draw, Instant, Octets, Out, ReactionPoint, Release, Scheme};
 
 use crate::destination::{Acknowledgement, acknowledged};
 use crate::flow::{Flow, FlowSpec};
@@ -70,6 +70,23 @@ pub struct Sent<T> {
     pub open: bool,
 }
 
+/// How often reaction points have changed what they allow, but for their first answer to the start of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Changes {
+    /// The rate fell, or under the same rate the window did.
+    pub cuts: u64,
+    /// The rate rose, or under the same rate the window did.
+    pub raises: u64,
+}
+
+impl Changes {
+    /// A change from one allowance to another, each a rate and a window.
+    fn count(&mut self, from: (BitRate, Octets), to: (BitRate, Octets)) {
+        self.cuts += u64::from(to < from);
+        self.raises += u64::from(to > from);
+    }
+}
+
 /// The flows and limiters of one port or of many. Limiters of different ports have nothing to do with one another, so that the
 /// hosts of a whole network may lie in one of these lists.
 #[derive(Debug, Clone)]
@@ -79,6 +96,7 @@ pub struct Sources<S: Scheme, X, D> {
     turns: Vec<Turns>,
     /// Octets that every frame occupies on the line beyond its own length.
     overhead: u32,
+    changes: Changes,
 }
 
 impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
@@ -90,6 +108,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
             limiters: Vec::new(),
             turns: vec![Turns::new(); ports],
             overhead: u32::from(overhead),
+            changes: Changes::default(),
         }
     }
 
@@ -180,7 +199,10 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         if let Some(rp) = &mut limiter.rp {
             rp.on_start(now, key, &mut limiter.draw, driver);
         }
+        // The first allowance of a flow changes none.
+        let before = self.changes;
         self.heed(now, id, driver);
+        self.changes = before;
         self.wake(now, id, driver);
     }
 
@@ -299,7 +321,9 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         if rp.allowance().rate != state.rate() {
             driver.rate_changes(state, &self.flows);
         }
+        let before = state.allowed();
         state.take_over(now);
+        self.changes.count(before, state.allowed());
     }
 
     /// Sees to it that `limiter` is called when its next frame may go; returns that time. To be called when its flows
@@ -442,6 +466,12 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
     #[must_use]
     pub fn octets_in_flight(&self, flow: FlowId) -> Octets {
         self.flows[flow.index()].in_flight.octets()
+    }
+
+    /// How often reaction points have changed what they allow.
+    #[must_use]
+    pub fn changes(&self) -> Changes {
+        self.changes
     }
 
     /// Octets that every frame occupies on the line beyond its own length.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use penstock_runner::{Key, OBJECTS, Object, Shape, TABLES};
 use penstock_scenario::limits::{LIMITS, Limit};
-use penstock_schemes::info::{Condition, Info, Parameter, Profile, SignalPath, Signals};
+use penstock_schemes::info::{Action, Condition, Info, Parameter, Profile, SignalPath, Signals};
 use penstock_schemes::{SCHEMES, Unit, Value};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -136,10 +136,24 @@ struct SchemeEntry {
     profiles: Vec<ProfileEntry>,
     set_point: Option<&'static str>,
     signals: Option<SignalsEntry>,
+    actions: Vec<ActionEntry>,
     tuned: &'static [&'static [&'static str]],
     recovers_alone: bool,
     raises_on_signal: bool,
     integer_state: bool,
+}
+
+#[derive(Serialize)]
+struct ActionEntry {
+    name: &'static str,
+    description: &'static str,
+    effect: bool,
+}
+
+impl ActionEntry {
+    fn new(action: Action) -> Self {
+        Self { name: action.name(), description: action.description(), effect: action.is_effect() }
+    }
 }
 
 #[derive(Serialize)]
@@ -196,6 +210,7 @@ impl SchemeEntry {
             profiles: info.profiles.iter().map(ProfileEntry::new).collect(),
             set_point: info.set_point,
             signals: info.signals.map(SignalsEntry::new),
+            actions: info.actions.iter().map(|&action| ActionEntry::new(action)).collect(),
             tuned: info.tuned,
             recovers_alone: info.recovers_alone,
             raises_on_signal: info.raises_on_signal,

@@ -51,6 +51,12 @@ impl PyRun {
         self.0.summary.lossless
     }
 
+    /// Whether the scheme has acted; nothing where the scenario does not claim so.
+    #[getter]
+    fn acted(&self) -> Option<bool> {
+        self.0.summary.acted
+    }
+
     /// The simulated time that the run reached, s.
     #[getter]
     fn end_s(&self) -> f64 {

@@ -176,6 +176,10 @@ pub(crate) struct Ended {
 pub(crate) fn conclude(plan: &Plan, folder: Option<Folder>, vars: &SchemeVars, ended: Ended) -> Result<Run, RunError> {
     let Ended { outcome, windows, recorded, course, testbed } = ended;
     let mut summary = Summary::new(plan, &outcome, &windows, &recorded.settling, &course);
+    if testbed.is_some() {
+        // The testbed does not count actions.
+        (summary.acted, summary.actions) = (None, Vec::new());
+    }
     summary.testbed = testbed;
 
     let schema = Table::Flows.schema(vars, plan.network.pfc.is_some());

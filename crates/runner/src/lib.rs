@@ -11,6 +11,7 @@
 //! A results folder holds `scenario.toml` (resolved: every default written out), `summary.json`, and one Parquet file a
 //! [`Table`]. The same plan gives the same bytes in all of them, but for the summary's `run` object.
 
+mod actions;
 mod capture;
 pub mod completions;
 mod drive;

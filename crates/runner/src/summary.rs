@@ -12,6 +12,7 @@ use penstock_sim::network::{Limiting, NodeKind, QueueId, Transmit};
 use penstock_sim::outcome::{self, FlowOutcome, HostOutcome, Outcome, QueueOutcome};
 use serde::{Deserialize, Serialize};
 
+use crate::actions;
 use crate::completions::{self, CompletionSummary};
 use crate::fair;
 use crate::objects::{Key, Object, Shape, Shaped, condition, object, record, value, value_type};
@@ -19,6 +20,7 @@ use crate::objects::{Key, Object, Shape, Shaped, condition, object, record, valu
 /// Every object of a summary, each before those that hold it.
 pub const OBJECTS: &[Object] = &[
     Assigned::OBJECT,
+    ActionCount::OBJECT,
     Totals::OBJECT,
     QueueSummary::OBJECT,
     FlowSummary::OBJECT,
@@ -59,6 +61,12 @@ record! {
         ended_at_s: Option<f64>, "s", unless "Option::is_none";
         /// Whether no data frame was lost. Present only where the scenario claims it (`lossless = true`).
         lossless: Option<bool>, "", unless "Option::is_none";
+        /// Whether the scheme has acted: lowered a rate or a window, trimmed or moved a frame. Present only where the scenario claims it
+        /// (`acted = true`), and not for schemes without actions.
+        acted: Option<bool>, "", unless "Option::is_none";
+        /// The actions of the scheme, each of those that it declares, over the whole run. Present only where it declares some, and the
+        /// run was a simulation.
+        actions: Vec<ActionCount>, "", unless "Vec::is_empty";
         /// Counts over the network and the whole run.
         totals: Totals, "";
         /// Frames dropped in the network over frames sent; drops of multicast copies count each, each frame sent once.
@@ -96,6 +104,17 @@ record! {
         scheme: String, "";
         /// The profile that the scheme's parameters started from.
         profile: Option<String>, "";
+    }
+}
+
+record! {
+    /// How often a scheme took an action.
+    ActionCount {
+        /// The action: `marks`, `trims`, `moves`, `neighbour messages`, `notifications`, `replies`, `cuts`, `raises`. Their meanings are
+        /// on the page about results.
+        action: String, "";
+        /// Its number.
+        count: u64, "";
     }
 }
 
@@ -404,6 +423,8 @@ impl Summary {
             interrupted_at_s: course.interrupted.then(|| course.end.as_seconds()),
             ended_at_s: course.over.then(|| course.end.as_seconds()),
             lossless: plan.lossless.then_some(totals.frames_dropped + totals.frames_lost_on_link == 0),
+            acted: actions::acted(plan, totals).filter(|_| plan.acted),
+            actions: actions::counts(plan, totals),
             totals: Totals::new(&TotalsSource { plan, outcome: totals, probing }),
             loss_rate: ratio(totals.frames_dropped, totals.frames_sent),
             feedback_rate: ratio(totals.feedback_frames, totals.frames_sent),

@@ -110,6 +110,7 @@ pub(crate) fn plan(
         name,
         question: String::clone(&experiment.question),
         lossless: *experiment.lossless,
+        acted: *experiment.acted,
         schemes,
         seed,
         duration,

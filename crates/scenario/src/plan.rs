@@ -27,6 +27,8 @@ pub struct Plan {
     pub warmup: Duration,
     /// The run claims that the network loses no data frame, and fails if it does.
     pub lossless: bool,
+    /// The run claims that its scheme acts, and fails if it does not.
+    pub acted: bool,
     /// The network that is simulated.
     pub network: Network,
     /// Names of nodes, under their indices.

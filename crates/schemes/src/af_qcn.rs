@@ -16,7 +16,7 @@
 //! congested is an option.
 
 use crate::info::values::{choice, real, switch};
-use crate::info::{Info, Signals, choice, parameters};
+use crate::info::{Action, Info, Signals, choice, parameters};
 use crate::none::Silent;
 use crate::parts::flow_table::{FlowTable, FlowTableParameters, Share};
 use crate::parts::notification::Cnm;
@@ -84,6 +84,7 @@ impl Scheme for AfQcn {
         profiles: &[PAN_10G],
         set_point: Some("q_eq"),
         signals: Some(Signals::backward(Cnm::OCTETS)),
+        actions: &[Action::Notifications, Action::Cuts, Action::Raises],
         tuned: &[
             &["q_eq"],
             &["w"],

@@ -20,7 +20,7 @@
 use crate::dcqcn::Ce;
 use crate::dctcp::{self, Dctcp};
 use crate::info::values::{choice, count, octets};
-use crate::info::{Info, Profile, Signals, choice, parameters};
+use crate::info::{Action, Info, Profile, Signals, choice, parameters};
 use crate::parts::notification::Cnm;
 use crate::parts::rate_limiter::RateLimiter;
 use crate::parts::sampling_cp::SamplingCp;
@@ -75,6 +75,7 @@ impl Scheme for Annulus {
         profiles: PROFILES,
         set_point: Some("q_eq"),
         signals: Some(Signals::backward(Cnm::OCTETS)),
+        actions: &[Action::Marks, Action::Notifications, Action::Cuts, Action::Raises],
         tuned: &[
             &["near_hops"],
             &["q_eq"],

@@ -19,7 +19,7 @@
 //! law). Where the papers say nothing, the parameter's source is "option".
 
 use crate::info::values::{octets, switch};
-use crate::info::{Info, Profile, Signals};
+use crate::info::{Action, Info, Profile, Signals};
 use crate::none::Silent;
 use crate::parts::ecm::{Bcn, Ecm, Limiter, Monitor, Rlt};
 use crate::units::{BitRate, FlowKey, Instant};
@@ -55,6 +55,7 @@ impl Scheme for BackwardCongestionNotification {
         profiles: PROFILES,
         set_point: Some("q_eq"),
         signals: Some(Signals::backward(Bcn::OCTETS)),
+        actions: &[Action::Notifications, Action::Cuts, Action::Raises],
         tuned: &[&["q_eq"], &["w"], &["gd_inverse"], &["gi"], &["sample_interval"]],
         recovers_alone: false,
         raises_on_signal: true,

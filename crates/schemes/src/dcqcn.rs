@@ -29,7 +29,7 @@
 mod settings;
 
 use crate::info::values::{choice, count, mbps, octets, real, switch, us};
-use crate::info::{Info, Profile, Signals};
+use crate::info::{Action, Info, Profile, Signals};
 use crate::parts::marking::{Marker, Ramp};
 use crate::units::{BitRate, Duration, FlowKey, Instant};
 use crate::{
@@ -130,6 +130,7 @@ impl Scheme for Dcqcn {
         profiles: PROFILES,
         set_point: None,
         signals: Some(Signals::by_destination(Cnp::OCTETS)),
+        actions: &[Action::Marks, Action::Notifications, Action::Cuts, Action::Raises],
         tuned: &[
             &["k_min"],
             &["k_max"],

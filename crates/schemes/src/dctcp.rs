@@ -19,7 +19,7 @@
 
 use crate::dcqcn::Ce;
 use crate::info::values::{count, octets};
-use crate::info::{Info, Threshold, parameters};
+use crate::info::{Action, Info, Threshold, parameters};
 use crate::parts::marking::{Marker, MarkingParameters, Ramp};
 use crate::units::{BitRate, FlowKey, Instant, Octets};
 use crate::{
@@ -77,6 +77,7 @@ impl Scheme for Dctcp {
         profiles: &[],
         set_point: None,
         signals: None,
+        actions: &[Action::Marks, Action::Cuts, Action::Raises],
         tuned: &[&["k"], &["g_inverse"], &["initial_window"]],
         recovers_alone: false,
         raises_on_signal: false,

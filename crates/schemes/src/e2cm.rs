@@ -22,7 +22,7 @@
 //! Source: So-In et al. 2008, section 2 (Gusat's and Minkenberg's E²CM).
 
 use crate::info::values::{count, mbps, us};
-use crate::info::{Info, Profile, Signals, parameters};
+use crate::info::{Action, Info, Profile, Signals, parameters};
 use crate::parts::ecm::{Bcn, Ecm, Limiter, Monitor, Rlt};
 use crate::units::{BitRate, Duration, FlowKey, Instant, PS_PER_S};
 use crate::{
@@ -143,6 +143,7 @@ impl Scheme for ExtendedEcm {
         profiles: PROFILES,
         set_point: Some("q_eq"),
         signals: Some(Signals::backward(Bcn::OCTETS)),
+        actions: &[Action::Notifications, Action::Replies, Action::Cuts, Action::Raises],
         tuned: &[
             &["q_eq"],
             &["w"],

@@ -15,7 +15,7 @@
 use alloc::vec::Vec;
 
 use crate::info::values::{choice, octets};
-use crate::info::{Info, Profile, Signals, Threshold, choice, parameters};
+use crate::info::{Action, Info, Profile, Signals, Threshold, choice, parameters};
 use crate::parts::explicit_rate::{ExplicitRate, Probe, RateAllocator};
 use crate::parts::regulators::{Regulators, Start};
 use crate::units::{BitRate, CpId, FlowKey, Instant};
@@ -122,6 +122,7 @@ impl Scheme for EnhancedForwardExplicitRate {
         profiles: PROFILES,
         set_point: Some("q_eq"),
         signals: Some(Signals::by_destination(Probe::OCTETS)),
+        actions: &[Action::Notifications, Action::Replies, Action::Cuts, Action::Raises],
         tuned: &[&["q_eq"], &["interval"], &["a"], &["b"], &["c"], &["q_sc"]],
         recovers_alone: false,
         raises_on_signal: true,

@@ -17,7 +17,7 @@
 //! Sources: So-In et al. 2008, sections 2 to 5; the FECN pseudo-code as reposted.
 
 use crate::info::values::count;
-use crate::info::{Info, Profile, Signals, parameters};
+use crate::info::{Action, Info, Profile, Signals, parameters};
 use crate::parts::explicit_rate::{ExplicitRate, Probe, RateAllocator};
 use crate::parts::regulators::{Regulators, Start};
 use crate::units::{BitRate, FlowKey, Instant};
@@ -60,6 +60,7 @@ impl Scheme for ForwardExplicitRate {
         profiles: PROFILES,
         set_point: Some("q_eq"),
         signals: Some(Signals::by_destination(Probe::OCTETS)),
+        actions: &[Action::Replies, Action::Cuts, Action::Raises],
         tuned: &[&["q_eq"], &["interval"], &["a"], &["b"], &["c"]],
         recovers_alone: false,
         raises_on_signal: true,

@@ -15,7 +15,7 @@
 //! source of the sampled frame is told as in QCN. A part that rounds to 0 is not sent. How arrivals are estimated is
 //! [`flow_table`](crate::parts::flow_table)'s reading.
 
-use crate::info::{Info, Signals, parameters};
+use crate::info::{Action, Info, Signals, parameters};
 use crate::none::Silent;
 use crate::parts::flow_table::{FlowTable, FlowTableParameters, Share};
 use crate::parts::notification::Cnm;
@@ -54,6 +54,7 @@ impl Scheme for Fqcn {
         profiles: &[PAN_10G],
         set_point: Some("q_eq"),
         signals: Some(Signals::backward(Cnm::OCTETS)),
+        actions: &[Action::Notifications, Action::Cuts, Action::Raises],
         tuned: TUNED,
         recovers_alone: true,
         raises_on_signal: false,

@@ -22,7 +22,7 @@
 mod telemetry;
 
 use crate::info::values::{choice, count, kbps, mbps, octets, real, us};
-use crate::info::{Info, Profile, choice, parameters};
+use crate::info::{Action, Info, Profile, choice, parameters};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
     Ack, Allowance, CongestionPoint, Draw, Fate, Frame, Never, NotificationPoint, Out, Place, Queue, ReactionPoint,
@@ -105,6 +105,7 @@ impl Scheme for Hpcc {
         profiles: PROFILES,
         set_point: None,
         signals: None,
+        actions: &[Action::Cuts, Action::Raises],
         tuned: &[&["eta"], &["max_stage"], &["w_ai"], &["base_rtt"]],
         recovers_alone: false,
         raises_on_signal: false,

@@ -33,6 +33,9 @@ pub struct Info {
     pub set_point: Option<&'static str>,
     /// How a source hears of its queue; `None` in a scheme without signals.
     pub signals: Option<Signals>,
+    /// The scheme's actions when it works, in the order from congestion to its effect. Callers count them. None where the
+    /// scheme leaves traffic alone.
+    pub actions: &'static [Action],
     /// The numbers that an operator sets and that a search for better values varies: each entry is a parameter,
     /// followed by those that take its value too.
     pub tuned: &'static [&'static [&'static str]],
@@ -42,6 +45,77 @@ pub struct Info {
     pub raises_on_signal: bool,
     /// State is integer only, so that hardware can be held to it bit for bit.
     pub integer_state: bool,
+}
+
+/// An action of a scheme, as a caller sees it, whoever of the scheme's points takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Signals that tell a source of congestion reach it.
+    Notifications,
+    /// Probes come back to their source with their answer.
+    Replies,
+    /// Signals of a congestion point reach the congestion point of the previous hop.
+    NeighbourMessages,
+    /// Frames reach their destination with a mark of congestion.
+    Marks,
+    /// A congestion point cuts frames down to their headers.
+    Trims,
+    /// A congestion point moves frames to another queue.
+    Moves,
+    /// A reaction point lowers its rate, or its window.
+    Cuts,
+    /// A reaction point raises its rate, or its window.
+    Raises,
+}
+
+impl Action {
+    /// Every action, in the order from congestion to its effect.
+    pub const ALL: &'static [Self] = &[
+        Self::Marks,
+        Self::Trims,
+        Self::Moves,
+        Self::NeighbourMessages,
+        Self::Notifications,
+        Self::Replies,
+        Self::Cuts,
+        Self::Raises,
+    ];
+
+    /// The word for it in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Notifications => "notifications",
+            Self::Replies => "replies",
+            Self::NeighbourMessages => "neighbour messages",
+            Self::Marks => "marks",
+            Self::Trims => "trims",
+            Self::Moves => "moves",
+            Self::Cuts => "cuts",
+            Self::Raises => "raises",
+        }
+    }
+
+    /// The unit of its count.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Notifications => "signals that told a source of congestion",
+            Self::Replies => "probes that came back to their source",
+            Self::NeighbourMessages => "signals that reached the congestion point of the previous hop",
+            Self::Marks => "frames that reached a destination with a mark of congestion",
+            Self::Trims => "frames that were cut down to their headers",
+            Self::Moves => "frames that were moved to another queue",
+            Self::Cuts => "changes of a reaction point's rate or window that lowered it",
+            Self::Raises => "changes of a reaction point's rate or window that raised it",
+        }
+    }
+
+    /// Whether it answers congestion with an effect on traffic. All else prepares that, or takes it back.
+    #[must_use]
+    pub const fn is_effect(self) -> bool {
+        matches!(self, Self::Cuts | Self::Trims | Self::Moves)
+    }
 }
 
 /// How a source hears of its queue.

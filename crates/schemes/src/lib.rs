@@ -140,7 +140,7 @@ mod testing;
 pub mod timely;
 pub mod units;
 
-pub use info::{Bound, Condition, Configuration, Info, Parameter, Profile, SignalPath, Signals, Unit, Value};
+pub use info::{Action, Bound, Condition, Configuration, Info, Parameter, Profile, SignalPath, Signals, Unit, Value};
 pub use message::{Label, Message};
 pub use registry::{SCHEMES, SchemeConfig, Visitor};
 pub use units::{BitRate, CpId, Duration, FlowKey, Instant, Octets};

@@ -77,3 +77,12 @@ pub enum Label {
     /// The same in a RoCEv2 packet.
     Roce(bool),
 }
+
+impl Label {
+    /// Whether it says that a queue was congested.
+    #[must_use]
+    #[inline(always)]
+    pub const fn marked(self) -> bool {
+        matches!(self, Self::Ecn(true) | Self::Roce(true))
+    }
+}

@@ -216,6 +216,7 @@ macro_rules! mixed {
                 profiles: &[],
                 set_point: None,
                 signals: None,
+                actions: &[],
                 tuned: &[],
                 recovers_alone: false,
                 raises_on_signal: true,

@@ -28,6 +28,7 @@ impl Scheme for NoControl {
         profiles: &[],
         set_point: None,
         signals: None,
+        actions: &[],
         tuned: &[],
         recovers_alone: true,
         raises_on_signal: false,

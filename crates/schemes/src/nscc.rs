@@ -22,7 +22,7 @@
 
 use crate::dcqcn::Ce;
 use crate::info::values::{count, octets, real, switch, us};
-use crate::info::{Info, Profile, Threshold, parameters};
+use crate::info::{Action, Info, Profile, Threshold, parameters};
 use crate::parts::marking::{Marker, MarkingParameters, Ramp};
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
@@ -145,6 +145,7 @@ impl Scheme for Nscc {
         profiles: PROFILES,
         set_point: None,
         signals: None,
+        actions: &[Action::Marks, Action::Trims, Action::Cuts, Action::Raises],
         tuned: &[
             &["k_min"],
             &["k_max"],

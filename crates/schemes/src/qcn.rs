@@ -18,7 +18,7 @@
 //! is a parameter; the default is the pseudo-code's.
 
 use crate::info::values::{choice, count, kbps, mbps, octets, real, switch, us};
-use crate::info::{Info, Profile, Signals, parameters};
+use crate::info::{Action, Info, Profile, Signals, parameters};
 use crate::none::Silent;
 use crate::parts::notification::Cnm;
 use crate::parts::rate_limiter::{ByteResetParameters, LimiterParameters, RateLimiter, RateParameters, RpConfig};
@@ -165,6 +165,7 @@ impl Scheme for Qcn {
         profiles: PROFILES,
         set_point: Some("q_eq"),
         signals: Some(Signals::backward(Cnm::OCTETS)),
+        actions: &[Action::Notifications, Action::Cuts, Action::Raises],
         tuned: TUNED,
         recovers_alone: true,
         raises_on_signal: false,

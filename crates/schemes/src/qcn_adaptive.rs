@@ -7,7 +7,7 @@
 //! Source: Matsushima et al. 2014, section III.A, equation (5) and algorithm 1.
 
 use crate::info::values::{switch, us};
-use crate::info::{Info, Profile, Signals, parameters};
+use crate::info::{Action, Info, Profile, Signals, parameters};
 use crate::none::Silent;
 use crate::parts::notification::Cnm;
 use crate::parts::rate_calculator::ByteCycle;
@@ -100,6 +100,7 @@ impl Scheme for QcnAdaptive {
         ],
         set_point: Some("q_eq"),
         signals: Some(Signals::backward(Cnm::OCTETS)),
+        actions: &[Action::Notifications, Action::Cuts, Action::Raises],
         tuned: TUNED,
         recovers_alone: true,
         raises_on_signal: false,

@@ -7,7 +7,7 @@
 //!
 //! Source: Matsushima et al. 2014, section III.B, algorithm 1.
 
-use crate::info::{Info, Profile, Signals, parameters};
+use crate::info::{Action, Info, Profile, Signals, parameters};
 use crate::none::Silent;
 use crate::parts::limiter_table::{LimiterTable, TableConfig, TableParameters};
 use crate::parts::notification::Cnm;
@@ -61,6 +61,7 @@ impl Scheme for QcnBsAdaptive {
         ],
         set_point: Some("q_eq"),
         signals: Some(Signals::backward(Cnm::OCTETS)),
+        actions: &[Action::Notifications, Action::Cuts, Action::Raises],
         tuned: TUNED,
         recovers_alone: true,
         raises_on_signal: false,

@@ -20,7 +20,7 @@
 //! with it.
 
 use crate::info::values::choice;
-use crate::info::{Info, Signals, choice, parameters};
+use crate::info::{Action, Info, Signals, choice, parameters};
 use crate::none::Silent;
 use crate::parts::notification::Cnm;
 use crate::parts::quantiser::QntzFb;
@@ -79,6 +79,7 @@ impl Scheme for QcnMulticast {
         profiles: &[PAN_10G, PAPER_MULTICAST],
         set_point: Some("q_eq"),
         signals: Some(Signals::backward(Cnm::OCTETS)),
+        actions: &[Action::Notifications, Action::Cuts, Action::Raises],
         tuned: TUNED,
         recovers_alone: true,
         raises_on_signal: false,

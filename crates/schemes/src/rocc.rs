@@ -21,7 +21,7 @@
 use alloc::vec::Vec;
 
 use crate::info::values::{count, kbps, mbps, octets, real, us};
-use crate::info::{Info, Signals, Threshold, parameters};
+use crate::info::{Action, Info, Signals, Threshold, parameters};
 use crate::units::{BitRate, CpId, Duration, FlowKey, Instant};
 use crate::{
     Allowance, Class, CongestionPoint, Draw, Fate, Frame, Out, Place, Queue, ReactionPoint, Release, Scheme, Signal,
@@ -106,6 +106,7 @@ impl Scheme for Rocc {
         profiles: &[],
         set_point: Some("q_ref"),
         signals: Some(Signals::backward(FairRate::OCTETS)),
+        actions: &[Action::Notifications, Action::Cuts, Action::Raises],
         tuned: &[&["q_ref"], &["q_mid"], &["q_max"], &["alpha"], &["beta"], &["interval"], &["self_rise"]],
         recovers_alone: true,
         raises_on_signal: true,

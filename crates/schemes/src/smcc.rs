@@ -22,7 +22,7 @@
 //! section 4.3): that one has a profile of its own.
 
 use crate::info::values::{choice, count, kbps, mbps, octets, real, switch};
-use crate::info::{Info, Profile, Signals, Threshold, choice, parameters};
+use crate::info::{Action, Info, Profile, Signals, Threshold, choice, parameters};
 use crate::none::Silent;
 use crate::parts::ecm::Rlt;
 use crate::parts::gain::Gain;
@@ -318,6 +318,7 @@ impl Scheme for Smcc {
         profiles: PROFILES,
         set_point: Some("q0"),
         signals: Some(Signals::backward(Notice::OCTETS)),
+        actions: &[Action::Notifications, Action::Cuts, Action::Raises],
         tuned: &[&["q0"], &["ra"], &["rb"], &["ra_small"], &["t1"], &["sample_count"], &["sample_probability"]],
         recovers_alone: false,
         raises_on_signal: true,

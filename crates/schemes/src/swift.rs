@@ -20,7 +20,7 @@
 //! Kumar et al., SIGCOMM 2020 ("Swift"). Falcon gives no constants: those of htsim's Swift are the defaults.
 
 use crate::info::values::{count, mbps, octets, real, us};
-use crate::info::{Info, Profile, parameters};
+use crate::info::{Action, Info, Profile, parameters};
 use crate::parts::root::square_root;
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets, PS_PER_S};
 use crate::{
@@ -191,6 +191,7 @@ impl Scheme for Swift {
         profiles: PROFILES,
         set_point: None,
         signals: None,
+        actions: &[Action::Cuts, Action::Raises],
         tuned: &[
             &["base_delay_target"],
             &["topology_scaling_per_hop"],

@@ -25,7 +25,7 @@
 //! constants that they leave open HPCC's simulator.
 
 use crate::info::values::{choice, count, kbps, mbps, octets, real, us};
-use crate::info::{Info, Profile, choice, parameters};
+use crate::info::{Action, Info, Profile, choice, parameters};
 use crate::none::Absent;
 use crate::units::{BitRate, Duration, FlowKey, Instant, Octets};
 use crate::{Ack, Allowance, Draw, Frame, Never, NotificationPoint, Out, ReactionPoint, Release, Scheme, Var};
@@ -151,6 +151,7 @@ impl Scheme for Timely {
         profiles: PROFILES,
         set_point: None,
         signals: None,
+        actions: &[Action::Cuts, Action::Raises],
         tuned: &[&["t_low"], &["t_high"], &["alpha"], &["beta"], &["delta"], &["t_ref"]],
         recovers_alone: false,
         raises_on_signal: false,

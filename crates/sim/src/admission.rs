@@ -70,6 +70,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         let weight = weight_of(self.facts, slot.hop);
         let Some(frame) = slot.data(weight) else { return Verdict::Accept };
         let verdict = state.cp.admit(self.now, frame, fits, &seen, &port, &mut state.stream);
+        state.moved += u64::from(matches!(verdict, Verdict::Move(_)));
         state.arm(self.events, q.cp);
         verdict
     }

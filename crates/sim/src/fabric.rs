@@ -64,6 +64,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             stream: Stream::new(seed, Owner::CongestionPoint, watched.queue.index()),
             queue: watched.queue,
             signals: 0,
+            moved: 0,
             armed: Instant::NEVER,
         };
         let mut fabric = Self {

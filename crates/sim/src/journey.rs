@@ -133,6 +133,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 totals.headers_delivered += 1;
             } else {
                 complete = records[flow.index()].deliver(u32::from(frame.octets) + fabric.overhead);
+                totals.frames_marked += u64::from(S::label(frame.tag).marked());
             }
             destination.on_frame(now, frame, &mut Sender(&mut self.outbox));
             if acknowledged::<S>() {
@@ -196,6 +197,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             Entry::Trimmed | Entry::TrimmedInVain => {
                 self.count_drop(hop, Kind::Data);
                 self.state.totals.headers_sent += 1;
+                self.state.totals.frames_trimmed += 1;
                 self.state.totals.headers_lost += u64::from(entry == Entry::TrimmedInVain);
             }
             Entry::Queued | Entry::Dropped => self.count_drop(hop, kind),

@@ -160,6 +160,9 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         for flow in 0..self.records.len() as u32 {
             t = self.totals_with(t, FlowId(flow));
         }
+        let changes = self.sources.changes();
+        (t.cuts, t.raises) = (changes.cuts, changes.raises);
+        t.frames_moved = self.fabric.cps.iter().map(|cp| cp.moved).sum();
         t.pause_frames = self.fabric.pauses.lines.iter().map(|line| line.sent).sum();
         t.packet_hops = self.fabric.ports.iter().map(|p| p.hops).sum();
         t

@@ -62,6 +62,11 @@ macro_rules! metrics_of {
         { measure inside signals_in_flight: u64, "frames", "Signals under way at the end." }
         { count inside signals_discarded: u64, "frames",
             "Signals that reached a source without reaction point and were discarded there." }
+        { count inside frames_marked: u64, "frames", "Data frames that reached a destination with a mark of congestion." }
+        { count inside frames_moved: u64, "frames", "Data frames that congestion points moved to another queue." }
+        { count inside frames_trimmed: u64, "frames", "Data frames that congestion points cut down to their headers." }
+        { count inside cuts: u64, "", "Changes of a reaction point's rate or window that lowered it." }
+        { count inside raises: u64, "", "Changes of a reaction point's rate or window that raised it." }
         { count inside signals_to_previous_hops: u64, "frames",
             "Signals of congestion points that reached the congestion point of the previous hop." }
         { count inside headers_sent: u64, "frames",

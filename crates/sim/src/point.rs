@@ -16,6 +16,8 @@ pub(crate) struct CpState<S: Scheme> {
     pub(crate) queue: QueueId,
     /// Signals that it has sent.
     pub(crate) signals: u64,
+    /// Frames that it has moved to another queue.
+    pub(crate) moved: u64,
     /// Time of the earliest timer event under way.
     pub(crate) armed: Instant,
 }

@@ -33,6 +33,7 @@ impl Scheme for Regulated {
         profiles: &[],
         set_point: None,
         signals: None,
+        actions: &[],
         tuned: &[],
         recovers_alone: true,
         raises_on_signal: false,

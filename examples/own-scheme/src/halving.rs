@@ -86,6 +86,11 @@ impl Scheme for Halving {
         }],
         set_point: Some("threshold"),
         signals: Some(Signals::backward(64)),
+        actions: &[
+            penstock_schemes::info::Action::Notifications,
+            penstock_schemes::info::Action::Cuts,
+            penstock_schemes::info::Action::Raises,
+        ],
         tuned: &[&["threshold"], &["step"]],
         recovers_alone: true,
         raises_on_signal: false,

@@ -12,7 +12,7 @@ from penstock.cli.executor import runs_on
 from penstock.cli.failure import INTERRUPTED, InputError, say
 from penstock.cli.locate import RESULTS, find, is_results
 from penstock.cli.progress import Progress
-from penstock.cli.run import Request, drawing, fail_on_drawing, fail_on_loss
+from penstock.cli.run import Request, drawing, fail_on_claims, fail_on_drawing
 from penstock.comparison import Comparison, compare, side_by_side
 from penstock.result import Result
 from penstock.sweeps import axes
@@ -105,8 +105,8 @@ def _show(request: Request, comparison: Comparison, folder: Path, *, interrupted
         say(f"interrupted; the records up to then are in {folder}")
         say(f"hint: penstock plot {folder} draws it")
         raise typer.Exit(INTERRUPTED)
-    if comparison.losses:
-        fail_on_loss(comparison.losses, folder)
+    if comparison.broken_claims:
+        fail_on_claims(comparison.broken_claims, folder)
 
 
 def _in_short(names: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from rich.table import Column, Table
 from penstock.columns import to_floats
 from penstock.highlights import notable_queues, schemes_in_words
 from penstock.measures import MEASURES, Kind, Measure
-from penstock.result import Result
+from penstock.result import Result, told_actions
 from penstock.scenario import LinkDescription, Outline
 from penstock.summary import CompletionSummary, FlowSummary, QueueSummary, Summary
 from penstock.terminal import printable, styled
@@ -189,6 +189,10 @@ def _balance(summary: Summary, *, flows: int) -> str:
         parts.append(f"pause frames {count(totals['pause_frames'])}")
     if "lossless" in summary:
         parts.append("lossless, as claimed" if summary["lossless"] else "not lossless, as claimed")
+    if summary.get("actions"):
+        parts.append(f"actions of the scheme: {told_actions(summary)}")
+    if "acted" in summary:
+        parts.append("it acted, as claimed" if summary["acted"] else "it did not act, as claimed")
     if flows:
         parts.append(f"Jain index {summary['jain_index']:.3f}")
     return ", ".join(parts)

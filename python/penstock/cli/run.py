@@ -1,6 +1,6 @@
 """`penstock run`: one scenario, one scheme, one seed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -11,7 +11,7 @@ from penstock import interrupts
 from penstock.cli.failure import FAILED, INTERRUPTED, say
 from penstock.cli.locate import RESULTS, find
 from penstock.cli.progress import Progress
-from penstock.result import FrameLossError, Result
+from penstock.result import ClaimError, Result
 from penstock.terminal import printable_json
 from penstock.text import duration
 
@@ -45,7 +45,7 @@ def run_one(
     if ports and plan["feedback_s"] is not None and not request.quiet:
         say("note: feedback is ideal: signals of the scheme cross no port, and the capture has none of them")
 
-    loss = None
+    broken = None
     interrupts.writes(folder)
     with Progress(quiet=request.quiet) as progress, interrupts.keeping() as kept:
         try:
@@ -59,9 +59,9 @@ def run_one(
                 limit=request.limit,
                 pcap=ports,
             )
-        except FrameLossError as error:
+        except ClaimError as error:
             # Whoever looks for the cause needs the records and the figures.
-            loss, result = error, error.result
+            broken, result = error, error.result
     if kept.asked or result.interrupted:
         if result.interrupted:
             at = duration(result.interrupted_at_s or 0.0)
@@ -89,15 +89,16 @@ def run_one(
         fail_on_drawing(undrawn, folder)
     if kept.asked or result.interrupted:
         raise typer.Exit(INTERRUPTED)
-    if loss is not None:
-        fail_on_loss({plan["name"]: loss}, folder)
+    if broken is not None:
+        fail_on_claims({plan["name"]: broken}, folder)
 
 
-def fail_on_loss(losses: dict[str, FrameLossError], folder: Path) -> NoReturn:
-    """Say which runs claimed to be lossless and were not, and end with the status of a failure."""
-    for label, loss in losses.items():
-        say(f"error: {label}: {loss.message}")
-    say(f"hint: {next(iter(losses.values())).hint}")
+def fail_on_claims(broken: Mapping[str, ClaimError], folder: Path) -> NoReturn:
+    """Say which runs broke a claim of their scenario, and end with the status of a failure."""
+    for label, error in broken.items():
+        say(f"error: {label}: {error.message}")
+    for hint in dict.fromkeys(error.hint for error in broken.values()):
+        say(f"hint: {hint}")
     say(f"the records are whole and in {folder}")
     raise typer.Exit(FAILED)
 

@@ -24,7 +24,7 @@ from penstock.errors import ArgumentError
 from penstock.executors.executor import Ended, Executor, Job, Session
 from penstock.executors.processes import below, children, kill
 from penstock.frames import MissingExtraError
-from penstock.result import FrameLossError, Result
+from penstock.result import ClaimError, Result
 
 if TYPE_CHECKING:
     from penstock.runs import Watch
@@ -227,7 +227,7 @@ def packed(folder: Path) -> Records:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-def unpacked(records: Records, out: Path) -> tuple[Result, FrameLossError | None]:
+def unpacked(records: Records, out: Path) -> tuple[Result, ClaimError | None]:
     """Write a results folder, which has its name once it is whole, and return what it holds as a run returns it.
 
     Raises:
@@ -243,13 +243,13 @@ def unpacked(records: Records, out: Path) -> tuple[Result, FrameLossError | None
         staged.discard()
     result = Result.open(out)
     try:
-        result.check_lossless()
-    except FrameLossError as loss:
+        result.check_claims()
+    except ClaimError as loss:
         return result, loss
     return result, None
 
 
-def _nothing(_place: int, _result: Result, _loss: FrameLossError | None) -> None:
+def _nothing(_place: int, _result: Result, _loss: ClaimError | None) -> None:
     """Take nothing."""
 
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
-from penstock.result import FrameLossError, Result
+from penstock.result import ClaimError, Result
 
 if TYPE_CHECKING:
     from penstock.runs import Run, Watch
     from penstock.scenario import Progress
 
 T = TypeVar("T")
-Take = Callable[[int, Result, FrameLossError | None], T]
+Take = Callable[[int, Result, ClaimError | None], T]
 """Makes of a run's place, its result and the error of a broken claim to lose no frame what is kept of it."""
 
 
@@ -67,7 +67,7 @@ class Job(Generic[T]):
             return Ended(self.place, error=error)
         return self.taken(result, loss)
 
-    def taken(self, result: Result, loss: FrameLossError | None) -> Ended[T]:
+    def taken(self, result: Result, loss: ClaimError | None) -> Ended[T]:
         """Take from a result."""
         if result.interrupted and not self.keep_interrupted:
             return Ended(self.place)
@@ -77,7 +77,7 @@ class Job(Generic[T]):
             return Ended(self.place, error=error)
 
 
-def perform(run: "Run", progress: "Progress | None") -> tuple[Result, FrameLossError | None]:
+def perform(run: "Run", progress: "Progress | None") -> tuple[Result, ClaimError | None]:
     """Run a run, and return its result, with the error if it broke its claim to lose no frame.
 
     Raises:
@@ -88,7 +88,7 @@ def perform(run: "Run", progress: "Progress | None") -> tuple[Result, FrameLossE
         result = run.scenario().run(
             scheme=run.scheme, profile=run.profile, seed=run.seed, out=run.out, progress=progress, limit=run.limit
         )
-    except FrameLossError as error:
+    except ClaimError as error:
         return error.result, error
     return result, None
 

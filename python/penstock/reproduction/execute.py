@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from penstock import FrameLossError, PenstockError, runs
+from penstock import ClaimError, PenstockError, runs
 from penstock.executors.executor import Executor
 from penstock.reproduction.paper import Paper
 from penstock.reproduction.plan import Job, Quantity, Run
@@ -40,14 +40,12 @@ class Taking:
     job: Job
     metrics: Mapping[str, Callable[..., Any]]
 
-    def __call__(
-        self, _place: int, result: Result, loss: FrameLossError | None
-    ) -> dict[tuple[Run, Quantity, int], Any]:
+    def __call__(self, _place: int, result: Result, loss: ClaimError | None) -> dict[tuple[Run, Quantity, int], Any]:
         """Take it.
 
         Raises:
             MetricError: a metric failed.
-            PenstockError: the run lost frames that it must not lose.
+            PenstockError: the run broke a claim of its scenario.
         """
         if loss is not None:
             raise PenstockError(f"{self.label}: {loss.message}")

@@ -15,7 +15,7 @@ from penstock.comparison import unread
 from penstock.errors import ArgumentError, nearest
 from penstock.executors.executor import Executor
 from penstock.frames import MissingExtraError, pandas_frame, polars_frame
-from penstock.result import FrameLossError, Result
+from penstock.result import ClaimError, Result
 from penstock.runs import Copies, Run, Watch, run_many
 from penstock.scenario import Scenario
 from penstock.sweeps.design import Case, Design, cases_of_all, design, read
@@ -270,7 +270,7 @@ class Taking:
     queue: str | None
     series: bool
 
-    def __call__(self, _place: int, result: Result, _loss: FrameLossError | None) -> tuple[Record, dict[str, bytes]]:
+    def __call__(self, _place: int, result: Result, _loss: ClaimError | None) -> tuple[Record, dict[str, bytes]]:
         """Take it."""
         names = [name for name in result.tables if name not in _NO_SERIES] if self.series else []
         return record(result, self.queue), {name: _written(result, name) for name in names}

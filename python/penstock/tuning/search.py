@@ -16,7 +16,7 @@ import numpy as np
 
 from penstock.executors.executor import Executor
 from penstock.frames import MissingExtraError
-from penstock.result import FrameLossError, Result
+from penstock.result import ClaimError, Result
 from penstock.runs import Run, Watch, copies, run_many
 from penstock.scenario import Scenario
 from penstock.tuning.goals import Guard, Observed, observe, score
@@ -77,7 +77,7 @@ class Observing:
 
     queue: str
 
-    def __call__(self, _place: int, result: Result, _loss: FrameLossError | None) -> Observed:
+    def __call__(self, _place: int, result: Result, _loss: ClaimError | None) -> Observed:
         """Take it. A point that loses frames is no failure: it breaks the guard on drops."""
         return observe(result, self.queue)
 

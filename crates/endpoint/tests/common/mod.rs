@@ -75,6 +75,7 @@ impl Scheme for Windowed {
         profiles: &[],
         set_point: None,
         signals: None,
+        actions: &[],
         tuned: &[],
         recovers_alone: true,
         raises_on_signal: false,

@@ -80,6 +80,7 @@ impl<const RULE: u8> Scheme for Broken<RULE> {
             _ => Some(Signals::backward(64)),
         },
         // Rule 22: twice.
+        actions: &[],
         tuned: if RULE == 22 { &[&["gain"], &["gain"]] } else { &[&["gain"]] },
         recovers_alone: true,
         raises_on_signal: false,

@@ -63,6 +63,7 @@ impl Scheme for Trial {
         profiles: &[],
         set_point: None,
         signals: Some(Signals::backward(64)),
+        actions: &[],
         tuned: &[],
         recovers_alone: true,
         raises_on_signal: false,
