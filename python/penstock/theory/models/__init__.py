@@ -3,15 +3,16 @@
 from penstock.theory.configuration import Configuration, Unsuited
 from penstock.theory.models.base import FluidModel
 from penstock.theory.models.bcn import Bcn
-from penstock.theory.models.dcqcn import Dcqcn
+from penstock.theory.models.dcqcn import Controlled, Dcqcn
 from penstock.theory.models.fecn import Fecn
 from penstock.theory.models.qcn import Averaged, Paper004, Sampled
+from penstock.theory.models.rocc import Rocc
 from penstock.theory.models.smcc import Smcc
 
-MODELS: tuple[type[FluidModel], ...] = (Sampled, Averaged, Paper004, Bcn, Smcc, Fecn, Dcqcn)
+MODELS: tuple[type[FluidModel], ...] = (Sampled, Averaged, Paper004, Bcn, Smcc, Fecn, Dcqcn, Controlled, Rocc)
 """All models; of a scheme's, the first is the nearest to the algorithm."""
 
-DELAYED: dict[str, type[FluidModel]] = {model.scheme: model for model in (Averaged, Bcn, Smcc, Fecn, Dcqcn)}
+DELAYED: dict[str, type[FluidModel]] = {model.scheme: model for model in (Averaged, Bcn, Smcc, Fecn, Dcqcn, Rocc)}
 """The model of each scheme that has a delay, for questions of stability."""
 
 

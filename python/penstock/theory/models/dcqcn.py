@@ -88,12 +88,20 @@ class Dcqcn(FluidModel):
     def of(cls, configuration: Configuration) -> Self:
         """Return the model of a configuration of DCQCN."""
         number, word = configuration.number, configuration.parameters
+        if word["marking"] == "pi" and cls is Dcqcn:
+            return cast(Self, Controlled.of(configuration))
         if word["alpha_update"] != "per-cnp" or word["counters"] != "both" or number("decrease_time") > 0:
             raise Unsuited(
                 "the model of DCQCN is that of its paper: alpha per CNP, both counters, cuts at once",
                 "set alpha_update to per-cnp, counters to both and decrease_time to 0",
             )
-        return cls(
+        return cls(**cls._parameters(configuration))
+
+    @classmethod
+    def _parameters(cls, configuration: Configuration) -> dict[str, Value]:
+        """Return the fields of the model, from a configuration."""
+        number = configuration.number
+        return dict(
             **common(configuration, "min_rate"),
             k_min_octets=number("k_min"),
             k_max_octets=number("k_max"),
@@ -114,12 +122,16 @@ class Dcqcn(FluidModel):
             return 0 * queue + (0.0 if mode == 0 else 1.0)
         return self.p_max * (queue - self.k_min_octets) / (self.k_max_octets - self.k_min_octets)
 
+    def likely(self, mode: int, then: Array) -> Array:
+        """Return the probability of a mark in the state ``then``, not yet held within its limits."""
+        return self.marked(mode, then[0])
+
     def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
         """Return the equations of a mode; marks and frames are those of ``past``."""
         xp = namespace(state)
         rate, target, alpha = state[1], state[2], state[3]
         frames = past[0][1] / (BITS_PER_OCTET * self.wire_octets)
-        p = xp.clip(self.marked(mode, past[0][0]), 0.0, 1.0)
+        p = xp.clip(self.likely(mode, past[0]), 0.0, 1.0)
         cut, news, cycles, increase = self._rates(p, frames)
         return cast(
             Array,
@@ -212,3 +224,109 @@ class Dcqcn(FluidModel):
     def _scale_s(self) -> Value:
         # The timers' own length is no time in which the means change; alpha and the rates take several of them.
         return 5 * np.minimum(self.timer_s, self.alpha_s)
+
+
+@dataclass(frozen=True)
+class Controlled(Dcqcn):
+    """The same with a PI controller, which moves the probability of a mark until the queue is at its reference.
+
+    With a and b its gains for an octet and T its interval, spread evenly over it:
+
+        p' = (a - b) (q - q_ref) / T + b q'
+
+    Attributes:
+        q_ref_octets: the reference.
+        a_per_octet: gain of the offset now.
+        b_per_octet: gain of the offset an interval ago.
+        update_s: T, s.
+    """
+
+    q_ref_octets: Value
+    a_per_octet: Value
+    b_per_octet: Value
+    update_s: Value
+
+    form: ClassVar[str] = "controller"
+    source: ClassVar[str] = "Zhu et al., SIGCOMM 2015, section 5, and CoNEXT 2016, section 5"
+    omits: ClassVar[tuple[str, ...]] = (
+        *Dcqcn.omits,
+        "the phase of the controller's updates",
+    )
+    variables: ClassVar[tuple[Variable, ...]] = (*Dcqcn.variables, Variable("marked", "probability of a mark"))
+    modes: ClassVar[tuple[str, ...]] = ("below the reference", "above the reference")
+    lines: ClassVar[tuple[str, ...]] = ("queue less the reference",)
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Self:
+        """Return the model of a configuration of DCQCN whose queues are marked by a controller."""
+        if configuration.parameters["marking"] != "pi":
+            raise Unsuited("no controller marks: thresholds do", "set schemes.dcqcn.marking to pi")
+        return super().of(configuration)
+
+    @classmethod
+    def _parameters(cls, configuration: Configuration) -> dict[str, Value]:
+        number = configuration.number
+        return super()._parameters(configuration) | {
+            "q_ref_octets": number("pi_q_ref"),
+            "a_per_octet": number("pi_a") / 1000,
+            "b_per_octet": number("pi_b") / 1000,
+            "update_s": number("pi_interval"),
+        }
+
+    def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
+        """Return the equations; the probability of ``past`` answers, that of ``state`` follows the queue."""
+        xp = namespace(state)
+        drift = (self.a_per_octet - self.b_per_octet) * (state[0] - self.q_ref_octets) / self.update_s
+        marked = drift + self.b_per_octet * self.growth_octets_per_s(state)
+        return cast(Array, xp.concat([super().law(1, state, past), marked[None]]))
+
+    def marked(self, mode: int, queue: Array) -> Array:
+        """Refuse: the probability is a variable of the state, and not a function of the queue."""
+        raise ValueError("under a controller the queue does not say how likely a mark is")
+
+    def likely(self, mode: int, then: Array) -> Array:
+        """Return the controller's probability."""
+        return then[4]
+
+    def switches(self, state: Array, past: Sequence[Array]) -> Array:
+        """Return the queue less the reference, octets."""
+        return cast(Array, (past[0][0] - self.q_ref_octets)[None])
+
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
+        """Return the side of the reference; the equations are the same on both."""
+        return np.asarray(positive[0]).astype(int)
+
+    def state_at_rest(self) -> Array:
+        """Return the reference, with the probability at which cuts and increases balance."""
+        fair = self.capacity_bps / self.flows
+        p = self.mark_at_rest()
+        cut, news, _, increase = self._rates(p, fair / (BITS_PER_OCTET * self.wire_octets))
+        return stack(self.q_ref_octets, fair, fair + self.r_ai_bps * increase / cut, news, p)
+
+    @property
+    def delays_s(self) -> tuple[Value, ...]:
+        """The same, and the mean age of an update that holds for an interval and measures the growth over one."""
+        return (super().delays_s[0] + self.update_s,)
+
+    def without_delay(self) -> Self:
+        """Refuse: an update every interval is a delay by itself."""
+        raise ValueError("the controller's model needs its interval")
+
+    def marked_at_rest(self) -> Value:
+        """Return the probability of a mark at rest."""
+        return cast(Array, self.state_at_rest()[4])
+
+    def start(self) -> Array:
+        """Return an empty queue and line rate, which is the target; alpha is 1, and nothing is marked."""
+        return stack(0.0, self.line_rate_bps, self.line_rate_bps, 1.0, 0.0)
+
+    def set_point_octets(self) -> Value:
+        """Return the reference."""
+        return self.q_ref_octets
+
+    def _limits(self) -> tuple[list[Value], list[Value]]:
+        low, high = super()._limits()
+        return [*low[:4], 0.0], [*high[:4], 1.0]
+
+    def _scale_s(self) -> Value:
+        return np.minimum(super()._scale_s(), 5 * np.asarray(self.update_s))
