@@ -224,14 +224,17 @@ fn annulus_shortens_the_queue_that_far_and_near_flows_share() {
 }
 
 /// NSCC under incasts of 16 and 128 at 100 Gb/s: with trimming sources come down to what arrives, after the start no frame is lost, and
-/// 128 of them share alike. Without trimming those whose windows were all lost wait for time-outs. Headers that find a full queue of
-/// control frames are conserved too: the run checks it.
+/// all share alike. Without trimming 16 still do; of 128 those whose windows were all lost wait for time-outs. Headers that find a full
+/// queue of control frames are conserved too: the run checks it.
+///
+/// The empty network's round trip is 4 us and two frames of 120 ns. Sources that are told 5 us, and start too late to
+/// see an empty queue, take part of the queue for the network's: they get more than the others.
 #[test]
 fn nscc_comes_down_to_what_arrives() {
-    let seen = |n: usize, trimming: bool| {
+    let seen = |n: usize, trimming: bool, rtt_ns: u64| {
         let (network, queue) = incast(n, 100, 1500, 225_000);
         let changes = [
-            ("network_rtt", Value::Time(Duration::from_us(5))),
+            ("network_rtt", Value::Time(Duration(1000 * rtt_ns))),
             ("k_min", Value::Octets(Octets(17_000))),
             ("k_max", Value::Octets(Octets(70_000))),
             ("trimming", Value::Switch(trimming)),
@@ -242,7 +245,10 @@ fn nscc_comes_down_to_what_arrives() {
         assert!(late.queues[queue].utilization > 0.99 && lost < 10, "{n} {trimming}: {lost} lost late");
         (fairness(&late), late.queues[queue].mean_octets)
     };
-    let ((few, queue), (many, _), (without, _)) = (seen(16, true), seen(128, true), seen(128, false));
-    assert!(few > 0.85 && queue < 80_000.0, "{few} {queue}");
+    let ((few, queue), (dropping, _)) = (seen(16, true, 4_240), seen(16, false, 4_240));
+    assert!(few > 0.98 && dropping > 0.98 && queue < 80_000.0, "{few} {dropping} {queue}");
+    let ((many, _), (without, _)) = (seen(128, true, 4_240), seen(128, false, 4_240));
     assert!(many > 0.99 && without < 0.5, "{many} {without}");
+    let (misled, _) = seen(16, true, 5_000);
+    assert!(misled < 0.95, "{misled}");
 }
