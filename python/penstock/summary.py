@@ -69,6 +69,16 @@ class Totals(TypedDict):
     """Retransmission timeouts of transports. Present only where some flow has a transport."""
     pause_frames: NotRequired[int]
     """Frames of priority flow control, pause and resume. Present only where the network has priority flow control."""
+    watchdog_fired: NotRequired[int]
+    """How often the watchdog of flow control let a queue go that had been stopped for too long.
+
+    Present only where flow control has a watchdog.
+    """
+    watchdog_dropped: NotRequired[int]
+    """Frames that queues dropped that the watchdog had let go.
+
+    They count as dropped at their queues, too. Present only where flow control has a watchdog.
+    """
     packet_hops: int
     """Frames, data or control, that crossed a link; each link counts."""
     events: int
@@ -191,6 +201,50 @@ class HostSummary(TypedDict):
     """Largest number of installed rate limiters."""
 
 
+class PoolSummary(TypedDict):
+    """Memory that queues of a switch share.
+
+    Lengths cover the time after the warm-up, counts the whole run; in a window, everything covers the window.
+    """
+
+    switch: str
+    """The switch."""
+    name: str
+    """The pool's table, ``[[buffer]]``."""
+    size_octets: int
+    """Memory of the pool, its headroom aside, octets."""
+    headroom_octets: int
+    """Memory for frames that come after their neighbour was told to stop, octets."""
+    mean_octets: float
+    """Time-weighted mean of the memory taken, in whole cells, headroom included, octets."""
+    max_octets: int
+    """The most memory taken, likewise, octets."""
+    headroom_max_octets: int
+    """The most memory taken of the headroom, octets."""
+    frames_refused: int
+    """Frames that found no memory: their queue or their line was at its threshold, or the pool was full.
+
+    They count as dropped at their queues, too.
+    """
+
+
+class DeadlockSummary(TypedDict):
+    """A deadlock: a cycle of queues that priority flow control has stopped.
+
+    Frames that came over the line of each one wait in the next, and those of the last in the first, so that none will
+    ever go on.
+    """
+
+    ports: list[str]
+    """The queues' ports, ``node->peer``, in the order of the cycle."""
+    priorities: list[int]
+    """The queues' priorities, likewise."""
+    since_s: float
+    """When the last of them was stopped, s."""
+    ended_s: float | None
+    """When the watchdog broke it, s. Null if it lasted to the end of the run."""
+
+
 class CompletionSummary(TypedDict):
     """Slowdowns of finite flows that started after the warm-up: flow completion time over that on an empty network.
 
@@ -246,6 +300,16 @@ class WindowTotals(TypedDict):
     """Retransmission timeouts of transports. Present only where some flow has a transport."""
     pause_frames: NotRequired[int]
     """Frames of priority flow control, pause and resume. Present only where the network has priority flow control."""
+    watchdog_fired: NotRequired[int]
+    """How often the watchdog of flow control let a queue go that had been stopped for too long.
+
+    Present only where flow control has a watchdog.
+    """
+    watchdog_dropped: NotRequired[int]
+    """Frames that queues dropped that the watchdog had let go.
+
+    They count as dropped at their queues, too. Present only where flow control has a watchdog.
+    """
     packet_hops: int
     """Frames, data or control, that crossed a link; each link counts."""
 
@@ -314,6 +378,8 @@ class WindowSummary(TypedDict):
     """Every flow of a ``[[flow]]`` table."""
     hosts: list[HostSummary]
     """Every host."""
+    pools: NotRequired[list[PoolSummary]]
+    """Memory that queues share. Present only where the scenario has some (``[[buffer]]``)."""
 
 
 class TestbedSummary(TypedDict):
@@ -421,6 +487,10 @@ class Summary(TypedDict):
     """Every flow of a ``[[flow]]`` table."""
     hosts: list[HostSummary]
     """Every host."""
+    pools: NotRequired[list[PoolSummary]]
+    """Memory that queues share, for each switch. Present only where the scenario has some (``[[buffer]]``)."""
+    deadlocks: NotRequired[list[DeadlockSummary]]
+    """Deadlocks of priority flow control, in the order of their ends. Present only where there was one."""
     completions: NotRequired[list[CompletionSummary]]
     """Slowdowns of finite flows: all together, then each group; each first whole, then by size.
 

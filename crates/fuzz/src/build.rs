@@ -136,6 +136,9 @@ pub(crate) fn scenario(vocabulary: &Vocabulary, random: &mut Random) -> Table {
     if random.one_in(3) {
         pfc(&mut table, &scale, random);
     }
+    if random.one_in(4) {
+        buffers(&mut table, &scale, random);
+    }
     if random.one_in(3) {
         changes(&mut table, &wiring, &scale, random);
     }
@@ -473,6 +476,37 @@ fn pfc(table: &mut Table, scale: &Scale, random: &mut Random) {
     }
     if random.one_in(6) {
         set(pfc, "priorities", Node::Value(format!("[{}]", random.below(8))));
+    }
+}
+
+/// Memory that queues share: one pool, or one for each of some priorities.
+fn buffers(table: &mut Table, scale: &Scale, random: &mut Random) {
+    for _ in 0..=random.below(2) {
+        let size =
+            |random: &mut Random, frames: u64| text(&format!("{} octets", scale.frame * random.scale(1, frames)));
+        let mut buffer = vec![("size".to_owned(), size(random, 1000))];
+        for key in ["reserve", "ingress_reserve"] {
+            if random.one_in(4) {
+                buffer.push((key.to_owned(), text(&format!("{} octets", random.scale(1, scale.frame)))));
+            }
+        }
+        for key in ["alpha", "ingress_alpha"] {
+            match random.below(4) {
+                0 => buffer.push((key.to_owned(), text("none"))),
+                1 => buffer.push((key.to_owned(), plain(format!("{}.{}", random.below(9), random.below(10))))),
+                _ => {}
+            }
+        }
+        if random.one_in(3) {
+            buffer.push(("cell".to_owned(), text(&format!("{} octets", random.scale(1, 1000)))));
+        }
+        if random.one_in(3) {
+            buffer.push(("headroom".to_owned(), size(random, 100)));
+        }
+        if random.one_in(2) {
+            buffer.push(("priorities".to_owned(), Node::Value(format!("[{}]", random.below(8)))));
+        }
+        tables_at(table, "buffer").push(buffer);
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn events(plan: &Plan) -> f64 {
             _ => 0.0,
         }
     };
-    let per_hop = if network.pfc.is_some() { 2.0 } else { 1.0 };
+    let per_hop = if network.pfc.is_some() || !network.pools.is_empty() { 2.0 } else { 1.0 };
     let flows = network.flows.iter().enumerate().map(|(i, flow)| {
         let hops = network.route(FlowId(i as u32)).count() as f64;
         frames(flow) * (hops * per_hop + 1.0) + made(flow)

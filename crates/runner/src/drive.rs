@@ -61,7 +61,9 @@ impl Visitor for Job<'_> {
     fn visit<S: Scheme>(self, configs: &[S::Config]) -> Self::Output {
         let vars = SchemeVars::of::<S>();
         // Two engines for each scheme: a lean one, and one with the features that cost time at every hop.
-        let full = self.plan.record.arrivals || self.plan.network.pfc.is_some() || !self.capture.is_empty();
+        let network = &self.plan.network;
+        let stateful = network.pfc.is_some() || !network.pools.is_empty();
+        let full = stateful || self.plan.record.arrivals || !self.capture.is_empty();
         let (plan, folder) = (self.plan, self.folder.as_ref());
         memory::check_network(plan)?;
         let folder_of_capture = folder.filter(|_| !self.capture.is_empty());

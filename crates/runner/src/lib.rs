@@ -28,6 +28,7 @@ mod rows;
 mod settling;
 mod sink;
 pub mod summary;
+mod switches;
 mod tables;
 
 use std::fs;

@@ -158,6 +158,9 @@ macro_rules! condition {
     (queued) => {
         " Present only where hosts have transmit queues."
     };
+    (watched) => {
+        " Present only where flow control has a watchdog."
+    };
     (flow_control) => {
         " Present only where the network has priority flow control."
     };

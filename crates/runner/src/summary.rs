@@ -16,6 +16,7 @@ use crate::actions;
 use crate::completions::{self, CompletionSummary};
 use crate::fair;
 use crate::objects::{Key, Object, Shape, Shaped, condition, object, record, value, value_type};
+use crate::switches::{DeadlockSummary, PoolSummary, deadlocks, pools};
 
 /// Every object of a summary, each before those that hold it.
 pub const OBJECTS: &[Object] = &[
@@ -25,6 +26,8 @@ pub const OBJECTS: &[Object] = &[
     QueueSummary::OBJECT,
     FlowSummary::OBJECT,
     HostSummary::OBJECT,
+    PoolSummary::OBJECT,
+    DeadlockSummary::OBJECT,
     CompletionSummary::OBJECT,
     WindowTotals::OBJECT,
     WindowFlow::OBJECT,
@@ -82,6 +85,10 @@ record! {
         flows: Vec<FlowSummary>, "";
         /// Every host.
         hosts: Vec<HostSummary>, "";
+        /// Memory that queues share, for each switch. Present only where the scenario has some (`[[buffer]]`).
+        pools: Vec<PoolSummary>, "", unless "Vec::is_empty";
+        /// Deadlocks of priority flow control, in the order of their ends. Present only where there was one.
+        deadlocks: Vec<DeadlockSummary>, "", unless "Vec::is_empty";
         /// Slowdowns of finite flows: all together, then each group; each first whole, then by size. Present only where flows come
         /// from `[[load]]` or `[[incast]]` or a finite one has a transport.
         completions: Vec<CompletionSummary>, "", unless "Vec::is_empty";
@@ -154,6 +161,8 @@ record! {
         flows: Vec<WindowFlow>, "";
         /// Every host.
         hosts: Vec<HostSummary>, "";
+        /// Memory that queues share. Present only where the scenario has some (`[[buffer]]`).
+        pools: Vec<PoolSummary>, "", unless "Vec::is_empty";
     }
 }
 
@@ -238,6 +247,10 @@ impl TotalsSource<'_> {
 
     fn flow_control(&self) -> bool {
         self.plan.network.pfc.is_some()
+    }
+
+    fn watched(&self) -> bool {
+        self.plan.network.pfc.as_ref().is_some_and(|pfc| pfc.watchdog.is_some())
     }
 
     fn notifications(&self) -> u64 {
@@ -432,6 +445,8 @@ impl Summary {
             queues: queues(plan, outcome),
             flows: flow_sources(plan, outcome, settling, course).iter().map(FlowSummary::new).collect(),
             hosts: hosts(plan, outcome),
+            pools: pools(plan, outcome),
+            deadlocks: deadlocks(plan, outcome),
             completions: if completions::are_told(plan) {
                 completions::summaries(plan, completions::completions(plan, outcome, course))
             } else {
@@ -511,6 +526,7 @@ fn window(plan: &Plan, measured: &Measured, probing: bool) -> WindowSummary {
         queues: queues(plan, outcome),
         flows: outcome.flows.iter().take(plan.single).enumerate().map(flow).collect(),
         hosts: hosts(plan, outcome),
+        pools: pools(plan, outcome),
     }
 }
 

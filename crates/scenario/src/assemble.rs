@@ -18,7 +18,7 @@ use crate::routing::Branch;
 use crate::sections::{self, Delayed, Experiment, Limiters, LinkState, Shown, SwitchClocks, Watched, WhenFull};
 use crate::topology::{self, Layout};
 use crate::traffic::{self, End, FlowSpec, Flows};
-use crate::{Choice, FairPeriod, Plan, fair, names, pfc, plan, schemes, windows, write};
+use crate::{Choice, FairPeriod, Plan, buffer, fair, names, pfc, plan, schemes, windows, write};
 
 /// MAC address of the node before the first: locally administered.
 const STATION: u64 = 0x0200_0000_0000;
@@ -81,6 +81,9 @@ pub(crate) fn plan(
     if let Some(table) = experiment.pfc.inner() {
         network.pfc = Some(pfc::pfc(table, &network, &layout)?);
     }
+    let pools = buffer::pools(experiment.buffer.inner(), &network, &layout)?;
+    let (pools, pool_names) = pools.into_iter().unzip();
+    network.pools = pools;
     schemes::check(&mut experiment, scheme, &schemes, &network, &layout)?;
     let places = plan::table_places(&network, &schemes);
     bounds
@@ -102,6 +105,7 @@ pub(crate) fn plan(
     };
 
     notes.extend(pfc::notes(&network));
+    notes.extend(buffer::notes(&network));
     let testbed = match experiment.testbed.inner() {
         Some(table) => sections::testbed(table, &layout)?,
         None => plan::Testbed::default(),
@@ -117,6 +121,7 @@ pub(crate) fn plan(
         warmup,
         node_names: layout.nodes.iter().map(|n| n.name.clone()).collect(),
         port_names: (0..layout.ports.len()).map(|p| layout.port_name(p)).collect(),
+        pool_names,
         flow_names: flows.iter().map(|f| f.name.clone()).collect(),
         flow_tables: flows.iter().map(|f| f.table(&experiment)).collect(),
         single,
@@ -200,6 +205,7 @@ fn network(
         transmit: transmit(hosts),
         control_capacity: *settings.control_buffer,
         pfc: None,
+        pools: Vec::new(),
         feedback: match &*settings.feedback {
             Either::First(_) => Feedback::InBand,
             Either::Second(delay) => Feedback::Ideal(*delay.ideal),

@@ -138,8 +138,8 @@ impl Kind {
                 matches!(self, Self::Quantity(..) | Self::Capacity)
             }
             Data::Text(_) => matches!(self, Self::Word(_) | Self::Text | Self::Lines | Self::Names),
-            Data::Integer(_) => matches!(self, Self::Quantity(..) | Self::Capacity | Self::Count(..)),
-            Data::Real(_) => matches!(self, Self::Quantity(..) | Self::Capacity),
+            Data::Integer(_) => matches!(self, Self::Quantity(..) | Self::Capacity | Self::Count(..) | Self::Real(..)),
+            Data::Real(_) => matches!(self, Self::Quantity(..) | Self::Capacity | Self::Real(..)),
             Data::List(_) => matches!(self, Self::List | Self::Names | Self::Counts(..)),
             Data::Table(_) => matches!(self, Self::Table(_) | Self::OneOf(_)),
             Data::Switch(_) | Data::Date => false,

@@ -13,6 +13,7 @@
 //! ```
 
 mod assemble;
+mod buffer;
 mod clocks;
 mod declare;
 mod error;

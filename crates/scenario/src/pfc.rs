@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use penstock_schemes::{Duration, Octets};
-use penstock_sim::network::{Capacity, Ingress, Network, Pfc};
+use penstock_sim::network::{Capacity, Ingress, Network, Pfc, Watchdog};
 use penstock_sim::pfc::{Reach, headroom};
 
 use crate::assemble::largest_frame;
@@ -19,8 +19,13 @@ use crate::topology::Layout;
 pub(crate) fn pfc(table: &mut sections::Pfc, network: &Network, layout: &Layout) -> Result<Pfc, Fault> {
     let priorities = priorities(table, network)?;
     table.priorities.fill(Counts(priorities.clone()));
-    let mut pfc =
-        Pfc { priorities, ingress: vec![None; network.ports.len()], quanta: *table.quanta, response: *table.response };
+    let mut pfc = Pfc {
+        priorities,
+        ingress: vec![None; network.ports.len()],
+        quanta: *table.quanta,
+        response: *table.response,
+        watchdog: table.watchdog.as_ref().map(watchdog),
+    };
     let stoppable = stoppable(&table.ports, layout)?;
     let links = links(table, &stoppable, layout)?;
     let needed = needed(network, &pfc.priorities, pfc.response);
@@ -37,6 +42,10 @@ pub(crate) fn pfc(table: &mut sections::Pfc, network: &Network, layout: &Layout)
     check_sums(table, &pfc, network, layout)?;
     write_out(table, settled);
     Ok(pfc)
+}
+
+fn watchdog(table: &sections::Watchdog) -> Watchdog {
+    Watchdog { after: *table.after, lasts: *table.lasts, drops: *table.action == sections::WatchdogAction::Drop }
 }
 
 /// For each port the headroom that the buffer behind it needs, and the reach that decides it for each priority.

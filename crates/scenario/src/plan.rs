@@ -35,6 +35,8 @@ pub struct Plan {
     pub node_names: Vec<String>,
     /// Names of ports, `node->peer`, under their indices.
     pub port_names: Vec<String>,
+    /// For each of the network's pools the name of its `[[buffer]]`.
+    pub pool_names: Vec<String>,
     /// How many flows come from `[[flow]]` tables: those of the network, sampled and told one by one.
     pub single: usize,
     /// The flows of loads and incasts, told together.

@@ -1,6 +1,7 @@
 //! Every key that a scenario can have: name, type, range, default and meaning, each said once. The keys of a topology stand
 //! in its file (`topology/`), those of distributions in `sizes.rs`.
 
+mod buffer;
 mod flow;
 mod load;
 mod parameters;
@@ -19,9 +20,10 @@ use crate::declare::{section, words};
 use crate::fields::{Either, List, Tolerance};
 use crate::topology::Topology;
 
+pub(crate) use buffer::{AllSwitches, Buffer, NoThreshold};
 pub(crate) use flow::{AboveRate, Flow, Group, LONGEST_FRAME, Starts, Think};
 pub(crate) use load::{Gaps, Incast, Load, Pairs, Reference};
-pub(crate) use pfc::{AllPorts, Pfc, PfcLink};
+pub(crate) use pfc::{AllPorts, Pfc, PfcLink, Watchdog, WatchdogAction};
 pub(crate) use schemes::{ProfileName, SchemeName, Schemes, Settings};
 pub(crate) use testbed::{Testbed, testbed};
 pub(crate) use trace::Trace;
@@ -74,6 +76,7 @@ section! {
         topology: Topology;
         network: Network {};
         pfc: Option<Pfc> => "no flow control";
+        buffer: Vec<Buffer> = Vec::new();
         hosts: Hosts {};
         group: Vec<Group> = Vec::new();
         flow: Vec<Flow> = Vec::new();

@@ -2,7 +2,7 @@
 
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use penstock_schemes::{Duration, Octets};
-use penstock_sim::network::{Ingress, Pfc, PortId};
+use penstock_sim::network::{Ingress, Pfc, PortId, Watchdog};
 use penstock_sim::pfc::headroom;
 
 const GOOD: &str = r#"question = "?"
@@ -244,4 +244,28 @@ fn head_rooms_count_tags() {
     let said =
         |plan: &Plan, octets: u16| plan.notes.iter().any(|note| note.contains(&format!("at most {octets} octets")));
     assert!(said(&bare, 1500) && said(&tagged, 1542), "{:?}", tagged.notes);
+}
+
+#[test]
+fn a_watchdog_is_a_table_of_its_own() {
+    assert_eq!(pfc(&outcome(GOOD).unwrap()).watchdog, None);
+    let ms = |n: u64| Duration::from_ms(n);
+    for (lines, expected) in [
+        ("watchdog = {}", Watchdog { after: ms(200), lasts: ms(200), drops: true }),
+        (
+            "watchdog = { after = \"1 ms\", lasts = \"2 ms\", action = \"forward\" }",
+            Watchdog { after: ms(1), lasts: ms(2), drops: false },
+        ),
+    ] {
+        let plan = with(lines).unwrap();
+        assert_eq!(pfc(&plan).watchdog, Some(expected));
+        assert_eq!(pfc(&outcome(&plan.resolved).unwrap()).watchdog, Some(expected));
+    }
+    let message = with("watchdog = { after = \"0 s\" }").unwrap_err().to_string();
+    assert!(message.contains("x.toml:5: pfc.watchdog.after: \"0 s\" is zero; this time must be more"), "{message}");
+    let message = with("watchdog = { action = \"wait\" }").unwrap_err().to_string();
+    assert!(
+        message.contains("pfc.watchdog.action: \"wait\" is not known here, expected \"drop\" or \"forward\""),
+        "{message}"
+    );
 }

@@ -157,6 +157,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         );
         assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
         assert!(PFC || network.pfc.is_none(), "priority flow control needs the engine that has it");
+        assert!(PFC || network.pools.is_empty(), "pools need the engine that has them");
         let mut fabric = Fabric::new(network, configs, seed, event_queue_for(network));
         let mut endpoints = Endpoints::new(network, configs, seed);
         for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
@@ -334,7 +335,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
             Event::Generate(flow) => self.produce_again(flow),
             Event::Nothing => {}
-            event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_)) => {
+            event @ (Event::Pause(_) | Event::Stopping(_) | Event::Refresh(_) | Event::Watchdog(_)) => {
                 if PFC {
                     self.flow_control(event);
                 }

@@ -81,6 +81,8 @@ pub(crate) enum Event {
     DelayedAck(FlowId),
     /// A timer of a flow that was forgotten since.
     Nothing,
+    /// The watchdog of this queue may be due.
+    Watchdog(QueueId),
 }
 
 const INDEX_BITS: u32 = 27;
@@ -115,6 +117,7 @@ impl Event {
             Self::Retransmit(i) => (17, i.0),
             Self::DelayedAck(i) => (18, i.0),
             Self::Nothing => (19, 0),
+            Self::Watchdog(i) => (20, i.0),
         }
     }
 
@@ -160,6 +163,7 @@ impl Event {
             16 => Self::Silence(FlowId(i)),
             17 => Self::Retransmit(FlowId(i)),
             18 => Self::DelayedAck(FlowId(i)),
+            20 => Self::Watchdog(QueueId(i)),
             _ => Self::Nothing,
         }
     }

@@ -278,6 +278,9 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         for q in self.ports.iter_mut().flat_map(|p| &mut p.queues) {
             q.statistics.pass(now, q.len);
         }
+        for pool in self.pauses.pools_mut() {
+            pool.pass(now);
+        }
     }
 }
 
@@ -405,10 +408,13 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         }
         let Admitted { class, octets, entry } = admitted;
         let (rate, stopped, marks_above) = (p.rate, p.stops::<PFC>(class), p.marks_above);
+        let refuses = PFC && p.refuses();
         let q = &mut p.queues[class.index()];
         let len = q.len + u64::from(octets);
         let counter = self.counter(from, class);
-        let fits = !(S::Cp::ADMITS && entry == Entry::Dropped) && self.takes_in(q, counter, index, octets, marks_above);
+        let fits = !(S::Cp::ADMITS && entry == Entry::Dropped)
+            && self.takes_in(q, counter, index, octets, marks_above)
+            && !(refuses && self.refuses(p.index, class, from, octets));
         q.arrived += 1;
         if fits {
             q.statistics.pass(self.now, q.len);
@@ -418,6 +424,9 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             q.len = len;
             if PFC {
                 self.pauses.hold(index, counter, octets);
+                if refuses {
+                    self.pauses.take_from_pool(self.now, index, (p.index, class, from, octets), counter);
+                }
             }
         } else {
             q.dropped += 1;
@@ -462,6 +471,14 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         }
     }
 
+    /// Whether a frame that has room in its queue is refused: the queue's pool has no memory for it, or the watchdog drains the queue.
+    #[inline(never)]
+    fn refuses(&mut self, port: PortId, class: TrafficClass, from: PortId, octets: u16) -> bool {
+        let pool = self.pauses.pools.as_deref_mut();
+        pool.is_some_and(|pools| !pools.admits(pools.claim(port, class, from, octets)))
+            || self.pauses.drops_at(port, class)
+    }
+
     /// The same for frame `index`, which is marked where it finds room in a queue that is longer with it than `above`.
     #[inline(always)]
     fn takes_in(&mut self, q: &QueueState, counter: CounterId, index: FrameId, octets: u16, above: u32) -> bool {
@@ -504,6 +521,11 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         let (rate, stopped) = (p.rate, p.stops::<PFC>(class));
         if PFC {
             self.pauses.let_go(p.in_service_frame, p.in_service_octets);
+            if p.refuses()
+                && let Some(pools) = self.pauses.pools.as_deref_mut()
+            {
+                pools.give_back(at, p.index, class, p.in_service_frame, p.in_service_octets);
+            }
         }
         let octets = u64::from(p.in_service_octets);
         let q = &mut p.queues[class.index()];

@@ -12,7 +12,9 @@
 //! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
 //! - `facts`: the flow of each hop
 //! - `measure`: windows of measurement; `report`: the end of a run
-//! - [`pfc`]: the headroom that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues
+//! - [`pfc`]: the headroom that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues; `stops`: questions about them
+//! - `deadlock`: queues that wait for one another; `watchdog`: lets queues go that are stopped for too long
+//! - `pool`: memory that the queues of a switch share
 //! - `admission`: verdicts of congestion points; `acknowledgement`: acknowledgements on their ways
 //! - `transport`: segments and acknowledgements of transports on their ways; `transmit`: the queue of segments at a limiter
 //! - `host`: drives flows, limiters and destinations, which are `penstock_endpoint`'s; `generator`: the frames that
@@ -73,6 +75,7 @@
 //!     control_capacity: Octets(64_000),
 //!     feedback: Feedback::InBand,
 //!     pfc: None,
+//!     pools: Vec::new(),
 //! };
 //! let mut sim = Sim::<NoControl, _, false>::new(&network, &[Config {}], 1, NoProbe);
 //! sim.run_until(Instant::ZERO + Duration::from_ms(1));
@@ -90,6 +93,7 @@
 mod acknowledgement;
 mod admission;
 mod crowd;
+mod deadlock;
 mod ends;
 mod engine;
 mod event;
@@ -107,6 +111,7 @@ pub mod outcome;
 mod pause;
 pub mod pfc;
 mod point;
+mod pool;
 mod port;
 pub mod probe;
 mod processes;
@@ -114,9 +119,11 @@ pub mod random;
 mod records;
 mod report;
 mod start;
+mod stops;
 mod taps;
 mod transmit;
 mod transport;
+mod watchdog;
 
 pub use engine::Sim;
 pub use network::Network;

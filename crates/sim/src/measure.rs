@@ -10,9 +10,10 @@ use penstock_schemes::{Duration, Instant, Scheme};
 use crate::engine::State;
 use crate::network::{FlowId, QueueId};
 use crate::outcome::{
-    FlowCounts, FlowMeasures, FlowOutcome, HostOutcome, Outcome, QueueCounts, QueueMeasures, QueueOutcome, Sum, Totals,
-    moments,
+    FlowCounts, FlowMeasures, FlowOutcome, HostOutcome, Outcome, PoolCounts, PoolMeasures, PoolOutcome, QueueCounts,
+    QueueMeasures, QueueOutcome, Sum, Totals, moments,
 };
+use crate::pool::PoolState;
 use crate::port::{PortState, QueueState};
 use crate::records::{FlowRecord, HostRecord};
 
@@ -25,6 +26,7 @@ pub(crate) struct Reading {
     queues: Vec<QueueReading>,
     flows: Vec<FlowReading>,
     hosts: Vec<HostReading>,
+    pools: Vec<PoolReading>,
 }
 
 /// The line of a port.
@@ -63,6 +65,15 @@ struct HostReading {
     area: u128,
     /// The most limiters since the reading.
     most: u32,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct PoolReading {
+    area: u128,
+    /// Maxima since the reading.
+    max: u64,
+    headroom_max: u64,
+    counts: PoolCounts,
 }
 
 impl<S: Scheme, const PFC: bool> State<S, PFC> {
@@ -112,6 +123,10 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             for (reading, host) in start.hosts.iter_mut().zip(&self.hosts) {
                 reading.most = reading.most.max(host.most);
             }
+            for (reading, pool) in start.pools.iter_mut().zip(self.fabric.pauses.pools()) {
+                reading.max = reading.max.max(pool.statistics.max);
+                reading.headroom_max = reading.headroom_max.max(pool.most_in_headroom);
+            }
         }
         for queue in self.fabric.ports.iter_mut().flat_map(|p| &mut p.queues) {
             queue.statistics.restart_extremes(queue.len);
@@ -119,6 +134,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         for host in &mut self.hosts {
             host.most = host.limiters;
         }
+        self.fabric.pauses.pools_mut().iter_mut().for_each(PoolState::restart_extremes);
         self.reading()
     }
 
@@ -151,6 +167,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             queues: queues.map(|(q, id)| queue(q, id)).collect(),
             flows: (0..self.lasting).map(|flow| self.flow_reading(FlowId(flow))).collect(),
             hosts: self.hosts.iter().map(HostRecord::reading).collect(),
+            pools: fabric.pauses.pools().iter().map(PoolState::reading).collect(),
         }
     }
 
@@ -164,6 +181,8 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         (t.cuts, t.raises) = (changes.cuts, changes.raises);
         t.frames_moved = self.fabric.cps.iter().map(|cp| cp.moved).sum();
         t.pause_frames = self.fabric.pauses.lines.iter().map(|line| line.sent).sum();
+        t.watchdog_fired = self.fabric.pauses.watchdog_fired;
+        t.watchdog_dropped = self.fabric.pauses.watchdog_dropped;
         t.packet_hops = self.fabric.ports.iter().map(|p| p.hops).sum();
         t
     }
@@ -228,12 +247,20 @@ impl Reading {
         self.totals = Totals::default();
         self.queues.fill(QueueReading::default());
         self.flows.fill(FlowReading::default());
+        self.pools.fill(PoolReading::default());
     }
 }
 
 impl HostRecord {
     fn reading(&self) -> HostReading {
         HostReading { area: self.area, most: self.limiters }
+    }
+}
+
+impl PoolState {
+    fn reading(&self) -> PoolReading {
+        let counts = PoolCounts { frames_refused: self.refused };
+        PoolReading { area: self.statistics.area, max: self.used, headroom_max: self.in_headroom, counts }
     }
 }
 
@@ -284,11 +311,22 @@ fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowRecor
         rate_limiters_mean: moments(measured, to.area - from.area, 0.0).0,
         rate_limiters_max: from.most,
     };
+    let pool = |index: usize| {
+        let (from, to, count) = (&start.pools[index], &end.pools[index], &counted.pools[index]);
+        let measures = PoolMeasures {
+            mean_octets: moments(measured, to.area - from.area, 0.0).0,
+            max_octets: from.max,
+            headroom_max_octets: from.headroom_max,
+        };
+        PoolOutcome::new(to.counts.since(&count.counts), measures)
+    };
     Outcome {
         totals: end.totals.since(&counted.totals),
         queues: (0..end.queues.len()).map(queue).collect(),
         flows: (0..end.flows.len()).map(flow).collect(),
         ends: Vec::new(),
+        deadlocks: Vec::new(),
+        pools: (0..end.pools.len()).map(pool).collect(),
         hosts: start.hosts.iter().zip(&end.hosts).map(host).collect(),
         measured,
     }

@@ -5,7 +5,8 @@
 //! and the code that computes it; as long as that code is missing, nothing compiles.
 
 /// Hands the metrics of one kind of thing to a macro: `metrics_of!(flow, run => list!(header))` becomes
-/// `list! { (header) {entry} {entry} … }`. The things are `totals`, `queue`, `flow` and `host`.
+/// `list! { (header) {entry} {entry} … }`. The things are `totals`, `queue`,
+/// `flow`, `host` and `pool`.
 ///
 /// An entry reads `{ source scope name: type, "unit", "description" }`, with `, where condition` at the end for a metric that
 /// not every run has.
@@ -87,6 +88,10 @@ macro_rules! metrics_of {
         { count always timeouts: u64, "", "Retransmission timeouts of transports.", where transported }
         { count always pause_frames: u64, "frames", "Frames of priority flow control, pause and resume.",
             where flow_control }
+        { count always watchdog_fired: u64, "",
+            "How often the watchdog of flow control let a queue go that had been stopped for too long.", where watched }
+        { count always watchdog_dropped: u64, "frames",
+            "Frames that queues dropped that the watchdog had let go. They count as dropped at their queues, too.", where watched }
         { count always packet_hops: u64, "frames", "Frames, data or control, that crossed a link; each link counts." }
         { measure run events: u64, "", "Events that the engine handled." }
     } };
@@ -164,6 +169,18 @@ macro_rules! metrics_of {
         { measure always rate_limiters_mean: f64, "", "Time-weighted mean number of installed rate limiters." }
         { measure always rate_limiters_max: u32, "", "Largest number of installed rate limiters." }
     } };
+    (pool, $wanted:ident => $then:ident!$to:tt) => { $crate::select_metrics! { $wanted $then $to []
+        { runner always switch: String, "", "The switch." }
+        { runner always name: String, "", "The pool's table, `[[buffer]]`." }
+        { runner always size_octets: u64, "octets", "Memory of the pool, its headroom aside." }
+        { runner always headroom_octets: u64, "octets", "Memory for frames that come after their neighbour was told to stop." }
+        { measure always mean_octets: f64, "octets", "Time-weighted mean of the memory taken, in whole cells, headroom included." }
+        { measure always max_octets: u64, "octets", "The most memory taken, likewise." }
+        { measure always headroom_max_octets: u64, "octets", "The most memory taken of the headroom." }
+        { count always frames_refused: u64, "frames",
+            "Frames that found no memory: their queue or their line was at its threshold, or the pool was full. They count as dropped \
+             at their queues, too." }
+    } };
 }
 
 /// Hands those entries on that are wanted; [`metrics_of`] says which there are. It looks at one entry at a time: the rules below
@@ -233,3 +250,4 @@ metrics_of!(totals, all => known!());
 metrics_of!(queue, all => known!());
 metrics_of!(flow, all => known!());
 metrics_of!(host, all => known!());
+metrics_of!(pool, all => known!());

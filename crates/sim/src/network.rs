@@ -17,7 +17,9 @@
 /// A flow is an index into [`Network::flows`], a port one into [`Network::ports`].
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 
+pub use crate::pool::{Pool, Share, headroom_of_line};
 pub use crate::processes::{Arrival, Arrivals, FlowEnd, Limiting, Process, Processes, Sharing};
+pub use crate::watchdog::Watchdog;
 
 use penstock_endpoint::{TrafficClass, transport::Transport};
 use penstock_schemes::{BitRate, CpId, Duration, Instant, Octets, units::PS_PER_S};
@@ -86,6 +88,8 @@ pub struct Network {
     pub feedback: Feedback,
     /// Priority flow control, where there is any.
     pub pfc: Option<Pfc>,
+    /// Memory that queues of switches share. The limit of each queue, and of each ingress buffer, holds as well.
+    pub pools: Vec<Pool>,
 }
 
 /// Priority flow control (802.1Qbb): a switch that is about to run out of room stops its neighbour, priority by
@@ -112,6 +116,8 @@ pub struct Pfc {
     pub quanta: u16,
     /// From the arrival of a pause frame until the port starts no more frames of that priority. A resume frame acts at once.
     pub response: Duration,
+    /// Lets queues go that are stopped for too long.
+    pub watchdog: Option<Watchdog>,
 }
 
 /// An ingress buffer of one priority.

@@ -8,6 +8,7 @@
 
 use penstock_schemes::Duration;
 
+pub use crate::deadlock::Deadlock;
 use crate::metrics_of;
 use crate::processes::FlowEnd;
 
@@ -24,6 +25,10 @@ pub struct Outcome {
     pub ends: Vec<FlowEnd>,
     /// Every node (zeros for switches).
     pub hosts: Vec<HostOutcome>,
+    /// Every one of [`Network::pools`](crate::Network::pools).
+    pub pools: Vec<PoolOutcome>,
+    /// Deadlocks of flow control: those that the watchdog broke, and one that is there at the end. Not in windows.
+    pub deadlocks: Vec<Deadlock>,
     /// Time measured.
     pub measured: Duration,
 }
@@ -105,6 +110,20 @@ metrics_of!(flow, measures => part!(FlowMeasures of FlowOutcome));
 metrics_of!(flow, counts => since!(FlowCounts));
 
 metrics_of!(host, engine => outcome!(HostOutcome "A host's result."));
+
+metrics_of!(pool, engine => outcome!(PoolOutcome "A pool's result."));
+metrics_of!(pool, counts => part!(PoolCounts of PoolOutcome));
+metrics_of!(pool, measures => part!(PoolMeasures of PoolOutcome));
+metrics_of!(pool, counts => since!(PoolCounts));
+
+impl PoolOutcome {
+    pub(crate) fn new(counts: PoolCounts, measures: PoolMeasures) -> Self {
+        let mut outcome = Self::default();
+        counts.fill(&mut outcome);
+        measures.fill(&mut outcome);
+        outcome
+    }
+}
 
 impl QueueOutcome {
     pub(crate) fn new(counts: QueueCounts, measures: QueueMeasures) -> Self {

@@ -18,6 +18,7 @@
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{BitRate, Duration, Instant, Scheme, units::PS_PER_S};
 
+use crate::deadlock::Deadlock;
 use crate::engine::Sim;
 use crate::event::{CounterId, Event, MAX_INDEX, PauseId};
 use crate::event_queue::NO_LANE;
@@ -25,22 +26,24 @@ use crate::fabric::{Around, Fabric};
 use crate::frame::FrameId;
 use crate::network::{Network, NodeKind, QueueId};
 use crate::pfc::{FRAME, QUANTUM_BITS};
+use crate::pool::Pools;
 use crate::port::PortState;
 use crate::probe::Probe;
+use crate::watchdog::Watchdog;
 
 /// Longer than any run, and with the longest run still below 2^64: a stop of this length is for good.
 const FOREVER: Duration = Duration(1 << 62);
 
 /// The frames of one priority that have come in over one line and are still held.
 #[derive(Debug, Clone)]
-struct Counter {
+pub(crate) struct Counter {
     held: u64,
     /// 0 where nothing is counted: that line or priority has no ingress buffer.
     buffer: u64,
-    xoff: u64,
-    xon: u64,
+    pub(crate) xoff: u64,
+    pub(crate) xon: u64,
     /// The neighbour is to stop.
-    full: bool,
+    pub(crate) full: bool,
     /// The neighbour was told so last, or the last frame about it was lost on the line.
     told: bool,
     /// When the pause frame is due again, if the counter is still full then.
@@ -49,23 +52,34 @@ struct Counter {
 
 /// A queue as pause frames stop it.
 #[derive(Debug, Clone, Copy)]
-struct Stop {
+pub(crate) struct Stop {
     /// When a stop begins that has been told but is not yet in force.
     from: Instant,
     /// When the stop runs out.
     until: Instant,
     /// Since when it is stopped; never if it is not.
-    since: Instant,
+    pub(crate) since: Instant,
     /// Time stopped before that.
     total: Duration,
     /// Pause frames that stopped it or went on stopping it.
     frames: u64,
+    /// The watchdog lets it ignore pause frames until then.
+    pub(crate) let_off: Instant,
+    /// It drops all frames until then.
+    pub(crate) draining: bool,
 }
 
 impl Stop {
     /// No stop yet.
-    const NONE: Self =
-        Self { from: Instant::NEVER, until: Instant::ZERO, since: Instant::NEVER, total: Duration::ZERO, frames: 0 };
+    const NONE: Self = Self {
+        from: Instant::NEVER,
+        until: Instant::ZERO,
+        since: Instant::NEVER,
+        total: Duration::ZERO,
+        frames: 0,
+        let_off: Instant::ZERO,
+        draining: false,
+    };
 }
 
 /// A line as it carries pause frames.
@@ -104,7 +118,7 @@ impl PauseFrame {
 /// The state of flow control in the whole network.
 #[derive(Debug)]
 pub(crate) struct Pauses {
-    per_port: u32,
+    pub(crate) per_port: u32,
     /// A bit for each lossless class.
     lossless: u32,
     /// Pause time of a frame, in bits of the stopped port.
@@ -112,16 +126,24 @@ pub(crate) struct Pauses {
     response: Duration,
     /// For each port and class: the frames that came over its line and are still held. Empty without flow control, as
     /// the two lists that follow.
-    counters: Vec<Counter>,
+    pub(crate) counters: Vec<Counter>,
     /// For each queue.
-    stops: Vec<Stop>,
+    pub(crate) stops: Vec<Stop>,
     pub(crate) lines: Vec<PauseLine>,
     /// For each slot of a frame in a queue: its counter, or none.
     charged: Vec<CounterId>,
     /// Counters that have crossed a threshold.
-    crossed: Vec<CounterId>,
+    pub(crate) crossed: Vec<CounterId>,
     frames: Vec<PauseFrame>,
     free: Vec<PauseId>,
+    /// The pools of switches, where there are any; frames there count as they come and go, too.
+    pub(crate) pools: Option<Box<Pools>>,
+    pub(crate) watchdog: Option<Watchdog>,
+    /// How often it has acted, and the frames that it has dropped.
+    pub(crate) watchdog_fired: u64,
+    pub(crate) watchdog_dropped: u64,
+    /// The deadlocks that it has broken.
+    pub(crate) deadlocks: Vec<Deadlock>,
 }
 
 impl Pauses {
@@ -143,6 +165,11 @@ impl Pauses {
             crossed: Vec::new(),
             frames: Vec::new(),
             free: Vec::new(),
+            pools: Pools::new(network),
+            watchdog: network.pfc.as_ref().and_then(|pfc| pfc.watchdog),
+            watchdog_fired: 0,
+            watchdog_dropped: 0,
+            deadlocks: Vec::new(),
         };
         let Some(pfc) = &network.pfc else { return pauses };
         let queues = network.ports.len() * per_port;
@@ -396,11 +423,15 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 
     #[cold]
     fn review_counter(&mut self, counter: CounterId) {
+        let pools = self.pauses.pools.as_deref();
         let state = &mut self.pauses.counters[counter.index()];
-        if !state.full && state.held >= state.xoff {
+        let is_over = state.held >= state.xoff || pools.is_some_and(|pools| pools.is_over(counter));
+        let offset = state.xoff - state.xon;
+        let is_under = state.held <= state.xon && pools.is_none_or(|pools| pools.is_under(counter, offset));
+        if !state.full && is_over {
             state.full = true;
             self.tell(counter);
-        } else if state.full && state.held <= state.xon {
+        } else if state.full && is_under {
             state.full = false;
             if state.told {
                 self.tell(counter);
@@ -456,6 +487,9 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let from = now + self.pauses.response;
         let stop = self.stop_of(port, class);
         stop.frames += 1;
+        if now < stop.let_off {
+            return;
+        }
         stop.until = until;
         if stop.since == Instant::NEVER {
             stop.from = stop.from.min(from);
@@ -475,6 +509,11 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         let now = self.now;
         let stop = self.stop_of(port, class);
         (stop.from, stop.since) = (Instant::NEVER, now);
+        if let Some(watchdog) = self.pauses.watchdog
+            && self.port(port).watched()
+        {
+            self.events.schedule(now + watchdog.after, Event::Watchdog(self.queue_at(port, class)));
+        }
     }
 
     /// A stop of `class`, if there is one, is over; true if it was in force.
@@ -505,6 +544,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             Event::Pause(frame) => self.pause_arrives(frame),
             Event::Stopping(port) => self.stopping(port),
             Event::Refresh(counter) => self.state.fabric.refresh(counter),
+            Event::Watchdog(queue) => self.watchdog(queue),
             other => unreachable!("{other:?} is no event of flow control"),
         }
     }
@@ -539,7 +579,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     }
 
     /// A stop is over: the frames that waited may go.
-    fn go_on(&mut self, port: PortId, class: TrafficClass) {
+    pub(crate) fn go_on(&mut self, port: PortId, class: TrafficClass) {
         if self.state.fabric.go_on(port, class) {
             self.state.sources.unpark(self.state.fabric.now, port, class);
             self.arm_turn(port);

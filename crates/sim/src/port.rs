@@ -74,6 +74,10 @@ pub(crate) struct QueueState {
 pub(crate) const WATCHED: u8 = 1;
 /// The probe sees the frames that go over the line of a port.
 pub(crate) const TAPPED: u8 = 2;
+/// Queues of a port share memory with others.
+pub(crate) const POOLED: u8 = 4;
+/// A queue of a port drops all that comes.
+pub(crate) const DRAINS: u8 = 8;
 
 /// One port: 128 octets too.
 #[derive(Debug, Clone)]
@@ -104,7 +108,7 @@ pub(crate) struct PortState {
     pub(crate) stopped: u32,
     /// A bit for each class of which the far end is to be told, by a pause frame that waits for the line.
     pub(crate) pauses: u32,
-    /// [`WATCHED`], [`TAPPED`], both or none: one octet, for there is room for no more.
+    /// [`WATCHED`], [`TAPPED`], [`POOLED`], [`DRAINS`], any of them or none: one octet, for there is room for no more.
     pub(crate) attention: u8,
     /// A data queue that is longer than this marks frames; the longest queue is shorter where none does.
     pub(crate) marks_above: u32,
@@ -220,6 +224,12 @@ impl PortState {
     #[inline(always)]
     pub(crate) fn tapped(&self) -> bool {
         self.attention & TAPPED != 0
+    }
+
+    /// Whether a frame that has room in its queue may be refused nevertheless.
+    #[inline(always)]
+    pub(crate) fn refuses(&self) -> bool {
+        self.attention & (POOLED | DRAINS) != 0
     }
 
     /// A bit for each queue from which a frame may start when the line is free.

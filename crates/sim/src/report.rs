@@ -5,6 +5,7 @@ use penstock_schemes::Scheme;
 
 use crate::engine::State;
 use crate::frame::{FrameId, Kind};
+use crate::network::QueueId;
 use crate::outcome::{Outcome, Totals};
 use crate::pause::Pauses;
 use crate::port::{PortState, QueueState};
@@ -27,6 +28,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         let inside = self.frames_inside();
         let mut outcome = self.whole(&end);
         self.add_up(&mut outcome.totals, &inside);
+        outcome.deadlocks = self.fabric.pauses.deadlocks.iter().cloned().chain(self.fabric.deadlock()).collect();
         self.check_conservation(&outcome.totals, &inside, on_lines, outside);
         outcome
     }
@@ -115,6 +117,7 @@ impl Lines<'_> {
             );
         }
         self.check_ingress();
+        self.check_pools();
     }
 
     /// Ingress counters count the frames that are there.
@@ -130,6 +133,20 @@ impl Lines<'_> {
             }
         }
         assert!(counted == held, "ingress counters say {counted:?}, the frames there have {held:?} octets");
+    }
+
+    /// The pools' accounts are those of the frames that are there.
+    fn check_pools(&self) {
+        let Some(pools) = self.pauses.pools.as_deref() else { return };
+        let per_port = self.ports.first().map_or(0, |p| p.queues.len());
+        let queues = self.ports.iter().enumerate().flat_map(|(port, p)| {
+            (0..).map(TrafficClass).zip(&p.queues).map(move |(class, q)| (port * per_port + class.index(), p, class, q))
+        });
+        pools.check(queues.flat_map(|(place, p, class, q)| {
+            let serving = p.serves(class).then_some(p.in_service_frame);
+            let frames = (self.waiting)(q).into_iter().chain(serving);
+            frames.map(move |frame| (QueueId(place as u32), frame, (self.octets)(frame)))
+        }));
     }
 
     /// Pause frames neither appear nor vanish; `on_line` of them are on the line of `port`. Returns how many it sent.

@@ -1,5 +1,7 @@
 //! The start of a run: the sources and destinations of a network, and an event queue that suits it.
 
+use std::collections::BTreeSet;
+
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, TrafficClass};
 use penstock_schemes::{Duration, Instant, Octets, Place, Scheme};
 
@@ -10,9 +12,10 @@ use crate::facts::End;
 use crate::frame::GONE;
 use crate::generator::{Generator, Source};
 use crate::network::{
-    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeKind, Pacer, Port, PortId, QueueId, RpId, Traffic,
+    Capacity, Flow, FlowId, Hop, HopId, Limiting, Network, NodeId, NodeKind, Pacer, Port, PortId, QueueId, RpId,
+    Traffic,
 };
-use crate::port::{PortState, QueueState, WATCHED};
+use crate::port::{POOLED, PortState, QueueState, WATCHED};
 use crate::random::{Owner, Stream};
 use crate::records::FlowRecord;
 use crate::transport::{Connection, Transports};
@@ -160,6 +163,7 @@ pub(crate) fn event_queue_for(network: &Network) -> EventQueue {
 pub(crate) fn ports(network: &Network, pfc: bool) -> Vec<PortState> {
     let marks_above = network.ecn_threshold.map_or(u32::MAX, |threshold| threshold.0 as u32);
     let lanes = lanes(network);
+    let pooled: BTreeSet<NodeId> = network.pools.iter().map(|pool| pool.node).collect();
     let mut cps = 0;
     let state = |(id, port): (PortId, &Port)| {
         let (max_len, max_frames) = match port.capacity {
@@ -176,8 +180,10 @@ pub(crate) fn ports(network: &Network, pfc: bool) -> Vec<PortState> {
         }
         queues.push(QueueState::new(network.control_capacity.0 as u32, 0, u32::MAX, CpIndex::NONE));
         let mut state = PortState::new(network, port, id, lanes[id.index()], queues.into_boxed_slice());
-        if pfc && network.pfc.is_some() && network.nodes[port.node.index()].kind == NodeKind::Switch {
-            state.attention = WATCHED;
+        let switch = network.nodes[port.node.index()].kind == NodeKind::Switch;
+        if pfc && switch && (network.pfc.is_some() || pooled.contains(&port.node)) {
+            // Others see its departures: the neighbours that it stops, and the queues that share its memory.
+            state.attention = WATCHED | if pooled.contains(&port.node) { POOLED } else { 0 };
         }
         state
     };

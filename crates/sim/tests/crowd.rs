@@ -214,6 +214,7 @@ fn with_flow_control(network: &mut Network) {
         ingress: network.ports.iter().map(to_switch).collect(),
         quanta: 200,
         response: Duration::from_us(1),
+        watchdog: None,
     });
 }
 

@@ -142,7 +142,7 @@ impl Tree {
             }));
         }
         let quanta = quanta.saturating_add(self.quanta);
-        b.network.pfc = Some(Pfc { priorities: vec![3], ingress, quanta, response });
+        b.network.pfc = Some(Pfc { priorities: vec![3], ingress, quanta, response, watchdog: None });
         b.network
     }
 }
@@ -167,6 +167,7 @@ proptest! {
         let network = tree.network(|needed| needed);
         let whole = run(&network, &[]);
         prop_assert_eq!(lossless_drops(&network, &whole), 0);
+        prop_assert_eq!(&whole.deadlocks, &[], "no way leads back");
         let mut cuts = cuts;
         cuts.sort_unstable();
         prop_assert_eq!(&whole, &run(&network, &cuts));
@@ -206,7 +207,7 @@ fn careless(network: Network) -> impl Strategy<Value = Network> {
             Some(Ingress { buffer: Octets(xoff + room), xoff: Octets(xoff), xon: Octets(xoff * percent / 100) })
         };
         let ingress = network.ports.iter().zip(ingress).map(entry).collect();
-        network.pfc = Some(Pfc { priorities, ingress, quanta, response: Duration(response) });
+        network.pfc = Some(Pfc { priorities, ingress, quanta, response: Duration(response), watchdog: None });
         network
     })
 }
@@ -220,6 +221,7 @@ proptest! {
     fn flow_control_conserves_frames(network in random_network().prop_flat_map(careless), cut in 0u64..END.0) {
         let whole = run(&network, &[]);
         prop_assert_eq!(&whole, &run(&network, &[cut]));
+        prop_assert_eq!(&whole.deadlocks, &[], "a chain has no cycle");
         let stopping = whole.queues.iter().map(|queue| queue.pause_frames).sum::<u64>();
         prop_assert!(stopping <= whole.totals.pause_frames * 3, "a pause frame stops three priorities at the most");
         for queue in &whole.queues {
@@ -261,7 +263,7 @@ proptest! {
             priorities: vec![3],
             ingress: ingress.collect(),
             quanta: u16::MAX,
-            response: Duration(500_000),
+            response: Duration(500_000), watchdog: None
         });
         let outcome = run(&b.network, &[]);
         prop_assert_eq!(lossless_drops(&b.network, &outcome), 0);
@@ -294,6 +296,7 @@ fn headroom_is_not_more_than_needed() {
             ingress: b.network.ports.iter().map(|p| (p.node == NodeId(0)).then_some(ingress)).collect(),
             quanta: u16::MAX,
             response: Duration(3_000_000),
+            watchdog: None,
         });
         b.network.flows[1].start = Instant(start);
         lossless_drops(&b.network, &run(&b.network, &[]))

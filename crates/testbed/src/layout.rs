@@ -245,6 +245,9 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
             "ecn_threshold: switches of the testbed mark as the scheme does (dcqcn), and nothing else".to_owned(),
         );
     }
+    if !network.pools.is_empty() {
+        return refuse("[[buffer]]: each queue of the testbed has memory of its own".to_owned());
+    }
     if matches!(network.feedback, Feedback::Ideal(_)) {
         return refuse("feedback: on the testbed signals are frames (\"in-band\")".to_owned());
     }

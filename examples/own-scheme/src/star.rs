@@ -74,6 +74,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         control_capacity: Octets(64_000),
         feedback: Feedback::InBand,
         pfc: None,
+        pools: Vec::new(),
     }
 }
 

@@ -17,7 +17,7 @@ from penstock.highlights import notable_queues, schemes_in_words
 from penstock.measures import MEASURES, Kind, Measure
 from penstock.result import Result, told_actions
 from penstock.scenario import LinkDescription, Outline
-from penstock.summary import CompletionSummary, FlowSummary, QueueSummary, Summary
+from penstock.summary import CompletionSummary, DeadlockSummary, FlowSummary, PoolSummary, QueueSummary, Summary
 from penstock.terminal import printable, styled
 from penstock.text import bit_rate, count, duration, events, octets, share
 
@@ -29,6 +29,8 @@ _PIPE_WIDTH = 160
 
 _QUEUES_LISTED = 12
 _FLOWS_LISTED = 16
+_POOLS_LISTED = 8
+_DEADLOCKS_LISTED = 4
 _GROUPS_LISTED = 8
 _SLOWEST, _FASTEST = 5, 2
 
@@ -92,6 +94,8 @@ def print_run(result: Result, plan: Outline, folder: Path, figures: list[Path]) 
     out.print()
     out.print(_coverage(summary), style="dim", soft_wrap=True)
     print_queues(out, summary["queues"])
+    _print_pools(out, summary.get("pools", []))
+    _print_deadlocks(out, summary.get("deadlocks", []))
     _print_flows(out, result)
     _print_completions(out, summary.get("completions", []))
     _print_extremes(out, result)
@@ -187,6 +191,9 @@ def _balance(summary: Summary, *, flows: int) -> str:
         parts.append(f"sent again {count(totals['retransmissions'])}, timeouts {timeouts}")
     if "pause_frames" in totals:
         parts.append(f"pause frames {count(totals['pause_frames'])}")
+    if totals.get("watchdog_fired"):
+        dropped = count(totals["watchdog_dropped"])
+        parts.append(f"watchdog fired {count(totals['watchdog_fired'])} times, {dropped} frames dropped by it")
     if "lossless" in summary:
         parts.append("lossless, as claimed" if summary["lossless"] else "not lossless, as claimed")
     if summary.get("actions"):
@@ -196,6 +203,46 @@ def _balance(summary: Summary, *, flows: int) -> str:
     if flows:
         parts.append(f"Jain index {summary['jain_index']:.3f}")
     return ", ".join(parts)
+
+
+def _print_pools(out: Console, pools: list[PoolSummary]) -> None:
+    """Print the memory that queues share, the fullest pools first."""
+    if not pools:
+        return
+    table = _numbers("shared memory", "pool", "size", "mean", "max", "headroom", "max of it", "refused")
+    fullest = sorted(pools, key=lambda pool: pool["max_octets"] / pool["size_octets"], reverse=True)
+    for pool in fullest[:_POOLS_LISTED]:
+        add_row(
+            table,
+            pool["switch"],
+            pool["name"],
+            octets(pool["size_octets"]),
+            octets(pool["mean_octets"]),
+            octets(pool["max_octets"]),
+            octets(pool["headroom_octets"]),
+            octets(pool["headroom_max_octets"]),
+            count(pool["frames_refused"]),
+        )
+    print_fitting(out, table)
+    if len(fullest) > _POOLS_LISTED:
+        out.print(f"and {count(len(fullest) - _POOLS_LISTED)} more pools in summary.json", style="dim")
+    out.print()
+
+
+def _print_deadlocks(out: Console, deadlocks: list[DeadlockSummary]) -> None:
+    """Print the cycles of queues that waited for one another."""
+    for deadlock in deadlocks[:_DEADLOCKS_LISTED]:
+        ended = deadlock["ended_s"]
+        end = "to the end of the run" if ended is None else f"to {duration(ended)}, when the watchdog broke it"
+        names = [
+            f"{port} ({priority})" for port, priority in zip(deadlock["ports"], deadlock["priorities"], strict=True)
+        ]
+        chain = " waits for ".join([*names, names[0]])
+        out.print(f"[bold]deadlock[/bold] from {duration(deadlock['since_s'])} {end}: {escape(chain)}", soft_wrap=True)
+    if len(deadlocks) > _DEADLOCKS_LISTED:
+        out.print(f"and {count(len(deadlocks) - _DEADLOCKS_LISTED)} more deadlocks in summary.json", style="dim")
+    if deadlocks:
+        out.print()
 
 
 def _print_completions(out: Console, told: list[CompletionSummary]) -> None:

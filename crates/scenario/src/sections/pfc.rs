@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use penstock_schemes::{Duration, Octets};
 use penstock_sim::network::LARGEST_QUEUE;
 
-use super::TIME;
+use super::{SPAN, TIME};
 use crate::declare::{section, words};
 use crate::fields::{Counts, Either, List};
 
@@ -44,7 +44,25 @@ section! {
         /// From the arrival of a pause frame until the port starts no more frames of the priority. Real ports take some time; at
         /// 0 s headrooms leave nothing for it.
         response: Duration [TIME] = Duration::ZERO;
+        watchdog: Option<Watchdog> => "none: a queue that is stopped waits for as long as it takes";
         link: Vec<PfcLink> = Vec::new();
+    }
+}
+
+words! {
+    pub(crate) enum WatchdogAction { Drop = "drop", Forward = "forward" }
+}
+
+section! {
+    /// The watchdog of flow control at the ports of switches: a queue that has been stopped without a break for too long ignores pause frames for a
+    /// while, so that a deadlock ends. Frames may be lost then.
+    pub(crate) struct Watchdog {
+        /// How long a queue is stopped before the watchdog acts.
+        after: Duration [SPAN] = Duration::from_ms(200);
+        /// "drop": the queue drops the frames that it has and those that come meanwhile; "forward": it sends them.
+        action: WatchdogAction = WatchdogAction::Drop;
+        /// How long the queue ignores pause frames.
+        lasts: Duration [SPAN] = Duration::from_ms(200);
     }
 }
 

@@ -45,6 +45,7 @@ impl Builder {
                 control_capacity: Octets(64_000),
                 feedback: Feedback::InBand,
                 pfc: None,
+                pools: Vec::new(),
             },
         }
     }
@@ -125,5 +126,5 @@ pub(crate) fn star(n: usize, rate: BitRate, latency: Duration, buffer: Octets) -
 pub(crate) fn lossless(network: &mut Network, priorities: Vec<u8>, ingress: Ingress) {
     let at_switch = |port: &Port| network.nodes[port.peer.index()].kind == NodeKind::Switch;
     let ingress = network.ports.iter().map(|port| at_switch(port).then_some(ingress)).collect();
-    network.pfc = Some(Pfc { priorities, ingress, quanta: u16::MAX, response: Duration::ZERO });
+    network.pfc = Some(Pfc { priorities, ingress, quanta: u16::MAX, response: Duration::ZERO, watchdog: None });
 }

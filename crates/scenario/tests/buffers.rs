@@ -1,0 +1,128 @@
+//! Shared memory in a plan: pools of switches, headroom that is computed, mistakes refused.
+
+use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
+use penstock_schemes::Octets;
+use penstock_sim::network::{NodeId, Share, headroom_of_line};
+
+const GOOD: &str = r#"question = "?"
+duration = "1 s"
+scheme = "none"
+[[buffer]]
+size = "1 MB"
+[topology.dumbbell]
+sources = 2
+receivers = 2
+link_rate = "10 Gbps"
+bottleneck_rate = "10 Gbps"
+link_delay = "1 us"
+buffer = "1 MB"
+[[flow]]
+from = "h0..h1"
+to = "h2"
+[[flow]]
+from = "h0"
+to = "h3"
+priority = 3
+"#;
+
+fn outcome(text: &str) -> Result<Plan, ScenarioError> {
+    Scenario::parse(text, "x.toml", "x")?.plan(&Choice::default())
+}
+
+/// With these lines in `[[buffer]]`.
+fn with(lines: &str) -> Result<Plan, ScenarioError> {
+    outcome(&GOOD.replacen("size = \"1 MB\"\n", &format!("size = \"1 MB\"\n{lines}\n"), 1))
+}
+
+#[test]
+fn a_size_alone_is_enough() {
+    let plan = outcome(GOOD).unwrap();
+    assert_eq!(plan.pool_names, ["pool0", "pool0"]);
+    let nodes: Vec<&str> = plan.network.pools.iter().map(|pool| plan.node_names[pool.node.index()].as_str()).collect();
+    assert_eq!(nodes, ["sw0", "sw1"]);
+    let pool = &plan.network.pools[0];
+    assert_eq!(
+        (&pool.priorities[..], pool.cell, pool.size, pool.headroom),
+        (&[0, 3][..], 1, Octets(1_000_000), Octets(0))
+    );
+    assert_eq!(pool.egress, Share { reserve: Octets(0), alpha: Some(1.0) });
+    assert_eq!(pool.ingress, Share { reserve: Octets(0), alpha: None });
+    assert!(outcome(&GOOD.replace("[[buffer]]\nsize = \"1 MB\"\n", "")).unwrap().network.pools.is_empty());
+}
+
+#[test]
+fn every_key_has_its_effect() {
+    let lines = "name = \"mine\"\nswitches = [\"sw1\"]\npriorities = [3]\ncell = \"208 octets\"\nreserve = \"2 KB\"\n\
+                 alpha = \"none\"\ningress_reserve = \"3 KB\"\ningress_alpha = 0.125\nheadroom = \"40 KB\"";
+    let plan = with(lines).unwrap();
+    let [pool] = &plan.network.pools[..] else { panic!("{:?}", plan.network.pools) };
+    assert_eq!((plan.pool_names[0].as_str(), pool.node), ("mine", NodeId(5)));
+    assert_eq!((&pool.priorities[..], pool.cell, pool.headroom), (&[3][..], 208, Octets(40_000)));
+    assert_eq!(pool.egress, Share { reserve: Octets(2000), alpha: None });
+    assert_eq!(pool.ingress, Share { reserve: Octets(3000), alpha: Some(0.125) });
+    for plan in [&plan, &outcome(GOOD).unwrap()] {
+        let again = outcome(&plan.resolved).unwrap();
+        assert_eq!((&again.network.pools, &again.resolved), (&plan.network.pools, &plan.resolved));
+    }
+}
+
+/// Three lines lead to sw0 under flow control (h0, h1 and the trunk), with two lossless priorities each.
+#[test]
+fn headroom_has_room_for_all_lines() {
+    let text = GOOD.replace("[[buffer]]", "[pfc]\n[[buffer]]");
+    let plan = outcome(&text).unwrap();
+    let pool = &plan.network.pools[0];
+    let pfc = plan.network.pfc.as_ref().unwrap();
+    let lines: Vec<_> =
+        plan.network.ports.iter().zip(&pfc.ingress).filter(|(port, _)| port.peer == pool.node).collect();
+    let sum: u64 = lines.iter().filter_map(|(_, ingress)| Some(headroom_of_line(ingress.as_ref()?, 1).0)).sum();
+    assert_eq!((lines.len(), pool.headroom.0), (3, 2 * sum));
+    // A line's headroom, and an octet.
+    let first = lines[0].1.unwrap();
+    assert_eq!(headroom_of_line(&first, 1).0, first.buffer.0 - first.xoff.0 + 1);
+    assert!(!plan.notes.iter().any(|note| note.starts_with("buffer:")), "{:?}", plan.notes);
+    let short = outcome(&text.replace("size = \"1 MB\"", "size = \"1 MB\"\nheadroom = \"1 KB\"")).unwrap();
+    assert!(short.notes.iter().any(|note| note.contains("the headroom of 2 pools has no room")), "{:?}", short.notes);
+}
+
+/// A frame of 64 octets takes a cell of 208; 640 octets can be ten of them.
+#[test]
+fn headroom_in_cells_counts_with_the_shortest_frames() {
+    let ingress = penstock_sim::network::Ingress { buffer: Octets(1639), xoff: Octets(1000), xon: Octets(0) };
+    assert_eq!(headroom_of_line(&ingress, 208).0, 640 + 10 * 207);
+    assert_eq!(headroom_of_line(&ingress, 1).0, 640);
+}
+
+#[test]
+fn each_mistake_is_named_with_its_place() {
+    for (lines, expected) in [
+        ("priorities = [4]", "x.toml:6: buffer.0.priorities: no flow has priority 4 (flows have 0, 3)"),
+        ("switches = [\"sw2\"]", "x.toml:6: buffer.0.switches: there is no switch \"sw2\" (did you mean \"sw0\"?)"),
+        (
+            "switches = [\"h0\"]",
+            "x.toml:6: buffer.0.switches: \"h0\" is a host, and hosts share no memory (list switches)",
+        ),
+        ("switches = [\"sw0\", \"sw0\"]", "the switch \"sw0\" is listed twice (list each switch once)"),
+        ("switches = \"some\"", "expected \"all\""),
+        ("alpha = -1", "expected a number from 0 to 1024"),
+        ("alpha = \"some\"", "\"some\" is not known here, expected \"none\""),
+        ("cell = \"0 octets\"", "is zero; this size must be more"),
+        (
+            "reserve = \"200 KB\"",
+            "x.toml:6: buffer.0.reserve: the reserves of 6 queues and of as many lines and priorities at sw0 are 1200 KB together, more \
+             than the 1 MB of the pool (at most 166666 octets each)",
+        ),
+        ("headroom = \"4 GB\"", "x.toml:6: buffer.0.headroom: 1 MB and a headroom of 4 GB at sw0 are more than 4 GB"),
+        ("[[buffer]]\nsize = \"1 MB\"", "buffer.1.priorities: priority 0 of sw0 has a pool already"),
+        ("name = \"x\"\n[[buffer]]\nname = \"x\"\nsize = \"1 MB\"", "buffer.1.name: there is a pool \"x\" already"),
+        ("sizes = 1", "x.toml:6: buffer.0.sizes: unknown key (did you mean \"size\"?)"),
+    ] {
+        let message = with(lines).expect_err(lines).to_string();
+        assert!(message.contains(expected), "{lines}\n gives {message}\n not {expected}");
+    }
+    let message = outcome(&GOOD.replacen("size = \"1 MB\"", "size = \"1 KB\"", 1)).unwrap_err().to_string();
+    assert!(
+        message.contains("x.toml:5: buffer.0.size: 1 KB hold no frame of 1500 octets in cells of 1 octet"),
+        "{message}"
+    );
+}

@@ -1,0 +1,435 @@
+//! Pools: memory of a switch that its queues share, with static reserves, dynamic thresholds and headroom.
+//!
+//! Each frame counts twice: where it leaves (*egress*, its output queue) and where it came from (*ingress*, the line and the
+//! priority). Either account takes its reserve first and the shared part of the pool after that, and either may be bounded
+//! there by a dynamic threshold (Choudhury and Hahne 1998, "Dynamic queue length thresholds for shared-memory packet switches",
+//! IEEE/ACM Transactions on Networking 6(2)):
+//!
+//! ```text
+//!   T = alpha × (shared part − what all queues use of it)
+//! ```
+//!
+//! | Frame | Egress | Ingress |
+//! |---|---|---|
+//! | of a priority without flow control | reserve, then T | reserve, then T if there is an alpha |
+//! | of a lossless priority, over a line with an ingress buffer | counted | reserve, then T, then headroom |
+//! | of the switch itself (a signal) | reserve, then T | counted |
+//!
+//! The shared part is the pool without the reserves of both accounts, so that the memory is never exceeded and each reserve is
+//! there when it is needed, in whatever order frames come.
+//!
+//! With flow control a frame beyond T goes into the headroom, and the neighbour is told to stop. The pool is asked when a
+//! frame of the neighbour comes or goes: a threshold that falls because of others stops it with its next frame.
+
+use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::{Instant, Octets};
+
+use crate::event::CounterId;
+use crate::frame::FrameId;
+use crate::network::{Ingress, Network, NodeId, QueueId};
+use crate::port::LengthStatistics;
+
+/// Memory of one switch that the queues of some priorities share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pool {
+    /// The switch. No two of its pools have a priority in common.
+    pub node: NodeId,
+    /// The priorities whose queues share it, each one of [`Network::priorities`](crate::Network::priorities).
+    pub priorities: Vec<u8>,
+    /// Octets of a cell: each frame takes whole cells. Never zero.
+    pub cell: u16,
+    /// All of it but the headroom, at most [`LARGEST_QUEUE`](crate::network::LARGEST_QUEUE); no less than all reserves.
+    pub size: Octets,
+    /// Memory for frames of lossless priorities that come after their neighbour was told to stop, for all lines together. A single line
+    /// and priority takes no more of it than [`headroom_of_line`].
+    pub headroom: Octets,
+    /// Output queues: a reserve for each.
+    pub egress: Share,
+    /// Frames that came over a line: a reserve for each line and priority.
+    pub ingress: Share,
+}
+
+/// How much of a pool one queue, or the frames of one line, may take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// Memory that is kept for it.
+    pub reserve: Octets,
+    /// The factor of its dynamic threshold; `None`: it may take all that is free.
+    pub alpha: Option<f64>,
+}
+
+/// The most memory that the frames of one line and priority take of a pool's headroom: that beyond `xoff`, and one octet more. A buffer
+/// of its own is full at `xoff` and takes the rest of that frame from the headroom; a pool takes the whole frame that crosses
+/// its threshold from there. In cells, no frame is shorter than the least one of 802.3.
+#[must_use]
+pub fn headroom_of_line(ingress: &Ingress, cell: u16) -> Octets {
+    let octets = ingress.buffer.0 - ingress.xoff.0 + 1;
+    let frames = octets.div_ceil(LEAST_FRAME);
+    Octets(octets.saturating_add(frames * (u64::from(cell) - 1)))
+}
+
+/// Octets of the shortest frame with FCS (802.3 clause 4.4.2, minFrameSize).
+const LEAST_FRAME: u64 = 64;
+
+penstock_endpoint::indices!(
+    /// Index into [`Network::pools`](crate::Network::pools).
+    PoolId
+);
+
+/// A frame that is asking for memory, or has it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claim {
+    pub(crate) queue: QueueId,
+    /// Its line and its priority; none for a frame of the switch itself.
+    pub(crate) group: CounterId,
+    pub(crate) octets: u16,
+}
+
+/// One of the two accounts of a pool.
+#[derive(Debug, Clone, Copy)]
+struct Account {
+    reserve: u64,
+    alpha: Option<f64>,
+    /// The shared part of the pool.
+    shared: u64,
+    /// What is used of it.
+    used: u64,
+}
+
+impl Account {
+    /// The dynamic threshold as it is now.
+    fn threshold(&self) -> u64 {
+        let free = self.shared.saturating_sub(self.used);
+        // Products beyond 64 bits end at the largest number.
+        self.alpha.map_or(u64::MAX, |alpha| (free as f64 * alpha) as u64)
+    }
+
+    /// Octets beyond the reserve of a holder that holds so many.
+    fn beyond(&self, held: u64) -> u64 {
+        held.saturating_sub(self.reserve)
+    }
+
+    /// Whether one that holds `held` may take `more`.
+    fn allows(&self, held: u64, more: u64) -> bool {
+        let (before, after) = (self.beyond(held), self.beyond(held + more));
+        after == 0 || (self.used + (after - before) <= self.shared && after <= self.threshold())
+    }
+
+    fn take(&mut self, held: &mut u64, more: u64) {
+        self.used += self.beyond(*held + more) - self.beyond(*held);
+        *held += more;
+    }
+
+    fn give_back(&mut self, held: &mut u64, octets: u64) {
+        self.used -= self.beyond(*held) - self.beyond(*held - octets);
+        *held -= octets;
+    }
+}
+
+/// A queue, as a pool knows it.
+#[derive(Debug, Clone)]
+struct Holder {
+    /// None for a queue with memory of its own.
+    pool: PoolId,
+    held: u64,
+}
+
+/// The frames of a line and a priority.
+#[derive(Debug, Clone)]
+struct Group {
+    pool: PoolId,
+    /// Outside of the headroom.
+    held: u64,
+    in_headroom: u64,
+    /// The most of the headroom; none but for lossless groups.
+    headroom: Option<u64>,
+}
+
+/// The state of a pool.
+#[derive(Debug, Clone)]
+pub(crate) struct PoolState {
+    cell: u16,
+    size: u64,
+    headroom: u64,
+    egress: Account,
+    ingress: Account,
+    /// Memory taken, the headroom's included.
+    pub(crate) used: u64,
+    pub(crate) in_headroom: u64,
+    /// The most memory taken of the headroom since the last reading.
+    pub(crate) most_in_headroom: u64,
+    pub(crate) statistics: LengthStatistics,
+    /// Frames that found no memory.
+    pub(crate) refused: u64,
+}
+
+/// The part of a pool that an account takes a frame from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Common,
+    Headroom,
+}
+
+impl PoolState {
+    fn new(pool: &Pool, queues: u64, groups: u64) -> Self {
+        let reserved = queues * pool.egress.reserve.0 + groups * pool.ingress.reserve.0;
+        let shared = pool.size.0.checked_sub(reserved);
+        let shared = shared.unwrap_or_else(|| panic!("reserves of {reserved} octets in a pool of {}", pool.size));
+        let account = |share: Share| Account { reserve: share.reserve.0, alpha: share.alpha, shared, used: 0 };
+        Self {
+            cell: pool.cell,
+            size: pool.size.0,
+            headroom: pool.headroom.0,
+            egress: account(pool.egress),
+            ingress: account(pool.ingress),
+            used: 0,
+            in_headroom: 0,
+            most_in_headroom: 0,
+            statistics: LengthStatistics::default(),
+            refused: 0,
+        }
+    }
+
+    /// Memory of a frame.
+    fn memory(&self, octets: u16) -> u64 {
+        u64::from(u32::from(octets).div_ceil(u32::from(self.cell)) * u32::from(self.cell))
+    }
+
+    /// The part from which the ingress account takes `more`; `None` where it refuses.
+    fn part(&self, group: &Group, more: u64) -> Option<Part> {
+        // Without flow control and threshold it only counts.
+        let counts = group.headroom.is_none() && self.ingress.alpha.is_none();
+        if counts || self.ingress.allows(group.held, more) {
+            return Some(Part::Common);
+        }
+        let most = group.headroom?;
+        let fits = group.in_headroom + more <= most && self.in_headroom + more <= self.headroom;
+        fits.then_some(Part::Headroom)
+    }
+
+    /// Lets time-weighted sums reach the present.
+    pub(crate) fn pass(&mut self, now: Instant) {
+        self.statistics.pass(now, self.used);
+    }
+
+    /// The maxima start again.
+    pub(crate) fn restart_extremes(&mut self) {
+        self.statistics.restart_extremes(self.used);
+        self.most_in_headroom = self.in_headroom;
+    }
+}
+
+/// All pools of a network.
+#[derive(Debug)]
+pub(crate) struct Pools {
+    pub(crate) list: Vec<PoolState>,
+    per_port: u32,
+    /// By queue.
+    holders: Vec<Holder>,
+    /// By line and priority: [`CounterId`].
+    groups: Vec<Group>,
+    /// By slot of a frame in a queue: its group.
+    charged: Vec<CounterId>,
+}
+
+impl Pools {
+    /// The state at the start; `None` where each queue has memory of its own.
+    ///
+    /// # Panics
+    /// If a pool is not as its documentation says.
+    pub(crate) fn new(network: &Network) -> Option<Box<Self>> {
+        if network.pools.is_empty() {
+            return None;
+        }
+        let per_port = network.queues_per_port();
+        let queues = network.ports.len() * per_port;
+        let mut pools = Self {
+            list: Vec::new(),
+            per_port: per_port as u32,
+            holders: vec![Holder { pool: PoolId::NONE, held: 0 }; queues],
+            groups: vec![Group { pool: PoolId::NONE, held: 0, in_headroom: 0, headroom: None }; queues],
+            charged: Vec::new(),
+        };
+        for (id, pool) in (0..).map(PoolId).zip(&network.pools) {
+            let (mut own_queues, mut own_groups) = (0, 0);
+            for (port, p) in network.ports.iter().enumerate() {
+                for class in pool.priorities.iter().map(|&priority| network.class(priority)) {
+                    let place = port * per_port + class.index();
+                    if p.node == pool.node {
+                        assert!(pools.holders[place].pool == PoolId::NONE, "queue {place} has two pools");
+                        pools.holders[place].pool = id;
+                        own_queues += 1;
+                    }
+                    if p.peer == pool.node {
+                        pools.groups[place].pool = id;
+                        pools.groups[place].headroom = headroom_of(network, pool, port, class);
+                        own_groups += 1;
+                    }
+                }
+            }
+            pools.list.push(PoolState::new(pool, own_queues, own_groups));
+        }
+        Some(Box::new(pools))
+    }
+
+    /// The claim of a frame of `class` that came over the line of port `from`, or from nowhere, on the queue at `port`.
+    #[inline(always)]
+    pub(crate) fn claim(&self, port: PortId, class: TrafficClass, from: PortId, octets: u16) -> Claim {
+        let place = |port: PortId| port.0 * self.per_port + u32::from(class.0);
+        let group = if from == PortId::NONE { CounterId::NONE } else { CounterId(place(from)) };
+        Claim { queue: QueueId(place(port)), group, octets }
+    }
+
+    /// Whether there is memory for a frame.
+    pub(crate) fn has_room(&self, claim: Claim) -> bool {
+        let holder = &self.holders[claim.queue.index()];
+        let Some(pool) = self.list.get(holder.pool.index()) else { return true };
+        let more = pool.memory(claim.octets);
+        let group = self.groups.get(claim.group.index());
+        let lossless = group.is_some_and(|group| group.headroom.is_some());
+        group.is_none_or(|group| pool.part(group, more).is_some())
+            && (lossless || pool.egress.allows(holder.held, more))
+    }
+
+    /// The same for a frame that is dropped without.
+    pub(crate) fn admits(&mut self, claim: Claim) -> bool {
+        let has_room = self.has_room(claim);
+        if !has_room {
+            let pool = self.holders[claim.queue.index()].pool;
+            self.list[pool.index()].refused += 1;
+        }
+        has_room
+    }
+
+    /// A frame for which there is room joins its queue.
+    pub(crate) fn take(&mut self, now: Instant, frame: FrameId, claim: Claim) {
+        let holder = &mut self.holders[claim.queue.index()];
+        let Some(pool) = self.list.get_mut(holder.pool.index()) else { return };
+        if frame.index() >= self.charged.len() {
+            self.charged.resize(frame.index() + 1, CounterId::NONE);
+        }
+        self.charged[frame.index()] = claim.group;
+        let more = pool.memory(claim.octets);
+        pool.egress.take(&mut holder.held, more);
+        match self.groups.get_mut(claim.group.index()) {
+            None => pool.ingress.used += more,
+            Some(group) => match pool.part(group, more) {
+                Some(Part::Headroom) => {
+                    group.in_headroom += more;
+                    pool.in_headroom += more;
+                    pool.most_in_headroom = pool.most_in_headroom.max(pool.in_headroom);
+                }
+                Some(Part::Common) | None => pool.ingress.take(&mut group.held, more),
+            },
+        }
+        pool.statistics.pass(now, pool.used);
+        pool.used += more;
+        pool.statistics.max = pool.statistics.max.max(pool.used);
+    }
+
+    /// A frame departs from its queue.
+    pub(crate) fn give_back(&mut self, at: Instant, port: PortId, class: TrafficClass, frame: FrameId, octets: u16) {
+        let holder = &mut self.holders[(port.0 * self.per_port + u32::from(class.0)) as usize];
+        let Some(pool) = self.list.get_mut(holder.pool.index()) else { return };
+        let octets = pool.memory(octets);
+        pool.egress.give_back(&mut holder.held, octets);
+        match self.groups.get_mut(self.charged[frame.index()].index()) {
+            None => pool.ingress.used -= octets,
+            Some(group) => {
+                // The headroom empties first, so that there is room for the next stop.
+                let of_headroom = octets.min(group.in_headroom);
+                group.in_headroom -= of_headroom;
+                pool.in_headroom -= of_headroom;
+                pool.ingress.give_back(&mut group.held, octets - of_headroom);
+            }
+        }
+        pool.statistics.pass(at, pool.used);
+        pool.used -= octets;
+    }
+
+    /// Whether the neighbour whose frames a group are is to stop.
+    pub(crate) fn is_over(&self, group: CounterId) -> bool {
+        let group = &self.groups[group.index()];
+        let Some(pool) = self.list.get(group.pool.index()) else { return false };
+        let beyond = pool.ingress.beyond(group.held);
+        group.in_headroom > 0 || (pool.ingress.alpha.is_some() && beyond > 0 && beyond >= pool.ingress.threshold())
+    }
+
+    /// Whether the neighbour may go on: the group is below its threshold by `offset`, or within its reserve.
+    pub(crate) fn is_under(&self, group: CounterId, offset: u64) -> bool {
+        let group = &self.groups[group.index()];
+        let Some(pool) = self.list.get(group.pool.index()) else { return true };
+        let beyond = pool.ingress.beyond(group.held);
+        group.in_headroom == 0 && (beyond == 0 || beyond.saturating_add(offset) <= pool.ingress.threshold())
+    }
+
+    /// Whether a group would be below its threshold by `offset` if it held `memory` alone, of `of_pool` in all.
+    pub(crate) fn would_be_under(&self, group: CounterId, memory: u64, of_pool: u64, offset: u64) -> bool {
+        let group = &self.groups[group.index()];
+        let Some(pool) = self.list.get(group.pool.index()) else { return true };
+        let beyond = pool.ingress.beyond(memory);
+        let rest = Account { used: of_pool, ..pool.ingress };
+        beyond == 0 || beyond.saturating_add(offset) <= rest.threshold()
+    }
+
+    /// Whether two groups have the same pool.
+    pub(crate) fn share(&self, one: CounterId, other: CounterId) -> bool {
+        let pool = self.groups[one.index()].pool;
+        pool != PoolId::NONE && pool == self.groups[other.index()].pool
+    }
+
+    /// Memory of a frame in a queue.
+    pub(crate) fn memory(&self, queue: QueueId, octets: u16) -> u64 {
+        self.list.get(self.holders[queue.index()].pool.index()).map_or(0, |pool| pool.memory(octets))
+    }
+
+    /// Checks the accounts against the frames in queues: their queues, slots and lengths.
+    ///
+    /// # Panics
+    /// If an account says otherwise, or a pool has given more than it has.
+    pub(crate) fn check(&self, frames: impl Iterator<Item = (QueueId, FrameId, u64)>) {
+        let (mut queues, mut groups) = (vec![0; self.holders.len()], vec![0; self.groups.len()]);
+        let mut own = vec![0; self.list.len()];
+        for (queue, frame, octets) in frames {
+            let pool = self.holders[queue.index()].pool;
+            let Some(state) = self.list.get(pool.index()) else { continue };
+            let memory = state.memory(octets as u16);
+            queues[queue.index()] += memory;
+            match groups.get_mut(self.charged[frame.index()].index()) {
+                Some(group) => *group += memory,
+                None => own[pool.index()] += memory,
+            }
+        }
+        for (id, pool) in (0..).map(PoolId).zip(&self.list) {
+            let holders = self.holders.iter().zip(&queues).filter(|(holder, _)| holder.pool == id);
+            let (mut held, mut shared) = (0, 0);
+            for (holder, &found) in holders {
+                assert!(holder.held == found, "pool {}: a queue has {} octets, not {found}", id.0, holder.held);
+                held += found;
+                shared += pool.egress.beyond(found);
+            }
+            let of_pool = self.groups.iter().zip(&groups).filter(|(group, _)| group.pool == id);
+            let (mut came, mut in_headroom, mut shared_in) = (own[id.index()], 0, own[id.index()]);
+            for (group, &found) in of_pool {
+                let counted = group.held + group.in_headroom;
+                assert!(counted == found, "pool {}: a line has {counted} octets, not {found}", id.0);
+                came += found;
+                in_headroom += group.in_headroom;
+                shared_in += pool.ingress.beyond(group.held);
+            }
+            let accounts = (pool.used, pool.egress.used, pool.ingress.used, pool.in_headroom);
+            let found = (held, shared, shared_in, in_headroom);
+            assert!(accounts == found && came == held, "pool {}: {accounts:?}, found {found:?}, came {came}", id.0);
+            let all = pool.size + pool.in_headroom;
+            assert!(held <= all && in_headroom <= pool.headroom, "pool {}: {held} of {all} octets taken", id.0);
+        }
+    }
+}
+
+/// The most of a pool's headroom that the frames of `class` over the line of `port` take; `None` where nothing stops that line.
+fn headroom_of(network: &Network, pool: &Pool, port: usize, class: TrafficClass) -> Option<u64> {
+    let pfc = network.pfc.as_ref()?;
+    let ingress = pfc.ingress[port]?;
+    let lossless = pfc.priorities.iter().any(|&priority| network.class(priority) == class);
+    lossless.then(|| headroom_of_line(&ingress, pool.cell).0)
+}

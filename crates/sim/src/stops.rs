@@ -1,0 +1,118 @@
+//! The stops of priority flow control, as the watchdog and deadlocks know them, and the pools that cause some.
+
+use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::Instant;
+
+use crate::event::CounterId;
+use crate::frame::FrameId;
+use crate::network::QueueId;
+use crate::pause::Pauses;
+use crate::pool::PoolState;
+use crate::watchdog::Watchdog;
+
+impl Pauses {
+    /// Whether the pool of a queue, if it has one, has memory for a frame.
+    #[inline(always)]
+    pub(crate) fn pool_has_room(&self, port: PortId, class: TrafficClass, from: PortId, octets: u16) -> bool {
+        self.pools.as_deref().is_none_or(|pools| pools.has_room(pools.claim(port, class, from, octets)))
+    }
+
+    /// A frame that joins a queue takes memory of the queue's pool, which may be enough to stop a neighbour. `at` is the queue's port
+    /// and class, the line that the frame came over, and the frame's octets.
+    #[inline(never)]
+    pub(crate) fn take_from_pool(
+        &mut self,
+        now: Instant,
+        frame: FrameId,
+        at: (PortId, TrafficClass, PortId, u16),
+        counter: CounterId,
+    ) {
+        let Some(pools) = self.pools.as_deref_mut() else { return };
+        let (port, class, from, octets) = at;
+        pools.take(now, frame, pools.claim(port, class, from, octets));
+        if let Some(state) = self.counters.get(counter.index())
+            && !state.full
+            && pools.is_over(counter)
+        {
+            self.crossed.push(counter);
+        }
+    }
+
+    /// All pools.
+    pub(crate) fn pools(&self) -> &[PoolState] {
+        self.pools.as_deref().map_or(&[], |pools| &pools.list)
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn pools_mut(&mut self) -> &mut [PoolState] {
+        self.pools.as_deref_mut().map_or(&mut [], |pools| &mut pools.list)
+    }
+
+    /// The queues that are stopped by a buffer that is still full.
+    pub(crate) fn stopped(&self) -> impl Iterator<Item = QueueId> + '_ {
+        let stops = (0..).map(QueueId).zip(self.stops.iter().zip(&self.counters));
+        stops.filter(|(_, (stop, counter))| stop.since != Instant::NEVER && counter.full).map(|(queue, _)| queue)
+    }
+
+    /// Since when a queue is stopped.
+    pub(crate) fn stopped_since(&self, queue: QueueId) -> Instant {
+        self.stops[queue.index()].since
+    }
+
+    /// Whether a stopped queue goes on once no more than `octets` of its frames are held, which take `memory` of a pool of which the
+    /// frames of all that are stuck take `of_pool`.
+    pub(crate) fn would_go_on(&self, queue: QueueId, octets: u64, memory: u64, of_pool: u64) -> bool {
+        let counter = &self.counters[queue.index()];
+        let pools = self.pools.as_deref();
+        octets <= counter.xon
+            && pools.is_none_or(|pools| {
+                pools.would_be_under(CounterId(queue.0), memory, of_pool, counter.xoff - counter.xon)
+            })
+    }
+
+    /// Whether the frames over the lines of two queues have the same pool.
+    pub(crate) fn share_a_pool(&self, one: QueueId, other: QueueId) -> bool {
+        self.pools.as_deref().is_some_and(|pools| pools.share(CounterId(one.0), CounterId(other.0)))
+    }
+
+    /// Memory of a frame in a queue that has a pool.
+    pub(crate) fn memory(&self, queue: QueueId, octets: u16) -> u64 {
+        self.pools.as_deref().map_or(0, |pools| pools.memory(queue, octets))
+    }
+
+    /// The watchdog, if it is due: the queue has been stopped for that long.
+    pub(crate) fn watchdog_due(&self, queue: QueueId, now: Instant) -> Option<Watchdog> {
+        let watchdog = self.watchdog?;
+        let since = self.stops[queue.index()].since;
+        (since != Instant::NEVER && since + watchdog.after == now).then_some(watchdog)
+    }
+
+    /// The watchdog lets a queue ignore pause frames until then.
+    pub(crate) fn let_off(&mut self, queue: QueueId, until: Instant) {
+        let stop = &mut self.stops[queue.index()];
+        stop.let_off = until;
+        stop.draining = self.watchdog.is_some_and(|watchdog| watchdog.drops);
+        self.watchdog_fired += 1;
+    }
+
+    /// Whether a queue that drops its frames is to take them again from `now` on.
+    pub(crate) fn ends_draining(&mut self, queue: QueueId, now: Instant) -> bool {
+        let stop = &mut self.stops[queue.index()];
+        let ends = stop.draining && stop.let_off == now;
+        stop.draining &= !ends;
+        ends
+    }
+
+    /// Whether a queue drops its frames.
+    pub(crate) fn is_draining(&self, queue: QueueId) -> bool {
+        self.stops[queue.index()].draining
+    }
+
+    /// Whether a queue drops a frame that comes; it counts.
+    pub(crate) fn drops_at(&mut self, port: PortId, class: TrafficClass) -> bool {
+        let place = (port.0 * self.per_port + u32::from(class.0)) as usize;
+        let drops = self.stops.get(place).is_some_and(|stop| stop.draining);
+        self.watchdog_dropped += u64::from(drops);
+        drops
+    }
+}
