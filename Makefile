@@ -16,6 +16,8 @@ DEMO := scenarios/netfpga/eight-sources-100us.toml
 BENCH_TARGET := .build/bench
 CARGO_MUTANTS := .build/cargo-mutants-27.1.0
 CARGO_DENY := .build/cargo-deny-0.20.2
+# Cargo counts its own jobs.
+CARGO := MAKEFLAGS= cargo
 # Each is checked by itself: their files have the same names.
 PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 
@@ -55,13 +57,14 @@ check: lint
 	cargo test --locked --quiet --lib --bins
 	@echo 'make check: all passed'
 
-# The quick checks come first; `make -j test` runs what does not depend on one another at the same time.
-test: lint test-rust docs test-python test-cores
+# Two at a time: a compiler at its last crate, a linker and a test that waits leave a processor to others.
+test: .venv/.dev check-test
+	@$(MAKE) --no-print-directory --jobs=2 lint test-rust docs test-python test-cores
 	@echo 'make test: all passed'
 
 lint: .venv/.dev check-test
-	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/python tools/check_invariants.py
 	$(BIN)/python tools/pin_hashes.py --check
 	$(BIN)/python -m ruff check python tools papers rtl
@@ -71,12 +74,12 @@ lint: .venv/.dev check-test
 	for paper in $(PAPERS_WITH_CODE); do $(BIN)/python -m mypy $$paper*.py || exit; done
 
 test-rust: check-test
-	cargo test --locked
-	cargo run --locked --quiet -p penstock-fuzz -- --inputs 2000
-	cargo package --locked --offline --allow-dirty --no-verify --quiet $(PUBLISHED:%=-p %)
+	$(CARGO) test --locked
+	$(CARGO) run --locked --quiet -p penstock-fuzz -- --inputs 2000
+	$(CARGO) package --locked --offline --allow-dirty --no-verify --quiet $(PUBLISHED:%=-p %)
 
 test-python: .venv/.extension .venv/.dev
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q --numprocesses auto --dist loadgroup
 
 # They take minutes, and few changes reach them.
 test-cores:
@@ -161,7 +164,7 @@ check-test:
 	@touch $@
 
 .venv/.extension: $(RUST_SOURCES) pyproject.toml .venv/.run
-	VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 $(BIN)/python -m maturin develop --release --locked
+	MAKEFLAGS= VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 $(BIN)/python -m maturin develop --release --locked
 	@touch $@
 
 clean:

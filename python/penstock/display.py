@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.highlights import notable_queues, schemes_in_words
 from penstock.measures import MEASURES
-from penstock.text import bit_rate, count, duration, octets, share
+from penstock.text import bit_rate, count, duration, fair_rate, octets, share
 
 if TYPE_CHECKING:
     from penstock.comparison import Comparison
@@ -80,7 +80,7 @@ def result_html(result: "Result") -> str:
                 flow["name"],
                 flow["source"],
                 bit_rate(flow["throughput_bps"]),
-                bit_rate(flow["fair_rate_bps"]),
+                fair_rate(flow["fair_rate_bps"]),
                 count(flow["frames_dropped"]),
             ]
             for flow in shown

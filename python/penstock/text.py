@@ -13,6 +13,11 @@ def bit_rate(bps: float) -> str:
     return _core.show_quantity(bps, "bit/s")
 
 
+def fair_rate(bps: float) -> str:
+    """Write a flow's fair share; it is zero where none is computed, as beside loads."""
+    return bit_rate(bps) if bps > 0 else "-"
+
+
 def duration(seconds: float) -> str:
     """Write a time given in s, such as ``3.7 ms``."""
     return _core.show_quantity(seconds, "s")

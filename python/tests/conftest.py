@@ -141,6 +141,14 @@ def penstock(tmp_path: Path) -> Command:
     return command
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file in one process, where they share fixtures, and all that look at the machine's namespaces."""
+    for item in items:
+        name = item.path.stem
+        looks_at_namespaces = name.startswith("test_testbed") or name == "test_dcb"
+        item.add_marker(pytest.mark.xdist_group("namespaces" if looks_at_namespaces else name))
+
+
 @pytest.fixture
 def namespaces() -> None:
     """Skip where no testbed can be made, and say why; fail where one is needed."""

@@ -19,7 +19,7 @@ from penstock.result import Result, told_actions
 from penstock.scenario import LinkDescription, Outline
 from penstock.summary import CompletionSummary, DeadlockSummary, FlowSummary, PoolSummary, QueueSummary, Summary
 from penstock.terminal import printable, styled
-from penstock.text import bit_rate, count, duration, events, octets, share
+from penstock.text import bit_rate, count, duration, events, fair_rate, octets, share
 
 if TYPE_CHECKING:
     from arro3.core import Table as Records
@@ -438,7 +438,7 @@ def _flow_row(flow: FlowSummary) -> list[str]:
         flow["source"],
         to,
         bit_rate(flow["throughput_bps"]),
-        bit_rate(flow["fair_rate_bps"]),
+        fair_rate(flow["fair_rate_bps"]),
         bit_rate(flow["mean_rate_bps"]),
         count(flow["frames_dropped"]),
         count(flow["feedback_received"]),
