@@ -23,7 +23,7 @@
 //! Alpha's decay needs no event: it is made up for when alpha is used, with the same result.
 //!
 //! Sources: Zhu et al., SIGCOMM 2015 ("paper"), and the two simulators that descend from it, ns3-rdma and HPCC's ("Mlx"
-//! mode). Where they disagree, each reading is a parameter; the default is the paper's. Default thresholds and steps
+//! mode), from whose code those of ConWeave and SimAI come with constants of their own. Where they disagree, each reading is a parameter; the default is the paper's. Default thresholds and steps
 //! are chosen for 10 Gb/s and buffers of 150 KB (the paper has 40 Gb/s and megabytes).
 
 mod settings;
@@ -91,6 +91,50 @@ const PROFILES: &[Profile] = &[
             ("r_hai", mbps(100)),
             ("hai_factor", choice("one")),
             ("tr_clamp", switch(true)),
+            ("min_rate", mbps(100)),
+        ],
+    },
+    Profile {
+        name: "conweave",
+        description: "The simulator of ConWeave (SIGCOMM 2023), run.py, at 100 Gb/s: HPCC's rules with a timer of 300 us, alpha each 1 us, \
+                      and marks from 100 KB to 400 KB.",
+        settings: &[
+            ("k_min", octets(100_000)),
+            ("k_max", octets(400_000)),
+            ("p_max", real(0.2)),
+            ("alpha_update", choice("per-interval")),
+            ("alpha_time", us(1)),
+            ("decrease_time", us(4)),
+            ("first_cnp_percent", count(100)),
+            ("rt_update", choice("after-increase")),
+            ("f", count(1)),
+            ("time_reset", us(300)),
+            ("counters", choice("timer")),
+            ("r_ai", mbps(40)),
+            ("r_hai", mbps(100)),
+            ("hai_factor", choice("one")),
+            ("min_rate", mbps(100)),
+        ],
+    },
+    Profile {
+        name: "simai",
+        description: "SimAI, inputs/config/SimAI.conf, at 25 Gb/s: HPCC's rules with a timer of 900 us, alpha each 1 us, and marks from \
+                      100 KB to 400 KB; four times as much at 100 Gb/s.",
+        settings: &[
+            ("k_min", octets(100_000)),
+            ("k_max", octets(400_000)),
+            ("p_max", real(0.2)),
+            ("alpha_update", choice("per-interval")),
+            ("alpha_time", us(1)),
+            ("decrease_time", us(4)),
+            ("first_cnp_percent", count(100)),
+            ("rt_update", choice("after-increase")),
+            ("f", count(1)),
+            ("time_reset", us(900)),
+            ("counters", choice("timer")),
+            ("r_ai", mbps(50)),
+            ("r_hai", mbps(100)),
+            ("hai_factor", choice("one")),
             ("min_rate", mbps(100)),
         ],
     },
