@@ -33,6 +33,8 @@ pub struct Flow<X> {
     pub(crate) key: FlowKey,
     pub(crate) limiter: LimiterId,
     pub(crate) class: TrafficClass,
+    /// The class whose pauses stop it: its own, or one to which its reaction point moves it.
+    pub(crate) stopped_by: TrafficClass,
     phase: Phase,
     /// Length of its longest frame, and octets by which tags lengthen each.
     frame: u16,
@@ -59,6 +61,7 @@ impl<X: Supply> Flow<X> {
             key,
             limiter,
             class: spec.class,
+            stopped_by: spec.class,
             phase: Phase::NotYet,
             frame: spec.frame,
             tag,

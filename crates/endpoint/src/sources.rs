@@ -184,10 +184,21 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
         &self.limiters
     }
 
-    /// The class of the frame that `limiter` sends next.
+    /// The class whose pauses stop the frame that `limiter` sends next.
     #[inline(always)]
     pub fn class_in_turn(&self, limiter: LimiterId) -> TrafficClass {
-        self.flows[self.limiters[limiter.index()].flow_in_turn().index()].class
+        self.flows[self.limiters[limiter.index()].flow_in_turn().index()].stopped_by
+    }
+
+    /// From now on pauses of `class` stop `flow`, and those of another class do not.
+    pub fn stop_with(&mut self, now: Instant, flow: FlowId, class: TrafficClass) {
+        let state = &mut self.flows[flow.index()];
+        if state.stopped_by != class {
+            state.stopped_by = class;
+            let limiter = state.limiter;
+            // One that is parked asks for its line again.
+            self.turns[self.limiters[limiter.index()].port.index()].unpark(now, |other| other == limiter);
+        }
     }
 
     /// `flow` starts.
@@ -458,7 +469,7 @@ impl<S: Scheme, X: Supply, D: Draw> Sources<S, X, D> {
     /// Priority flow control no longer stops `class` at `port`: its limiters wait for the line.
     pub fn unpark(&mut self, now: Instant, port: PortId, class: TrafficClass) {
         let (limiters, flows) = (&self.limiters, &self.flows);
-        let own = |limiter: LimiterId| flows[limiters[limiter.index()].flow_in_turn().index()].class;
+        let own = |limiter: LimiterId| flows[limiters[limiter.index()].flow_in_turn().index()].stopped_by;
         self.turns[port.index()].unpark(now, |limiter| own(limiter) == class);
     }
 

@@ -22,6 +22,7 @@ buffer = "150 KB"
 [[flow]]
 from = "h0..h7"
 to = "h8"
+priority = 3
 "#;
 
 fn plan(scheme: &str, settings: &[(&str, &str)]) -> Plan {

@@ -75,7 +75,9 @@ pub(crate) fn plan(
     let nodes = layout.nodes.iter().map(|n| n.name.as_str());
     let clocks = Clocks::draw(*experiment.network.clock_tolerance, seed, nodes);
     let (mut network, points) = network(&experiment, &layout, &flows, &counted, &clocks)?;
-    let schemes = schemes::assign(&mut experiment, scheme, &network, choice)?;
+    let schemes = schemes::assign(&mut experiment, scheme, &mut network, choice)?;
+    notes.extend(schemes::notes(&schemes, &network));
+    network.moves = schemes.iter().map(|assigned| assigned.config.moves_to()).collect();
     network.tags = schemes.iter().map(|assigned| assigned.config.tag_octets()).collect();
     check_frames(&experiment, &network)?;
     if let Some(table) = experiment.pfc.inner() {
@@ -190,6 +192,7 @@ fn network(
         nodes: layout.nodes.iter().enumerate().map(node).collect(),
         ports: ports(settings, hosts, layout, clocks)?,
         priorities: flows.iter().map(|f| f.priority).chain(made).collect::<BTreeSet<u8>>().into_iter().collect(),
+        moves: Vec::new(),
         tags: Vec::new(),
         hops: Vec::new(),
         flows: Vec::new(),

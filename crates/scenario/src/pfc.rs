@@ -81,7 +81,7 @@ pub(crate) fn notes(network: &Network) -> Vec<String> {
     }
     let made = network.processes.list.iter().map(|process| (process.priority, network.longest_of_process(process)));
     let frames = network.flows.iter().map(|flow| (flow.priority, network.longest_of(flow))).chain(made);
-    let lossless = frames.filter(|(priority, _)| pfc.priorities.contains(priority));
+    let lossless = frames.filter(|(own, _)| pfc.priorities.iter().any(|&priority| network.joins(*own, priority)));
     if let Some(largest) = lossless.map(|(_, frame)| frame).max() {
         let whole = u64::from(largest) == largest_frame(network);
         let of = if whole { "any flow" } else { "a lossless flow; other flows have longer ones" };

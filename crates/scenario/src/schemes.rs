@@ -39,11 +39,11 @@ pub(crate) fn choose(experiment: &mut Experiment, choice: &Choice) -> Result<&'s
     Ok(chosen)
 }
 
-/// The scheme of each of the network's priorities.
+/// The scheme of each of the network's priorities. Those to which schemes move frames are added to them.
 pub(crate) fn assign(
     experiment: &mut Experiment,
     scheme: &'static Info,
-    network: &Network,
+    network: &mut Network,
     choice: &Choice,
 ) -> Result<Vec<Assigned>, Fault> {
     check_priorities(&experiment.priority, network, choice)?;
@@ -62,7 +62,29 @@ pub(crate) fn assign(
         let config = SchemeConfig::new(info.name, &values).expect("values are of their parameters' kinds");
         Ok(Assigned { priority, config, values, profile: name.map(str::to_owned) })
     };
+    let assigned: Vec<Assigned> = network.priorities.iter().map(&assign).collect::<Result<_, Fault>>()?;
+    let moved: BTreeSet<u8> = assigned.iter().filter_map(|own| own.config.moves_to()).collect();
+    if moved.iter().all(|priority| network.priorities.contains(priority)) {
+        return Ok(assigned);
+    }
+    let all: BTreeSet<u8> = network.priorities.iter().copied().chain(moved).collect();
+    network.priorities = all.into_iter().collect();
     network.priorities.iter().map(assign).collect()
+}
+
+/// Says of which priorities a scheme moves no frame: those that are not above the one to which it would.
+pub(crate) fn notes(schemes: &[Assigned], network: &Network) -> Vec<String> {
+    let made = network.processes.list.iter().map(|process| process.priority);
+    let used: BTreeSet<u8> = network.flows.iter().map(|flow| flow.priority).chain(made).collect();
+    let stays = |own: &Assigned| {
+        let to = own.config.moves_to().filter(|&to| used.contains(&own.priority) && own.priority <= to)?;
+        let (name, priority) = (own.config.info().name, own.priority);
+        Some(format!(
+            "{name} moves frames to priority {to}, and none of flows of priority {priority}, which is not above it: give them \
+             a higher one, as in priority = 3"
+        ))
+    };
+    schemes.iter().filter_map(stays).collect()
 }
 
 /// The scheme of a priority, and where its table names a profile, both.

@@ -269,3 +269,23 @@ fn a_watchdog_is_a_table_of_its_own() {
         "{message}"
     );
 }
+
+/// The queue of 802.1Qcz's congesting flows: no flow has its priority, and frames of others wait there.
+#[test]
+fn a_priority_to_which_a_scheme_moves_frames_has_queues_and_headroom() {
+    let text = GOOD.replace("scheme = \"none\"", "scheme = \"ci\"").replace("to = \"h2\"", "to = \"h2\"\npriority = 3");
+    let plan = outcome(&text.replace("[pfc]\n", "[pfc]\npriorities = [0]\n")).unwrap();
+    assert_eq!((&plan.network.priorities[..], &pfc(&plan).priorities[..]), (&[0, 3][..], &[0][..]));
+    assert_eq!(plan.schemes.iter().map(|own| own.config.info().name).collect::<Vec<_>>(), ["ci", "ci"]);
+    assert!(plan.network.joins(3, 0) && !plan.network.joins(0, 3));
+    // As much as if the flows themselves had the priority.
+    let own = outcome(&text.replace("priority = 3", "priority = 0").replace("\"ci\"", "\"none\"")).unwrap();
+    assert_eq!(behind(&plan, "h0->sw0"), behind(&own, "h0->sw0"));
+    assert!(!plan.notes.iter().any(|note| note.contains("ci moves frames")), "{:?}", plan.notes);
+    // Flows of the priority itself stay where they are.
+    let low = outcome(&text.replace("priority = 3", "priority = 0")).unwrap();
+    assert!(
+        low.notes.iter().any(|note| note.contains("ci moves frames to priority 0, and none of flows of priority 0"))
+    );
+    assert_eq!(low.network.priorities, [0]);
+}

@@ -102,7 +102,7 @@ impl Action {
         match self {
             Self::Notifications => "signals that told a source of congestion",
             Self::Replies => "probes that came back to their source",
-            Self::NeighbourMessages => "signals that reached the congestion point of the previous hop",
+            Self::NeighbourMessages => "signals that reached the congestion point of the previous hop, or the source",
             Self::Marks => "frames that reached a destination with a mark of congestion",
             Self::Trims => "frames that were cut down to their headers",
             Self::Moves => "frames that were moved to another queue",

@@ -112,6 +112,7 @@ extern crate alloc;
 pub mod af_qcn;
 pub mod annulus;
 pub mod bcn;
+pub mod ci;
 pub mod dcqcn;
 pub mod dctcp;
 pub mod e2cm;
@@ -133,6 +134,7 @@ pub mod qcn_multicast;
 pub mod quantity;
 pub mod registry;
 pub mod rocc;
+pub mod sfc;
 pub mod smcc;
 pub mod swift;
 #[cfg(test)]
@@ -190,6 +192,12 @@ pub trait Scheme: Copy + Debug + Send + 'static {
     /// Whether an echo says that a frame was marked. (RFC 3168, section 6.1.3: ECN-Echo)
     fn echoes_mark(_echo: &Self::Echo) -> bool {
         false
+    }
+
+    /// The priority to whose queues congestion points move frames of others ([`Verdict::Move`]): the caller sees to it that ports have such a
+    /// queue.
+    fn moves_to(_config: &Self::Config) -> Option<u8> {
+        None
     }
 
     /// Whether destinations acknowledge frames: the type of echo has values. Under some parameters they may be silent all the
@@ -332,7 +340,7 @@ pub enum To {
     Destination(FlowKey),
     /// The congestion point of the queue that this flow's frames left last before they came here (802.1Qcz: the upstream
     /// neighbour). A congestion point's signals alone may have it. Where the flow comes straight from its source, and the
-    /// source's own port has no congestion point, the signal ends there.
+    /// source's own port has no congestion point, its reaction point gets the signal.
     PreviousHop(FlowKey),
 }
 
@@ -567,6 +575,12 @@ pub trait ReactionPoint<S: Scheme>: Clone + Debug + Send {
     /// [`allowance`](Self::allowance) holds for all of them together.
     fn admits(&self, now: Instant, _flow: FlowKey) -> Instant {
         now
+    }
+
+    /// The priority whose pauses stop `flow`, where it is not the flow's own: the source holds the flow's frames in the queue of that
+    /// priority. Asked after a signal of the next hop ([`To::PreviousHop`]).
+    fn stopped_by(&self, _flow: FlowKey) -> Option<u8> {
+        None
     }
 
     /// Whether a rate limiter is installed. False before the first signal and after its release: then the rate is the line's.

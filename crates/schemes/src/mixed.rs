@@ -249,6 +249,10 @@ macro_rules! mixed {
                 match echo { $(Echo::$variant(own) => <$scheme as Scheme>::echoes_mark(own)),+ }
             }
 
+            fn moves_to(config: &SchemeConfig) -> Option<u8> {
+                match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::moves_to(own)),+ }
+            }
+
             fn acknowledges(config: &SchemeConfig) -> bool {
                 match config { $(SchemeConfig::$variant(own) => <$scheme as Scheme>::acknowledges(own)),+ }
             }
@@ -469,6 +473,10 @@ macro_rules! mixed {
 
             fn admits(&self, now: Instant, flow: FlowKey) -> Instant {
                 match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::admits(rp, now, flow),)+ }
+            }
+
+            fn stopped_by(&self, flow: FlowKey) -> Option<u8> {
+                match self { $(Self::$variant(rp) => ReactionPoint::<$scheme>::stopped_by(rp, flow),)+ }
             }
 
             fn limiting(&self) -> bool {

@@ -38,6 +38,8 @@ macro_rules! for_each_scheme {
             Rocc: crate::rocc::Rocc,
             Annulus: crate::annulus::Annulus,
             Nscc: crate::nscc::Nscc,
+            Ci: crate::ci::CongestionIsolation,
+            Sfc: crate::sfc::SourceFlowControl,
         }
     };
 }
@@ -60,6 +62,12 @@ macro_rules! schemes {
     pub fn tag_octets(&self) -> u16 {
         Mixed::tag_octets(self)
     }
+
+            /// The priority to whose queues it moves frames of others.
+            #[must_use]
+            pub fn moves_to(&self) -> Option<u8> {
+                Mixed::moves_to(self)
+            }
 
             /// The scheme called `name` with `values`, one for each of its parameters in their order; `None` if there
             /// is no such scheme, or if a value's kind is not its parameter's.

@@ -126,6 +126,12 @@ impl CpId {
         Self(station << 16 | ((port & 0x1fff) as u64) << 3 | (priority & 7) as u64)
     }
 
+    /// The queue's priority.
+    #[must_use]
+    pub const fn priority(self) -> u8 {
+        (self.0 & 7) as u8
+    }
+
     /// MAC address of the station (48 bits).
     #[must_use]
     pub const fn station(self) -> u64 {

@@ -1,7 +1,9 @@
 //! Frames and signals on their ways: down the tree to destinations, up the tree to sources.
 
 use penstock_endpoint::{Acknowledgement, Destination, DestinationId, Flow, PortId, TrafficClass, acknowledged};
-use penstock_schemes::{Class, Duration, FlowKey, Frame, Instant, Octets, Scheme, Signal, SignalKind, To};
+use penstock_schemes::{
+    Class, Duration, FlowKey, Frame, Instant, Octets, ReactionPoint, Scheme, Signal, SignalKind, To,
+};
 
 use crate::admission::Entry;
 use crate::engine::{BRANCH, LEAF, LOST, SEGMENT_LEAF, Sim, State};
@@ -345,7 +347,26 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 self.state.totals.signals_to_previous_hops += 1;
                 self.route_from_cp(queue);
             }
+            None if self.hops[hop.index()].parent.is_none() => self.reaches_source_of(flow, signal),
             None => self.state.totals.signals_discarded += 1,
+        }
+    }
+
+    /// A signal for the previous hop has reached the source, whose port has no congestion point.
+    fn reaches_source_of(&mut self, key: FlowKey, signal: S::Signal) {
+        let flow = self.flow_of(key);
+        let limiter = self.state.sources.flow(flow).limiter();
+        if self.state.sources.limiter(limiter).reaction_point().is_none() {
+            self.state.totals.signals_discarded += 1;
+            return;
+        }
+        self.state.totals.signals_to_previous_hops += 1;
+        self.with_limiter(limiter, |sources, now, host| sources.on_signal(now, flow, signal, host));
+        let point = self.state.sources.limiter(limiter).reaction_point();
+        if let Some(priority) = point.and_then(|rp| rp.stopped_by(key)) {
+            let (now, class) = (self.state.fabric.now, self.state.fabric.class_of(priority));
+            self.state.sources.stop_with(now, flow, class);
+            self.arm_turn(self.state.sources.limiter(limiter).port());
         }
     }
 

@@ -47,6 +47,7 @@
 //!     nodes: vec![Node { kind: NodeKind::Host, station: 1 }, Node { kind: NodeKind::Host, station: 2 }],
 //!     ports: vec![port(0, 1), port(1, 0)],
 //!     priorities: vec![0],
+//!     moves: Vec::new(),
 //!     tags: Vec::new(),
 //!     hops: vec![Hop { port: PortId(0), back: PortId(1), parent: None, first_child: HopId(1), children: 0 }],
 //!     flows: vec![Flow {

@@ -69,7 +69,7 @@ macro_rules! metrics_of {
         { count inside cuts: u64, "", "Changes of a reaction point's rate or window that lowered it." }
         { count inside raises: u64, "", "Changes of a reaction point's rate or window that raised it." }
         { count inside signals_to_previous_hops: u64, "frames",
-            "Signals of congestion points that reached the congestion point of the previous hop." }
+            "Signals of congestion points that reached the congestion point of the previous hop, or the source." }
         { count inside headers_sent: u64, "frames",
             "Headers of trimmed frames, at the queues that cut them (where each counts as a data frame dropped) and at \
              branches." }

@@ -52,8 +52,10 @@ pub struct Network {
     pub nodes: Vec<Node>,
     /// Output ports.
     pub ports: Vec<Port>,
-    /// The priorities (0 to 7) that data flows use, ascending, each once. A higher priority is served first.
+    /// The priorities (0 to 7) that data flows use or to which schemes move frames, ascending, each once. A higher priority is served first.
     pub priorities: Vec<u8>,
+    /// The priority to whose queues the scheme of each of them moves frames, one of them; none where the list ends.
+    pub moves: Vec<Option<u8>>,
     /// Octets by which the scheme of each of them lengthens controlled data frames; none where the list ends.
     pub tags: Vec<u16>,
     /// The hops of all routes.
@@ -443,6 +445,13 @@ impl Network {
     #[must_use]
     pub fn longest_of_process(&self, process: &Process) -> u16 {
         process.frame + if process.limiting == Limiting::Uncontrolled { 0 } else { self.tags_of(process.priority) }
+    }
+
+    /// Whether frames of flows of priority `own` may wait in queues of `priority`.
+    #[must_use]
+    pub fn joins(&self, own: u8, priority: u8) -> bool {
+        let class = self.priorities.iter().position(|&other| other == own);
+        own == priority || class.and_then(|class| self.moves.get(class)) == Some(&Some(priority))
     }
 
     /// Octets of tags on the controlled frames of a priority.

@@ -158,7 +158,7 @@ impl Network {
                 let port = &mut uses[hop.port.index()];
                 port.back = Some(hop.back);
                 port.largest = port.largest.max(self.longest_of(flow));
-                if flow.priority == priority {
+                if self.joins(flow.priority, priority) {
                     port.largest_of_priority = port.largest_of_priority.max(self.longest_of(flow));
                     port.copies = port.copies.max(hop.children);
                 }
@@ -171,7 +171,7 @@ impl Network {
                 let port = &mut uses[port.index()];
                 port.back = Some(back);
                 port.largest = port.largest.max(self.longest_of_process(process));
-                if process.priority == priority {
+                if self.joins(process.priority, priority) {
                     port.largest_of_priority = port.largest_of_priority.max(self.longest_of_process(process));
                     port.copies = port.copies.max(u16::from(onward));
                 }

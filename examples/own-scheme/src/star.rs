@@ -56,6 +56,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         nodes: (0..=switch).map(node).collect(),
         ports,
         priorities: vec![0],
+        moves: Vec::new(),
         tags: Vec::new(),
         hops: hops.collect(),
         flows: (0..sources).map(flow).collect(),

@@ -155,7 +155,7 @@ pub struct Ramp {
 impl Ramp {
     /// Whether a frame that finds a queue of `len` octets is marked.
     #[inline]
-    fn marks(&self, len: u64, draw: &mut impl Draw) -> bool {
+    pub fn marks(&self, len: u64, draw: &mut impl Draw) -> bool {
         // The word is below p_max (len - k_min) / (k_max - k_min), without the division.
         len > self.k_max
             || (len > self.k_min

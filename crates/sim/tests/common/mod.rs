@@ -29,6 +29,7 @@ impl Builder {
                 nodes: (0..hosts + switches).map(node).collect(),
                 ports: Vec::new(),
                 priorities: vec![0],
+                moves: Vec::new(),
                 tags: Vec::new(),
                 hops: Vec::new(),
                 flows: Vec::new(),
