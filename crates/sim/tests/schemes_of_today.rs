@@ -149,6 +149,30 @@ fn rocc_is_fair_at_once_without_loss() {
     assert!(fairness(&control) < 0.999, "{}", fairness(&control));
 }
 
+/// Alizadeh et al. 2010, section 3.3: with N sources in step the queue reaches K + N segments, and its sawtooth has the amplitude
+/// A = sqrt(2 N (C RTT + K)) / 2, a standard deviation of A / sqrt(12). Where K is out of reach, losses alone end the growth.
+#[test]
+fn dctcp_keeps_the_queue_near_k_and_its_sawtooth_grows_with_the_root() {
+    let (network, queue) = incast(2, 10, 1500, 400_000);
+    let seen = |k: u64| {
+        let (outcome, _) = run::<Dctcp>(&network, config::<Dctcp>(&[("k", Value::Octets(Octets(k)))]), ms(20), ms(60));
+        let q = outcome.queues[queue];
+        assert!(q.utilization > 0.999, "{q:?}");
+        (q.max_octets as f64 / 1500.0, q.std_octets / 1500.0, outcome.totals.frames_dropped)
+    };
+    // 4 us and two frames of 1.2 us, at 10 Gb/s.
+    let round_trip = 6.4 * 1250.0 / 1500.0;
+    let mut ratios = Vec::new();
+    for k in [30.0, 65.0, 130.0] {
+        let (most, deviation, lost) = seen(k as u64 * 1500);
+        assert!((k + 1.0..=k + 4.0).contains(&most) && lost == 0, "{k}: at most {most}, {lost} lost");
+        ratios.push(deviation * 12.0_f64.sqrt() / ((2.0 * 2.0 * (round_trip + k)).sqrt() / 2.0));
+    }
+    assert!(ratios.iter().all(|ratio| (0.9..1.4).contains(ratio)), "{ratios:?}");
+    let (most, _, lost) = seen(400_000);
+    assert!(most > 260.0 && lost > 0, "{most} {lost}");
+}
+
 /// Zhu et al. 2016: how TIMELY divides the line depends on how it began; with the patched law it does not. The second source starts
 /// with the first one, or 5 ms later.
 #[test]
