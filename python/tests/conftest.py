@@ -142,7 +142,7 @@ def penstock(tmp_path: Path) -> Command:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process, where they share fixtures, and all that look at the machine's namespaces."""
+    """Keep the tests of a file, which share fixtures, in one process; and all that look at namespaces."""
     for item in items:
         name = item.path.stem
         looks_at_namespaces = name.startswith("test_testbed") or name == "test_dcb"

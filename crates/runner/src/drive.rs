@@ -188,8 +188,11 @@ pub(crate) fn conclude(plan: &Plan, folder: Option<Folder>, vars: &SchemeVars, e
     let mut flows = Sink::new(Table::Flows, schema.clone(), folder.as_ref())?;
     flows.write(flow_table(schema, &flow_rows(plan, &outcome, &recorded.settling, &course)))?;
     let flows = flows.close()?.map(|records| (Table::Flows, records));
-    let completed =
-        if completions::are_told(plan) { write_completions(plan, folder.as_ref(), vars, &outcome, &course)? } else { None };
+    let completed = if completions::are_told(plan) {
+        write_completions(plan, folder.as_ref(), vars, &outcome, &course)?
+    } else {
+        None
+    };
 
     let Some(folder) = folder else {
         let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).chain(completed).collect();

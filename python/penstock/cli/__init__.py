@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli import completion, convert, options, pages
+from penstock.cli.arena import arena
 from penstock.cli.bounds import MOST_SEEDS, MOST_TRIALS, MOST_WORKERS
 from penstock.cli.dcb import app as dcb
 from penstock.cli.failure import Commands
@@ -30,11 +31,6 @@ app = typer.Typer(
     # Help in plain text: rich's needs a Markdown reader, and that alone takes as long as everything else together.
     rich_markup_mode=None,
 )
-
-
-def _words(listed: str | None) -> list[str]:
-    """Return the words of a list with comma between them."""
-    return [] if listed is None else [word.strip() for word in listed.split(",")]
 
 
 def _version(wanted: bool) -> None:
@@ -164,7 +160,7 @@ def compare(
     from penstock.cli.run import Request
 
     request = Request(sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet, limit=limit)
-    names = _words(schemes)
+    names = options.words(schemes)
     lines = Lines(schemes=names, variants=variants or [], vary=vary or [], seeds=seeds, queue=queue)
     run_all(request, scenarios, lines, ray=ray)
 
@@ -246,7 +242,7 @@ def sweep(
 
     asked = Asked(
         vary=vary or [],
-        schemes=_words(schemes),
+        schemes=options.words(schemes),
         variants=variants or [],
         seeds=seeds,
         profile=profile,
@@ -258,69 +254,7 @@ def sweep(
     sweep_all(what, asked, out=out, resume=resume, workers=jobs, ray=ray, json=json, quiet=quiet)
 
 
-@app.command(short_help="Run a set of workloads over all schemes, and rank them in a report.")
-def arena(
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="ARENA.toml",
-            autocompletion=completion.toml_file,
-            help="The file of an arena.  [default: Penstock's own]",
-        ),
-    ] = None,
-    workloads: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,…",
-            autocompletion=completion.workloads,
-            help="The workloads, comma between them.  [default: all]",
-        ),
-    ] = None,
-    competitors: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,…",
-            autocompletion=completion.competitors,
-            help="Schemes and variants that the file names, comma between them.  [default: all]",
-        ),
-    ] = None,
-    seeds: Annotated[
-        int, typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Runs of each, with as many seeds from 1 on.")
-    ] = 1,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Runs and report.")] = Path("results/arena"),
-    tune: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=MOST_TRIALS,
-            metavar="N",
-            help="Tune each scheme with N simulated points, too, and rank them once more.  [default: 0, no]",
-            show_default=False,
-        ),
-    ] = 0,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with what DIR holds: run what is missing, failed or has changed.")
-    ] = False,
-    list_: Annotated[bool, typer.Option("--list", help="Print workloads and competitors, and run nothing.")] = False,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]")
-    ] = None,
-    ray: Annotated[str | None, options.RAY] = None,
-    json: Annotated[bool, options.JSON] = False,
-    quiet: Annotated[bool, options.QUIET] = False,
-) -> None:
-    """Run every workload with every scheme, on all cores, and write one report: ranks, a page for each of them.
-
-    Each run is kept when it has finished: after Ctrl-C, a kill or a full disk, --resume goes on. It adds more seeds,
-    workloads or competitors, too.
-    """
-    from penstock.cli.arena import Asked, arena_all, show_entries
-
-    asked = Asked(file=file, workloads=_words(workloads), competitors=_words(competitors), seeds=seeds, tune=tune)
-    if list_:
-        show_entries(asked, as_json=json)
-    else:
-        arena_all(asked, out=out, resume=resume, workers=jobs, ray=ray, json=json, quiet=quiet)
+app.command(short_help="Run a set of workloads over all schemes, and rank them in a report.")(arena)
 
 
 @app.command(short_help="Ask a sweep's store in SQL.")
@@ -465,7 +399,7 @@ def tune(
         scheme=scheme,
         profile=profile,
         against=against,
-        keys=_words(keys),
+        keys=options.words(keys),
         sets=sets or [],
         trials=trials,
         seeds=seeds,

@@ -1,147 +1,75 @@
-"""`penstock arena`: workloads over all schemes, ranked in one report."""
+"""`penstock arena`: its options."""
 
-import json as json_text
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated
 
 import typer
 
-from penstock import interrupts
-from penstock.arenas import words
-from penstock.arenas.arena import Arena, Board, arena
-from penstock.arenas.entries import STANDARD, read
-from penstock.cli.executor import runs_on
-from penstock.cli.failure import FAILED, INTERRUPTED, say
-from penstock.cli.progress import Progress
-from penstock.text import count
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-_FAILURES_TOLD = 8
+from penstock.cli import completion, options
+from penstock.cli.bounds import MOST_SEEDS, MOST_TRIALS, MOST_WORKERS
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The part of an arena that is asked for; without names all of it."""
-
-    file: Path | None
-    workloads: list[str]
-    competitors: list[str]
-    seeds: int
-    tune: int
-
-
-def show_entries(asked: Asked, *, as_json: bool) -> None:
-    """Print the workloads and the competitors."""
-    entries = read(asked.file or STANDARD).of(asked.workloads, asked.competitors)
-    if as_json:
-        document = {
-            "title": entries.title,
-            "workloads": [
-                {
-                    "name": workload.name,
-                    "title": workload.title,
-                    "question": workload.scenario.question,
-                    "scenario": workload.source,
-                    "settings": dict(workload.settings),
-                    "judge": workload.judge.metric,
-                    "of": workload.judge.group,
-                }
-                for workload in entries.workloads
-            ],
-            "competitors": [
-                {"name": one.name, "scheme": one.scheme, "settings": dict(one.settings)} for one in entries.competitors
-            ],
-        }
-        typer.echo(json_text.dumps(document, indent=2))
-        return
-    from penstock.cli.report import add_row, console, listing
-
-    table = listing("workload", "judged by", "question")
-    for workload in entries.workloads:
-        of = f" of {workload.judge.group}" if workload.judge.group else ""
-        add_row(table, workload.name, f"{words.title(workload.judge.metric)}{of}", workload.scenario.question)
-    console().print(table)
-    table = listing("competitor", "scheme", "settings")
-    for one in entries.competitors:
-        add_row(table, one.name, one.scheme, ", ".join(f"{key} = {value}" for key, value in one.settings.items()))
-    console().print(table)
-
-
-def arena_all(
-    asked: Asked,
-    *,
-    out: Path,
-    resume: bool,
-    workers: int | None,
-    ray: str | None,
-    json: bool,
-    quiet: bool,
+def arena(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="ARENA.toml",
+            autocompletion=completion.toml_file,
+            help="The file of an arena.  [default: Penstock's own]",
+        ),
+    ] = None,
+    workloads: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…",
+            autocompletion=completion.workloads,
+            help="The workloads, comma between them.  [default: all]",
+        ),
+    ] = None,
+    competitors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…",
+            autocompletion=completion.competitors,
+            help="Schemes and variants that the file names, comma between them.  [default: all]",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, max=MOST_SEEDS, metavar="N", help="Runs of each, with as many seeds from 1 on.")
+    ] = 1,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Runs and report.")] = Path("results/arena"),
+    tune: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=MOST_TRIALS,
+            metavar="N",
+            help="Tune each scheme with N simulated points, too, and rank them once more.  [default: 0, no]",
+            show_default=False,
+        ),
+    ] = 0,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with what DIR holds: run what is missing, failed or has changed.")
+    ] = False,
+    list_: Annotated[bool, typer.Option("--list", help="Print workloads and competitors, and run nothing.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]")
+    ] = None,
+    ray: Annotated[str | None, options.RAY] = None,
+    json: Annotated[bool, options.JSON] = False,
+    quiet: Annotated[bool, options.QUIET] = False,
 ) -> None:
-    """Run what is missing, write the report, and print the ranks."""
-    with (
-        runs_on(ray, workers) as executor,
-        Progress(quiet=quiet, lines=True) as progress,
-        interrupts.keeping(progress.stop),
-        interrupts.telling(f"while runs went on; the finished ones are in {out}, and --resume goes on"),
-    ):
-        found = arena(
-            out,
-            file=asked.file or STANDARD,
-            workloads=asked.workloads,
-            competitors=asked.competitors,
-            seeds=asked.seeds,
-            tune=asked.tune,
-            resume=resume,
-            watch=progress.watch(),
-            executor=executor,
-        )
-    if not found.finished:
-        say(f"interrupted; the runs that had finished are in {out}")
-        say("hint: the same command with --resume goes on, and writes the report")
-        raise typer.Exit(INTERRUPTED)
-    report = found.write_report()
-    if json:
-        typer.echo(json_text.dumps(found.document, indent=2))
-    elif not quiet:
-        _print(found, report)
-    _tell_failures(found)
+    """Run every workload with every scheme, on all cores, and write one report: ranks, a page for each of them.
 
+    Each run is kept when it has finished: after Ctrl-C, a kill or a full disk, --resume goes on. It adds more seeds,
+    workloads or competitors, too.
+    """
+    from penstock.cli.arena_runs import Asked, arena_all, show_entries
 
-def _print(found: Arena, report: Path) -> None:
-    from penstock.cli.report import console
-
-    out = console()
-    for board in (found, found.tuned):
-        if board is not None:
-            out.print(_ranking(board))
-    for workload in found.entries.workloads:
-        out.print(f"{workload.title}: {words.of_workload(found.standings[workload.name])[0]}", highlight=False)
-    out.print(f"report: {report}", style="dim")
-
-
-def _ranking(board: Board) -> "Table":
-    from penstock.cli.report import add_row, listing
-
-    table = listing("", "competitor", "mean rank", "first on", "times the best", "not completed on")
-    for place, total in enumerate(board.totals, 1):
-        add_row(
-            table,
-            str(place),
-            total.competitor.name,
-            f"{total.mean_rank:.1f}",
-            str(total.wins),
-            words.times(total.ratio),
-            str(total.unfinished or "-"),
-        )
-    return table
-
-
-def _tell_failures(found: Arena) -> None:
-    for name, entry in found.failed[:_FAILURES_TOLD]:
-        say(f"error: {name}, {entry['scheme']}, seed {entry['seed']}: {entry['reason']}")
-    if found.failed:
-        say(f"{count(len(found.failed))} runs failed; all others are in {found.path}")
-        raise typer.Exit(FAILED)
+    asked = Asked(
+        file=file, workloads=options.words(workloads), competitors=options.words(competitors), seeds=seeds, tune=tune
+    )
+    if list_:
+        show_entries(asked, as_json=json)
+    else:
+        arena_all(asked, out=out, resume=resume, workers=jobs, ray=ray, json=json, quiet=quiet)

@@ -33,3 +33,8 @@ RAY = typer.Option(
     help="Run on a Ray cluster that this machine is a node of, named by its head; local makes one here.",
 )
 QUIET = typer.Option("--quiet", "-q", help="No progress and no table; messages of errors alone.")
+
+
+def words(listed: str | None) -> list[str]:
+    """Return the words of a list with comma between them."""
+    return [] if listed is None else [word.strip() for word in listed.split(",")]

@@ -14,7 +14,7 @@ with r_B = r p / ((1 - p)^-B - 1) and r_T = r p / ((1 - p)^-(T r) - 1): cycles a
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,9 @@ class Dcqcn(FluidModel):
                 "the model of DCQCN is that of its paper: alpha per CNP, both counters, cuts at once",
                 "set alpha_update to per-cnp, counters to both and decrease_time to 0",
             )
-        return cls(**cls._parameters(configuration))
+        # The one field that is no number has its default.
+        fields: dict[str, Any] = cls._parameters(configuration)
+        return cls(**fields)
 
     @classmethod
     def _parameters(cls, configuration: Configuration) -> dict[str, Value]:
@@ -286,7 +288,7 @@ class Controlled(Dcqcn):
 
     def likely(self, mode: int, then: Array) -> Array:
         """Return the controller's probability."""
-        return then[4]
+        return cast(Array, then[4])
 
     def switches(self, state: Array, past: Sequence[Array]) -> Array:
         """Return the queue less the reference, octets."""
@@ -329,4 +331,4 @@ class Controlled(Dcqcn):
         return [*low[:4], 0.0], [*high[:4], 1.0]
 
     def _scale_s(self) -> Value:
-        return np.minimum(super()._scale_s(), 5 * np.asarray(self.update_s))
+        return cast(Array, np.minimum(super()._scale_s(), 5 * np.asarray(self.update_s)))
