@@ -9,7 +9,7 @@ use std::time::{Duration as WallDuration, Instant as WallInstant};
 
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
-use penstock_sim::network::PortId;
+use penstock_sim::network::{Marking, PortId};
 use penstock_sim::{Outcome, Sim};
 
 use crate::capture::Capture;
@@ -62,7 +62,8 @@ impl Visitor for Job<'_> {
         let vars = SchemeVars::of::<S>();
         // Two engines for each scheme: a lean one, and one with the features that cost time at every hop.
         let network = &self.plan.network;
-        let stateful = network.pfc.is_some() || !network.pools.is_empty();
+        let marks_otherwise = network.marking != Marking::default();
+        let stateful = network.pfc.is_some() || !network.pools.is_empty() || marks_otherwise;
         let full = stateful || self.plan.record.arrivals || !self.capture.is_empty();
         let (plan, folder) = (self.plan, self.folder.as_ref());
         memory::check_network(plan)?;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{
-    Capacity, Carriage, Change, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Network, Node, NodeId, NodeKind,
-    Pacer, Port, PortEvent, PortId, Processes, QueueId, ReactionPointSpec, RpId, Sequel, Traffic, Transmit,
+    Capacity, Carriage, Change, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Marking, Network, Node, NodeId,
+    NodeKind, Pacer, Port, PortEvent, PortId, Processes, QueueId, ReactionPointSpec, RpId, Sequel, Traffic, Transmit,
 };
 
 use crate::clocks::Clocks;
@@ -15,7 +15,9 @@ use crate::groups::Groups;
 use crate::limits::{Bounds, Excess, PLACES, ROWS, SAMPLES, SHARES, SHARING};
 use crate::made::{Counted, Made, Points};
 use crate::routing::Branch;
-use crate::sections::{self, Delayed, Experiment, Limiters, LinkState, Shown, SwitchClocks, Watched, WhenFull};
+use crate::sections::{
+    self, Delayed, Experiment, Limiters, LinkState, MarkedAt, MarkedBy, Shown, SwitchClocks, Watched, WhenFull,
+};
 use crate::topology::{self, Layout};
 use crate::traffic::{self, End, FlowSpec, Flows};
 use crate::{Choice, FairPeriod, Plan, buffer, fair, names, pfc, plan, schemes, windows, write};
@@ -53,7 +55,8 @@ pub(crate) fn plan(
     }
     let scheme = schemes::choose(&mut experiment, choice)?;
 
-    let layout = topology::build(&experiment.topology, bounds)?;
+    let mut layout = topology::build(&experiment.topology, bounds)?;
+    layout.ecmp_seed = *experiment.network.ecmp_seed;
     let made = !(experiment.load.is_empty() && experiment.incast.is_empty() && experiment.trace.is_empty());
     if experiment.flow.is_empty() && !made {
         let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\", a [[load]] or a [[trace]]";
@@ -205,6 +208,7 @@ fn network(
         in_service_counts: *settings.in_service_counts,
         own_clocks: *settings.switch_clocks == SwitchClocks::Own,
         ecn_threshold: *settings.ecn_threshold,
+        marking: marking(settings)?,
         transmit: transmit(hosts),
         control_capacity: *settings.control_buffer,
         pfc: None,
@@ -267,6 +271,17 @@ fn network(
     network.changes.sort_by_key(|change| change.at);
     network.processes = counted.processes(&mut network, &mut limiters, shared, pacer);
     Ok((network, limiters))
+}
+
+/// When queues mark, and by which length.
+fn marking(settings: &sections::Network) -> Result<Marking, Fault> {
+    let marking =
+        Marking { at_departure: *settings.ecn_at == MarkedAt::Departure, by_port: *settings.ecn_by == MarkedBy::Port };
+    if settings.ecn_threshold.is_none() && marking != Marking::default() {
+        let hint = "give a threshold, for instance ecn_threshold = \"100 KB\", or leave ecn_at and ecn_by out";
+        return Err(settings.ecn_threshold.fault("queues that mark have a threshold").with_hint(hint));
+    }
+    Ok(marking)
 }
 
 fn ports(

@@ -1,7 +1,7 @@
 //! Routes: shortest paths by hops, the path that a flow lists, or a tree to several destinations.
 //!
 //! Hosts never forward. Where several neighbours are equally near to the destination, `ecmp` takes one by a hash of the
-//! flow's and the switch's names (it does not depend on the seed), `d-mod-k` by the number of the destination.
+//! flow's and the switch's names (it does not depend on the seed of the run; `network.ecmp_seed` changes it), `d-mod-k` by the number of the destination.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -264,7 +264,7 @@ pub(crate) fn walk(layout: &Layout, wanted: &Wanted<'_>, distance: &Distances, s
         let port = match shared.get(ports.len()) {
             Some(port) => *port,
             None if n > 1 && layout.routing == Routing::Ecmp => {
-                candidates[(hash(wanted.flow.as_bytes(), layout.nodes[node].name.as_bytes()) % n) as usize]
+                candidates[(layout.hash(wanted.flow, node) % n) as usize]
             }
             None => candidates[(quotient % n) as usize],
         };
@@ -277,6 +277,17 @@ pub(crate) fn walk(layout: &Layout, wanted: &Wanted<'_>, distance: &Distances, s
         ports.push(layout.nodes[wanted.destination].ports[0] ^ 1);
     }
     Some(ports)
+}
+
+impl Layout {
+    /// The hash by which a switch chooses among shortest paths of a flow. Without a seed it is that of their names.
+    fn hash(&self, flow: &str, node: usize) -> u64 {
+        let switch = self.nodes[node].name.as_bytes();
+        match self.ecmp_seed {
+            Some(seed) => hash(flow.as_bytes(), &[switch, &[0], &seed.to_le_bytes()].concat()),
+            None => hash(flow.as_bytes(), switch),
+        }
+    }
 }
 
 /// FNV-1a over both texts, its bits mixed once more so that names that differ in their last digit spread well.

@@ -107,6 +107,14 @@ words! {
 }
 
 words! {
+    pub(crate) enum MarkedAt { Arrival = "arrival", Departure = "departure" }
+}
+
+words! {
+    pub(crate) enum MarkedBy { Queue = "queue", Port = "port" }
+}
+
+words! {
     pub(crate) enum InBand { InBand = "in-band" }
 }
 
@@ -139,6 +147,11 @@ section! {
         /// A data queue of a switch that is longer than this, with the frame that comes, marks the frame as one that has experienced congestion,
         /// if its transport takes part in ECN (RFC 3168).
         ecn_threshold: Option<Octets> [Octets(1)..=LARGEST_QUEUE] => "no queue marks";
+        /// When such a frame is marked: as it joins the queue ("arrival"), or as its transmission starts, by the length then ("departure"), so that
+        /// the mark is as new as it can be.
+        ecn_at: MarkedAt = MarkedAt::Arrival;
+        /// The length that is compared with ecn_threshold: of the frame's own queue ("queue"), or of all data queues of the port ("port").
+        ecn_by: MarkedBy = MarkedBy::Queue;
         /// Size of the queue of control frames at each port.
         control_buffer: Octets [Octets(64)..=LARGEST_QUEUE] = Octets(64_000);
         /// How signals travel: as real frames on the reversed path, or at an ideal fixed delay, as in { ideal = "10 us" }.
@@ -153,6 +166,9 @@ section! {
         node_delay_at: Delayed = Delayed::Switches;
         /// Time that a host takes to act on a frame that has arrived, beyond node_delay.
         host_delay: Duration [TIME] = Duration::ZERO;
+        /// Seed of the hash by which switches choose among shortest paths (routing = "ecmp"): another seed, other paths. It is
+        /// apart from the seed of the run, whose seeds share their paths.
+        ecmp_seed: Option<u64> [0..=LARGEST_COUNT] => "no seed: the hash of the names alone";
         /// Which ports have congestion points: those of switches, all, or the ports listed.
         congestion_points: Either<Watched, List> = Either::First(Watched::Switches);
     }

@@ -39,6 +39,8 @@ pub(crate) struct Layout {
     pub(crate) ports: Vec<LayoutPort>,
     /// How ties between shortest paths are decided.
     pub(crate) routing: Routing,
+    /// Seed of the hash that decides them.
+    pub(crate) ecmp_seed: Option<u64>,
     names: BTreeMap<String, usize>,
     port_names: BTreeMap<String, usize>,
 }
@@ -84,7 +86,7 @@ words! {
 
 /// Description of the key `routing`.
 const ROUTING: &str = "Which of several shortest paths (by hops) a flow takes: \"ecmp\" by a hash of the flow's and the \
-    switch's names, the same in every run; \"d-mod-k\" by the number of the destination (at the i-th choice from the \
+    switch's names, the same in every run (network.ecmp_seed gives another one); \"d-mod-k\" by the number of the destination (at the i-th choice from the \
     source, up-port floor(d / k^i) mod k), so that a shift permutation never puts two flows on one link.";
 
 /// Description of the key `buffer`.

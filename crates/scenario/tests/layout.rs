@@ -96,6 +96,28 @@ fn equal_paths_are_spread_or_chosen() {
 }
 
 #[test]
+fn a_seed_gives_other_paths() {
+    let flows = "[[flow]]\nfrom = \"h0\"\nto = \"h7\"\n".repeat(64);
+    let text = |network: &str| format!("{network}{LEAF_SPINE}{flows}");
+    let spines = |network: &str| {
+        let plan = plan(&text(network));
+        (0..64).map(|f| way(&plan, f)[2].to_owned()).collect::<Vec<_>>()
+    };
+    let none = spines("");
+    assert_eq!(spines("seed = 9\n"), none, "the run's seed changes no path");
+    let seeded: Vec<_> = (0..4).map(|seed| spines(&format!("network.ecmp_seed = {seed}\n"))).collect();
+    for (seed, own) in seeded.iter().enumerate() {
+        let on_first = own.iter().filter(|s| *s == "spine0").count();
+        assert!((16..=48).contains(&on_first), "seed {seed}: {on_first} of 64 flows go over spine0");
+        // Half of the flows would change by chance.
+        for other in seeded[..seed].iter().chain([&none]) {
+            let moved = own.iter().zip(other).filter(|(one, other)| one != other).count();
+            assert!((16..=48).contains(&moved), "seed {seed}: {moved} of 64 flows move");
+        }
+    }
+}
+
+#[test]
 fn signals_have_a_way_back() {
     let plan = plan(&format!("{LEAF_SPINE}[[flow]]\nfrom = \"h0..h5\"\nto = \"h7\""));
     for hop in &plan.network.hops {

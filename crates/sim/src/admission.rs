@@ -63,7 +63,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     fn verdict(&mut self, p: &PortState, index: FrameId, class: TrafficClass, octets: u16, from: PortId) -> Verdict {
         let q = &p.queues[class.index()];
         let fits = self.fits(q, self.counter(from, class), octets)
-            && !(PFC && p.refuses() && !self.pauses.pool_has_room(p.index, class, from, octets));
+            && !(PFC && p.is_special() && !self.pauses.pool_has_room(p.index, class, from, octets));
         let port = Queues::<PFC> { p, classes: self.classes };
         let seen = q.seen(p.rate, p.stops::<PFC>(class));
         let Some(state) = self.cps.get_mut(q.cp.index()) else { return Verdict::Accept };

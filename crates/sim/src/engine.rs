@@ -157,7 +157,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         );
         assert_eq!(configs.len(), network.priorities.len(), "a configuration for each priority");
         assert!(PFC || network.pfc.is_none(), "priority flow control needs the engine that has it");
-        assert!(PFC || network.pools.is_empty(), "pools need the engine that has them");
+        let plain = network.pools.is_empty() && network.marking == crate::network::Marking::default();
+        assert!(PFC || plain, "pools, and marks by the port or at departure, need the engine that has them");
         let mut fabric = Fabric::new(network, configs, seed, event_queue_for(network));
         let mut endpoints = Endpoints::new(network, configs, seed);
         for (id, flow) in (0..).map(FlowId).zip(&network.flows) {

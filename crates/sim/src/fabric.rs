@@ -18,7 +18,7 @@ use crate::frame::{FrameId, Frames, Marks, Payload};
 use crate::network::{HopId, Network, QueueId};
 use crate::pause::Pauses;
 use crate::point::CpState;
-use crate::port::{PortState, QueueState};
+use crate::port::{MARKS_AT_DEPARTURE, MARKS_BY_PORT, PortState, QueueState, TAPPED};
 use crate::random::{Owner, Stream};
 use crate::start::{Watched, class_of, ports, watched};
 use crate::taps::Taps;
@@ -364,8 +364,8 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
     /// The transmission of a queued frame starts at `at`.
     #[inline(always)]
     fn start(&mut self, p: &mut PortState, class: TrafficClass, index: FrameId, octets: u16, at: Instant) {
-        if PFC && p.tapped() {
-            self.taps.frame_starts(p, Some(class), index, at);
+        if PFC && p.attention & (TAPPED | MARKS_AT_DEPARTURE) != 0 {
+            self.look_at_start(p, class, index, at);
         }
         self.transmit(p, index, octets, at);
         p.in_service_octets = octets;
@@ -374,6 +374,25 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             p.in_service = class;
         } else {
             self.depart(p, class, at);
+        }
+    }
+
+    /// A frame leaves for a line that is looked at, or is marked as it leaves.
+    #[inline(never)]
+    fn look_at_start(&mut self, p: &PortState, class: TrafficClass, index: FrameId, at: Instant) {
+        if p.attention & MARKS_AT_DEPARTURE != 0 && p.is_to_mark(class) {
+            self.mark(index);
+        }
+        if p.tapped() {
+            self.taps.frame_starts(p, Some(class), index, at);
+        }
+    }
+
+    /// A frame has joined a queue of a port that marks by the length of all its queues.
+    #[inline(never)]
+    fn mark_as_it_comes(&mut self, p: &PortState, class: TrafficClass, index: FrameId) {
+        if p.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) == MARKS_BY_PORT && p.is_to_mark(class) {
+            self.mark(index);
         }
     }
 
@@ -408,13 +427,14 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         }
         let Admitted { class, octets, entry } = admitted;
         let (rate, stopped, marks_above) = (p.rate, p.stops::<PFC>(class), p.marks_above);
-        let refuses = PFC && p.refuses();
+        let special = PFC && p.is_special();
+        let marks_above = if special && p.marks_otherwise() { u32::MAX } else { marks_above };
         let q = &mut p.queues[class.index()];
         let len = q.len + u64::from(octets);
         let counter = self.counter(from, class);
         let fits = !(S::Cp::ADMITS && entry == Entry::Dropped)
             && self.takes_in(q, counter, index, octets, marks_above)
-            && !(refuses && self.refuses(p.index, class, from, octets));
+            && !(special && self.refuses(p.index, class, from, octets));
         q.arrived += 1;
         if fits {
             q.statistics.pass(self.now, q.len);
@@ -424,7 +444,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
             q.len = len;
             if PFC {
                 self.pauses.hold(index, counter, octets);
-                if refuses {
+                if special {
                     self.pauses.take_from_pool(self.now, index, (p.index, class, from, octets), counter);
                 }
             }
@@ -443,6 +463,9 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         if !fits {
             self.frames.remove(index);
             return if S::Cp::ADMITS && entry == Entry::Trimmed { Entry::TrimmedInVain } else { Entry::Dropped };
+        }
+        if special {
+            self.mark_as_it_comes(p, class, index);
         }
         if p.busy_until <= self.now && !stopped {
             self.start(p, class, index, octets, self.now);
@@ -499,6 +522,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         let slot = self.frames.get_mut(index);
         if slot.marks.contains(Marks::ECN_CAPABLE) {
             slot.marks = slot.marks.with(Marks::CONGESTION_EXPERIENCED);
+            self.frames.marked += 1;
         }
     }
 
@@ -521,7 +545,7 @@ impl<S: Scheme, const PFC: bool> Around<'_, S, PFC> {
         let (rate, stopped) = (p.rate, p.stops::<PFC>(class));
         if PFC {
             self.pauses.let_go(p.in_service_frame, p.in_service_octets);
-            if p.refuses()
+            if p.is_special()
                 && let Some(pools) = self.pauses.pools.as_deref_mut()
             {
                 pools.give_back(at, p.index, class, p.in_service_frame, p.in_service_octets);

@@ -127,11 +127,13 @@ impl<S: Scheme> Slot<S> {
 pub(crate) struct Frames<S: Scheme> {
     slots: Vec<Slot<S>>,
     free: FrameId,
+    /// Frames that queues have marked.
+    pub(crate) marked: u64,
 }
 
 impl<S: Scheme> Frames<S> {
     pub(crate) fn new() -> Self {
-        Self { slots: Vec::new(), free: FrameId::NONE }
+        Self { slots: Vec::new(), free: FrameId::NONE, marked: 0 }
     }
 
     #[inline(always)]

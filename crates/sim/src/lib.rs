@@ -72,6 +72,7 @@
 //!     in_service_counts: true,
 //!     own_clocks: false,
 //!     ecn_threshold: None,
+//!     marking: Marking::default(),
 //!     transmit: Transmit::Pull,
 //!     control_capacity: Octets(64_000),
 //!     feedback: Feedback::InBand,

@@ -82,6 +82,8 @@ pub struct Network {
     /// A data queue of a switch that is longer than this with the frame that comes marks the frame, if it may be marked (ECN: RFC 3168); at
     /// most [`LARGEST_QUEUE`]. `None`: no queue marks.
     pub ecn_threshold: Option<Octets>,
+    /// When it marks, and by which length.
+    pub marking: Marking,
     /// The stage between the transports of a host and its rate limiters.
     pub transmit: Transmit,
     /// Size of the control queue of each port.
@@ -92,6 +94,17 @@ pub struct Network {
     pub pfc: Option<Pfc>,
     /// Memory that queues of switches share. The limit of each queue, and of each ingress buffer, holds as well.
     pub pools: Vec<Pool>,
+}
+
+/// How a port of a switch marks frames where there is a threshold ([`Network::ecn_threshold`]). Anything but the default costs time at every hop
+/// there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Marking {
+    /// A frame is marked as it leaves its queue, by the length at the start of its transmission with the frame itself; else as it joins the
+    /// queue.
+    pub at_departure: bool,
+    /// The length that counts is that of all data queues of the port; else that of the frame's own.
+    pub by_port: bool,
 }
 
 /// Priority flow control (802.1Qbb): a switch that is about to run out of room stops its neighbour, priority by

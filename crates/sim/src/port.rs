@@ -76,6 +76,10 @@ pub(crate) const WATCHED: u8 = 1;
 pub(crate) const TAPPED: u8 = 2;
 /// Queues of a port share memory with others.
 pub(crate) const POOLED: u8 = 4;
+/// The length of all data queues of a port decides whether frames are marked.
+pub(crate) const MARKS_BY_PORT: u8 = 16;
+/// Frames are marked as they leave.
+pub(crate) const MARKS_AT_DEPARTURE: u8 = 32;
 /// A queue of a port drops all that comes.
 pub(crate) const DRAINS: u8 = 8;
 
@@ -108,7 +112,7 @@ pub(crate) struct PortState {
     pub(crate) stopped: u32,
     /// A bit for each class of which the far end is to be told, by a pause frame that waits for the line.
     pub(crate) pauses: u32,
-    /// [`WATCHED`], [`TAPPED`], [`POOLED`], [`DRAINS`], any of them or none: one octet, for there is room for no more.
+    /// [`WATCHED`], [`TAPPED`], [`POOLED`] and the like, any of them or none: one octet, for there is room for no more.
     pub(crate) attention: u8,
     /// A data queue that is longer than this marks frames; the longest queue is shorter where none does.
     pub(crate) marks_above: u32,
@@ -226,10 +230,26 @@ impl PortState {
         self.attention & TAPPED != 0
     }
 
-    /// Whether a frame that has room in its queue may be refused nevertheless.
+    /// Whether a frame that has room in its queue may be refused nevertheless, or its own queue does not mark it as it comes.
     #[inline(always)]
-    pub(crate) fn refuses(&self) -> bool {
-        self.attention & (POOLED | DRAINS) != 0
+    pub(crate) fn is_special(&self) -> bool {
+        self.attention & (POOLED | DRAINS | MARKS_BY_PORT | MARKS_AT_DEPARTURE) != 0
+    }
+
+    /// Whether frames are marked otherwise than by their own queue's length as they come.
+    pub(crate) fn marks_otherwise(&self) -> bool {
+        self.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) != 0
+    }
+
+    /// Whether the length that decides on marks, with the frame of `class` that is there, is above the threshold.
+    pub(crate) fn is_to_mark(&self, class: TrafficClass) -> bool {
+        let data = &self.queues[..self.queues.len() - 1];
+        let len = match data.get(class.index()) {
+            Some(_) if self.attention & MARKS_BY_PORT != 0 => data.iter().map(|queue| queue.len).sum(),
+            Some(queue) => queue.len,
+            None => 0,
+        };
+        len > u64::from(self.marks_above)
     }
 
     /// A bit for each queue from which a frame may start when the line is free.

@@ -255,3 +255,46 @@ fn no_transport_is_left_out() {
         assert!(every_transport().iter().any(|transport| transport.info().name == info.name), "{}", info.name);
     }
 }
+
+/// Ten segments of 1518 octets come at 10 Gb/s, within 11 us, to a line of 1 Gb/s, which takes 12.144 us for each. Above three segments:
+///
+/// - as they come, the queue has 1 to 10 of them: the last seven are marked;
+/// - as they leave, it has 1 at the first one, and 9, 8, … at the others, for all have come by then: the second to the seventh are.
+#[test]
+fn marks_are_set_as_frames_come_or_as_they_leave() {
+    for (at_departure, in_service_counts, marked) in [(false, true, 7), (true, true, 6)] {
+        let mut b = Builder::new(2, 1);
+        b.link(0, 2, GBPS_10, Duration::from_us(1), Octets(100_000));
+        b.link(1, 2, BitRate::from_gbps(1), Duration::from_us(1), Octets(100_000));
+        b.flow(&[0, 2, 1]);
+        carry(&mut b.network, 0, tcp(tcp::Congestion::Dctcp), Some(14_600));
+        b.network.ecn_threshold = Some(Octets(3 * 1518));
+        b.network.in_service_counts = in_service_counts;
+        b.network.marking = Marking { at_departure, by_port: false };
+        assert_eq!(run::<NoControl>(&b.network, us(10_000)).totals.frames_marked, marked);
+    }
+}
+
+/// The same ten segments behind a queue of another priority that is never below three segments: their own queue is longer than 20 segments at no time, the
+/// port is from the beginning.
+#[test]
+fn all_queues_of_a_port_count_for_marks() {
+    for (by_port, marked) in [(false, 0), (true, 10)] {
+        let mut b = Builder::new(3, 1);
+        b.link(0, 3, GBPS_10, Duration::from_us(1), Octets(100_000));
+        b.link(1, 3, GBPS_10, Duration::from_us(1), Octets(100_000));
+        b.link(2, 3, BitRate::from_gbps(1), Duration::from_us(1), Octets(100_000));
+        let other = b.flow(&[1, 3, 2]);
+        (other.priority, other.size) = (5, Some(Octets(90_000)));
+        let flow = b.flow(&[0, 3, 2]);
+        flow.start = us(100);
+        b.network.priorities = vec![0, 5];
+        carry(&mut b.network, 1, tcp(tcp::Congestion::Dctcp), Some(14_600));
+        b.network.ecn_threshold = Some(Octets(20 * 1518));
+        b.network.marking = Marking { at_departure: false, by_port };
+        let configs = [defaults::<NoControl>(), defaults::<NoControl>()];
+        let mut sim = Sim::<NoControl, _, true>::new(&b.network, &configs, 1, NoProbe);
+        sim.run_until(us(10_000));
+        assert_eq!(sim.finish().0.totals.frames_marked, marked);
+    }
+}

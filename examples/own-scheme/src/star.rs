@@ -71,6 +71,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         in_service_counts: true,
         own_clocks: false,
         ecn_threshold: None,
+        marking: Marking::default(),
         transmit: Transmit::Pull,
         control_capacity: Octets(64_000),
         feedback: Feedback::InBand,

@@ -42,6 +42,7 @@ impl Builder {
                 in_service_counts: true,
                 own_clocks: false,
                 ecn_threshold: None,
+                marking: Marking::default(),
                 transmit: Transmit::Pull,
                 control_capacity: Octets(64_000),
                 feedback: Feedback::InBand,
