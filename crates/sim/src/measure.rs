@@ -181,7 +181,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         (t.cuts, t.raises) = (changes.cuts, changes.raises);
         t.frames_moved = self.fabric.cps.iter().map(|cp| cp.moved).sum();
         t.pause_frames = self.fabric.pauses.lines.iter().map(|line| line.sent).sum();
-        t.frames_marked = self.fabric.frames.marked;
+        t.ecn_marks = self.fabric.frames.marked;
         t.watchdog_fired = self.fabric.pauses.watchdog_fired;
         t.watchdog_dropped = self.fabric.pauses.watchdog_dropped;
         t.packet_hops = self.fabric.ports.iter().map(|p| p.hops).sum();

@@ -55,7 +55,7 @@ macro_rules! metrics_of {
         { runner always notifications: u64, "frames",
             "Of them, notifications: a switch or a destination saw congestion.", where probing }
         { count always probes_returned: u64, "frames", "Of them, probes that came back.", where probing }
-        { count inside frames_marked: u64, "frames", "Frames that queues marked, each time that one did (`ecn_threshold`)." }
+        { count inside ecn_marks: u64, "", "Frames that queues marked, each time that one did (`ecn_threshold`)." }
         { count inside probes_sent: u64, "frames", "Probes that sources sent." }
         { count inside signals_sent: u64, "frames",
             "Signals sent by congestion points, notification points and sources." }

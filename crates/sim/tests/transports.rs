@@ -271,7 +271,7 @@ fn marks_are_set_as_frames_come_or_as_they_leave() {
         b.network.ecn_threshold = Some(Octets(3 * 1518));
         b.network.in_service_counts = in_service_counts;
         b.network.marking = Marking { at_departure, by_port: false };
-        assert_eq!(run::<NoControl>(&b.network, us(10_000)).totals.frames_marked, marked);
+        assert_eq!(run::<NoControl>(&b.network, us(10_000)).totals.ecn_marks, marked);
     }
 }
 
@@ -295,6 +295,6 @@ fn all_queues_of_a_port_count_for_marks() {
         let configs = [defaults::<NoControl>(), defaults::<NoControl>()];
         let mut sim = Sim::<NoControl, _, true>::new(&b.network, &configs, 1, NoProbe);
         sim.run_until(us(10_000));
-        assert_eq!(sim.finish().0.totals.frames_marked, marked);
+        assert_eq!(sim.finish().0.totals.ecn_marks, marked);
     }
 }
