@@ -6,6 +6,7 @@
 #                            the programs of the testbed
 #   tools/check.sh testbed   and the programs that the testbed starts
 #   tools/check.sh cores     and what those of the cores need: Icarus Verilog
+#   tools/check.sh lab       and what the laboratory is built and tested with: Rust for WebAssembly, Node with npm, chromium
 #   tools/check.sh bench     and what the bench needs: valgrind
 #
 # Debian packages are installed if this runs as root, otherwise the command is printed. Nothing is installed that is there.
@@ -98,6 +99,21 @@ if [ "${1:-build}" = test ] || [ "${1:-build}" = testbed ]; then
 fi
 if [ "${1:-build}" = bench ]; then
     need_package valgrind "valgrind is not there" command -v valgrind
+fi
+if [ "${1:-build}" = lab ]; then
+    if ! ls "$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" >/dev/null 2>&1; then
+        printf 'penstock: installing Rust for wasm32-unknown-unknown\n' >&2
+        if command -v rustup >/dev/null; then
+            rustup target add wasm32-unknown-unknown >&2 ||
+                lack "Rust for WebAssembly is not there" "rustup target add wasm32-unknown-unknown"
+        else
+            lack "Rust for WebAssembly is not there, and without rustup it cannot be installed" \
+                "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh"
+        fi
+    fi
+    need_package nodejs "Node is not there" command -v node
+    need_package npm "npm is not there" command -v npm
+    want_package chromium "chromium is not there" command -v chromium
 fi
 if [ "${1:-build}" = cores ]; then
     need_package iverilog "Icarus Verilog (iverilog) is not there" command -v iverilog

@@ -2,7 +2,7 @@
 
     python tools/generate_types.py
 
-A test holds the file to the declaration, crates/sim/src/metrics.rs and crates/runner/src/summary.rs.
+A test holds the file to the declaration, crates/sim/src/metrics.rs and crates/results/src/summary.rs.
 """
 
 import json

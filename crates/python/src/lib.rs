@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 
 mod catalogue;
 mod dcb;
-mod description;
 mod errors;
 mod folder;
 mod qcn;

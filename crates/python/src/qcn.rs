@@ -135,7 +135,7 @@ fn config(parameters: &Bound<'_, PyDict>) -> PyResult<Config> {
     Config::from_values(&values).ok_or_else(|| PyValueError::new_err("a value is of another kind than its parameter"))
 }
 
-/// A parameter's value from its form in the catalogue ([`catalogue::value`](crate::catalogue::value)), rounded to whole
+/// A parameter's value from its form in the catalogue ([`catalogue::value`](penstock_scenario::catalogue::value)), rounded to whole
 /// units; `None` for a word that is none of the parameter's, and for a number that the unit has not.
 fn typed(unit: Unit, given: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     Ok(match unit {

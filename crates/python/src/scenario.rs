@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use penstock_runner::{Options, Progress};
+use penstock_scenario::description::{Description, Outline};
 use penstock_scenario::limits::Limits;
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
 use penstock_sim::network::PortId;
@@ -15,7 +16,6 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
 use pyo3::prelude::*;
 
 use crate::catalogue::to_json;
-use crate::description::{Description, Outline};
 use crate::errors::{output_error, scenario_error};
 use crate::result::PyRun;
 

@@ -7,19 +7,21 @@
 use std::ops::ControlFlow;
 use std::time::{Duration as WallDuration, Instant as WallInstant};
 
+use penstock_results::completions::{Completion, are_told, completions};
+use penstock_results::summary::{Ending, Measured, TestbedSummary, flow_rows};
+use penstock_results::{Course, Simulation, Summary};
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::{Marking, PortId};
 use penstock_sim::{Outcome, Sim};
 
 use crate::capture::Capture;
-use crate::completions::{self, Completion};
+use crate::completions;
 use crate::folder::{self, Folder, Holds};
 use crate::memory::{self, Memory};
-use crate::recorder::{Recorded, Recorder};
+use crate::recorder::{Recorder, Recording};
 use crate::rows::{ROWS_PER_BLOCK, flow_table};
 use crate::sink::{Records, Sink};
-use crate::summary::{Course, Measured, Summary, TestbedSummary, flow_rows};
 use crate::tables::{SchemeVars, Table};
 use crate::{Options, Progress, Run, RunError, Store};
 
@@ -70,7 +72,7 @@ impl Visitor for Job<'_> {
         let folder_of_capture = folder.filter(|_| !self.capture.is_empty());
         let capture =
             folder_of_capture.map(|folder| Capture::new::<S>(plan, configs, self.capture, folder)).transpose()?;
-        let sim: Box<dyn Simulation + '_> = if full {
+        let sim: Box<dyn Recorded + '_> = if full {
             let recorder = Recorder::<true>::new(plan, &vars, folder)?.capturing(capture);
             let mut sim = Sim::<S, _, true>::new(&plan.network, configs, plan.seed, recorder);
             sim.feed(plan.made.arrivals());
@@ -85,38 +87,14 @@ impl Visitor for Job<'_> {
     }
 }
 
-/// A simulation whose scheme no longer matters: all that is asked of it between two slices.
-trait Simulation {
-    fn run_slice(&mut self, until: Instant, work: u64) -> bool;
-    fn now(&self) -> Instant;
-    fn events(&self) -> u64;
-    fn frames_held(&self) -> usize;
+/// A simulation that a recorder watches.
+trait Recorded: Simulation {
     fn rows_kept(&self) -> usize;
     fn has_failed(&self) -> bool;
-    fn is_over(&self) -> bool;
-    fn start_measuring(&mut self);
-    fn open_window(&mut self, window: usize);
-    fn close_window(&mut self, window: usize) -> Option<Outcome>;
-    fn finish(self: Box<Self>) -> Result<(Outcome, Recorded), RunError>;
+    fn finish(self: Box<Self>) -> Result<(Outcome, Recording), RunError>;
 }
 
-impl<S: Scheme, const FULL: bool> Simulation for Sim<S, Recorder<'_, FULL>, FULL> {
-    fn run_slice(&mut self, until: Instant, work: u64) -> bool {
-        self.run_slice(until, work)
-    }
-
-    fn now(&self) -> Instant {
-        self.now()
-    }
-
-    fn events(&self) -> u64 {
-        self.events()
-    }
-
-    fn frames_held(&self) -> usize {
-        self.frames_held()
-    }
-
+impl<S: Scheme, const FULL: bool> Recorded for Sim<S, Recorder<'_, FULL>, FULL> {
     fn rows_kept(&self) -> usize {
         self.probe().rows_kept()
     }
@@ -125,43 +103,27 @@ impl<S: Scheme, const FULL: bool> Simulation for Sim<S, Recorder<'_, FULL>, FULL
         self.probe().has_failed()
     }
 
-    fn is_over(&self) -> bool {
-        self.is_over()
-    }
-
-    fn start_measuring(&mut self) {
-        self.start_measuring();
-    }
-
-    fn open_window(&mut self, window: usize) {
-        self.open_window(window);
-    }
-
-    fn close_window(&mut self, window: usize) -> Option<Outcome> {
-        self.close_window(window)
-    }
-
-    fn finish(self: Box<Self>) -> Result<(Outcome, Recorded), RunError> {
+    fn finish(self: Box<Self>) -> Result<(Outcome, Recording), RunError> {
         let (outcome, recorder) = (*self).finish();
         Ok((outcome, recorder.finish()?))
     }
 }
 
 impl Job<'_> {
-    fn run(mut self, mut sim: Box<dyn Simulation + '_>, vars: &SchemeVars) -> Result<Run, RunError> {
+    fn run(mut self, mut sim: Box<dyn Recorded + '_>, vars: &SchemeVars) -> Result<Run, RunError> {
         let plan = self.plan;
         let (ended, windows) = self.measure(&mut *sim);
         if let Some(error) = self.clock.failure.take() {
             return Err(error);
         }
-        let course = Course {
+        let ending = Ending {
             end: sim.now(),
             interrupted: ended.is_break(),
             over: ended.is_continue() && sim.now() < Instant::ZERO + plan.duration,
             wall_s: self.clock.wall().as_secs_f64(),
         };
         let (outcome, recorded) = sim.finish()?;
-        conclude(plan, self.folder, vars, Ended { outcome, windows, recorded, course, testbed: None })
+        conclude(plan, self.folder, vars, Ended { outcome, windows, recorded, ending, testbed: None })
     }
 }
 
@@ -169,16 +131,16 @@ impl Job<'_> {
 pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     pub(crate) windows: Vec<Measured>,
-    pub(crate) recorded: Recorded,
-    pub(crate) course: Course,
+    pub(crate) recorded: Recording,
+    pub(crate) ending: Ending,
     /// Of a run on the testbed.
     pub(crate) testbed: Option<TestbedSummary>,
 }
 
 /// Writes the tables of the end and the summary, and gives the folder its name.
 pub(crate) fn conclude(plan: &Plan, folder: Option<Folder>, vars: &SchemeVars, ended: Ended) -> Result<Run, RunError> {
-    let Ended { outcome, windows, recorded, course, testbed } = ended;
-    let mut summary = Summary::new(plan, &outcome, &windows, &recorded.settling, &course);
+    let Ended { outcome, windows, recorded, ending, testbed } = ended;
+    let mut summary = Summary::new(plan, &outcome, &windows, &recorded.settling, &ending);
     if testbed.is_some() {
         // The testbed does not count actions.
         (summary.acted, summary.actions) = (None, Vec::new());
@@ -187,13 +149,10 @@ pub(crate) fn conclude(plan: &Plan, folder: Option<Folder>, vars: &SchemeVars, e
 
     let schema = Table::Flows.schema(vars, plan.network.pfc.is_some());
     let mut flows = Sink::new(Table::Flows, schema.clone(), folder.as_ref())?;
-    flows.write(flow_table(schema, &flow_rows(plan, &outcome, &recorded.settling, &course)))?;
+    flows.write(flow_table(schema, &flow_rows(plan, &outcome, &recorded.settling, &ending)))?;
     let flows = flows.close()?.map(|records| (Table::Flows, records));
-    let completed = if completions::are_told(plan) {
-        write_completions(plan, folder.as_ref(), vars, &outcome, &course)?
-    } else {
-        None
-    };
+    let completed =
+        if are_told(plan) { write_completions(plan, folder.as_ref(), vars, &outcome, &ending)? } else { None };
 
     let Some(folder) = folder else {
         let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).chain(completed).collect();
@@ -213,13 +172,13 @@ fn write_completions(
     folder: Option<&Folder>,
     vars: &SchemeVars,
     outcome: &Outcome,
-    course: &Course,
+    ending: &Ending,
 ) -> Result<Option<(Table, Records)>, RunError> {
     let schema = Table::Completions.schema(vars, plan.network.pfc.is_some());
     let mut sink = Sink::new(Table::Completions, schema.clone(), folder)?;
-    let mut completions = completions::completions(plan, outcome, course);
+    let mut completed = completions(plan, outcome, ending);
     loop {
-        let block: Vec<Completion> = completions.by_ref().take(ROWS_PER_BLOCK).collect();
+        let block: Vec<Completion> = completed.by_ref().take(ROWS_PER_BLOCK).collect();
         if block.is_empty() {
             break;
         }
@@ -228,45 +187,18 @@ fn write_completions(
     Ok(sink.close()?.map(|records| (Table::Completions, records)))
 }
 
-/// An occasion to measure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Occasion {
-    Close(usize),
-    WarmedUp,
-    Open(usize),
-}
-
 impl Job<'_> {
     /// Lets `sim` run to its end, if nothing stops it, and measures on the way: the whole run, and the plan's windows.
-    fn measure(&mut self, sim: &mut dyn Simulation) -> (ControlFlow<()>, Vec<Measured>) {
-        let plan = self.plan;
-        let mut occasions = vec![(Instant::ZERO + plan.warmup, Occasion::WarmedUp)];
-        for (window, spec) in plan.windows.iter().enumerate() {
-            occasions.extend([(spec.time.start, Occasion::Open(window)), (spec.time.end, Occasion::Close(window))]);
-        }
-        occasions.sort_unstable();
-        let mut measured = Vec::new();
+    fn measure(&mut self, sim: &mut dyn Recorded) -> (ControlFlow<()>, Vec<Measured>) {
+        let mut course = Course::new(self.plan);
         let mut ended = ControlFlow::Continue(());
-        for (at, occasion) in occasions {
+        while let Some(at) = course.next() {
             if ended.is_continue() {
                 ended = self.clock.advance(sim, at);
             }
-            // A run that was stopped closes the windows that it has opened, and opens no more.
-            match occasion {
-                Occasion::WarmedUp => sim.start_measuring(),
-                Occasion::Open(window) if ended.is_continue() && !sim.is_over() => sim.open_window(window),
-                Occasion::Open(_) => {}
-                Occasion::Close(window) => {
-                    let closed = sim.close_window(window);
-                    measured.extend(closed.map(|outcome| Measured { window, until: sim.now(), outcome }));
-                }
-            }
+            course.measure(sim, ended.is_break());
         }
-        if ended.is_continue() {
-            ended = self.clock.advance(sim, Instant::ZERO + plan.duration);
-        }
-        measured.sort_by_key(|measured| measured.window);
-        (ended, measured)
+        (ended, course.into_windows())
     }
 }
 
@@ -302,7 +234,7 @@ impl<'a> Clock<'a> {
     }
 
     /// Lets `sim` run until `end`, or until the observer breaks off or a record cannot be written.
-    fn advance(&mut self, sim: &mut dyn Simulation, end: Instant) -> ControlFlow<()> {
+    fn advance(&mut self, sim: &mut dyn Recorded, end: Instant) -> ControlFlow<()> {
         let mut until = self.slice_end(sim.now(), end);
         while sim.now() < end && !sim.is_over() {
             let slice_started = WallInstant::now();

@@ -7,9 +7,10 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
+use penstock_results::Summary;
+use penstock_results::summary::RunSummary;
 use twox_hash::XxHash64;
 
-use crate::summary::{RunSummary, Summary};
 use crate::{Run, RunError};
 
 /// XXH64 of a result: of every column's name and values, and of the summary without its `run` object and without the counts of

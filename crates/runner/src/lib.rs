@@ -11,24 +11,18 @@
 //! A results folder holds `scenario.toml` (resolved: every default written out), `summary.json`, and one Parquet file a
 //! [`Table`]. The same plan gives the same bytes in all of them, but for the summary's `run` object.
 
-mod actions;
 mod capture;
-pub mod completions;
+mod completions;
 mod drive;
 mod error;
-mod fair;
 mod file;
 mod fingerprint;
 mod folder;
 pub mod measured;
 mod memory;
-mod objects;
 mod recorder;
 mod rows;
-mod settling;
 mod sink;
-pub mod summary;
-mod switches;
 mod tables;
 
 use std::fs;
@@ -39,13 +33,13 @@ use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant};
 use penstock_sim::network::PortId;
 
+pub use penstock_results::{Key, OBJECTS, Object, Shape, Summary, summary};
+
 pub use error::RunError;
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use folder::{Folder, Holds};
-pub use objects::{Key, Object, Shape};
 pub use recorder::Recorder;
 pub use sink::Records;
-pub use summary::{OBJECTS, Summary};
 pub use tables::{Column, TABLES, Table, TableInfo};
 
 /// How a plan is run. None of it changes the result.

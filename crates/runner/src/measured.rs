@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use penstock_results::summary::{Ending, TestbedSummary};
 use penstock_scenario::Plan;
 use penstock_schemes::{BitRate, Instant, Scheme};
 use penstock_sim::Outcome;
@@ -11,7 +12,6 @@ use penstock_sim::probe::{FlowNow, QueueNow};
 use crate::drive::{Ended, conclude};
 use crate::folder::{Folder, Holds};
 use crate::recorder::Recorder;
-use crate::summary::{Course, TestbedSummary};
 use crate::tables::SchemeVars;
 use crate::{Run, RunError};
 
@@ -92,9 +92,9 @@ impl<'p> Collector<'p> {
     pub fn finish(self, end: End) -> Result<Run, RunError> {
         let recorded = self.recorder.finish()?;
         let interrupted = end.end < Instant::ZERO + self.plan.duration;
-        let course = Course { end: end.end, interrupted, over: false, wall_s: end.wall_s };
+        let ending = Ending { end: end.end, interrupted, over: false, wall_s: end.wall_s };
         let testbed = Some(end.testbed);
-        let ended = Ended { outcome: end.outcome, windows: Vec::new(), recorded, course, testbed };
+        let ended = Ended { outcome: end.outcome, windows: Vec::new(), recorded, ending, testbed };
         conclude(self.plan, self.folder, &self.vars, ended)
     }
 }

@@ -3,6 +3,7 @@
 //! Rows leave in blocks, so that memory does not grow with simulated time when there is a results folder.
 
 use arrow_array::builder::Float64Builder;
+use penstock_results::Sampler;
 use penstock_scenario::Plan;
 use penstock_schemes::{BitRate, CongestionPoint, Duration, Instant, Octets, ReactionPoint, Scheme, Signal};
 use penstock_sim::network::{FlowId, PortId, QueueId};
@@ -10,10 +11,8 @@ use penstock_sim::probe::{FlowNow, FrameSeen, Probe, QueueNow, SignalSeen, View}
 
 use crate::RunError;
 use crate::capture::Capture;
-use crate::fair::FairNow;
 use crate::folder::Folder;
 use crate::rows::{ArrivalRows, NameColumn, QueueRows, RateRows, SignalRows, TableWriter, VarColumns};
-use crate::settling::Settling;
 use crate::sink::{Records, Sink};
 use crate::tables::{SchemeVars, Table};
 
@@ -22,31 +21,19 @@ use crate::tables::{SchemeVars, Table};
 #[derive(Debug)]
 pub struct Recorder<'p, const ARRIVALS: bool> {
     plan: &'p Plan,
-    fair: FairNow<'p>,
-    settling: Vec<Settling>,
+    sampler: Sampler<&'p Plan>,
     queues: TableWriter<QueueRows>,
     rates: TableWriter<RateRows>,
     signals: Option<TableWriter<SignalRows>>,
     arrivals: Option<TableWriter<ArrivalRows>>,
     recorded: RecordedQueues,
     pub(crate) capture: Option<Capture<'p>>,
-    last: LastSample,
     failure: Option<RunError>,
-}
-
-/// The last sample: columns about the time since then are differences from it.
-#[derive(Debug)]
-struct LastSample {
-    at: Instant,
-    /// The state of each recorded queue.
-    queues: Vec<QueueNow>,
-    /// Octets that each flow had delivered.
-    delivered: Vec<Octets>,
 }
 
 /// Result of a recorder.
 #[derive(Debug)]
-pub(crate) struct Recorded {
+pub(crate) struct Recording {
     /// Tables that are held in memory; none if they went to files.
     pub(crate) tables: Vec<(Table, Records)>,
     /// Settling time of each flow.
@@ -84,14 +71,11 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
             ..SignalRows::default()
         };
         let arrival_rows = ArrivalRows { queue: recorded.names(plan), flow: flows(), ..ArrivalRows::default() };
-        let nothing =
-            QueueNow { len: Octets(0), frames: 0, line_bits: 0, scheduled_bits: 0, dropped: 0, paused: Duration::ZERO };
         let schema = |table: Table| table.schema(vars, flow_control);
         let sink = |table: Table| Sink::new(table, schema(table), folder);
         Ok(Self {
             plan,
-            fair: FairNow::new(&plan.fair),
-            settling: (0..plan.single).map(|flow| Settling::new(plan, FlowId(flow as u32))).collect(),
+            sampler: Sampler::new(plan),
             queues: TableWriter::new(schema(Table::Queues), queue_rows, sink(Table::Queues)?),
             rates: TableWriter::new(schema(Table::Rates), rate_rows, sink(Table::Rates)?),
             signals: if plan.record.signals {
@@ -105,11 +89,6 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
                 None
             },
             capture: None,
-            last: LastSample {
-                at: Instant::ZERO,
-                queues: vec![nothing; recorded.places.len()],
-                delivered: vec![Octets(0); plan.single],
-            },
             recorded,
             failure: None,
         })
@@ -133,7 +112,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
     }
 
     /// Ends the tables.
-    pub(crate) fn finish(self) -> Result<Recorded, RunError> {
+    pub(crate) fn finish(self) -> Result<Recording, RunError> {
         if let Some(error) = self.failure {
             return Err(error);
         }
@@ -144,9 +123,9 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
             (Table::Signals, self.signals.map(TableWriter::close).transpose()?.flatten()),
             (Table::Arrivals, self.arrivals.map(TableWriter::close).transpose()?.flatten()),
         ];
-        Ok(Recorded {
+        Ok(Recording {
             tables: ended.into_iter().filter_map(|(table, records)| Some((table, records?))).collect(),
-            settling: self.settling.iter().map(Settling::time).collect(),
+            settling: self.sampler.settling(),
         })
     }
 
@@ -165,27 +144,25 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         state: QueueNow,
         vars: Option<impl FnOnce(&mut [i64])>,
     ) -> Result<(), RunError> {
-        let before = std::mem::replace(&mut self.last.queues[i], state);
-        let could = state.scheduled_bits - before.scheduled_bits;
-        let did = state.line_bits - before.line_bits;
+        let sample = self.sampler.queue(i, state);
         let (name, priority) = self.recorded.places[i];
         self.queues.write(|rows| {
             rows.time_s.append_value(now.as_seconds());
             rows.queue.push(name);
             rows.priority.append_value(priority);
-            rows.queue_octets.append_value(state.len.0);
-            rows.queue_frames.append_value(state.frames);
-            rows.utilization.append_value(if could == 0 { 0.0 } else { did as f64 / could as f64 });
-            rows.frames_dropped.append_value(state.dropped - before.dropped);
+            rows.queue_octets.append_value(sample.len.0);
+            rows.queue_frames.append_value(sample.frames);
+            rows.utilization.append_value(sample.utilization);
+            rows.frames_dropped.append_value(sample.dropped);
             if let Some(paused_s) = &mut rows.paused_s {
-                paused_s.append_value(Duration(state.paused.0 - before.paused.0).as_seconds());
+                paused_s.append_value(sample.paused.as_seconds());
             }
             rows.vars.push(vars);
         })
     }
 
     fn sample_flows<S: Scheme>(&mut self, now: Instant, view: &impl View<S>) -> Result<(), RunError> {
-        for i in 0..self.settling.len() {
+        for i in 0..self.sampler.flows() {
             let flow = FlowId(i as u32);
             self.write_flow(now, i, view.flow(flow), view.rp(flow).map(|rp| |row: &mut [i64]| rp.vars(row)))?;
         }
@@ -200,26 +177,20 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         state: FlowNow,
         vars: Option<impl FnOnce(&mut [i64])>,
     ) -> Result<(), RunError> {
-        let interval = now.since(self.last.at);
-        let period = self.fair.at(now);
-        let before = std::mem::replace(&mut self.last.delivered[i], state.delivered);
-        let bits = (state.delivered.0 - before.0) * 8;
-        let share_bps = period.max_min_bps[i];
-        self.settling[i].sample(now, &state, period.time.start, share_bps);
+        let sample = self.sampler.flow(now, i, state);
         self.rates.write(|rows| {
             rows.time_s.append_value(now.as_seconds());
             rows.flow.push(i);
-            rows.rate_bps.append_value(state.allowed.0);
-            let rate = if interval == Duration::ZERO { 0.0 } else { bits as f64 / interval.as_seconds() };
-            rows.throughput_bps.append_value(rate);
-            rows.fair_rate_bps.append_value(share_bps);
+            rows.rate_bps.append_value(sample.rate.0);
+            rows.throughput_bps.append_value(sample.throughput_bps);
+            rows.fair_rate_bps.append_value(sample.fair_rate_bps);
             rows.vars.push(vars);
         })
     }
 
     /// All samples of `now` are written.
     pub(crate) fn end_sample(&mut self, now: Instant) {
-        self.last.at = now;
+        self.sampler.end_sample(now);
     }
 
     /// A signal that has reached the source of `flow`, from `origin`, and the rate allowed after it.

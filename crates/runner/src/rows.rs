@@ -10,12 +10,12 @@ use arrow_array::builder::{
 use arrow_array::cast::AsArray as _;
 use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::SchemaRef;
+use penstock_results::summary::FlowRow;
 use penstock_scenario::Made;
 use penstock_sim::metrics_of;
 
 use crate::RunError;
 use crate::sink::{Records, Sink};
-use crate::summary::FlowRow;
 
 /// Rows of a block.
 pub(crate) const ROWS_PER_BLOCK: usize = 1 << 14;

@@ -6,11 +6,9 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
+use penstock_results::summary::FlowRow;
+use penstock_results::{Key, Shape, completions};
 use penstock_schemes::{CongestionPoint, ReactionPoint, Scheme, Signal, Var};
-
-use crate::completions;
-use crate::objects::{Key, Shape};
-use crate::summary::FlowRow;
 
 /// A table of a result. Its name is the stem of its Parquet file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -14,8 +14,10 @@
 
 mod assemble;
 mod buffer;
+pub mod catalogue;
 mod clocks;
 mod declare;
+pub mod description;
 mod error;
 mod fair;
 mod fields;
@@ -24,7 +26,7 @@ mod keys;
 pub mod limits;
 mod loads;
 mod made;
-mod names;
+pub mod names;
 mod pfc;
 pub mod plan;
 mod read;

@@ -67,11 +67,12 @@ limits! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     factor: u64,
+    divisor: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { factor: 1 }
+        Self { factor: 1, divisor: 1 }
     }
 }
 
@@ -82,13 +83,19 @@ impl Limits {
     /// The limits times `factor`, which is taken as 1 if it is less and as [`Self::MOST`] if it is more.
     #[must_use]
     pub fn raised(factor: u64) -> Self {
-        Self { factor: factor.clamp(1, Self::MOST) }
+        Self { factor: factor.clamp(1, Self::MOST), divisor: 1 }
+    }
+
+    /// The limits over `divisor`, for a machine that takes less than the command line's.
+    #[must_use]
+    pub fn lowered(divisor: u64) -> Self {
+        Self { factor: 1, divisor: divisor.max(1) }
     }
 
     /// How many there can be.
     #[must_use]
     pub fn most(self, limit: Limit) -> u64 {
-        limit.most.saturating_mul(self.factor).min(limit.ceiling)
+        (limit.most / self.divisor).saturating_mul(self.factor).min(limit.ceiling)
     }
 
     /// The error of so many, with the factor that would allow them, if one does; `None` within the limit.
@@ -99,7 +106,9 @@ impl Limits {
             return None;
         }
         let factor = found.div_ceil(limit.most);
-        let hint = if factor <= Self::MOST && found <= limit.ceiling {
+        let hint = if self.divisor > 1 && found <= limit.most {
+            "or run it on the command line, which takes more".to_owned()
+        } else if factor <= Self::MOST && found <= limit.ceiling {
             format!("or raise the limits: --limit {factor}, in Python limit={factor}")
         } else {
             "no option raises the limit that far".to_owned()
@@ -192,6 +201,9 @@ mod tests {
         assert_eq!(hint, "or raise the limits: --limit 2, in Python limit=2");
         assert_eq!(Limits::raised(2).exceeded(NODES, 20_000), None);
         assert_eq!(Limits::raised(0), Limits::default());
+        let (message, hint) = Limits::lowered(10).exceeded(NODES, 1001).unwrap();
+        assert_eq!(message, "1001 nodes; 1000 are the most");
+        assert_eq!(hint, "or run it on the command line, which takes more");
         let (message, hint) = Limits::raised(u64::MAX).exceeded(NODES, 65_001).unwrap();
         assert!(message.ends_with("65000 are the most") && hint.starts_with("no option"), "{message} {hint}");
     }

@@ -31,7 +31,10 @@ pub(crate) fn expand(text: &str, most: usize) -> Result<Vec<String>, Excess> {
 }
 
 /// All names of a list of names and ranges, at most `most`.
-pub(crate) fn expand_all(texts: &[String], most: usize) -> Result<Vec<String>, Excess> {
+///
+/// # Errors
+/// If a text is neither a name nor a range of names, or if there are more.
+pub fn expand_all(texts: &[String], most: usize) -> Result<Vec<String>, Excess> {
     let mut names = Vec::new();
     for text in texts {
         names.extend(expand(text, most)?);

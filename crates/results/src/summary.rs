@@ -380,28 +380,29 @@ impl HostSource<'_> {
 
 /// Facts about the run that its driver knows, in addition to the outcome.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Course {
+pub struct Ending {
     /// The simulated time that was reached.
-    pub(crate) end: Instant,
+    pub end: Instant,
     /// Whether that is not the plan's end.
-    pub(crate) interrupted: bool,
+    pub interrupted: bool,
     /// Whether the run was over before it, since all of its flows had ended.
-    pub(crate) over: bool,
+    pub over: bool,
     /// Time on the wall clock, s.
-    pub(crate) wall_s: f64,
+    pub wall_s: f64,
 }
 
 /// A window that has closed.
 #[derive(Debug)]
-pub(crate) struct Measured {
+pub struct Measured {
     /// Its index in the plan.
-    pub(crate) window: usize,
+    pub window: usize,
     /// When it closed.
-    pub(crate) until: Instant,
-    pub(crate) outcome: Outcome,
+    pub until: Instant,
+    /// Its counts and measures.
+    pub outcome: Outcome,
 }
 
-impl Course {
+impl Ending {
     /// Where measuring began: a run that was stopped in its warm-up has measured nothing.
     fn measured_from(&self, plan: &Plan) -> Instant {
         (Instant::ZERO + plan.warmup).min(self.end)
@@ -415,12 +416,14 @@ impl Summary {
         self.interrupted_at_s.or(self.ended_at_s).unwrap_or(self.duration_s)
     }
 
-    pub(crate) fn new(
+    /// The summary of a run of `plan`: what the engine counted, the windows that were measured, and the flows' settling times.
+    #[must_use]
+    pub fn new(
         plan: &Plan,
         outcome: &Outcome,
         windows: &[Measured],
         settling: &[Option<Duration>],
-        course: &Course,
+        ending: &Ending,
     ) -> Self {
         let totals = &outcome.totals;
         let probing = totals.probes_sent > 0;
@@ -433,8 +436,8 @@ impl Summary {
             seed: plan.seed,
             duration_s: plan.duration.as_seconds(),
             warmup_s: plan.warmup.as_seconds(),
-            interrupted_at_s: course.interrupted.then(|| course.end.as_seconds()),
-            ended_at_s: course.over.then(|| course.end.as_seconds()),
+            interrupted_at_s: ending.interrupted.then(|| ending.end.as_seconds()),
+            ended_at_s: ending.over.then(|| ending.end.as_seconds()),
             lossless: plan.lossless.then_some(totals.frames_dropped + totals.frames_lost_on_link == 0),
             acted: actions::acted(plan, totals).filter(|_| plan.acted),
             actions: actions::counts(plan, totals),
@@ -443,21 +446,21 @@ impl Summary {
             feedback_rate: ratio(totals.feedback_frames, totals.frames_sent),
             jain_index: fairness(plan, outcome),
             queues: queues(plan, outcome),
-            flows: flow_sources(plan, outcome, settling, course).iter().map(FlowSummary::new).collect(),
+            flows: flow_sources(plan, outcome, settling, ending).iter().map(FlowSummary::new).collect(),
             hosts: hosts(plan, outcome),
             pools: pools(plan, outcome),
             deadlocks: deadlocks(plan, outcome),
             completions: if completions::are_told(plan) {
-                completions::summaries(plan, completions::completions(plan, outcome, course))
+                completions::summaries(plan, completions::completions(plan, outcome, ending))
             } else {
                 Vec::new()
             },
             windows: windows.iter().map(|measured| window(plan, measured, probing)).collect(),
             testbed: None,
             run: RunSummary {
-                wall_s: course.wall_s,
-                events_per_s: if course.wall_s > 0.0 { (totals.events as f64 / course.wall_s) as u64 } else { 0 },
-                ns_per_packet_hop: course.wall_s * 1e9 / totals.packet_hops.max(1) as f64,
+                wall_s: ending.wall_s,
+                events_per_s: if ending.wall_s > 0.0 { (totals.events as f64 / ending.wall_s) as u64 } else { 0 },
+                ns_per_packet_hop: ending.wall_s * 1e9 / totals.packet_hops.max(1) as f64,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
         }
@@ -482,13 +485,9 @@ impl Summary {
 }
 
 /// The rows of the table of flows.
-pub(crate) fn flow_rows(
-    plan: &Plan,
-    outcome: &Outcome,
-    settling: &[Option<Duration>],
-    course: &Course,
-) -> Vec<FlowRow> {
-    flow_sources(plan, outcome, settling, course).iter().map(FlowRow::new).collect()
+#[must_use]
+pub fn flow_rows(plan: &Plan, outcome: &Outcome, settling: &[Option<Duration>], ending: &Ending) -> Vec<FlowRow> {
+    flow_sources(plan, outcome, settling, ending).iter().map(FlowRow::new).collect()
 }
 
 /// The scheme of each priority; nothing where all have the same, settings aside.
@@ -546,11 +545,11 @@ fn flow_sources<'a>(
     plan: &'a Plan,
     outcome: &'a Outcome,
     settling: &[Option<Duration>],
-    course: &Course,
+    ending: &Ending,
 ) -> Vec<FlowSource<'a>> {
-    let (from, count) = (course.measured_from(plan), plan.single);
-    let max_min_bps = fair::mean_bps(&plan.fair, from, course.end, count, |period| &period.max_min_bps);
-    let proportional_bps = fair::mean_bps(&plan.fair, from, course.end, count, |period| &period.proportional_bps);
+    let (from, count) = (ending.measured_from(plan), plan.single);
+    let max_min_bps = fair::mean_bps(&plan.fair, from, ending.end, count, |period| &period.max_min_bps);
+    let proportional_bps = fair::mean_bps(&plan.fair, from, ending.end, count, |period| &period.proportional_bps);
     let source = |(flow, outcome_of_flow): (usize, &'a FlowOutcome)| FlowSource {
         plan,
         flow,

@@ -4,27 +4,22 @@ use penstock_scenario::FairPeriod;
 use penstock_schemes::{Duration, Instant};
 
 /// Walks through the periods as time goes on.
-#[derive(Debug)]
-pub(crate) struct FairNow<'p> {
-    periods: &'p [FairPeriod],
+#[derive(Debug, Default)]
+pub(crate) struct FairNow {
+    /// The place of the last instant's period.
+    place: usize,
 }
 
-impl<'p> FairNow<'p> {
+impl FairNow {
+    /// The period of `now`, which never decreases from call to call; the last period from its start on.
+    ///
     /// # Panics
     /// If there is no period: a plan's periods cover all of its time.
-    pub(crate) fn new(periods: &'p [FairPeriod]) -> Self {
-        assert!(!periods.is_empty(), "no fair share for any time");
-        Self { periods }
-    }
-
-    /// The period of `now`, which never decreases from call to call; the last period from its start on.
-    pub(crate) fn at(&mut self, now: Instant) -> &'p FairPeriod {
-        while let [_, next, ..] = self.periods
-            && next.time.start <= now
-        {
-            self.periods = &self.periods[1..];
+    pub(crate) fn at<'p>(&mut self, periods: &'p [FairPeriod], now: Instant) -> &'p FairPeriod {
+        while periods.get(self.place + 1).is_some_and(|next| next.time.start <= now) {
+            self.place += 1;
         }
-        &self.periods[0]
+        &periods[self.place]
     }
 }
 
@@ -76,8 +71,8 @@ mod tests {
     #[test]
     fn a_period_begins_with_its_first_instant() {
         let periods = periods();
-        let mut fair = FairNow::new(&periods);
-        let rates: Vec<f64> = [0, 99, 100, 300, 400].map(|t| fair.at(Instant(t)).max_min_bps[0]).into();
+        let mut fair = FairNow::default();
+        let rates: Vec<f64> = [0, 99, 100, 300, 400].map(|t| fair.at(&periods, Instant(t)).max_min_bps[0]).into();
         assert_eq!(rates, [10.0, 10.0, 4.0, 4.0, 4.0]);
     }
 }

@@ -3,17 +3,16 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use penstock_scenario::{Assigned, MadeFlow, Plan};
 use penstock_schemes::{Instant, Octets};
 use penstock_sim::network::{Capacity, Feedback, Flow, FlowId, HopId, Limiting, NodeKind, PortEvent, PortId, Traffic};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::catalogue;
+use crate::{Assigned, MadeFlow, Plan, catalogue, headroom_needed};
 
 /// Description of the run that a plan lays out.
 #[derive(Serialize)]
-pub(crate) struct Description<'p> {
+pub struct Description<'p> {
     #[serde(flatten)]
     outline: Outline<'p>,
     flows: Vec<FlowEntry<'p>>,
@@ -22,7 +21,7 @@ pub(crate) struct Description<'p> {
 
 /// The same without its flows: short, however many there are.
 #[derive(Serialize)]
-pub(crate) struct Outline<'p> {
+pub struct Outline<'p> {
     name: &'p str,
     question: &'p str,
     scheme: &'static str,
@@ -123,7 +122,17 @@ struct FairEntry<'p> {
 }
 
 impl<'p> Description<'p> {
-    pub(crate) fn new(plan: &'p Plan) -> Self {
+    /// That of `plan`.
+    #[must_use]
+    pub fn new(plan: &'p Plan) -> Self {
+        let mut description = Self::of_tables(plan);
+        description.flows.extend(plan.made.flows().map(|flow| FlowEntry::made(plan, &flow)));
+        description
+    }
+
+    /// The same, but of the flows those of `[[flow]]` tables alone: loads can make millions.
+    #[must_use]
+    pub fn of_tables(plan: &'p Plan) -> Self {
         let fair = plan.fair.iter().map(|period| FairEntry {
             start_s: period.time.start.as_seconds(),
             stop_s: period.time.end.as_seconds(),
@@ -132,17 +141,16 @@ impl<'p> Description<'p> {
         });
         Self {
             outline: Outline::new(plan),
-            flows: (0..plan.single)
-                .map(|flow| FlowEntry::new(plan, flow))
-                .chain(plan.made.flows().map(|flow| FlowEntry::made(plan, &flow)))
-                .collect(),
+            flows: (0..plan.single).map(|flow| FlowEntry::new(plan, flow)).collect(),
             fair: fair.collect(),
         }
     }
 }
 
 impl<'p> Outline<'p> {
-    pub(crate) fn new(plan: &'p Plan) -> Self {
+    /// That of `plan`.
+    #[must_use]
+    pub fn new(plan: &'p Plan) -> Self {
         let network = &plan.network;
         let places = plan.record.queues.iter().filter_map(|&queue| network.place(queue));
         let nodes = network.nodes.iter().zip(&plan.node_names).map(|(node, name)| NodeEntry {
@@ -160,7 +168,7 @@ impl<'p> Outline<'p> {
             };
             ChangeEntry { at_s: change.at.as_seconds(), link: plan.port_name(change.port), event, rate_bps }
         });
-        let needed = penstock_scenario::headroom_needed(network);
+        let needed = headroom_needed(network);
         Self {
             name: &plan.name,
             question: &plan.question,

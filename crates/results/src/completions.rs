@@ -1,0 +1,347 @@
+//! Completions of finite flows: the table with a row for each, and the slowdowns in the summary.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use penstock_scenario::{MadeFlow, Plan};
+use penstock_schemes::{Duration, Instant};
+use penstock_sim::Outcome;
+use penstock_sim::network::{Flow, FlowEnd, FlowId, HopId, Network, Port};
+use penstock_sim::outcome::FlowOutcome;
+use serde::{Deserialize, Serialize};
+
+use crate::objects::{Key, Object, Shape, Shaped, record};
+use crate::summary::Ending;
+
+record! {
+    /// A row of the table of completions.
+    CompletionRow {
+        /// The flow.
+        flow: String, "";
+        /// Name of the `[[flow]]`, `[[load]]` or `[[incast]]` table that it comes from.
+        group: String, "";
+        /// The host that sends.
+        source: String, "";
+        /// The hosts that receive.
+        destinations: Vec<String>, "";
+        /// Its size: octets of a transport's data, or else of frames.
+        size_octets: u64, "octets";
+        /// When it started. Null for a flow that waited for others to the end of the run.
+        start_s: Option<f64>, "s";
+        /// When its last octet was delivered. Null if data is missing at the end of the run.
+        end_s: Option<f64>, "s";
+        /// Flow completion time on an empty network without control: the first frame over all links of the way, one after
+        /// the other, with their delays, and all that follows it over the slowest of them; headers and wire overhead
+        /// included.
+        ideal_s: f64, "s";
+        /// Flow completion time over the ideal one.
+        slowdown: Option<f64>, "";
+        /// Segments that its transport sent again.
+        retransmissions: u64, "frames";
+        /// Retransmission timeouts of its transport.
+        timeouts: u64, "";
+    }
+}
+
+record! {
+    /// Slowdowns of finite flows that started after the warm-up: flow completion time over that on an empty network. Percentiles
+    /// are those of the flows that completed; `flows` less `completed` had not at the end of the run.
+    CompletionSummary {
+        /// Name of the table that the flows come from. Null for all flows.
+        group: Option<String>, "";
+        /// The flows have this size or more.
+        least_octets: u64, "octets";
+        /// The flows have this size or less. Null where there is no bound.
+        most_octets: Option<u64>, "octets";
+        /// How many there are.
+        flows: u64, "";
+        /// How many of them completed.
+        completed: u64, "";
+        /// Mean slowdown. Null where no flow completed, as all below.
+        slowdown_mean: Option<f64>, "";
+        /// Median.
+        slowdown_p50: Option<f64>, "";
+        /// 95th percentile: the least slowdown that so many of the flows do not exceed.
+        slowdown_p95: Option<f64>, "";
+        /// 99th percentile.
+        slowdown_p99: Option<f64>, "";
+        /// 99.9th percentile.
+        slowdown_p999: Option<f64>, "";
+    }
+}
+
+/// Sizes that are told apart, octets.
+const BUCKETS: [RangeInclusive<u64>; 5] =
+    [0..=10_000, 10_001..=100_000, 100_001..=1_000_000, 1_000_001..=10_000_000, 10_000_001..=u64::MAX];
+
+/// Whose completion it is.
+#[derive(Debug, Clone)]
+enum Whose {
+    /// That of a flow of the network.
+    Single(usize),
+    /// That of one that a load or incasts made.
+    Made(MadeFlow),
+}
+
+/// A finite flow and its state at the end of the run.
+#[derive(Debug, Clone)]
+pub struct Completion {
+    flow: Whose,
+    size: u64,
+    /// None, if the flow has not begun.
+    start: Option<Instant>,
+    end: Option<Instant>,
+    ideal: Duration,
+    retransmissions: u64,
+    timeouts: u64,
+}
+
+/// Whether a result tells of completions: where flows come from loads or incasts, or a finite one has a transport.
+#[must_use]
+pub fn are_told(plan: &Plan) -> bool {
+    !plan.made.is_empty()
+        || !plan.network.sequels.is_empty()
+        || plan.network.flows.iter().any(|flow| flow.size.is_some() && flow.transport.is_some())
+}
+
+/// The completions of all finite flows that could begin until the run ended: those of the network, then those that loads and incasts
+/// made. They are made one after the other, so that no list has them.
+pub fn completions<'a>(plan: &'a Plan, outcome: &'a Outcome, ending: &Ending) -> impl Iterator<Item = Completion> + 'a {
+    // Of a run that was interrupted early, most of a load had not begun.
+    let until = if ending.interrupted { ending.end } else { Instant::NEVER };
+    let single = move |(flow, (spec, outcome)): (usize, (&Flow, &FlowOutcome))| {
+        if outcome.started.is_none() && spec.start != Instant::NEVER && spec.start > until {
+            return None;
+        }
+        Some(Completion {
+            flow: Whose::Single(flow),
+            size: spec.size?.0,
+            start: outcome.started.or_else(|| (spec.start != Instant::NEVER).then_some(spec.start)),
+            end: outcome.completed,
+            ideal: ideal(&plan.network, FlowId(flow as u32))?,
+            retransmissions: outcome.retransmissions,
+            timeouts: outcome.timeouts,
+        })
+    };
+    let counts = plan.network.processes.list.iter().map(|process| process.flows as usize);
+    let firsts: Vec<usize> = counts.scan(0, |next, flows| Some(std::mem::replace(next, *next + flows))).collect();
+    let made = move |flow: MadeFlow| {
+        let end: &FlowEnd = &outcome.ends[firsts[flow.table] + flow.number as usize];
+        let process = &plan.network.processes.list[flow.table];
+        let frames = Frames::new(&plan.network, flow.size.0, process.frame, process.payload());
+        Completion {
+            size: flow.size.0,
+            start: Some(flow.start),
+            end: (end.completed != Instant::NEVER).then_some(end.completed),
+            ideal: frames.time(|| flow.way.iter().map(|port| &plan.network.ports[port.index()])),
+            retransmissions: end.retransmissions.into(),
+            timeouts: end.timeouts.into(),
+            flow: Whose::Made(flow),
+        }
+    };
+    let of_network = plan.network.flows.iter().zip(&outcome.flows).enumerate().filter_map(single);
+    of_network.chain(plan.made.begun(until).map(made))
+}
+
+/// The frames of a flow, as they pass an empty network: octets on the wire.
+#[derive(Debug, Clone, Copy)]
+struct Frames {
+    /// The first one, and all that follow it.
+    first: u64,
+    rest: u64,
+}
+
+impl Frames {
+    /// Those of a flow of `size` octets, of which `payload` are in a full `frame`.
+    fn new(network: &Network, size: u64, frame: u16, payload: u64) -> Self {
+        let overhead = u64::from(network.wire_overhead);
+        // A frame of so many octets of the flow's size, on the wire.
+        let around = u64::from(frame) - payload;
+        let wire = |data: u64| (data + around).max(64).min(u64::from(frame)) + overhead;
+        let frames = size.div_ceil(payload).max(1);
+        let (first, last) = (wire(size.min(payload)), wire(size - (frames - 1) * payload));
+        Self { first, rest: if frames == 1 { 0 } else { (frames - 2) * wire(payload) + last } }
+    }
+
+    /// The time over the links of a way.
+    fn time<'a, I: Iterator<Item = &'a Port>>(self, ports: impl Fn() -> I) -> Duration {
+        let across =
+            ports().fold(Duration::ZERO, |sum, port| sum + port.latency + port.rate.serialisation(self.first).0);
+        let slowest = ports().map(|port| port.rate).min();
+        across + slowest.map_or(Duration::ZERO, |rate| rate.serialisation(self.rest).0)
+    }
+}
+
+/// Flow completion time on an empty network; `None` for a flow without size.
+fn ideal(network: &Network, flow: FlowId) -> Option<Duration> {
+    let spec = &network.flows[flow.index()];
+    let frames = Frames::new(network, spec.size?.0, spec.frame, spec.payload());
+    let leaves = network.route(flow).filter(|hop| network.hops[hop.index()].children == 0);
+    let way = |leaf: HopId| std::iter::successors(Some(leaf), |hop| network.hops[hop.index()].parent);
+    let ports = |leaf| way(leaf).map(|hop| &network.ports[network.hops[hop.index()].port.index()]);
+    leaves.map(|leaf| frames.time(|| ports(leaf))).max()
+}
+
+impl Completion {
+    fn slowdown(&self) -> Option<f64> {
+        Some(self.end?.since(self.start?).as_seconds() / self.ideal.as_seconds())
+    }
+
+    /// Name of the table that the flow comes from.
+    fn group<'a>(&self, plan: &'a Plan) -> &'a str {
+        match &self.flow {
+            Whose::Single(flow) => &plan.flow_tables[*flow],
+            Whose::Made(flow) => plan.made.table(flow.table),
+        }
+    }
+
+    /// Its row of the table.
+    #[must_use]
+    pub fn row(&self, plan: &Plan) -> CompletionRow {
+        let node = |node: usize| plan.node_names[node].clone();
+        let (flow, source, destinations) = match &self.flow {
+            Whose::Single(flow) => {
+                let (source, destinations) = &plan.flow_ends[*flow];
+                (plan.flow_names[*flow].clone(), *source, destinations.iter().map(|&to| node(to)).collect())
+            }
+            Whose::Made(flow) => (flow.name(&plan.made), flow.source, vec![node(flow.destination)]),
+        };
+        CompletionRow {
+            flow,
+            group: self.group(plan).to_owned(),
+            source: node(source),
+            destinations,
+            size_octets: self.size,
+            start_s: self.start.map(|start| start.since(Instant::ZERO).as_seconds()),
+            end_s: self.end.map(|end| end.since(Instant::ZERO).as_seconds()),
+            ideal_s: self.ideal.as_seconds(),
+            slowdown: self.slowdown(),
+            retransmissions: self.retransmissions,
+            timeouts: self.timeouts,
+        }
+    }
+}
+
+/// All flows together, each group, and of both each bucket of sizes that has flows.
+pub(crate) fn summaries(plan: &Plan, completions: impl Iterator<Item = Completion>) -> Vec<CompletionSummary> {
+    let from = Instant::ZERO + plan.warmup;
+    let mut groups: Vec<(&str, Group)> = Vec::new();
+    for completion in completions.filter(|completion| completion.start.is_some_and(|start| start >= from)) {
+        let group = completion.group(plan);
+        // Flows of a group are neighbours.
+        if groups.last().is_none_or(|(last, _)| *last != group) {
+            groups.push((group, Group::default()));
+        }
+        if let Some((_, own)) = groups.last_mut() {
+            own.add(&completion);
+        }
+    }
+    let all: Vec<&Group> = groups.iter().map(|(_, group)| group).collect();
+    let mut summaries = Vec::new();
+    Group::sum_up(&all, None, &mut summaries);
+    if groups.len() > 1 {
+        for (name, own) in by_name(&groups) {
+            Group::sum_up(&own, Some(name), &mut summaries);
+        }
+    }
+    summaries
+}
+
+/// The groups of each name, in the order of the first one each: those of one name need not be neighbours.
+fn by_name<'g, T>(groups: &'g [(&'g str, T)]) -> Vec<(&'g str, Vec<&'g T>)> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut found: Vec<(&str, Vec<&T>)> = Vec::new();
+    for (name, group) in groups {
+        let place = *places.entry(name).or_insert_with(|| {
+            found.push((name, Vec::new()));
+            found.len() - 1
+        });
+        found[place].1.push(group);
+    }
+    found
+}
+
+/// The flows of a table: for each of the buckets how many there are, and the slowdowns of those that completed.
+#[derive(Debug, Default)]
+struct Group {
+    flows: [u64; BUCKETS.len()],
+    slowdowns: [Vec<f64>; BUCKETS.len()],
+}
+
+impl Group {
+    fn add(&mut self, completion: &Completion) {
+        let bucket =
+            BUCKETS.iter().position(|sizes| sizes.contains(&completion.size)).expect("buckets have every size");
+        self.flows[bucket] += 1;
+        self.slowdowns[bucket].extend(completion.slowdown());
+    }
+
+    /// Tells of some groups together: all of their flows, then those of each bucket that has some.
+    fn sum_up(groups: &[&Self], name: Option<&str>, summaries: &mut Vec<CompletionSummary>) {
+        let flows = |bucket: usize| groups.iter().map(|group| group.flows[bucket]).sum::<u64>();
+        let slowdowns = |bucket: usize| groups.iter().flat_map(move |group| &group.slowdowns[bucket]).copied();
+        let all = (0..BUCKETS.len()).flat_map(slowdowns).collect();
+        summaries.push(summary(name, &(0..=u64::MAX), (0..BUCKETS.len()).map(flows).sum(), all));
+        for (bucket, sizes) in BUCKETS.iter().enumerate() {
+            if flows(bucket) > 0 {
+                summaries.push(summary(name, sizes, flows(bucket), slowdowns(bucket).collect()));
+            }
+        }
+    }
+}
+
+fn summary(group: Option<&str>, sizes: &RangeInclusive<u64>, flows: u64, mut slowdowns: Vec<f64>) -> CompletionSummary {
+    slowdowns.sort_by(f64::total_cmp);
+    let mean = |all: &[f64]| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
+    CompletionSummary {
+        group: group.map(str::to_owned),
+        least_octets: *sizes.start(),
+        most_octets: (*sizes.end() < u64::MAX).then_some(*sizes.end()),
+        flows,
+        completed: slowdowns.len() as u64,
+        slowdown_mean: mean(&slowdowns),
+        slowdown_p50: percentile(&slowdowns, 500),
+        slowdown_p95: percentile(&slowdowns, 950),
+        slowdown_p99: percentile(&slowdowns, 990),
+        slowdown_p999: percentile(&slowdowns, 999),
+    }
+}
+
+/// The least of the sorted values that `permille` of them do not exceed (nearest rank).
+fn percentile(sorted: &[f64], permille: usize) -> Option<f64> {
+    let rank = (sorted.len() * permille).div_ceil(1000).max(1);
+    sorted.get(rank - 1).copied()
+}
+
+/// The columns of the table.
+pub const KEYS: &[Key] = CompletionRow::OBJECT.keys;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_the_nearest_rank() {
+        let values: Vec<f64> = (1..=1000).map(f64::from).collect();
+        assert_eq!([500, 950, 990, 999].map(|p| percentile(&values, p)), [500.0, 950.0, 990.0, 999.0].map(Some));
+        assert_eq!([500, 999].map(|p| percentile(&[1.0, 2.0, 3.0], p)), [2.0, 3.0].map(Some));
+        assert_eq!((percentile(&[7.0], 500), percentile(&[], 500)), (Some(7.0), None));
+    }
+
+    #[test]
+    fn groups_of_one_name_are_told_once_where_the_first_stands() {
+        let groups = [("b", 1), ("a", 2), ("b", 3), ("c", 4)];
+        assert_eq!(by_name(&groups), [("b", vec![&1, &3]), ("a", vec![&2]), ("c", vec![&4])]);
+        // A group a flow, as an import of flows has them: some milliseconds, where a search for each took minutes.
+        let names: Vec<String> = (0..100_000).map(|i| format!("f{i}")).collect();
+        let many: Vec<(&str, usize)> = names.iter().map(String::as_str).zip(0..).collect();
+        assert_eq!(by_name(&many).len(), many.len());
+    }
+
+    #[test]
+    fn buckets_have_every_size_once() {
+        for size in [0, 1, 10_000, 10_001, 100_000, 100_001, 1_000_000, 1_000_001, 10_000_000, 10_000_001, u64::MAX] {
+            assert_eq!(BUCKETS.iter().filter(|bucket| bucket.contains(&size)).count(), 1, "{size}");
+        }
+    }
+}

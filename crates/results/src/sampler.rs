@@ -1,0 +1,115 @@
+//! The numbers of a sample: differences from the sample before, the fair share, and the settling times that follow.
+
+use std::ops::Deref;
+
+use penstock_scenario::Plan;
+use penstock_schemes::{BitRate, Duration, Instant, Octets};
+use penstock_sim::network::FlowId;
+use penstock_sim::probe::{FlowNow, QueueNow};
+
+use crate::fair::FairNow;
+use crate::settling::Settling;
+
+/// Turns the states of queues and flows at the instants of the record into the numbers that a result has. It borrows its plan, or
+/// shares it.
+#[derive(Debug)]
+pub struct Sampler<P> {
+    plan: P,
+    fair: FairNow,
+    settling: Vec<Settling>,
+    /// The last sample: numbers about the time since then are differences from it.
+    at: Instant,
+    /// The state of each recorded queue.
+    queues: Vec<QueueNow>,
+    /// Octets that each flow had delivered.
+    delivered: Vec<Octets>,
+}
+
+/// A sample of a queue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QueueSample {
+    /// Octets in the queue.
+    pub len: Octets,
+    /// Frames in the queue.
+    pub frames: u32,
+    /// Share of the port's scheduled rate that was used since the last sample; 0 where the line could carry nothing.
+    pub utilization: f64,
+    /// Data frames dropped since the last sample.
+    pub dropped: u64,
+    /// How long priority flow control stopped the queue since the last sample.
+    pub paused: Duration,
+}
+
+/// A sample of a flow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FlowSample {
+    /// The rate that it may send at.
+    pub rate: BitRate,
+    /// Delivered since the last sample, bit/s, wire overhead included; the mean over the destinations.
+    pub throughput_bps: f64,
+    /// Its max-min fair share now, bit/s.
+    pub fair_rate_bps: f64,
+}
+
+impl<P: Deref<Target = Plan>> Sampler<P> {
+    /// For the samples of a run of `plan`.
+    #[must_use]
+    pub fn new(plan: P) -> Self {
+        let nothing =
+            QueueNow { len: Octets(0), frames: 0, line_bits: 0, scheduled_bits: 0, dropped: 0, paused: Duration::ZERO };
+        Self {
+            fair: FairNow::default(),
+            settling: (0..plan.single).map(|flow| Settling::new(&plan, FlowId(flow as u32))).collect(),
+            at: Instant::ZERO,
+            queues: vec![nothing; plan.record.queues.len()],
+            delivered: vec![Octets(0); plan.single],
+            plan,
+        }
+    }
+
+    /// How many flows are sampled.
+    #[must_use]
+    pub fn flows(&self) -> usize {
+        self.settling.len()
+    }
+
+    /// The sample of the `i`-th recorded queue.
+    pub fn queue(&mut self, i: usize, state: QueueNow) -> QueueSample {
+        let before = std::mem::replace(&mut self.queues[i], state);
+        let could = state.scheduled_bits - before.scheduled_bits;
+        let did = state.line_bits - before.line_bits;
+        QueueSample {
+            len: state.len,
+            frames: state.frames,
+            utilization: if could == 0 { 0.0 } else { did as f64 / could as f64 },
+            dropped: state.dropped - before.dropped,
+            paused: Duration(state.paused.0 - before.paused.0),
+        }
+    }
+
+    /// The sample of the `i`-th flow at `now`.
+    pub fn flow(&mut self, now: Instant, i: usize, state: FlowNow) -> FlowSample {
+        let interval = now.since(self.at);
+        let period = self.fair.at(&self.plan.fair, now);
+        let before = std::mem::replace(&mut self.delivered[i], state.delivered);
+        let bits = (state.delivered.0 - before.0) * 8;
+        let share_bps = period.max_min_bps[i];
+        self.settling[i].sample(now, &state, period.time.start, share_bps);
+        FlowSample {
+            rate: state.allowed,
+            throughput_bps: if interval == Duration::ZERO { 0.0 } else { bits as f64 / interval.as_seconds() },
+            fair_rate_bps: share_bps,
+        }
+    }
+
+    /// All samples of `now` have been taken.
+    pub fn end_sample(&mut self, now: Instant) {
+        self.at = now;
+    }
+
+    /// The settling time of each flow, as far as the samples have come.
+    #[must_use]
+    pub fn settling(&self) -> Vec<Option<Duration>> {
+        self.settling.iter().map(Settling::time).collect()
+    }
+}

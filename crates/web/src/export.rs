@@ -1,0 +1,202 @@
+//! The names and types that JavaScript sees. A refusal crosses as the JSON of a [`Refusal`].
+
+use penstock_scenario::{catalogue, description};
+use penstock_schemes::quantity::{self, Unreadable};
+use penstock_schemes::{Duration, Instant, Unit, Value};
+use serde::Serialize;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::store::{FLOW_COLUMNS, QUEUE_COLUMNS, SIGNAL_COLUMNS};
+use crate::{Refusal, Session, edits};
+
+/// `value` as JSON.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("it has text keys only")
+}
+
+fn refused(refusal: Refusal) -> String {
+    json(&refusal)
+}
+
+/// A number in a unit of the catalogue.
+fn unit(name: &str) -> Result<Unit, String> {
+    let hint = "octets, s, bit/s, count and ratio are";
+    Unit::named(name).ok_or_else(|| refused(Refusal::new(format!("\"{name}\" is not a unit"), hint)))
+}
+
+/// A time of so many seconds after the start of a run; the end of time for one that has no such number.
+fn instant(seconds: f64) -> Instant {
+    match Unit::Time.of_number(seconds) {
+        Some(Value::Time(time)) => Instant::ZERO + time,
+        _ => Instant::NEVER,
+    }
+}
+
+fn span(seconds: f64) -> Duration {
+    instant(seconds).since(Instant::ZERO)
+}
+
+/// A run of a scenario.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Engine(Session);
+
+#[wasm_bindgen]
+impl Engine {
+    /// Lays out the scenario of `text`, under `scheme` where one is given.
+    ///
+    /// # Errors
+    /// If the scenario is wrong, or too large for a page.
+    #[wasm_bindgen(constructor)]
+    pub fn new(text: &str, scheme: Option<String>) -> Result<Self, String> {
+        Session::new(text, scheme.as_deref()).map(Self).map_err(refused)
+    }
+
+    /// The network and its flows, and the columns of rows, as JSON.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        #[derive(Serialize)]
+        struct Described<'a> {
+            plan: description::Description<'a>,
+            /// The priority of each recorded queue.
+            queue_priorities: Vec<u8>,
+            queue_columns: &'a [&'a str],
+            flow_columns: &'a [&'a str],
+            signal_columns: &'a [&'a str],
+            resolved: &'a str,
+        }
+        let plan = self.0.plan();
+        let places = plan.record.queues.iter().filter_map(|&queue| plan.network.place(queue));
+        json(&Described {
+            plan: description::Description::of_tables(plan),
+            queue_priorities: places.map(|(_, priority)| priority).collect(),
+            queue_columns: QUEUE_COLUMNS,
+            flow_columns: FLOW_COLUMNS,
+            signal_columns: SIGNAL_COLUMNS,
+            resolved: &plan.resolved,
+        })
+    }
+
+    /// Simulates up to `until_s`, or to the end, but handles no more than about `work` events; whether it has come so far.
+    ///
+    /// # Errors
+    /// If there is more of something than a page holds.
+    pub fn advance(&mut self, until_s: f64, work: u32) -> Result<bool, String> {
+        self.0.advance(instant(until_s), work.into()).map_err(refused)
+    }
+
+    /// Simulated time, s.
+    #[must_use]
+    pub fn now(&self) -> f64 {
+        self.0.now().as_seconds()
+    }
+
+    /// Events handled.
+    #[must_use]
+    pub fn events(&self) -> f64 {
+        self.0.work().0 as f64
+    }
+
+    /// Links that frames have crossed.
+    #[must_use]
+    pub fn hops(&self) -> f64 {
+        self.0.work().1 as f64
+    }
+
+    /// Whether the run has come to its end.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.0.summary().is_some()
+    }
+
+    /// The rows of samples from the `from`-th on, one after the other.
+    #[must_use]
+    pub fn samples(&self, from: usize) -> Vec<f64> {
+        self.0.samples(from).to_vec()
+    }
+
+    /// The rows of signals from the `from`-th on, one after the other.
+    #[must_use]
+    pub fn signals(&self, from: usize) -> Vec<f64> {
+        self.0.signals(from).to_vec()
+    }
+
+    /// The text of `summary.json`, at the end of the run.
+    #[must_use]
+    pub fn summary(&self) -> Option<String> {
+        self.0.summary().map(penstock_results::Summary::to_json)
+    }
+}
+
+/// Every scheme with its parameters and profiles, as JSON.
+#[wasm_bindgen]
+#[must_use]
+pub fn schemes() -> String {
+    catalogue::schemes()
+}
+
+/// The text with a key set, such as `schemes.qcn.q_eq`.
+///
+/// # Errors
+/// If the key leads nowhere.
+#[wasm_bindgen]
+pub fn set(text: &str, key: &str, value: &str) -> Result<String, String> {
+    edits::set(text, key, value).map_err(refused)
+}
+
+/// The text with a change of a link at a time: a rate such as "2 Gbps", or "down", or "up".
+///
+/// # Errors
+/// If the text is not a scenario.
+#[wasm_bindgen(js_name = changeLink)]
+pub fn change_link(text: &str, link: &str, at_s: f64, event: &str) -> Result<String, String> {
+    edits::change_link(text, link, span(at_s), event).map_err(refused)
+}
+
+/// The text in which `count` of the scenario's long flows are active from a time on.
+///
+/// # Errors
+/// If the text is not a scenario, or if its flows cannot be changed so.
+#[wasm_bindgen(js_name = changeSources)]
+pub fn change_sources(text: &str, at_s: f64, count: usize) -> Result<String, String> {
+    edits::change_sources(text, span(at_s), count).map_err(refused)
+}
+
+/// How many of the scenario's long flows are active at a time, and how many can be, as JSON.
+///
+/// # Errors
+/// If the text is not a scenario.
+#[wasm_bindgen(js_name = countSources)]
+pub fn count_sources(text: &str, at_s: f64) -> Result<String, String> {
+    edits::count_sources(text, span(at_s)).map(|count| json(&count)).map_err(refused)
+}
+
+/// A text such as "33 KB" as a number in a unit of the catalogue.
+///
+/// # Errors
+/// If it is none.
+#[wasm_bindgen(js_name = readQuantity)]
+pub fn read_quantity(text: &str, name: &str) -> Result<f64, String> {
+    let wrong = |Unreadable { message, hint }| refused(Refusal { line: None, key: None, message, hint });
+    let value = unit(name)?.read(text).map_err(wrong)?;
+    value.number().ok_or_else(|| refused(Refusal::new(format!("{name} has no numbers"), "choose a word")))
+}
+
+/// A number in a unit of the catalogue as a text such as "33.1 KB", which reads back as the same number.
+///
+/// # Errors
+/// If there is no such quantity.
+#[wasm_bindgen(js_name = writeQuantity)]
+pub fn write_quantity(number: f64, name: &str) -> Result<String, String> {
+    let wrong = || refused(Refusal::new(format!("there is no quantity of {number} {name}"), "write a smaller number"));
+    unit(name)?.of_number(number).map(Value::write_short).ok_or_else(wrong)
+}
+
+/// A number in a unit of the catalogue as a person reads it, with three digits.
+///
+/// # Errors
+/// If there is no such unit.
+#[wasm_bindgen(js_name = showQuantity)]
+pub fn show_quantity(number: f64, name: &str) -> Result<String, String> {
+    unit(name).map(|unit| quantity::show(unit, number))
+}

@@ -1,0 +1,233 @@
+//! A run that is taken slice by slice.
+
+use std::rc::Rc;
+
+use penstock_results::summary::Ending;
+use penstock_results::{Course, Summary};
+use penstock_scenario::limits::Limits;
+use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
+use penstock_schemes::Instant;
+use penstock_schemes::mixed::Mixed;
+use penstock_sim::Sim;
+use serde::Serialize;
+
+use crate::store::{QUEUE_COLUMNS, SIGNAL_COLUMNS, Store, width};
+
+/// A page in a browser takes so many times less than the command line.
+const SMALLER: u64 = 10;
+/// The longest text of a scenario, octets.
+const MOST_TEXT: usize = 256_000;
+/// The most numbers in the samples of a run: 64 MB.
+const MOST_NUMBERS: u64 = 8_000_000;
+/// The most signals that a run records.
+const MOST_SIGNALS: usize = 500_000;
+/// The most frames in the network at a time.
+const MOST_FRAMES: usize = 1_000_000;
+/// The hint where a run is too large for a page.
+const ELSEWHERE: &str = "run it on the command line: penstock run";
+
+/// A scenario that is wrong, or a run that is too large for a page: place, message and hint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// The line of the text, counted from 1.
+    pub line: Option<usize>,
+    /// The key, as a dotted path.
+    pub key: Option<String>,
+    /// The mistake, in words.
+    pub message: String,
+    /// A way to put it right.
+    pub hint: Option<String>,
+}
+
+impl From<ScenarioError> for Refusal {
+    fn from(error: ScenarioError) -> Self {
+        let ScenarioError { line, key, message, hint, .. } = error;
+        Self { line, key, message, hint }
+    }
+}
+
+impl Refusal {
+    pub(crate) fn new(message: impl Into<String>, hint: &str) -> Self {
+        Self { line: None, key: None, message: message.into(), hint: Some(hint.to_owned()) }
+    }
+}
+
+/// A run of a scenario.
+#[derive(Debug)]
+pub struct Session {
+    plan: Rc<Plan>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Running(Box<Running>),
+    Ended(Box<Ended>),
+    /// Between the two.
+    Ending,
+}
+
+#[derive(Debug)]
+struct Running {
+    sim: Sim<Mixed, Store, true>,
+    course: Course,
+}
+
+#[derive(Debug)]
+struct Ended {
+    store: Store,
+    summary: Summary,
+    at: Instant,
+    events: u64,
+    hops: u64,
+}
+
+/// Reads a scenario's text, if it is not too long for a page.
+pub(crate) fn scenario(text: &str) -> Result<Scenario, Refusal> {
+    if text.len() > MOST_TEXT {
+        let message = format!("the scenario has {} octets; {MOST_TEXT} are the most in a page", text.len());
+        return Err(Refusal::new(message, ELSEWHERE));
+    }
+    Ok(Scenario::parse(text, "scenario", "scenario")?)
+}
+
+impl Session {
+    /// Lays out the scenario of `text`, under `scheme` where one is given.
+    ///
+    /// # Errors
+    /// If the scenario is wrong, or too large for a page.
+    pub fn new(text: &str, scheme: Option<&str>) -> Result<Self, Refusal> {
+        let limits = Limits::lowered(SMALLER);
+        let choice = Choice { scheme: scheme.map(str::to_owned), limits, ..Choice::default() };
+        let plan = Rc::new(scenario(text)?.plan(&choice)?);
+        let samples = plan.duration.0 / plan.record.interval.0.max(1) + 1;
+        if samples.saturating_mul(width(&plan) as u64) > MOST_NUMBERS {
+            let message = format!("{samples} samples of {} numbers are more than a page keeps", width(&plan));
+            let hint = "record less: [record] interval = \"…\", queues = [\"…\"], or a shorter duration";
+            return Err(Refusal::new(message, hint));
+        }
+        let mut sim = Sim::<Mixed, _, true>::new(&plan.network, &plan.configs(), plan.seed, Store::new(&plan));
+        sim.feed(plan.made.arrivals());
+        let course = Course::new(&plan);
+        Ok(Self { plan, state: State::Running(Box::new(Running { sim, course })) })
+    }
+
+    /// The plan of the run.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Simulates up to `until`, or to the end of the run, but handles no more than about `work` events; whether it has come so far. How a
+    /// run is cut into calls changes nothing in it.
+    ///
+    /// # Errors
+    /// If there are more frames or signals than a page holds.
+    pub fn advance(&mut self, until: Instant, work: u64) -> Result<bool, Refusal> {
+        let State::Running(running) = &mut self.state else { return Ok(true) };
+        let Running { sim, course } = &mut **running;
+        let most = sim.events() + work;
+        while let Some(stop) = course.next() {
+            let left = most.saturating_sub(sim.events());
+            if left == 0 || !sim.run_slice(stop.min(until), left) {
+                check(sim)?;
+                return Ok(false);
+            }
+            check(sim)?;
+            if sim.now() < stop && !sim.is_over() {
+                return Ok(true);
+            }
+            course.measure(sim, false);
+        }
+        self.end();
+        Ok(true)
+    }
+
+    /// Takes the summary of a run that has come to its end.
+    fn end(&mut self) {
+        let State::Running(running) = std::mem::replace(&mut self.state, State::Ending) else { return };
+        let Running { sim, course } = *running;
+        let (at, events, hops) = (sim.now(), sim.events(), sim.packet_hops());
+        let (outcome, store) = sim.finish();
+        let over = at < Instant::ZERO + self.plan.duration;
+        let ending = Ending { end: at, interrupted: false, over, wall_s: 0.0 };
+        let settling = store.sampler.settling();
+        let summary = Summary::new(&self.plan, &outcome, &course.into_windows(), &settling, &ending);
+        self.state = State::Ended(Box::new(Ended { store, summary, at, events, hops }));
+    }
+
+    /// Simulated time.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        match &self.state {
+            State::Running(running) => running.sim.now(),
+            State::Ended(ended) => ended.at,
+            State::Ending => Instant::ZERO,
+        }
+    }
+
+    /// Events handled, and links that frames have crossed.
+    #[must_use]
+    pub fn work(&self) -> (u64, u64) {
+        match &self.state {
+            State::Running(running) => (running.sim.events(), running.sim.packet_hops()),
+            State::Ended(ended) => (ended.events, ended.hops),
+            State::Ending => (0, 0),
+        }
+    }
+
+    /// The summary of a run that has come to its end.
+    #[must_use]
+    pub fn summary(&self) -> Option<&Summary> {
+        match &self.state {
+            State::Ended(ended) => Some(&ended.summary),
+            _ => None,
+        }
+    }
+
+    /// Numbers in a row of samples: the time, then [`QUEUE_COLUMNS`] for each queue, then the columns of each flow.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        width(&self.plan)
+    }
+
+    /// Where the columns of the flows begin in a row of samples.
+    #[must_use]
+    pub fn flows_at(&self) -> usize {
+        1 + self.plan.record.queues.len() * QUEUE_COLUMNS.len()
+    }
+
+    /// The rows of samples from the `from`-th on, one after the other.
+    #[must_use]
+    pub fn samples(&self, from: usize) -> &[f64] {
+        self.store().and_then(|store| store.samples.get(from * self.width()..)).unwrap_or_default()
+    }
+
+    /// The rows of signals from the `from`-th on, one after the other.
+    #[must_use]
+    pub fn signals(&self, from: usize) -> &[f64] {
+        self.store().and_then(|store| store.signals.get(from * SIGNAL_COLUMNS.len()..)).unwrap_or_default()
+    }
+
+    fn store(&self) -> Option<&Store> {
+        match &self.state {
+            State::Running(running) => Some(running.sim.probe()),
+            State::Ended(ended) => Some(&ended.store),
+            State::Ending => None,
+        }
+    }
+}
+
+/// Refuses to go on with more than a page holds.
+fn check(sim: &Sim<Mixed, Store, true>) -> Result<(), Refusal> {
+    let at = sim.now().as_seconds();
+    if sim.frames_held() > MOST_FRAMES {
+        let message = format!("at {at} s there are more than {MOST_FRAMES} frames in the network");
+        return Err(Refusal::new(message, "smaller buffers, or run it on the command line: penstock run"));
+    }
+    if sim.probe().signals.len() > MOST_SIGNALS * SIGNAL_COLUMNS.len() {
+        let message = format!("at {at} s more than {MOST_SIGNALS} signals have been recorded");
+        return Err(Refusal::new(message, "record none: [record] signals = false"));
+    }
+    Ok(())
+}

@@ -1,0 +1,176 @@
+//! The engine for a browser gives the numbers of the runner, to the last bit, and a changed run is the same until its change.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
+use penstock_runner::summary::RunSummary;
+use penstock_runner::{Options, Run, Summary, Table};
+use penstock_scenario::{Choice, Scenario};
+use penstock_schemes::{Instant, SCHEMES};
+use penstock_web::{FLOW_COLUMNS, QUEUE_COLUMNS, Session, change_link, change_sources, set};
+
+/// Four sources at one port; short.
+const FOUR: &str = r#"
+    question = "Is it the same run?"
+    duration = "20 ms"
+    scheme = "qcn"
+    [topology.star]
+    hosts = 5
+    link_rate = "10 Gbps"
+    link_delay = "5 us"
+    buffer = "150 KB"
+    [[flow]]
+    from = "h0..h3"
+    to = "h4"
+    stagger = "1 ms"
+"#;
+
+fn to_end(text: &str, scheme: Option<&str>, work: u64) -> Session {
+    let mut session = Session::new(text, scheme).expect("the scenario is right");
+    while !session.advance(Instant::NEVER, work).expect("it fits into a page") {}
+    session
+}
+
+fn native(text: &str, scheme: Option<&str>) -> Run {
+    let choice = Choice { scheme: scheme.map(str::to_owned), ..Choice::default() };
+    let plan = Scenario::parse(text, "scenario", "scenario").unwrap().plan(&choice).unwrap();
+    penstock_runner::run(&plan, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+fn json(summary: &Summary) -> String {
+    Summary { run: RunSummary::default(), ..summary.clone() }.to_json()
+}
+
+/// A column of numbers over all blocks, as the page has them; `None` where the table lacks it.
+fn column(run: &Run, table: Table, name: &str) -> Option<Vec<f64>> {
+    let records = run.table(table).unwrap();
+    let place = records.schema.index_of(name).ok()?;
+    let numbers = |batch: &RecordBatch| -> Vec<f64> {
+        let column = batch.column(place);
+        if let Some(floats) = column.as_primitive_opt::<Float64Type>() {
+            floats.values().to_vec()
+        } else if let Some(octets) = column.as_primitive_opt::<UInt64Type>() {
+            octets.values().iter().map(|&n| n as f64).collect()
+        } else {
+            column.as_primitive::<UInt32Type>().values().iter().map(|&n| f64::from(n)).collect()
+        }
+    };
+    Some(records.batches.iter().flat_map(numbers).collect())
+}
+
+/// All numbers of a kind in the rows of samples, in the order of the runner's table.
+fn of_samples(session: &Session, first: usize, end: usize, step: usize) -> Vec<f64> {
+    let rows = session.samples(0).chunks(session.width());
+    rows.flat_map(|row| row[first..end].iter().step_by(step).copied()).collect()
+}
+
+fn check(text: &str, scheme: Option<&str>) {
+    let (session, run) = (to_end(text, scheme, 10_000), native(text, scheme));
+    assert_eq!(json(session.summary().unwrap()), json(&run.summary), "{scheme:?}");
+    let (flows_at, width) = (session.flows_at(), session.width());
+    for (i, name) in QUEUE_COLUMNS.iter().enumerate() {
+        let ours = of_samples(&session, 1 + i, flows_at.max(1 + i), QUEUE_COLUMNS.len());
+        match column(&run, Table::Queues, name) {
+            Some(theirs) => assert_eq!(ours, theirs, "{name} {scheme:?}"),
+            None => assert!(ours.iter().all(|&paused| paused == 0.0), "{name} {scheme:?}"),
+        }
+    }
+    for (i, name) in FLOW_COLUMNS.iter().enumerate() {
+        let ours = of_samples(&session, (flows_at + i).min(width), width, FLOW_COLUMNS.len());
+        assert_eq!(Some(ours), column(&run, Table::Rates, name), "{name} {scheme:?}");
+    }
+    if session.plan().record.signals {
+        let ours: Vec<f64> = session.signals(0).chunks(4).map(|row| row[3]).collect();
+        assert_eq!(Some(ours), column(&run, Table::Signals, "rate_bps"), "signals {scheme:?}");
+    }
+}
+
+#[test]
+fn every_scheme_gives_the_numbers_of_its_own_engine() {
+    for info in SCHEMES {
+        check(FOUR, Some(info.name));
+    }
+}
+
+#[test]
+fn scenarios_with_loads_pauses_and_windows_give_the_same_numbers() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    for (name, key, value) in [
+        ("bench/incast-16-pfc", "duration", "20 ms"),
+        ("loads/closed-loop", "record.interval", "1 ms"),
+        ("priorities/dcqcn-above-qcn", "record.interval", "1 ms"),
+        ("multicast/star", "seed", "2"),
+    ] {
+        let text = std::fs::read_to_string(folder.join(name).with_extension("toml")).unwrap();
+        check(&set(&text, key, value).unwrap(), None);
+    }
+}
+
+#[test]
+fn slices_change_nothing() {
+    let (whole, sliced) = (to_end(FOUR, None, u64::MAX), to_end(FOUR, None, 7));
+    assert_eq!(json(whole.summary().unwrap()), json(sliced.summary().unwrap()));
+    assert_eq!(whole.samples(0), sliced.samples(0));
+    assert_eq!(whole.signals(0), sliced.signals(0));
+}
+
+#[test]
+fn a_run_is_the_same_until_it_is_changed() {
+    let at = penstock_schemes::Duration::from_ms(10);
+    let before = to_end(FOUR, None, 10_000);
+    let fewer = change_sources(FOUR, at, 2).unwrap();
+    let again = change_sources(&fewer, penstock_schemes::Duration::from_ms(15), 3).unwrap();
+    let slower = change_link(FOUR, "sw0->h4", at, "2 Gbps").unwrap();
+    for text in [&fewer, &slower] {
+        let after = to_end(text, None, 10_000);
+        assert_eq!(after.width(), before.width());
+        // Samples are 20 us apart: 500 before the change.
+        let first = 500 * before.width();
+        assert_eq!(after.samples(0)[..first], before.samples(0)[..first]);
+        assert_ne!(after.samples(0)[2 * first - before.width()..], before.samples(0)[2 * first - before.width()..]);
+        check(text, None);
+    }
+    // A flow that starts again is a flow of its own, behind the others.
+    let after = to_end(&again, None, 10_000);
+    assert_eq!(after.plan().single, before.plan().single + 1);
+    let numbers = |session: &Session, flows: usize| -> Vec<f64> {
+        session.samples(0).chunks(session.width()).take(750).flat_map(|row| row[..flows].to_vec()).collect()
+    };
+    let all = before.width();
+    let (again, fewer) = (numbers(&after, all), numbers(&to_end(&fewer, None, 10_000), all));
+    let differs = again.iter().zip(&fewer).position(|(a, b)| a != b);
+    assert_eq!(differs.map(|i| (i / all, i % all, again[i], fewer[i])), None, "row, column and numbers that differ");
+}
+
+#[test]
+fn refusals_name_place_and_hint() {
+    let refusal = Session::new(&FOUR.replace("\"20 ms\"", "\"20 msec\""), None).unwrap_err();
+    assert_eq!((refusal.line, refusal.key.as_deref()), (Some(3), Some("duration")));
+    assert!(refusal.hint.is_some());
+    let refusal = Session::new(&set(FOUR, "topology.star.hosts", "5000").unwrap(), None).unwrap_err();
+    assert!(refusal.message.contains("1000 are the most"), "{refusal:?}");
+    let refusal = Session::new(&set(FOUR, "record.interval", "1 ns").unwrap(), None).unwrap_err();
+    assert!(refusal.hint.is_some(), "{refusal:?}");
+    let refusal = Session::new(&" ".repeat(300_000), None).unwrap_err();
+    assert!(refusal.message.contains("300000 octets"), "{refusal:?}");
+    assert!(change_sources(FOUR, penstock_schemes::Duration::ZERO, 9).unwrap_err().message.contains("1 to"));
+}
+
+#[test]
+fn every_scenario_of_the_gallery_fits_into_a_page() {
+    let gallery = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/gallery.json");
+    let list: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&gallery).unwrap()).unwrap();
+    let folder: PathBuf = gallery.parent().unwrap().join("../scenarios");
+    for entry in list.as_array().unwrap() {
+        let name = entry["scenario"].as_str().unwrap();
+        let text = std::fs::read_to_string(folder.join(name).with_extension("toml")).unwrap();
+        let session = Session::new(&text, None).unwrap_or_else(|refusal| panic!("{name}: {refusal:?}"));
+        let plan = session.plan();
+        let ports = plan.record.queues.iter().filter_map(|&queue| plan.network.place(queue));
+        let view = entry["view"].as_str().unwrap();
+        assert!(ports.into_iter().any(|(port, _)| plan.port_name(port) == view), "{name} has no queue {view}");
+    }
+}
