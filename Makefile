@@ -25,7 +25,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 # The crates for crates.io.
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-endpoint penstock-sim penstock-conformance
 
-.PHONY: testbed-packages help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-cores check-build check-test clean
+.PHONY: testbed-packages lab lab-test help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-cores check-build check-test check-lab clean
 
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
@@ -45,6 +45,8 @@ help:
 	@echo 'make bench    instructions and time of a packet hop'
 	@echo 'make docs     the documentation, into site/'
 	@echo 'make arena    every scheme on every workload of the arena, for a report in the documentation: some ten minutes'
+	@echo 'make lab      the laboratory, a page for a browser, into python/penstock/lab/page (needs Node); then: penstock lab'
+	@echo 'make lab-test its tests in Debian'"'"'s chromium: each control, and the numbers of penstock run to the last bit'
 	@echo 'make testbed-packages   the Debian packages that penstock testbed needs (as root; else it says which)'
 	@echo 'make lint     lint, format and type checks alone'
 	@echo 'make clean    remove everything that was made'
@@ -67,8 +69,8 @@ lint: .venv/.dev check-test
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/python tools/check_invariants.py
 	$(BIN)/python tools/pin_hashes.py --check
-	$(BIN)/python -m ruff check python tools papers rtl
-	$(BIN)/python -m ruff format --check python tools papers rtl
+	$(BIN)/python -m ruff check python tools papers rtl lab/tests
+	$(BIN)/python -m ruff format --check python tools papers rtl lab/tests
 	$(BIN)/python -m mypy python/penstock python/tests tools
 	$(BIN)/python -m mypy rtl/tools
 	for paper in $(PAPERS_WITH_CODE); do $(BIN)/python -m mypy $$paper*.py || exit; done
@@ -93,6 +95,8 @@ docs: .venv/.extension .venv/.dev
 	$(BIN)/python tools/generate_docs.py .build
 	# Not with --quiet: then it counts no warnings, and --strict lets a broken link pass.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file .build/mkdocs.yml
+	# The laboratory is part of the site where `make lab` has built it.
+	if [ -f $(LAB_PAGE)/index.html ]; then cp -r $(LAB_PAGE) site/lab; fi
 
 # What is there already is not run again.
 arena: .venv/.extension
@@ -143,6 +147,38 @@ bench: check-build
 	RUSTFLAGS='-C target-cpu=x86-64-v2' cargo build --locked --release -p penstock-bench --target-dir $(BENCH_TARGET)
 	$(BENCH_TARGET)/release/penstock-bench $(BENCH_OPTIONS)
 
+# The page: the engine as WebAssembly, the JavaScript around it, TypeScript in one file. Nothing else needs Node.
+LAB_PAGE := python/penstock/lab/page
+LAB_WASM := target/wasm32-unknown-unknown/web/penstock_web.wasm
+LAB_SOURCES := $(filter-out %.d.ts,$(wildcard lab/src/*)) lab/build.mjs lab/index.html lab/icon.svg lab/gallery.json $(wildcard lab/lessons/*.json)
+
+lab: $(LAB_PAGE)/index.html
+
+$(LAB_WASM): $(RUST_SOURCES) | check-lab
+	cargo build --locked --quiet --profile web --target wasm32-unknown-unknown -p penstock-web
+	@touch $@
+
+lab/generated/engine.js: $(LAB_WASM) lab/bindgen/Cargo.lock lab/bindgen/src/main.rs
+	cargo run --locked --quiet --manifest-path lab/bindgen/Cargo.toml --target-dir target/bindgen -- $(LAB_WASM) lab/generated
+
+lab/node_modules/.made: lab/package-lock.json | check-lab
+	cd lab && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
+	@touch $@
+
+$(LAB_PAGE)/index.html: $(LAB_SOURCES) lab/generated/engine.js lab/node_modules/.made $(wildcard scenarios/*.toml scenarios/*/*.toml)
+	cd lab && npm run --silent check && npm run --silent build -- ../$(LAB_PAGE)
+	@touch $@
+
+.venv/.lab: requirements/lab.txt .venv/.dev
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements/lab.txt
+	@touch $@
+
+lab-test: lab .venv/.extension .venv/.lab
+	$(BIN)/python -m pytest -q lab/tests
+
+check-lab:
+	@tools/check.sh lab
+
 check-build:
 	@tools/check.sh
 
@@ -168,7 +204,7 @@ check-test:
 	@touch $@
 
 clean:
-	rm -rf .venv .build target results site .mypy_cache .pytest_cache
+	rm -rf .venv .build target results site .mypy_cache .pytest_cache lab/node_modules lab/generated $(LAB_PAGE)
 	$(MAKE) -C rtl clean
 	find python -name '*.so' -exec rm {} +
 	find . -name .ruff_cache -prune -exec rm -rf {} +

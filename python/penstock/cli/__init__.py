@@ -412,6 +412,29 @@ def tune(
     )
 
 
+@app.command(short_help="Open the laboratory: scenarios live in a browser.")
+def lab(
+    scenario: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SCENARIO",
+            autocompletion=completion.scenario,
+            help="The scenario that it opens: a file, or a name that `penstock scenarios` lists.  [default: its first]",
+        ),
+    ] = None,
+    sets: Annotated[list[str] | None, options.SETS] = None,
+    port: Annotated[int, typer.Option(min=0, max=65_535, metavar="N", help="The port; 0 for a free one.")] = 0,
+    browser: Annotated[bool, typer.Option(" /--no-browser", show_default=False, help="Open no browser.")] = True,
+) -> None:
+    """Serve the laboratory on this machine alone, and open it in a browser, until Ctrl-C.
+
+    The page runs scenarios with the engine of `penstock run`, and sends nothing anywhere.
+    """
+    from penstock.cli.lab import serve
+
+    serve(scenario, sets=sets or [], port=port, browser=browser)
+
+
 @app.command("schemes", short_help="List the schemes, or one with its parameters.")
 def list_schemes(
     name: Annotated[

@@ -1,0 +1,56 @@
+// Builds the page into one folder: `node build.mjs FOLDER`. The engine is in generated/, where lab/bindgen has put it.
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [out] = process.argv.slice(2);
+if (!out) {
+  console.error("usage: node build.mjs FOLDER");
+  process.exit(2);
+}
+const settings = { bundle: true, minify: true, format: "esm", target: "es2022", outdir: out, absWorkingDir: here, logLevel: "warning" };
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+await build({ ...settings, entryPoints: ["src/main.ts", "src/worker.ts"], alias: { engine: "./generated/engine.js" } });
+
+const files = ["main.js", "main.css", "worker.js"];
+for (const [from, to] of [["generated/engine_bg.wasm", "engine.wasm"], ["index.html", "index.html"], ["icon.svg", "icon.svg"]]) {
+  cpSync(join(here, from), join(out, to));
+  files.push(to);
+}
+
+/** The question of a scenario stands in its file, in a line of its own. */
+const gallery = JSON.parse(readFileSync(join(here, "gallery.json"), "utf8")).map((entry) => {
+  const text = readFileSync(join(here, "../scenarios", `${entry.scenario}.toml`), "utf8");
+  const found = /^question = "(.*)"$/m.exec(text);
+  if (!found) throw new Error(`${entry.scenario}.toml has no question in a line of its own`);
+  const file = `scenarios/${entry.scenario}.toml`;
+  mkdirSync(dirname(join(out, file)), { recursive: true });
+  writeFileSync(join(out, file), text);
+  files.push(file);
+  return { ...entry, question: found[1] };
+});
+writeFileSync(join(out, "gallery.json"), `${JSON.stringify(gallery, null, 1)}\n`);
+files.push("gallery.json");
+
+/** Lessons in the order of their files' names. Their scenarios are in the gallery. */
+const known = new Set(gallery.map(({ scenario }) => scenario));
+const lessons = readdirSync(join(here, "lessons")).sort().map((name) => {
+  const lesson = JSON.parse(readFileSync(join(here, "lessons", name), "utf8"));
+  for (const { scenario } of [...lesson.steps, ...lesson.question.runs]) {
+    if (scenario !== undefined && !known.has(scenario)) throw new Error(`lessons/${name}: ${scenario} is not in gallery.json`);
+  }
+  return lesson;
+});
+writeFileSync(join(out, "lessons.json"), `${JSON.stringify(lessons, null, 1)}\n`);
+files.push("lessons.json");
+
+const hash = createHash("sha256");
+for (const file of files) hash.update(readFileSync(join(out, file)));
+const define = { VERSION: JSON.stringify(hash.digest("hex").slice(0, 16)), FILES: JSON.stringify(["./", ...files]) };
+await build({ ...settings, entryPoints: ["src/offline.ts"], define });

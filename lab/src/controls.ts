@@ -1,0 +1,116 @@
+/** The controls of a scheme's parameters, made from what the scheme declares: units, ranges, sources. */
+
+import type { EngineClient } from "./engine";
+import type { Parameter, Plan, Scheme } from "./protocol";
+
+/** Steps of a slider. */
+const STEPS = 200;
+/** A slider reaches so many times above and below the value that it starts from, within the parameter's range. */
+const REACH = 16;
+
+type Value = number | string | boolean;
+
+/** Builds controls into `place`. `change` is told of a key and the text of its value. */
+export class Parameters {
+  private shown = "";
+
+  constructor(
+    private readonly place: HTMLElement,
+    private readonly engine: EngineClient,
+    private readonly change: (key: string, text: string) => void,
+  ) {}
+
+  /** Shows the parameters of the plan's first scheme. Controls that stand are kept, so that a slider is not lost under the hand. */
+  show(plan: Plan, schemes: Scheme[]): void {
+    const [used] = plan.schemes;
+    const scheme = schemes.find(({ name }) => name === used?.name);
+    const signature = JSON.stringify([used?.name, used?.profile]);
+    if (!used || !scheme || this.shown === signature) return;
+    this.shown = signature;
+    const first = new Set(scheme.tuned.flat());
+    const tuned = scheme.parameters.filter(({ name }) => first.has(name));
+    const rest = scheme.parameters.filter(({ name }) => !first.has(name));
+    const list = (parameters: Parameter[]) => parameters.map((parameter) => this.control(scheme, parameter, used.parameters));
+    const more = document.createElement("details");
+    const summary = document.createElement("summary");
+    summary.textContent = `${tuned.length > 0 ? "More parameters" : "Parameters"} of ${scheme.name} (${rest.length})`;
+    more.append(summary, ...list(rest));
+    this.place.replaceChildren(...list(tuned), ...(rest.length > 0 ? [more] : []));
+  }
+
+  /** Forgets what is shown, so that the controls are made again. */
+  forget(): void {
+    this.shown = "";
+  }
+
+  private control(scheme: Scheme, parameter: Parameter, values: Record<string, Value>): HTMLElement {
+    const value = values[parameter.name] ?? parameter.default;
+    const row = document.createElement("div");
+    row.className = "parameter";
+    const id = `parameter-${parameter.name}`;
+    const label = document.createElement("label");
+    label.htmlFor = id;
+    label.textContent = parameter.name;
+    const help = document.createElement("p");
+    help.id = `${id}-help`;
+    help.className = "help";
+    const range = parameter.written.minimum === null ? "" : ` From ${parameter.written.minimum} to ${parameter.written.maximum}.`;
+    help.textContent = `${parameter.description}${range} Source: ${parameter.source}.`;
+    const key = `schemes.${scheme.name}.${parameter.name}`;
+    const condition = parameter.when;
+    if (condition) {
+      const other = values[condition.parameter];
+      row.classList.toggle("idle", other !== undefined && !condition.values.includes(other));
+    }
+    row.append(label, ...this.inputs(parameter, value, id, key), help);
+    return row;
+  }
+
+  private inputs(parameter: Parameter, value: Value, id: string, key: string): HTMLElement[] {
+    const tell = (text: string) => this.change(key, text);
+    if (typeof value === "boolean") {
+      const box = document.createElement("input");
+      Object.assign(box, { type: "checkbox", id, checked: value });
+      box.addEventListener("change", () => tell(String(box.checked)));
+      return [described(box, id)];
+    }
+    const text = document.createElement("input");
+    Object.assign(text, { type: "text", id, value: String(value), spellcheck: false });
+    text.autocomplete = "off";
+    text.addEventListener("change", () => tell(text.value));
+    if (typeof value === "string" || parameter.minimum === null || parameter.maximum === null) return [described(text, id)];
+    void this.engine.ask("writeQuantity", value, parameter.unit).then((written) => (text.value = String(written)));
+    return [described(text, id), this.slider(parameter, value, text, tell)];
+  }
+
+  private slider(parameter: Parameter, value: number, text: HTMLInputElement, tell: (text: string) => void): HTMLInputElement {
+    const [least, most] = reach(value, parameter.minimum ?? 0, parameter.maximum ?? value);
+    const slider = document.createElement("input");
+    Object.assign(slider, { type: "range", min: "0", max: String(STEPS), step: "1" });
+    slider.setAttribute("aria-label", `${parameter.name}, slider`);
+    slider.value = String(Math.round((STEPS * Math.log(Math.max(value, least) / least)) / Math.log(most / least)));
+    slider.addEventListener("input", () => {
+      const number = least * (most / least) ** (Number(slider.value) / STEPS);
+      const whole = ["count", "octets", "bit/s"].includes(parameter.unit) ? Math.round(number) : Number(number.toPrecision(3));
+      void this.engine.ask("writeQuantity", whole, parameter.unit).then((written) => {
+        text.value = String(written);
+        slider.setAttribute("aria-valuetext", text.value);
+        tell(text.value);
+      });
+    });
+    return slider;
+  }
+}
+
+/** Where a slider begins and ends: around the value, within the range, above zero. */
+export function reach(value: number, minimum: number, maximum: number): [number, number] {
+  const middle = value > 0 ? value : Math.max(minimum, maximum / REACH ** 2);
+  const least = Math.max(minimum, middle / REACH, Number.MIN_VALUE);
+  const most = Math.min(maximum, middle * REACH);
+  return most > least ? [least, most] : [least, least * 2];
+}
+
+function described<T extends HTMLElement>(input: T, id: string): T {
+  input.setAttribute("aria-describedby", `${id}-help`);
+  return input;
+}

@@ -1,0 +1,187 @@
+/** Lessons: guided tours that are data. Each ends with a question whose answer is simulated, not written down. */
+
+import { EngineClient } from "./engine";
+import { short } from "./plots";
+
+/** A scenario of the gallery, with keys set. */
+interface Setting {
+  scenario: string;
+  set?: Record<string, string>;
+}
+
+interface Step extends Partial<Setting> {
+  text: string;
+  compare?: string;
+  view?: string;
+  /** The run is taken up to here. */
+  to_ms?: number;
+  /** Simulated seconds a second, for a step that plays. */
+  speed?: number;
+}
+
+interface Question {
+  text: string;
+  runs: (Setting & { scheme?: string })[];
+  /** The way to a number in a summary: keys, and names in lists, such as ["queues", "sw0->h4", "mean_octets"]. */
+  metric: string[];
+  /** The number of the one run; that of the second over that of the first; or the place of the run with the largest. */
+  measure: "value" | "ratio" | "largest";
+  /** The answer is the choice whose range holds the number; with "largest", the choice of the run. */
+  choices: { text: string; from?: number; to?: number }[];
+  why: string;
+}
+
+export interface Lesson {
+  title: string;
+  steps: Step[];
+  question: Question;
+}
+
+/** A step as the page takes it. */
+export interface Stage {
+  text: string;
+  compare: string | null;
+  view: string | null;
+  now_s: number;
+  speed: number;
+  play: boolean;
+}
+
+/** The number at the end of a way through a summary. */
+export function metric(summary: unknown, way: string[]): number {
+  let place: unknown = summary;
+  for (const part of way) {
+    place = Array.isArray(place) ? place.find((item) => item.name === part) : (place as Record<string, unknown> | undefined)?.[part];
+  }
+  if (typeof place !== "number") throw new Error(`the summary has no number at ${way.join(" ")}`);
+  return place;
+}
+
+/** The place of the right choice, and the number behind it. */
+export function answer(question: Question, summaries: unknown[]): { right: number; found: number[] } {
+  const found = summaries.map((summary) => metric(summary, question.metric));
+  if (question.measure === "largest") return { right: found.indexOf(Math.max(...found)), found };
+  const [first, second] = found as [number, number];
+  const number = question.measure === "ratio" ? second / first : first;
+  return { right: question.choices.findIndex(({ from, to }) => number >= (from ?? -Infinity) && number < (to ?? Infinity)), found };
+}
+
+export class LessonPanel {
+  private lesson: Lesson | null = null;
+  private at = 0;
+  private engine: EngineClient | null = null;
+
+  constructor(
+    private readonly place: HTMLElement,
+    private readonly show: (stage: Stage) => void,
+    private readonly scenario: (setting: Setting) => Promise<string>,
+  ) {}
+
+  open(lesson: Lesson | null): void {
+    this.lesson = lesson;
+    this.at = 0;
+    this.engine?.close();
+    this.place.hidden = lesson === null;
+    if (lesson) void this.render();
+  }
+
+  private async render(): Promise<void> {
+    const { lesson } = this;
+    if (!lesson) return;
+    const step = lesson.steps[this.at];
+    const heading = document.createElement("h2");
+    heading.textContent = `${lesson.title} (${this.at + 1} of ${lesson.steps.length + 1})`;
+    const moves = document.createElement("p");
+    moves.append(this.move("Back", -1, this.at > 0), this.move("Next", 1, step !== undefined));
+    if (!step) {
+      this.place.replaceChildren(heading, ...this.ask(lesson.question), moves);
+      return;
+    }
+    const text = document.createElement("p");
+    text.textContent = step.text;
+    this.place.replaceChildren(heading, text, moves);
+    if (step.scenario === undefined) return;
+    const file = await this.scenario({ scenario: step.scenario, set: step.set ?? {} });
+    if (lesson.steps[this.at] !== step) return;
+    const { compare = null, view = null, to_ms = 0, speed } = step;
+    this.show({ text: file, compare, view, now_s: to_ms / 1000, speed: speed ?? 0, play: speed !== undefined });
+  }
+
+  private move(name: string, by: number, possible: boolean): HTMLButtonElement {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", textContent: name, disabled: !possible });
+    button.className = name.toLowerCase();
+    button.addEventListener("click", () => {
+      this.at += by;
+      void this.render().then(() => this.place.querySelector<HTMLButtonElement>(`.${name.toLowerCase()}`)?.focus());
+    });
+    return button;
+  }
+
+  /** The question: its choices, and a button that simulates the answer. */
+  private ask(question: Question): HTMLElement[] {
+    const field = document.createElement("fieldset");
+    const legend = document.createElement("legend");
+    legend.textContent = question.text;
+    field.append(legend);
+    for (const [i, { text }] of question.choices.entries()) {
+      const label = document.createElement("label");
+      const radio = document.createElement("input");
+      Object.assign(radio, { type: "radio", name: "choice", value: String(i) });
+      label.append(radio, ` ${text}`);
+      field.append(label);
+    }
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", textContent: "Simulate it", className: "simulate" });
+    const verdict = document.createElement("p");
+    verdict.className = "verdict";
+    verdict.setAttribute("role", "status");
+    button.addEventListener("click", () => {
+      const chosen = field.querySelector<HTMLInputElement>("input:checked");
+      if (!chosen) {
+        verdict.textContent = "Choose an answer first.";
+        return;
+      }
+      button.disabled = true;
+      verdict.textContent = "The simulation runs …";
+      this.simulate(question)
+        .then((summaries) => (verdict.textContent = told(question, summaries, Number(chosen.value))))
+        .catch((fault: unknown) => (verdict.textContent = String((fault as { message?: string }).message ?? fault)))
+        .finally(() => (button.disabled = false));
+    });
+    return [field, button, verdict];
+  }
+
+  /** Runs what the question compares, in a Worker of its own. */
+  private async simulate(question: Question): Promise<unknown[]> {
+    const texts = await Promise.all(question.runs.map((run) => this.scenario(run)));
+    const runs = texts.map((text, i) => ({ text, scheme: question.runs[i]?.scheme ?? null }));
+    return new Promise((resolve, reject) => {
+      const summaries: unknown[] = runs.map(() => null);
+      this.engine?.close();
+      this.engine = new EngineClient({
+        ready: () => undefined,
+        opened: () => undefined,
+        refused: reject,
+        rows: ({ runs: rows }) => {
+          for (const { run, summary } of rows) if (summary !== null) summaries[run] = JSON.parse(summary);
+          if (summaries.some((summary) => summary === null)) return;
+          this.engine?.close();
+          resolve(summaries);
+        },
+      });
+      this.engine.open(runs, Number.MAX_VALUE, null);
+    });
+  }
+}
+
+/** The verdict in words, with the numbers that were found. */
+function told(question: Question, summaries: unknown[], chosen: number): string {
+  const { right, found } = answer(question, summaries);
+  const plain = (number: number) => (number !== 0 && Math.abs(number) < 1 ? String(Number(number.toPrecision(3))) : short(number));
+  const numbers = found.map(plain).join(" and ");
+  const way = question.metric.join(" ");
+  if (right < 0) return `The simulation gives ${numbers} (${way}), which none of the choices has.`;
+  const verdict = right === chosen ? "Right" : `Not so: ${question.choices[right]?.text}`;
+  return `${verdict}. The simulation gives ${numbers} (${way}). ${question.why}`;
+}

@@ -1,0 +1,498 @@
+/** The laboratory: ties the controls of the page to the engine in its Worker. */
+
+import "./style.css";
+
+import { Parameters } from "./controls";
+import { EngineClient } from "./engine";
+import { csv, download, png } from "./exports";
+import { type Lesson, LessonPanel, type Stage } from "./lesson";
+import type { Description, FromWorker, Plan, Refusal, Scheme } from "./protocol";
+import { short } from "./plots";
+import { decode, encode, type State } from "./share";
+import { RunView } from "./view";
+
+/** Simulated seconds a second. */
+const SPEEDS = [1e-5, 1e-4, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
+/** A change that is dragged is applied when it rests for so long, ms. */
+const CALM_MS = 140;
+/** A run at the speed that is chosen at first lasts about so long, s. */
+const TOUR_S = 12;
+
+interface Entry {
+  scenario: string;
+  title: string;
+  question: string;
+  view: string;
+}
+
+function byId<T extends HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no ${id}`);
+  return found as T;
+}
+
+class Lab {
+  private schemes: Scheme[] = [];
+  private gallery: Entry[] = [];
+  private lessons: Lesson[] = [];
+  private views: RunView[] = [];
+  private state: State = { text: "", compare: null, now_s: 0, speed: 0.01, view: null };
+  /** The text that has been sent to the engine, which may refuse it. */
+  private pending: State | null = null;
+  private playing = false;
+  private calm = 0;
+  /** While a changed run comes back to where it was: that time. */
+  private target = 0;
+  private saved = "";
+  private saving = 0;
+  private sources = { active: 0, most: 0 };
+  private readonly engine: EngineClient;
+  private readonly parameters: Parameters;
+  private readonly tour: LessonPanel;
+
+  constructor() {
+    this.engine = new EngineClient({
+      ready: (schemes) => void this.begin(schemes),
+      opened: (descriptions, sources) => this.opened(descriptions, sources),
+      refused: (refusal) => this.refused(refusal),
+      rows: (message) => this.take(message),
+    });
+    this.parameters = new Parameters(byId("parameters"), this.engine, (key, text) => this.edit("set", key, text));
+    this.tour = new LessonPanel(
+      byId("tour"),
+      (stage) => this.stage(stage),
+      async ({ scenario, set }) => this.setAll(await this.file(scenario), set ?? {}),
+    );
+    this.theme(localStorage.getItem("shade") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+    this.listen();
+    this.draw();
+  }
+
+  /** The engine is there, for the first time or after a stop. */
+  private async begin(schemes: Scheme[]): Promise<void> {
+    if (this.schemes.length > 0) return;
+    this.schemes = schemes;
+    const response = await fetch("gallery.json");
+    this.gallery = (await response.json()) as Entry[];
+    this.lessons = (await (await fetch("lessons.json")).json()) as Lesson[];
+    this.fill();
+    await this.arrive();
+    window.addEventListener("hashchange", () => {
+      if (location.hash !== this.saved) void this.arrive();
+    });
+  }
+
+  private fill(): void {
+    const option = (value: string, text: string) => new Option(text, value);
+    byId<HTMLSelectElement>("gallery").append(...this.gallery.map(({ scenario, title }) => option(scenario, title)), option("", "a scenario of your own"));
+    byId("lesson").append(...this.lessons.map(({ title }, i) => option(String(i), `${i + 1}. ${title}`)));
+    const names = this.schemes.map(({ name, title }) => option(name, `${name} — ${title}`));
+    byId("scheme").append(...names.map((name) => name.cloneNode(true)));
+    byId("compare").append(...names);
+    byId("speed").append(...SPEEDS.map((speed) => option(String(speed), speed < 1 ? `1/${Math.round(1 / speed)} of real time` : `${speed} × real time`)));
+  }
+
+  /** Takes up the state of the address: a link, a scenario of the gallery, or one that the server has. */
+  private async arrive(): Promise<void> {
+    const hash = new URLSearchParams(location.hash.slice(1));
+    const given = hash.get("s");
+    const state = given === null ? null : await decode(given);
+    if (given !== null && state === null) {
+      this.message({ line: null, key: null, message: "the link is not one of this page, or is not whole", hint: "copy all of it" });
+    }
+    if (state) {
+      this.open(state, null);
+      return;
+    }
+    if (new URLSearchParams(location.search).has("opened")) {
+      const response = await fetch("opened.toml");
+      if (response.ok) {
+        await this.fresh(await response.text(), null);
+        return;
+      }
+    }
+    await this.choose(hash.get("gallery") ?? this.gallery[0]?.scenario ?? "");
+  }
+
+  private async choose(name: string): Promise<void> {
+    const entry = this.gallery.find(({ scenario }) => scenario === name) ?? this.gallery[0];
+    if (!entry) return;
+    await this.fresh(await this.file(entry.scenario), entry.view);
+  }
+
+  /** The text of a scenario of the gallery. */
+  private async file(name: string): Promise<string> {
+    return (await fetch(`scenarios/${name}.toml`)).text();
+  }
+
+  private async setAll(text: string, set: Record<string, string>): Promise<string> {
+    let changed = text;
+    for (const [key, value] of Object.entries(set)) changed = String(await this.engine.ask("set", changed, key, value));
+    return changed;
+  }
+
+  /** A step of a lesson. */
+  private stage({ text, compare, view, now_s, speed, play }: Stage): void {
+    this.parameters.forget();
+    if (!play) this.paused();
+    this.open({ text, compare, view, now_s, speed }, play ? speed : null);
+  }
+
+  /** A scenario from its start. The speed follows from its duration, when that is known. */
+  private async fresh(text: string, view: string | null): Promise<void> {
+    this.parameters.forget();
+    this.open({ text, compare: null, now_s: 0, speed: 0, view }, null);
+  }
+
+  private open(state: State, speed: number | null): void {
+    this.pending = state;
+    const runs = [{ text: state.text, scheme: null as string | null }];
+    if (state.compare !== null) runs.push({ text: state.text, scheme: state.compare });
+    this.engine.open(runs, state.now_s, speed);
+  }
+
+  private opened(descriptions: string[], sources: { active: number; most: number } | null): void {
+    if (this.pending) this.state = this.pending;
+    this.pending = null;
+    this.target = this.state.now_s;
+    this.quiet();
+    const all = descriptions.map((text) => JSON.parse(text) as Description);
+    const plan = all[0]?.plan;
+    if (!plan) return;
+    if (this.state.speed === 0) this.state.speed = nearest(plan.duration_s / TOUR_S);
+    if (this.state.view === null || !plan.queues.includes(this.state.view)) this.state.view = firstQueue(plan);
+    for (const view of this.views) view.close();
+    const port = this.state.view;
+    this.views = all.map((description) => new RunView(byId("runs"), description, this.schemes, port, (chosen) => this.look(chosen)));
+    this.sources = sources ?? { active: 0, most: 0 };
+    this.show();
+    this.save();
+  }
+
+  /** Puts the state into the controls. */
+  private show(): void {
+    const [view] = this.views;
+    if (!view) return;
+    const { plan } = view.series;
+    byId("question").textContent = plan.question;
+    document.title = `${plan.name}: Penstock's laboratory`;
+    const text = byId<HTMLTextAreaElement>("text");
+    if (document.activeElement !== text) text.value = this.state.text;
+    const entry = this.gallery.find(({ question }) => question === plan.question);
+    byId<HTMLSelectElement>("gallery").value = entry?.scenario ?? "";
+    byId<HTMLSelectElement>("scheme").value = plan.scheme;
+    byId<HTMLSelectElement>("compare").value = this.state.compare ?? "";
+    byId<HTMLSelectElement>("speed").value = String(nearest(this.state.speed));
+    byId("summary").textContent = "";
+    this.showSources();
+    byId<HTMLSelectElement>("port").replaceChildren(...plan.links.map(({ name }) => new Option(name, name)));
+    byId<HTMLSelectElement>("port").value = this.state.view ?? "";
+    this.parameters.show(plan, this.schemes);
+    this.showRate();
+  }
+
+  /** Asks how many sources are active now: some begin later than others. */
+  private count(): void {
+    this.engine.ask("countSources", this.state.text, this.now()).then(
+      (text) => {
+        this.sources = JSON.parse(String(text)) as { active: number; most: number };
+        this.showSources();
+      },
+      () => undefined,
+    );
+  }
+
+  private showSources(): void {
+    const slider = byId<HTMLInputElement>("sources");
+    if (document.activeElement === slider && this.calm !== 0) return;
+    slider.max = String(Math.max(1, this.sources.most));
+    slider.value = String(this.sources.active);
+    slider.disabled = this.sources.most < 2;
+    byId("sources-shown").textContent = this.sources.most < 2 ? "as the scenario says" : `${this.sources.active} of ${this.sources.most}`;
+  }
+
+  private showRate(): void {
+    const [view] = this.views;
+    const port = byId<HTMLSelectElement>("port").value;
+    if (!view || !port) return;
+    const most = Math.max(...view.series.plan.links.filter(({ name }) => name === port).map(({ rate_bps }) => rate_bps));
+    const rate = view.series.rate(port, this.now());
+    byId<HTMLInputElement>("rate").value = String(Math.round((100 * rate) / most));
+    void this.engine.ask("showQuantity", rate, "bit/s").then((text) => (byId("rate-shown").textContent = String(text)));
+  }
+
+  private take(message: Extract<FromWorker, { type: "rows" }>): void {
+    for (const rows of message.runs) this.views[rows.run]?.series.add(rows);
+    const reached = Math.max(0, ...message.runs.map(({ now_s }) => now_s));
+    if (reached >= this.target || message.runs.every(({ ended }) => ended)) this.target = 0;
+    this.state.now_s = Math.max(reached, this.target);
+    if (this.playing && message.runs.every(({ ended }) => ended)) this.paused();
+    else if (message.playing && !this.playing && this.engine.isCurrent(message.order)) this.played();
+    if (!this.playing) this.saveSoon();
+    const hops = short(Number(message.hops_per_s.toPrecision(3)));
+    byId("pace").textContent = this.playing ? `${hops} hops a second` : "";
+    const summaries = this.views.map(({ series }) => series.summary);
+    if (summaries.every((summary) => summary !== null) && byId("summary").textContent === "") {
+      byId("summary").textContent = summaries.map((summary) => summary ?? "").join("\n");
+    }
+  }
+
+  private now(): number {
+    return this.state.now_s;
+  }
+
+  /** A frame of the screen. */
+  private draw(): void {
+    let described = 0;
+    const frame = (wall_ms: number) => {
+      for (const view of this.views) view.draw(wall_ms);
+      byId("clock").textContent = `${(this.now() * 1000).toFixed(3)} ms`;
+      if (wall_ms - described > 1000) {
+        described = wall_ms;
+        for (const view of this.views) view.describe();
+        if (this.playing) {
+          this.save();
+          this.count();
+        }
+      }
+      requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  }
+
+  private refused(refusal: Refusal): void {
+    if (this.pending) this.mistake(refusal);
+    else this.message(refusal);
+    this.pending = null;
+    this.paused();
+  }
+
+  /** A mistake of the scenario, at the editor; its line is chosen there. */
+  private mistake(refusal: Refusal): void {
+    const box = byId("mistake");
+    box.textContent = words(refusal);
+    box.hidden = false;
+    const text = byId<HTMLTextAreaElement>("text");
+    if (refusal.line === null || document.activeElement !== text) return;
+    const lines = text.value.split("\n");
+    const start = lines.slice(0, refusal.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
+    text.setSelectionRange(start, start + (lines[refusal.line - 1]?.length ?? 0));
+  }
+
+  private message(refusal: Refusal): void {
+    byId("message").textContent = words(refusal);
+    byId("message").hidden = false;
+  }
+
+  private quiet(): void {
+    byId("message").hidden = true;
+    byId("mistake").hidden = true;
+  }
+
+  /** Changes the text by a function of the engine, and runs it up to now. */
+  private edit(name: "set" | "changeLink" | "changeSources", ...values: (string | number)[]): void {
+    clearTimeout(this.calm);
+    this.calm = window.setTimeout(() => {
+      this.calm = 0;
+      const from = this.pending ?? this.state;
+      this.engine.ask(name, from.text, ...values).then(
+        (text) => this.open({ ...from, text: String(text), now_s: this.now() }, this.playing ? this.state.speed : null),
+        (refusal: Refusal) => this.mistake(refusal),
+      );
+    }, CALM_MS);
+  }
+
+  private look(port: string): void {
+    this.state.view = port;
+    byId<HTMLSelectElement>("port").value = port;
+    for (const view of this.views) view.show(port);
+    this.showRate();
+    this.save();
+  }
+
+  private played(): void {
+    this.playing = true;
+    byId("play").textContent = "Pause";
+  }
+
+  private paused(): void {
+    this.playing = false;
+    byId("play").textContent = "Play";
+    byId("status").textContent = `Paused at ${(this.now() * 1000).toFixed(3)} ms`;
+    this.count();
+    this.save();
+  }
+
+  private toggle(): void {
+    if (this.playing) {
+      this.engine.pause();
+      this.paused();
+    } else {
+      this.engine.play(this.state.speed);
+      this.played();
+    }
+  }
+
+  private step(): void {
+    const [view] = this.views;
+    if (!view) return;
+    this.paused();
+    this.engine.step(this.now() + view.series.plan.interval_s);
+  }
+
+  private toEnd(): void {
+    const [view] = this.views;
+    if (!view) return;
+    this.paused();
+    this.engine.step(2 * view.series.plan.duration_s);
+  }
+
+  private reset(): void {
+    this.paused();
+    this.open({ ...this.state, now_s: 0 }, null);
+  }
+
+  private stop(): void {
+    this.engine.stop();
+    this.pending = null;
+    this.paused();
+    this.message({ line: null, key: null, message: "the engine has been stopped", hint: "Reset starts it again" });
+  }
+
+  private apply(): void {
+    this.parameters.forget();
+    this.open({ ...this.state, text: byId<HTMLTextAreaElement>("text").value, now_s: this.now() }, this.playing ? this.state.speed : null);
+  }
+
+  private speed(speed: number): void {
+    this.state.speed = speed;
+    byId<HTMLSelectElement>("speed").value = String(nearest(speed));
+    if (this.playing) this.engine.play(speed);
+    this.save();
+  }
+
+  /** Keeps the state in the address, so that a reload finds it. */
+  private save(): void {
+    if (this.views.length === 0) return;
+    void encode(this.state).then((text) => {
+      this.saved = `#s=${text}`;
+      history.replaceState(null, "", this.saved);
+    });
+  }
+
+  /** The same, when rows have come and no more do; other sources may be active then. */
+  private saveSoon(): void {
+    clearTimeout(this.saving);
+    this.saving = window.setTimeout(() => {
+      this.save();
+      this.count();
+    }, CALM_MS);
+  }
+
+  private async share(): Promise<void> {
+    const link = `${location.origin}${location.pathname}#s=${await encode(this.state)}`;
+    await navigator.clipboard.writeText(link);
+    byId("status").textContent = "The link is in the clipboard";
+    byId("share").textContent = "Copied";
+    setTimeout(() => (byId("share").textContent = "Copy link"), 1500);
+  }
+
+  private theme(shade: string): void {
+    document.documentElement.dataset["shade"] = shade;
+    byId("theme").textContent = shade === "dark" ? "Light" : "Dark";
+    localStorage.setItem("shade", shade);
+    for (const view of this.views) view.rebuild();
+  }
+
+  private async save_as(kind: "toml" | "csv" | "png"): Promise<void> {
+    byId<HTMLDetailsElement>("export").open = false;
+    const [view] = this.views;
+    if (!view) return;
+    const { series } = view;
+    const { name, question } = series.plan;
+    if (kind === "toml") download(`${name}.toml`, new Blob([this.state.text], { type: "application/toml" }));
+    else if (kind === "csv") for (const own of this.views) download(`${name}-${own.name}.csv`, new Blob([csv(own.series)], { type: "text/csv" }));
+    else download(`${name}.png`, await png(this.views, question));
+  }
+
+  private listen(): void {
+    const on = (id: string, event: string, act: () => void) => byId(id).addEventListener(event, act);
+    const value = (id: string) => byId<HTMLInputElement | HTMLSelectElement>(id).value;
+    on("gallery", "change", () => value("gallery") && void this.choose(value("gallery")));
+    on("lesson", "change", () => this.tour.open(this.lessons[value("lesson") === "" ? -1 : Number(value("lesson"))] ?? null));
+    on("scheme", "change", () => this.edit("set", "scheme", value("scheme")));
+    on("compare", "change", () => this.open({ ...this.state, compare: value("compare") || null }, this.playing ? this.state.speed : null));
+    on("play", "click", () => this.toggle());
+    on("step", "click", () => this.step());
+    on("end", "click", () => this.toEnd());
+    on("reset", "click", () => this.reset());
+    on("stop", "click", () => this.stop());
+    on("speed", "change", () => this.speed(Number(value("speed"))));
+    on("apply", "click", () => this.apply());
+    on("share", "click", () => void this.share());
+    on("theme", "click", () => this.theme(document.documentElement.dataset["shade"] === "dark" ? "light" : "dark"));
+    for (const kind of ["toml", "csv", "png"] as const) on(`export-${kind}`, "click", () => void this.save_as(kind));
+    on("sources", "input", () => {
+      byId("sources-shown").textContent = `${value("sources")} of ${this.sources.most}`;
+      this.edit("changeSources", this.now(), Number(value("sources")));
+    });
+    on("port", "change", () => this.look(value("port")));
+    on("rate", "input", () => void this.turnRate(Number(value("rate")) / 100));
+    on("break", "click", () => this.edit("changeLink", value("port"), this.now(), "down"));
+    on("mend", "click", () => this.edit("changeLink", value("port"), this.now(), "up"));
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** Sets the chosen link to a share of its rate, from now on. */
+  private async turnRate(share: number): Promise<void> {
+    const port = byId<HTMLSelectElement>("port").value;
+    const most = this.views[0]?.series.plan.links.find(({ name }) => name === port)?.rate_bps ?? 0;
+    const text = String(await this.engine.ask("writeQuantity", Math.max(1, Math.round(most * share)), "bit/s"));
+    byId("rate-shown").textContent = text;
+    this.edit("changeLink", port, this.now(), text);
+  }
+
+  private key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    if (target.id === "text") {
+      if (event.key === "Enter" && event.ctrlKey) this.apply();
+      return;
+    }
+    const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName);
+    if (typing || event.ctrlKey || event.altKey || event.metaKey) return;
+    const place = SPEEDS.indexOf(nearest(this.state.speed));
+    const acts: Record<string, () => void> = {
+      ".": () => this.step(),
+      e: () => this.toEnd(),
+      r: () => this.reset(),
+      "+": () => this.speed(SPEEDS[Math.min(SPEEDS.length - 1, place + 1)] ?? 1),
+      "-": () => this.speed(SPEEDS[Math.max(0, place - 1)] ?? 1),
+    };
+    // A button that has the focus acts on the space bar itself.
+    if (!["BUTTON", "SUMMARY", "g"].includes(target.tagName)) acts[" "] = () => this.toggle();
+    const act = acts[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+}
+
+/** The first recorded queue of a switch, or of a host where there is none. */
+function firstQueue(plan: Plan): string {
+  const switches = new Set(plan.nodes.filter(({ kind }) => kind === "switch").map(({ name }) => name));
+  return plan.queues.find((name) => switches.has(name.split("->")[0] ?? "")) ?? plan.queues[0] ?? "";
+}
+
+/** The speed of the list that is nearest. */
+function nearest(speed: number): number {
+  const far = (own: number) => Math.abs(Math.log(own / Math.max(speed, 1e-9)));
+  return SPEEDS.reduce((best, own) => (far(own) < far(best) ? own : best));
+}
+
+function words({ line, key, message, hint }: Refusal): string {
+  const place = [line === null ? null : `line ${line}`, key].filter((part) => part !== null).join(", ");
+  return `${place}${place ? ": " : ""}${message}${hint ? ` (${hint})` : ""}`;
+}
+
+new Lab();
+if ("serviceWorker" in navigator) void navigator.serviceWorker.register("offline.js");

@@ -1,0 +1,62 @@
+/** The state of the page as a link: JSON, deflated, in base64url. It is text from strangers, so it is checked on the way in. */
+
+export interface State {
+  /** The scenario, as TOML. */
+  text: string;
+  /** The scheme of the second run; null where there is one run alone. */
+  compare: string | null;
+  now_s: number;
+  /** Simulated seconds a second. */
+  speed: number;
+  /** The port whose queue is shown. */
+  view: string | null;
+}
+
+/** More than the engine takes. */
+const MOST_TEXT = 300_000;
+
+export async function encode(state: State): Promise<string> {
+  const octets = new TextEncoder().encode(JSON.stringify(state));
+  const stream = new Blob([octets]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const deflated = new Uint8Array(await new Response(stream).arrayBuffer());
+  let binary = "";
+  for (const octet of deflated) binary += String.fromCharCode(octet);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** The state of a link; null for anything that is none. */
+export async function decode(text: string): Promise<State | null> {
+  try {
+    const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    const deflated = Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
+    return checked(JSON.parse(await inflate(deflated)));
+  } catch {
+    return null;
+  }
+}
+
+/** A small text can inflate to any length: no more is read than a state can have. */
+async function inflate(deflated: Uint8Array<ArrayBuffer>): Promise<string> {
+  const stream = new Blob([deflated]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text;
+    text += value;
+    if (text.length > 2 * MOST_TEXT) {
+      await reader.cancel();
+      throw new Error("too long");
+    }
+  }
+}
+
+function checked(state: unknown): State | null {
+  if (typeof state !== "object" || state === null) return null;
+  const { text, compare, now_s, speed, view } = state as Record<string, unknown>;
+  const word = (value: unknown): value is string | null => value === null || (typeof value === "string" && value.length < 200);
+  const number = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
+  if (typeof text !== "string" || text.length > MOST_TEXT) return null;
+  if (!word(compare) || !word(view) || !number(now_s) || !number(speed)) return null;
+  return { text, compare, now_s, speed, view };
+}

@@ -1,0 +1,104 @@
+/** One run on the page: its network, its plots, its phase plane. */
+
+import { NetworkView } from "./network";
+import { Phase } from "./phase";
+import { Plots } from "./plots";
+import type { Description, Scheme } from "./protocol";
+import { Series } from "./series";
+
+/** Plots are drawn no more often, ms: the network moves more smoothly than they need to. */
+const PLOTS_MS = 30;
+
+export class RunView {
+  readonly series: Series;
+  private plots!: Plots;
+  private phase: Phase | null = null;
+  private network!: NetworkView;
+  private readonly figure = document.createElement("section");
+  private drawn = -1;
+  private drawnAt = 0;
+
+  constructor(
+    place: HTMLElement,
+    description: Description,
+    private readonly schemes: Scheme[],
+    private port: string,
+    private readonly choose: (port: string) => void,
+  ) {
+    this.series = new Series(description);
+    this.figure.className = "run";
+    place.append(this.figure);
+    this.build();
+  }
+
+  get name(): string {
+    return this.series.plan.scheme;
+  }
+
+  private setPoint(): number | null {
+    const [first] = this.series.plan.schemes;
+    const key = this.schemes.find(({ name }) => name === first?.name)?.set_point;
+    const value = key ? first?.parameters[key] : null;
+    return typeof value === "number" ? value : null;
+  }
+
+  private build(): void {
+    const title = this.schemes.find(({ name }) => name === this.name)?.title ?? "Several schemes by priority";
+    const heading = document.createElement("h2");
+    heading.textContent = `${this.name} — ${title}`;
+    const [network, plots, phase, note] = ["network-box", "plots", "phase-box", "note"].map((name) => {
+      const box = document.createElement("div");
+      box.className = name;
+      return box;
+    }) as [HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement];
+    this.figure.replaceChildren(heading, network, plots, phase, note);
+    this.network = new NetworkView(network, this.series, this.choose);
+    const setPoint = this.setPoint();
+    this.plots = new Plots(plots, this.series, this.port, setPoint);
+    this.phase = setPoint === null ? null : new Phase(phase, this.series, this.port, setPoint);
+    const hidden = this.plots.hidden > 0 ? `The rates of ${this.plots.hidden} more flows are not drawn. ` : "";
+    const plane = this.phase
+      ? "Phase plane: the queue's distance from its set point (right) against the excess of the allowed rates (up). The fluid model's trajectory is not drawn here: penstock theory draws it."
+      : "This scheme has no set point, so that there is no phase plane.";
+    note.textContent = hidden + plane;
+    this.drawn = -1;
+  }
+
+  /** Shows another port; the same rows. */
+  show(port: string): void {
+    this.port = port;
+    this.rebuild();
+  }
+
+  /** Draws all of it anew, as after a change of colours. */
+  rebuild(): void {
+    this.plots.close();
+    this.build();
+    this.draw(performance.now());
+  }
+
+  draw(wall_ms: number): void {
+    const fresh = this.series.time.length !== this.drawn && wall_ms - this.drawnAt > PLOTS_MS;
+    if (fresh) {
+      this.drawnAt = wall_ms;
+      this.plots.draw();
+      this.phase?.draw();
+    }
+    if (fresh || this.network.moving) this.network.draw(wall_ms);
+    if (fresh) this.drawn = this.series.time.length;
+  }
+
+  describe(): void {
+    this.plots.describe();
+    this.phase?.describe();
+  }
+
+  canvases(): HTMLCanvasElement[] {
+    return [...this.plots.canvases(), ...(this.phase ? [this.phase.canvas] : [])];
+  }
+
+  close(): void {
+    this.plots.close();
+    this.figure.remove();
+  }
+}

@@ -1,0 +1,85 @@
+"""The page in Debian's chromium, served as `penstock lab` serves it."""
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+
+import pytest
+from penstock.lab import Server
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+VIEWPORT = {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """The page, until the tests are over."""
+    with Server() as server:
+        thread = threading.Thread(target=server.serve, daemon=True)
+        thread.start()
+        yield server
+        server.stop()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's chromium; the tests are skipped where there is none."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("chromium is not there")
+    # As root it has no sandbox.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=arguments)
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page of the laboratory, and all that it complained of."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+        self.complaints: list[str] = []
+        self.elsewhere: list[str] = []
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda request: self._request(request.url))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def _request(self, url: str) -> None:
+        if not url.startswith((self.url.split("?")[0], "data:", "blob:")):
+            self.elsewhere.append(url)
+
+    def open(self, address: str = "") -> None:
+        """Open the page and wait for its first run."""
+        self.page.goto(self.url + address)
+        self.page.locator(".run h2").first.wait_for()
+
+    def run_to_end(self, timeout_s: float = 300) -> None:
+        """Press the button, and wait for the summary."""
+        self.page.locator("#end").click()
+        self.page.locator("#summary", has_text="scenario").wait_for(
+            timeout=timeout_s * 1000
+        )
+
+
+@pytest.fixture
+def lab(browser: Browser, server: Server) -> Iterator[Watched]:
+    """A fresh page, which must not complain or ask for anything elsewhere."""
+    context = browser.new_context(
+        viewport=VIEWPORT, permissions=["clipboard-read", "clipboard-write"]
+    )
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    watched = Watched(page, server.url)
+    yield watched
+    context.close()
+    assert watched.complaints == []
+    assert watched.elsewhere == []

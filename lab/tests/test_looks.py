@@ -1,0 +1,55 @@
+"""The page has no serious fault of accessibility in three sizes and both themes; screenshots to look at in .build/lab."""
+
+from pathlib import Path
+
+import pytest
+from conftest import Watched
+from playwright.sync_api import expect
+
+ROOT = Path(__file__).resolve().parents[2]
+AXE = ROOT / "lab/node_modules/axe-core/axe.min.js"
+SHOTS = ROOT / ".build/lab"
+SIZES = {"phone": (390, 844), "laptop": (1280, 900), "projector": (1920, 1080)}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_page_can_be_used_by_everyone(lab: Watched, size: str, theme: str) -> None:
+    width, height = SIZES[size]
+    lab.page.set_viewport_size({"width": width, "height": height})
+    lab.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+    lab.open("#gallery=baseline/ten-gig")
+    lab.page.locator("#compare").select_option("smcc")
+    expect(lab.page.locator(".run h2")).to_have_count(2)
+    lab.run_to_end()
+    lab.page.wait_for_timeout(1500)
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    lab.page.screenshot(path=SHOTS / f"{size}-{theme}.png")
+    lab.page.screenshot(path=SHOTS / f"{size}-{theme}-whole.png", full_page=True)
+    assert (
+        lab.page.evaluate(
+            "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        == 0
+    )
+    # In a world of its own: the page's policy lets no other script in.
+    session = lab.page.context.new_cdp_session(lab.page)
+    frame = session.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
+    world = session.send(
+        "Page.createIsolatedWorld", {"frameId": frame, "worldName": "axe"}
+    )["executionContextId"]
+
+    def run(code: str) -> object:
+        asked = {
+            "expression": code,
+            "contextId": world,
+            "awaitPromise": True,
+            "returnByValue": True,
+        }
+        return session.send("Runtime.evaluate", asked)["result"].get("value")
+
+    run(AXE.read_text())
+    found = run(
+        "axe.run().then((r) => r.violations.map((v) => [v.impact, v.id, v.nodes.map((n) => n.html).slice(0, 3)]))"
+    )
+    assert found == []
