@@ -96,7 +96,6 @@ module forwarding_table #(
   logic   [Parallel-1:0]            fits_q;
   logic   [Parallel-1:0][Ports-1:0] ports_q;
   logic                             found_q;
-  logic   [   Ports-1:0]            found_ports_q;
   logic   [   Ports-1:0]            first_ports;
 
   for (genvar b = 0; b < Parallel; ++b) begin : gen_bank
@@ -137,12 +136,11 @@ module forwarding_table #(
   logic             reset;
   logic             space;
   logic             taken;
-  logic [Ports-1:0] mask;
+  // The ports of the frame: those for addresses that no entry has, until one has it.
   logic [Ports-1:0] mask_q;
 
   assign reset         = rst_i || stop_i;
   assign space         = !m_axis_tvalid || m_axis_tready;
-  assign mask          = found_q ? found_ports_q : default_ports_i;
   assign s_axis_tready = state_q == Forward && space || state_q == Discard;
   assign taken         = s_axis_tvalid && s_axis_tready;
 
@@ -172,7 +170,7 @@ module forwarding_table #(
           if (row_q == '1) reading_q <= 1'b0;
           if (decides_q && !found_q) found_q <= fits_q != '0;
           if (searched_q) begin
-            state_q <= mask == '0 ? Discard : Forward;
+            state_q <= mask_q == '0 ? Discard : Forward;
           end
         end
         default: if (taken && s_axis_tlast) state_q <= Idle;
@@ -194,14 +192,15 @@ module forwarding_table #(
   event_counter u_discarded (
       .clk_i,
       .rst_i   (reset),
-      .valid_i (decided && mask == '0),
+      .valid_i (decided && mask_q == '0),
       .amount_i(1'b1),
       .count_o (discarded_o)
   );
 
   always_ff @(posedge clk_i) begin
-    if (decides_q && !found_q) found_ports_q <= first_ports;
-    if (decided) mask_q <= mask;
+    if (state_q == Search && !found_q && !searched_q) begin
+      mask_q <= decides_q && fits_q != '0 ? first_ports : default_ports_i;
+    end
   end
 
   always_ff @(posedge clk_i) begin

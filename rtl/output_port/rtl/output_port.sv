@@ -234,6 +234,8 @@ module output_port
   // The work left on the line, less 1: negative when the line is free.
   work_t             work_q;
   work_t             work;
+  // That if no frame starts: whether there is room needs no more, for a frame that starts leaves its line busy, and not too much.
+  work_t             rest;
   // It is not negative: a register of its own, for the sign chooses among many bits. And: there is room for a beat, within
   // a frame if the work is not too much, else if a frame may start.
   logic              busy_q;
@@ -282,12 +284,9 @@ module output_port
   assign in_frame      = taken ? !s_axis_tlast : in_frame_q;
   assign idle          = !taken && !in_frame_q && !tail_q;
   assign may           = scheduled_open_q && !hold_i;
-  assign much          = !work[WorkW-1] && work[WorkW-2];
-
-  always_comb begin
-    if (line_done && goes) work = begun;
-    else work = !line_done || (follows && late_q != '0) ? less : work_t'(-1);
-  end
+  assign much          = !rest[WorkW-1] && rest[WorkW-2];
+  assign rest          = !line_done || (follows && late_q != '0) ? less : work_t'(-1);
+  assign work          = line_done && goes ? begun : rest;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -312,7 +311,7 @@ module output_port
       work_q <= work;
       busy_q <= !work[WorkW-1];
       may_q <= may;
-      ready_q <= in_frame ? !much : work[WorkW-1] && idle && may;
+      ready_q <= in_frame ? !much : rest[WorkW-1] && idle && may;
       // In the clock in which the line gets free: whether a frame has waited for it. After that: whether there is time.
       if (!line_free || goes) begin
         follows_q <= Slack != 0 || s_axis_tvalid;
@@ -392,16 +391,16 @@ module output_port
       .count_o (octets_o)
   );
 
-  // The work that was left a clock ago, less that of 4 clocks.
-  work_t ahead_q;
+  // Whether the work that was left a clock ago is done in 4 clocks, on a line that is open: a register, for the arbiter in front takes
+  // long to choose.
+  logic  soon_q;
+  work_t ahead;
+  assign ahead = work_q - (work_t'(rate_q) << 2);
 
-  always_ff @(posedge clk_i) begin
-    if (rst_i) ahead_q <= work_t'(-1);
-    else ahead_q <= work_q - (work_t'(rate_q) << 2);
-  end
+  always_ff @(posedge clk_i) soon_q <= !rst_i && ahead[WorkW-1] && scheduled_open_q;
 
   assign free_o  = line_free && open_q;
-  assign soon_o  = ahead_q[WorkW-1] && open_q;
+  assign soon_o  = soon_q;
   assign start_o = start;
 
 `ifdef FORMAL
