@@ -33,7 +33,7 @@ help:
 	@echo '              fingerprints, conformance, all tests in Python (they need the extension), documentation and the cores'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step (unless nothing that'
 	@echo '              they are built from has changed since they passed here)'
-	@echo 'make verify   what takes longer: the tests, make fuzz, 100 million wrong frames, property tests with many more cases,'
+	@echo 'make verify   what takes longer: the tests, make lab-test, make fuzz, 100 million wrong frames, property tests with many more cases,'
 	@echo '              the papers with all seeds and controls, tuning with all its seeds, signals to every command, TCP beside'
 	@echo '              that of ns-3 (its wheel needs g++ and python3-dev, and goes into .build/ns3), sweeps on Ray clusters that'
 	@echo '              lose workers and nodes (in .build/ray), the memory that a million flows take, make deny, the bench held to'
@@ -106,7 +106,7 @@ arena: .venv/.extension
 fuzz: check-build
 	cargo run --locked --profile overflow -p penstock-fuzz -- --inputs 200000
 
-verify: test fuzz
+verify: test fuzz lab-test
 	PROPTEST_CASES=2000 cargo test --locked
 	WIRE_FUZZ_INPUTS=100000000 cargo test --locked --quiet --profile overflow -p penstock-wire --test fuzz
 	cargo package --locked --allow-dirty --quiet $(PUBLISHED:%=-p %)
