@@ -57,13 +57,14 @@ pub(crate) fn unfair(plan: &Plan) -> Option<String> {
 }
 
 /// Keys of a summary whose values may be null, in addition to slowdowns of flows of which none completed.
-const MAY_BE_NULL: [&str; 6] = [
+const MAY_BE_NULL: [&str; 7] = [
     "profile",
     "settling_time_s",
     "completion_time_s",
     "set_point_octets",
     ".completions.group",
     ".completions.most_octets",
+    ".deadlocks.ended_s",
 ];
 
 /// Numbers that are not finite, or negative.
