@@ -277,7 +277,7 @@ def test_every_scheme_takes_part_in_the_arena_of_penstock() -> None:
     ]
     # The head-room of a link of a millisecond is larger than the buffer: flow control cannot be had there.
     assert all("headroom" in fault for _, _, fault in refused)
-    with_pfc = {competitor.name for competitor in entries.competitors if "pfc.quanta" in competitor.settings}
+    with_pfc = {one.name for one in entries.competitors if any(key.startswith("pfc.") for key in one.settings)}
     far = ("two-distances-near", "two-distances-far", "long-delay")
     assert {(name, scheme) for name, scheme, _ in refused} == {(name, one) for name in far for one in with_pfc}
 

@@ -29,6 +29,7 @@ TOP = {
     "seed": int,
     "duration_s": NUMBER,
     "warmup_s": NUMBER,
+    "actions": list,
     "totals": dict,
     "loss_rate": NUMBER,
     "feedback_rate": NUMBER,

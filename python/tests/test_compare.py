@@ -206,7 +206,7 @@ def test_a_name_under_which_nothing_can_be_filed_is_refused(name: str) -> None:
 def test_variants_that_cannot_be_compared() -> None:
     with pytest.raises(ArgumentError, match="named twice"):
         penstock.compare(_small(), ["none", Variant("none", "qcn")])
-    with pytest.raises(ScenarioError, match=r"pfc\.quanat"):
+    with pytest.raises(ArgumentError, match=r"variant pfc: pfc\.quanat"):
         penstock.compare(_small(), ["none", Variant("pfc", "none", {"pfc.quanat": 3})])
     with pytest.raises(SweepError, match="schemes are not varied"):
         penstock.compare(_small(), vary={"scheme": ["qcn", "none"]})

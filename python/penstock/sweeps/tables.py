@@ -32,7 +32,7 @@ _LEFT_OUT = ("scenario", "question", "scheme", "seed", "run", "interrupted_at_s"
 _OTHER_NAMES = {"schemes": "assigned"}
 """The table of a list of the summary, where it is not called as the list is."""
 
-_INSIDE = {"queues": "window_queues", "flows": "window_flows", "hosts": "window_hosts"}
+_INSIDE = {"queues": "window_queues", "flows": "window_flows", "hosts": "window_hosts", "pools": "window_pools"}
 """The table of a list in a window."""
 
 FRONT = ("run", "scheme", "seed", "hash")
@@ -105,7 +105,8 @@ def record(result: "Result", queue: str | None) -> Record:
             found[table] = [_row(table, _flattened(entry)) for entry in summary[listed]]
     for window in summary.get("windows", []):
         for listed, table in _INSIDE.items():
-            found[table] += [_row(table, {"window": window["name"], **_flattened(entry)}) for entry in window[listed]]
+            entries = window.get(listed, [])
+            found[table] += [_row(table, {"window": window["name"], **_flattened(entry)}) for entry in entries]
     return found
 
 
