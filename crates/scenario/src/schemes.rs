@@ -64,12 +64,34 @@ pub(crate) fn assign(
     };
     let assigned: Vec<Assigned> = network.priorities.iter().map(&assign).collect::<Result<_, Fault>>()?;
     let moved: BTreeSet<u8> = assigned.iter().filter_map(|own| own.config.moves_to()).collect();
-    if moved.iter().all(|priority| network.priorities.contains(priority)) {
-        return Ok(assigned);
+    let assigned = if moved.iter().all(|priority| network.priorities.contains(priority)) {
+        assigned
+    } else {
+        let all: BTreeSet<u8> = network.priorities.iter().copied().chain(moved).collect();
+        network.priorities = all.into_iter().collect();
+        network.priorities.iter().map(assign).collect::<Result<_, Fault>>()?
+    };
+    check_moves(&experiment.priority, &assigned)?;
+    Ok(assigned)
+}
+
+/// Refuses a scheme that moves frames to a priority of another one, whose signals their sources would not understand.
+fn check_moves(tables: &[sections::Priority], schemes: &[Assigned]) -> Result<(), Fault> {
+    for own in schemes {
+        let name = own.config.info().name;
+        let to = own.config.moves_to().filter(|&to| to < own.priority);
+        let Some(there) = schemes.iter().find(|there| Some(there.priority) == to) else { continue };
+        let other = there.config.info().name;
+        let table = tables.iter().find(|table| [own.priority, there.priority].contains(&table.priority));
+        if let Some(table) = table.filter(|_| other != name) {
+            let message = format!(
+                "{name} moves frames of priority {} to priority {}, where {other} runs",
+                own.priority, there.priority
+            );
+            return Err(table.priority.fault(message).with_hint(format!("let {name} run in both")));
+        }
     }
-    let all: BTreeSet<u8> = network.priorities.iter().copied().chain(moved).collect();
-    network.priorities = all.into_iter().collect();
-    network.priorities.iter().map(assign).collect()
+    Ok(())
 }
 
 /// Says of which priorities a scheme moves no frame: those that are not above the one to which it would.

@@ -282,6 +282,13 @@ fn a_priority_to_which_a_scheme_moves_frames_has_queues_and_headroom() {
     let own = outcome(&text.replace("priority = 3", "priority = 0").replace("\"ci\"", "\"none\"")).unwrap();
     assert_eq!(behind(&plan, "h0->sw0"), behind(&own, "h0->sw0"));
     assert!(!plan.notes.iter().any(|note| note.contains("ci moves frames")), "{:?}", plan.notes);
+    // Sources of one scheme would not understand signals of another one's queue.
+    let mixed = format!("{}\n[[priority]]\npriority = 3\nscheme = \"ci\"\n", text.replace("\"ci\"", "\"sfc\""));
+    let message = outcome(&mixed).unwrap_err().to_string();
+    assert!(
+        message.contains("priority.0.priority: ci moves frames of priority 3 to priority 0, where sfc runs"),
+        "{message}"
+    );
     // Flows of the priority itself stay where they are.
     let low = outcome(&text.replace("priority = 3", "priority = 0")).unwrap();
     assert!(
