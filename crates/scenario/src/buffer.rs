@@ -31,7 +31,7 @@ pub(crate) fn pools(
             let message = format!("there is a pool \"{name}\" already");
             return Err(table.name.fault(message).with_hint("give each [[buffer]] a name of its own"));
         }
-        let priorities = priorities(table, network)?;
+        let priorities = schemes::listed(&table.priorities, network)?;
         table.priorities.fill(Counts(priorities.clone()));
         let mut headrooms = BTreeSet::new();
         for node in switches(&table.switches, layout)? {
@@ -49,17 +49,6 @@ pub(crate) fn pools(
         }
     }
     Ok(pools)
-}
-
-fn priorities(table: &sections::Buffer, network: &Network) -> Result<Vec<u8>, Fault> {
-    let Some(Counts(listed)) = &*table.priorities else { return Ok(network.priorities.clone()) };
-    if let Some(priority) = listed.iter().find(|priority| !network.priorities.contains(priority)) {
-        let message = format!("no flow has priority {priority}");
-        return Err(table.priorities.fault(message).with_hint(schemes::used(network)));
-    }
-    let mut priorities = listed.clone();
-    priorities.sort_unstable();
-    Ok(priorities)
 }
 
 /// The switches that `key` names, in order.

@@ -17,7 +17,7 @@ use crate::topology::Layout;
 /// Flow control in `network`, which is laid out except for it. The record then holds the priorities, and for each link
 /// the sizes that were computed: in `[pfc]` where all are alike, else in `[[pfc.link]]`.
 pub(crate) fn pfc(table: &mut sections::Pfc, network: &Network, layout: &Layout) -> Result<Pfc, Fault> {
-    let priorities = priorities(table, network)?;
+    let priorities = schemes::listed(&table.priorities, network)?;
     table.priorities.fill(Counts(priorities.clone()));
     let mut pfc = Pfc {
         priorities,
@@ -213,17 +213,6 @@ fn links<'a>(
         }
     }
     Ok(links)
-}
-
-fn priorities(table: &sections::Pfc, network: &Network) -> Result<Vec<u8>, Fault> {
-    let Some(Counts(listed)) = &*table.priorities else { return Ok(network.priorities.clone()) };
-    if let Some(priority) = listed.iter().find(|priority| !network.priorities.contains(priority)) {
-        let message = format!("no flow has priority {priority}");
-        return Err(table.priorities.fault(message).with_hint(schemes::used(network)));
-    }
-    let mut priorities = listed.clone();
-    priorities.sort_unstable();
-    Ok(priorities)
 }
 
 /// The ports that can be stopped: those that lead to switches, or those of them that are listed.

@@ -11,7 +11,9 @@ use penstock_sim::network::{Capacity, Network, Port};
 use crate::Choice;
 use crate::assemble::largest_frame;
 use crate::error::{Fault, brief, suggest};
+use crate::fields::Counts;
 use crate::plan::Assigned;
+use crate::read::Entry;
 use crate::sections::{self, Experiment, ProfileName, SchemeName, Settings};
 use crate::topology::Layout;
 use crate::tree::Origin;
@@ -162,6 +164,17 @@ fn check_priorities(tables: &[sections::Priority], network: &Network, choice: &C
         }
         _ => Ok(()),
     }
+}
+
+/// The priorities that a key lists, in order; without it all that flows have.
+pub(crate) fn listed(key: &Entry<Option<Counts>>, network: &Network) -> Result<Vec<u8>, Fault> {
+    let Some(Counts(listed)) = &**key else { return Ok(network.priorities.clone()) };
+    if let Some(priority) = listed.iter().find(|priority| !network.priorities.contains(priority)) {
+        return Err(key.fault(format!("no flow has priority {priority}")).with_hint(used(network)));
+    }
+    let mut priorities = listed.clone();
+    priorities.sort_unstable();
+    Ok(priorities)
 }
 
 /// Which priorities flows have, in words.

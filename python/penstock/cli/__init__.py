@@ -15,7 +15,7 @@ import typer
 
 from penstock.cli import completion, convert, options, pages
 from penstock.cli.arena import arena
-from penstock.cli.bounds import MOST_SEEDS, MOST_TRIALS, MOST_WORKERS
+from penstock.cli.bounds import MOST_SEEDS, MOST_TRIALS
 from penstock.cli.dcb import app as dcb
 from penstock.cli.failure import Commands
 from penstock.cli.testbed import app as testbed
@@ -108,14 +108,7 @@ def compare(
             help="The schemes to compare, comma between them.  [default: each scenario's own]",
         ),
     ] = None,
-    variants: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--variant",
-            metavar="NAME=SCHEME;KEY=VALUE;…",
-            help="A scheme with settings of its own, as a further line. Repeatable.",
-        ),
-    ] = None,
+    variants: Annotated[list[str] | None, options.VARIANTS] = None,
     vary: Annotated[
         list[str] | None,
         typer.Option(
@@ -142,9 +135,7 @@ def compare(
             help="The queue that all are judged by.  [default: the longest in every run]",
         ),
     ] = None,
-    profile: Annotated[
-        str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The schemes' named settings.")
-    ] = None,
+    profile: Annotated[str | None, options.PROFILE] = None,
     sets: Annotated[list[str] | None, options.SETS] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The output folder.  [default: results/SCENARIO-compare]")
@@ -192,23 +183,14 @@ def sweep(
             help="The schemes, comma between them.  [default: the scenario's own]",
         ),
     ] = None,
-    variants: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--variant",
-            metavar="NAME=SCHEME;KEY=VALUE;…",
-            help="A scheme with settings of its own, as a further line. Repeatable.",
-        ),
-    ] = None,
+    variants: Annotated[list[str] | None, options.VARIANTS] = None,
     seeds: Annotated[
         int | None,
         typer.Option(
             min=1, max=MOST_SEEDS, metavar="N", help="Runs of each, with as many seeds from the scenario's on."
         ),
     ] = None,
-    profile: Annotated[
-        str | None, typer.Option(metavar="NAME", autocompletion=completion.profile, help="The schemes' named settings.")
-    ] = None,
+    profile: Annotated[str | None, options.PROFILE] = None,
     queue: Annotated[
         str | None,
         typer.Option(
@@ -223,12 +205,8 @@ def sweep(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="The store.  [default: results/NAME-sweep]")
     ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with what DIR holds: run what is missing, failed or has changed.")
-    ] = False,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]")
-    ] = None,
+    resume: Annotated[bool, options.RESUME] = False,
+    jobs: Annotated[int | None, options.JOBS] = None,
     ray: Annotated[str | None, options.RAY] = None,
     json: Annotated[bool, options.JSON] = False,
     quiet: Annotated[bool, options.QUIET] = False,
@@ -298,9 +276,7 @@ def reproduce(
             help="Try another reading: set a key of the papers' profile, such as schemes.qcn.efr=off. Repeatable.",
         ),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]")
-    ] = None,
+    jobs: Annotated[int | None, options.JOBS] = None,
     ray: Annotated[str | None, options.RAY] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The report's folder.  [default: results/reproduce-PAPER-FIGURE]")

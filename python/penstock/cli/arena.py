@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli import completion, options
-from penstock.cli.bounds import MOST_SEEDS, MOST_TRIALS, MOST_WORKERS
+from penstock.cli.bounds import MOST_SEEDS, MOST_TRIALS
 
 
 def arena(
@@ -48,13 +48,9 @@ def arena(
             show_default=False,
         ),
     ] = 0,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with what DIR holds: run what is missing, failed or has changed.")
-    ] = False,
+    resume: Annotated[bool, options.RESUME] = False,
     list_: Annotated[bool, typer.Option("--list", help="Print workloads and competitors, and run nothing.")] = False,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]")
-    ] = None,
+    jobs: Annotated[int | None, options.JOBS] = None,
     ray: Annotated[str | None, options.RAY] = None,
     json: Annotated[bool, options.JSON] = False,
     quiet: Annotated[bool, options.QUIET] = False,

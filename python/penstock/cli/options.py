@@ -3,6 +3,7 @@
 import typer
 
 from penstock.cli import completion
+from penstock.cli.bounds import MOST_WORKERS
 
 LARGEST_SEED = 2**63 - 1
 """TOML has no larger whole numbers."""
@@ -31,6 +32,18 @@ RAY = typer.Option(
     "--ray",
     metavar="HOST:PORT|local",
     help="Run on a Ray cluster that this machine is a node of, named by its head; local makes one here.",
+)
+VARIANTS = typer.Option(
+    "--variant",
+    metavar="NAME=SCHEME;KEY=VALUE;…",
+    help="A scheme with settings of its own, as a further line. Repeatable.",
+)
+PROFILE = typer.Option(
+    "--profile", metavar="NAME", autocompletion=completion.profile, help="The schemes' named settings."
+)
+RESUME = typer.Option("--resume", help="Go on with what DIR holds: run what is missing, failed or has changed.")
+JOBS = typer.Option(
+    "--jobs", min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]", show_default=False
 )
 QUIET = typer.Option("--quiet", "-q", help="No progress and no table; messages of errors alone.")
 
