@@ -1,2 +1,2 @@
-// The page's styles, as the bundler hands them over: TypeScript knows them as text.
+// Styles: TypeScript accepts the import, which the bundler follows.
 declare module "*.css";
