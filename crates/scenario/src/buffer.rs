@@ -101,9 +101,9 @@ fn pool(
         return Err(at.blame(message).with_hint(hint));
     }
     let largest = largest_frame(network).div_ceil(u64::from(cell)) * u64::from(cell);
+    let cells = if cell == 1 { String::new() } else { format!(" in cells of {}", *table.cell) };
     if table.size.0 < largest {
-        let message =
-            format!("{} hold no frame of {} octets in cells of {}", *table.size, largest_frame(network), *table.cell);
+        let message = format!("{} hold no frame of {} octets{cells}", *table.size, largest_frame(network));
         return Err(table.size.fault(message).with_hint(format!("at least {}", Octets(largest))));
     }
     let headroom = match &*table.headroom {
