@@ -125,7 +125,7 @@ def _print(found: Arena, report: Path) -> None:
 def _ranking(board: Board) -> "Table":
     from penstock.cli.report import add_row, listing
 
-    table = listing("", "competitor", "mean rank", "first on", "times the best", "not completed on")
+    table = listing("", "competitor", "mean rank", "first on", "times the best", "without result on")
     for place, total in enumerate(board.totals, 1):
         add_row(
             table,
