@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -141,12 +141,16 @@ def penstock(tmp_path: Path) -> Command:
     return command
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Keep the tests of a file, which share fixtures, in one process; and all that look at namespaces."""
     for item in items:
         name = item.path.stem
         looks_at_namespaces = name.startswith("test_testbed") or name == "test_dcb"
         item.add_marker(pytest.mark.xdist_group("namespaces" if looks_at_namespaces else name))
+    yield
+    if config.getoption("loadgroup", default=False) and any("@" not in item.nodeid for item in items):
+        raise pytest.UsageError("pytest-xdist groups no tests with this pytest: make .venv/.dev installs one that fits")
 
 
 @pytest.fixture

@@ -239,7 +239,11 @@ def test_a_run_that_is_ended_leaves_nothing(number: signal.Signals, status: int,
 
 
 @pytest.mark.usefixtures("namespaces")
-def test_a_killed_run_leaves_nothing_for_long(tmp_path: Path) -> None:
+def test_a_killed_run_leaves_nothing_for_long(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A folder of records of its own: `down` is to end no other testbed of this user.
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
     (tmp_path / "two.toml").write_text(TWO)
     command = [sys.executable, "-m", "penstock", "testbed", "run", "two.toml", "--quiet"]
     victim = subprocess.Popen(command, cwd=tmp_path)
