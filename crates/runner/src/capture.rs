@@ -21,14 +21,14 @@ use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
 use penstock_scenario::Plan;
-use penstock_schemes::{Instant, Message, Scheme, Signal as _};
-use penstock_sim::network::{Feedback, NodeKind, PortId};
+use penstock_schemes::{Instant, Message, Octets, Scheme, Signal as _};
+use penstock_sim::network::{Feedback, FlowId, NodeKind, PortId};
 use penstock_sim::probe::{Content, FateOnLine, FrameSeen, Load};
 use penstock_wire::capture::pcapng;
 
 use crate::RunError;
 use crate::folder::Folder;
-use frames::Frames;
+pub(crate) use frames::Frames;
 
 /// The file.
 const FILE: &str = "capture.pcapng";
@@ -61,12 +61,7 @@ struct Waiting {
 
 impl<'p> Capture<'p> {
     /// Begins the capture of `ports`, each of which counts once, in `folder`.
-    pub(crate) fn new<S: Scheme>(
-        plan: &'p Plan,
-        configs: &[S::Config],
-        ports: &[PortId],
-        folder: &Folder,
-    ) -> Result<Self, RunError> {
+    pub(crate) fn new(plan: &'p Plan, frames: Frames<'p>, ports: &[PortId], folder: &Folder) -> Result<Self, RunError> {
         let mut own: Vec<PortId> = Vec::new();
         for &port in ports {
             if !own.contains(&port) {
@@ -81,15 +76,8 @@ impl<'p> Capture<'p> {
             let Described { name, description, bits_per_s } = described(plan, port);
             pcapng::interface(&mut block, name, Some(&description), Some(bits_per_s));
         }
-        let mut capture = Self {
-            plan,
-            frames: Frames::new::<S>(plan, configs),
-            ports: own,
-            waiting: BinaryHeap::new(),
-            block,
-            file: BufWriter::new(file),
-            path,
-        };
+        let mut capture =
+            Self { plan, frames, ports: own, waiting: BinaryHeap::new(), block, file: BufWriter::new(file), path };
         capture.write_block()?;
         Ok(capture)
     }
@@ -103,10 +91,16 @@ impl<'p> Capture<'p> {
     pub(crate) fn take<S: Scheme>(&mut self, seen: &FrameSeen<'_, S>) -> Result<(), RunError> {
         let Some(interface) = self.ports.iter().position(|&port| port == seen.port) else { return Ok(()) };
         let octets = self.frames.octets(seen);
-        let comment = comment(self.plan, seen);
-        self.waiting.push(Reverse(Waiting { start: seen.start, interface: interface as u32, octets, comment }));
+        let &FrameSeen { start, queue, earliest, fate, .. } = seen;
+        let comment = comment(self.plan, Subject::of(&seen.content), queue, fate);
+        self.waiting.push(Reverse(Waiting { start, interface: interface as u32, octets, comment }));
+        self.write_before(earliest)
+    }
+
+    /// Writes the frames that started before this time.
+    fn write_before(&mut self, earliest: Instant) -> Result<(), RunError> {
         while let Some(Reverse(first)) = self.waiting.peek() {
-            if first.start >= seen.earliest {
+            if first.start >= earliest {
                 break;
             }
             self.write_first()?;
@@ -168,31 +162,52 @@ fn described(plan: &Plan, port: PortId) -> Described<'_> {
     Described { name: plan.port_name(port), description, bits_per_s: wanted.rate.0 }
 }
 
-/// A sentence without its subject, the frame: whose it is, what it says, how long its queue was.
-fn comment<S: Scheme>(plan: &Plan, seen: &FrameSeen<'_, S>) -> String {
-    let mut parts = Vec::new();
-    if let Content::Frame { flow, load, .. } = &seen.content {
-        let name = plan.flow_name(flow.index());
+/// The frame of a comment, whatever the scheme.
+enum Subject {
+    Trimmed(FlowId),
+    SentAgain(FlowId),
+    Data(FlowId),
+    Acknowledgement(FlowId),
+    /// A control frame, with the steps of its feedback if it is a CNM.
+    Control(FlowId, Option<u8>),
+    Pause,
+}
+
+impl Subject {
+    fn of<S: Scheme>(content: &Content<'_, S>) -> Self {
+        let Content::Frame { flow, load, .. } = content else { return Self::Pause };
         match load {
-            Load::Data { trimmed: true, .. } => parts.push(format!("flow {name}, header of a trimmed frame")),
-            Load::Data { segment: Some(segment), .. } if segment.retransmission => {
-                parts.push(format!("flow {name}, sent again"));
-            }
-            Load::Data { .. } => parts.push(format!("flow {name}")),
-            Load::Ack(_) | Load::Echo { .. } => parts.push(format!("acknowledgement of flow {name}")),
+            Load::Data { trimmed: true, .. } => Self::Trimmed(*flow),
+            Load::Data { segment: Some(segment), .. } if segment.retransmission => Self::SentAgain(*flow),
+            Load::Data { .. } => Self::Data(*flow),
+            Load::Ack(_) | Load::Echo { .. } => Self::Acknowledgement(*flow),
             Load::Signal { signal, .. } => {
-                parts.push(format!("control frame of flow {name}"));
-                if let Some(Message::Cnm { fb, .. }) = signal.message() {
-                    parts.push(format!("Fb {}", fb.steps()));
-                }
+                let steps = if let Some(Message::Cnm { fb, .. }) = signal.message() { Some(fb.steps()) } else { None };
+                Self::Control(*flow, steps)
             }
         }
     }
-    match seen.queue {
+}
+
+/// A sentence without its subject, the frame: whose it is, what it says, how long its queue was.
+fn comment(plan: &Plan, subject: Subject, queue: Option<Octets>, fate: FateOnLine) -> String {
+    let name = |flow: FlowId| plan.flow_name(flow.index());
+    let mut parts = match subject {
+        Subject::Trimmed(flow) => vec![format!("flow {}, header of a trimmed frame", name(flow))],
+        Subject::SentAgain(flow) => vec![format!("flow {}, sent again", name(flow))],
+        Subject::Data(flow) => vec![format!("flow {}", name(flow))],
+        Subject::Acknowledgement(flow) => vec![format!("acknowledgement of flow {}", name(flow))],
+        Subject::Control(flow, steps) => {
+            let control = format!("control frame of flow {}", name(flow));
+            [control].into_iter().chain(steps.map(|steps| format!("Fb {steps}"))).collect()
+        }
+        Subject::Pause => Vec::new(),
+    };
+    match queue {
         Some(octets) => parts.push(format!("queue {} octets", octets.0)),
         None => parts.push("no queue".to_owned()),
     }
-    match seen.fate {
+    match fate {
         FateOnLine::Crossed => {}
         FateOnLine::Lost => parts.push("lost on the line".to_owned()),
         FateOnLine::UnderWay => parts.push("on the line at the end of the run".to_owned()),
@@ -240,7 +255,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folder = Folder::create(&root.path().join("out"), false, crate::Holds::Results).unwrap();
         let ports: Vec<PortId> = ["h0->sw0", "sw0->h1"].map(|name| plan.port(name).unwrap()).into();
-        let capture = Capture::new::<Qcn>(&plan, configs, &ports, &folder).unwrap();
+        let capture = Capture::new(&plan, Frames::new::<Qcn>(&plan, configs), &ports, &folder).unwrap();
         let recorder = Recorder::<true>::new(&plan, &SchemeVars::of::<Qcn>(), Some(&folder)).unwrap();
         let recorder = recorder.capturing(Some(capture));
         let mut sim = Sim::<Qcn, _, true>::new(&plan.network, configs, plan.seed, recorder);

@@ -15,7 +15,7 @@ use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::{Marking, PortId};
 use penstock_sim::{Outcome, Sim};
 
-use crate::capture::Capture;
+use crate::capture::{Capture, Frames};
 use crate::completions;
 use crate::folder::{self, Folder, Holds};
 use crate::memory::{self, Memory};
@@ -70,8 +70,8 @@ impl Visitor for Job<'_> {
         let (plan, folder) = (self.plan, self.folder.as_ref());
         memory::check_network(plan)?;
         let folder_of_capture = folder.filter(|_| !self.capture.is_empty());
-        let capture =
-            folder_of_capture.map(|folder| Capture::new::<S>(plan, configs, self.capture, folder)).transpose()?;
+        let frames = |folder| Capture::new(plan, Frames::new::<S>(plan, configs), self.capture, folder);
+        let capture = folder_of_capture.map(frames).transpose()?;
         let sim: Box<dyn Recorded + '_> = if full {
             let recorder = Recorder::<true>::new(plan, &vars, folder)?.capturing(capture);
             let mut sim = Sim::<S, _, true>::new(&plan.network, configs, plan.seed, recorder);

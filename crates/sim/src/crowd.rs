@@ -15,6 +15,7 @@ use penstock_schemes::{BitRate, CongestionPoint, FlowKey, Instant, Octets, Schem
 use crate::engine::{ACK_LEAF, LEAF, SEGMENT_LEAF, Sim, State, Step};
 use crate::event::Event;
 use crate::facts::{End, HopFacts};
+use crate::frame::Arena;
 use crate::network::{
     Arrival, Arrivals, Capacity, Carriage, Excess, Flow, FlowEnd, FlowId, Hop, HopId, Limiting, Network, NodeId, Pacer,
     Process, Sharing, Traffic,
@@ -246,9 +247,19 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
         self.crowd.since += 1;
         let place = self.crowd.free.pop().unwrap_or(FlowId(self.crowd.first.flow + self.crowd.taken.len() as u32));
-        let process = &self.crowd.processes[arrival.process as usize];
-        let key = FlowKey(process.flow + arrival.number);
-        let flow = self.lay_out(place, &arrival);
+        let Numbered { process, flow: first, .. } = &self.crowd.processes[arrival.process as usize];
+        let key = FlowKey(first + arrival.number);
+        let facts =
+            HopFacts { flow: place, weight: process.weight, class: self.state.fabric.class_of(process.priority) };
+        let mut ways = Ways {
+            hops: &mut self.hops,
+            steps: &mut self.steps,
+            ends: &mut self.end_of_hop,
+            facts: &mut self.state.fabric.facts,
+        };
+        let root = self.crowd.root(place);
+        ways.make_room(root.index() + self.crowd.hops, facts);
+        let flow = ways.lay_out(process, &arrival, root, facts);
         self.equip(place, key, &arrival, &flow);
         self.ends.come(place);
         let index = self.crowd.index(place);
@@ -258,68 +269,6 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.crowd.taken[index] = Some(key);
         self.crowd.place_of.insert(key.0, place);
         self.state.fabric.events.schedule_of(arrival.start, Event::Start(place), key);
-    }
-
-    /// Writes the hops of a flow that comes into `place`. Returns the flow.
-    fn lay_out(&mut self, place: FlowId, arrival: &Arrival) -> Flow {
-        let Numbered { process, .. } = &self.crowd.processes[arrival.process as usize];
-        let facts =
-            HopFacts { flow: place, weight: process.weight, class: self.state.fabric.class_of(process.priority) };
-        let root = self.crowd.root(place);
-        let links = arrival.way.len() as u32;
-        let way_back = HopId(root.0 + links);
-        let end = root.index() + self.crowd.hops;
-        if self.hops.len() < end {
-            let nothing = Hop { port: PortId(0), back: PortId(0), parent: None, first_child: HopId::NONE, children: 0 };
-            self.hops.resize(end, nothing);
-            self.steps.resize(end, Step { port: PortId(0), next: LEAF });
-            self.end_of_hop.resize(end, End::NONE);
-            self.state.fabric.facts.resize(end, facts);
-        }
-        let leaf = if process.transport.is_some() { SEGMENT_LEAF } else { LEAF };
-        let flow = Flow {
-            root,
-            priority: process.priority,
-            frame: process.frame,
-            weight: process.weight,
-            start: arrival.start,
-            stop: None,
-            size: Some(arrival.size),
-            traffic: Traffic::Greedy,
-            excess: Excess::Hold,
-            reaction_point: arrival.reaction_point,
-            transport: process.transport.clone().map(|(transport, acks)| Carriage { transport, acks, way_back }),
-        };
-        self.write_chain(root, arrival.way.iter().copied(), leaf, facts);
-        if flow.transport.is_some() {
-            let back = arrival.way.iter().rev().map(|&(port, back)| (back, port));
-            self.write_chain(way_back, back, ACK_LEAF, facts);
-        }
-        flow
-    }
-
-    /// Writes a chain of hops from `first` on.
-    fn write_chain(
-        &mut self,
-        first: HopId,
-        links: impl ExactSizeIterator<Item = (PortId, PortId)>,
-        leaf: HopId,
-        facts: HopFacts,
-    ) {
-        let last = first.0 + links.len() as u32 - 1;
-        for (hop, (port, back)) in (first.0..).zip(links) {
-            let next = HopId(hop + 1);
-            self.hops[hop as usize] = Hop {
-                port,
-                back,
-                parent: (hop > first.0).then(|| HopId(hop - 1)),
-                first_child: next,
-                children: u16::from(hop < last),
-            };
-            self.steps[hop as usize] = Step { port, next: if hop < last { next } else { leaf } };
-            self.end_of_hop[hop as usize] = End::NONE;
-            self.state.fabric.facts[hop as usize] = facts;
-        }
     }
 
     /// The ends of a flow that comes into `place`: limiter, source, destination, record.
@@ -373,9 +322,10 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     fn look_for_places(&mut self) {
         let mut held = vec![false; self.crowd.taken.len()];
         let fabric = &self.state.fabric;
-        for (_, slot) in fabric.frames.iter() {
-            let facts = fabric.facts.get(slot.hop.index());
-            let flow = facts.map_or_else(|| self.flow_of(slot.flow), |facts| facts.flow);
+        let frames: &dyn Arena = &fabric.frames;
+        for (_, frame) in frames.iter() {
+            let facts = fabric.facts.get(frame.hop.index());
+            let flow = facts.map_or_else(|| self.flow_of(frame.flow), |facts| facts.flow);
             if let Some(index) = self.crowd.place(flow) {
                 held[index] = true;
             }
@@ -389,7 +339,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
         // Their timers would do nothing. They come all the same, for events are counted, but to nobody.
         let crowd = &self.crowd;
-        self.state.fabric.events.change(|what| {
+        self.state.fabric.events.change(&mut |what| {
             let whose = crowd.owner(Event::unpack(what));
             if whose.is_some_and(|index| forgotten[index]) { Event::Nothing.pack() } else { what }
         });
@@ -419,7 +369,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// Forgets a flow: its counts go into the sums.
     fn forget(&mut self, flow: FlowId) {
-        self.state.totals = self.state.totals_with(self.state.totals, flow);
+        self.state.totals = self.state.parts().totals_with(self.state.totals, flow);
         let record = &self.state.records[flow.index()];
         let (sent, known) = (self.state.sources.flow(flow).sent(), record.delivered + record.dropped + record.lost);
         assert!(sent == known, "a flow is over with {sent} frames sent, of which {known} came or were dropped or lost");
@@ -439,7 +389,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// The rest of a flow that is over.
     fn end_of(&self, flow: FlowId) -> FlowEnd {
-        let counts = self.state.totals_with(Totals::default(), flow);
+        let counts = self.state.parts().totals_with(Totals::default(), flow);
         FlowEnd {
             completed: self.state.records[flow.index()].completed.unwrap_or(Instant::NEVER),
             retransmissions: counts.retransmissions.try_into().unwrap_or(u32::MAX),
@@ -454,6 +404,76 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             ends[(key - self.crowd.first.flow) as usize] = self.end_of(flow);
         }
         ends
+    }
+}
+
+/// The lists that have an entry for each hop.
+struct Ways<'a> {
+    hops: &'a mut Vec<Hop>,
+    steps: &'a mut Vec<Step>,
+    ends: &'a mut Vec<End>,
+    facts: &'a mut Vec<HopFacts>,
+}
+
+impl Ways<'_> {
+    /// Makes the lists at least so long, with these facts where they grow.
+    fn make_room(&mut self, len: usize, facts: HopFacts) {
+        if self.hops.len() < len {
+            let nothing = Hop { port: PortId(0), back: PortId(0), parent: None, first_child: HopId::NONE, children: 0 };
+            self.hops.resize(len, nothing);
+            self.steps.resize(len, Step { port: PortId(0), next: LEAF });
+            self.ends.resize(len, End::NONE);
+            self.facts.resize(len, facts);
+        }
+    }
+
+    /// Writes the hops of a flow from `root` on. Returns the flow.
+    fn lay_out(&mut self, process: &Process, arrival: &Arrival, root: HopId, facts: HopFacts) -> Flow {
+        let way_back = HopId(root.0 + arrival.way.len() as u32);
+        let leaf = if process.transport.is_some() { SEGMENT_LEAF } else { LEAF };
+        let flow = Flow {
+            root,
+            priority: process.priority,
+            frame: process.frame,
+            weight: process.weight,
+            start: arrival.start,
+            stop: None,
+            size: Some(arrival.size),
+            traffic: Traffic::Greedy,
+            excess: Excess::Hold,
+            reaction_point: arrival.reaction_point,
+            transport: process.transport.clone().map(|(transport, acks)| Carriage { transport, acks, way_back }),
+        };
+        self.write_chain(root, arrival.way.iter().copied(), leaf, facts);
+        if flow.transport.is_some() {
+            let back = arrival.way.iter().rev().map(|&(port, back)| (back, port));
+            self.write_chain(way_back, back, ACK_LEAF, facts);
+        }
+        flow
+    }
+
+    /// Writes a chain of hops from `first` on.
+    fn write_chain(
+        &mut self,
+        first: HopId,
+        links: impl ExactSizeIterator<Item = (PortId, PortId)>,
+        leaf: HopId,
+        facts: HopFacts,
+    ) {
+        let last = first.0 + links.len() as u32 - 1;
+        for (hop, (port, back)) in (first.0..).zip(links) {
+            let next = HopId(hop + 1);
+            self.hops[hop as usize] = Hop {
+                port,
+                back,
+                parent: (hop > first.0).then(|| HopId(hop - 1)),
+                first_child: next,
+                children: u16::from(hop < last),
+            };
+            self.steps[hop as usize] = Step { port, next: if hop < last { next } else { leaf } };
+            self.ends[hop as usize] = End::NONE;
+            self.facts[hop as usize] = facts;
+        }
     }
 }
 

@@ -13,11 +13,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use penstock_endpoint::TrafficClass;
-use penstock_schemes::{Instant, Scheme};
+use penstock_endpoint::{PortId, TrafficClass};
+use penstock_schemes::Instant;
 
-use crate::fabric::Fabric;
+use crate::frame::Arena;
 use crate::network::QueueId;
+use crate::pause::Pauses;
+use crate::port::PortState;
 
 /// A cycle of queues that priority flow control has stopped, each of which waits for the next one, and the last for the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +35,14 @@ pub struct Deadlock {
 /// For each stopped queue: the octets that wait for it in each other stopped queue, and their memory in a pool.
 type Waiting = BTreeMap<QueueId, BTreeMap<QueueId, (u64, u64)>>;
 
-impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
+/// The network that is searched for a deadlock.
+pub(crate) struct Search<'a> {
+    pub(crate) ports: &'a [PortState],
+    pub(crate) pauses: &'a Pauses,
+    pub(crate) frames: &'a dyn Arena,
+}
+
+impl Search<'_> {
     /// A cycle of queues that will never go on, if there is one.
     pub(crate) fn deadlock(&self) -> Option<Deadlock> {
         let waiting = self.waiting_for_stopped();
@@ -64,14 +73,14 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
         if waiting.is_empty() {
             return waiting;
         }
-        for (port, p) in (0..).map(penstock_endpoint::PortId).zip(&self.ports) {
+        for (port, p) in (0..).map(PortId).zip(self.ports) {
             for (class, q) in (0..).map(TrafficClass).zip(&p.queues).filter(|(class, _)| p.stopped & class.bit() != 0) {
-                let own = self.queue_at(port, class);
-                for frame in q.waiting.iter(&self.frames) {
+                let own = QueueId(port.0 * p.queues.len() as u32 + u32::from(class.0));
+                for frame in q.waiting.iter(self.frames) {
                     // The place of a counter is that of the queue that it stops.
                     let Some(counter) = self.pauses.holder(frame) else { continue };
                     let Some(by_queue) = waiting.get_mut(&QueueId(counter.0)) else { continue };
-                    let octets = self.frames.get(frame).octets;
+                    let octets = self.frames.head(frame).octets;
                     let (all, memory) = by_queue.entry(own).or_default();
                     *all += u64::from(octets);
                     *memory += self.pauses.memory(own, octets);

@@ -8,11 +8,12 @@ use crate::ends::Ends;
 use crate::event::{ChangeId, Event, MAX_INDEX};
 use crate::fabric::{Fabric, Outbox};
 use crate::facts::End;
-use crate::frame::{FrameId, GONE, Kind, Payload, Slot};
+use crate::frame::{Arena, FrameId, GONE, Head, Kind};
 use crate::generator::Source;
 use crate::measure::Reading;
 use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId};
 use crate::outcome::Totals;
+use crate::port::queues;
 use crate::probe::{FateOnLine, FlowNow, Probe, QueueNow, View};
 use crate::random::Stream;
 use crate::records::{FlowRecord, HostRecord};
@@ -210,7 +211,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             limit: Instant::ZERO,
             over: false,
         };
-        sim.state.measuring = sim.state.reading();
+        sim.state.measuring = sim.state.parts().reading();
         sim.tap();
         sim
     }
@@ -419,8 +420,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 self.show_rest(port, FateOnLine::Lost);
                 self.charge(self.frames_held() as u64);
                 let under_way = self.frames_under_way();
-                let lost: Vec<FrameId> =
-                    under_way.filter(|&(_, line)| line == Some(port)).map(|(frame, _)| frame).collect();
+                let on_it = under_way.into_iter().filter(|&(_, line)| line == Some(port));
+                let lost: Vec<FrameId> = on_it.map(|(frame, _)| frame).collect();
                 // The one that leaves the queue at this instant still is one of its flow.
                 self.state.fabric.set_down(port, lost.len() as u64);
                 for &frame in &lost {
@@ -445,25 +446,16 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     }
 
     /// The frames that wait in no queue, each with the port on whose line it is; none for a signal outside of the network.
-    fn frames_under_way(&self) -> impl Iterator<Item = (FrameId, Option<PortId>)> + '_ {
-        let frames = &self.state.fabric.frames;
+    fn frames_under_way(&self) -> Vec<(FrameId, Option<PortId>)> {
+        let frames: &dyn Arena = &self.state.fabric.frames;
         let mut waits = vec![false; frames.held()];
-        for queue in self.state.fabric.ports.iter().flat_map(|port| &port.queues) {
+        for queue in queues(&self.state.fabric.ports) {
             for frame in queue.waiting.iter(frames) {
                 waits[frame.index()] = true;
             }
         }
-        frames.iter().filter(move |(frame, _)| !waits[frame.index()]).map(|(frame, slot)| (frame, self.line_of(slot)))
-    }
-
-    /// The port on whose line a frame is that waits in no queue.
-    fn line_of(&self, slot: &Slot<S>) -> Option<PortId> {
-        let hop = || &self.hops[slot.hop.index()];
-        match (slot.payload, self.feedback) {
-            (Payload::Data(_) | Payload::Down(_), _) => Some(hop().port),
-            (Payload::Up { .. } | Payload::Back(_), Feedback::Ideal(_)) => None,
-            (Payload::Up { .. } | Payload::Back(_) | Payload::Ack { .. }, _) => Some(hop().back),
-        }
+        let under_way = frames.iter().filter(|(frame, _)| !waits[frame.index()]);
+        under_way.map(|(frame, head)| (frame, line_of(&self.hops, head, self.feedback))).collect()
     }
 
     fn sample(&mut self) {
@@ -475,6 +467,15 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             self.state.fabric.events.schedule(now + interval.max(Duration(1)), Event::Sample);
         }
     }
+}
+
+/// The port on whose line a frame is that waits in no queue; none for a signal outside of the network.
+fn line_of(hops: &[Hop], frame: Head, feedback: Feedback) -> Option<PortId> {
+    if frame.ascends && frame.kind == Kind::Signal && matches!(feedback, Feedback::Ideal(_)) {
+        return None;
+    }
+    let hop = &hops[frame.hop.index()];
+    Some(if frame.ascends { hop.back } else { hop.port })
 }
 
 impl<S: Scheme, const PFC: bool> View<S> for State<S, PFC> {

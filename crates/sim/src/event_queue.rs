@@ -89,7 +89,7 @@ impl EventQueue {
     }
 
     /// Gives every event the content that `change` makes of its own. Times and turns stay.
-    pub(crate) fn change(&mut self, mut change: impl FnMut(What) -> What) {
+    pub(crate) fn change(&mut self, change: &mut dyn FnMut(What) -> What) {
         for lane in &mut self.lanes {
             let mut place = lane.head;
             while place != lane.tail {

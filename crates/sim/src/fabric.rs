@@ -268,20 +268,6 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
             }
         }
     }
-
-    /// Lets time-weighted sums reach the present. Ports must be settled.
-    pub(crate) fn pass_all(&mut self) {
-        let now = self.now;
-        for p in &mut self.ports {
-            p.pass_rate(now);
-        }
-        for q in self.ports.iter_mut().flat_map(|p| &mut p.queues) {
-            q.statistics.pass(now, q.len);
-        }
-        for pool in self.pauses.pools_mut() {
-            pool.pass(now);
-        }
-    }
 }
 
 /// Everything that the frames of a port touch besides the port itself, borrowed once for a whole hop.

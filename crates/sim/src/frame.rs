@@ -122,6 +122,52 @@ impl<S: Scheme> Slot<S> {
     }
 }
 
+/// The part of a frame that is the same in every scheme.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Head {
+    pub(crate) next: FrameId,
+    pub(crate) flow: FlowKey,
+    pub(crate) hop: HopId,
+    pub(crate) octets: u16,
+    pub(crate) class: TrafficClass,
+    pub(crate) kind: Kind,
+    /// Whether it goes up the tree.
+    pub(crate) ascends: bool,
+}
+
+/// All frames in the network, whatever the scheme: for code that looks at them seldom and is compiled once.
+pub(crate) trait Arena {
+    /// Places for frames, taken or free.
+    fn held(&self) -> usize;
+
+    /// The head of a frame.
+    fn head(&self, index: FrameId) -> Head;
+}
+
+impl dyn Arena + '_ {
+    /// Every frame.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (FrameId, Head)> {
+        let all = (0..self.held() as u32).map(FrameId);
+        all.map(|frame| (frame, self.head(frame))).filter(|(_, head)| head.class != GONE)
+    }
+}
+
+impl<S: Scheme> Arena for Frames<S> {
+    fn held(&self) -> usize {
+        self.slots.len()
+    }
+
+    fn head(&self, index: FrameId) -> Head {
+        let slot = self.get(index);
+        let &Slot { next, flow, hop, octets, class, .. } = slot;
+        let ascends = match slot.payload {
+            Payload::Data(_) | Payload::Down(_) => false,
+            Payload::Up { .. } | Payload::Back(_) | Payload::Ack { .. } => true,
+        };
+        Head { next, flow, hop, octets, class, kind: slot.kind(), ascends }
+    }
+}
+
 /// All frames in the network.
 #[derive(Debug)]
 pub(crate) struct Frames<S: Scheme> {
@@ -155,16 +201,6 @@ impl<S: Scheme> Frames<S> {
         slot.next = self.free;
         slot.class = GONE;
         self.free = index;
-    }
-
-    /// Places for frames, taken or free.
-    pub(crate) fn held(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// Every frame.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (FrameId, &Slot<S>)> {
-        (0..).map(FrameId).zip(&self.slots).filter(|(_, slot)| slot.class != GONE)
     }
 
     #[inline(always)]
@@ -219,9 +255,9 @@ impl Chain {
     }
 
     /// The slots of the chain in order.
-    pub(crate) fn iter<S: Scheme>(self, frames: &Frames<S>) -> impl Iterator<Item = FrameId> + '_ {
+    pub(crate) fn iter(self, frames: &dyn Arena) -> impl Iterator<Item = FrameId> {
         std::iter::successors((self.head != FrameId::NONE).then_some(self.head), move |&i| {
-            let next = frames.get(i).next;
+            let next = frames.head(i).next;
             (next != FrameId::NONE).then_some(next)
         })
     }

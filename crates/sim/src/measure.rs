@@ -5,17 +5,22 @@
 //! reading to the next, and each reading hands them to every window that is open.
 
 use penstock_endpoint::transport::{Sender, Statistics};
+use penstock_endpoint::{Changes, Flow};
 use penstock_schemes::{Duration, Instant, Scheme};
 
 use crate::engine::State;
+use crate::generator::Source;
 use crate::network::{FlowId, QueueId};
 use crate::outcome::{
     FlowCounts, FlowMeasures, FlowOutcome, HostOutcome, Outcome, PoolCounts, PoolMeasures, PoolOutcome, QueueCounts,
     QueueMeasures, QueueOutcome, Sum, Totals, moments,
 };
+use crate::pause::Pauses;
+use crate::point::Points;
 use crate::pool::PoolState;
-use crate::port::{PortState, QueueState};
+use crate::port::{PortState, QueueState, queues, queues_mut};
 use crate::records::{FlowRecord, HostRecord};
+use crate::transport::Transports;
 
 /// Everything that is counted or summed, at one instant.
 #[derive(Debug, Clone, Default)]
@@ -107,90 +112,92 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
     /// measured.
     pub(crate) fn read(&mut self) -> Reading {
         self.fabric.settle_all();
-        self.fabric.pass_all();
-        self.pass_rates();
+        for flow in (0..self.lasting).map(FlowId) {
+            self.pass_rate(flow);
+        }
         let now = self.fabric.now;
-        for flow in self.sources.flows_mut().iter_mut().filter(|flow| flow.active()) {
-            // A frame that is made at this very instant belongs to the time after it, as any other event does.
-            flow.supply_mut().generator.advance(Instant(now.0.saturating_sub(1)));
+        pass_all(now, &mut self.fabric.ports, &mut self.fabric.pauses, &mut self.hosts, self.sources.flows_mut());
+        let readings = self.windows.iter_mut().map(|(_, start)| start).chain([&mut self.measuring]);
+        for start in readings {
+            start.take_extremes(&self.fabric.ports, &self.fabric.pauses, &self.hosts);
         }
-        for start in self.windows.iter_mut().map(|(_, start)| start).chain([&mut self.measuring]) {
-            let queues = self.fabric.ports.iter().flat_map(|p| &p.queues);
-            for (reading, queue) in start.queues.iter_mut().zip(queues) {
-                reading.min = reading.min.min(queue.statistics.min);
-                reading.max = reading.max.max(queue.statistics.max);
-            }
-            for (reading, host) in start.hosts.iter_mut().zip(&self.hosts) {
-                reading.most = reading.most.max(host.most);
-            }
-            for (reading, pool) in start.pools.iter_mut().zip(self.fabric.pauses.pools()) {
-                reading.max = reading.max.max(pool.statistics.max);
-                reading.headroom_max = reading.headroom_max.max(pool.most_in_headroom);
-            }
-        }
-        for queue in self.fabric.ports.iter_mut().flat_map(|p| &mut p.queues) {
-            queue.statistics.restart_extremes(queue.len);
-        }
-        for host in &mut self.hosts {
-            host.most = host.limiters;
-        }
-        self.fabric.pauses.pools_mut().iter_mut().for_each(PoolState::restart_extremes);
-        self.reading()
+        restart_extremes(&mut self.fabric.ports, &mut self.fabric.pauses, &mut self.hosts);
+        self.parts().reading()
     }
 
-    /// The present; everything has been brought there.
+    /// Everything that is counted or summed.
+    pub(crate) fn parts(&self) -> Parts<'_> {
+        Parts {
+            now: self.fabric.now,
+            totals: self.totals,
+            changes: self.sources.changes(),
+            marked: self.fabric.frames.marked,
+            ports: &self.fabric.ports,
+            pauses: &self.fabric.pauses,
+            points: &self.fabric.cps,
+            flows: self.sources.flows(),
+            records: &self.records,
+            transports: &self.transports,
+            lasting: self.lasting,
+            hosts: &self.hosts,
+        }
+    }
+}
+
+/// Everything that is counted or summed, whatever the scheme: its readings are seldom and are compiled once. Everything has been
+/// brought to the present.
+pub(crate) struct Parts<'a> {
+    now: Instant,
+    /// The counts that belong to no flow.
+    totals: Totals,
+    changes: Changes,
+    /// Frames that queues have marked.
+    marked: u64,
+    ports: &'a [PortState],
+    pauses: &'a Pauses,
+    points: &'a dyn Points,
+    flows: &'a [Flow<Source>],
+    records: &'a [FlowRecord],
+    transports: &'a Transports,
+    /// How many flows last.
+    lasting: u32,
+    hosts: &'a [HostRecord],
+}
+
+impl Parts<'_> {
+    /// The present.
     pub(crate) fn reading(&self) -> Reading {
-        let fabric = &self.fabric;
-        let queue = |q: &QueueState, id: QueueId| QueueReading {
-            area: q.statistics.area,
-            area_squared: q.statistics.area_squared,
-            empty: q.statistics.empty,
-            min: q.len,
-            max: q.len,
-            counts: QueueCounts {
-                frames_arrived: q.arrived,
-                frames_dropped: q.dropped,
-                feedback_frames: fabric.cps.get(q.cp.index()).map_or(0, |cp| cp.signals),
-                paused: fabric.pauses.paused(id, fabric.now),
-                pause_frames: fabric.pauses.pause_frames(id),
-            },
-        };
-        let line = |p: &PortState| LineReading {
-            sent_bits: p.sent_bits(fabric.now),
-            scheduled_bits: p.scheduled_bits(fabric.now),
-        };
-        let queues = fabric.ports.iter().flat_map(|p| &p.queues).zip((0..).map(QueueId));
+        let queue = |(id, q)| self.queue_reading(id, q);
         Reading {
-            at: fabric.now,
+            at: self.now,
             totals: self.totals_so_far(),
-            lines: fabric.ports.iter().map(line).collect(),
-            queues: queues.map(|(q, id)| queue(q, id)).collect(),
+            lines: self.ports.iter().map(|p| self.line_reading(p)).collect(),
+            queues: (0..).map(QueueId).zip(queues(self.ports)).map(queue).collect(),
             flows: (0..self.lasting).map(|flow| self.flow_reading(FlowId(flow))).collect(),
             hosts: self.hosts.iter().map(HostRecord::reading).collect(),
-            pools: fabric.pauses.pools().iter().map(PoolState::reading).collect(),
+            pools: self.pauses.pools().iter().map(PoolState::reading).collect(),
         }
     }
 
     /// The counts of the network, but for frames, signals and acknowledgements under way.
-    pub(crate) fn totals_so_far(&self) -> Totals {
+    fn totals_so_far(&self) -> Totals {
         let mut t = self.totals;
         for flow in 0..self.records.len() as u32 {
             t = self.totals_with(t, FlowId(flow));
         }
-        let changes = self.sources.changes();
-        (t.cuts, t.raises) = (changes.cuts, changes.raises);
-        t.frames_moved = self.fabric.cps.iter().map(|cp| cp.moved).sum();
-        t.pause_frames = self.fabric.pauses.lines.iter().map(|line| line.sent).sum();
-        t.ecn_marks = self.fabric.frames.marked;
-        t.watchdog_fired = self.fabric.pauses.watchdog_fired;
-        t.watchdog_dropped = self.fabric.pauses.watchdog_dropped;
-        t.packet_hops = self.fabric.ports.iter().map(|p| p.hops).sum();
+        (t.cuts, t.raises) = (self.changes.cuts, self.changes.raises);
+        t.frames_moved = self.points.moved();
+        t.pause_frames = self.pauses.lines.iter().map(|line| line.sent).sum();
+        t.ecn_marks = self.marked;
+        t.watchdog_fired = self.pauses.watchdog_fired;
+        t.watchdog_dropped = self.pauses.watchdog_dropped;
+        t.packet_hops = self.ports.iter().map(|p| p.hops).sum();
         t
     }
 
     /// The counts with those of a flow.
     pub(crate) fn totals_with(&self, mut t: Totals, flow: FlowId) -> Totals {
-        let (flow, record) = (self.sources.flow(flow), &self.records[flow.index()]);
+        let (flow, record) = (&self.flows[flow.index()], &self.records[flow.index()]);
         t.frames_offered += flow.supply().offered(flow.sent());
         t.frames_sent += flow.sent();
         t.frames_delivered += record.delivered;
@@ -204,8 +211,29 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
         t
     }
 
+    fn line_reading(&self, p: &PortState) -> LineReading {
+        LineReading { sent_bits: p.sent_bits(self.now), scheduled_bits: p.scheduled_bits(self.now) }
+    }
+
+    fn queue_reading(&self, id: QueueId, q: &QueueState) -> QueueReading {
+        QueueReading {
+            area: q.statistics.area,
+            area_squared: q.statistics.area_squared,
+            empty: q.statistics.empty,
+            min: q.len,
+            max: q.len,
+            counts: QueueCounts {
+                frames_arrived: q.arrived,
+                frames_dropped: q.dropped,
+                feedback_frames: self.points.signals(q.cp),
+                paused: self.pauses.paused(id, self.now),
+                pause_frames: self.pauses.pause_frames(id),
+            },
+        }
+    }
+
     fn flow_reading(&self, flow: FlowId) -> FlowReading {
-        let (source, record) = (self.sources.flow(flow), &self.records[flow.index()]);
+        let (source, record) = (&self.flows[flow.index()], &self.records[flow.index()]);
         let transport = source.supply().connection.as_ref().map_or_else(Statistics::default, |c| c.sender.statistics());
         FlowReading {
             rate_time: record.rate_time,
@@ -213,7 +241,7 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             rate_area_squared: record.rate_area_squared,
             delivered_octets: record.delivered_octets,
             data_octets: self.transports.delivered(flow),
-            transmit_area: source.supply().transmit_area(self.fabric.now),
+            transmit_area: source.supply().transmit_area(self.now),
             counts: FlowCounts {
                 frames_offered: source.supply().offered(source.sent()),
                 frames_sent: source.sent(),
@@ -229,20 +257,61 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
             },
         }
     }
+}
 
-    /// Lets the sums of rates and limiters reach the present.
-    fn pass_rates(&mut self) {
-        let now = self.fabric.now;
-        for flow in 0..self.lasting {
-            self.pass_rate(FlowId(flow));
-        }
-        for host in &mut self.hosts {
-            host.pass(now);
-        }
+/// Lets time-weighted sums, and what generators have offered, reach the present. Ports are settled.
+fn pass_all(
+    now: Instant,
+    ports: &mut [PortState],
+    pauses: &mut Pauses,
+    hosts: &mut [HostRecord],
+    flows: &mut [Flow<Source>],
+) {
+    for p in ports.iter_mut() {
+        p.pass_rate(now);
+    }
+    for q in queues_mut(ports) {
+        q.statistics.pass(now, q.len);
+    }
+    for pool in pauses.pools_mut() {
+        pool.pass(now);
+    }
+    for host in hosts {
+        host.pass(now);
+    }
+    for flow in flows.iter_mut().filter(|flow| flow.active()) {
+        // A frame that is made at this very instant belongs to the time after it, as any other event does.
+        flow.supply_mut().generator.advance(Instant(now.0.saturating_sub(1)));
     }
 }
 
+/// Extremes start again.
+fn restart_extremes(ports: &mut [PortState], pauses: &mut Pauses, hosts: &mut [HostRecord]) {
+    for queue in queues_mut(ports) {
+        queue.statistics.restart_extremes(queue.len);
+    }
+    for host in hosts {
+        host.most = host.limiters;
+    }
+    pauses.pools_mut().iter_mut().for_each(PoolState::restart_extremes);
+}
+
 impl Reading {
+    /// Keeps the extremes since the last reading.
+    fn take_extremes(&mut self, ports: &[PortState], pauses: &Pauses, hosts: &[HostRecord]) {
+        for (reading, queue) in self.queues.iter_mut().zip(queues(ports)) {
+            reading.min = reading.min.min(queue.statistics.min);
+            reading.max = reading.max.max(queue.statistics.max);
+        }
+        for (reading, host) in self.hosts.iter_mut().zip(hosts) {
+            reading.most = reading.most.max(host.most);
+        }
+        for (reading, pool) in self.pools.iter_mut().zip(pauses.pools()) {
+            reading.max = reading.max.max(pool.statistics.max);
+            reading.headroom_max = reading.headroom_max.max(pool.most_in_headroom);
+        }
+    }
+
     /// Makes it that of the start of the run, as far as counts go.
     fn forget(&mut self) {
         self.totals = Totals::default();

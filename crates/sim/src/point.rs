@@ -33,3 +33,22 @@ impl<S: Scheme> CpState<S> {
         }
     }
 }
+
+/// The congestion points of a network, whatever the scheme.
+pub(crate) trait Points {
+    /// Signals that a point has sent; 0 for none.
+    fn signals(&self, point: CpIndex) -> u64;
+
+    /// Frames that all of them have moved to another queue.
+    fn moved(&self) -> u64;
+}
+
+impl<S: Scheme> Points for Vec<CpState<S>> {
+    fn signals(&self, point: CpIndex) -> u64 {
+        self.get(point.index()).map_or(0, |state| state.signals)
+    }
+
+    fn moved(&self) -> u64 {
+        self.iter().map(|state| state.moved).sum()
+    }
+}

@@ -128,6 +128,16 @@ pub(crate) struct PortState {
     pub(crate) ledger: Box<Ledger>,
 }
 
+/// The queues of all ports, by their numbers.
+pub(crate) fn queues(ports: &[PortState]) -> impl Iterator<Item = &QueueState> {
+    ports.iter().flat_map(|port| &port.queues)
+}
+
+/// The same, which may be changed.
+pub(crate) fn queues_mut(ports: &mut [PortState]) -> impl Iterator<Item = &mut QueueState> {
+    ports.iter_mut().flat_map(|port| &mut port.queues)
+}
+
 /// A transmission at a rate that the line no longer has.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Older {

@@ -1,14 +1,17 @@
 //! The end of a run: the check of conservation, and the [`Outcome`].
 
-use penstock_endpoint::TrafficClass;
+use penstock_endpoint::{Flow, TrafficClass};
 use penstock_schemes::Scheme;
 
+use crate::deadlock::Search;
 use crate::engine::State;
-use crate::frame::{FrameId, Kind};
+use crate::facts::HopFacts;
+use crate::frame::{Arena, FrameId, Kind};
+use crate::generator::Source;
 use crate::network::QueueId;
 use crate::outcome::{Outcome, Totals};
 use crate::pause::Pauses;
-use crate::port::{PortState, QueueState};
+use crate::port::PortState;
 use crate::records::FlowRecord;
 
 /// Frames in queues and on lines.
@@ -20,53 +23,52 @@ struct Inside {
     acks: u64,
 }
 
+impl Inside {
+    /// Counts the frames of so many `flows`.
+    fn count(frames: &dyn Arena, facts: &[HopFacts], flows: usize) -> Self {
+        let mut inside = Self { data: vec![0; flows], headers: 0, signals: 0, acks: 0 };
+        for (_, frame) in frames.iter() {
+            match frame.kind {
+                Kind::Data => inside.data[facts[frame.hop.index()].flow.index()] += 1,
+                Kind::Header => inside.headers += 1,
+                Kind::Signal => inside.signals += 1,
+                Kind::Ack => inside.acks += 1,
+            }
+        }
+        inside
+    }
+
+    /// Adds the frames, signals and acknowledgements under way, and the counts that follow from them.
+    fn add_up(&self, t: &mut Totals, events: u64) {
+        t.frames_discarded_at_source = t.frames_offered - t.frames_sent;
+        t.frames_in_flight = self.data.iter().sum();
+        t.signals_in_flight = self.signals;
+        t.acks_in_flight = self.acks;
+        t.headers_in_flight = self.headers;
+        t.events = events;
+    }
+}
+
 impl<S: Scheme, const PFC: bool> State<S, PFC> {
     /// Brings everything to the present, checks conservation, sums up. `on_lines` counts the frames on the line of
     /// each port, `outside` the signals that travel outside of the network.
     pub(crate) fn sum_up(&mut self, on_lines: &[u64], outside: u64) -> Outcome {
         let end = self.read();
-        let inside = self.frames_inside();
+        let inside = Inside::count(&self.fabric.frames, &self.fabric.facts, self.records.len());
         let mut outcome = self.whole(&end);
-        self.add_up(&mut outcome.totals, &inside);
-        outcome.deadlocks = self.fabric.pauses.deadlocks.iter().cloned().chain(self.fabric.deadlock()).collect();
+        inside.add_up(&mut outcome.totals, self.totals.events);
+        let fabric = &self.fabric;
+        let search = Search { ports: &fabric.ports, pauses: &fabric.pauses, frames: &fabric.frames };
+        outcome.deadlocks = fabric.pauses.deadlocks.iter().cloned().chain(search.deadlock()).collect();
         self.check_conservation(&outcome.totals, &inside, on_lines, outside);
         outcome
-    }
-
-    /// Counts the frames in queues and on lines.
-    fn frames_inside(&self) -> Inside {
-        let (mut data, mut headers, mut signals, mut acks) = (vec![0; self.records.len()], 0, 0, 0);
-        for (_, slot) in self.fabric.frames.iter() {
-            match slot.kind() {
-                Kind::Data => data[self.fabric.flow_at(slot.hop).index()] += 1,
-                Kind::Header => headers += 1,
-                Kind::Signal => signals += 1,
-                Kind::Ack => acks += 1,
-            }
-        }
-        Inside { data, headers, signals, acks }
-    }
-
-    /// Adds the frames, signals and acknowledgements under way, and the counts that follow from them.
-    fn add_up(&self, t: &mut Totals, inside: &Inside) {
-        t.frames_discarded_at_source = t.frames_offered - t.frames_sent;
-        t.frames_in_flight = inside.data.iter().sum();
-        t.signals_in_flight = inside.signals;
-        t.acks_in_flight = inside.acks;
-        t.headers_in_flight = inside.headers;
-        t.events = self.totals.events;
     }
 
     /// Nothing appears from nowhere and nothing vanishes: at each queue, on each line, for each flow, for signals.
     fn check_conservation(&self, t: &Totals, inside: &Inside, on_lines: &[u64], outside: u64) {
         let fabric = &self.fabric;
-        let waiting = |queue: &QueueState| queue.waiting.iter(&fabric.frames).collect();
-        let octets = |frame| u64::from(fabric.frames.get(frame).octets);
-        let lines =
-            Lines { ports: &fabric.ports, pauses: &fabric.pauses, on_lines, waiting: &waiting, octets: &octets };
-        lines.check();
-        let sent: Vec<u64> = self.sources.flows().iter().map(|flow| flow.sent()).collect();
-        check_flows(&sent, &self.records, &inside.data);
+        Lines { ports: &fabric.ports, pauses: &fabric.pauses, on_lines, frames: &fabric.frames }.check();
+        check_flows(self.sources.flows(), &self.records, &inside.data);
         check_control(t);
         assert!(
             outside == self.ideal_in_flight,
@@ -76,24 +78,25 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
     }
 }
 
-/// Ports and their frames, whatever the scheme: what is checked at the end of a run is compiled once.
+/// Ports and their frames.
 struct Lines<'a> {
     ports: &'a [PortState],
     pauses: &'a Pauses,
     /// Frames on the line of each port, but for pause frames.
     on_lines: &'a [u64],
-    /// The frames that wait in a queue.
-    waiting: &'a dyn Fn(&QueueState) -> Vec<FrameId>,
-    /// Octets of a frame.
-    octets: &'a dyn Fn(FrameId) -> u64,
+    frames: &'a dyn Arena,
 }
 
 impl Lines<'_> {
+    fn octets(&self, frame: FrameId) -> u64 {
+        self.frames.head(frame).octets.into()
+    }
+
     fn check(&self) {
         let pauses_on_lines = self.pauses.on_lines();
         for (index, p) in self.ports.iter().enumerate() {
             for (class, q) in (0..).map(TrafficClass).zip(&p.queues) {
-                let waiting = (self.waiting)(q).len() as u64;
+                let waiting = q.waiting.iter(self.frames).count() as u64;
                 let counted = u64::from(q.frames());
                 assert!(
                     counted == waiting + u64::from(p.serves(class)),
@@ -126,9 +129,9 @@ impl Lines<'_> {
         let mut held = vec![0; counted.len()];
         for p in self.ports {
             let serving = (p.in_service != TrafficClass::NONE).then_some(p.in_service_frame);
-            for frame in p.queues.iter().flat_map(self.waiting).chain(serving) {
+            for frame in p.queues.iter().flat_map(|q| q.waiting.iter(self.frames)).chain(serving) {
                 if let Some(counter) = self.pauses.holder(frame) {
-                    held[counter.index()] += (self.octets)(frame);
+                    held[counter.index()] += self.octets(frame);
                 }
             }
         }
@@ -144,8 +147,8 @@ impl Lines<'_> {
         });
         pools.check(queues.flat_map(|(place, p, class, q)| {
             let serving = p.serves(class).then_some(p.in_service_frame);
-            let frames = (self.waiting)(q).into_iter().chain(serving);
-            frames.map(move |frame| (QueueId(place as u32), frame, (self.octets)(frame)))
+            let frames = q.waiting.iter(self.frames).chain(serving);
+            frames.map(move |frame| (QueueId(place as u32), frame, self.octets(frame)))
         }));
     }
 
@@ -163,10 +166,10 @@ impl Lines<'_> {
     }
 }
 
-/// Data frames of each flow: those that its source `sent` and those that are `inside` the network.
-fn check_flows(sent: &[u64], records: &[FlowRecord], inside: &[u64]) {
+/// Data frames of each flow: those that its source has sent and those that are `inside` the network.
+fn check_flows(flows: &[Flow<Source>], records: &[FlowRecord], inside: &[u64]) {
     for (index, f) in records.iter().enumerate() {
-        let (sent, inside) = (sent[index], inside[index]);
+        let (sent, inside) = (flows[index].sent(), inside[index]);
         assert!(
             sent + f.copies == f.delivered + f.dropped + f.lost + inside,
             "flow {index}: {sent} frames sent, {} copies, {} delivered, {} dropped, {} lost on links, {inside} inside",

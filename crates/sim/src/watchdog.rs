@@ -6,6 +6,7 @@
 use penstock_endpoint::{PortId, TrafficClass};
 use penstock_schemes::{Duration, Scheme};
 
+use crate::deadlock::Search;
 use crate::engine::Sim;
 use crate::fabric::Fabric;
 use crate::frame::FrameId;
@@ -61,7 +62,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
         }
         let Some(watchdog) = fabric.pauses.watchdog_due(queue, now) else { return };
-        if let Some(mut deadlock) = fabric.deadlock() {
+        let search = Search { ports: &fabric.ports, pauses: &fabric.pauses, frames: &fabric.frames };
+        if let Some(mut deadlock) = search.deadlock() {
             deadlock.ended = Some(now);
             fabric.pauses.deadlocks.push(deadlock);
         }

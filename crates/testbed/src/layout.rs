@@ -248,6 +248,11 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
     if !network.pools.is_empty() {
         return refuse("[[buffer]]: each queue of the testbed has memory of its own".to_owned());
     }
+    if network.pfc.as_ref().is_some_and(|pfc| pfc.watchdog.is_some()) {
+        return refuse(
+            "[pfc.watchdog]: links of the testbed form a tree, where flow control has no deadlock".to_owned(),
+        );
+    }
     if matches!(network.feedback, Feedback::Ideal(_)) {
         return refuse("feedback: on the testbed signals are frames (\"in-band\")".to_owned());
     }

@@ -26,7 +26,7 @@ const FCS: usize = 4;
 
 /// A plan's frames.
 #[derive(Debug)]
-pub(super) struct Frames<'p> {
+pub(crate) struct Frames<'p> {
     plan: &'p Plan,
     flows: Flows<'p>,
     /// For each priority of the network, whether destinations acknowledge frames to the scheme.
@@ -46,7 +46,7 @@ struct Data<'a> {
 }
 
 impl<'p> Frames<'p> {
-    pub(super) fn new<S: Scheme>(plan: &'p Plan, configs: &[S::Config]) -> Self {
+    pub(crate) fn new<S: Scheme>(plan: &'p Plan, configs: &[S::Config]) -> Self {
         Self { plan, flows: Flows::new(plan), acknowledged: configs.iter().map(S::acknowledges).collect() }
     }
 
