@@ -25,7 +25,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 # The crates for crates.io.
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-endpoint penstock-sim penstock-conformance
 
-.PHONY: testbed-packages lab lab-test help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-cores check-build check-test check-lab clean
+.PHONY: testbed-packages lab lab-test help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-testbed test-cores check-build check-test check-lab clean
 
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
@@ -59,9 +59,11 @@ check: lint
 	cargo test --locked --quiet --lib --bins
 	@echo 'make check: all passed'
 
-# Two at a time: a compiler at its last crate, a linker and a test that waits leave a processor to others.
+# Two at a time: a compiler at its last crate, a linker and a test that waits leave a processor to others. The testbed, which
+# runs in real time, has the machine to itself.
 test: .venv/.dev check-test
 	@$(MAKE) --no-print-directory --jobs=2 lint test-rust docs test-python test-cores
+	@$(MAKE) --no-print-directory test-testbed
 	@echo 'make test: all passed'
 
 lint: .venv/.dev check-test
@@ -81,7 +83,10 @@ test-rust: check-test
 	$(CARGO) package --locked --offline --allow-dirty --no-verify --quiet $(PUBLISHED:%=-p %)
 
 test-python: .venv/.extension .venv/.dev
-	$(BIN)/python -m pytest -q --numprocesses auto --dist loadgroup
+	$(BIN)/python -m pytest -q --numprocesses auto --dist loadgroup -m 'not namespaces'
+
+test-testbed: .venv/.extension .venv/.dev
+	$(BIN)/python -m pytest -q -m namespaces
 
 # They take minutes, and few changes reach them.
 test-cores:

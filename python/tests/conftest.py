@@ -143,11 +143,11 @@ def penstock(tmp_path: Path) -> Command:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Keep the tests of a file, which share fixtures, in one process; and all that look at namespaces."""
+    """Keep the tests of a file, which share fixtures, in one process; mark those that make a testbed."""
     for item in items:
-        name = item.path.stem
-        looks_at_namespaces = name.startswith("test_testbed") or name == "test_dcb"
-        item.add_marker(pytest.mark.xdist_group("namespaces" if looks_at_namespaces else name))
+        item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        if "namespaces" in getattr(item, "fixturenames", ()):
+            item.add_marker("namespaces")
     yield
     if config.getoption("loadgroup", default=False) and any("@" not in item.nodeid for item in items):
         raise pytest.UsageError("pytest-xdist groups no tests with this pytest: make .venv/.dev installs one that fits")

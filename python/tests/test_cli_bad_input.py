@@ -71,7 +71,9 @@ def test_unreachable_destination(penstock: Command, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["bad.toml"]
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"# nothing\n" * 500_000, None])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe\x00", b"# nothing\n" * 500_000, None], ids=["empty", "no text", "long", "missing"]
+)
 def test_file_that_is_no_scenario(content: bytes | None, penstock: Command, tmp_path: Path) -> None:
     path = tmp_path / "bad.toml"
     if content is None:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from conftest import NEEDED, Command
 from mock_kernel import MockKernel, running
 from typer.testing import CliRunner
 
@@ -150,8 +150,8 @@ def _namespaces() -> str | None:
 def test_this_kernel_refuses_a_veth_in_a_namespace() -> None:
     refused = _namespaces()
     if refused is not None:
-        if os.environ.get("TESTBED") == "require":
-            pytest.fail(f"TESTBED=require, but no namespace can be made: {refused}")
+        if os.environ.get(NEEDED):
+            pytest.fail(f"{NEEDED} is set, but no namespace can be made: {refused}")
         pytest.skip(f"no network namespace can be made: {refused}")
     # The namespace goes with its last process, however that ends.
     script = 'ip link add pdcb0 type veth peer name pdcb1 && exec "$0" -m penstock dcb show pdcb0'

@@ -83,6 +83,7 @@ def test_without_control_there_is_no_tag_and_more_data() -> None:
         (('[[flow]]\nfrom = "h0..h1"\nto = "h2"', GROUP), "UDP or TCP to one address"),
         (('rate = "8 Gbps"', 'rate = "8 Gbps"\nframe = "9000 octets"'), "frames of 9000 octets"),
         (('rate = "8 Gbps"', 'transport = "go-back-n"\nrate = "8 Gbps"'), "the kernel has TCP alone"),
+        (("[testbed]", "[pfc.watchdog]\n\n[testbed]"), "flow control has no deadlock"),
         (
             ('scheme = "qcn"', 'scheme = "timely"'),
             "no form on the testbed's wires: it needs an acknowledgement of every frame",
