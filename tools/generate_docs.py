@@ -399,6 +399,7 @@ def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]], docs: P
         "recovers_alone": "Without signals, the rate returns to line rate by itself",
         "raises_on_signal": "A signal can raise the rate",
         "integer_state": "State is integer only, so that hardware can be held to it bit for bit",
+        "needs_order": "Frames of a flow must come in order",
     }
     name = scheme["name"]
     parts = [

@@ -91,6 +91,7 @@ class Scheme(TypedDict):
     recovers_alone: bool
     raises_on_signal: bool
     integer_state: bool
+    needs_order: bool
 
 
 class Key(TypedDict):

@@ -1,7 +1,8 @@
 //! Destinations: where a flow's frames arrive and are acknowledged.
 //!
 //! Frames of a flow stay in order, so that a destination that sees a frame knows that all frames before it have arrived or
-//! are lost. Trimmed frames overtake others; a destination counts those one by one.
+//! are lost. Trimmed frames overtake others; a destination counts those one by one. Where frames take several ways any may
+//! overtake others: a gap counts as lost then when it is still there after many more.
 
 use penstock_schemes::{Draw, FlowKey, Frame, HEADER, Instant, NotificationPoint, Octets, Out, Scheme};
 
@@ -52,6 +53,11 @@ impl<S: Scheme, D: Draw> Destination<S, D> {
             receipt: Receipt::default(),
             acknowledgement_octets: HEADER + S::echo_octets(config),
         }
+    }
+
+    /// Frames of its flow may overtake one another.
+    pub fn expect_disorder(&mut self) {
+        self.receipt.gaps = Some(Gaps::NONE);
     }
 
     /// The flow that ends here.
@@ -144,6 +150,37 @@ struct Receipt {
     /// End of the last whole frame, in octets of the flow.
     end: u64,
     lost: u64,
+    /// What is known of gaps where frames may overtake one another.
+    gaps: Option<Gaps>,
+}
+
+/// The frames after which a gap that has not closed is a loss.
+const PATIENCE: u32 = 128;
+
+/// The gaps since they were judged last.
+#[derive(Debug, Clone, Copy)]
+struct Gaps {
+    /// The fewest octets that were missing at once. Of what is lost all is missing at any time, of what is late not all.
+    least: u64,
+    /// How many frames have come.
+    frames: u32,
+    /// Octets that are known to be lost.
+    lost: u64,
+}
+
+impl Gaps {
+    const NONE: Self = Self { least: u64::MAX, frames: 0, lost: 0 };
+
+    /// `missing` octets are missing now. Returns how many are known to be lost since the start.
+    fn judge(&mut self, missing: u64) -> u64 {
+        self.least = self.least.min(missing);
+        self.frames += 1;
+        if self.frames == PATIENCE {
+            let lost = self.lost.max(self.least);
+            *self = Self { lost, ..Self::NONE };
+        }
+        self.lost
+    }
 }
 
 impl Receipt {
@@ -154,9 +191,12 @@ impl Receipt {
             self.trimmed += octets;
         } else {
             self.arrived += octets;
-            self.end = seq.0 + octets;
+            self.end = self.end.max(seq.0 + octets);
         }
-        let missing = self.end.saturating_sub(self.arrived + self.trimmed);
+        let mut missing = self.end.saturating_sub(self.arrived + self.trimmed);
+        if let Some(gaps) = &mut self.gaps {
+            missing = gaps.judge(missing);
+        }
         self.lost = self.lost.max(self.trimmed + missing);
     }
 
@@ -180,6 +220,19 @@ mod tests {
             seen.push((receipt.arrived, receipt.lost()));
         }
         assert_eq!(seen, [(1000, 0), (2000, 1000), (3000, 2000)]);
+    }
+
+    /// Each odd frame comes after the even one behind it; frame 100 is lost. Where nothing overtakes, each of them looks lost.
+    #[test]
+    fn a_late_frame_is_no_loss() {
+        let pairs = (0..500).flat_map(|pair| [2 * pair + 1, 2 * pair]).filter(|frame| *frame != 100);
+        let lost = |gaps| {
+            let mut receipt = Receipt { gaps, ..Receipt::default() };
+            pairs.clone().for_each(|frame| receipt.take(Octets(frame * 1000), 1000, false));
+            (receipt.arrived, receipt.lost())
+        };
+        assert_eq!(lost(Some(Gaps::NONE)), (999_000, 1000));
+        assert_eq!(lost(None), (999_000, 2000));
     }
 
     /// The header of frame 2 overtakes frame 1; frame 3 is lost.

@@ -176,7 +176,7 @@ impl Frames {
 fn ideal(network: &Network, flow: FlowId) -> Option<Duration> {
     let spec = &network.flows[flow.index()];
     let frames = Frames::new(network, spec.size?.0, spec.frame, spec.payload());
-    let leaves = network.route(flow).filter(|hop| network.hops[hop.index()].children == 0);
+    let leaves = network.last_hops(flow);
     let way = |leaf: HopId| std::iter::successors(Some(leaf), |hop| network.hops[hop.index()].parent);
     let ports = |leaf| way(leaf).map(|hop| &network.ports[network.hops[hop.index()].port.index()]);
     leaves.map(|leaf| frames.time(|| ports(leaf))).max()

@@ -16,11 +16,12 @@ use crate::limits::{Bounds, Excess, PLACES, ROWS, SAMPLES, SHARES, SHARING};
 use crate::made::{Counted, Made, Points};
 use crate::routing::Branch;
 use crate::sections::{
-    self, Delayed, Experiment, Limiters, LinkState, MarkedAt, MarkedBy, Shown, SwitchClocks, Watched, WhenFull,
+    self, Delayed, Experiment, Limiters, LinkState, LoadBalancing, MarkedAt, MarkedBy, Shown, SwitchClocks, Watched,
+    WhenFull,
 };
 use crate::topology::{self, Layout};
 use crate::traffic::{self, End, FlowSpec, Flows};
-use crate::{Choice, FairPeriod, Plan, buffer, fair, names, pfc, plan, schemes, windows, write};
+use crate::{Choice, FairPeriod, Plan, buffer, fair, names, pfc, plan, schemes, spread, windows, write};
 
 /// MAC address of the node before the first: locally administered.
 const STATION: u64 = 0x0200_0000_0000;
@@ -57,6 +58,8 @@ pub(crate) fn plan(
 
     let mut layout = topology::build(&experiment.topology, bounds)?;
     layout.ecmp_seed = *experiment.network.ecmp_seed;
+    layout.spreads = *experiment.network.load_balancing != LoadBalancing::Flow;
+    let by = spread::by(experiment.network.inner());
     let made = !(experiment.load.is_empty() && experiment.incast.is_empty() && experiment.trace.is_empty());
     if experiment.flow.is_empty() && !made {
         let hint = "add a table [[flow]] with from = \"h0\" and to = \"h1\", a [[load]] or a [[trace]]";
@@ -90,6 +93,9 @@ pub(crate) fn plan(
     let (pools, pool_names) = pools.into_iter().unzip();
     network.pools = pools;
     schemes::check(&mut experiment, scheme, &schemes, &network, &layout)?;
+    if let Some(by) = by {
+        network.spread = spread::spread(by, &experiment, &network, &flows, &counted, &schemes)?;
+    }
     let places = plan::table_places(&network, &schemes);
     bounds
         .check(PLACES, places, "shorter tables in [schemes.NAME], or fewer links and flows")
@@ -101,6 +107,10 @@ pub(crate) fn plan(
     let fair = if !counted.tables.is_empty() || !network.sequels.is_empty() {
         // Flows that a process makes are too many and too short for a share to be a reference. The start of a flow that
         // waits for others is not known beforehand.
+        no_shares(single, duration)
+    } else if network.spread.is_some() {
+        notes
+            .push("no fair share is computed: frames of a flow take several paths (network.load_balancing)".to_owned());
         no_shares(single, duration)
     } else if let Err((message, hint)) = check_shares(&network, duration, bounds) {
         notes.push(format!("no fair share is computed: {message} ({hint})"));
@@ -213,6 +223,7 @@ fn network(
         control_capacity: *settings.control_buffer,
         pfc: None,
         pools: Vec::new(),
+        spread: None,
         feedback: match &*settings.feedback {
             Either::First(_) => Feedback::InBand,
             Either::Second(delay) => Feedback::Ideal(*delay.ideal),

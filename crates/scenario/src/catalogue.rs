@@ -31,6 +31,7 @@ struct SchemeEntry {
     recovers_alone: bool,
     raises_on_signal: bool,
     integer_state: bool,
+    needs_order: bool,
 }
 
 #[derive(Serialize)]
@@ -105,6 +106,7 @@ impl SchemeEntry {
             recovers_alone: info.recovers_alone,
             raises_on_signal: info.raises_on_signal,
             integer_state: info.integer_state,
+            needs_order: info.needs_order,
         }
     }
 }

@@ -175,7 +175,7 @@ impl Group {
                 return Err((message, "let it begin at a switch; sources reach that by shortest paths".to_owned()));
             }
             let wanted = Wanted { flow, source, destination: tree.root };
-            let Some(way) = routing::routes(layout, &[wanted], bounds)?.pop().flatten() else {
+            let Some(way) = routing::paths(layout, &[wanted], bounds)?.pop().flatten() else {
                 let message = format!("\"{root}\", where the tree of \"{}\" begins, cannot be reached", self.name);
                 return Err((format!("{message} from \"{from}\""), routing::within_reach(layout, source)));
             };

@@ -36,6 +36,7 @@ mod schema;
 mod schemes;
 mod sections;
 mod sizes;
+mod spread;
 mod topology;
 mod trace;
 mod traffic;

@@ -9,9 +9,9 @@ use penstock_schemes::{Instant, Octets};
 use penstock_sim::network::{self, Limiting, Pacer, PortId, Process, RpId};
 
 use crate::error::Fault;
-use crate::limits::{ARRIVALS, Bounds};
+use crate::limits::{ARRIVALS, Bounds, Excess, HOPS};
 use crate::loads::{self, Arrival, Arrivals};
-use crate::routing::{self, Distances, Wanted};
+use crate::routing::{self, Branch, Distances, Wanted};
 use crate::sections::Experiment;
 use crate::topology::Layout;
 use crate::trace;
@@ -78,6 +78,21 @@ impl Ways {
         let wanted = Wanted { flow, source: arrival.source, destination: arrival.destination };
         routing::walk(layout, &wanted, self.distances[routing::gate(layout, arrival.destination)].as_ref()?, &[])
     }
+
+    /// All of its ways, where switches choose among several; else none.
+    fn tree(
+        &self,
+        layout: &Layout,
+        flow: &str,
+        arrival: &Arrival,
+        grow: impl Fn(usize) -> Result<(), Excess>,
+    ) -> Result<Vec<Branch>, Excess> {
+        let distances = self.distances[routing::gate(layout, arrival.destination)].as_ref().filter(|_| layout.spreads);
+        let Some(distances) = distances else { return Ok(Vec::new()) };
+        let wanted = Wanted { flow, source: arrival.source, destination: arrival.destination };
+        let tree = routing::ways(layout, &wanted, distances, grow)?.unwrap_or_default();
+        Ok(if routing::is_chain(&tree) { Vec::new() } else { tree })
+    }
 }
 
 /// The reaction points that flows share, by port and priority.
@@ -91,6 +106,10 @@ pub(crate) struct Counted {
     ways: Ways,
     /// The most links of a way.
     pub(crate) longest: usize,
+    /// The most links of all ways of a flow together.
+    most_hops: usize,
+    /// For each table whether a flow of it has several ways.
+    pub(crate) spreads: Vec<bool>,
     /// For each table the ports at which flows begin, in the order of the first one each, and how many begin there.
     pub(crate) begins: Vec<Vec<(usize, u32)>>,
     /// For each table and port whether a flow crosses it.
@@ -105,7 +124,15 @@ impl Counted {
         bounds: &Bounds<'_>,
     ) -> Result<Self, Fault> {
         let ways = Ways { distances: layout.nodes.iter().map(|_| None).collect() };
-        let mut counted = Self { tables: Vec::new(), ways, longest: 0, begins: Vec::new(), crossed: Vec::new() };
+        let mut counted = Self {
+            tables: Vec::new(),
+            ways,
+            longest: 0,
+            most_hops: 0,
+            spreads: Vec::new(),
+            begins: Vec::new(),
+            crossed: Vec::new(),
+        };
         let mut all = 0;
         for table in tables {
             counted.count(experiment, table, &mut all, layout, bounds)?;
@@ -132,6 +159,7 @@ impl Counted {
         let mut crossed = vec![false; layout.ports.len()];
         let mut place: Vec<Option<usize>> = vec![None; layout.ports.len()];
         let mut begins: Vec<(usize, u32)> = Vec::new();
+        let mut spreads = false;
         for arrival in table.arrivals.clone() {
             *all += 1;
             bounds.check(ARRIVALS, *all, less).map_err(excess)?;
@@ -140,7 +168,8 @@ impl Counted {
             if distances.is_none() {
                 *distances = Some(Distances::to(layout, arrival.destination, bounds).map_err(excess)?);
             }
-            let Some(way) = self.ways.find(layout, &table.name_of(table.flows), &arrival) else {
+            let name = table.name_of(table.flows);
+            let Some(way) = self.ways.find(layout, &name, &arrival) else {
                 let (from, to) = (&layout.nodes[arrival.source].name, &layout.nodes[arrival.destination].name);
                 let error = origin.fault(experiment, format!("\"{to}\" cannot be reached from \"{from}\""));
                 return Err(error.with_hint(routing::within_reach(layout, arrival.source)));
@@ -148,6 +177,11 @@ impl Counted {
             bounds.search(way.len()).map_err(excess)?;
             way.iter().for_each(|&port| crossed[port] = true);
             self.longest = self.longest.max(way.len());
+            let grow = |hops| bounds.search(1).and_then(|()| bounds.check(HOPS, hops as u64, "fewer paths"));
+            let tree = self.ways.tree(layout, &name, &arrival, grow).map_err(excess)?;
+            tree.iter().for_each(|branch| crossed[branch.port] = true);
+            self.most_hops = self.most_hops.max(tree.len()).max(way.len());
+            spreads |= !tree.is_empty();
             let first = *place[way[0]].get_or_insert_with(|| {
                 begins.push((way[0], 0));
                 begins.len() - 1
@@ -158,6 +192,7 @@ impl Counted {
         if table.flows > 0 {
             self.tables.push(table);
             self.begins.push(begins);
+            self.spreads.push(spreads);
             self.crossed.push(crossed);
         }
         Ok(())
@@ -201,6 +236,7 @@ impl Counted {
                 .map(|(table, crossed)| table.process(limiting, crossed))
                 .collect(),
             longest_way: self.longest,
+            most_hops: self.most_hops,
             sources: self.begins.iter().flatten().map(|&(port, _)| PortId(port as u32)).collect(),
             limiters,
             sharing: points.map(|point| sharing.get(&point).copied().unwrap_or_default()).collect(),
@@ -236,7 +272,7 @@ pub struct MadeFlow {
     pub start: Instant,
     /// Octets to send.
     pub size: Octets,
-    /// The ports that it crosses.
+    /// The ports that it crosses; where switches choose, those of its first way.
     pub way: Vec<PortId>,
 }
 
@@ -350,6 +386,13 @@ impl Iterator for Merged {
         let arrival = std::mem::replace(next, behind.next())?;
         *number += 1;
         let flow = self.made.flow(table, *number - 1, &arrival);
+        let name = self.made.tables[table].name_of(flow.number);
+        let tree = self.made.ways.tree(&self.made.layout, &name, &arrival, |_| Ok(()));
+        let tree = tree.expect("nothing bounds it");
+        let branch = |branch: &Branch| network::Branch {
+            link: link(PortId(branch.port as u32)),
+            parent: branch.parent.map(|parent| parent as u32),
+        };
         let point = self.made.points.get(&(flow.way[0].index(), self.made.tables[table].model.priority));
         Some(network::Arrival {
             process: table as u32,
@@ -357,6 +400,7 @@ impl Iterator for Merged {
             start: flow.start,
             size: flow.size,
             way: flow.way.iter().map(|&port| link(port)).collect(),
+            tree: tree.iter().map(branch).collect(),
             reaction_point: point.copied(),
         })
     }

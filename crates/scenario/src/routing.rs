@@ -1,4 +1,5 @@
-//! Routes: shortest paths by hops, the path that a flow lists, or a tree to several destinations.
+//! Routes: shortest paths by hops (one, or all of them as a tree where switches choose), the path that a flow lists, or a tree to several
+//! destinations.
 //!
 //! Hosts never forward. Where several neighbours are equally near to the destination, `ecmp` takes one by a hash of the
 //! flow's and the switch's names (it does not depend on the seed of the run; `network.ecmp_seed` changes it), `d-mod-k` by the number of the destination.
@@ -26,6 +27,11 @@ pub(crate) struct Branch {
 /// A route without branches.
 pub(crate) fn chain(ports: Vec<usize>) -> Vec<Branch> {
     ports.into_iter().enumerate().map(|(i, port)| Branch { port, parent: i.checked_sub(1) }).collect()
+}
+
+/// Whether a route has no branches.
+pub(crate) fn is_chain(route: &[Branch]) -> bool {
+    route.iter().enumerate().all(|(i, branch)| branch.parent == i.checked_sub(1))
 }
 
 /// The route over those of `ports` that lead on from `root`; hosts other than the root do not forward.
@@ -115,11 +121,36 @@ impl<'a> Growing<'a> {
 }
 
 /// The ports that each of `wanted` crosses, in the order of `wanted`; `None` where there is no way.
-pub(crate) fn routes(
+pub(crate) fn paths(
     layout: &Layout,
     wanted: &[Wanted<'_>],
     bounds: &Bounds<'_>,
 ) -> Result<Vec<Option<Vec<usize>>>, Excess> {
+    each(layout, wanted, bounds, |w, distance| Ok(walk(layout, w, distance, &[])))
+}
+
+/// The route of each of `wanted`, likewise: a chain, or where switches choose the tree of all shortest paths.
+pub(crate) fn routes(
+    layout: &Layout,
+    wanted: &[Wanted<'_>],
+    bounds: &Bounds<'_>,
+) -> Result<Vec<Option<Vec<Branch>>>, Excess> {
+    each(layout, wanted, bounds, |w, distance| {
+        if layout.spreads {
+            ways(layout, w, distance, |_| bounds.search(1).and_then(|()| bounds.add_hops(1)))
+        } else {
+            Ok(walk(layout, w, distance, &[]).map(chain))
+        }
+    })
+}
+
+/// The route of each of `wanted`, which `find` finds from the distances to its destination.
+fn each<T: Clone>(
+    layout: &Layout,
+    wanted: &[Wanted<'_>],
+    bounds: &Bounds<'_>,
+    find: impl Fn(&Wanted<'_>, &Distances) -> Result<Option<T>, Excess>,
+) -> Result<Vec<Option<T>>, Excess> {
     let mut routes = vec![None; wanted.len()];
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     let gate_of = |i: &usize| gate(layout, wanted[*i].destination);
@@ -134,7 +165,7 @@ pub(crate) fn routes(
                 bounds.add_hops(hops)?;
                 bounds.search(hops)?;
             }
-            routes[i] = walk(layout, w, &distance, &[]);
+            routes[i] = find(w, &distance)?;
         }
     }
     Ok(routes)
@@ -223,6 +254,55 @@ impl Distances {
     }
 }
 
+/// The ports of `node` that lead nearer to the destination.
+fn nearer(layout: &Layout, Distances { gate, hops }: &Distances, node: usize) -> Vec<usize> {
+    let is_nearer = |port: &&usize| {
+        let peer = layout.ports[**port].peer;
+        hops[peer] < hops[node] && (peer == *gate || !layout.is_host(peer))
+    };
+    layout.nodes[node].ports.iter().filter(is_nearer).copied().collect()
+}
+
+/// Which of `n` ports of `node` a flow takes that keeps to one path; `quotient` is that of d-mod-k.
+fn preferred(layout: &Layout, flow: &str, node: usize, quotient: u64, n: u64) -> usize {
+    match layout.routing {
+        Routing::Ecmp if n > 1 => (layout.hash(flow, node) % n) as usize,
+        Routing::Ecmp | Routing::ByDestination => (quotient % n) as usize,
+    }
+}
+
+/// All shortest paths of a flow as a tree, at each switch the one first that [`walk`] takes; `None` if there is none. The source sends over the
+/// first link of that one. `grow` is told the length of the tree before each link is added.
+pub(crate) fn ways(
+    layout: &Layout,
+    wanted: &Wanted<'_>,
+    distance: &Distances,
+    grow: impl Fn(usize) -> Result<(), Excess>,
+) -> Result<Option<Vec<Branch>>, Excess> {
+    let Some(path) = walk(layout, wanted, distance, &[]) else { return Ok(None) };
+    let choices = nearer(layout, distance, wanted.source).len() as u64;
+    let number = layout.nodes[wanted.destination].number;
+    let mut tree = vec![Branch { port: path[0], parent: None }];
+    let mut waiting = VecDeque::from([(layout.ports[path[0]].peer, number / choices.max(1), 0)]);
+    while let Some((node, quotient, parent)) = waiting.pop_front() {
+        let mut ports = match node {
+            node if node == wanted.destination => continue,
+            // The only link of the destination, from its other end.
+            node if node == distance.gate => vec![layout.nodes[wanted.destination].ports[0] ^ 1],
+            node => nearer(layout, distance, node),
+        };
+        let n = ports.len() as u64;
+        let first = ports.remove(preferred(layout, wanted.flow, node, quotient, n));
+        ports.insert(0, first);
+        for port in ports {
+            grow(tree.len())?;
+            waiting.push_back((layout.ports[port].peer, quotient / n, tree.len()));
+            tree.push(Branch { port, parent: Some(parent) });
+        }
+    }
+    Ok(Some(tree))
+}
+
 /// Hops from each node to one; [`NO_WAY`] where there is none.
 fn hops(layout: &Layout, to: usize) -> Vec<u16> {
     let mut hops = vec![NO_WAY; layout.nodes.len()];
@@ -255,18 +335,11 @@ pub(crate) fn walk(layout: &Layout, wanted: &Wanted<'_>, distance: &Distances, s
     let mut quotient = layout.nodes[wanted.destination].number;
     let mut ports = Vec::new();
     while node != *gate {
-        let nearer = |port: &&usize| {
-            let peer = layout.ports[**port].peer;
-            hops[peer] < hops[node] && (peer == *gate || !layout.is_host(peer))
-        };
-        let candidates: Vec<usize> = layout.nodes[node].ports.iter().filter(nearer).copied().collect();
+        let candidates = nearer(layout, distance, node);
         let n = candidates.len() as u64;
         let port = match shared.get(ports.len()) {
             Some(port) => *port,
-            None if n > 1 && layout.routing == Routing::Ecmp => {
-                candidates[(layout.hash(wanted.flow, node) % n) as usize]
-            }
-            None => candidates[(quotient % n) as usize],
+            None => candidates[preferred(layout, wanted.flow, node, quotient, n)],
         };
         quotient /= n.max(1);
         ports.push(port);

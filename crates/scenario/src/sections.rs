@@ -115,6 +115,19 @@ words! {
 }
 
 words! {
+    /// How switches spread a flow's frames.
+    #[derive(Default)]
+    pub(crate) enum LoadBalancing {
+        #[default] Flow = "flow",
+        Flowlet = "flowlet",
+        Spray = "spray",
+        SprayRandom = "spray-random",
+        Adaptive = "adaptive",
+        AdaptiveFlowlet = "adaptive-flowlet",
+    }
+}
+
+words! {
     pub(crate) enum InBand { InBand = "in-band" }
 }
 
@@ -169,6 +182,17 @@ section! {
         /// Seed of the hash by which switches choose among shortest paths (routing = "ecmp"): another seed, other paths. It is
         /// apart from the seed of the run, whose seeds share their paths.
         ecmp_seed: Option<u64> [0..=LARGEST_COUNT] => "no seed: the hash of the names alone";
+        /// How switches choose among several shortest paths for the frames of a flow to one host. "flow": all frames keep the flow's path (the
+        /// topology's key routing). "flowlet": a frame that comes flowlet_gap or more after the flow's last one at this switch begins a
+        /// flowlet; the first flowlet takes the flow's path, others one by a hash of the flow, the switch, the flowlet's number and ecmp_seed. "spray":
+        /// packet spraying in turns: each frame takes the port that was chosen the longest ago. "spray-random": each frame takes a random port. "adaptive":
+        /// each frame takes the port with the fewest octets in its data queues, of several a random one (the seed of the run). "adaptive-flowlet": each
+        /// flowlet does. A port whose link is down is no choice while there is another. Acknowledgements and signals go back over the
+        /// flow's path. Frames to a group, and flows with a path of their own, keep their way.
+        load_balancing: LoadBalancing = LoadBalancing::Flow;
+        /// A pause in a flow, at a switch, after which its next frame begins a flowlet. As long as no two paths differ more in delay, frames keep
+        /// their order.
+        flowlet_gap: Option<Duration> [SPAN] => "500 us with flowlets (Alizadeh et al., CONGA, 2014)";
         /// Which ports have congestion points: those of switches, all, or the ports listed.
         congestion_points: Either<Watched, List> = Either::First(Watched::Switches);
     }

@@ -41,6 +41,8 @@ pub(crate) struct Layout {
     pub(crate) routing: Routing,
     /// Seed of the hash that decides them.
     pub(crate) ecmp_seed: Option<u64>,
+    /// Switches choose among them frame by frame, or flowlet by flowlet.
+    pub(crate) spreads: bool,
     names: BTreeMap<String, usize>,
     port_names: BTreeMap<String, usize>,
 }

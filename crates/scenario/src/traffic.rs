@@ -285,6 +285,11 @@ impl Starts {
 }
 
 impl FlowSpec {
+    /// Whether its route has several ways to its destination.
+    pub(crate) fn is_spread(&self) -> bool {
+        matches!(self.to, Destination::Host(_)) && !routing::is_chain(&self.route)
+    }
+
     /// Another flow of the same table.
     fn one(&self) -> Self {
         Self { name: String::new(), route: Vec::new(), wait: None, transport: self.transport.clone(), ..*self }
@@ -542,7 +547,7 @@ fn route(
     let found = routing::routes(layout, &wanted, bounds)
         .map_err(|(message, hint)| flows[0].origin.fault(experiment, message).with_hint(hint))?;
     for ((i, destination), ports) in unicast.into_iter().zip(found) {
-        routes[i] = routing::chain(ports.ok_or_else(|| unreachable(&flows[i], destination))?);
+        routes[i] = ports.ok_or_else(|| unreachable(&flows[i], destination))?;
     }
 
     for (group, own) in groups.list.iter().zip(multicast) {

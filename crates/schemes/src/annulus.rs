@@ -90,6 +90,7 @@ impl Scheme for Annulus {
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,
+        needs_order: true,
     };
     type Config = Config;
     type Tag = Tag;

@@ -60,6 +60,7 @@ impl Scheme for BackwardCongestionNotification {
         recovers_alone: false,
         raises_on_signal: true,
         integer_state: true,
+        needs_order: false,
     };
     type Config = Ecm;
     type Tag = Rlt;

@@ -107,6 +107,7 @@ impl Scheme for CongestionIsolation {
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,
+        needs_order: true,
     };
     type Config = Config;
     type Tag = ();

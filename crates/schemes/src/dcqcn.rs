@@ -189,6 +189,7 @@ impl Scheme for Dcqcn {
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,
+        needs_order: false,
     };
     type Config = Config;
     type Tag = Ce;

@@ -82,6 +82,7 @@ impl Scheme for Dctcp {
         recovers_alone: false,
         raises_on_signal: false,
         integer_state: true,
+        needs_order: true,
     };
     type Config = Config;
     type Tag = Ce;

@@ -157,6 +157,7 @@ impl Scheme for ExtendedEcm {
         recovers_alone: false,
         raises_on_signal: true,
         integer_state: true,
+        needs_order: false,
     };
     type Config = Config;
     type Tag = Rlt;

@@ -127,6 +127,7 @@ impl Scheme for EnhancedForwardExplicitRate {
         recovers_alone: false,
         raises_on_signal: true,
         integer_state: true,
+        needs_order: false,
     };
     type Config = Config;
     type Tag = ();

@@ -65,6 +65,7 @@ impl Scheme for ForwardExplicitRate {
         recovers_alone: false,
         raises_on_signal: true,
         integer_state: true,
+        needs_order: false,
     };
     type Config = Config;
     type Tag = ();

@@ -110,6 +110,7 @@ impl Scheme for Hpcc {
         recovers_alone: false,
         raises_on_signal: false,
         integer_state: false,
+        needs_order: true,
     };
     type Config = Config;
     type Tag = Telemetry;

@@ -45,6 +45,9 @@ pub struct Info {
     pub raises_on_signal: bool,
     /// State is integer only, so that hardware can be held to it bit for bit.
     pub integer_state: bool,
+    /// A frame that comes late passes for a lost one, or frames are compared as those of one path: switches may spread a flow's frames
+    /// one by one only where a transport puts up with that.
+    pub needs_order: bool,
 }
 
 /// An action of a scheme, as a caller sees it, whoever of the scheme's points takes it.

@@ -221,6 +221,7 @@ macro_rules! mixed {
                 recovers_alone: false,
                 raises_on_signal: true,
                 integer_state: false,
+                needs_order: false,
             };
             type Config = SchemeConfig;
             type Tag = Tag;

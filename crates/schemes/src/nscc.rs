@@ -159,6 +159,7 @@ impl Scheme for Nscc {
         recovers_alone: false,
         raises_on_signal: false,
         integer_state: false,
+        needs_order: false,
     };
     type Config = Config;
     type Tag = Ce;

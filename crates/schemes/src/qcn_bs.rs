@@ -66,6 +66,7 @@ impl Scheme for QcnBs {
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,
+        needs_order: false,
     };
     type Config = Config;
     type Tag = ();

@@ -84,6 +84,7 @@ impl Scheme for QcnMulticast {
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,
+        needs_order: false,
     };
     type Config = Config;
     type Tag = Tag;

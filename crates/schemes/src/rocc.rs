@@ -111,6 +111,7 @@ impl Scheme for Rocc {
         recovers_alone: true,
         raises_on_signal: true,
         integer_state: true,
+        needs_order: false,
     };
     type Config = Config;
     type Tag = ();

@@ -323,6 +323,7 @@ impl Scheme for Smcc {
         recovers_alone: false,
         raises_on_signal: true,
         integer_state: true,
+        needs_order: false,
     };
     type Config = Config;
     type Tag = Rlt;

@@ -203,6 +203,7 @@ impl Scheme for Swift {
         recovers_alone: false,
         raises_on_signal: false,
         integer_state: false,
+        needs_order: true,
     };
     type Config = Config;
     type Tag = Hops;

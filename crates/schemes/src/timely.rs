@@ -156,6 +156,7 @@ impl Scheme for Timely {
         recovers_alone: false,
         raises_on_signal: false,
         integer_state: false,
+        needs_order: true,
     };
     type Config = Config;
     type Tag = ();

@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, PortId};
 use penstock_schemes::{BitRate, CongestionPoint, FlowKey, Instant, Octets, Scheme};
 
-use crate::engine::{ACK_LEAF, LEAF, SEGMENT_LEAF, Sim, State, Step};
+use crate::engine::{ACK_LEAF, CHOICE, LEAF, SEGMENT_LEAF, Sim, State, Step};
 use crate::event::Event;
 use crate::facts::{End, HopFacts};
 use crate::frame::Arena;
 use crate::network::{
-    Arrival, Arrivals, Capacity, Carriage, Excess, Flow, FlowEnd, FlowId, Hop, HopId, Limiting, Network, NodeId, Pacer,
-    Process, Sharing, Traffic,
+    Arrival, Arrivals, Branch, Capacity, Carriage, Excess, Flow, FlowEnd, FlowId, Hop, HopId, Limiting, Network,
+    NodeId, Pacer, Process, Sharing, Traffic,
 };
 use crate::outcome::Totals;
 use crate::probe::Probe;
@@ -43,6 +43,8 @@ pub(crate) struct Crowd<S: Scheme> {
     first: Firsts,
     /// Hops of a place.
     hops: usize,
+    /// Frames of a flow with several ways may overtake one another.
+    disorders: bool,
     /// The flow in each place; none in those that are free, which are listed.
     taken: Vec<Option<FlowKey>>,
     free: Vec<FlowId>,
@@ -114,7 +116,8 @@ impl<S: Scheme> Crowd<S> {
             overhead: network.wire_overhead,
             ports,
             first,
-            hops: processes.longest_way * if transported { 2 } else { 1 },
+            hops: processes.most_hops + if transported { processes.longest_way } else { 0 },
+            disorders: network.spread.as_ref().is_some_and(|spread| spread.by.disorders()),
             taken: Vec::new(),
             free: Vec::new(),
             place_of: BTreeMap::new(),
@@ -227,16 +230,19 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// The hop of a flow of a process that leaves by `port`, if its data passes there.
     pub(crate) fn hop_of_crowd(&self, flow: FlowId, port: PortId) -> Option<HopId> {
         let mut hop = self.crowd.root(flow);
-        loop {
+        // Parents come before children, so that the end of the route is known when it is reached.
+        let mut end = hop.0 + 1;
+        while hop.0 < end {
             let Hop { port: own, children, first_child, .. } = self.hops[hop.index()];
             if own == port {
                 return Some(hop);
             }
-            if children == 0 {
-                return None;
+            if children > 0 {
+                end = end.max(first_child.0 + u32::from(children));
             }
-            hop = first_child;
+            hop.0 += 1;
         }
+        None
     }
 
     /// The next flow comes into a place.
@@ -247,19 +253,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         }
         self.crowd.since += 1;
         let place = self.crowd.free.pop().unwrap_or(FlowId(self.crowd.first.flow + self.crowd.taken.len() as u32));
-        let Numbered { process, flow: first, .. } = &self.crowd.processes[arrival.process as usize];
-        let key = FlowKey(first + arrival.number);
-        let facts =
-            HopFacts { flow: place, weight: process.weight, class: self.state.fabric.class_of(process.priority) };
-        let mut ways = Ways {
-            hops: &mut self.hops,
-            steps: &mut self.steps,
-            ends: &mut self.end_of_hop,
-            facts: &mut self.state.fabric.facts,
-        };
-        let root = self.crowd.root(place);
-        ways.make_room(root.index() + self.crowd.hops, facts);
-        let flow = ways.lay_out(process, &arrival, root, facts);
+        let key = FlowKey(self.crowd.processes[arrival.process as usize].flow + arrival.number);
+        let flow = self.lay_out(place, &arrival);
         self.equip(place, key, &arrival, &flow);
         self.ends.come(place);
         let index = self.crowd.index(place);
@@ -269,6 +264,22 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.crowd.taken[index] = Some(key);
         self.crowd.place_of.insert(key.0, place);
         self.state.fabric.events.schedule_of(arrival.start, Event::Start(place), key);
+    }
+
+    /// Writes the hops of a flow that comes into `place`. Returns the flow.
+    fn lay_out(&mut self, place: FlowId, arrival: &Arrival) -> Flow {
+        let Numbered { process, .. } = &self.crowd.processes[arrival.process as usize];
+        let fabric = &mut self.state.fabric;
+        let facts = HopFacts { flow: place, weight: process.weight, class: fabric.class_of(process.priority) };
+        let root = self.crowd.root(place);
+        let end = root.index() + self.crowd.hops;
+        let (hops, steps, ends) = (&mut self.hops, &mut self.steps, &mut self.end_of_hop);
+        let mut ways = Ways { hops, steps, ends, facts: &mut fabric.facts };
+        ways.make_room(end, facts);
+        if let Some(spreading) = &mut self.spreading {
+            spreading.renew(root, end);
+        }
+        ways.lay_out(process, arrival, root, facts)
     }
 
     /// The ends of a flow that comes into `place`: limiter, source, destination, record.
@@ -311,10 +322,17 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let number = crowd.first.destination + key.0 - crowd.first.flow;
         debug_assert!(*first <= key.0, "numbers go on from process to process");
         let draw = Stream::new(crowd.seed, Owner::NotificationPoint, number as usize);
-        let (id, leaf) = (crowd.destination(place), HopId(flow.root.0 + arrival.way.len() as u32 - 1));
-        put(&mut self.destinations, id.index(), Destination::new(config, key, number, draw));
-        put(&mut self.leaves, id.index(), leaf);
-        self.end_of_hop[leaf.index()] = End { destination: id, flow: place };
+        let id = crowd.destination(place);
+        let mut destination = Destination::new(config, key, number, draw);
+        if crowd.disorders && !arrival.tree.is_empty() {
+            destination.expect_disorder();
+        }
+        put(&mut self.destinations, id.index(), destination);
+        let hops = flow.root.0..flow.root.0 + arrival.way.len().max(arrival.tree.len()) as u32;
+        let leaves = hops.map(HopId).filter(|hop| self.hops[hop.index()].children == 0);
+        let first = leaves.clone().next().expect("a way has a last link");
+        put(&mut self.leaves, id.index(), first);
+        leaves.for_each(|leaf| self.end_of_hop[leaf.index()] = End { destination: id, flow: place });
         put(&mut self.state.records, place.index(), FlowRecord::new(id, 1, frames));
     }
 
@@ -429,7 +447,8 @@ impl Ways<'_> {
 
     /// Writes the hops of a flow from `root` on. Returns the flow.
     fn lay_out(&mut self, process: &Process, arrival: &Arrival, root: HopId, facts: HopFacts) -> Flow {
-        let way_back = HopId(root.0 + arrival.way.len() as u32);
+        let links = arrival.way.len().max(arrival.tree.len()) as u32;
+        let way_back = HopId(root.0 + links);
         let leaf = if process.transport.is_some() { SEGMENT_LEAF } else { LEAF };
         let flow = Flow {
             root,
@@ -444,7 +463,11 @@ impl Ways<'_> {
             reaction_point: arrival.reaction_point,
             transport: process.transport.clone().map(|(transport, acks)| Carriage { transport, acks, way_back }),
         };
-        self.write_chain(root, arrival.way.iter().copied(), leaf, facts);
+        if arrival.tree.is_empty() {
+            self.write_chain(root, arrival.way.iter().copied(), leaf, facts);
+        } else {
+            self.write_tree(root, &arrival.tree, leaf, facts);
+        }
         if flow.transport.is_some() {
             let back = arrival.way.iter().rev().map(|&(port, back)| (back, port));
             self.write_chain(way_back, back, ACK_LEAF, facts);
@@ -473,6 +496,25 @@ impl Ways<'_> {
             self.steps[hop as usize] = Step { port, next: if hop < last { next } else { leaf } };
             self.ends[hop as usize] = End::NONE;
             self.facts[hop as usize] = facts;
+        }
+    }
+
+    /// Writes the hops of several ways to one destination from `first` on.
+    fn write_tree(&mut self, first: HopId, tree: &[Branch], leaf: HopId, facts: HopFacts) {
+        for (hop, &Branch { link: (port, back), parent }) in (first.0..).map(HopId).zip(tree) {
+            let parent = parent.map(|parent| HopId(first.0 + parent));
+            self.hops[hop.index()] = Hop { port, back, parent, first_child: HopId::NONE, children: 0 };
+            self.steps[hop.index()] = Step { port, next: leaf };
+            self.ends[hop.index()] = End::NONE;
+            self.facts[hop.index()] = facts;
+            if let Some(parent) = parent {
+                let before = &mut self.hops[parent.index()];
+                if before.children == 0 {
+                    before.first_child = hop;
+                }
+                before.children += 1;
+                self.steps[parent.index()].next = if before.children == 1 { hop } else { CHOICE };
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::port::queues;
 use crate::probe::{FateOnLine, FlowNow, Probe, QueueNow, View};
 use crate::random::Stream;
 use crate::records::{FlowRecord, HostRecord};
+use crate::spread::Spreading;
 use crate::start::{Endpoints, event_queue_for, schedule, steps};
 use crate::transport::Transports;
 
@@ -30,8 +31,8 @@ const BATCH: u64 = 256;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) port: PortId,
-    /// The only hop that follows; [`LEAF`] or [`BRANCH`] where there is none or more than one, [`SEGMENT_LEAF`] or [`ACK_LEAF`]
-    /// at the end of a transport's ways. The step behind the network's
+    /// The only hop that follows; [`LEAF`] or [`BRANCH`] where there is none or more than one, [`CHOICE`] where the frame takes one of them,
+    /// [`SEGMENT_LEAF`] or [`ACK_LEAF`] at the end of a transport's ways. The step behind the network's
     /// last hop is [`LOST`]: there frames are sent that a broken link has lost.
     pub(crate) next: HopId,
 }
@@ -44,7 +45,9 @@ pub(crate) const BRANCH: HopId = HopId(LEAF.0 - 1);
 /// The last hops of a transport's segments, and of its acknowledgements.
 pub(crate) const SEGMENT_LEAF: HopId = HopId(LEAF.0 - 2);
 pub(crate) const ACK_LEAF: HopId = HopId(LEAF.0 - 3);
-pub(crate) const LOST: HopId = HopId(LEAF.0 - 4);
+pub(crate) const CHOICE: HopId = HopId(LEAF.0 - 4);
+/// The least of them.
+pub(crate) const LOST: HopId = HopId(LEAF.0 - 5);
 
 /// Where each flow passes, by port.
 #[derive(Debug)]
@@ -61,13 +64,21 @@ impl Routes {
         for flow in (0..network.flows.len() as u32).map(FlowId) {
             let start = routes.places.len();
             routes.places.extend(network.route(flow).map(|hop| (network.hops[hop.index()].port, hop)));
-            routes.places[start..].sort_unstable_by_key(|&(port, _)| port);
+            routes.places[start..].sort_unstable();
+            routes.keep_first_ways(start);
             routes.first.push(routes.places.len() as u32);
         }
         routes
     }
 
-    /// The hop of `flow` that leaves by `port`, if its data passes there.
+    /// Of several hops of a flow at one port, keeps the first; the flow's places are those from `start` on.
+    fn keep_first_ways(&mut self, start: usize) {
+        let mut own = self.places.split_off(start);
+        own.dedup_by_key(|place| place.0);
+        self.places.append(&mut own);
+    }
+
+    /// The hop of `flow` that leaves by `port`, if its data passes there; the first where several ways do.
     fn hop(&self, flow: FlowId, port: PortId) -> Option<HopId> {
         let range = self.first[flow.index()] as usize..self.first[flow.index() + 1] as usize;
         let places = &self.places[range];
@@ -120,6 +131,8 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     pub(crate) lost: HopId,
     /// Flows that come and go.
     pub(crate) crowd: Crowd<S>,
+    /// The choices of switches, where they have any.
+    pub(crate) spreading: Option<Box<Spreading>>,
     /// The host of each limiter.
     pub(crate) homes: Vec<NodeId>,
     pub(crate) changes: Vec<crate::network::Change>,
@@ -197,6 +210,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             end_of_hop: endpoints.end_of_hop,
             lost: HopId(network.hops.len() as u32),
             crowd,
+            spreading: Spreading::new(network, seed),
             homes,
             changes: network.changes.clone(),
             ends: Ends::new(network),

@@ -6,7 +6,7 @@ use penstock_schemes::{
 };
 
 use crate::admission::Entry;
-use crate::engine::{BRANCH, LEAF, LOST, SEGMENT_LEAF, Sim, State};
+use crate::engine::{BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, Sim, State};
 use crate::event::{Entity, Event};
 use crate::event_queue::NO_LANE;
 use crate::fabric::Sender;
@@ -53,6 +53,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 LEAF => self.arrive(index),
                 BRANCH => self.branch(index),
                 SEGMENT_LEAF => self.segment_arrives(index),
+                CHOICE => self.choose(index),
                 _ => self.segment_ack_arrives(index),
             }
         }

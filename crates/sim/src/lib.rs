@@ -22,6 +22,7 @@
 //! - `processes`: the flows that processes make; `crowd`: such flows come and go in the engine
 //! - `ends`: ends of flows, which others wait for
 //! - `taps`: the frames on lines that a probe looks at
+//! - `spread`: frames of a flow over several ways
 //! - `records`: the counts of flows and hosts; `start`: the start of a run
 //!
 //! The engine is compiled for each scheme, whose calls are inlined. What runs seldom sees frames, congestion points and sums
@@ -81,6 +82,7 @@
 //!     feedback: Feedback::InBand,
 //!     pfc: None,
 //!     pools: Vec::new(),
+//!     spread: None,
 //! };
 //! let mut sim = Sim::<NoControl, _, false>::new(&network, &[Config {}], 1, NoProbe);
 //! sim.run_until(Instant::ZERO + Duration::from_ms(1));
@@ -123,6 +125,7 @@ mod processes;
 pub mod random;
 mod records;
 mod report;
+mod spread;
 mod start;
 mod stops;
 mod taps;

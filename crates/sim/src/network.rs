@@ -18,7 +18,7 @@
 pub use penstock_endpoint::{FlowId, Pacer, PortId};
 
 pub use crate::pool::{Pool, Share, headroom_of_line};
-pub use crate::processes::{Arrival, Arrivals, FlowEnd, Limiting, Process, Processes, Sharing};
+pub use crate::processes::{Arrival, Arrivals, Branch, FlowEnd, Limiting, Process, Processes, Sharing};
 pub use crate::watchdog::Watchdog;
 
 use penstock_endpoint::{TrafficClass, transport::Transport};
@@ -94,6 +94,45 @@ pub struct Network {
     pub pfc: Option<Pfc>,
     /// Memory that queues of switches share. The limit of each queue, and of each ingress buffer, holds as well.
     pub pools: Vec<Pool>,
+    /// How switches spread the frames of flows with several ways; `None` where each flow has one.
+    pub spread: Option<Spread>,
+}
+
+/// How switches spread the frames of a flow over several ways. The route of such a flow is a tree whose leaves all lead to its one
+/// destination. What comes from switches and destinations goes back over the links of the first of its ways that passes
+/// there: that of the first child behind each hop.
+#[derive(Debug, Clone)]
+pub struct Spread {
+    /// How a switch chooses.
+    pub by: SpreadBy,
+    /// Seed of the hash by which flowlets find their ways.
+    pub seed: u64,
+    /// The hops behind which a frame takes one of the hops that follow, ascending. Behind all others each that follows gets a copy.
+    pub hops: Vec<HopId>,
+}
+
+/// How a switch chooses one of several ports for a frame. A port whose line is broken is no choice as long as there is another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpreadBy {
+    /// By a hash of the flow, the switch and the number of the flowlet; the first takes the first way. A frame that comes so long after the last
+    /// one of its flow at this switch, or longer, begins a flowlet.
+    Flowlet(Duration),
+    /// Each frame takes the port that was chosen the longest ago: turns, where all flows of the switch have the same ports to choose among.
+    Turns,
+    /// Each frame takes a random one.
+    Random,
+    /// Each frame takes the port with the fewest octets in its data queues; of several a random one.
+    Queue,
+    /// Each flowlet does.
+    QueueOfFlowlet(Duration),
+}
+
+impl SpreadBy {
+    /// Whether frames of a flow may overtake one another, however far apart they are sent.
+    #[must_use]
+    pub fn disorders(self) -> bool {
+        !matches!(self, Self::Flowlet(_) | Self::QueueOfFlowlet(_))
+    }
 }
 
 /// How a port of a switch marks frames where there is a threshold ([`Network::ecn_threshold`]). Anything but the default costs time at every hop
@@ -412,7 +451,20 @@ impl Network {
         })
     }
 
-    /// The last hop of a chain of hops.
+    /// Whether switches choose the ways of a flow's frames.
+    #[must_use]
+    pub fn is_spread(&self, flow: FlowId) -> bool {
+        let chosen = self.spread.as_ref().map_or(&[][..], |spread| &spread.hops[..]);
+        !chosen.is_empty() && self.route(flow).any(|hop| chosen.binary_search(&hop).is_ok())
+    }
+
+    /// The last hop on the way to each destination of a flow; of several ways to one destination, on the first.
+    pub fn last_hops(&self, flow: FlowId) -> impl Iterator<Item = HopId> + '_ {
+        let most = if self.is_spread(flow) { 1 } else { usize::MAX };
+        self.route(flow).filter(|hop| self.hops[hop.index()].children == 0).take(most)
+    }
+
+    /// The last hop of a chain of hops, or of the first way of a tree.
     pub(crate) fn last_hop(&self, root: HopId) -> HopId {
         let mut hop = root;
         while self.hops[hop.index()].children > 0 {
@@ -421,7 +473,8 @@ impl Network {
         hop
     }
 
-    /// Adds the hops by which acknowledgements of a flow go, whose hops are the chain from `root`: over the same links back.
+    /// Adds the hops by which acknowledgements of a flow go, whose hops are the chain from `root`: over the same links back, those of the
+    /// first way where there are several.
     /// Returns the first one.
     pub fn add_way_back(&mut self, root: HopId) -> HopId {
         let first = self.hops.len() as u32;

@@ -152,15 +152,17 @@ impl Network {
     /// The use that flows make of each port; the part that is by priority, for `priority`.
     fn uses(&self, priority: u8) -> Vec<Use> {
         let mut uses = vec![Use::default(); self.ports.len()];
+        let chosen = self.spread.as_ref().map_or(&[][..], |spread| &spread.hops[..]);
         for (index, flow) in self.flows.iter().enumerate() {
-            for hop in self.route(FlowId(index as u32)).map(|hop| &self.hops[hop.index()]) {
+            for (id, hop) in self.route(FlowId(index as u32)).map(|hop| (hop, &self.hops[hop.index()])) {
                 uses[hop.back.index()].back = Some(hop.port);
                 let port = &mut uses[hop.port.index()];
                 port.back = Some(hop.back);
                 port.largest = port.largest.max(self.longest_of(flow));
                 if self.joins(flow.priority, priority) {
                     port.largest_of_priority = port.largest_of_priority.max(self.longest_of(flow));
-                    port.copies = port.copies.max(hop.children);
+                    let one = chosen.binary_search(&id).is_ok();
+                    port.copies = port.copies.max(if one { 1 } else { hop.children });
                 }
             }
         }

@@ -251,11 +251,16 @@ impl PortState {
         self.attention & (MARKS_BY_PORT | MARKS_AT_DEPARTURE) != 0
     }
 
+    /// Octets in all its data queues.
+    pub(crate) fn data_octets(&self) -> u64 {
+        self.queues[..self.queues.len() - 1].iter().map(|queue| queue.len).sum()
+    }
+
     /// Whether the length that decides on marks, with the frame of `class` that is there, is above the threshold.
     pub(crate) fn is_to_mark(&self, class: TrafficClass) -> bool {
         let data = &self.queues[..self.queues.len() - 1];
         let len = match data.get(class.index()) {
-            Some(_) if self.attention & MARKS_BY_PORT != 0 => data.iter().map(|queue| queue.len).sum(),
+            Some(_) if self.attention & MARKS_BY_PORT != 0 => self.data_octets(),
             Some(queue) => queue.len,
             None => 0,
         };

@@ -17,8 +17,10 @@ use crate::network::{Pacer, RpId};
 pub struct Processes {
     /// Each process.
     pub list: Vec<Process>,
-    /// The most links that a flow of any of them crosses to its destination.
+    /// The most links that a frame of any of them crosses to its destination.
     pub longest_way: usize,
+    /// The most hops of a flow's route: as many, where each flow has one way.
+    pub most_hops: usize,
     /// The ports at which flows begin; some may be there twice.
     pub sources: Vec<PortId>,
     /// For each port how many limiters of their own the flows bring there in all.
@@ -84,6 +86,15 @@ pub enum Limiting {
     Shared,
 }
 
+/// A link of several ways to one destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Branch {
+    /// Its port, and the port of the opposite direction.
+    pub link: (PortId, PortId),
+    /// The link before, an index into the tree; `None` at the source.
+    pub parent: Option<u32>,
+}
+
 /// A flow that a process makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
@@ -97,6 +108,9 @@ pub struct Arrival {
     pub size: Octets,
     /// The links to its destination: the port of each, and the port of the opposite direction.
     pub way: Vec<(PortId, PortId)>,
+    /// The ways among which switches choose, `way` first, as a tree: parents come before children, the children of a link together. Empty where there
+    /// is nothing to choose.
+    pub tree: Vec<Branch>,
     /// The reaction point that it shares, where its process's flows do.
     pub reaction_point: Option<RpId>,
 }

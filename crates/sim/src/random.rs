@@ -19,6 +19,8 @@ pub enum Owner {
     Generator,
     /// A node's, under its [`NodeId`](crate::network::NodeId).
     Clock,
+    /// A node's too, for the ways of frames.
+    Switch,
 }
 
 /// A stream of random words.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use penstock_endpoint::{Destination, DestinationId, FlowSpec, LimiterId, LimiterSpec, TrafficClass};
 use penstock_schemes::{Duration, Instant, Octets, Place, Scheme};
 
-use crate::engine::{ACK_LEAF, BRANCH, LEAF, LOST, SEGMENT_LEAF, Sources, Step};
+use crate::engine::{ACK_LEAF, BRANCH, CHOICE, LEAF, LOST, SEGMENT_LEAF, Sources, Step};
 use crate::event::{ChangeId, CpIndex, Event};
 use crate::event_queue::{EventQueue, Lane, NO_LANE, RELEASES};
 use crate::facts::End;
@@ -87,13 +87,16 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
     pub(crate) fn add_flow(&mut self, id: FlowId, flow: &Flow) {
         let (network, config) = (self.network, self.config(flow.priority));
         let first = DestinationId(self.destinations.len() as u32);
-        for leaf in network.route(id).filter(|hop| network.hops[hop.index()].children == 0) {
+        for leaf in network.last_hops(id) {
             let draw = Stream::new(self.seed, Owner::NotificationPoint, self.destinations.len());
             self.end_of_hop[leaf.index()] =
                 End { destination: DestinationId(self.destinations.len() as u32), flow: id };
             let number = self.destinations.len() as u32;
             self.destinations.push(Destination::new(config, id.key(), number, draw));
             self.leaves.push(leaf);
+        }
+        if network.is_spread(id) {
+            self.join_ways(id, first);
         }
         let destinations = self.destinations.len() as u32 - first.0;
         let limiter = match flow.reaction_point {
@@ -111,6 +114,19 @@ impl<'n, S: Scheme> Endpoints<'n, S> {
         let acks = |priority: Option<u8>| priority.map_or(network.control_class(), |priority| network.class(priority));
         self.transports.receive(id, flow, acks);
         self.sources.add_flow(limiter, spec, source);
+    }
+}
+
+impl<S: Scheme> Endpoints<'_, S> {
+    /// All ways of a flow lead to its one destination.
+    fn join_ways(&mut self, id: FlowId, destination: DestinationId) {
+        let network = self.network;
+        for leaf in network.route(id).filter(|hop| network.hops[hop.index()].children == 0) {
+            self.end_of_hop[leaf.index()] = End { destination, flow: id };
+        }
+        if network.spread.as_ref().is_some_and(|spread| spread.by.disorders()) {
+            self.destinations[destination.index()].expect_disorder();
+        }
     }
 }
 
@@ -263,9 +279,13 @@ pub(crate) fn steps(network: &Network) -> Vec<Step> {
     };
     let lost = Step { port: PortId(0), next: LOST };
     let mut steps: Vec<Step> = network.hops.iter().map(step).chain([lost]).collect();
-    for carriage in network.flows.iter().filter_map(|flow| Some((flow.root, flow.transport.as_ref()?.way_back))) {
-        let (root, way_back) = carriage;
-        steps[network.last_hop(root).index()].next = SEGMENT_LEAF;
+    for hop in network.spread.iter().flat_map(|spread| &spread.hops) {
+        steps[hop.index()].next = CHOICE;
+    }
+    for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
+        let Some(way_back) = flow.transport.as_ref().map(|carriage| carriage.way_back) else { continue };
+        let leaves = network.route(id).filter(|hop| network.hops[hop.index()].children == 0);
+        leaves.for_each(|leaf| steps[leaf.index()].next = SEGMENT_LEAF);
         steps[network.last_hop(way_back).index()].next = ACK_LEAF;
     }
     steps

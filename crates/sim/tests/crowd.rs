@@ -92,6 +92,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
     let ports = b.network.ports.len();
     let mut processes = Processes {
         longest_way: 2,
+        most_hops: 2,
         limiters: vec![0; ports],
         sharing: vec![Sharing::default()],
         ..Processes::default()
@@ -118,7 +119,8 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
             }
             let way = vec![(port, b.port(HOSTS, from)), (b.port(HOSTS, to), b.port(to, HOSTS))];
             links.extend(way.iter().copied());
-            arrivals.push(Arrival { process: process as u32, number: number as u32, start, size, way, reaction_point });
+            let (process, number, tree) = (process as u32, number as u32, Vec::new());
+            arrivals.push(Arrival { process, number, start, size, way, tree, reaction_point });
         }
         processes.list.push(Process {
             flows: trial.flows.len() as u32,

@@ -38,6 +38,7 @@ impl Scheme for Regulated {
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,
+        needs_order: false,
     };
     type Config = Config;
     type Tag = ();

@@ -245,6 +245,9 @@ fn check(plan: &Plan) -> Result<(), TestbedError> {
             "ecn_threshold: switches of the testbed mark as the scheme does (dcqcn), and nothing else".to_owned(),
         );
     }
+    if network.spread.is_some() {
+        return refuse("load_balancing: on the testbed there is one way to each host".to_owned());
+    }
     if !network.pools.is_empty() {
         return refuse("[[buffer]]: each queue of the testbed has memory of its own".to_owned());
     }

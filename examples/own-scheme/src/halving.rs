@@ -95,6 +95,7 @@ impl Scheme for Halving {
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,
+        needs_order: false,
     }
     .checked();
     type Config = Config;

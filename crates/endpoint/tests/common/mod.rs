@@ -80,6 +80,7 @@ impl Scheme for Windowed {
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,
+        needs_order: false,
     };
     type Config = Window;
     type Tag = ();

@@ -85,6 +85,7 @@ impl<const RULE: u8> Scheme for Broken<RULE> {
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,
+        needs_order: false,
     };
     type Config = Config;
     type Tag = bool;

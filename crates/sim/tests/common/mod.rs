@@ -48,6 +48,7 @@ impl Builder {
                 feedback: Feedback::InBand,
                 pfc: None,
                 pools: Vec::new(),
+                spread: None,
             },
         }
     }

@@ -68,6 +68,7 @@ impl Scheme for Trial {
         recovers_alone: true,
         raises_on_signal: false,
         integer_state: true,
+        needs_order: false,
     };
     type Config = Config;
     type Tag = ();

@@ -1,0 +1,98 @@
+//! Load balancing: which flows have several ways, and who bears that their frames overtake one another.
+
+use penstock_endpoint::transport::Transport;
+use penstock_schemes::Duration;
+use penstock_sim::network::{FlowId, HopId, Network, Spread, SpreadBy};
+
+use crate::error::Fault;
+use crate::made::Counted;
+use crate::plan::Assigned;
+use crate::sections::{self, Experiment, LoadBalancing};
+use crate::traffic::FlowSpec;
+
+/// The gap that begins a flowlet: the timeout of the flowlet table in Alizadeh et al., CONGA, SIGCOMM 2014, section 3.4.
+const GAP: Duration = Duration::from_us(500);
+
+/// How switches choose; `None` if they do not. The record then holds the gap.
+pub(crate) fn by(settings: &mut sections::Network) -> Option<SpreadBy> {
+    let mut gap = || settings.flowlet_gap.fill(GAP);
+    match *settings.load_balancing {
+        LoadBalancing::Flow => None,
+        LoadBalancing::Flowlet => Some(SpreadBy::Flowlet(gap())),
+        LoadBalancing::Spray => Some(SpreadBy::Turns),
+        LoadBalancing::SprayRandom => Some(SpreadBy::Random),
+        LoadBalancing::Adaptive => Some(SpreadBy::Queue),
+        LoadBalancing::AdaptiveFlowlet => Some(SpreadBy::QueueOfFlowlet(gap())),
+    }
+}
+
+/// Flows with several ways, of which each frame takes one.
+struct Spreading<'a> {
+    name: &'a str,
+    transport: Option<&'a Transport>,
+    controlled: bool,
+    priority: u8,
+}
+
+/// The choices of switches in `network`, which is laid out; `None` where no flow has several ways.
+pub(crate) fn spread(
+    by: SpreadBy,
+    experiment: &Experiment,
+    network: &Network,
+    flows: &[FlowSpec],
+    counted: &Counted,
+    schemes: &[Assigned],
+) -> Result<Option<Spread>, Fault> {
+    let single = flows.iter().filter(|flow| flow.is_spread()).map(|flow| Spreading {
+        name: &flow.name,
+        transport: flow.transport.as_ref().map(|(transport, _)| transport),
+        controlled: flow.controlled,
+        priority: flow.priority,
+    });
+    let tables = counted.tables.iter().zip(&counted.spreads).filter(|(_, spreads)| **spreads);
+    let made = tables.map(|(table, _)| Spreading {
+        name: &table.model.name,
+        transport: table.model.transport.as_ref().map(|(transport, _)| transport),
+        controlled: table.model.controlled,
+        priority: table.model.priority,
+    });
+    let mut any = false;
+    for spreading in single.chain(made) {
+        any = true;
+        if by.disorders() {
+            spreading.check(experiment, schemes)?;
+        }
+    }
+    let ids = (0..).map(FlowId).zip(flows).filter(|(_, flow)| flow.is_spread());
+    let mut hops: Vec<HopId> =
+        ids.flat_map(|(id, _)| network.route(id)).filter(|hop| network.hops[hop.index()].children > 1).collect();
+    hops.sort_unstable();
+    Ok(any.then_some(Spread { by, seed: experiment.network.ecmp_seed.unwrap_or(0), hops }))
+}
+
+impl Spreading<'_> {
+    /// Refuses frames that overtake one another where that passes for a loss.
+    fn check(&self, experiment: &Experiment, schemes: &[Assigned]) -> Result<(), Fault> {
+        let key = &experiment.network.load_balancing;
+        let name = self.name;
+        let refuse = |why: String, instead: &str| {
+            let message = format!("frames of {name} would overtake one another, and {why}");
+            Err(key.fault(message).with_hint(format!("load_balancing = \"flow\" or \"flowlet\", or {instead}")))
+        };
+        let instead = "a transport that takes frames in any order, transport = \"selective\" or \"tcp\"";
+        match self.transport {
+            Some(Transport::GoBackN(_)) => {
+                let why = "go-back-n answers each frame that comes early with a request to send all again";
+                refuse(why.to_owned(), instead)
+            }
+            Some(Transport::Selective(_) | Transport::Tcp(_)) => Ok(()),
+            None => {
+                let scheme = schemes.iter().find(|own| own.priority == self.priority).map(|own| own.config.info());
+                match scheme.filter(|info| self.controlled && info.needs_order) {
+                    Some(info) => refuse(format!("{} needs them in order", info.name), instead),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
