@@ -115,7 +115,8 @@ fn use_above_one(plan: &Plan, ports: &Ports, name: &str, share: f64, seconds: f6
     let frame = if rates.len() > 1 { longest(network) * 8.0 * rates.len() as f64 } else { 0.0 };
     let slowest = rates.iter().min().copied().unwrap_or(1) as f64;
     let step = rates.iter().max().copied().unwrap_or(1) as f64 * STEP;
-    let whole = slowest * seconds;
+    // The engine counts whole bits.
+    let whole = (slowest * seconds - 1.0).max(0.0);
     let limit = 1.0 + ROUNDING + if whole > 0.0 { (2.0 + 2.0 * step + frame) / whole } else { f64::INFINITY };
     (share > limit).then(|| format!("utilization of {name} is {share}, at most {limit} with all rounding"))
 }

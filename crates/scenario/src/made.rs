@@ -164,7 +164,8 @@ impl Counted {
             *all += 1;
             bounds.check(ARRIVALS, *all, less).map_err(excess)?;
             bounds.go_on().map_err(excess)?;
-            let distances = &mut self.ways.distances[routing::gate(layout, arrival.destination)];
+            let gate = routing::gate(layout, arrival.destination);
+            let distances = &mut self.ways.distances[gate];
             if distances.is_none() {
                 *distances = Some(Distances::to(layout, arrival.destination, bounds).map_err(excess)?);
             }
@@ -174,7 +175,7 @@ impl Counted {
                 let error = origin.fault(experiment, format!("\"{to}\" cannot be reached from \"{from}\""));
                 return Err(error.with_hint(routing::within_reach(layout, arrival.source)));
             };
-            bounds.search(way.len()).map_err(excess)?;
+            bounds.search(routing::effort(layout, gate, &way)).map_err(excess)?;
             way.iter().for_each(|&port| crossed[port] = true);
             self.longest = self.longest.max(way.len());
             let grow = |hops| bounds.search(1).and_then(|()| bounds.check(HOPS, hops as u64, "fewer paths"));

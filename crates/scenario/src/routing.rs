@@ -256,11 +256,27 @@ impl Distances {
 
 /// The ports of `node` that lead nearer to the destination.
 fn nearer(layout: &Layout, Distances { gate, hops }: &Distances, node: usize) -> Vec<usize> {
+    let (own, of_gate) = (&layout.nodes[node].ports, &layout.nodes[*gate].ports);
+    if hops[node] == 1 && of_gate.len() < own.len() {
+        // The gate alone is nearer, and has fewer ports to look at. Both ends of links are numbered in the same order.
+        return of_gate.iter().map(|port| port ^ 1).filter(|&port| layout.ports[port].node == node).collect();
+    }
     let is_nearer = |port: &&usize| {
         let peer = layout.ports[**port].peer;
         hops[peer] < hops[node] && (peer == *gate || !layout.is_host(peer))
     };
-    layout.nodes[node].ports.iter().filter(is_nearer).copied().collect()
+    own.iter().filter(is_nearer).copied().collect()
+}
+
+/// The steps of the search that found this way through `gate`: one a link, and one for eight ports that were looked at.
+pub(crate) fn effort(layout: &Layout, gate: usize, way: &[usize]) -> usize {
+    let degree = |node: usize| layout.nodes[node].ports.len();
+    let looked_at = |&port: &usize| match (layout.ports[port].node, layout.ports[port].peer) {
+        (node, _) if node == gate => 0,
+        (node, peer) if peer == gate => degree(node).min(degree(gate)),
+        (node, _) => degree(node),
+    };
+    way.iter().map(|port| 1 + looked_at(port) / 8).sum()
 }
 
 /// Which of `n` ports of `node` a flow takes that keeps to one path; `quotient` is that of d-mod-k.
