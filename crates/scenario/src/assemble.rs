@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use penstock_endpoint::transport::Transport;
 use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{
     Capacity, Carriage, Change, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Marking, Network, Node, NodeId,
@@ -465,6 +466,7 @@ fn check_frames(experiment: &Experiment, network: &Network) -> Result<(), Fault>
     }
     if let Either::Second(queue) = &*hosts.transmit_queue {
         check((Capacity::Octets(*queue.limit), &queue.limit))?;
+        check_drops(network, queue)?;
     }
     let on_wire = largest + u64::from(network.wire_overhead);
     if let Pacer::TokenBucket { depth, .. } = pacer(hosts)
@@ -474,6 +476,21 @@ fn check_frames(experiment: &Experiment, network: &Network) -> Result<(), Fault>
         return Err(hosts.pacer.fault(message).with_hint(format!("a depth of at least {}", Octets(on_wire))));
     }
     Ok(())
+}
+
+/// Refuses a transmit queue that drops the segments of a transport without window: it would get all data at once, and again.
+fn check_drops(network: &Network, queue: &sections::TransmitQueue) -> Result<(), Fault> {
+    let of_flows = network.flows.iter().filter_map(|flow| flow.transport.as_ref()).map(|carriage| &carriage.transport);
+    let of_loads = network.processes.list.iter().filter_map(|process| process.transport.as_ref()).map(|(own, _)| own);
+    let Some(endless) = of_flows.chain(of_loads).find(|transport| !matches!(transport, Transport::Tcp(_))) else {
+        return Ok(());
+    };
+    if *queue.when_full == WhenFull::Wait {
+        return Ok(());
+    }
+    let name = endless.info().name;
+    let message = format!("\"{name}\" has no window: it would send all its data at once, and the queue would drop it");
+    Err(queue.when_full.fault(message).with_hint("\"wait\", or the transport \"tcp\" for all flows"))
 }
 
 /// Length of the largest frame of any flow with its tags, octets.

@@ -141,13 +141,14 @@ fn each_mistake_is_named_with_its_place() {
 
 #[test]
 fn a_transmit_queue_waits_unless_it_is_to_drop() {
-    let plan = |keys: &str| {
+    let with = |keys: &str, transport: &str| {
         let text = format!(
             "question = \"Q\"\nduration = \"1 ms\"\nscheme = \"none\"\n[topology.star]\nhosts = 2\nlink_rate = \"1 Gbps\"\n\
-             buffer = \"150 KB\"\n[hosts]\n{keys}\n[[flow]]\nfrom = \"h0\"\nto = \"h1\"\ntransport = \"tcp\"\n"
+             buffer = \"150 KB\"\n[hosts]\n{keys}\n[[flow]]\nfrom = \"h0\"\nto = \"h1\"\ntransport = \"{transport}\"\n"
         );
         Scenario::parse(&text, "x.toml", "x").and_then(|s| s.plan(&Choice::default())).map_err(|e| e.to_string())
     };
+    let plan = |keys: &str| with(keys, "tcp");
     let kind = |keys: &str| plan(keys).unwrap().network.transmit;
     let limit = Octets(100_000);
     assert_eq!(kind(""), Transmit::Pull);
@@ -161,5 +162,12 @@ fn a_transmit_queue_waits_unless_it_is_to_drop() {
     ] {
         let message = plan(keys).unwrap_err();
         assert!(message.contains(wanted), "{message}\nwanted {wanted}");
+    }
+    // No window keeps these from sending all that they have into the queue.
+    for transport in ["go-back-n", "selective"] {
+        let keys = |full: &str| format!("transmit_queue = {{ limit = \"100 KB\", when_full = \"{full}\" }}");
+        let message = with(&keys("drop"), transport).unwrap_err();
+        assert!(message.contains(&format!("when_full: \"{transport}\" has no window")), "{message}");
+        assert_eq!(with(&keys("wait"), transport).unwrap().network.transmit, Transmit::Wait(limit));
     }
 }

@@ -92,29 +92,38 @@ impl Generator {
         }
     }
 
-    /// Learns of all frames made up to `now`, where frames are made whether or not they can go.
+    /// Learns of all frames made up to `now`, where frames are made whether or not they can go. Returns how much work it was, in
+    /// frames and runs of frames at even distances.
     #[inline(always)]
-    pub(crate) fn advance(&mut self, now: Instant) {
-        if !self.on_demand {
-            self.make_until(now);
-        }
+    pub(crate) fn advance(&mut self, now: Instant) -> u64 {
+        if self.on_demand { 0 } else { self.make_until(now) }
     }
 
-    fn make_until(&mut self, now: Instant) {
+    fn make_until(&mut self, now: Instant) -> u64 {
+        let mut work = 0;
         while self.next <= now && self.left > 0 && self.next < self.stop {
+            work += 1;
             self.offered += 1;
             if self.left != ENDLESS {
                 self.left -= 1;
             }
             self.backlog = (self.backlog + 1).min(self.room);
             self.next = self.following(self.next);
-            if self.next <= now && matches!(self.traffic, Traffic::Constant(_)) {
-                self.make_evenly_until(now);
+            if self.next <= now {
+                match self.traffic {
+                    Traffic::Constant(_) => self.make_evenly_until(now),
+                    Traffic::OnOff { on, off, random, .. } => {
+                        self.make_evenly_until(now.min(Instant(self.on_until.0 - 1)));
+                        self.next = self.in_turn(self.next, on, off, random);
+                    }
+                    Traffic::Greedy | Traffic::Poisson(_) => {}
+                }
             }
         }
         if now >= self.stop {
             self.backlog = 0;
         }
+        work
     }
 
     /// The same for frames at even distances, however many they are.
@@ -134,15 +143,14 @@ impl Generator {
         (self.next, self.remainder) = (Instant((next / rate) as u64), (next % rate) as u64);
     }
 
-    /// When it is to be asked again, seen from `now`, so that no more than about [`AT_ONCE`] frames come due at a time;
+    /// When it is to be asked again, seen from `now`, so that no more than about [`AT_ONCE`] frames or turns come due at a time;
     /// `None` where that cannot be, or where no more frames come.
     pub(crate) fn ask_again(&self, now: Instant) -> Option<Instant> {
         let distance = match self.traffic {
             _ if self.on_demand || self.left == 0 || self.next >= self.stop => return None,
             Traffic::Greedy | Traffic::Constant(_) => return None,
             Traffic::Poisson(_) => self.gap.0,
-            // Each turn begins with a frame, however short it is.
-            Traffic::OnOff { on, off, .. } => self.gap.0.min(on + off),
+            Traffic::OnOff { on, off, .. } => on + off,
         };
         Some((now + Duration(distance.0.max(1).saturating_mul(AT_ONCE))).max(self.next))
     }
@@ -174,7 +182,12 @@ impl Generator {
 
     #[inline(never)]
     fn following_in_turn(&mut self, at: Instant, on: Duration, off: Duration, random: bool) -> Instant {
-        let mut next = at.after(self.even_gap());
+        let next = at.after(self.even_gap());
+        self.in_turn(next, on, off, random)
+    }
+
+    /// The time of a frame that would be made at `next`: then, or at the start of the first turn of sending behind that.
+    fn in_turn(&mut self, mut next: Instant, on: Duration, off: Duration, random: bool) -> Instant {
         while next >= self.on_until && next != Instant::NEVER {
             // A turn of sending begins when the silence ends, whether or not it lasts for a frame.
             next = self.on_until + self.turn(off, random);
@@ -318,7 +331,7 @@ mod tests {
     use crate::network::RpId;
 
     proptest! {
-        /// Frames at even distances that are made at once are those that are made one after the other.
+        /// Frames at even distances that are made at once, also within a turn, are those that are made one after the other.
         #[test]
         fn many_at_once_are_many_one_by_one(
             rate in 1_u64..1_000_000_000_000,
@@ -326,8 +339,14 @@ mod tests {
             start in 0_u64..1_000_000,
             stop in prop::option::of(1_000_000_u64..100_000_000_000),
             size in prop::option::of(1_u64..10_000_000),
+            turns in prop::option::of((1_u64..2_000_000_000, 0_u64..1_000_000_000, any::<bool>())),
             steps in prop::collection::vec((0_u64..40_000, 0_u32..12), 1..20),
         ) {
+            let rate = BitRate(rate);
+            let traffic = match turns {
+                None => Traffic::Constant(rate),
+                Some((on, off, random)) => Traffic::OnOff { rate, on: Duration(on), off: Duration(off), random },
+            };
             let flow = Flow {
                 root: HopId(0),
                 priority: 0,
@@ -336,7 +355,7 @@ mod tests {
                 start: Instant(start),
                 stop: stop.map(Instant),
                 size: size.map(penstock_schemes::Octets),
-                traffic: Traffic::Constant(BitRate(rate)),
+                traffic,
                 excess: Excess::Queue(penstock_schemes::Octets(64_000)),
                 reaction_point: Some(RpId(0)),
                 transport: None,
@@ -353,7 +372,7 @@ mod tests {
                 }
                 one_by_one.make_until(now);
                 at_once.make_until(now);
-                let state = |g: &Generator| (g.offered, g.left, g.backlog, g.next, g.remainder);
+                let state = |g: &Generator| (g.offered, g.left, g.backlog, g.next, g.remainder, g.on_until);
                 prop_assert_eq!(state(&at_once), state(&one_by_one));
                 if at_once.backlog > 0 && at_once.offered.is_multiple_of(3) {
                     prop_assert_eq!(at_once.take(now), one_by_one.take(now));

@@ -99,13 +99,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn generate(&mut self, flow: FlowId) {
         let fabric = &mut self.state.fabric;
         let generator = &mut self.state.sources.flow_mut(flow).supply_mut().generator;
-        let before = generator.offered;
-        generator.advance(fabric.now);
+        let work = generator.advance(fabric.now);
         if let Some(at) = generator.ask_again(fabric.now) {
             fabric.events.schedule(at, Event::Generate(flow));
         }
-        let made = generator.offered - before;
-        self.charge(made);
+        self.charge(work);
     }
 
     /// Lets a flow's application write the octets that are due, or its generator make the frames.
