@@ -71,8 +71,8 @@ def test_rates_count_the_wire_overhead_and_the_queue_does_not() -> None:
     assert period.forward_delay_s == pytest.approx(8.192e-6 + 5e-6)
 
 
-@pytest.mark.parametrize(("scheme", "octets"), [("dcqcn", 78), ("fecn", 64)])
-def test_signals_by_the_destination_take_the_whole_way(scheme: str, octets: int) -> None:
+@pytest.mark.parametrize(("scheme", "octets"), [("dcqcn", 78), ("fecn", 64), ("dctcp", 64), ("timely", 64)])
+def test_signals_and_acknowledgements_by_the_destination_take_the_whole_way(scheme: str, octets: int) -> None:
     period = configuration(dumbbell(flow=flows()), scheme=scheme)
     # From the queue two frames' times and 7 + 5 us on; back three of a signal's and 5 + 7 + 5 us.
     assert period.feedback_delay_s == pytest.approx(2 * 8e-6 + 12e-6 + 3 * octets * 8e-9 + 17e-6)
@@ -80,6 +80,12 @@ def test_signals_by_the_destination_take_the_whole_way(scheme: str, octets: int)
 
 def test_without_signals_there_is_no_feedback_delay() -> None:
     assert configuration(dumbbell(flow=flows()), scheme="none").feedback_delay_s == 0
+
+
+def test_acknowledgements_take_the_network_where_signals_are_ideal() -> None:
+    network = {"feedback": {"ideal": "20 us"}}
+    acks = configuration(dumbbell(flow=flows()), scheme="dctcp").feedback_delay_s
+    assert configuration(dumbbell(flow=flows(), network=network), scheme="dctcp").feedback_delay_s == acks
 
 
 def test_ideal_feedback_has_its_delay() -> None:

@@ -17,6 +17,8 @@ BITS_PER_OCTET = 8
 _SATURATED = 0.999
 # Delays count as one, their mean, if the shortest is at least this share of the longest.
 _ALIKE = 0.5
+# Length of an acknowledgement without echo (`HEADER` in `crates/schemes/src/lib.rs`).
+_ACKNOWLEDGEMENT_OCTETS = 64
 # Lines count as alike that differ by no more than clocks do (`network.clock_tolerance`).
 _OF_CLOCKS = 0.999
 
@@ -319,19 +321,22 @@ class _Period:
         return sum(BITS_PER_OCTET * octets / self.rate_bps[name] + self.links[name]["latency_s"] for name in links)
 
     def _feedback_s(self, flow: FlowDescription, link: str, frame_octets: float) -> float:
-        """The time that a signal takes from a sample at ``link`` to the source, s; 0 for a scheme without signals."""
-        fixed = self.plan["feedback_s"]
-        if fixed is not None:
+        """The time that a signal or an acknowledgement takes from a sample at ``link`` to the source, s."""
+        fixed, scheme = self.plan["feedback_s"], about(self._scheme()["name"])
+        signals = scheme["signals"]
+        if signals is None and not scheme["actions"]:
+            # It leaves traffic alone.
+            return 0.0
+        if fixed is not None and signals is not None:
             return fixed
         before = self._before(flow, link)
-        signals = about(self._scheme()["name"])["signals"]
-        if signals is None:
-            return 0.0
-        if signals["path"] == "backward":
+        if signals is not None and signals["path"] == "backward":
             return self._delay_s([back for _, back in before], signals["octets"])
         hops = flow["hops"]
         onwards = self._delay_s([hop["link"] for hop in hops[len(before) :]], frame_octets)
-        return onwards + self._delay_s([hop["back"] for hop in hops], signals["octets"])
+        # Without signals, acknowledgements tell the source.
+        octets = _ACKNOWLEDGEMENT_OCTETS if signals is None else signals["octets"]
+        return onwards + self._delay_s([hop["back"] for hop in hops], octets)
 
     def _same(self, what: str, unit: str, values: Sequence[float], alike: float = 1.0) -> float:
         """The value that all flows have; the smallest is at least the share ``alike`` of the largest."""

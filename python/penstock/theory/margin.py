@@ -28,7 +28,9 @@ from penstock.theory.linearisation import beside, is_at_rest, linearise
 from penstock.theory.models import model_of
 from penstock.theory.models.base import FluidModel
 from penstock.theory.models.dcqcn import Dcqcn
+from penstock.theory.models.dctcp import Dctcp
 from penstock.theory.models.smcc import Smcc
+from penstock.theory.models.timely import Patched, Timely
 
 _WIDEST = 1000.0
 """A parameter is changed up to so many times, up and down."""
@@ -172,6 +174,8 @@ def report(configuration: Configuration) -> Report:
     rest = model.state_at_rest()
     by_name = {variable.name: float(value) for variable, value in zip(model.variables, rest, strict=True)}
     title = f"{model.scheme}, {model.form}: {model.source}"
+    if isinstance(model, Dctcp):
+        raise Unsuited(*_why_cycles(model))
     if isinstance(model, Smcc):
         return Report(configuration, title, by_name, limit_cycle=limit_cycle(model), omits=model.omits)
     modes = modes_beside(model)
@@ -202,8 +206,31 @@ def why_confined(model: FluidModel) -> tuple[str, str] | None:
     return None
 
 
+def _why_cycles(model: Dctcp) -> tuple[str, str]:
+    """Reason and hint: one threshold has no equilibrium, and its cycle is known in closed form."""
+    cycle = model.sawtooth()
+    low, high, period_us = float(cycle.shortest_octets), float(cycle.longest_octets), float(cycle.period_s) * 1e6
+    return (
+        f"marks of one threshold have no equilibrium with a margin: the queue swings from {low:.3g} to {high:.3g} "
+        f"octets every {period_us:.3g} us (Alizadeh et al. 2010, section 3.3)",
+        "`penstock theory overlay` shows the cycle of the fluid",
+    )
+
+
 def _why_restless(model: FluidModel, given: Configuration, beside: int | None) -> tuple[str, str]:
     """Reason and hint; ``beside`` is the mode next to an equilibrium that only another mode has."""
+    if isinstance(model, Patched) and not model.comes_to_rest():
+        trip, low, high = (1e6 * float(time) for time in (model.round_trip_at_rest_s(), model.t_low_s, model.t_high_s))
+        return (
+            f"the equilibrium needs round trips of {trip:.4g} us, and its law holds between {low:g} and {high:g} us",
+            "move t_ref, or use fewer flows or a larger beta",
+        )
+    if isinstance(model, Timely) and not isinstance(model, Patched):
+        return (
+            "TIMELY by the gradient has no equilibrium: where the queue does not change rates rise, and any division "
+            "of the link is as good as any other (Zhu et al. 2016)",
+            'the patched law has one: schemes.timely.law = "patched"',
+        )
     queue = float(model.state_at_rest()[0])
     if beside is not None:
         away = abs(queue - float(np.max(np.asarray(model.set_point_octets()))))

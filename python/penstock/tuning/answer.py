@@ -220,7 +220,8 @@ def tune(
     _takes_effect(own, plan, longest.scheme, space, spots[0])
     tuning, choosing, unseen = _following(plan["seed"], seeds, _CHOOSING * seeds, verdict_seeds)
 
-    critic = Critic.of(periods, plan["warmup_s"], space) if longest.scheme in DELAYED else None
+    forecasts = longest.scheme in DELAYED and DELAYED[longest.scheme].forecasts
+    critic = Critic.of(periods, plan["warmup_s"], space) if forecasts else None
     # Goals with the same guards share the search, which begins with a third of its points.
     goals = companions(asked)
     starts = max(_LEAST_STARTS, trials // 3) // len(goals)

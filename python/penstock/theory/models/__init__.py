@@ -4,15 +4,22 @@ from penstock.theory.configuration import Configuration, Unsuited
 from penstock.theory.models.base import FluidModel
 from penstock.theory.models.bcn import Bcn
 from penstock.theory.models.dcqcn import Controlled, Dcqcn
+from penstock.theory.models.dctcp import Dctcp
 from penstock.theory.models.fecn import Fecn
 from penstock.theory.models.qcn import Averaged, Paper004, Sampled
 from penstock.theory.models.rocc import Rocc
 from penstock.theory.models.smcc import Smcc
+from penstock.theory.models.timely import Patched, Timely
 
-MODELS: tuple[type[FluidModel], ...] = (Sampled, Averaged, Paper004, Bcn, Smcc, Fecn, Dcqcn, Controlled, Rocc)
+MODELS: tuple[type[FluidModel], ...] = (
+    *(Sampled, Averaged, Paper004, Bcn, Smcc, Fecn),
+    *(Dcqcn, Controlled, Dctcp, Rocc, Timely, Patched),
+)
 """All models; of a scheme's, the first is the nearest to the algorithm."""
 
-DELAYED: dict[str, type[FluidModel]] = {model.scheme: model for model in (Averaged, Bcn, Smcc, Fecn, Dcqcn, Rocc)}
+DELAYED: dict[str, type[FluidModel]] = {
+    model.scheme: model for model in (Averaged, Bcn, Smcc, Fecn, Dcqcn, Dctcp, Rocc, Timely)
+}
 """The model of each scheme that has a delay, for questions of stability."""
 
 

@@ -100,6 +100,8 @@ class FluidModel(ABC):
     """The expression that is zero on each switching line, in words."""
     linear: ClassVar[bool] = True
     """Whether it has a linearisation at rest; none has a model that rests on its switching lines."""
+    forecasts: ClassVar[bool] = True
+    """Whether `penstock tune` narrows its search by it; not where a model has no rest to aim at."""
 
     @classmethod
     @abstractmethod

@@ -1,0 +1,203 @@
+"""DCTCP as a fluid: windows, the share of marked octets, and a threshold that marks all or nothing.
+
+Alizadeh et al. (SIGMETRICS 2011). With W a window in segments, R = base + q / C the round-trip time now, p whether the
+queue was above K the delay R* = base + K / C ago:
+
+    q'     = N W / R - C
+    W'     = 1 / R - W alpha / (2 R) p
+    alpha' = g / R (p - alpha)
+
+Here the rate r = W / R stands for the window, so that r' = (W' - r R') / R. The threshold has no equilibrium but a
+cycle about K. Its size in closed form is from the paper before it (SIGCOMM 2010, section 3.3), for windows that are in
+phase; with W* = (C base + K) / N segments
+
+    alpha = sqrt(2 / W*)             share of the window that is marked
+    D     = sqrt(W* / 2)             round trips from cut to cut: what one cut takes, segments
+    A     = N D                      swing of the queue, below its longest, K + N segments
+    K     > C base / 7               or the queue runs empty
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.theory.configuration import Configuration, Unsuited
+from penstock.theory.models.base import (
+    QUEUE,
+    RATE,
+    Array,
+    Flags,
+    FluidModel,
+    Value,
+    Variable,
+    namespace,
+    stack,
+)
+
+_LEAST_SEGMENTS = 2
+"""A window is never shorter. (RFC 5681, section 3.1)"""
+
+
+@dataclass(frozen=True)
+class Sawtooth:
+    """The cycle of the queue that the closed forms have: arrays, or numbers.
+
+    Attributes:
+        alpha: share of marked octets.
+        longest_octets: K and a segment of each flow, octets.
+        swing_octets: from there to the shortest queue, octets, if it does not run empty before.
+        period_s: from cut to cut, s.
+        least_k_octets: threshold from which on the queue does not run empty, octets.
+    """
+
+    alpha: Value
+    longest_octets: Value
+    swing_octets: Value
+    period_s: Value
+    least_k_octets: Value
+
+    @property
+    def shortest_octets(self) -> Value:
+        """The shortest queue, octets: 0 where it runs empty."""
+        return cast(Value, np.maximum(np.asarray(self.longest_octets) - self.swing_octets, 0.0))
+
+
+@dataclass(frozen=True)
+class Dctcp(FluidModel):
+    """DCTCP with one threshold.
+
+    Attributes:
+        k_octets: K.
+        g: weight of the newest window in alpha.
+        segment_octets: step of a window, octets.
+        base_s: round-trip time without a queue, s.
+        waits: whether the wait in a queue of K is part of the delay.
+    """
+
+    k_octets: Value
+    g: Value
+    segment_octets: Value
+    base_s: Value
+    waits: bool
+
+    scheme: ClassVar[str] = "dctcp"
+    form: ClassVar[str] = "published"
+    source: ClassVar[str] = "Alizadeh et al., SIGMETRICS 2011"
+    per: ClassVar[str] = "per second: the effect of a round trip, spread over it"
+    omits: ClassVar[tuple[str, ...]] = (
+        "slow start and losses",
+        "cuts once a window: they are spread over a round trip",
+        "that the wait of a marked frame in the queue changes: it is that at K, and part of the delay",
+        "differences between flows (all have the mean rate)",
+    )
+    variables: ClassVar[tuple[Variable, ...]] = (
+        QUEUE,
+        RATE,
+        Variable("alpha", "estimate of the share of marked octets"),
+    )
+    modes: ClassVar[tuple[str, ...]] = ("no marks", "all marked")
+    lines: ClassVar[tuple[str, ...]] = ("queue less K",)
+    linear: ClassVar[bool] = False
+    forecasts: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Self:
+        """Return the model of a configuration of DCTCP."""
+        number, marking = configuration.number, configuration.parameters["marking"]
+        if marking != "threshold":
+            raise Unsuited(
+                f"the model of DCTCP has one threshold, and marking is {marking}", "set marking to threshold"
+            )
+        least = _LEAST_SEGMENTS * number("segment") * 8 / configuration.round_trip_s
+        return cls(
+            flows=float(configuration.flows),
+            capacity_bps=configuration.capacity_bps,
+            link_bps=configuration.link_bps,
+            frame_octets=configuration.frame_octets,
+            wire_octets=configuration.frame_octets + configuration.wire_overhead_octets,
+            buffer_octets=configuration.buffer_octets,
+            line_rate_bps=configuration.line_rate_bps,
+            # A window of two segments gives this rate at an empty queue, and a lower one at a longer one.
+            min_rate_bps=min(least, configuration.line_rate_bps, configuration.capacity_bps / configuration.flows / 2),
+            delay_s=configuration.round_trip_s,
+            k_octets=number("k"),
+            g=1 / number("g_inverse"),
+            segment_octets=number("segment"),
+            base_s=configuration.round_trip_s,
+            waits=True,
+        )
+
+    @property
+    def delays_s(self) -> tuple[Value, ...]:
+        """R*: how long ago a frame was marked, s."""
+        return (self.delay_s + (self.k_octets / self._drain_octets_per_s if self.waits else 0.0),)
+
+    def without_delay(self) -> Self:
+        """Return the model without any delay, that in the queue included; round trips are as long as before."""
+        return self.with_changes(delay_s=0.0, waits=False)
+
+    def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
+        """Return the equations with or without marks."""
+        xp = namespace(state)
+        rate, alpha = state[1], state[2]
+        trip = self.base_s + state[0] / self._drain_octets_per_s
+        step = self.segment_octets / (self.octets_per_bit * trip)
+        window = (step - (rate * alpha / 2 if mode else 0.0)) / trip
+        longer = self.growth_octets_per_s(state) / self._drain_octets_per_s
+        return cast(
+            Array,
+            xp.stack(
+                [
+                    self.excess_octets_per_s(state),
+                    window - rate * longer / trip,
+                    self.g / trip * (float(mode) - alpha),
+                ]
+            ),
+        )
+
+    def switches(self, state: Array, past: Sequence[Array]) -> Array:
+        """Return the queue less K, octets."""
+        return cast(Array, (past[0][0] - self.k_octets)[None])
+
+    def mode_of(self, positive: Flags) -> NDArray[np.int_]:
+        """Return whether frames are marked."""
+        return np.asarray(positive[0]).astype(int)
+
+    def state_at_rest(self) -> Array:
+        """Return where growth and cuts balance on the threshold, if all were marked for a share alpha of the time."""
+        return stack(self.k_octets, self.capacity_bps / self.flows, np.minimum(np.asarray(self.sawtooth().alpha), 1.0))
+
+    def start(self) -> Array:
+        """Return an empty queue and line rate; alpha is 1."""
+        return stack(0.0, self.line_rate_bps, 1.0)
+
+    def set_point_octets(self) -> Value:
+        """Return K."""
+        return self.k_octets
+
+    def sawtooth(self) -> Sawtooth:
+        """Return the queue's cycle in closed form: Alizadeh et al. 2010, section 3.3."""
+        in_flight = self.base_s * self.capacity_bps * self.octets_per_bit
+        window = (in_flight + self.k_octets) / (self.flows * self.segment_octets)
+        trips = np.sqrt(np.asarray(window) / 2)
+        return Sawtooth(
+            alpha=np.sqrt(2 / np.asarray(window)),
+            longest_octets=self.k_octets + self.flows * self.segment_octets,
+            swing_octets=self.flows * self.segment_octets * trips,
+            period_s=trips * (self.base_s + self.k_octets / self._drain_octets_per_s),
+            least_k_octets=in_flight / 7,
+        )
+
+    @property
+    def _drain_octets_per_s(self) -> Value:
+        return self.link_bps * self.octets_per_bit
+
+    def _limits(self) -> tuple[list[Value], list[Value]]:
+        low, high = super()._limits()
+        return [*low[:2], 0.0], [*high[:2], 1.0]
+
+    def _scale_s(self) -> Value:
+        return self.base_s + self.k_octets / self._drain_octets_per_s
