@@ -400,6 +400,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         &self.probe
     }
 
+    /// The observer, to take from it what it has seen.
+    pub fn probe_mut(&mut self) -> &mut P {
+        &mut self.probe
+    }
+
     /// Ends the run: takes the last sample, checks that no frame was made or lost by the engine itself, and sums up.
     ///
     /// # Panics

@@ -60,6 +60,8 @@ pub struct FrameSeen<'a, S: Scheme> {
     pub port: PortId,
     /// The start of its transmission. Frames of one port come in the order of their starts, those of several do not.
     pub start: Instant,
+    /// The time at which it has left the line.
+    pub end: Instant,
     /// Length of its queue at that time, itself included; `None` where it came out of none.
     pub queue: Option<Octets>,
     /// Its length, with FCS, without wire overhead.

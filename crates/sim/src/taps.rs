@@ -142,6 +142,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     fn tell(&mut self, port: PortId, start: Start, fate: FateOnLine, told: (u32, u32)) {
         let fabric = &self.state.fabric;
         let earliest = fabric.taps.earliest(fabric.now);
+        let end = fabric.now;
         let (octets, content) = match start.what {
             OnLine::Frame(frame) => {
                 let slot = fabric.frames.get(frame);
@@ -152,7 +153,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             }
         };
         let queue = start.queue.map(Octets);
-        self.probe.frame(&FrameSeen { port, start: start.at, queue, octets, earliest, fate, content });
+        self.probe.frame(&FrameSeen { port, start: start.at, end, queue, octets, earliest, fate, content });
     }
 }
 

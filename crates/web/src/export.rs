@@ -6,7 +6,7 @@ use penstock_schemes::{Duration, Instant, Unit, Value};
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::store::{FLOW_COLUMNS, QUEUE_COLUMNS, SIGNAL_COLUMNS};
+use crate::store::{FLOW_COLUMNS, FRAME_COLUMNS, FRAME_KINDS, QUEUE_COLUMNS, SIGNAL_COLUMNS};
 use crate::{Refusal, Session, edits};
 
 /// `value` as JSON.
@@ -63,6 +63,8 @@ impl Engine {
             queue_columns: &'a [&'a str],
             flow_columns: &'a [&'a str],
             signal_columns: &'a [&'a str],
+            frame_columns: &'a [&'a str],
+            frame_kinds: &'a [&'a str],
             resolved: &'a str,
         }
         let plan = self.0.plan();
@@ -73,6 +75,8 @@ impl Engine {
             queue_columns: QUEUE_COLUMNS,
             flow_columns: FLOW_COLUMNS,
             signal_columns: SIGNAL_COLUMNS,
+            frame_columns: FRAME_COLUMNS,
+            frame_kinds: FRAME_KINDS,
             resolved: &plan.resolved,
         })
     }
@@ -119,6 +123,17 @@ impl Engine {
     #[must_use]
     pub fn signals(&self, from: usize) -> Vec<f64> {
         self.0.signals(from).to_vec()
+    }
+
+    /// Begins or ends to look at the frames on lines.
+    pub fn look(&mut self, looks: bool) {
+        self.0.look(looks);
+    }
+
+    /// The rows of frames that have left lines since the last call, one after the other.
+    #[must_use]
+    pub fn frames(&mut self) -> Vec<f64> {
+        self.0.take_frames()
     }
 
     /// The text of `summary.json`, at the end of the run.

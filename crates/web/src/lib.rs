@@ -24,4 +24,4 @@ mod store;
 
 pub use edits::{Sources, change_link, change_sources, count_sources, set};
 pub use session::{Refusal, Session};
-pub use store::{FLOW_COLUMNS, QUEUE_COLUMNS, SIGNAL_COLUMNS};
+pub use store::{FLOW_COLUMNS, FRAME_COLUMNS, FRAME_KINDS, QUEUE_COLUMNS, SIGNAL_COLUMNS};

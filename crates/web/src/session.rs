@@ -209,6 +209,23 @@ impl Session {
         self.store().and_then(|store| store.signals.get(from * SIGNAL_COLUMNS.len()..)).unwrap_or_default()
     }
 
+    /// Begins or ends to look at frames. Those of a run that is quick are too many to be drawn.
+    pub fn look(&mut self, looks: bool) {
+        if let State::Running(running) = &mut self.state {
+            running.sim.probe_mut().looks = looks;
+        }
+    }
+
+    /// Takes the frames that have left lines since the last call: rows of [`FRAME_COLUMNS`](crate::FRAME_COLUMNS). Beyond some
+    /// thousands the later ones are not among them.
+    pub fn take_frames(&mut self) -> Vec<f64> {
+        match &mut self.state {
+            State::Running(running) => running.sim.probe_mut().take_frames(),
+            State::Ended(ended) => ended.store.take_frames(),
+            State::Ending => Vec::new(),
+        }
+    }
+
     fn store(&self) -> Option<&Store> {
         match &self.state {
             State::Running(running) => Some(running.sim.probe()),

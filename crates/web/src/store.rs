@@ -6,8 +6,8 @@ use penstock_results::Sampler;
 use penstock_scenario::Plan;
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{Duration, Instant};
-use penstock_sim::network::FlowId;
-use penstock_sim::probe::{Probe, SignalSeen, View};
+use penstock_sim::network::{FlowId, PortId};
+use penstock_sim::probe::{Content, FateOnLine, FrameSeen, Load, Probe, SignalSeen, View};
 
 /// The columns of each recorded queue, as the table `queues` has them.
 pub const QUEUE_COLUMNS: &[&str] = &["queue_octets", "queue_frames", "utilization", "frames_dropped", "paused_s"];
@@ -15,6 +15,18 @@ pub const QUEUE_COLUMNS: &[&str] = &["queue_octets", "queue_frames", "utilizatio
 pub const FLOW_COLUMNS: &[&str] = &["rate_bps", "throughput_bps", "fair_rate_bps"];
 /// The columns of a signal: the flow by its index, the port that it comes from by its index, or -1 for a destination.
 pub const SIGNAL_COLUMNS: &[&str] = &["time_s", "flow", "port", "rate_bps"];
+
+/// The columns of a frame that has left a line: start of its transmission, end of its way over the line, the port by its index,
+/// the flow by its index or -1, one of [`FRAME_KINDS`] by its place, and whether it was lost on the line (1) or not (0).
+pub const FRAME_COLUMNS: &[&str] = &["start_s", "end_s", "port", "flow", "kind", "lost"];
+/// Kinds of frames as a drawing tells them apart: data; acknowledgements of any kind; messages of the scheme; pause frames that
+/// stop a priority; and those that let it go on.
+pub const FRAME_KINDS: &[&str] = &["data", "ack", "signal", "pause", "resume"];
+
+/// Frames that are kept until they are taken: those of a run that is slow enough to be looked at are far fewer.
+const MOST_FRAMES: usize = 4000;
+/// The ports of a network whose frames are drawn: larger networks are not.
+const MOST_PORTS: usize = 400;
 
 /// The probe that keeps a run's rows.
 #[derive(Debug)]
@@ -25,12 +37,48 @@ pub(crate) struct Store {
     pub(crate) samples: Vec<f64>,
     /// Row after row.
     pub(crate) signals: Vec<f64>,
+    /// Whether frames are looked at.
+    pub(crate) looks: bool,
+    /// Row after row: frames since they were last taken.
+    frames: Vec<f64>,
+    ports: Vec<PortId>,
 }
 
 impl Store {
     pub(crate) fn new(plan: &Rc<Plan>) -> Self {
         let sampler = Sampler::new(Rc::clone(plan));
-        Self { plan: Rc::clone(plan), sampler, samples: Vec::new(), signals: Vec::new() }
+        let count = plan.network.ports.len();
+        let ports = if count > MOST_PORTS { Vec::new() } else { (0..count as u32).map(PortId).collect() };
+        Self {
+            plan: Rc::clone(plan),
+            sampler,
+            samples: Vec::new(),
+            signals: Vec::new(),
+            looks: false,
+            frames: Vec::new(),
+            ports,
+        }
+    }
+
+    /// Gives the frames that have left lines since the last call.
+    pub(crate) fn take_frames(&mut self) -> Vec<f64> {
+        std::mem::take(&mut self.frames)
+    }
+}
+
+/// The kind of a frame by its place in [`FRAME_KINDS`], and its flow by its index, or -1.
+fn kind(content: &Content<'_, Mixed>) -> (f64, f64) {
+    match content {
+        Content::Frame { flow, load, .. } => {
+            let kind = match load {
+                Load::Data { .. } => 0.0,
+                Load::Ack(_) | Load::Echo { .. } => 1.0,
+                Load::Signal { .. } => 2.0,
+            };
+            (kind, f64::from(flow.0))
+        }
+        Content::Pause { stop: 0, .. } => (4.0, -1.0),
+        Content::Pause { .. } => (3.0, -1.0),
     }
 }
 
@@ -74,5 +122,18 @@ impl Probe<Mixed> for Store {
             port.map_or(-1.0, |port| port as f64),
             seen.rate.0 as f64,
         ]);
+    }
+
+    fn taps(&self) -> &[PortId] {
+        &self.ports
+    }
+
+    fn frame(&mut self, seen: &FrameSeen<'_, Mixed>) {
+        if !self.looks || self.frames.len() >= MOST_FRAMES * FRAME_COLUMNS.len() || seen.fate == FateOnLine::UnderWay {
+            return;
+        }
+        let (kind, flow) = kind(&seen.content);
+        let lost = if seen.fate == FateOnLine::Lost { 1.0 } else { 0.0 };
+        self.frames.extend([seen.start.as_seconds(), seen.end.as_seconds(), f64::from(seen.port.0), flow, kind, lost]);
     }
 }

@@ -10,7 +10,7 @@ use penstock_runner::summary::RunSummary;
 use penstock_runner::{Options, Run, Summary, Table};
 use penstock_scenario::{Choice, Scenario};
 use penstock_schemes::{Instant, SCHEMES};
-use penstock_web::{FLOW_COLUMNS, QUEUE_COLUMNS, Session, change_link, change_sources, set};
+use penstock_web::{FLOW_COLUMNS, FRAME_COLUMNS, QUEUE_COLUMNS, Session, change_link, change_sources, set};
 
 /// Four sources at one port; short.
 const FOUR: &str = r#"
@@ -115,6 +115,53 @@ fn slices_change_nothing() {
     assert_eq!(json(whole.summary().unwrap()), json(sliced.summary().unwrap()));
     assert_eq!(whole.samples(0), sliced.samples(0));
     assert_eq!(whole.signals(0), sliced.signals(0));
+}
+
+/// The rows of frames over a link, of a session that has been looked at up to a time.
+fn frames(session: &mut Session, link: &str, until: penstock_schemes::Duration) -> Vec<Vec<f64>> {
+    session.look(true);
+    assert!(session.advance(Instant::ZERO + until, 1000).unwrap());
+    let rows = session.take_frames();
+    let plan = session.plan();
+    let ours = |row: &&[f64]| plan.port_name(penstock_sim::network::PortId(row[2] as u32)) == link;
+    rows.chunks(FRAME_COLUMNS.len()).filter(ours).map(<[f64]>::to_vec).collect()
+}
+
+#[test]
+fn frames_on_lines_have_their_times_and_to_look_at_them_changes_nothing() {
+    let until = penstock_schemes::Duration::from_us(13);
+    // 1500 octets at 10 Gb/s are 1.2 us, and the line takes 5 us; then the same over the second link.
+    for (link, start, end) in [("h0->sw0", 0.0, 6.2e-6), ("sw0->h4", 6.2e-6, 12.4e-6)] {
+        let mut session = Session::new(FOUR, None).unwrap();
+        let first = frames(&mut session, link, until).remove(0);
+        assert!((first[0] - start).abs() < 1e-12 && (first[1] - end).abs() < 1e-12, "{first:?}");
+        assert_eq!(first[3..], [0.0, 0.0, 0.0], "flow 0, data, not lost");
+        assert!(session.take_frames().is_empty());
+    }
+    let mut looked = Session::new(FOUR, None).unwrap();
+    looked.look(true);
+    while !looked.advance(Instant::NEVER, 1000).unwrap() {
+        assert!(looked.take_frames().len() <= 4000 * FRAME_COLUMNS.len());
+    }
+    let plain = to_end(FOUR, None, 1000);
+    assert_eq!(json(looked.summary().unwrap()), json(plain.summary().unwrap()));
+    assert_eq!(looked.samples(0), plain.samples(0));
+}
+
+#[test]
+fn pauses_and_notifications_are_among_the_frames() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/victim-flow/pfc-qcn.toml");
+    let mut session = Session::new(&std::fs::read_to_string(file).unwrap(), None).unwrap();
+    session.look(true);
+    let mut kinds = std::collections::BTreeSet::new();
+    for us in 1..2000 {
+        while !session.advance(Instant::ZERO + penstock_schemes::Duration::from_us(10_000 + us), 100_000).unwrap() {}
+        kinds.extend(session.take_frames().chunks(FRAME_COLUMNS.len()).map(|row| row[4] as u8));
+        if kinds.len() == 4 {
+            break;
+        }
+    }
+    assert_eq!(kinds.into_iter().collect::<Vec<_>>(), [0, 2, 3, 4], "data, signals, pauses, resumes");
 }
 
 #[test]
