@@ -71,6 +71,7 @@ lint: .venv/.dev check-test
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/python tools/check_invariants.py
 	$(BIN)/python tools/pin_hashes.py --check
+	$(BIN)/python tools/lesson_notebooks.py --check
 	$(BIN)/python -m ruff check python tools papers rtl lab/tests
 	$(BIN)/python -m ruff format --check python tools papers rtl lab/tests
 	$(BIN)/python -m mypy python/penstock python/tests tools
@@ -154,6 +155,7 @@ bench: check-build
 
 # The page: the engine as WebAssembly, the JavaScript around it, TypeScript in one file. Nothing else needs Node.
 LAB_PAGE := python/penstock/lab/page
+LAB_TABLES := .build/lab/theory
 LAB_WASM := target/wasm32-unknown-unknown/web/penstock_web.wasm
 LAB_SOURCES := $(filter-out %.d.ts,$(wildcard lab/src/*)) lab/build.mjs lab/index.html lab/icon.svg lab/gallery.json $(wildcard lab/lessons/*.json)
 
@@ -170,8 +172,13 @@ lab/node_modules/.made: lab/package-lock.json | check-lab
 	cd lab && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
 	@touch $@
 
-$(LAB_PAGE)/index.html: $(LAB_SOURCES) lab/generated/engine.js lab/node_modules/.made $(wildcard scenarios/*.toml scenarios/*/*.toml)
-	cd lab && npm run --silent check && npm run --silent build -- ../$(LAB_PAGE)
+# Margins, switching lines and trajectories for the page, which has no theory of its own.
+$(LAB_TABLES)/.made: tools/lab_tables.py lab/gallery.json $(wildcard python/penstock/theory/*.py python/penstock/theory/models/*.py) | .venv/.extension
+	$(BIN)/python tools/lab_tables.py $(LAB_TABLES)
+	@touch $@
+
+$(LAB_PAGE)/index.html: $(LAB_SOURCES) lab/generated/engine.js lab/node_modules/.made $(LAB_TABLES)/.made $(wildcard scenarios/*.toml scenarios/*/*.toml)
+	cd lab && npm run --silent check && npm run --silent build -- ../$(LAB_PAGE) ../$(LAB_TABLES)
 	@touch $@
 
 .venv/.lab: requirements/lab.txt .venv/.dev

@@ -1,4 +1,5 @@
-// Builds the page into one folder: `node build.mjs FOLDER`. The engine is in generated/, where lab/bindgen has put it.
+// Builds the page into one folder: `node build.mjs FOLDER TABLES`. The engine is in generated/, where lab/bindgen has put it; the
+// tables of the theory are where tools/lab_tables.py has put them.
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,9 +8,9 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [out] = process.argv.slice(2);
-if (!out) {
-  console.error("usage: node build.mjs FOLDER");
+const [out, tables] = process.argv.slice(2);
+if (!out || !tables) {
+  console.error("usage: node build.mjs FOLDER TABLES");
   process.exit(2);
 }
 const settings = { bundle: true, minify: true, format: "esm", target: "es2022", outdir: out, absWorkingDir: here, logLevel: "warning" };
@@ -33,6 +34,12 @@ const gallery = JSON.parse(readFileSync(join(here, "gallery.json"), "utf8")).map
   mkdirSync(dirname(join(out, file)), { recursive: true });
   writeFileSync(join(out, file), text);
   files.push(file);
+  for (const scheme of entry.theory) {
+    const table = `theory/${entry.scenario}.${scheme}.json`;
+    mkdirSync(dirname(join(out, table)), { recursive: true });
+    cpSync(join(tables, `${entry.scenario}.${scheme}.json`), join(out, table));
+    files.push(table);
+  }
   return { ...entry, question: found[1] };
 });
 writeFileSync(join(out, "gallery.json"), `${JSON.stringify(gallery, null, 1)}\n`);

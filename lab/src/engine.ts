@@ -1,5 +1,6 @@
 /** The page's side of the Worker: it is ended and started again where it does not answer. */
 
+import { address } from "./files";
 import type { Call, FromWorker, Refusal, RunRequest, Scheme, ToWorker } from "./protocol";
 
 /** A scenario that is not laid out after so long will not be. */
@@ -32,7 +33,8 @@ export class EngineClient {
   }
 
   private start(): void {
-    this.worker = new Worker("worker.js", { type: "module" });
+    // Its name is the address of the engine.
+    this.worker = new Worker(address("worker.js"), { type: "module", name: address("engine.wasm") });
     this.worker.onmessage = (event: MessageEvent<FromWorker>) => this.hear(event.data);
     this.worker.onerror = (event) => this.listener.refused(refusal(`the engine has failed: ${event.message}`, "change the scenario"));
   }

@@ -5,10 +5,12 @@ import "./style.css";
 import { Parameters } from "./controls";
 import { EngineClient } from "./engine";
 import { csv, download, png } from "./exports";
+import { address, has, inNotebook } from "./files";
 import { type Lesson, LessonPanel, type Stage } from "./lesson";
 import type { Description, FromWorker, Plan, Refusal, Scheme } from "./protocol";
 import { short } from "./plots";
 import { decode, encode, type State } from "./share";
+import type { Table } from "./theory";
 import { RunView } from "./view";
 
 /** Simulated seconds a second. */
@@ -23,6 +25,8 @@ interface Entry {
   title: string;
   question: string;
   view: string;
+  /** Schemes of which there are tables of the theory. */
+  theory: string[];
 }
 
 function byId<T extends HTMLElement>(id: string): T {
@@ -35,6 +39,7 @@ class Lab {
   private schemes: Scheme[] = [];
   private gallery: Entry[] = [];
   private lessons: Lesson[] = [];
+  private readonly tables = new Map<string, Table>();
   private views: RunView[] = [];
   private state: State = { text: "", compare: null, now_s: 0, speed: 0.01, view: null };
   /** The text that has been sent to the engine, which may refuse it. */
@@ -72,9 +77,9 @@ class Lab {
   private async begin(schemes: Scheme[]): Promise<void> {
     if (this.schemes.length > 0) return;
     this.schemes = schemes;
-    const response = await fetch("gallery.json");
+    const response = await fetch(address("gallery.json"));
     this.gallery = (await response.json()) as Entry[];
-    this.lessons = (await (await fetch("lessons.json")).json()) as Lesson[];
+    this.lessons = (await (await fetch(address("lessons.json"))).json()) as Lesson[];
     this.fill();
     await this.arrive();
     window.addEventListener("hashchange", () => {
@@ -104,8 +109,8 @@ class Lab {
       this.open(state, null);
       return;
     }
-    if (new URLSearchParams(location.search).has("opened")) {
-      const response = await fetch("opened.toml");
+    if (inNotebook || new URLSearchParams(location.search).has("opened")) {
+      const response = await fetch(address("opened.toml"));
       if (response.ok) {
         await this.fresh(await response.text(), null);
         return;
@@ -122,7 +127,7 @@ class Lab {
 
   /** The text of a scenario of the gallery. */
   private async file(name: string): Promise<string> {
-    return (await fetch(`scenarios/${name}.toml`)).text();
+    return (await fetch(address(`scenarios/${name}.toml`))).text();
   }
 
   private async setAll(text: string, set: Record<string, string>): Promise<string> {
@@ -165,8 +170,22 @@ class Lab {
     const port = this.state.view;
     this.views = all.map((description) => new RunView(byId("runs"), description, this.schemes, port, (chosen) => this.look(chosen)));
     this.sources = sources ?? { active: 0, most: 0 };
+    for (const view of this.views) void this.explain(view);
     this.show();
     this.save();
+  }
+
+  /** Loads the theory of a run, where the page has it. */
+  private async explain(view: RunView): Promise<void> {
+    const entry = this.gallery.find(({ question }) => question === view.series.plan.question);
+    const name = `theory/${entry?.scenario}.${view.name}.json`;
+    if (!entry?.theory.includes(view.name) || !has(name)) return;
+    let table = this.tables.get(name);
+    if (!table) {
+      table = (await (await fetch(address(name))).json()) as Table;
+      this.tables.set(name, table);
+    }
+    if (this.views.includes(view)) view.explain(table);
   }
 
   /** Puts the state into the controls. */
@@ -222,7 +241,7 @@ class Lab {
   }
 
   private take(message: Extract<FromWorker, { type: "rows" }>): void {
-    for (const rows of message.runs) this.views[rows.run]?.series.add(rows);
+    for (const rows of message.runs) this.views[rows.run]?.add(rows);
     const reached = Math.max(0, ...message.runs.map(({ now_s }) => now_s));
     if (reached >= this.target || message.runs.every(({ ended }) => ended)) this.target = 0;
     this.state.now_s = Math.max(reached, this.target);
@@ -245,7 +264,7 @@ class Lab {
   private draw(): void {
     let described = 0;
     const frame = (wall_ms: number) => {
-      for (const view of this.views) view.draw(wall_ms);
+      for (const view of this.views) view.draw(wall_ms, this.state.speed);
       byId("clock").textContent = `${(this.now() * 1000).toFixed(3)} ms`;
       if (wall_ms - described > 1000) {
         described = wall_ms;
@@ -495,4 +514,6 @@ function words({ line, key, message, hint }: Refusal): string {
 }
 
 new Lab();
-if ("serviceWorker" in navigator) void navigator.serviceWorker.register("offline.js");
+// A notebook keeps the page itself, and has no address for a link.
+if (inNotebook) byId("share").hidden = true;
+else if ("serviceWorker" in navigator) void navigator.serviceWorker.register("offline.js");

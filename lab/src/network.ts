@@ -1,5 +1,6 @@
-/** The network as a drawing: hosts and switches, queues that fill, notifications that fly back, pauses and drops in red. */
+/** The network as a drawing: hosts and switches, queues that fill, frames that move, notifications that fly back, pauses and drops in red. */
 
+import { Frames, type Point } from "./frames";
 import { flowColour, short } from "./plots";
 import type { Plan } from "./protocol";
 import type { Series } from "./series";
@@ -11,8 +12,6 @@ const WIDTH = 640;
 /** How long a notification flies, ms of the wall clock, and how many at a time. */
 const FLIGHT_MS = 350;
 const MOST_FLIGHTS = 24;
-
-type Point = { x: number; y: number };
 
 function element<K extends keyof SVGElementTagNameMap>(name: K, attributes: Record<string, string | number>): SVGElementTagNameMap[K] {
   const made = document.createElementNS(SVG, name);
@@ -50,6 +49,7 @@ interface Gauge {
   box: SVGRectElement;
   full: number;
   title: SVGTitleElement;
+  line: SVGLineElement | undefined;
 }
 
 export class NetworkView {
@@ -59,6 +59,9 @@ export class NetworkView {
   private readonly flights: { dot: SVGCircleElement; from: Point; to: Point; started: number }[] = [];
   private told = 0;
   private readonly sky: SVGGElement;
+  private readonly lines = new Map<string, SVGLineElement>();
+  private frames: Frames | null = null;
+  private shown_s = -1;
 
   constructor(
     place: HTMLElement,
@@ -87,6 +90,7 @@ export class NetworkView {
     this.drawNodes(plan);
     plan.queues.forEach((link, queue) => this.drawGauge(plan, link, queue, choose));
     this.svg.append(this.sky);
+    this.frames = new Frames(this.sky, plan, series.description.frame_kinds, (name) => this.places.get(name));
   }
 
   private at(name: string): Point {
@@ -101,7 +105,9 @@ export class NetworkView {
       if (drawn.has(pair)) continue;
       drawn.add(pair);
       const [a, b] = [this.at(from), this.at(to)];
-      this.svg.append(element("line", { x1: a.x, y1: a.y, x2: b.x, y2: b.y, class: "link" }));
+      const line = element("line", { x1: a.x, y1: a.y, x2: b.x, y2: b.y, class: "link" });
+      this.lines.set(pair, line);
+      this.svg.append(line);
     }
   }
 
@@ -141,23 +147,33 @@ export class NetworkView {
       if (event.key === "Enter") choose(link);
     });
     this.svg.append(group);
-    this.gauges.push({ queue, link, bar, box, full, title });
+    this.gauges.push({ queue, link, bar, box, full, title, line: this.lines.get([from, to].sort().join(" ")) });
   }
 
-  /** Draws the state of the last sample. */
-  draw(wall_ms: number): void {
+  /** Takes frames that have left lines, as the engine tells of them. */
+  add(frames: Float64Array): void {
+    this.frames?.add(frames, this.series.description.frame_columns.length);
+  }
+
+  /** Draws the state of the last sample, and the frames on their lines of a run at `speed` simulated seconds a second. */
+  draw(wall_ms: number, speed: number): void {
     const last = this.series.time.length - 1;
-    for (const { queue, link, bar, box, full, title } of this.gauges) {
+    const stoppedLines = new Set<SVGLineElement>();
+    for (const { queue, link, bar, box, full, title, line } of this.gauges) {
       const value = (column: string) => this.series.queue(queue, column)[last] ?? 0;
       const octets = value("queue_octets");
       const part = Math.min(1, octets / full);
       const bottom = Number(box.getAttribute("y")) + 34;
       bar.setAttribute("height", (34 * part).toFixed(1));
       bar.setAttribute("y", (bottom - 34 * part).toFixed(1));
-      const stopped = value("paused_s") > 0 || value("frames_dropped") > 0;
-      box.classList.toggle("stopped", stopped);
-      title.textContent = `${link}: ${short(octets)} of ${short(full)} octets`;
+      const [paused, drops] = [value("paused_s") > 0, value("frames_dropped") > 0];
+      box.classList.toggle("stopped", paused || drops);
+      if (paused && line) stoppedLines.add(line);
+      title.textContent = `${link}: ${short(octets)} of ${short(full)} octets${paused ? ", stopped by a pause" : ""}${drops ? ", frames dropped" : ""}`;
     }
+    for (const line of this.lines.values()) line.classList.toggle("stopped", stoppedLines.has(line));
+    this.frames?.draw(this.series.now_s, speed);
+    this.shown_s = this.series.now_s;
     this.launch(wall_ms);
     this.fly(wall_ms);
   }
@@ -169,6 +185,8 @@ export class NetworkView {
     for (; this.told < signals.length; this.told += 1) {
       const signal = signals[this.told];
       const flow = signal && plan.flows[signal.flow];
+      // Feedback in frames is drawn as these, where frames are drawn.
+      if (plan.feedback_s === null && this.frames && this.frames.count > 0) continue;
       if (!signal || !flow || this.places.size === 0 || this.flights.length >= MOST_FLIGHTS) continue;
       const port = plan.links[signal.port]?.name.split("->")[0];
       const from = this.at(port ?? flow.destinations[0] ?? "");
@@ -193,8 +211,13 @@ export class NetworkView {
     }
   }
 
-  /** Whether something still flies. */
+  /** Whether something still flies, or has moved since it was drawn. */
   get moving(): boolean {
-    return this.flights.length > 0;
+    return this.flights.length > 0 || (this.frames !== null && this.frames.count > 0 && this.series.now_s !== this.shown_s);
+  }
+
+  /** How late frames are drawn, s. */
+  get late_s(): number {
+    return this.frames?.late_s ?? 0;
   }
 }

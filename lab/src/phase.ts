@@ -1,7 +1,11 @@
-/** The phase plane of a port: the queue's distance from its set point against the excess of the allowed rates, drawn as it goes. */
+/**
+ * The phase plane of a port: the queue's distance from its set point against the excess of the allowed rates, drawn as it goes, with
+ * the switching lines and the trajectory that the theory has.
+ */
 
 import { colour, short } from "./plots";
 import type { Series } from "./series";
+import type { Theory } from "./theory";
 
 /** The last samples that are drawn, the newest strongest. */
 const TRAIL = 600;
@@ -14,6 +18,9 @@ export class Phase {
   private most = { x: 1, y: 1 };
   private seen = 0;
   private readonly points: [number, number][] = [];
+  theory: Theory | null = null;
+  /** The theory that is drawn, in words. */
+  told = "";
 
   constructor(
     place: HTMLElement,
@@ -68,6 +75,7 @@ export class Phase {
     pen.font = "11px system-ui, sans-serif";
     pen.fillText(`± ${short(this.most.x)} octets →`, 6, height / 2 - 5);
     pen.fillText(`± ${short(this.most.y)} bit/s ↑`, width / 2 + 5, 12);
+    this.drawTheory(pen, place, width);
     pen.strokeStyle = colour("accent");
     pen.lineWidth = 0.9;
     const parts = 6;
@@ -86,6 +94,42 @@ export class Phase {
       pen.arc(x, y, 4, 0, 7);
       pen.fill();
     }
+  }
+
+  private drawTheory(pen: CanvasRenderingContext2D, place: (point: [number, number]) => [number, number], width: number): void {
+    const where = this.theory?.place(this.series);
+    if (!this.theory || typeof where !== "object" || this.theory.table.queue !== this.port) {
+      this.told = typeof where === "string" ? `No theory is drawn: ${where}.` : "";
+      return;
+    }
+    pen.strokeStyle = colour("theory");
+    pen.fillStyle = colour("theory");
+    pen.lineWidth = 1.4;
+    pen.setLineDash([6, 4]);
+    const lines = this.theory.lines(where);
+    for (const { name, line } of lines) {
+      const [a, b, c] = line;
+      const far: [number, number][] = [-1, 1].map((side) => {
+        if (b === 0) return [c / a - this.setPoint, 2 * side * this.most.y];
+        const x = 2 * side * this.most.x;
+        return [x, (c - a * (x + this.setPoint)) / b];
+      });
+      pen.beginPath();
+      for (const point of far) pen.lineTo(...place(point));
+      pen.stroke();
+      const label = far.map(place).find(([x, y]) => x > 0 && x < width && y > 0) ?? place([b === 0 ? c / a - this.setPoint : 0.5 * this.most.x, b === 0 ? -0.85 * this.most.y : (c - a * (0.5 * this.most.x + this.setPoint)) / b]);
+      pen.fillText(name, Math.min(width - 60, label[0] + 4), Math.max(24, label[1] - 4));
+    }
+    pen.setLineDash([]);
+    const path = this.theory.path(where);
+    if (path) {
+      pen.beginPath();
+      for (const [q, y] of path.points) pen.lineTo(...place([q - this.setPoint, y]));
+      pen.stroke();
+    }
+    const names = lines.map(({ name }) => name).join(", ");
+    const trajectory = path ? `the fluid's trajectory from an empty queue at line rate, at ${path.of}` : "no trajectory, as the tables have none of these values";
+    this.told = `Theory: switching lines dashed (${names || "none"}); ${trajectory}. Model: ${this.theory.table.model}.`;
   }
 
   describe(): void {

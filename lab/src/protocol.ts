@@ -33,6 +33,7 @@ export interface Scheme {
 export interface Link {
   name: string;
   rate_bps: number;
+  latency_s: number;
   buffer_octets: number | null;
   buffer_frames: number | null;
 }
@@ -42,6 +43,9 @@ export interface Flow {
   source: string;
   destinations: string[];
   controlled: boolean;
+  frame_octets: number;
+  start_s: number | null;
+  stop_s: number | null;
   hops: { link: string; back: string; after: number | null }[];
 }
 
@@ -52,6 +56,9 @@ export interface Plan {
   seed: number;
   duration_s: number;
   interval_s: number;
+  wire_overhead_octets: number;
+  /** The time that feedback takes without a frame; null where it is frames. */
+  feedback_s: number | null;
   schemes: { priority: number; name: string; profile: string | null; parameters: Record<string, number | string | boolean> }[];
   nodes: { name: string; kind: "host" | "switch" }[];
   links: Link[];
@@ -68,6 +75,8 @@ export interface Description {
   queue_columns: string[];
   flow_columns: string[];
   signal_columns: string[];
+  frame_columns: string[];
+  frame_kinds: string[];
   resolved: string;
 }
 
@@ -93,6 +102,8 @@ export interface Rows {
   run: number;
   samples: Float64Array;
   signals: Float64Array;
+  /** Frames that have left lines, while the run is slow enough for them to be drawn. */
+  frames: Float64Array;
   now_s: number;
   ended: boolean;
   summary: string | null;

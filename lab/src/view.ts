@@ -3,8 +3,10 @@
 import { NetworkView } from "./network";
 import { Phase } from "./phase";
 import { Plots } from "./plots";
-import type { Description, Scheme } from "./protocol";
+import type { Description, Rows, Scheme } from "./protocol";
 import { Series } from "./series";
+import { Stability } from "./stability";
+import { Theory, type Table } from "./theory";
 
 /** Plots are drawn no more often, ms: the network moves more smoothly than they need to. */
 const PLOTS_MS = 30;
@@ -14,9 +16,14 @@ export class RunView {
   private plots!: Plots;
   private phase: Phase | null = null;
   private network!: NetworkView;
+  private theory: Theory | null = null;
+  private stability: Stability | null = null;
+  private told!: HTMLElement;
   private readonly figure = document.createElement("section");
   private drawn = -1;
   private drawnAt = 0;
+  /** Frames have come that are not drawn. */
+  private looks = false;
 
   constructor(
     place: HTMLElement,
@@ -46,22 +53,31 @@ export class RunView {
     const title = this.schemes.find(({ name }) => name === this.name)?.title ?? "Several schemes by priority";
     const heading = document.createElement("h2");
     heading.textContent = `${this.name} — ${title}`;
-    const [network, plots, phase, note] = ["network-box", "plots", "phase-box", "note"].map((name) => {
+    const [network, plots, phase, note, theory] = ["network-box", "plots", "phase-box", "note", "theory-box"].map((name) => {
       const box = document.createElement("div");
       box.className = name;
       return box;
-    }) as [HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement];
-    this.figure.replaceChildren(heading, network, plots, phase, note);
+    }) as [HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement, HTMLDivElement];
+    this.figure.replaceChildren(heading, network, plots, phase, note, theory);
     this.network = new NetworkView(network, this.series, this.choose);
     const setPoint = this.setPoint();
     this.plots = new Plots(plots, this.series, this.port, setPoint);
     this.phase = setPoint === null ? null : new Phase(phase, this.series, this.port, setPoint);
     const hidden = this.plots.hidden > 0 ? `The rates of ${this.plots.hidden} more flows are not drawn. ` : "";
     const plane = this.phase
-      ? "Phase plane: the queue's distance from its set point (right) against the excess of the allowed rates (up). The fluid model's trajectory is not drawn here: penstock theory draws it."
+      ? "Phase plane: the queue's distance from its set point (right) against the excess of the allowed rates (up). "
       : "This scheme has no set point, so that there is no phase plane.";
     note.textContent = hidden + plane;
+    this.told = note.appendChild(document.createElement("span"));
+    this.stability = this.theory ? new Stability(theory, this.theory, this.series) : null;
+    if (this.phase) this.phase.theory = this.theory;
     this.drawn = -1;
+  }
+
+  /** Shows the theory of a scenario beside its run. */
+  explain(table: Table): void {
+    this.theory = new Theory(table);
+    this.rebuild();
   }
 
   /** Shows another port; the same rows. */
@@ -74,17 +90,31 @@ export class RunView {
   rebuild(): void {
     this.plots.close();
     this.build();
-    this.draw(performance.now());
+    this.draw(performance.now(), 1);
   }
 
-  draw(wall_ms: number): void {
+  /** Takes rows that have come. */
+  add(rows: Rows): void {
+    this.series.add(rows);
+    if (rows.frames.length > 0) {
+      this.network.add(rows.frames);
+      this.looks = true;
+    }
+  }
+
+  /** Draws what has changed; the run goes at `speed` simulated seconds a second. */
+  draw(wall_ms: number, speed: number): void {
     const fresh = this.series.time.length !== this.drawn && wall_ms - this.drawnAt > PLOTS_MS;
     if (fresh) {
       this.drawnAt = wall_ms;
       this.plots.draw();
       this.phase?.draw();
+      this.stability?.draw();
+      const told = this.phase?.told ?? "";
+      if (this.told.textContent !== told) this.told.textContent = told;
     }
-    if (fresh || this.network.moving) this.network.draw(wall_ms);
+    if (fresh || this.looks || this.network.moving) this.network.draw(wall_ms, speed);
+    this.looks = false;
     if (fresh) this.drawn = this.series.time.length;
   }
 

@@ -21,6 +21,8 @@ import type { FromWorker, Rows, ToWorker } from "./protocol";
 const SLICE = 20_000;
 /** Time for simulating out of each turn, ms; the rest is for messages. */
 const TURN_MS = 12;
+/** Frames on lines are looked at where a second has no more simulated time than this, s. */
+const SLOW = 0.001;
 /** From one turn to the next where the runs keep up, ms. */
 const REST_MS = 8;
 
@@ -102,6 +104,8 @@ function turn(): void {
   const started = performance.now();
   if (speed !== null) target += (speed * (started - before)) / 1000;
   before = started;
+  const looks = speed !== null && speed <= SLOW;
+  for (const { engine } of runs) engine.look(looks);
   let behind = runs;
   try {
     while (behind.length > 0 && performance.now() - started < TURN_MS) {
@@ -134,12 +138,13 @@ function tell(): void {
   const rows: Rows[] = runs.map((run, i) => {
     const samples = run.engine.samples(run.sent.samples);
     const signals = run.engine.signals(run.sent.signals);
+    const frames = run.engine.frames();
     run.sent.samples += samples.length / run.width;
     run.sent.signals += signals.length / 4;
     const ended = run.engine.ended();
     const summary = ended && !run.told ? (run.engine.summary() ?? null) : null;
     run.told = ended;
-    return { run: i, samples, signals, now_s: run.engine.now(), ended, summary };
+    return { run: i, samples, signals, frames, now_s: run.engine.now(), ended, summary };
   });
   const now = performance.now();
   const hops = runs.reduce((sum, run) => sum + run.engine.hops(), 0);
@@ -150,7 +155,7 @@ function tell(): void {
     measured = { at: now, hops, now: reached };
   }
   const playing = speed !== null && !rows.every((row) => row.ended);
-  const transfer = rows.flatMap((row) => [row.samples.buffer, row.signals.buffer]);
+  const transfer = rows.flatMap((row) => [row.samples.buffer, row.signals.buffer, row.frames.buffer]);
   post({ type: "rows", id, order, runs: rows, ...shown, playing }, transfer);
 }
 
@@ -190,6 +195,6 @@ function hear(message: ToWorker): void {
   }
 }
 
-const loaded = init({ module_or_path: new URL("engine.wasm", self.location.href) });
+const loaded = init({ module_or_path: new URL(self.name, self.location.href) });
 self.onmessage = (event: MessageEvent<ToWorker>) => void loaded.then(() => hear(event.data));
 void loaded.then(() => post({ type: "ready", schemes: schemes() }));

@@ -32,7 +32,9 @@ def browser() -> Iterator[Browser]:
     # As root it has no sandbox.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=arguments)
+        browser = playwright.chromium.launch(
+            executable_path=found, args=arguments, timeout=300_000
+        )
         yield browser
         browser.close()
 
@@ -77,7 +79,7 @@ def lab(browser: Browser, server: Server) -> Iterator[Watched]:
         viewport=VIEWPORT, permissions=["clipboard-read", "clipboard-write"]
     )
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(180_000)
     watched = Watched(page, server.url)
     yield watched
     context.close()

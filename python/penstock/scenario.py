@@ -4,13 +4,16 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Self, TypedDict, cast
 
 import tomli_w
 
 from penstock import _core, library
 from penstock.files import write_text
 from penstock.result import Result
+
+if TYPE_CHECKING:
+    from penstock.lab.widget import LabWidget
 
 Progress = Callable[[float, float, int, float], object]
 """Called at most about ten times a second with simulated time (s), duration (s), events so far, and wall time (s)."""
@@ -408,6 +411,26 @@ class Scenario:
         result = Result(self._core.run(scheme, profile, seed, out, force, progress, limit, ports))
         result.check_claims()
         return result
+
+    def lab(self, *, height: int = 900) -> "LabWidget":
+        """Show the laboratory with this scenario as a widget in a notebook; its frame is ``height`` pixels high.
+
+        It has the engine of :meth:`run`, and runs in the browser. Needs the extra ``lab``.
+
+        Raises:
+            ArgumentError: the page has not been built: ``make lab`` builds it, in a checkout.
+            MissingExtraError: anywidget is not installed.
+        """
+        try:
+            from penstock.lab.widget import LabWidget
+        except ModuleNotFoundError as error:
+            package = (error.name or "").partition(".")[0]
+            if package not in ("anywidget", "traitlets"):
+                raise
+            from penstock.frames import MissingExtraError
+
+            raise MissingExtraError(package, "lab") from error
+        return LabWidget(self, height=height)
 
     def _repr_html_(self) -> str:
         from penstock.display import scenario_html

@@ -14,7 +14,8 @@ PAGE = Path(__file__).resolve().parent / "page"
 BUILD = "make lab"
 """The command that builds it, in a checkout."""
 
-_OPENED = "opened.toml"
+OPENED = "opened.toml"
+"""The name under which the page finds the scenario that it opens."""
 # The page's own words, and for the Worker, which has no <meta> of its own.
 _POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
@@ -29,6 +30,17 @@ _TYPES = {
     ".toml": "text/plain; charset=utf-8",
     ".wasm": "application/wasm",
 }
+
+
+def page_files(page: Path = PAGE) -> dict[str, bytes]:
+    """Return the files of the page by their names.
+
+    Raises:
+        ArgumentError: the page has not been built.
+    """
+    if not (page / "index.html").is_file():
+        raise ArgumentError(f"{page}: the page of the laboratory is not there", f"{BUILD} builds it, in a checkout")
+    return {path.relative_to(page).as_posix(): path.read_bytes() for path in page.rglob("*") if path.is_file()}
 
 
 class Server:
@@ -46,12 +58,10 @@ class Server:
     """
 
     def __init__(self, scenario: str | None = None, *, port: int = 0, page: Path = PAGE) -> None:
-        if not (page / "index.html").is_file():
-            raise ArgumentError(f"{page}: the page of the laboratory is not there", f"{BUILD} builds it, in a checkout")
         # Read once: nothing but these files can be asked for.
-        files = {path.relative_to(page).as_posix(): path.read_bytes() for path in page.rglob("*") if path.is_file()}
+        files = page_files(page)
         if scenario is not None:
-            files[_OPENED] = scenario.encode()
+            files[OPENED] = scenario.encode()
         handler = type("Handler", (_Handler,), {"files": files})
         try:
             self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)

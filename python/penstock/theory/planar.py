@@ -312,6 +312,12 @@ def plane_of(
     return _PLANES[given.scheme].of(given, model=model, target_bps=target_bps)
 
 
+def round_s(plane: QcnPlane | SmccPlane) -> float:
+    """Return a time in which the plane's motion goes round once, s."""
+    turn = 2 * math.pi / math.sqrt(plane.stiffness) if plane.stiffness > 0 else 0.0
+    return float(turn + (5 / plane.slow_per_s if plane.slow_per_s > 0 else 0.0))
+
+
 def theorem_of(scheme: str) -> int | None:
     """Return the number of Jiang et al.'s theorem on the sliding of a scheme; None if there is none."""
     return _PLANES[scheme].theorem if scheme in _PLANES else None

@@ -13,7 +13,7 @@ from penstock.text import bit_rate, duration
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
 from penstock.theory.models import model_of
 from penstock.theory.phase import SLIDE, Trajectory, field, follow, is_sliding
-from penstock.theory.planar import Model, Plane, QcnPlane, SmccPlane, Switched, plane_of
+from penstock.theory.planar import Model, Plane, QcnPlane, SmccPlane, Switched, plane_of, round_s
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,7 +88,7 @@ def portrait(
                 f"begin at a queue of 0 to {given.buffer_octets:g} octets, and a sum of rates of no more than "
                 f"{given.flows * given.line_rate_bps:g} bit/s",
             )
-    lasts_s = duration_s or 2 * _round_s(plane)
+    lasts_s = duration_s or 2 * round_s(plane)
     trajectories = [follow(plane, *begin, lasts_s) for begin in begins]
     if starts:
         highest = max(float(np.abs(trajectory.y_fps).max()) for trajectory in trajectories)
@@ -223,12 +223,6 @@ def _to_plane(given: Configuration, plane: Plane, octets: float, rates_bps: floa
     per_frame_bits = BITS_PER_OCTET * (given.frame_octets + given.wire_overhead_octets)
     low = plane.limits.low_frames
     return octets / given.frame_octets + low, rates_bps / per_frame_bits - given.capacity_fps
-
-
-def _round_s(plane: QcnPlane | SmccPlane) -> float:
-    """Return a time in which the plane's motion goes round once, s."""
-    turn = 2 * np.pi / np.sqrt(plane.stiffness) if plane.stiffness > 0 else 0.0
-    return float(turn + (5 / plane.slow_per_s if plane.slow_per_s > 0 else 0.0))
 
 
 def _label(axes: "Axes", given: Configuration) -> None:

@@ -1,0 +1,15 @@
+/** Where the files of the page are: beside it, or, in a notebook, in its memory. */
+
+const held = document.getElementById("files");
+const addresses = held ? (JSON.parse(held.textContent ?? "{}") as Record<string, string>) : null;
+
+/** Whether a notebook shows the page: then there are no other files than those that it has been given. */
+export const inNotebook = addresses !== null;
+
+export function has(name: string): boolean {
+  return addresses === null || name in addresses;
+}
+
+export function address(name: string): string {
+  return addresses?.[name] ?? name;
+}
