@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use penstock_schemes::{Duration, Instant, SchemeConfig, Value};
-use penstock_sim::network::{Network, PortId, QueueId};
+use penstock_sim::network::{Limiting, Network, PortId, Process, QueueId};
 
 use crate::error::suggest;
 use crate::limits::Limits;
@@ -142,15 +142,21 @@ pub struct FairPeriod {
     pub proportional_bps: Vec<f64>,
 }
 
+/// So many flows of loads and incasts at the most count as there at a time, each with its reaction point.
+const MOST_AT_ONCE: u64 = 4096;
+
 /// Places in the tables of all congestion points and reaction points: a scheme's counts with `table` in their names, for each.
 pub(crate) fn table_places(network: &Network, schemes: &[Assigned]) -> u64 {
+    let own = |process: &&Process| matches!(process.limiting, Limiting::Own(_));
+    let coming: u64 = network.processes.list.iter().filter(own).map(|process| u64::from(process.flows)).sum();
     let points = network.ports.iter().filter(|port| port.congestion_points).count() + network.reaction_points.len();
+    let points = points as u64 + coming.min(MOST_AT_ONCE);
     let places = schemes.iter().flat_map(|assigned| assigned.config.info().parameters.iter().zip(&assigned.values));
     let places = places.filter(|(parameter, _)| parameter.name.contains("table")).map(|(_, value)| match value {
         Value::Count(places) => *places,
         _ => 0,
     });
-    places.sum::<u64>().saturating_mul(points as u64)
+    places.sum::<u64>().saturating_mul(points)
 }
 
 impl Plan {

@@ -197,6 +197,16 @@ fn each_mistake_is_named_with_its_place() {
     }
 }
 
+/// Each flow brings the tables of its reaction point with it.
+#[test]
+fn tables_of_flows_that_come_count_as_places() {
+    let fabric = FABRIC.replace("none", "fecn");
+    let load = "[[incast]]\nfan_in = 4\nsize = \"1 KB\"\nevery = \"1 ms\"\n";
+    assert!(outcome(&format!("{fabric}{load}[schemes.fecn]\nflow_table = 1000\n"), None).is_ok());
+    let message = outcome(&format!("{fabric}{load}[schemes.fecn]\nflow_table = 65536\n"), None).unwrap_err();
+    assert!(message.contains("places in tables of schemes; 20000000 are the most"), "{message}");
+}
+
 /// Flow control holds the frames of loads as those of flows: the same links get the same ingress buffers.
 #[test]
 fn flow_control_holds_loads() {
