@@ -1,0 +1,70 @@
+//! A permutation over a leaf and spine: what each way of choosing among the spines makes of it. The table of
+//! `docs/explanation/load-balancing.md` has these numbers; `--nocapture` prints them.
+
+use std::path::Path;
+
+use penstock_scenario::{Choice, Scenario};
+use penstock_schemes::Instant;
+use penstock_schemes::none::{Config, NoControl};
+use penstock_sim::network::NodeKind;
+use penstock_sim::{NoProbe, Sim};
+
+/// The measures of one run.
+#[derive(Debug)]
+struct Measured {
+    /// When the last flow was complete, and the mean of all, us.
+    last: u64,
+    mean: u64,
+    /// The use of the links from leaves to spines until then, acknowledgements included: of the one that has most, and of the one that has
+    /// least.
+    most: f64,
+    least: f64,
+    sent_again: u64,
+    dropped: u64,
+}
+
+fn measure(load_balancing: &str) -> Measured {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/load-balancing/permutation.toml");
+    let mut scenario = Scenario::load(&file).unwrap();
+    scenario.set("network.load_balancing", load_balancing).unwrap();
+    let plan = scenario.plan(&Choice::default()).unwrap_or_else(|error| panic!("{error}"));
+    let network = &plan.network;
+    let mut sim = Sim::<NoControl, _, false>::new(network, &[Config {}], plan.seed, NoProbe);
+    sim.run_until(Instant(plan.duration.0));
+    let outcome = sim.finish().0;
+    let time = |i: usize| outcome.flows[i].completed.expect("all complete").since(network.flows[i].start).0 / 1_000_000;
+    let times: Vec<u64> = (0..network.flows.len()).map(time).collect();
+    let is_host = |node: usize| network.nodes[node].kind == NodeKind::Host;
+    // Spines come last, so that links from leaves to spines are those between switches that lead to a later node.
+    let is_up = |i: usize| {
+        let port = &network.ports[i];
+        !is_host(port.node.index()) && !is_host(port.peer.index()) && port.peer.0 > port.node.0
+    };
+    let of = |i: usize| outcome.queues[i * network.queues_per_port()].utilization;
+    let up: Vec<f64> = (0..network.ports.len()).filter(|&i| is_up(i)).map(of).collect();
+    assert_eq!(up.len(), 16);
+    let measured = Measured {
+        last: times.iter().copied().max().unwrap(),
+        mean: times.iter().sum::<u64>() / times.len() as u64,
+        most: up.iter().copied().fold(0.0, f64::max),
+        least: up.iter().copied().fold(f64::INFINITY, f64::min),
+        sent_again: outcome.totals.retransmissions,
+        dropped: outcome.totals.frames_dropped,
+    };
+    println!("{load_balancing}: {measured:?}");
+    measured
+}
+
+#[test]
+fn spraying_uses_the_links_that_a_hash_leaves_idle() {
+    let [flow, flowlet] = ["flow", "flowlet"].map(measure);
+    // Flows that never pause are one flowlet each.
+    assert_eq!((flow.last, flow.mean), (flowlet.last, flowlet.mean));
+    assert!(flow.least == 0.0 && flow.dropped > 0, "{flow:?}");
+    assert!(flow.sent_again < 1000, "{flow:?}");
+    for spread in ["spray", "spray-random", "adaptive"].map(measure) {
+        assert!(spread.last < flow.last, "{spread:?}");
+        assert!(spread.least > spread.most / 2.0 && spread.dropped == 0, "{spread:?}");
+    }
+    measure("adaptive-flowlet");
+}
