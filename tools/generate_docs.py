@@ -35,6 +35,7 @@ from penstock.arenas.entries import read as read_arena
 from penstock.cli import app
 from penstock.figures.side_by_side import pauses
 from penstock.figures.style import save
+from penstock.lab import PAGE, fragment
 from penstock.measures import MEASURES, groups
 from penstock.sweeps.design import KEYS as SWEEP_KEYS
 from penstock.text import bit_rate, count, duration
@@ -97,7 +98,8 @@ def main(build: Path) -> None:
         text = page.read_text()
         read_scenarios(text)
         draw_commands(text, docs / "images")
-        page.write_text(re.sub(r"^{{ (\w+) }}$", lambda match: generated[match[1]], text, flags=re.MULTILINE))
+        whole = re.sub(r"^{{ (\w+) }}$", lambda match: generated[match[1]], text, flags=re.MULTILINE)
+        page.write_text(with_runs(whole, page.relative_to(docs)))
     # What people have written of a scheme is a part of its page, not a page.
     shutil.rmtree(docs / "schemes", ignore_errors=True)
     for scheme in schemes:
@@ -271,6 +273,23 @@ def draw(
     for key, value in (settings or {}).items():
         chosen.set(key, value)
     chosen.run(scheme=scheme, profile=profile, seed=seed).plot(target)
+
+
+def run_it(scenario: penstock.Scenario, page: Path) -> list[str]:
+    """A link from a page below docs/ to the laboratory with a scenario; none where `make lab` has not built it."""
+    if not (PAGE / "index.html").is_file():
+        return []
+    up = "../" * (len(page.parts) - 1)
+    return [f'<a href="{up}lab/index.html#{fragment(scenario)}">Run it in the browser</a>']
+
+
+def with_runs(text: str, page: Path) -> str:
+    """A page with such a link below each figure of a scenario."""
+    for name, scenario in {**FIGURES, "victim-flow": "scenarios/victim-flow/pfc-qcn.toml"}.items():
+        shown = re.compile(rf"^!\[[^\]\n]*\]\((?:\.\./)*images/{name}\.svg\)$", re.MULTILINE)
+        for link in run_it(penstock.Scenario.load(ROOT / scenario), page) if shown.search(text) else []:
+            text = shown.sub(lambda match, link=link: f"{match[0]}\n\n{link}", text)  # type: ignore[misc]
+    return text
 
 
 def victim_flow(target: Path) -> str:
@@ -472,7 +491,8 @@ def scheme_figures(name: str, docs: Path) -> list[str]:
             run.scenario, images / f"{name}-run.svg", scheme=name, profile=run.profile, seed=run.seed, settings=run.set
         )
         shown = f"![A run of {name}](../../images/schemes/{name}-run.svg)"
-        parts += ["## A run", run.caption.strip(), shown, f"```sh\n{run.command(name)}\n```"]
+        link = run_it(run.prepared(name), Path(f"reference/schemes/{name}.md"))
+        parts += ["## A run", run.caption.strip(), shown, *link, f"```sh\n{run.command(name)}\n```"]
     return parts
 
 
@@ -485,6 +505,15 @@ class Run:
     profile: str | None = None
     seed: int | None = None
     set: dict[str, str] = field(default_factory=dict)
+
+    def prepared(self, scheme: str) -> penstock.Scenario:
+        """The scenario with all that this run sets."""
+        scenario = penstock.Scenario.load(ROOT / self.scenario).set("scheme", scheme)
+        for key, value in self.set.items():
+            scenario.set(key, value)
+        if self.profile:
+            scenario.set(f"schemes.{scheme}.profile", self.profile)
+        return scenario if self.seed is None else scenario.set("seed", self.seed)
 
     def command(self, scheme: str) -> str:
         """The command that gives this run."""

@@ -35,6 +35,10 @@ function byId<T extends HTMLElement>(id: string): T {
   return found as T;
 }
 
+async function listed<T>(name: string): Promise<T[]> {
+  return (await (await fetch(address(name))).json()) as T[];
+}
+
 class Lab {
   private schemes: Scheme[] = [];
   private gallery: Entry[] = [];
@@ -51,6 +55,8 @@ class Lab {
   private saved = "";
   private saving = 0;
   private sources = { active: 0, most: 0 };
+  /** Asked for while the engine is compiled. */
+  private readonly lists = Promise.all([listed<Entry>("gallery.json"), listed<Lesson>("lessons.json")]);
   private readonly engine: EngineClient;
   private readonly parameters: Parameters;
   private readonly tour: LessonPanel;
@@ -77,9 +83,7 @@ class Lab {
   private async begin(schemes: Scheme[]): Promise<void> {
     if (this.schemes.length > 0) return;
     this.schemes = schemes;
-    const response = await fetch(address("gallery.json"));
-    this.gallery = (await response.json()) as Entry[];
-    this.lessons = (await (await fetch(address("lessons.json"))).json()) as Lesson[];
+    [this.gallery, this.lessons] = await this.lists;
     this.fill();
     await this.arrive();
     window.addEventListener("hashchange", () => {
@@ -263,8 +267,14 @@ class Lab {
   /** A frame of the screen. */
   private draw(): void {
     let described = 0;
+    let seen = false;
     const frame = (wall_ms: number) => {
       for (const view of this.views) view.draw(wall_ms, this.state.speed);
+      if (!seen && this.views.length > 0) {
+        seen = true;
+        performance.mark("first run drawn");
+        keep();
+      }
       byId("clock").textContent = `${(this.now() * 1000).toFixed(3)} ms`;
       if (wall_ms - described > 1000) {
         described = wall_ms;
@@ -513,7 +523,11 @@ function words({ line, key, message, hint }: Refusal): string {
   return `${place}${place ? ": " : ""}${message}${hint ? ` (${hint})` : ""}`;
 }
 
-new Lab();
+/** Keeps the page for times without a network. All of its files are loaded for that: after the first run is seen. */
+function keep(): void {
+  if (!inNotebook && "serviceWorker" in navigator) void navigator.serviceWorker.register("offline.js");
+}
+
 // A notebook keeps the page itself, and has no address for a link.
 if (inNotebook) byId("share").hidden = true;
-else if ("serviceWorker" in navigator) void navigator.serviceWorker.register("offline.js");
+new Lab();

@@ -7,6 +7,7 @@ from pathlib import Path
 import penstock
 import pytest
 from conftest import Watched
+from penstock.lab import fragment
 from playwright.sync_api import expect
 
 FIRST = "#gallery=baseline/ten-gig"
@@ -189,6 +190,13 @@ def test_a_strangers_text_is_text(lab: Watched) -> None:
     lab.page.locator("#apply").click()
     expect(lab.page.locator("#question")).to_have_text(evil)
     assert lab.page.locator("#question img").count() == 0
+
+
+def test_a_link_of_the_documentation_opens_its_scenario(lab: Watched) -> None:
+    scenario = penstock.Scenario.named("four-sources").set("scheme", "bcn")
+    lab.open(f"#{fragment(scenario)}")
+    assert text(lab) == scenario.to_toml()
+    expect(lab.page.locator(".run h2")).to_contain_text("bcn")
 
 
 @pytest.mark.parametrize("link", ["#s=!!!", "#s=AAAA", "#s=" + "A" * 5000])
