@@ -52,6 +52,8 @@ class Lab {
   private calm = 0;
   /** While a changed run comes back to where it was: that time. */
   private target = 0;
+  /** The run is to go to its end, also where a change has it begin again on the way. */
+  private ending = false;
   private saved = "";
   private saving = 0;
   private sources = { active: 0, most: 0 };
@@ -248,6 +250,7 @@ class Lab {
     for (const rows of message.runs) this.views[rows.run]?.add(rows);
     const reached = Math.max(0, ...message.runs.map(({ now_s }) => now_s));
     if (reached >= this.target || message.runs.every(({ ended }) => ended)) this.target = 0;
+    if (message.runs.every(({ ended }) => ended)) this.ending = false;
     this.state.now_s = Math.max(reached, this.target);
     if (this.playing && message.runs.every(({ ended }) => ended)) this.paused();
     else if (message.playing && !this.playing && this.engine.isCurrent(message.order)) this.played();
@@ -325,7 +328,10 @@ class Lab {
       this.calm = 0;
       const from = this.pending ?? this.state;
       this.engine.ask(name, from.text, ...values).then(
-        (text) => this.open({ ...from, text: String(text), now_s: this.now() }, this.playing ? this.state.speed : null),
+        (text) => {
+          this.open({ ...from, text: String(text), now_s: this.now() }, this.playing ? this.state.speed : null);
+          if (this.ending) this.engine.step(Number.MAX_VALUE);
+        },
         (refusal: Refusal) => this.mistake(refusal),
       );
     }, CALM_MS);
@@ -341,11 +347,13 @@ class Lab {
 
   private played(): void {
     this.playing = true;
+    this.ending = false;
     byId("play").textContent = "Pause";
   }
 
   private paused(): void {
     this.playing = false;
+    this.ending = false;
     byId("play").textContent = "Play";
     byId("status").textContent = `Paused at ${(this.now() * 1000).toFixed(3)} ms`;
     this.count();
@@ -373,6 +381,7 @@ class Lab {
     const [view] = this.views;
     if (!view) return;
     this.paused();
+    this.ending = true;
     this.engine.step(2 * view.series.plan.duration_s);
   }
 

@@ -128,10 +128,15 @@ function turn(): void {
   if (behind.length > 0 || (speed !== null && !ended)) schedule(behind.length > 0 ? 0 : REST_MS);
 }
 
+/** Timers that follow one another wait for some milliseconds, whatever they are asked for; a message to oneself does not. */
+const again = new MessageChannel();
+again.port1.onmessage = turn;
+
 function schedule(wait = 0): void {
   if (scheduled) return;
   scheduled = true;
-  setTimeout(turn, wait);
+  if (wait > 0) setTimeout(turn, wait);
+  else again.port2.postMessage(null);
 }
 
 function tell(): void {

@@ -7,9 +7,17 @@ from collections.abc import Iterator
 
 import pytest
 from penstock.lab import Server
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 VIEWPORT = {"width": 1280, "height": 900}
+# A machine that others use too is slow, and that is no fault of the page.
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="session")
