@@ -187,6 +187,8 @@ module delay_line #(
   logic                   passed;
   logic                   due_q;
   logic                   left_q;
+  // The other way round, for the next beat alone: many counts hang on left_q.
+  logic                   stays_q;
   logic                   waits;
   logic                   space;
   logic                   leaves;
@@ -205,6 +207,7 @@ module delay_line #(
       behind_q      <= (AddressW + 1)'(1);
       some_q        <= 1'b0;
       left_q        <= 1'b0;
+      stays_q       <= 1'b1;
       ahead_write_q <= '0;
       ahead_read_q  <= '0;
       coming_q      <= '0;
@@ -221,6 +224,7 @@ module delay_line #(
       if (leaves) ahead_read_q <= ahead_read_q + 1'b1;
       // Read, and not yet gone, which is told a clock later.
       left_q    <= leaves;
+      stays_q   <= !leaves;
       coming_q  <= coming_q + AheadW'(mem_read_o) - AheadW'(left_q);
       // What was due stays due, however long it waits.
       due_q    <= waits && !leaves;
@@ -253,7 +257,8 @@ module delay_line #(
   logic   long_before_more;
 
   assign span_ends = &now_q[StampW-2:0];
-  assign passed = long_before_some || (before_some && head.due[StampW-1] != now_q[StampW-1]);
+  assign passed = (stays_q ? long_before_some_q : long_before_more_q) ||
+      ((stays_q ? before_some_q : before_more_q) && head.due[StampW-1] != now_q[StampW-1]);
 
   assign before_still = before_q - count_t'(left_q && before_some_q);
   assign before_some = left_q ? before_more_q : before_some_q;
@@ -368,6 +373,7 @@ module delay_line #(
         assert (behind_q == read_q + 1'b1 && some_q == (read_q != write_q));
         assert (32'(held) + 32'(on_way) + 32'(left_q) == 32'(coming_q));
         assert (32'(coming_q) <= Ahead && on_way <= coming_q);
+        assert (stays_q != left_q);
         // What is counted by the time at which it came is in the line.
         assert (32'(in_line_q) == 32'(words_o) + 32'(coming_q));
         assert (before_q <= in_line_q && long_before_q <= before_q);
