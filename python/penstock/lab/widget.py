@@ -50,7 +50,7 @@ export default { render };
 """
 
 
-class LabWidget(anywidget.AnyWidget):
+class LabWidget(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     """The laboratory with a scenario.
 
     Args:
