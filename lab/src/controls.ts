@@ -55,7 +55,7 @@ export class Parameters {
     help.id = `${id}-help`;
     help.className = "help";
     const range = parameter.written.minimum === null ? "" : ` From ${parameter.written.minimum} to ${parameter.written.maximum}.`;
-    help.textContent = `${parameter.description}${range} Source: ${parameter.source}.`;
+    help.append(...marked(`${parameter.description}${range} Source: ${parameter.source}.`));
     const key = `schemes.${scheme.name}.${parameter.name}`;
     const condition = parameter.when;
     if (condition) {
@@ -113,4 +113,14 @@ export function reach(value: number, minimum: number, maximum: number): [number,
 function described<T extends HTMLElement>(input: T, id: string): T {
   input.setAttribute("aria-describedby", `${id}-help`);
   return input;
+}
+
+/** A text whose names stand between backticks. */
+function marked(text: string): (string | HTMLElement)[] {
+  return text.split("`").map((part, index) => {
+    if (index % 2 === 0) return part;
+    const name = document.createElement("code");
+    name.textContent = part;
+    return name;
+  });
 }

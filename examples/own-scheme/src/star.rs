@@ -77,6 +77,7 @@ pub fn star(sources: usize, rate: BitRate) -> Network {
         feedback: Feedback::InBand,
         pfc: None,
         pools: Vec::new(),
+        spread: None,
     }
 }
 
