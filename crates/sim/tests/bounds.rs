@@ -97,10 +97,11 @@ fn frames_without_number_are_made_at_once() {
     assert_eq!(outcome.flows[0].frames_sent, 1);
 }
 
-/// Each turn of a picosecond begins with a frame: a second has 10^12 of them, and a slice ends after some.
+/// Each turn of a picosecond begins with a frame: a second has 10^12 of them, and a slice ends after some. The frames of a longer turn are
+/// made at once.
 #[test]
 fn turns_without_number_end_with_the_slice() {
-    for (on, random) in [(1, false), (1, true), (1_000_000, true)] {
+    for (on, random) in [(1, false), (1, true), (1000, true)] {
         let mut b = star(1, BitRate(1), Duration::ZERO, LARGEST_QUEUE);
         let flow = &mut b.network.flows[0];
         let traffic = Traffic::OnOff { rate: FASTEST, on: Duration(on), off: Duration::ZERO, random };
