@@ -5,9 +5,9 @@
 use penstock_schemes::{Draw, Duration, FlowKey, Instant, Scheme};
 
 use crate::engine::Sim;
-use crate::fabric::Fabric;
 use crate::frame::FrameId;
 use crate::network::{Hop, HopId, Network, PortId, Spread, SpreadBy};
+use crate::port::PortState;
 use crate::probe::Probe;
 use crate::random::{Owner, Stream};
 
@@ -72,46 +72,42 @@ impl Spreading {
         self.flowlets[first.index()..end].fill(Flowlets::NONE);
     }
 
-    /// Which of the hops behind `hop` a frame of `flow` takes. Ports with broken lines are no choice as long as there are others.
-    fn choose<S: Scheme, const PFC: bool>(
-        &mut self,
-        fabric: &mut Fabric<S, PFC>,
-        hops: &[Hop],
-        hop: HopId,
-        flow: FlowKey,
-    ) -> HopId {
-        let Hop { port, first_child, children, .. } = hops[hop.index()];
-        let all = (first_child.0..first_child.0 + u32::from(children)).map(HopId);
-        let port_of = |way: HopId| hops[way.index()].port;
-        let any = all.clone().any(|way| fabric.port(port_of(way)).up);
-        let is_open = |fabric: &Fabric<S, PFC>, way: HopId| !any || fabric.port(port_of(way)).up;
-        let node = self.nodes[port.index()];
+    /// Whether a choice looks at the queues of the ports, which are to be settled then.
+    fn looks_at_queues(&self) -> bool {
+        matches!(self.by, SpreadBy::Queue | SpreadBy::QueueOfFlowlet(_))
+    }
 
+    /// The way of the flowlet that goes on at `now`; `None` where a frame behind `hop` has a choice.
+    fn goes_on(&mut self, now: Instant, open: &Open<'_>, hop: HopId) -> Option<HopId> {
+        let (SpreadBy::Flowlet(gap) | SpreadBy::QueueOfFlowlet(gap)) = self.by else { return None };
         let flowlets = &mut self.flowlets[hop.index()];
-        if let SpreadBy::Flowlet(gap) | SpreadBy::QueueOfFlowlet(gap) = self.by {
-            let begins = flowlets.begin(fabric.now, gap);
-            if !begins && is_open(fabric, flowlets.way) {
-                return flowlets.way;
-            }
-        }
+        let begins = flowlets.begin(now, gap);
+        (!begins && open.is_open(flowlets.way)).then_some(flowlets.way)
+    }
+
+    /// Which of the hops behind `hop` a frame of `flow` takes.
+    fn choose(&mut self, open: &Open<'_>, hop: HopId, flow: FlowKey) -> HopId {
+        let first_child = open.hops[hop.index()].first_child;
+        let all = ways(open.hops, hop);
+        let node = self.nodes[open.port_of(hop).index()];
+        let flowlets = &mut self.flowlets[hop.index()];
         let way = match self.by {
-            SpreadBy::Flowlet(_) if flowlets.count == 0 && is_open(fabric, first_child) => first_child,
+            SpreadBy::Flowlet(_) if flowlets.count == 0 && open.is_open(first_child) => first_child,
             SpreadBy::Flowlet(_) => {
                 let word = mix(self.seed ^ mix(node as u64 ^ mix(u64::from(flow.0) << 32 | u64::from(flowlets.count))));
-                nth(all.filter(|&way| is_open(fabric, way)), word as u32)
+                nth(all.filter(|&way| open.is_open(way)), word as u32)
             }
             SpreadBy::Turns => {
-                let open = all.filter(|&way| is_open(fabric, way)).map(|way| (port_of(way), way));
-                let longest_ago = open.min_by_key(|(port, _)| (self.chosen[port.index()], *port));
+                let ports = all.filter(|&way| open.is_open(way)).map(|way| (open.port_of(way), way));
+                let longest_ago = ports.min_by_key(|(port, _)| (self.chosen[port.index()], *port));
                 longest_ago.expect("there is a way").1
             }
-            SpreadBy::Random => nth(all.filter(|&way| is_open(fabric, way)), self.words[node].draw()),
+            SpreadBy::Random => nth(all.filter(|&way| open.is_open(way)), self.words[node].draw()),
             SpreadBy::Queue | SpreadBy::QueueOfFlowlet(_) => {
-                all.clone().for_each(|way| fabric.settle(port_of(way)));
-                let octets = |way: &HopId| fabric.port(port_of(*way)).data_octets();
-                let open = all.filter(|&way| is_open(fabric, way));
-                let least = open.clone().map(|way| octets(&way)).min();
-                let shortest = open.filter(|way| Some(octets(way)) == least);
+                let octets = |way: &HopId| open.ports[open.port_of(*way).index()].data_octets();
+                let candidates = all.filter(|&way| open.is_open(way));
+                let least = candidates.clone().map(|way| octets(&way)).min();
+                let shortest = candidates.filter(|way| Some(octets(way)) == least);
                 match shortest.clone().count() {
                     1 => nth(shortest, 0),
                     _ => nth(shortest, self.words[node].draw()),
@@ -121,7 +117,7 @@ impl Spreading {
         flowlets.way = way;
         flowlets.count = flowlets.count.saturating_add(1);
         self.choices += 1;
-        self.chosen[port_of(way).index()] = self.choices;
+        self.chosen[open.port_of(way).index()] = self.choices;
         way
     }
 }
@@ -140,6 +136,34 @@ fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
+/// The hops behind one, and the ports that they lead over. Those with broken lines are no choice as long as there are others.
+struct Open<'a> {
+    ports: &'a [PortState],
+    hops: &'a [Hop],
+    any: bool,
+}
+
+impl<'a> Open<'a> {
+    fn new(ports: &'a [PortState], hops: &'a [Hop], hop: HopId) -> Self {
+        let any = ways(hops, hop).any(|way| ports[hops[way.index()].port.index()].up);
+        Self { ports, hops, any }
+    }
+
+    fn port_of(&self, way: HopId) -> PortId {
+        self.hops[way.index()].port
+    }
+
+    fn is_open(&self, way: HopId) -> bool {
+        !self.any || self.ports[self.port_of(way).index()].up
+    }
+}
+
+/// The hops behind one.
+fn ways(hops: &[Hop], hop: HopId) -> impl Iterator<Item = HopId> + Clone + use<> {
+    let Hop { first_child, children, .. } = hops[hop.index()];
+    (first_child.0..first_child.0 + u32::from(children)).map(HopId)
+}
+
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// A frame has come to a switch that chooses its way.
     #[inline(never)]
@@ -148,7 +172,14 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         let (hop, flow, class, octets) = (slot.hop, slot.flow, slot.class, slot.octets);
         let from: PortId = self.hops[hop.index()].port;
         let spreading = self.spreading.as_mut().expect("steps lead to choices in networks with choices");
-        let next = spreading.choose(&mut self.state.fabric, &self.hops, hop, flow);
+        let fabric = &mut self.state.fabric;
+        let next =
+            spreading.goes_on(fabric.now, &Open::new(&fabric.ports, &self.hops, hop), hop).unwrap_or_else(|| {
+                if spreading.looks_at_queues() {
+                    ways(&self.hops, hop).for_each(|way| fabric.settle(self.hops[way.index()].port));
+                }
+                spreading.choose(&Open::new(&fabric.ports, &self.hops, hop), hop, flow)
+            });
         self.state.fabric.frames.get_mut(index).hop = next;
         self.forward(index, next, flow, class, octets, from);
     }
