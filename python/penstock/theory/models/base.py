@@ -340,8 +340,14 @@ class Recovering(Stepwise):
         """Change a source that has sent what was due."""
 
 
-def common(configuration: Configuration, min_rate: str) -> dict[str, Value]:
-    """Return the parameters that all models have, from a configuration; ``min_rate`` names the scheme's least rate."""
+def common(configuration: Configuration, min_rate: str | float) -> dict[str, Value]:
+    """Return the parameters that all models have, from a configuration.
+
+    Args:
+        configuration: the configuration.
+        min_rate: the least rate of a source, bit/s, or the name of the scheme's parameter.
+    """
+    least = configuration.number(min_rate) if isinstance(min_rate, str) else min_rate
     return {
         "flows": float(configuration.flows),
         "capacity_bps": configuration.capacity_bps,
@@ -350,7 +356,7 @@ def common(configuration: Configuration, min_rate: str) -> dict[str, Value]:
         "wire_octets": configuration.frame_octets + configuration.wire_overhead_octets,
         "buffer_octets": configuration.buffer_octets,
         "line_rate_bps": configuration.line_rate_bps,
-        "min_rate_bps": min(configuration.number(min_rate), configuration.line_rate_bps),
+        "min_rate_bps": min(least, configuration.line_rate_bps),
         "delay_s": configuration.round_trip_s,
     }
 

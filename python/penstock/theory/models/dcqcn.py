@@ -21,23 +21,24 @@ from numpy.typing import NDArray
 
 from penstock.theory.configuration import BITS_PER_OCTET, Configuration, Unsuited
 from penstock.theory.models.base import (
+    ALIKE,
     QUEUE,
     RATE,
     TARGET,
     Array,
     Flags,
-    FluidModel,
     Value,
     Variable,
     common,
     namespace,
     stack,
 )
+from penstock.theory.models.delays import Waiting
 from penstock.theory.models.qcn import log_kept, survival, unbroken
 
 
 @dataclass(frozen=True)
-class Dcqcn(FluidModel):
+class Dcqcn(Waiting):
     """DCQCN's published fluid model.
 
     Attributes:
@@ -51,7 +52,6 @@ class Dcqcn(FluidModel):
         byte_reset_octets: a cycle of the byte counter.
         timer_s: T, s.
         r_ai_bps: R_AI, bit/s.
-        waits: whether a marked frame's wait in the queue, as long as at rest, is part of the delay.
     """
 
     k_min_octets: Value
@@ -64,7 +64,6 @@ class Dcqcn(FluidModel):
     byte_reset_octets: Value
     timer_s: Value
     r_ai_bps: Value
-    waits: bool
 
     scheme: ClassVar[str] = "dcqcn"
     form: ClassVar[str] = "published"
@@ -73,7 +72,7 @@ class Dcqcn(FluidModel):
     omits: ClassVar[tuple[str, ...]] = (
         "Hyper-Active Increase",
         "that the wait of a marked frame in the queue changes: it is that at rest, and part of the delay",
-        "differences between flows (all have the mean rate)",
+        ALIKE,
     )
     variables: ClassVar[tuple[Variable, ...]] = (
         QUEUE,
@@ -187,15 +186,11 @@ class Dcqcn(FluidModel):
         """How long ago a frame was marked: it is marked as it joins the queue, and waits in it before that is seen."""
         return (self.delay_s + self._wait_s,)
 
-    def without_delay(self) -> Self:
-        """Return the model without any delay, that in the queue included."""
-        return self.with_changes(delay_s=0.0, waits=False)
-
     @cached_property
     def _wait_s(self) -> Value:
         if not self.waits:
             return 0.0
-        return cast(Value, self.state_at_rest()[0] / (self.link_bps * self.octets_per_bit))
+        return cast(Value, self.state_at_rest()[0] / self.drain_octets_per_s)
 
     def marked_at_rest(self) -> Value:
         """Return the probability of a mark at rest."""

@@ -25,17 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.theory.configuration import Configuration, Unsuited
-from penstock.theory.models.base import (
-    QUEUE,
-    RATE,
-    Array,
-    Flags,
-    FluidModel,
-    Value,
-    Variable,
-    namespace,
-    stack,
-)
+from penstock.theory.models.base import ALIKE, QUEUE, RATE, Array, Flags, Value, Variable, common, namespace, stack
+from penstock.theory.models.delays import EndToEnd
 
 _LEAST_SEGMENTS = 2
 """A window is never shorter. (RFC 5681, section 3.1)"""
@@ -66,22 +57,16 @@ class Sawtooth:
 
 
 @dataclass(frozen=True)
-class Dctcp(FluidModel):
+class Dctcp(EndToEnd):
     """DCTCP with one threshold.
 
     Attributes:
         k_octets: K.
         g: weight of the newest window in alpha.
-        segment_octets: step of a window, octets.
-        base_s: round-trip time without a queue, s.
-        waits: whether the wait in a queue of K is part of the delay.
     """
 
     k_octets: Value
     g: Value
-    segment_octets: Value
-    base_s: Value
-    waits: bool
 
     scheme: ClassVar[str] = "dctcp"
     form: ClassVar[str] = "published"
@@ -91,7 +76,7 @@ class Dctcp(FluidModel):
         "slow start and losses",
         "cuts once a window: they are spread over a round trip",
         "that the wait of a marked frame in the queue changes: it is that at K, and part of the delay",
-        "differences between flows (all have the mean rate)",
+        ALIKE,
     )
     variables: ClassVar[tuple[Variable, ...]] = (
         QUEUE,
@@ -113,16 +98,8 @@ class Dctcp(FluidModel):
             )
         least = _LEAST_SEGMENTS * number("segment") * 8 / configuration.round_trip_s
         return cls(
-            flows=float(configuration.flows),
-            capacity_bps=configuration.capacity_bps,
-            link_bps=configuration.link_bps,
-            frame_octets=configuration.frame_octets,
-            wire_octets=configuration.frame_octets + configuration.wire_overhead_octets,
-            buffer_octets=configuration.buffer_octets,
-            line_rate_bps=configuration.line_rate_bps,
             # A window of two segments gives this rate at an empty queue, and a lower one at a longer one.
-            min_rate_bps=min(least, configuration.line_rate_bps, configuration.capacity_bps / configuration.flows / 2),
-            delay_s=configuration.round_trip_s,
+            **common(configuration, min(least, configuration.capacity_bps / configuration.flows / 2)),
             k_octets=number("k"),
             g=1 / number("g_inverse"),
             segment_octets=number("segment"),
@@ -133,20 +110,16 @@ class Dctcp(FluidModel):
     @property
     def delays_s(self) -> tuple[Value, ...]:
         """R*: how long ago a frame was marked, s."""
-        return (self.delay_s + (self.k_octets / self._drain_octets_per_s if self.waits else 0.0),)
-
-    def without_delay(self) -> Self:
-        """Return the model without any delay, that in the queue included; round trips are as long as before."""
-        return self.with_changes(delay_s=0.0, waits=False)
+        return (self.delay_s + (self.k_octets / self.drain_octets_per_s if self.waits else 0.0),)
 
     def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
         """Return the equations with or without marks."""
         xp = namespace(state)
         rate, alpha = state[1], state[2]
-        trip = self.base_s + state[0] / self._drain_octets_per_s
+        trip = self.round_trip_s(state[0])
         step = self.segment_octets / (self.octets_per_bit * trip)
         window = (step - (rate * alpha / 2 if mode else 0.0)) / trip
-        longer = self.growth_octets_per_s(state) / self._drain_octets_per_s
+        longer = self.growth_octets_per_s(state) / self.drain_octets_per_s
         return cast(
             Array,
             xp.stack(
@@ -187,17 +160,14 @@ class Dctcp(FluidModel):
             alpha=np.sqrt(2 / np.asarray(window)),
             longest_octets=self.k_octets + self.flows * self.segment_octets,
             swing_octets=self.flows * self.segment_octets * trips,
-            period_s=trips * (self.base_s + self.k_octets / self._drain_octets_per_s),
+            period_s=trips * self._scale_s(),
             least_k_octets=in_flight / 7,
         )
-
-    @property
-    def _drain_octets_per_s(self) -> Value:
-        return self.link_bps * self.octets_per_bit
 
     def _limits(self) -> tuple[list[Value], list[Value]]:
         low, high = super()._limits()
         return [*low[:2], 0.0], [*high[:2], 1.0]
 
     def _scale_s(self) -> Value:
-        return self.base_s + self.k_octets / self._drain_octets_per_s
+        # The round trip through a queue of K.
+        return self.base_s + self.k_octets / self.drain_octets_per_s

@@ -27,15 +27,15 @@ from penstock.theory.models.base import (
     namespace,
     stack,
 )
+from penstock.theory.models.delays import AtIntervals
 
 
 @dataclass(frozen=True)
-class Fecn(Clocked):
+class Fecn(AtIntervals, Clocked):
     """FECN: So-In et al.'s switch, as a relaxation towards f(q) link less what others send.
 
     Attributes:
         q_eq_octets: set point of the queue.
-        interval_s: T, s.
         below: constant of the queue function below Qeq.
         above: that above.
         least: c, the least value of the queue function.
@@ -45,7 +45,6 @@ class Fecn(Clocked):
     """
 
     q_eq_octets: Value
-    interval_s: Value
     below: Value
     above: Value
     least: Value
@@ -87,15 +86,6 @@ class Fecn(Clocked):
             n0=number("n0"),
             offered=word["load"] == "offered",
         )
-
-    @property
-    def delays_s(self) -> tuple[Value, ...]:
-        """How long ago the arrivals were, in the mean, to which rates answer, s."""
-        return (self.delay_s + self.interval_s,)
-
-    def without_delay(self) -> Self:
-        """Refuse: a step every interval is a delay by itself."""
-        raise ValueError("FECN's model needs its interval")
 
     def wanted(self, mode: int, queue: Array) -> Array:
         """Return the queue function f(q) on one side of Qeq."""

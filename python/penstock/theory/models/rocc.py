@@ -24,13 +24,13 @@ from penstock.theory.models.base import (
     RATE,
     Array,
     Flags,
-    FluidModel,
     Value,
     Variable,
     common,
     namespace,
     stack,
 )
+from penstock.theory.models.delays import AtIntervals
 
 # The units in which the scheme computes (`crates/schemes/src/rocc.rs`).
 _BPS_PER_OCTET = 10e6 / 600
@@ -38,18 +38,16 @@ _HIGHEST_LEVEL = 64
 
 
 @dataclass(frozen=True)
-class Rocc(FluidModel):
+class Rocc(AtIntervals):
     """RoCC: a PI controller whose gains follow the rate.
 
     Attributes:
         q_ref_octets: Qref.
-        interval_s: T, s.
         alpha: gain of the queue's offset, in units of the scheme.
         beta: gain of its growth, likewise.
     """
 
     q_ref_octets: Value
-    interval_s: Value
     alpha: Value
     beta: Value
 
@@ -78,15 +76,6 @@ class Rocc(FluidModel):
             alpha=number("alpha"),
             beta=number("beta"),
         )
-
-    @property
-    def delays_s(self) -> tuple[Value, ...]:
-        """How long ago the queue was, in the mean, to which rates answer, s."""
-        return (self.delay_s + self.interval_s,)
-
-    def without_delay(self) -> Self:
-        """Refuse: a step every interval is a delay by itself."""
-        raise ValueError("RoCC's model needs its interval")
 
     def level(self) -> Array:
         """Return the level of the gains at the fair rate: the least power of 2 from 2 to 64 with F >= Fmax / level."""

@@ -26,28 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.theory.configuration import Configuration, Unsuited
-from penstock.theory.models.base import (
-    QUEUE,
-    RATE,
-    Array,
-    Flags,
-    FluidModel,
-    Value,
-    Variable,
-    common,
-    namespace,
-    stack,
-)
+from penstock.theory.models.base import ALIKE, QUEUE, RATE, Array, Flags, Value, Variable, common, namespace, stack
+from penstock.theory.models.delays import EndToEnd
 
 _BELOW, _ABOVE, _GROWS, _SHRINKS = range(4)
 
 
 @dataclass(frozen=True)
-class Timely(FluidModel):
+class Timely(EndToEnd):
     """TIMELY by the gradient: no state is at rest.
 
     Attributes:
-        segment_octets: octets of whole frames that one acknowledgement answers.
         alpha: weight of the newest difference in the gradient.
         beta: factor of a decrease.
         most_cut: largest share of a rate that one acknowledgement takes.
@@ -55,11 +44,8 @@ class Timely(FluidModel):
         t_low_s: round-trip time below which rates rise, s.
         t_high_s: round-trip time above which they fall, s.
         d_min_s: the time by which differences are divided, s.
-        base_s: round-trip time without a queue, s.
-        waits: whether the wait in the queue and the time between two acknowledgements are part of the delay.
     """
 
-    segment_octets: Value
     alpha: Value
     beta: Value
     most_cut: Value
@@ -67,8 +53,6 @@ class Timely(FluidModel):
     t_low_s: Value
     t_high_s: Value
     d_min_s: Value
-    base_s: Value
-    waits: bool
 
     scheme: ClassVar[str] = "timely"
     form: ClassVar[str] = "gradient"
@@ -78,7 +62,7 @@ class Timely(FluidModel):
         "the fivefold step after several acknowledgements without growth",
         "segments: what waits of one at its source, and bursts of it",
         "that the wait of a frame in the queue changes: it is that at the set point, and part of the delay",
-        "differences between flows (all have the mean rate)",
+        ALIKE,
     )
     variables: ClassVar[tuple[Variable, ...]] = (
         QUEUE,
@@ -117,27 +101,19 @@ class Timely(FluidModel):
 
     @property
     def delays_s(self) -> tuple[Value, ...]:
-        """How long ago the queue was, in the mean, to which rates answer, s."""
+        """How long ago the queue was, in the mean, to which rates answer, s: an acknowledgement's time counts."""
         if not self.waits:
             return (self.delay_s,)
         between = self.segment_octets / (self.capacity_bps / self.flows * self.octets_per_bit)
-        wait = self.set_point_octets() / self._drain_octets_per_s
+        wait = self.set_point_octets() / self.drain_octets_per_s
         return (self.delay_s + wait + between,)
-
-    def without_delay(self) -> Self:
-        """Return the model without any delay, those in the queue and of segments included."""
-        return self.with_changes(delay_s=0.0, waits=False)
-
-    def round_trip_s(self, queue_octets: Array) -> Array:
-        """Return the round-trip time of a frame that finds the queue so long, s."""
-        return self.base_s + queue_octets / self._drain_octets_per_s
 
     def law(self, mode: int, state: Array, past: Sequence[Array]) -> Array:
         """Return the equations of a mode; round trips and acknowledgements are those of ``past``."""
         xp = namespace(state)
         then = past[0]
         acks = then[1] * self.octets_per_bit / self.segment_octets
-        growth = self.growth_octets_per_s(then) / self._drain_octets_per_s
+        growth = self.growth_octets_per_s(then) / self.drain_octets_per_s
         gradient = self.alpha * (growth / self.d_min_s - acks * state[2])
         change = self._change_bps(mode, state, self.round_trip_s(then[0]))
         return cast(Array, xp.stack([self.excess_octets_per_s(state), acks * change + 0 * state[1], gradient]))
@@ -180,11 +156,7 @@ class Timely(FluidModel):
 
     def set_point_octets(self) -> Value:
         """Return the queue at t_low, from which on the gradient decides, octets; 0 where the way alone takes longer."""
-        return cast(Value, np.maximum(self.t_low_s - self.base_s, 0.0) * self._drain_octets_per_s)
-
-    @property
-    def _drain_octets_per_s(self) -> Value:
-        return self.link_bps * self.octets_per_bit
+        return cast(Value, np.maximum(self.t_low_s - self.base_s, 0.0) * self.drain_octets_per_s)
 
     def _scale_s(self) -> Value:
         # The gradient settles within a few acknowledgements.
@@ -233,7 +205,7 @@ class Patched(Timely):
 
     def state_at_rest(self) -> Array:
         """Return the one equilibrium: a queue that keeps round trips at :meth:`round_trip_at_rest_s`, and no growth."""
-        queue = (self.round_trip_at_rest_s() - self.base_s) * self._drain_octets_per_s
+        queue = (self.round_trip_at_rest_s() - self.base_s) * self.drain_octets_per_s
         return stack(queue, self.capacity_bps / self.flows, 0.0)
 
     def comes_to_rest(self) -> Flags:
