@@ -1,5 +1,7 @@
 //! Random choices, the same for the same seed and input.
 
+use penstock_sim::random::mix;
+
 /// A stream of random words (SplitMix64).
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
@@ -14,9 +16,7 @@ impl Random {
 
     pub(crate) fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
+        mix(self.0)
     }
 
     /// Less than `n`, which is not zero.

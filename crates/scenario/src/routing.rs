@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use penstock_sim::random::mix;
+
 use crate::limits::{Bounds, Excess};
 use crate::topology::{Layout, Routing};
 
@@ -382,8 +384,5 @@ impl Layout {
 /// FNV-1a over both texts, its bits mixed once more so that names that differ in their last digit spread well.
 pub(crate) fn hash(first: &[u8], second: &[u8]) -> u64 {
     let octets = first.iter().chain(&[0]).chain(second);
-    let x = octets.fold(0xcbf2_9ce4_8422_2325_u64, |x, b| (x ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
+    mix(octets.fold(0xcbf2_9ce4_8422_2325_u64, |x, b| (x ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)))
 }

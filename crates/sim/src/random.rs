@@ -56,6 +56,14 @@ impl Draw for Stream {
     }
 }
 
+/// Spreads the bits of a number over all of it: the last step of SplitMix64. (Steele et al. 2014; Stafford's variant 13)
+#[must_use]
+pub fn mix(x: u64) -> u64 {
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

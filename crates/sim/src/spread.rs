@@ -9,7 +9,7 @@ use crate::frame::FrameId;
 use crate::network::{Hop, HopId, Network, PortId, Spread, SpreadBy};
 use crate::port::PortState;
 use crate::probe::Probe;
-use crate::random::{Owner, Stream};
+use crate::random::{Owner, Stream, mix};
 
 /// The flowlets of a flow at a switch.
 #[derive(Debug, Clone, Copy)]
@@ -129,17 +129,11 @@ fn nth(ways: impl Iterator<Item = HopId> + Clone, word: u32) -> HopId {
     ways.nth(place as usize).expect("there is a way")
 }
 
-/// Spreads the bits of a number over all of it. (Stafford's variant 13 of the finisher of MurmurHash3)
-fn mix(x: u64) -> u64 {
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
-/// The hops behind one, and the ports that they lead over. Those with broken lines are no choice as long as there are others.
+/// The network as a choice sees it. A port with a broken line is no choice as long as there are others.
 struct Open<'a> {
     ports: &'a [PortState],
     hops: &'a [Hop],
+    /// Whether a line behind the hop is whole.
     any: bool,
 }
 
