@@ -25,7 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock import PenstockError, Result, wire
+from penstock.lab.serving import page_files
 from penstock.sweeps.store import JOURNAL
+from penstock.testbed import leftovers, system
 
 SCENARIO = """\
 question = "Do two senders share one port?"
@@ -62,9 +64,20 @@ because = "half is less"
 control = { scheme = "none" }
 """,
 }
+BED = (
+    SCENARIO.replace("1 Gbps", "100 Mbps").replace("20 ms", "2 s")
+    + """\
+traffic = "constant"
+rate = "40 Mbps"
+
+[testbed]
+lateness = "10 s"
+"""
+)
 FILES = {
     "arena.toml": '[[workload]]\nname = "small"\nscenario = "small.toml"\njudge = "queue_mean_octets"\n',
     "finite.toml": SCENARIO + 'size = "10 KB"\ntransport = "tcp"\n',
+    "bed.toml": BED,
     "topology.txt": "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n",
     "flow.txt": "1\n0 1 3 100 5000 0\n",
 }
@@ -107,6 +120,9 @@ COMMANDS = {
     "wire-formats": ("wire", "formats", "cnm"),
     "dcb-show": ("dcb", "show"),
     "dcb-plan": ("dcb", "plan", "small.toml"),
+    "lab-long": ("lab", "small.toml", "--no-browser"),
+    "testbed-run": ("testbed", "run", "bed.toml", "--force"),
+    "testbed-up-long": ("testbed", "up", "bed.toml", "--set", "duration=1000 s"),
     "schemes": ("schemes", "qcn"),
     "scenarios": ("scenarios", "."),
     "schema": ("schema",),
@@ -154,15 +170,32 @@ def main() -> int:
     parser.add_argument("--after", type=float, default=1.0)
     parser.add_argument("--second", type=float, default=0.1)
     given = parser.parse_args()
+    missing = lacking_here()
+    for command, why in missing.items():
+        print(f"{command} is left out: {why}")
     if given.command:
         trials = [Trial(given.command, given.kind, given.after, given.second)]
     else:
-        trials = drawn(given.signals, given.seed)
+        trials = drawn(given.signals, given.seed, tuple(command for command in COMMANDS if command not in missing))
     counts, bad = try_all(trials)
     for words, count in sorted(counts.items()):
         print(f"{count:5} {words}")
     print(f"{len(trials)} signals to {len({trial.command for trial in trials})} commands: {len(bad)} bad ends")
     return 1 if bad else 0
+
+
+def lacking_here() -> dict[str, str]:
+    """Returns the commands that cannot run on this machine or in this checkout, each with the reason."""
+    missing = {}
+    try:
+        page_files()
+    except PenstockError as error:
+        missing["lab-long"] = str(error)
+    try:
+        system.check(["iperf3"])
+    except PenstockError as error:
+        missing |= {command: str(error) for command in COMMANDS if command.startswith("testbed")}
+    return missing
 
 
 def drawn(signals: int, seed: int, commands: tuple[str, ...] = tuple(COMMANDS)) -> list[Trial]:
@@ -211,7 +244,8 @@ def tried(trial: Trial, folder: Path) -> tuple[str, list[str]]:
     """Returns how a command ended, and what is wrong with that."""
     process = start(trial.command, folder)
     time.sleep(trial.after_s)
-    listening = obeys(process.pid)
+    by_itself = process.poll() is not None
+    listening = by_itself or obeys(process.pid)
     process.send_signal(KINDS[trial.kind])
     sent = time.monotonic()
     if trial.kind == "int-twice":
@@ -225,14 +259,22 @@ def tried(trial: Trial, folder: Path) -> tuple[str, list[str]]:
         return "hangs", [f"does not end in {PATIENCE_S:g} s"]
     took_s = time.monotonic() - sent
     status = process.returncode
-    faults = [f"process {left} is left" for left in of_session(process.pid)]
     killed = trial.kind == "kill"
+    # Processes of a testbed die with it, and need a moment for that where it was killed.
+    limit = sent + (PATIENCE_S if killed else 0)
+    while (left := of_session(process.pid)) and time.monotonic() < limit:
+        time.sleep(0.05)
+    faults = [f"process {number} is left" for number in left]
+    if killed and trial.command.endswith("-long"):
+        leftovers.clear()
+    if not killed or trial.command.endswith("-long"):
+        faults += namespaces_of(process.pid)
     faults += untidy(folder, killed=killed)
     if status == 0:
         return "done before", faults
     if not listening and not killed:
         return "before the first line of Penstock", faults
-    if status not in ENDS[trial.kind]:
+    if by_itself or status not in ENDS[trial.kind]:
         faults.append(f"ends with {status}: {words[-500:]}")
     if "Traceback" in words or "Exception ignored" in words or "Error:" in words:
         faults.append(f"says: {words[-800:]}")
@@ -291,6 +333,11 @@ def of_session(session: int) -> list[int]:
     return found
 
 
+def namespaces_of(process: int | str = "*") -> list[str]:
+    """Returns the namespaces of the testbeds that a process, or any one, has made, as faults."""
+    return [f"namespace {path.name} is left" for path in sorted(system.NAMESPACES.glob(f"pt-{process}-*"))]
+
+
 def untidy(folder: Path, *, killed: bool) -> list[str]:
     """Returns what is half-written below a folder: under a hidden name only where the process was killed."""
     faults = []
@@ -347,9 +394,10 @@ def broken(path: Path) -> str:
 
 def in_the_way(command: str, folder: Path) -> list[str]:
     """Returns what is wrong with the next run of a command after it was killed."""
+    before = namespaces_of()
     process = start(command, folder)
     _, words = process.communicate(timeout=PATIENCE_S)
-    faults = untidy(folder, killed=False)
+    faults = untidy(folder, killed=False) + [fault for fault in before if fault in namespaces_of()]
     return (
         faults if process.returncode == 0 else [*faults, f"run again it ends with {process.returncode}: {words[-500:]}"]
     )
