@@ -88,7 +88,7 @@ impl Command {
     fn execute(self) -> Result<ExitCode, String> {
         match self {
             Self::Run { root, workload, program, duration } => {
-                let workload = Workload::find(&workload).ok_or_else(|| format!("{workload}: not one of W1 to W5"))?;
+                let workload = Workload::find(&workload).ok_or_else(|| format!("{workload}: not one of W1 to W6"))?;
                 let measured = measure::run(workload, &program, &root, duration.as_deref())?;
                 println!("hops {}", measured.hops);
                 println!("events {}", measured.events);

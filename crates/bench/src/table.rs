@@ -8,7 +8,7 @@ use penstock_schemes::SCHEMES;
 use crate::callgrind;
 use crate::measure::Times;
 use crate::stats::Repeated;
-use crate::workload::{Ceiling, Program, Workload};
+use crate::workload::{Ceiling, Others, Program, Workload};
 
 /// One program on one workload.
 #[derive(Debug)]
@@ -62,23 +62,25 @@ pub(crate) struct Beside {
     ceiling: f64,
 }
 
-/// Every scheme but QCN on `workload`, with the sampling probe, if that is asked for. They are counted, not timed: with so
+/// The schemes that `workload` compares with QCN, with the sampling probe. They are counted, not timed: with so
 /// many of them, that takes too long.
 ///
 /// # Errors
 /// If counting fails.
 pub(crate) fn others(workload: &'static Workload, root: &Path) -> Result<Vec<Beside>, String> {
-    let Some(ceiling) = workload.others else { return Ok(Vec::new()) };
+    let Some(Others { schemes, most }) = workload.others else { return Ok(Vec::new()) };
     let count = |scheme: &str| {
         let program = Program::Engine { scheme: scheme.to_owned(), probe: true };
         callgrind::instructions_per_hop(workload, &program, root)
     };
     let qcn = count("qcn")?;
-    let schemes = SCHEMES.iter().map(|info| info.name).filter(|&name| name != "qcn");
-    schemes
+    SCHEMES
+        .iter()
+        .map(|info| info.name)
+        .filter(|name| *name != "qcn" && schemes.is_none_or(|chosen| chosen.contains(name)))
         .map(|scheme| {
             let instructions_per_hop = count(scheme)?;
-            Ok(Beside { scheme, instructions_per_hop, ratio: instructions_per_hop / qcn, ceiling })
+            Ok(Beside { scheme, instructions_per_hop, ratio: instructions_per_hop / qcn, ceiling: most })
         })
         .collect()
 }
