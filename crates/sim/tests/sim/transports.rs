@@ -1,8 +1,6 @@
 //! Transports over the engine: times computed by hand, losses, marks, link failures, flow control.
 
-mod common;
-
-use common::{Builder, lossless, star};
+use crate::common::{Builder, lossless, star};
 use penstock_endpoint::transport::{TRANSPORTS, Transport, go_back_n, selective, tcp};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::qcn::Qcn;
@@ -223,7 +221,7 @@ fn fragile(transport: &Transport, breaks: &[(u64, u64)], queue: u64, size: u64) 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(common::cases(24)))]
+    #![proptest_config(ProptestConfig::with_cases(crate::common::cases(24)))]
 
     /// A short queue drops frames and broken links lose them, in either direction. Still every octet arrives, and where
     /// the run is cut into slices changes nothing.

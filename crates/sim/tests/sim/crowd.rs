@@ -1,10 +1,8 @@
 //! Flows of processes: they come and go, and give what the same flows give that are there from the beginning.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{Builder, cases};
+use crate::common::{Builder, cases};
 use penstock_endpoint::transport::{Transport, go_back_n, tcp};
 use penstock_schemes::{
     BitRate, Configuration, Duration, Instant, Octets, Scheme, dcqcn::Dcqcn, e2cm::ExtendedEcm, fqcn::Fqcn,

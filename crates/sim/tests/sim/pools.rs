@@ -1,9 +1,7 @@
 //! Memory that the queues of a switch share: thresholds in closed form, headroom to the octet, conservation in random networks.
 
-mod common;
-
-use common::random::random_network;
-use common::{Builder, cases, lossless};
+use crate::common::random::random_network;
+use crate::common::{Builder, cases, lossless};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;

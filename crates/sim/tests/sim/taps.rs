@@ -1,8 +1,6 @@
 //! The frames on tapped lines, against times and queue lengths computed by hand.
 
-mod common;
-
-use common::{Builder, lossless};
+use crate::common::{Builder, lossless};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;

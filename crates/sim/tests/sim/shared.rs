@@ -1,8 +1,6 @@
 //! Flows that share a reaction point, each with a regulator of its own; and a stopped queue as schemes see it.
 
-mod common;
-
-use common::{Builder, lossless};
+use crate::common::{Builder, lossless};
 use penstock_schemes::none::{Config, Silent};
 use penstock_schemes::{
     Allowance, BitRate, CongestionPoint, Draw, Duration, Fate, FlowKey, Frame, Info, Instant, Never, Octets, Out,

@@ -1,8 +1,6 @@
 //! Several schemes in one network: each priority behaves as if its scheme ran alone.
 
-mod common;
-
-use common::{Builder, star};
+use crate::common::{Builder, star};
 use penstock_schemes::mixed::Mixed;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SCHEMES, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::Network;

@@ -1,8 +1,6 @@
 //! Frames over several ways: choices computed by hand on a leaf and spine, order and disorder, congested and broken links.
 
-mod common;
-
-use common::Builder;
+use crate::common::Builder;
 use penstock_endpoint::transport::{Transport, go_back_n, selective};
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{BitRate, Duration, Instant, Octets};
@@ -233,7 +231,7 @@ fn spraying_over_unequal_ways_disorders() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(common::cases(60)))]
+    #![proptest_config(ProptestConfig::with_cases(crate::common::cases(60)))]
 
     /// Frames keep their order as long as the gap exceeds the difference of the ways' delays: go-back-n, which sends
     /// again what comes early, has nothing to send again.

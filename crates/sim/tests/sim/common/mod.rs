@@ -1,5 +1,4 @@
 //! Small networks for tests.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod random;
 pub(crate) mod trial;

@@ -1,9 +1,7 @@
 //! Sums at the limits of times, rates and sizes, and slices of bounded work in every network.
 
-mod common;
-
-use common::random::random_network;
-use common::{cases, star};
+use crate::common::random::random_network;
+use crate::common::{cases, star};
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};

@@ -1,10 +1,8 @@
 //! Acknowledgements, windows, verdicts, tags and signals to the previous hop, against numbers computed by hand, with a scheme
 //! that has no other purpose.
 
-mod common;
-
-use common::trial::{Config, Full, PLAIN, Trial};
-use common::{Builder, star};
+use crate::common::trial::{Config, Full, PLAIN, Trial};
+use crate::common::{Builder, star};
 use penstock_schemes::*;
 use penstock_sim::network::*;
 use penstock_sim::{Outcome, Probe, Sim, View};

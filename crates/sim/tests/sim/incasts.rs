@@ -1,9 +1,7 @@
 //! Priority flow control over random incasts: with the computed headroom nothing is lost, without it something is.
 
-mod common;
-
-use common::random::random_network;
-use common::{Builder, cases};
+use crate::common::random::random_network;
+use crate::common::{Builder, cases};
 use penstock_schemes::qcn::Qcn;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, Scheme, SchemeConfig};
 use penstock_sim::network::*;

@@ -1,8 +1,6 @@
 //! Transmit queues of hosts: the segments that wait, those that are lost, and the flows that find room.
 
-mod common;
-
-use common::{Builder, star};
+use crate::common::{Builder, star};
 use penstock_endpoint::transport::{Transport, tcp};
 use penstock_schemes::none::{Config, NoControl};
 use penstock_schemes::{BitRate, Configuration, Duration, Instant, Octets, Scheme};
@@ -110,7 +108,7 @@ fn defaults<S: Scheme>() -> S::Config {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(common::cases(32)))]
+    #![proptest_config(ProptestConfig::with_cases(crate::common::cases(32)))]
     /// For any room and any number of connections, each completes, and where a run is cut changes nothing.
     #[test]
     fn every_connection_completes(flows in 1_usize..5, room in 1_u64..40_000, drops: bool, slice in 1_u64..50) {

@@ -1,8 +1,6 @@
 //! Priority flow control against times computed by hand.
 
-mod common;
-
-use common::{Builder, lossless};
+use crate::common::{Builder, lossless};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;

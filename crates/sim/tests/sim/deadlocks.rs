@@ -1,8 +1,6 @@
 //! Deadlocks of priority flow control are found and named, and the watchdog ends them.
 
-mod common;
-
-use common::{Builder, cases, lossless};
+use crate::common::{Builder, cases, lossless};
 use penstock_schemes::none::NoControl;
 use penstock_schemes::{BitRate, Duration, Instant, Octets, SchemeConfig};
 use penstock_sim::network::*;

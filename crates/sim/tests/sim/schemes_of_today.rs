@@ -1,8 +1,6 @@
 //! Published statements on schemes of today, in packets, each beside a run that must not show it.
 
-mod common;
-
-use common::{Builder, star};
+use crate::common::{Builder, star};
 use penstock_schemes::annulus::Annulus;
 use penstock_schemes::dcqcn::Dcqcn;
 use penstock_schemes::dctcp::Dctcp;

@@ -1,0 +1,21 @@
+//! The simulator's tests, in one program: the engine is generic, and each program compiles those of its schemes anew.
+
+mod common;
+
+mod allocation;
+mod bounds;
+mod contract;
+mod crowd;
+mod deadlocks;
+mod engine;
+mod incasts;
+mod mixed;
+mod pfc;
+mod pools;
+mod schemes_of_today;
+mod sequels;
+mod shared;
+mod spread;
+mod taps;
+mod transmit;
+mod transports;
