@@ -80,7 +80,6 @@ lint: .venv/.dev check-test
 
 test-rust: check-test
 	$(CARGO) test --locked
-	$(CARGO) run --locked --quiet -p penstock-fuzz -- --inputs 2000
 	$(CARGO) package --locked --offline --allow-dirty --no-verify --quiet $(PUBLISHED:%=-p %)
 
 test-python: .venv/.extension .venv/.dev
