@@ -12,7 +12,6 @@ Every whole scenario in the pages is read on the way: one that Penstock refuses 
 
 import inspect
 import json
-import os
 import re
 import shlex
 import shutil
@@ -39,6 +38,7 @@ from penstock.lab import PAGE, fragment
 from penstock.measures import MEASURES, groups
 from penstock.sweeps.design import KEYS as SWEEP_KEYS
 from penstock.text import bit_rate, count, duration
+from typer.testing import CliRunner
 
 import state_diagram
 
@@ -336,9 +336,10 @@ def named(commands: typer.Typer, before: Sequence[str] = ()) -> Iterable[list[st
 
 def help_of(arguments: list[str]) -> str:
     """Return the text that `penstock ARGUMENTS --help` prints."""
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
-    command = [str(Path(sys.executable).with_name("penstock")), *arguments, "--help"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    # As on a terminal of 80 columns.
+    done = CliRunner().invoke(
+        app, [*arguments, "--help"], prog_name="penstock", terminal_width=78, catch_exceptions=False
+    )
     return "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
 
 
