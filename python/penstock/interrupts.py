@@ -17,7 +17,7 @@ import sys
 import time
 
 # The module signal is this one with names for its numbers, which take longer to load than all else here.
-from _signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, getsignal, signal  # type: ignore[import-not-found]
+from _signal import SIG_IGN, SIGINT, SIGTERM, getsignal, signal  # type: ignore[import-not-found]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from typing import NoReturn, Self
 
 # The word for each; the exit status is that of shells, 128 and the signal's number.
-_SIGNALS = {SIGINT: "interrupted", SIGTERM: "terminated", SIGHUP: "the terminal is gone"}
+_SIGNALS = {SIGINT: "interrupted", SIGTERM: "terminated"}
+try:
+    from _signal import SIGHUP
+
+    _SIGNALS[SIGHUP] = "the terminal is gone"
+except ImportError:
+    # Windows has none.
+    pass
 
 _PASSES = 100
 _BETWEEN_PASSES_S = 0.01

@@ -15,6 +15,8 @@ mod quantity;
 mod result;
 mod scenario;
 mod table;
+// Frames on wires: Linux's sockets.
+#[cfg(target_os = "linux")]
 mod testbed;
 mod wire;
 
@@ -41,6 +43,7 @@ mod _core {
     use super::result::PyRun;
     #[pymodule_export]
     use super::scenario::PyScenario;
+    #[cfg(target_os = "linux")]
     #[pymodule_export]
     use super::testbed::{TestbedRunError, testbed_collect, testbed_layout, testbed_node, testbed_schemes};
     #[pymodule_export]

@@ -11,11 +11,19 @@ from penstock.cli.failure import Commands, say
 app = typer.Typer(
     name="testbed",
     cls=Commands,
-    help="A scenario with real frames and applications, on Linux.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+@app.callback()
+def testbed() -> None:
+    """A scenario with real frames and applications, on Linux."""
+    from penstock.testbed import need_linux
+
+    need_linux()
+
 
 _SCHEME = typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme to run.")
 _PROFILE = typer.Option(metavar="NAME", autocompletion=completion.profile, help="The scheme's named settings.")

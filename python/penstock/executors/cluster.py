@@ -22,7 +22,7 @@ from penstock import _core, interrupts
 from penstock._core import PenstockError, __version__
 from penstock.errors import ArgumentError
 from penstock.executors.executor import Ended, Executor, Job, Session
-from penstock.executors.processes import below, children, kill
+from penstock.executors.processes import below, children, cores, kill
 from penstock.frames import MissingExtraError
 from penstock.result import ClaimError, Result
 
@@ -97,7 +97,7 @@ class Ray(Executor):
         if address == LOCAL:
             # A short name: it becomes part of those of sockets.
             self._folder = tempfile.mkdtemp(prefix="penstock-ray-", dir="/tmp")
-            cpus = self._workers or len(os.sched_getaffinity(0))
+            cpus = self._workers or cores()
             keywords |= {"num_cpus": cpus, "include_dashboard": False, "_temp_dir": self._folder}
         taken_over = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         handlers = {number: signal.getsignal(number) for number in taken_over}

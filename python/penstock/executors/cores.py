@@ -1,6 +1,5 @@
 """The executor of this machine: a thread for each core. The engine releases Python's lock while it runs."""
 
-import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +7,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
 from penstock.executors.executor import Ended, Executor, Job, Session
+from penstock.executors.processes import cores
 
 if TYPE_CHECKING:
     from penstock.runs import Watch
@@ -28,7 +28,7 @@ class Cores(Executor):
     """
 
     def __init__(self, workers: int | None = None) -> None:
-        self._workers = workers or len(os.sched_getaffinity(0))
+        self._workers = workers or cores()
         self._pool = ThreadPoolExecutor(max_workers=self._workers)
 
     def session(self, watch: "Watch") -> Session[T]:

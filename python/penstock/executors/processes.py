@@ -1,10 +1,17 @@
-"""Processes of this machine by their parents, as Linux tells of them."""
+"""This machine: the cores that the process may use, and processes by their parents, as Linux tells of them."""
 
 import os
 import signal
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use; where the system tells it of none, of all."""
+    # Linux alone knows.
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable is not None else os.cpu_count() or 1
 
 
 def children(of: int) -> dict[int, str]:

@@ -11,7 +11,6 @@ finished store does not tell in which order, how often interrupted, or on which 
 holds a lock on ``unfinished.jsonl``, which the system takes away from a process that ends, however it ends.
 """
 
-import fcntl
 import json
 import os
 import threading
@@ -406,8 +405,12 @@ def _locked(path: Path) -> int:
     """Open the journal, and hold it against all others.
 
     Raises:
-        ArgumentError: somebody holds it.
+        ArgumentError: somebody holds it, or the system is Windows, which has no such locks.
     """
+    try:
+        import fcntl
+    except ModuleNotFoundError:
+        raise ArgumentError(f"{path}: stores of sweeps need Linux or macOS", "on Windows, use WSL") from None
     name = path / JOURNAL
     while True:
         journal = os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)

@@ -12,8 +12,36 @@ results are those of a simulation, in the same tables::
 It needs Linux, and the right to make network namespaces.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from penstock.testbed.faults import TestbedError
-from penstock.testbed.leftovers import down
-from penstock.testbed.running import run, up
+
+if TYPE_CHECKING:
+    from penstock.testbed.leftovers import down
+    from penstock.testbed.running import run, up
 
 __all__ = ["TestbedError", "down", "run", "up"]
+
+_HOMES = {"down": "penstock.testbed.leftovers", "run": "penstock.testbed.running", "up": "penstock.testbed.running"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import ``name`` on first use: other systems than Linux lack what it is built on."""
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'penstock.testbed' has no attribute {name!r}")
+    need_linux()
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def need_linux() -> None:
+    """Refuse other systems.
+
+    Raises:
+        TestbedError: the system is not Linux.
+    """
+    import sys
+
+    if sys.platform != "linux":
+        raise TestbedError("the testbed needs Linux: it makes network namespaces")
