@@ -25,7 +25,7 @@ PAPERS_WITH_CODE := $(sort $(dir $(wildcard papers/*/*.py)))
 # The crates for crates.io.
 PUBLISHED := penstock-schemes penstock-wire penstock-domain penstock-endpoint penstock-sim penstock-conformance
 
-.PHONY: testbed-packages lab lab-test help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-testbed test-cores check-build check-test check-lab clean
+.PHONY: testbed-packages lab lab-test wheel help demo check test verify fuzz mutate deny bench docs arena lint test-rust test-python test-testbed test-cores check-build check-test check-lab check-wheel clean
 
 help:
 	@echo 'make demo     build all, run the eight-source experiment, print its summary and draw its figures'
@@ -36,7 +36,7 @@ help:
 	@echo 'make verify   what takes longer: the tests, make lab-test, make fuzz, 100 million wrong frames, property tests with many more cases,'
 	@echo '              the papers with all seeds and controls, tuning with all its seeds, signals to every command, TCP beside'
 	@echo '              that of ns-3 (its wheel needs g++ and python3-dev, and goes into .build/ns3), sweeps on Ray clusters that'
-	@echo '              lose workers and nodes (in .build/ray), the memory that a million flows take, make deny, the bench held to'
+	@echo '              lose workers and nodes (in .build/ray), the memory that a million flows take, make wheel, make deny, the bench held to'
 	@echo '              its ceilings, the cores in lock step for longer, in Icarus Verilog, proved and placed, make mutate, and the'
 	@echo '              test beds of the papers in RTL at full length, which take hours'
 	@echo 'make fuzz     200 000 mutated scenarios, laid out and run with overflow checks'
@@ -47,6 +47,8 @@ help:
 	@echo 'make arena    every scheme on every workload of the arena, for a report in the documentation: some ten minutes'
 	@echo 'make lab      the laboratory, a page for a browser, into python/penstock/lab/page (needs Node); then: penstock lab'
 	@echo 'make lab-test its tests in Debian'"'"'s chromium: each control, and the numbers of penstock run to the last bit'
+	@echo 'make wheel    wheels for Linux on x86-64 and arm64 into .build/wheels, each for every Python from 3.11 on; the one for this'
+	@echo '              machine is installed into a clean environment without Rust, and tried'
 	@echo 'make testbed-packages   the Debian packages that penstock testbed needs (as root; else it says which)'
 	@echo 'make lint     lint, format and type checks alone'
 	@echo 'make clean    remove everything that was made'
@@ -121,6 +123,7 @@ verify: test fuzz lab-test
 	$(BIN)/python tools/check_ns3.py
 	$(BIN)/python tools/check_ray.py
 	$(BIN)/python tools/million_flows.py
+	$(MAKE) wheel
 	$(MAKE) deny
 	$(MAKE) bench BENCH_OPTIONS=--check
 	$(MAKE) -C rtl operations fourstate example prove report
@@ -186,6 +189,24 @@ $(LAB_PAGE)/index.html: $(LAB_SOURCES) lab/generated/engine.js lab/node_modules/
 
 lab-test: lab .venv/.extension .venv/.lab
 	$(BIN)/python -m pytest -q lab/tests
+
+# Wheels that need no newer C library than Rust's own 2.17, by zig's linker. Data files and the laboratory's page, where it is built,
+# are inside. Those for macOS and Windows: .github/workflows/wheels.yml.
+WHEELS := .build/wheels
+wheel: .venv/.wheel | check-wheel
+	rm -rf $(WHEELS)
+	for machine in $$(tools/check.sh machines); do \
+	    PATH="$(CURDIR)/$(BIN):$$PATH" MAKEFLAGS= $(BIN)/python -m maturin build --quiet --release --locked --zig \
+	        --target $$machine-unknown-linux-gnu --compatibility manylinux_2_17 --out $(WHEELS) || exit; \
+	done
+	$(BIN)/python tools/check_wheel.py $(WHEELS)
+
+.venv/.wheel: requirements/wheel.txt .venv/.run
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements/wheel.txt
+	@touch $@
+
+check-wheel:
+	@tools/check.sh wheel
 
 check-lab:
 	@tools/check.sh lab

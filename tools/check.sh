@@ -8,12 +8,26 @@
 #   tools/check.sh cores     and what those of the cores need: Icarus Verilog
 #   tools/check.sh lab       and what the laboratory is built and tested with: Rust for WebAssembly, Node with npm, chromium
 #   tools/check.sh bench     and what the bench needs: valgrind
+#   tools/check.sh wheel     and Rust's library for the machines that wheels are built for
+#   tools/check.sh machines  prints the machines whose library is there, and checks nothing
 #
 # Debian packages are installed if this runs as root, otherwise the command is printed. Nothing is installed that is there.
 set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
 lacks=0
+
+# The machines that wheels for Linux are built for, by Rust's names.
+machines="x86_64 aarch64"
+has_library() {
+    ls "$(rustc --print sysroot)/lib/rustlib/$1" >/dev/null 2>&1
+}
+if [ "${1:-build}" = machines ]; then
+    for machine in $machines; do
+        if has_library "$machine-unknown-linux-gnu"; then echo "$machine"; fi
+    done
+    exit 0
+fi
 
 # lack WHAT COMMAND: says what is missing and the one command that mends it.
 lack() {
@@ -100,8 +114,18 @@ fi
 if [ "${1:-build}" = bench ]; then
     need_package valgrind "valgrind is not there" command -v valgrind
 fi
+if [ "${1:-build}" = wheel ]; then
+    for machine in $machines; do
+        target=$machine-unknown-linux-gnu
+        if has_library "$target"; then continue; fi
+        printf 'penstock: installing Rust for %s\n' "$target" >&2
+        if ! command -v rustup >/dev/null || ! rustup target add "$target" >&2; then
+            printf 'penstock: there is no Rust for %s, and no wheel.\n  mend it with:  rustup target add %s\n' "$target" "$target" >&2
+        fi
+    done
+fi
 if [ "${1:-build}" = lab ]; then
-    if ! ls "$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" >/dev/null 2>&1; then
+    if ! has_library wasm32-unknown-unknown; then
         printf 'penstock: installing Rust for wasm32-unknown-unknown\n' >&2
         if command -v rustup >/dev/null; then
             rustup target add wasm32-unknown-unknown >&2 ||
