@@ -351,6 +351,14 @@ class Result:
             OutputError: its file cannot be read.
         """
 
+    def rows_of(self, name: str, columns: list[str], names: list[str]) -> Table:
+        """Give the rows of some queues or flows, and of these some columns and that of the names.
+
+        Raises:
+            KeyError: it was not recorded.
+            OutputError: its file cannot be read.
+        """
+
     def fingerprint(self) -> str:
         """Give a hash of all columns and of the summary without its ``run`` object.
 

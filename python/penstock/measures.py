@@ -252,10 +252,11 @@ def longest(summary: "Summary", name: str | None) -> "QueueSummary | None":
 
 def measured_octets(result: "Result", queue: "QueueSummary") -> "NDArray[Any]":
     """Return the samples of a queue's length after the warm-up, octets."""
-    time_s, priority, octets = (result.column("queues", name) for name in ("time_s", "priority", "queue_octets"))
-    rows = rows_of(result.queues.column("queue").chunk(0)).get(queue["name"], np.empty(0, dtype=np.intp))
-    measured = (priority[rows] == queue["priority"]) & (time_s[rows] >= result.summary["warmup_s"])
-    samples: NDArray[Any] = octets[rows[measured]]
+    rows = result.rows_of("queues", [queue["name"]], "time_s", "priority", "queue_octets").get(queue["name"])
+    if rows is None:
+        return np.empty(0, dtype=np.uint64)
+    measured = (rows["priority"] == queue["priority"]) & (rows["time_s"] >= result.summary["warmup_s"])
+    samples: NDArray[Any] = rows["queue_octets"][measured]
     return samples
 
 

@@ -2,13 +2,14 @@
 
 import gc
 import json
+from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from penstock import _core
-from penstock.columns import codes, to_numpy
+from penstock.columns import codes, rows_of, to_numpy
 from penstock.summary import Summary
 from penstock.text import count, duration
 
@@ -170,7 +171,10 @@ class Result:
 
     @property
     def rates(self) -> "Table":
-        """Samples of flows: allowed rate, throughput, fair rate, variables of the reaction points (``rp_…``)."""
+        """Samples of flows: allowed rate, throughput, fair rate, variables of the reaction points (``rp_…``).
+
+        Of many flows some have samples, as many as ``record.most_flows`` says.
+        """
         return self._table("rates")
 
     @property
@@ -208,6 +212,25 @@ class Result:
                 f"table {table!r} has no column {column!r}; its columns are {', '.join(data.column_names)}"
             )
         return to_numpy(data.column(column).chunk(0))
+
+    def rows_of(self, table: str, names: Sequence[str], *columns: str) -> "dict[str, dict[str, NDArray[Any]]]":
+        """Return some columns of a table for some of its queues or flows: the arrays by the name, then by the column.
+
+        Only these rows come into memory. A name without rows has none.
+
+            >>> result.rows_of("queues", ["sw0->h2"], "time_s", "queue_octets")["sw0->h2"]["queue_octets"]
+
+        Raises:
+            PenstockError: the table was not recorded.
+        """
+        self._check_recorded(table)
+        part = self._core.rows_of(table, list(columns), list(names)).combine_chunks()
+        if not part.num_rows:
+            return {}
+        arrays = {column: to_numpy(part.column(column).chunk(0)) for column in columns}
+        by_name = "flow" if table == "rates" else "queue"
+        places = rows_of(part.column(by_name).chunk(0))
+        return {name: {column: array[rows] for column, array in arrays.items()} for name, rows in places.items()}
 
     def to_pandas(self, table: str) -> "pandas.DataFrame":
         """Return a table (:attr:`tables` has their names) as a data frame of pandas; text is categorical.
@@ -299,13 +322,16 @@ class Result:
 
     def _table(self, name: str) -> "Table":
         if name not in self._tables:
-            if name not in self._core.tables:
-                named = f"; the tables are {', '.join(self._core.tables)}"
-                hint = "; set record.arrivals = true in the scenario" if name == "arrivals" else named
-                raise _core.PenstockError(f"no recorded table is called {name!r}{hint}")
+            self._check_recorded(name)
             # One chunk, so that each column is one piece of memory for NumPy to look at.
             self._tables[name] = self._core.table(name).combine_chunks()
         return self._tables[name]
+
+    def _check_recorded(self, name: str) -> None:
+        if name not in self._core.tables:
+            named = f"; the tables are {', '.join(self._core.tables)}"
+            hint = "; set record.arrivals = true in the scenario" if name == "arrivals" else named
+            raise _core.PenstockError(f"no recorded table is called {name!r}{hint}")
 
     def _repr_html_(self) -> str:
         from penstock.display import result_html

@@ -318,3 +318,31 @@ def test_catalogue() -> None:
     assert all(hasattr(penstock, name) for name in penstock.__all__)
     with pytest.raises(AttributeError):
         _ = penstock.nothing_of_that_name
+
+
+def test_a_run_after_an_outline_is_of_the_scenario_as_it_is_now() -> None:
+    scenario = Scenario(**KEYWORDS)
+    # The outline's plan is kept for a run that asks for the same.
+    first = scenario.run().fingerprint()
+    assert scenario.outline()["seed"] == 1
+    assert scenario.run().fingerprint() == first
+    assert scenario.run().fingerprint() == first
+    scenario.outline(seed=2)
+    assert scenario.run().summary["seed"] == 1
+    scenario.outline()
+    assert scenario.run(seed=3).summary["seed"] == 3
+    scenario.outline()
+    scenario.set("seed", 4)
+    assert scenario.run().summary["seed"] == 4
+
+
+def test_rows_of_some_queues_are_those_of_the_whole_table(result: Result) -> None:
+    (part,) = result.rows_of("queues", ["sw0->h2", "nobody"], "time_s", "queue_octets").values()
+    assert (part["time_s"] == result.column("queues", "time_s")).all()
+    assert (part["queue_octets"] == result.column("queues", "queue_octets")).all()
+    assert result.rows_of("queues", ["nobody"], "time_s") == {}
+    flow = result.summary["flows"][1]["name"]
+    rates = result.rows_of("rates", [flow], "throughput_bps")[flow]["throughput_bps"]
+    assert (rates == result.column("rates", "throughput_bps")[1 :: len(result.summary["flows"])]).all()
+    with pytest.raises(PenstockError, match="no recorded table is called 'arrivals'"):
+        result.rows_of("arrivals", ["sw0->h2"], "time_s")

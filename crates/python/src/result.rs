@@ -83,16 +83,37 @@ impl PyRun {
 
     /// A table, as an `arro3.core.Table`.
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let table = Table::named(name).ok_or_else(|| PyKeyError::new_err(format!("no table is called {name:?}")))?;
-        let records = py.detach(|| self.0.table(table)).map_err(|error| match error {
-            RunError::NotRecorded { .. } => PyKeyError::new_err(error.to_string()),
-            other => output_error(&other),
-        })?;
-        to_arro3(py, records)
+        let table = named(name)?;
+        to_arro3(py, py.detach(|| self.0.table(table)).map_err(|error| unread(&error))?)
+    }
+
+    /// Of a table the rows of some queues or flows, and of these some columns, as an `arro3.core.Table`.
+    fn rows_of<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        columns: Vec<String>,
+        names: Vec<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let table = named(name)?;
+        let (columns, names): (Vec<_>, Vec<_>) =
+            (columns.iter().map(String::as_str).collect(), names.iter().map(String::as_str).collect());
+        to_arro3(py, py.detach(|| self.0.rows_of(table, &columns, &names)).map_err(|error| unread(&error))?)
     }
 
     fn __repr__(&self) -> String {
         let summary = &self.0.summary;
         format!("<Result of {}, scheme {}, seed {}>", summary.scenario, summary.scheme, summary.seed)
+    }
+}
+
+fn named(name: &str) -> PyResult<Table> {
+    Table::named(name).ok_or_else(|| PyKeyError::new_err(format!("no table is called {name:?}")))
+}
+
+fn unread(error: &RunError) -> PyErr {
+    match error {
+        RunError::NotRecorded { .. } => PyKeyError::new_err(error.to_string()),
+        other => output_error(other),
     }
 }

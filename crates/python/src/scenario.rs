@@ -25,7 +25,17 @@ const LOOK: Duration = Duration::from_millis(50);
 /// A scenario file. Threads may set its keys at the same time: each change is made to a copy, which then takes the
 /// place of what others still read.
 #[pyclass(name = "Scenario", module = "penstock._core", frozen)]
-pub(crate) struct PyScenario(Mutex<Arc<Scenario>>);
+pub(crate) struct PyScenario {
+    scenario: Mutex<Arc<Scenario>>,
+    /// The run that was outlined last, for whoever runs it next: to lay out a large network takes seconds.
+    outlined: Mutex<Option<Outlined>>,
+}
+
+struct Outlined {
+    scenario: Arc<Scenario>,
+    choice: Choice,
+    plan: Plan,
+}
 
 #[pymethods]
 impl PyScenario {
@@ -44,7 +54,8 @@ impl PyScenario {
 
     /// Sets the key with the dotted path `key`.
     fn set(&self, py: Python<'_>, key: &str, value: &str) -> PyResult<()> {
-        let change = || Arc::make_mut(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)).set(key, value);
+        let change =
+            || Arc::make_mut(&mut self.scenario.lock().unwrap_or_else(PoisonError::into_inner)).set(key, value);
         // The holder of the lock waits for no other lock, Python's included.
         py.detach(change).map_err(|error| scenario_error(py, &error))
     }
@@ -88,7 +99,7 @@ impl PyScenario {
         seed: Option<Seed>,
         limit: u64,
     ) -> PyResult<String> {
-        Ok(self.plan(py, scheme, profile, seed, None, limit)?.resolved)
+        Ok(self.plan(py, scheme, profile, seed, limit)?.resolved)
     }
 
     /// The run that the scenario asks for, as JSON.
@@ -101,7 +112,7 @@ impl PyScenario {
         seed: Option<Seed>,
         limit: u64,
     ) -> PyResult<String> {
-        Ok(to_json(&Description::new(&self.plan(py, scheme, profile, seed, None, limit)?)))
+        Ok(to_json(&Description::new(&self.plan(py, scheme, profile, seed, limit)?)))
     }
 
     /// The same without flows and fair shares.
@@ -114,7 +125,11 @@ impl PyScenario {
         seed: Option<Seed>,
         limit: u64,
     ) -> PyResult<String> {
-        Ok(to_json(&Outline::new(&self.plan(py, scheme, profile, seed, None, limit)?)))
+        let choice = chosen(scheme, profile, seed, limit);
+        let (scenario, plan) = self.lay_out(py, &choice, None)?;
+        let outline = to_json(&Outline::new(&plan));
+        *self.outlined.lock().unwrap_or_else(PoisonError::into_inner) = Some(Outlined { scenario, choice, plan });
+        Ok(outline)
     }
 
     /// Runs the scenario.
@@ -133,7 +148,11 @@ impl PyScenario {
         limit: u64,
         pcap: Vec<String>,
     ) -> PyResult<PyRun> {
-        let plan = self.plan(py, scheme, profile, seed, progress.as_ref(), limit)?;
+        let choice = chosen(scheme, profile, seed, limit);
+        let plan = match self.outlined(&choice) {
+            Some(plan) => plan,
+            None => self.lay_out(py, &choice, progress.as_ref())?.1,
+        };
         let capture = ports(&plan, &pcap).map_err(|error| scenario_error(py, &error))?;
         let options = Options { out, force, slice: None, capture };
         let mut failure = None;
@@ -160,14 +179,18 @@ impl PyScenario {
     }
 }
 
+fn chosen(scheme: Option<String>, profile: Option<String>, seed: Option<Seed>, limit: u64) -> Choice {
+    Choice { scheme, profile, seed: seed.map(|Seed(seed)| seed), limits: Limits::raised(limit) }
+}
+
 impl PyScenario {
     fn new(scenario: Scenario) -> Self {
-        Self(Mutex::new(Arc::new(scenario)))
+        Self { scenario: Mutex::new(Arc::new(scenario)), outlined: Mutex::new(None) }
     }
 
     /// The scenario as it is now; keys that are set from now on do not change it.
     fn now(&self) -> Arc<Scenario> {
-        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.scenario.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn plan(
@@ -176,10 +199,24 @@ impl PyScenario {
         scheme: Option<String>,
         profile: Option<String>,
         seed: Option<Seed>,
-        progress: Option<&Py<PyAny>>,
         limit: u64,
     ) -> PyResult<Plan> {
-        let choice = Choice { scheme, profile, seed: seed.map(|Seed(seed)| seed), limits: Limits::raised(limit) };
+        Ok(self.lay_out(py, &chosen(scheme, profile, seed, limit), None)?.1)
+    }
+
+    /// The plan that was outlined last, if the scenario and the choice are still the same. It is given away: it may be large.
+    fn outlined(&self, choice: &Choice) -> Option<Plan> {
+        let Outlined { scenario, choice: theirs, plan } =
+            self.outlined.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        (Arc::ptr_eq(&scenario, &self.now()) && theirs == *choice).then_some(plan)
+    }
+
+    fn lay_out(
+        &self,
+        py: Python<'_>,
+        choice: &Choice,
+        progress: Option<&Py<PyAny>>,
+    ) -> PyResult<(Arc<Scenario>, Plan)> {
         // The fair shares of a large network take a while, in which Ctrl-C is to be obeyed.
         let (mut looked, mut interrupt) = (Instant::now(), None);
         let mut waits = || {
@@ -190,10 +227,10 @@ impl PyScenario {
             interrupt.is_none()
         };
         let scenario = self.now();
-        let plan = py.detach(|| scenario.plan_while(&choice, &mut waits));
+        let plan = py.detach(|| scenario.plan_while(choice, &mut waits));
         match interrupt {
             Some(interrupt) => Err(interrupt),
-            None => plan.map_err(|error| scenario_error(py, &error)),
+            None => plan.map(|plan| (scenario, plan)).map_err(|error| scenario_error(py, &error)),
         }
     }
 }

@@ -183,7 +183,7 @@ mod tests {
     }
 
     fn read_at(path: &Path) -> Result<Records, ParquetError> {
-        read(File::open(path).unwrap())
+        read(File::open(path).unwrap(), None)
     }
 
     /// The same file, read by the crate's own reader of Arrow tables.

@@ -22,6 +22,7 @@ pub mod measured;
 mod memory;
 mod recorder;
 mod rows;
+mod select;
 mod sink;
 mod tables;
 
@@ -39,6 +40,7 @@ pub use error::RunError;
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use folder::{Folder, Holds};
 pub use recorder::Recorder;
+use select::Selection;
 pub use sink::Records;
 pub use tables::{Column, TABLES, Table, TableInfo};
 
@@ -107,7 +109,21 @@ impl Run {
     pub fn table(&self, table: Table) -> Result<Records, RunError> {
         match self.tables.iter().find(|&&(t, _)| t == table) {
             Some((_, Store::Memory(records))) => Ok(records.clone()),
-            Some((_, Store::File(path))) => sink::read(path),
+            Some((_, Store::File(path))) => sink::read(path, None),
+            None => Err(RunError::NotRecorded { table: table.name() }),
+        }
+    }
+
+    /// Of a table the rows whose queue or flow (the first column of names) is one of `names`, in order, and of their columns
+    /// those that are listed, beside that of the names. The rest is never in memory.
+    ///
+    /// # Errors
+    /// As for [`Self::table`].
+    pub fn rows_of(&self, table: Table, columns: &[&str], names: &[&str]) -> Result<Records, RunError> {
+        let selection = Selection { columns, names };
+        match self.tables.iter().find(|&&(t, _)| t == table) {
+            Some((_, Store::Memory(records))) => Ok(records.selected(&selection)),
+            Some((_, Store::File(path))) => sink::read(path, Some(&selection)),
             None => Err(RunError::NotRecorded { table: table.name() }),
         }
     }

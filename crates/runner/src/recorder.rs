@@ -27,6 +27,8 @@ pub struct Recorder<'p, const ARRIVALS: bool> {
     signals: Option<TableWriter<SignalRows>>,
     arrivals: Option<TableWriter<ArrivalRows>>,
     recorded: RecordedQueues,
+    /// For each flow whether it has a time series.
+    flows: Vec<bool>,
     pub(crate) capture: Option<Capture<'p>>,
     failure: Option<RunError>,
 }
@@ -90,6 +92,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
             },
             capture: None,
             recorded,
+            flows: plan.record.flows.marks(),
             failure: None,
         })
     }
@@ -169,7 +172,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         Ok(())
     }
 
-    /// A sample of the `i`-th flow.
+    /// A sample of the `i`-th flow: all settle, and those that have time series are written.
     pub(crate) fn write_flow(
         &mut self,
         now: Instant,
@@ -178,6 +181,9 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
         vars: Option<impl FnOnce(&mut [i64])>,
     ) -> Result<(), RunError> {
         let sample = self.sampler.flow(now, i, state);
+        if !self.flows[i] {
+            return Ok(());
+        }
         self.rates.write(|rows| {
             rows.time_s.append_value(now.as_seconds());
             rows.flow.push(i);

@@ -9,6 +9,7 @@ use arrow_schema::SchemaRef;
 use crate::RunError;
 use crate::file::{self, FileWriter};
 use crate::folder::Folder;
+use crate::select::Selection;
 use crate::tables::Table;
 
 /// The rows of one table.
@@ -18,6 +19,15 @@ pub struct Records {
     pub schema: SchemaRef,
     /// Rows, in order.
     pub batches: Vec<RecordBatch>,
+}
+
+impl Records {
+    /// A part of them.
+    pub(crate) fn selected(&self, selection: &Selection<'_>) -> Self {
+        let schema = selection.schema(&self.schema).expect("columns of a schema are one");
+        let batches = self.batches.iter().map(|block| selection.of(block).expect("rows of a block are there"));
+        Self { schema, batches: batches.collect() }
+    }
 }
 
 /// Takes blocks of one table.
@@ -76,8 +86,8 @@ impl Sink {
     }
 }
 
-/// Reads a table back.
-pub(crate) fn read(path: &Path) -> Result<Records, RunError> {
+/// Reads a table back, or a part of it.
+pub(crate) fn read(path: &Path, part: Option<&Selection<'_>>) -> Result<Records, RunError> {
     let file = File::open(path).map_err(RunError::io(path, "open"))?;
-    file::read(file).map_err(|e| RunError::table(path, e))
+    file::read(file, part).map_err(|e| RunError::table(path, e))
 }

@@ -347,6 +347,40 @@ fn a_whole_run_is_not_stopped_at_its_end() {
     assert_eq!(whole.summary.interrupted_at_s, None);
 }
 
+/// Row 3 t + i is flow i at t ms; of the three flows the second has rows of its own.
+#[test]
+fn a_part_of_a_table_has_the_rows_and_columns_that_are_asked_for() {
+    let root = tempfile::tempdir().unwrap();
+    let plan = star(&[]);
+    let memory = run(&plan, &Options::default()).unwrap();
+    let folder = run(&plan, &into(root.path().join("out"))).unwrap();
+    let second = memory.summary.flows[1].name.as_str();
+    let all = memory.table(Table::Rates).unwrap();
+    for result in [&memory, &folder] {
+        let part = result.rows_of(Table::Rates, &["throughput_bps", "no_such"], &[second, "nobody"]).unwrap();
+        let names: Vec<_> = part.schema.fields().iter().map(|field| field.name().as_str()).collect();
+        assert_eq!(names, ["flow", "throughput_bps"]);
+        let every_third: Vec<f64> = reals(&all, "throughput_bps").into_iter().skip(1).step_by(3).collect();
+        assert_eq!(reals(&part, "throughput_bps"), every_third);
+        let nothing = result.rows_of(Table::Rates, &["throughput_bps"], &["nobody"]).unwrap();
+        assert!(reals(&nothing, "throughput_bps").is_empty());
+        let arrivals = result.rows_of(Table::Arrivals, &[], &[]);
+        assert!(matches!(arrivals, Err(RunError::NotRecorded { table: "arrivals" })));
+    }
+}
+
+/// Of three flows one has time series; all settle and all are in the summary and in the table of flows.
+#[test]
+fn flows_without_time_series_are_in_everything_else() {
+    let whole = run(&star(&[]), &Options::default()).unwrap();
+    let part = run(&star(&[("record.most_flows", "1")]), &Options::default()).unwrap();
+    assert_eq!(part.summary.flows, whole.summary.flows);
+    assert_eq!(rows(&part.table(Table::Flows).unwrap()), rows(&whole.table(Table::Flows).unwrap()));
+    let throughput = reals(&part.table(Table::Rates).unwrap(), "throughput_bps");
+    let first: Vec<f64> = reals(&whole.table(Table::Rates).unwrap(), "throughput_bps").into_iter().step_by(3).collect();
+    assert_eq!(throughput, first);
+}
+
 /// Runs `plan` until the observer has been called `calls` times, 1 ms of simulated time apart.
 fn run_until_call(plan: &Plan, calls: u32, out: Option<PathBuf>) -> Run {
     let options = Options { out, slice: Some(Duration::from_ms(1)), ..Options::default() };

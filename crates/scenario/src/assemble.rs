@@ -6,23 +6,22 @@ use penstock_endpoint::transport::Transport;
 use penstock_schemes::{Duration, Instant, Octets};
 use penstock_sim::network::{
     Capacity, Carriage, Change, Feedback, Flow, FlowId, Hop, HopId, LARGEST_QUEUE, Marking, Network, Node, NodeId,
-    NodeKind, Pacer, Port, PortEvent, PortId, Processes, QueueId, ReactionPointSpec, RpId, Sequel, Traffic, Transmit,
+    Pacer, Port, PortEvent, PortId, Processes, ReactionPointSpec, RpId, Sequel, Traffic, Transmit,
 };
 
 use crate::clocks::Clocks;
 use crate::error::Fault;
 use crate::fields::Either;
 use crate::groups::Groups;
-use crate::limits::{Bounds, Excess, PLACES, ROWS, SAMPLES, SHARES, SHARING};
+use crate::limits::{Bounds, Excess, PLACES, SHARES, SHARING};
 use crate::made::{Counted, Made, Points};
 use crate::routing::Branch;
 use crate::sections::{
-    self, Delayed, Experiment, Limiters, LinkState, LoadBalancing, MarkedAt, MarkedBy, Shown, SwitchClocks, Watched,
-    WhenFull,
+    self, Delayed, Experiment, Limiters, LinkState, LoadBalancing, MarkedAt, MarkedBy, SwitchClocks, Watched, WhenFull,
 };
 use crate::topology::{self, Layout};
 use crate::traffic::{self, End, FlowSpec, Flows};
-use crate::{Choice, FairPeriod, Plan, buffer, fair, names, pfc, plan, schemes, spread, windows, write};
+use crate::{Choice, FairPeriod, Plan, buffer, fair, names, pfc, plan, recording, schemes, spread, windows, write};
 
 /// MAC address of the node before the first: locally administered.
 const STATION: u64 = 0x0200_0000_0000;
@@ -102,7 +101,9 @@ pub(crate) fn plan(
         .check(PLACES, places, "shorter tables in [schemes.NAME], or fewer links and flows")
         .map_err(|e| experiment.scheme.excess(e))?;
     let single = flows.len();
-    let recorded = recorded(experiment.record.inner(), &layout, &network, &counted, duration, bounds)?;
+    let (recorded, of_records) =
+        recording::recorded(experiment.record.inner(), &layout, &network, &counted, duration, bounds)?;
+    notes.extend(of_records);
     let windows = windows::windows(experiment.window.inner(), &network, duration, bounds)?;
     check_offered(&network, duration).map_err(|e| experiment.flow.excess(e))?;
     let fair = if !counted.tables.is_empty() || !network.sequels.is_empty() {
@@ -496,70 +497,4 @@ fn check_drops(network: &Network, queue: &sections::TransmitQueue) -> Result<(),
 /// Length of the largest frame of any flow with its tags, octets.
 pub(crate) fn largest_frame(network: &Network) -> u64 {
     network.largest_frame().map_or(0, u64::from)
-}
-
-/// The settings of the recording. The record then holds the interval.
-fn recorded(
-    settings: &mut sections::Record,
-    layout: &Layout,
-    network: &Network,
-    counted: &Counted,
-    duration: Duration,
-    bounds: &Bounds<'_>,
-) -> Result<plan::Record, Fault> {
-    let interval = settings.interval.fill(Duration((duration.0 / 1000).max(1)));
-    if interval > duration {
-        let message = "no sample would fall into the run";
-        return Err(settings.interval.fault(message).with_hint(format!("at most {}", duration)));
-    }
-    let samples = duration.0 / interval.0;
-    let at_interval = |e| settings.interval.excess(e);
-    bounds.check(SAMPLES, samples, "a longer interval").map_err(at_interval)?;
-    let mut used = BTreeSet::new();
-    for (i, flow) in network.flows.iter().enumerate() {
-        let route = network.route(penstock_sim::network::FlowId(i as u32));
-        used.extend(route.map(|hop| (network.hops[hop.index()].port, flow.priority)));
-    }
-    for (table, crossed) in counted.tables.iter().zip(&counted.crossed) {
-        let ports = (0..).map(PortId).zip(crossed).filter(|(_, crossed)| **crossed);
-        used.extend(ports.map(|(port, _)| (port, table.model.priority)));
-    }
-    let single = network.flows.len();
-    let all = |port: PortId| network.priorities.iter().map(move |priority| (port, *priority));
-    let ports = (0..network.ports.len()).map(|i| PortId(i as u32));
-    let places: Vec<(PortId, u8)> = match &*settings.queues {
-        Either::First(Shown::Switches) => ports
-            .filter(|p| network.nodes[network.ports[p.index()].node.index()].kind == NodeKind::Switch)
-            .flat_map(all)
-            .collect(),
-        // A host's port without a queue has nothing to show, unless flow control can stop it.
-        Either::First(Shown::Used) => {
-            let shows = |port: PortId| network.ports[port.index()].capacity != Capacity::Arbiter;
-            used.into_iter().filter(|(port, _)| network.pfc.is_some() || shows(*port)).collect()
-        }
-        Either::Second(names) => {
-            let mut places = Vec::new();
-            for name in names.iter() {
-                let port = layout.port(name).ok_or_else(|| {
-                    let message = format!("there is no port \"{name}\"");
-                    settings.queues.fault(message).with_hint(layout.suggest_port(name))
-                })?;
-                let before = places.len();
-                places.extend(all(PortId(port as u32)).filter(|place| used.contains(place)));
-                if places.len() == before {
-                    places.extend(all(PortId(port as u32)));
-                }
-                if places[..before].contains(&places[before]) {
-                    let message = format!("the port \"{name}\" is listed twice");
-                    return Err(settings.queues.fault(message).with_hint("list each port once"));
-                }
-            }
-            places
-        }
-    };
-    let rows = samples.saturating_mul((places.len() + single) as u64);
-    let less = format!("a longer interval: each sample has {} queues and {single} flows", places.len());
-    bounds.check(ROWS, rows, &less).map_err(|e| settings.interval.excess(e))?;
-    let queues: Vec<QueueId> = places.into_iter().map(|(port, priority)| network.queue(port, priority)).collect();
-    Ok(plan::Record { interval, queues, signals: *settings.signals, arrivals: *settings.arrivals })
 }

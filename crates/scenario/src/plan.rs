@@ -116,10 +116,40 @@ pub struct Record {
     pub interval: Duration,
     /// The data queues that are sampled and reported, in order of their names' appearance.
     pub queues: Vec<QueueId>,
+    /// The flows of tables, and how many of them have time series of their rates.
+    pub flows: Sampled,
     /// Record every signal that reaches a source.
     pub signals: bool,
     /// Record every arrival of a data frame at the sampled queues.
     pub arrivals: bool,
+}
+
+/// The members of a list that have time series: all of a short one, of a longer one so many, evenly spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sampled {
+    /// How many the list has.
+    pub of: usize,
+    /// How many have time series at the most.
+    pub most: usize,
+}
+
+impl Sampled {
+    /// How many have time series.
+    #[must_use]
+    pub fn count(self) -> usize {
+        self.of.min(self.most)
+    }
+
+    /// For each member of the list whether it has a time series.
+    #[must_use]
+    pub fn marks(self) -> Vec<bool> {
+        let mut marks = vec![false; self.of];
+        let count = self.count() as u128;
+        for i in 0..count {
+            marks[(i * self.of as u128 / count) as usize] = true;
+        }
+        marks
+    }
 }
 
 /// A window of measurement.

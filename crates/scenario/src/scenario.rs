@@ -35,7 +35,7 @@ pub struct Scenario {
 }
 
 /// Settings of a run that are chosen outside of the file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
     /// The scheme that runs, instead of the file's.
     pub scheme: Option<String>,

@@ -302,10 +302,14 @@ words! {
 section! {
     /// The records of a run.
     pub(crate) struct Record {
-        /// Distance of the samples.
-        interval: Option<Duration> [SPAN] => "duration / 1000";
+        /// Distance of the samples, which look at every recorded queue and at every flow of a [[flow]] table. With more than 4000 of these
+        /// the default is longer: 4 million looks in all, but 100 samples at least. A note of the run says so.
+        interval: Option<Duration> [SPAN] => "duration / 1000, or longer in a large network";
         /// Which queues: those that a flow crosses, all of switches, or those of the ports listed.
         queues: Either<Shown, List> = Either::First(Shown::Used);
+        /// The most flows with time series of their rates. Of more flows so many have them, evenly spread over the list, and a note of the
+        /// run says so; the summary has all.
+        most_flows: u64 [1..=LARGEST_COUNT] = 1000;
         /// Record every signal that reaches a source.
         signals: bool = true;
         /// Record every arrival of a data frame at these queues.

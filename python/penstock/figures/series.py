@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from penstock.columns import codes, rows_of
+from penstock.columns import codes
 from penstock.measures import groups
 
 if TYPE_CHECKING:
@@ -138,21 +138,19 @@ class Flows(Sequence[FlowSeries]):
 def queue_series(result: "Result", chosen: list["QueueSummary"]) -> list[QueueSeries]:
     """Return the samples of the chosen queues."""
     several_priorities = len({q["priority"] for q in result.summary["queues"]}) > 1
-    rows_of_port = rows_of(result.queues.column("queue").chunk(0))
-    priority = result.column("queues", "priority")
-    time_s, octets, utilization, dropped = (
-        result.column("queues", name) for name in ("time_s", "queue_octets", "utilization", "frames_dropped")
-    )
+    columns = ("time_s", "queue_octets", "utilization", "frames_dropped")
+    rows_of_port = result.rows_of("queues", [queue["name"] for queue in chosen], "priority", *columns)
     longest = {(q["name"], q["priority"]): q["max_octets"] for q in result.summary["queues"]}
     series = []
     for queue in chosen:
         rows = rows_of_port.get(queue["name"])
         if rows is not None:
-            rows = rows[priority[rows] == queue["priority"]]
+            own = rows["priority"] == queue["priority"]
             name = f"{queue['name']} priority {queue['priority']}" if several_priorities else queue["name"]
-            columns = time_s[rows], octets[rows], utilization[rows], dropped[rows]
             maximum = longest[queue["name"], queue["priority"]]
-            series.append(QueueSeries(name, *columns, result.summary["warmup_s"], maximum))
+            time_s, octets, utilization, dropped = (rows[column][own] for column in columns)
+            warmup_s = result.summary["warmup_s"]
+            series.append(QueueSeries(name, time_s, octets, utilization, dropped, warmup_s, maximum))
     return series
 
 

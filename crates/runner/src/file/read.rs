@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::builder::{Int32Builder, ListBuilder, StringBuilder};
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
 use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, PrimitiveArray, RecordBatch};
-use arrow_schema::{DataType, Field, FieldRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{self as physical, ByteArray};
 use parquet::errors::ParquetError;
@@ -16,32 +16,37 @@ use parquet::file::metadata::FileMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::{ARROW_SCHEMA, parquet_columns, schema_of};
+use crate::select::Selection;
 use crate::sink::Records;
 
-/// Reads a table.
+/// Reads a table, or a part of it.
 ///
 /// # Errors
 /// If the file is not whole, or has no Arrow schema, or columns that no table has.
-pub(crate) fn read(file: File) -> Result<Records, ParquetError> {
+pub(crate) fn read(file: File, part: Option<&Selection<'_>>) -> Result<Records, ParquetError> {
     // The crate `parquet` meets some damages with a panic.
-    panic::catch_unwind(|| read_groups(file)).unwrap_or_else(|_| Err(fault("the file is damaged")))
+    panic::catch_unwind(|| read_groups(file, part)).unwrap_or_else(|_| Err(fault("the file is damaged")))
 }
 
-fn read_groups(file: File) -> Result<Records, ParquetError> {
+fn read_groups(file: File, part: Option<&Selection<'_>>) -> Result<Records, ParquetError> {
     let reader = SerializedFileReader::new(file)?;
     let metadata = reader.metadata().file_metadata();
     let schema = Arc::new(schema_of(arrow_schema(metadata).ok_or_else(|| fault("it has no Arrow schema"))?)?);
     if metadata.schema().get_fields() != parquet_columns(&schema)? {
         return Err(fault("its columns are not those of its Arrow schema"));
     }
+    let arrow = |e: ArrowError| fault(&e.to_string());
+    let all = || (0..schema.fields().len()).collect();
+    let places: Vec<usize> = part.map_or_else(all, |part| part.places(&schema));
+    let schema = Arc::new(schema.project(&places).map_err(arrow)?);
     let mut batches = Vec::new();
     for index in 0..reader.num_row_groups() {
         let group = reader.get_row_group(index)?;
         let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| fault("it has less than no rows"))?;
-        let columns = schema.fields().iter().enumerate();
-        let columns = columns.map(|(i, field)| read_column(field, group.get_column_reader(i)?, rows));
-        let batch = RecordBatch::try_new(schema.clone(), columns.collect::<Result<_, _>>()?);
-        batches.push(batch.map_err(|e| fault(&e.to_string()))?);
+        let columns = places.iter().zip(schema.fields());
+        let columns = columns.map(|(&i, field)| read_column(field, group.get_column_reader(i)?, rows));
+        let batch = RecordBatch::try_new(schema.clone(), columns.collect::<Result<_, _>>()?).map_err(arrow)?;
+        batches.push(part.map_or(Ok(batch.clone()), |part| part.rows(&batch)).map_err(arrow)?);
     }
     Ok(Records { schema, batches })
 }
@@ -116,22 +121,26 @@ fn names(reader: ColumnReader, rows: usize) -> Result<ArrayRef, ParquetError> {
     let mut known = BTreeMap::new();
     let (mut names, mut keys) = (StringBuilder::new(), Int32Builder::new());
     let mut column = Column::<physical::ByteArrayType>::new(reader, rows);
+    // Samples list their queues or flows in turn, so that the name behind the last one's is most often the next.
+    let (mut list, mut next) = (Vec::<ByteArray>::new(), 0);
     while column.advance()? {
         for name in column.rows() {
             let Some(name) = name else {
                 keys.append_null();
                 continue;
             };
-            let key = match known.get(name.data()) {
-                Some(&key) => key,
-                None => {
-                    let key = known.len() as i32;
-                    names.append_value(name.as_utf8()?);
-                    known.insert(name.data().to_vec(), key);
-                    key
-                }
+            let key = if list.get(next).is_some_and(|foreseen| foreseen.data() == name.data()) {
+                next
+            } else if let Some(&key) = known.get(name.data()) {
+                key
+            } else {
+                names.append_value(name.as_utf8()?);
+                known.insert(name.data().to_vec(), list.len());
+                list.push(name.clone());
+                list.len() - 1
             };
-            keys.append_value(key);
+            keys.append_value(key as i32);
+            next = if key + 1 < list.len() { key + 1 } else { 0 };
         }
     }
     let names = DictionaryArray::try_new(keys.finish(), Arc::new(names.finish()));

@@ -1,0 +1,63 @@
+//! A part of a table: the rows of some queues or flows, and some columns. Figures draw four queues of fifty thousand; a
+//! large table is never whole in memory for that.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Int32Type;
+use arrow_array::{RecordBatch, UInt32Array};
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use arrow_select::take::take_record_batch;
+
+/// The part of a table that is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Selection<'a> {
+    /// The columns. Those that the table lacks are left out.
+    pub(crate) columns: &'a [&'a str],
+    /// Of the first column of names, the names of the rows.
+    pub(crate) names: &'a [&'a str],
+}
+
+impl Selection<'_> {
+    /// The places of the columns that are to be read: those that are asked for, and that of the names.
+    pub(crate) fn places(&self, schema: &Schema) -> Vec<usize> {
+        let named = Self::named(schema);
+        let fields = schema.fields().iter().enumerate();
+        let wanted = fields.filter(|(i, field)| Some(*i) == named || self.columns.contains(&field.name().as_str()));
+        wanted.map(|(i, _)| i).collect()
+    }
+
+    /// The rows of a block that has these columns.
+    ///
+    /// # Errors
+    /// If Arrow cannot take them.
+    pub(crate) fn rows(&self, block: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let Some(named) = Self::named(block.schema_ref()) else { return Ok(block.slice(0, 0)) };
+        let column = block.column(named).as_dictionary::<Int32Type>();
+        let listed = column.values().as_string::<i32>();
+        let wanted: Vec<bool> = listed.iter().map(|name| name.is_some_and(|name| self.names.contains(&name))).collect();
+        let rows = (0..).zip(column.keys()).filter(|(_, key)| key.is_some_and(|key| wanted[key as usize]));
+        take_record_batch(block, &rows.map(|(row, _)| row).collect::<UInt32Array>())
+    }
+
+    /// Columns and rows of a block of the whole table.
+    ///
+    /// # Errors
+    /// If Arrow cannot take them.
+    pub(crate) fn of(&self, block: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        self.rows(&block.project(&self.places(block.schema_ref()))?)
+    }
+
+    /// The schema of the columns.
+    ///
+    /// # Errors
+    /// If Arrow refuses it.
+    pub(crate) fn schema(&self, schema: &Schema) -> Result<SchemaRef, ArrowError> {
+        schema.project(&self.places(schema)).map(Arc::new)
+    }
+
+    /// The first column of names.
+    fn named(schema: &Schema) -> Option<usize> {
+        schema.fields().iter().position(|field| matches!(field.data_type(), DataType::Dictionary(..)))
+    }
+}
