@@ -56,7 +56,10 @@ def overview(result: "Result", show: str = "overview") -> Drawn:
 
 
 def write_all(result: "Result", folder: Path) -> list[Path]:
-    """Write every figure of a result into ``folder`` as PNG and SVG, and return the files.
+    """Write the figures of a result into ``folder`` as PNG and SVG, and return the files.
+
+    These are the overview, and where flows complete their slowdowns and times. A panel of the overview by itself is
+    :func:`overview` with ``show``; to write each of them too would take three times as long.
 
     Raises:
         OSError: a file cannot be written.
@@ -66,15 +69,10 @@ def write_all(result: "Result", folder: Path) -> list[Path]:
     from penstock.figures.distributions import distributions
     from penstock.figures.finite import has_completions
 
-    queue, utilization, rates = panels = _panels(result)
-    pages = {"overview": panels, "queue": (queue,), "utilization": (utilization,), "rates": (rates,)}
-    if not result.summary["flows"]:
-        # All flows come from loads: none is told by itself.
-        pages = {"overview": panels[:2], "queue": (queue,), "utilization": (utilization,)}
+    panels = _panels(result)
+    # Where all flows come from loads, none is told by itself.
+    drawn = {"overview": _page(result, panels if result.summary["flows"] else panels[:2])}
     written = []
-    drawn: dict[str, Drawn] = {}
-    for name, shown in pages.items():
-        drawn[name] = _page(result, shown)
     if has_completions(result):
         drawn["slowdown"] = slowdowns({result.summary["scheme"]: [result]})
         drawn["completions"] = distributions({result.summary["scheme"]: [result]})
@@ -124,8 +122,11 @@ def finish(figure: "Figure", title: str) -> None:
     if is_narrow(figure):
         legends = [found for axes in figure.axes if (found := axes.get_legend()) is not None]
         grow(figure, sum(found.get_window_extent().height for found in legends) / figure.dpi)
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+    # Without any engine: a figure that has one, even one that does nothing, is drawn twice for each file.
+    figure.set_layout_engine(None)
 
 
 def subtitle(axes: "Axes", text: str, *, wide_in: float | None = None) -> float:
