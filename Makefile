@@ -36,7 +36,7 @@ help:
 	@echo 'make verify   what takes longer: the tests, make lab-test, make fuzz, 100 million wrong frames, property tests with many more cases,'
 	@echo '              the papers with all seeds and controls, tuning with all its seeds, signals to every command, TCP beside'
 	@echo '              that of ns-3 (its wheel needs g++ and python3-dev, and goes into .build/ns3), sweeps on Ray clusters that'
-	@echo '              lose workers and nodes (in .build/ray), the memory that a million flows take, make wheel, make deny, the bench held to'
+	@echo '              lose workers and nodes (in .build/ray), the costs of large networks and of a million flows, make wheel, make deny, the bench held to'
 	@echo '              its ceilings, the cores in lock step for longer, in Icarus Verilog, proved and placed, make mutate, and the'
 	@echo '              test beds of the papers in RTL at full length, which take hours'
 	@echo 'make fuzz     200 000 mutated scenarios, laid out and run with overflow checks'
@@ -123,6 +123,7 @@ verify: test fuzz lab-test
 	$(BIN)/python tools/check_ns3.py
 	$(BIN)/python tools/check_ray.py
 	$(BIN)/python tools/million_flows.py
+	$(BIN)/python tools/large_networks.py
 	$(MAKE) wheel
 	$(MAKE) deny
 	$(MAKE) bench BENCH_OPTIONS=--check
@@ -233,7 +234,11 @@ check-test:
 
 .venv/.extension: $(RUST_SOURCES) pyproject.toml .venv/.run
 	MAKEFLAGS= VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 $(BIN)/python -m maturin develop --release --locked
+	# Python compiles what a run loads now, and not at each run where PYTHONDONTWRITEBYTECODE is set: that costs a second.
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c '$(LOADED)'
 	@touch $@
+
+LOADED := import penstock.cli.run, penstock.cli.report, penstock.figures, matplotlib.backends.backend_agg, matplotlib.backends.backend_svg
 
 clean:
 	rm -rf .venv .build target results site .mypy_cache .pytest_cache lab/node_modules lab/generated $(LAB_PAGE)
