@@ -185,17 +185,18 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 
     /// The timer of a congestion point.
     pub(crate) fn cp_timeout(&mut self, cp: CpIndex, out: &mut Outbox<S>) -> Option<QueueId> {
-        let state = &mut self.cps[cp.index()];
+        let state = &self.cps[cp.index()];
         if state.armed != self.now {
             return None;
         }
-        state.armed = Instant::NEVER;
         let queue = state.queue;
         let (port, class) = self.place(queue);
+        // While the timer counts as under way: a departure that happens now must not ask for it again.
         self.settle(port);
         let p = self.port(port);
         let seen = p.queues[class.index()].seen(p.rate, p.stops::<PFC>(class));
         let state = &mut self.cps[cp.index()];
+        state.armed = Instant::NEVER;
         state.cp.on_timeout(self.now, &seen, &mut state.stream, &mut Sender(out));
         state.arm(&mut self.events, cp);
         Some(queue)
