@@ -13,10 +13,12 @@ use crate::generator::Source;
 use crate::measure::Reading;
 use crate::network::{Feedback, FlowId, Hop, HopId, Network, NodeId, PortEvent, PortId, QueueId};
 use crate::outcome::Totals;
+use crate::parts::Share;
 use crate::port::queues;
 use crate::probe::{FateOnLine, FlowNow, Probe, QueueNow, View};
 use crate::random::Stream;
 use crate::records::{FlowRecord, HostRecord};
+use crate::report::Closing;
 use crate::spread::Spreading;
 use crate::start::{Endpoints, event_queue_for, schedule, steps};
 use crate::transport::Transports;
@@ -135,6 +137,8 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     pub(crate) spreading: Option<Box<Spreading>>,
     /// The host of each limiter.
     pub(crate) homes: Vec<NodeId>,
+    /// The part of the network that this is; `None`: all of it.
+    pub(crate) share: Option<Box<Share>>,
     pub(crate) changes: Vec<crate::network::Change>,
     pub(crate) ends: Ends,
     pub(crate) feedback: Feedback,
@@ -178,7 +182,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
             endpoints.add_flow(id, flow);
         }
-        schedule(network, probe.interval().is_some(), &mut fabric.events);
+        schedule(network, probe.interval().is_some(), &|_| true, &mut fabric.events);
         let crowd = Crowd::new(network, configs, seed, &mut endpoints);
         let homes: Vec<NodeId> =
             endpoints.sources.limiters().iter().map(|limiter| network.ports[limiter.port().index()].node).collect();
@@ -212,6 +216,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
             crowd,
             spreading: Spreading::new(network, seed),
             homes,
+            share: None,
             changes: network.changes.clone(),
             ends: Ends::new(network),
             feedback: network.feedback,
@@ -296,6 +301,11 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     pub(crate) fn end_run(&mut self) {
         self.over = true;
         self.limit = Instant::ZERO;
+    }
+
+    /// The run of a part goes on behind a sample.
+    pub(crate) fn goes_on(&mut self) {
+        self.over = false;
     }
 
     /// Handles up to `most` events before the limit; gives their number. Counting down here, and not from the rest of
@@ -410,12 +420,22 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     /// # Panics
     /// If frames are not conserved, with the counts that disagree.
     pub fn finish(mut self) -> (crate::Outcome, P) {
-        self.state.totals.events = self.events();
         self.state.fabric.settle_all();
         if self.probe.interval().is_some() {
             self.probe.sample(self.now(), &self.state);
         }
         self.show_all();
+        let ends = self.ends_of_processes();
+        let (closing, probe) = self.close();
+        let mut outcome = closing.outcome();
+        outcome.ends = ends;
+        (outcome, probe)
+    }
+
+    /// Closes the accounts.
+    pub(crate) fn close(mut self) -> (Closing, P) {
+        self.state.totals.events = self.events();
+        self.state.fabric.settle_all();
         let mut on_lines = vec![0; self.state.fabric.ports.len()];
         let mut outside = 0;
         for (_, line) in self.frames_under_way() {
@@ -424,14 +444,14 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
                 None => outside += 1,
             }
         }
-        let mut outcome = self.state.sum_up(&on_lines, outside);
-        outcome.ends = self.ends_of_processes();
-        (outcome, self.probe)
+        (self.state.close(on_lines, outside), self.probe)
     }
 
     fn change(&mut self, id: ChangeId) {
         let change = self.changes[id.index()];
         let port = change.port;
+        // It happens in all parts, and is one event.
+        self.housekeeping += u64::from(self.share.as_ref().is_some_and(|share| !share.has_port(port)));
         match change.event {
             PortEvent::Rate(rate) => self.state.fabric.set_rate(port, rate),
             PortEvent::Down => {
@@ -480,7 +500,13 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     fn sample(&mut self) {
         self.state.fabric.settle_all();
         let now = self.state.fabric.now;
-        self.probe.sample(now, &self.state);
+        if let Some(share) = &self.share {
+            // It is one event, and shows all parts.
+            self.housekeeping += u64::from(share.own != 0);
+            self.end_run();
+        } else {
+            self.probe.sample(now, &self.state);
+        }
         self.charge((self.state.records.len() + self.state.fabric.ports.len()) as u64);
         if let Some(interval) = self.probe.interval() {
             self.state.fabric.events.schedule(now + interval.max(Duration(1)), Event::Sample);

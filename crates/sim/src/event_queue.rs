@@ -33,13 +33,15 @@ pub(crate) const LANES: usize = 3;
 pub(crate) const RELEASES: Lane = 2;
 /// No lane: straight to the calendar.
 pub(crate) const NO_LANE: Lane = LANES as Lane;
+/// Out of this queue: the event happens in another part of the network (`parts`).
+pub(crate) const ELSEWHERE: Lane = NO_LANE + 1;
 
 /// An event in the queue, packed.
 #[derive(Clone, Copy, Debug)]
-struct Scheduled {
-    at: Instant,
-    what: What,
-    rank: Rank,
+pub(crate) struct Scheduled {
+    pub(crate) at: Instant,
+    pub(crate) what: What,
+    pub(crate) rank: Rank,
 }
 
 impl Scheduled {
@@ -58,19 +60,30 @@ const LAST: Scheduled = Scheduled { at: Instant::NEVER, what: 0, rank: Rank::MAX
 pub(crate) struct EventQueue {
     lanes: [Ring; LANES],
     calendar: Calendar,
+    /// Events that happen elsewhere, in the order in which they were made.
+    pub(crate) elsewhere: Vec<Scheduled>,
 }
 
 impl EventQueue {
     /// A queue for events that are mostly at most `reach` ahead, `per_second` of them in a second.
     pub(crate) fn new(reach: Duration, per_second: f64) -> Self {
-        Self { lanes: std::array::from_fn(|_| Ring::new()), calendar: Calendar::new(reach, per_second) }
+        Self {
+            lanes: std::array::from_fn(|_| Ring::new()),
+            calendar: Calendar::new(reach, per_second),
+            elsewhere: Vec::new(),
+        }
     }
 
     /// Puts in an event at `at`, which is not before the last event taken.
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: Lane, at: Instant, rank: Rank, what: What) {
         if !self.lanes.get_mut(usize::from(lane)).is_some_and(|lane| lane.push(at, rank, what)) {
-            self.calendar.push(Scheduled { at, what, rank });
+            let event = Scheduled { at, what, rank };
+            if lane == ELSEWHERE {
+                self.elsewhere.push(event);
+            } else {
+                self.calendar.push(event);
+            }
         }
     }
 

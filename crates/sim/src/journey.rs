@@ -382,7 +382,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
 
     /// A signal has reached its source.
     fn signal_arrives(&mut self, index: FrameId, signal: S::Signal, origin: QueueId) {
-        let key = self.state.fabric.frames.get(index).flow;
+        let &Slot { flow: key, hop, .. } = self.state.fabric.frames.get(index);
         let flow = self.flow_of(key);
         self.state.fabric.frames.remove(index);
         let limiter = self.state.sources.flow(flow).limiter();
@@ -399,7 +399,9 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.with_limiter(limiter, |sources, now, host| sources.on_signal(now, flow, signal, host));
         let rate = self.state.sources.limiter(limiter).rate();
         let origin = (origin != QueueId::NONE).then_some(origin);
-        let seen = SignalSeen { flow: FlowId(key.0), origin, signal: &signal, rate };
+        let ideal = matches!(self.feedback, Feedback::Ideal(_));
+        let over = self.hops.get(hop.index()).filter(|_| !ideal).map(|hop| hop.back);
+        let seen = SignalSeen { flow: FlowId(key.0), origin, over, signal: &signal, rate };
         self.probe.signal(self.state.fabric.now, &seen);
     }
 

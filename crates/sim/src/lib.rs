@@ -11,6 +11,7 @@
 //! - `engine`: the event loop; `event_queue`: the events to come
 //! - `fabric`: frames through ports; `port`: one port and its queues; `journey`: frames and signals on their ways
 //! - `facts`: the flow of each hop
+//! - [`partition`]: a network in parts; [`parts`]: their simulation side by side
 //! - `measure`: windows of measurement; `report`: the end of a run
 //! - [`pfc`]: the headroom that priority flow control needs; `pause`: ingress counters, pause frames, stopped queues; `stops`: questions about them
 //! - `deadlock`: queues that wait for one another; `watchdog`: lets queues go that are stopped for too long
@@ -115,6 +116,8 @@ mod measure;
 pub mod metrics;
 pub mod network;
 pub mod outcome;
+pub mod partition;
+pub mod parts;
 mod pause;
 pub mod pfc;
 mod point;
@@ -136,5 +139,7 @@ mod watchdog;
 pub use engine::Sim;
 pub use network::Network;
 pub use outcome::Outcome;
+pub use partition::Partition;
+pub use parts::{Mail, Together};
 pub use probe::{NoProbe, Probe, View};
 pub use transport::longest_frame;

@@ -10,11 +10,12 @@ use penstock_schemes::{Duration, Instant, Scheme};
 
 use crate::engine::State;
 use crate::generator::Source;
-use crate::network::{FlowId, QueueId};
+use crate::network::{FlowId, NodeId, PortId, QueueId};
 use crate::outcome::{
     FlowCounts, FlowMeasures, FlowOutcome, HostOutcome, Outcome, PoolCounts, PoolMeasures, PoolOutcome, QueueCounts,
     QueueMeasures, QueueOutcome, Sum, Totals, moments,
 };
+use crate::partition::Partition;
 use crate::pause::Pauses;
 use crate::point::Points;
 use crate::pool::PoolState;
@@ -95,17 +96,16 @@ impl<S: Scheme, const PFC: bool> State<S, PFC> {
 
     /// The window closes; `None` if it is not open.
     pub(crate) fn close_window(&mut self, window: usize) -> Option<Outcome> {
-        let place = self.windows.iter().position(|&(open, _)| open == window)?;
-        let end = self.read();
-        let (_, start) = self.windows.swap_remove(place);
+        let (start, end) = self.take_window(window)?;
         Some(between(&start, &end, &start, &self.records))
     }
 
-    /// The outcome of the run: counts from its start, all else from the end of the warm-up.
-    pub(crate) fn whole(&self, end: &Reading) -> Outcome {
-        let mut outset = end.clone();
-        outset.forget();
-        between(&self.measuring, end, &outset, &self.records)
+    /// The readings at the start and at the end of a window that closes.
+    pub(crate) fn take_window(&mut self, window: usize) -> Option<(Reading, Reading)> {
+        let place = self.windows.iter().position(|&(open, _)| open == window)?;
+        let end = self.read();
+        let (_, start) = self.windows.swap_remove(place);
+        Some((start, end))
     }
 
     /// Brings everything to the present and reads it. Hands the extremes since the last reading to everything that is
@@ -296,7 +296,35 @@ fn restart_extremes(ports: &mut [PortState], pauses: &mut Pauses, hosts: &mut [H
     pauses.pools_mut().iter_mut().for_each(PoolState::restart_extremes);
 }
 
+/// The outcome of the run: counts from its start, all else from the end of the warm-up.
+pub(crate) fn whole(measuring: &Reading, end: &Reading, flows: &[FlowRecord]) -> Outcome {
+    let mut outset = end.clone();
+    outset.forget();
+    between(measuring, end, &outset, flows)
+}
+
 impl Reading {
+    /// Adds what part `part` of the network has read at the same time: the first has the state of its own nodes, and the start of
+    /// all others.
+    pub(crate) fn absorb(&mut self, other: &Self, part: usize, partition: &Partition) {
+        self.totals.absorb(&other.totals);
+        let per_port = self.queues.len() / self.lines.len().max(1);
+        for port in (0..self.lines.len()).filter(|&port| partition.of_port(PortId(port as u32)) == part) {
+            self.lines[port] = other.lines[port];
+            let queues = port * per_port..(port + 1) * per_port;
+            self.queues[queues.clone()].copy_from_slice(&other.queues[queues]);
+        }
+        for node in (0..self.hosts.len()).filter(|&node| partition.of_node(NodeId(node as u32)) == part) {
+            self.hosts[node] = other.hosts[node];
+        }
+        for pool in (0..self.pools.len()).filter(|&pool| partition.of_pool(pool) == part) {
+            self.pools[pool] = other.pools[pool];
+        }
+        for (flow, other) in self.flows.iter_mut().zip(&other.flows) {
+            flow.absorb(other);
+        }
+    }
+
     /// Keeps the extremes since the last reading.
     fn take_extremes(&mut self, ports: &[PortState], pauses: &Pauses, hosts: &[HostRecord]) {
         for (reading, queue) in self.queues.iter_mut().zip(queues(ports)) {
@@ -321,6 +349,19 @@ impl Reading {
     }
 }
 
+impl FlowReading {
+    /// Adds what another part of the network counts of the flow: one has its source, and one a destination.
+    fn absorb(&mut self, other: &Self) {
+        self.rate_time = self.rate_time + other.rate_time;
+        self.rate_area += other.rate_area;
+        self.rate_area_squared.absorb(other.rate_area_squared);
+        self.delivered_octets += other.delivered_octets;
+        self.data_octets += other.data_octets;
+        self.transmit_area += other.transmit_area;
+        self.counts.absorb(&other.counts);
+    }
+}
+
 impl HostRecord {
     fn reading(&self) -> HostReading {
         HostReading { area: self.area, most: self.limiters }
@@ -335,7 +376,7 @@ impl PoolState {
 }
 
 /// Statistics from `start` to `end`, counts from `counted` to `end`.
-fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowRecord]) -> Outcome {
+pub(crate) fn between(start: &Reading, end: &Reading, counted: &Reading, flows: &[FlowRecord]) -> Outcome {
     let measured = end.at.since(start.at);
     let queue = |index: usize| {
         let (from, to, count) = (&start.queues[index], &end.queues[index], &counted.queues[index]);

@@ -94,10 +94,26 @@ macro_rules! since {
     };
 }
 
+/// Counts of several parts of a network are sums.
+macro_rules! plus {
+    (
+        ($name:ident)
+        $({ $source:ident $scope:ident $metric:ident: $type:ty, $unit:literal, $text:literal $(, where $when:ident)? })*
+    ) => {
+        impl $name {
+            /// Adds the counts of another part of the network.
+            pub(crate) fn absorb(&mut self, other: &Self) {
+                $(self.$metric += other.$metric;)*
+            }
+        }
+    };
+}
+
 metrics_of!(totals, engine => outcome!(Totals
     "Sums over the network and the whole run, or the window. A window does not say what is under way at its end, nor what was \
      discarded at sources, nor events: these are 0 there."));
 metrics_of!(totals, counts => since!(Totals));
+metrics_of!(totals, counts => plus!(Totals));
 
 metrics_of!(queue, engine => outcome!(QueueOutcome "A queue's result."));
 metrics_of!(queue, counts => part!(QueueCounts of QueueOutcome));
@@ -108,6 +124,7 @@ metrics_of!(flow, engine => outcome!(FlowOutcome "A flow's result."));
 metrics_of!(flow, counts => part!(FlowCounts of FlowOutcome));
 metrics_of!(flow, measures => part!(FlowMeasures of FlowOutcome));
 metrics_of!(flow, counts => since!(FlowCounts));
+metrics_of!(flow, counts => plus!(FlowCounts));
 
 metrics_of!(host, engine => outcome!(HostOutcome "A host's result."));
 
@@ -171,6 +188,13 @@ impl Sum {
         let (low, second) = low.overflowing_add(above << 64);
         self.low = low;
         self.high += (above >> 64) as u64 + u64::from(first) + u64::from(second);
+    }
+
+    /// Adds another sum.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        let (low, carry) = self.low.overflowing_add(other.low);
+        self.low = low;
+        self.high += other.high + u64::from(carry);
     }
 
     /// This sum without an earlier state of it.

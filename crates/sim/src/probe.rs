@@ -47,6 +47,8 @@ pub struct SignalSeen<'a, S: Scheme> {
     pub flow: FlowId,
     /// The queue whose congestion point sent it; `None` if a destination did.
     pub origin: Option<QueueId>,
+    /// The port over whose line it came; `None` if it came over none. Signals of one instant come in the order of these.
+    pub over: Option<PortId>,
     /// The message.
     pub signal: &'a S::Signal,
     /// The rate allowed after it.

@@ -116,9 +116,9 @@ pub struct Arrival {
 }
 
 /// The flows of all processes, in the order of their starts, those of one instant in the order of their numbers.
-pub trait Arrivals: Iterator<Item = Arrival> + Debug {}
+pub trait Arrivals: Iterator<Item = Arrival> + Debug + Send {}
 
-impl<T: Iterator<Item = Arrival> + Debug> Arrivals for T {}
+impl<T: Iterator<Item = Arrival> + Debug + Send> Arrivals for T {}
 
 /// The rest of a flow of a process that is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -53,6 +53,19 @@ impl FlowRecord {
         }
     }
 
+    /// Adds the counts that another part of the network has of the flow.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.started = self.started.or(other.started);
+        self.completed = self.completed.or(other.completed);
+        self.delivered += other.delivered;
+        self.delivered_octets += other.delivered_octets;
+        self.dropped += other.dropped;
+        self.lost += other.lost;
+        self.copies += other.copies;
+        self.signals += other.signals;
+        self.probes += other.probes;
+    }
+
     /// A frame of `octets`, with overhead, has been delivered. Returns whether it completes the flow.
     #[inline(always)]
     pub(crate) fn deliver(&mut self, octets: u32) -> bool {

@@ -3,18 +3,107 @@
 use penstock_endpoint::{Flow, TrafficClass};
 use penstock_schemes::Scheme;
 
-use crate::deadlock::Search;
+use crate::deadlock::{Deadlock, Search};
 use crate::engine::State;
 use crate::facts::HopFacts;
 use crate::frame::{Arena, FrameId, Kind};
-use crate::generator::Source;
+use crate::measure::{Reading, between, whole};
 use crate::network::QueueId;
 use crate::outcome::{Outcome, Totals};
+use crate::partition::Partition;
 use crate::pause::Pauses;
 use crate::port::PortState;
 use crate::records::FlowRecord;
 
+/// The accounts of a network, or of a part of one, when they are closed.
+pub(crate) struct Closing {
+    start: Reading,
+    end: Reading,
+    records: Vec<FlowRecord>,
+    /// Frames that the source of each flow has sent.
+    sent: Vec<u64>,
+    inside: Inside,
+    lines: Vec<LineAccount>,
+    deadlocks: Vec<Deadlock>,
+    events: u64,
+}
+
+impl Closing {
+    /// Those of a window of measurement.
+    pub(crate) fn of_window(start: Reading, end: Reading, records: Vec<FlowRecord>) -> Self {
+        let (sent, lines, deadlocks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { start, end, records, sent, inside: Inside::default(), lines, deadlocks, events: 0 }
+    }
+
+    /// Those of a network whose parts have closed theirs.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub(crate) fn join(parts: Vec<Self>, partition: &Partition) -> Self {
+        let mut parts = parts.into_iter().enumerate();
+        let (_, mut all) = parts.next().expect("a network has parts");
+        for (part, other) in parts {
+            all.absorb(&other, part, partition);
+        }
+        all
+    }
+
+    fn absorb(&mut self, other: &Self, part: usize, partition: &Partition) {
+        self.start.absorb(&other.start, part, partition);
+        self.end.absorb(&other.end, part, partition);
+        self.inside.absorb(&other.inside);
+        self.records.iter_mut().zip(&other.records).for_each(|(own, other)| own.absorb(other));
+        self.sent.iter_mut().zip(&other.sent).for_each(|(own, other)| *own += other);
+        self.lines.iter_mut().zip(&other.lines).for_each(|(own, other)| own.absorb(other));
+        self.events += other.events;
+    }
+
+    /// The outcome of a window.
+    pub(crate) fn of_its_window(&self) -> Outcome {
+        between(&self.start, &self.end, &self.start, &self.records)
+    }
+
+    /// The outcome of the run. Checks that nothing appeared from nowhere and nothing vanished: on each line, for each flow, for
+    /// signals.
+    pub(crate) fn outcome(self) -> Outcome {
+        let mut outcome = whole(&self.start, &self.end, &self.records);
+        self.inside.add_up(&mut outcome.totals, self.events);
+        self.lines.iter().enumerate().for_each(|(port, line)| line.check(port));
+        check_flows(&self.sent, &self.records, &self.inside.data);
+        check_control(&outcome.totals);
+        outcome.deadlocks = self.deadlocks;
+        outcome
+    }
+}
+
+/// The frames that have started on a line, and where they are.
+#[derive(Debug, Clone, Copy)]
+struct LineAccount {
+    started: u64,
+    delivered: u64,
+    lost: u64,
+    on_line: u64,
+}
+
+impl LineAccount {
+    fn absorb(&mut self, other: &Self) {
+        self.started += other.started;
+        self.delivered += other.delivered;
+        self.lost += other.lost;
+        self.on_line += other.on_line;
+    }
+
+    fn check(&self, port: usize) {
+        let &Self { started, delivered, lost, on_line } = self;
+        assert!(
+            started == delivered + lost + on_line,
+            "line of port {port}: {started} frames started, {delivered} delivered, {lost} lost, {on_line} on the line",
+        );
+    }
+}
+
 /// Frames in queues and on lines.
+#[derive(Default)]
 struct Inside {
     /// Data frames of each flow.
     data: Vec<u64>,
@@ -38,6 +127,13 @@ impl Inside {
         inside
     }
 
+    fn absorb(&mut self, other: &Self) {
+        self.data.iter_mut().zip(&other.data).for_each(|(own, other)| *own += other);
+        self.headers += other.headers;
+        self.signals += other.signals;
+        self.acks += other.acks;
+    }
+
     /// Adds the frames, signals and acknowledgements under way, and the counts that follow from them.
     fn add_up(&self, t: &mut Totals, events: u64) {
         t.frames_discarded_at_source = t.frames_offered - t.frames_sent;
@@ -50,31 +146,30 @@ impl Inside {
 }
 
 impl<S: Scheme, const PFC: bool> State<S, PFC> {
-    /// Brings everything to the present, checks conservation, sums up. `on_lines` counts the frames on the line of
-    /// each port, `outside` the signals that travel outside of the network.
-    pub(crate) fn sum_up(&mut self, on_lines: &[u64], outside: u64) -> Outcome {
+    /// Brings everything to the present and closes the accounts. Checks what each queue and each pool say of themselves. `on_lines`
+    /// counts the frames on the line of each port, `outside` the signals that travel outside of the network.
+    pub(crate) fn close(&mut self, on_lines: Vec<u64>, outside: u64) -> Closing {
         let end = self.read();
         let inside = Inside::count(&self.fabric.frames, &self.fabric.facts, self.records.len());
-        let mut outcome = self.whole(&end);
-        inside.add_up(&mut outcome.totals, self.totals.events);
         let fabric = &self.fabric;
         let search = Search { ports: &fabric.ports, pauses: &fabric.pauses, frames: &fabric.frames };
-        outcome.deadlocks = fabric.pauses.deadlocks.iter().cloned().chain(search.deadlock()).collect();
-        self.check_conservation(&outcome.totals, &inside, on_lines, outside);
-        outcome
-    }
-
-    /// Nothing appears from nowhere and nothing vanishes: at each queue, on each line, for each flow, for signals.
-    fn check_conservation(&self, t: &Totals, inside: &Inside, on_lines: &[u64], outside: u64) {
-        let fabric = &self.fabric;
-        Lines { ports: &fabric.ports, pauses: &fabric.pauses, on_lines, frames: &fabric.frames }.check();
-        check_flows(self.sources.flows(), &self.records, &inside.data);
-        check_control(t);
+        let deadlocks = fabric.pauses.deadlocks.iter().cloned().chain(search.deadlock()).collect();
+        let lines = Lines { ports: &fabric.ports, pauses: &fabric.pauses, on_lines, frames: &fabric.frames };
         assert!(
             outside == self.ideal_in_flight,
             "{outside} signals travel outside of the network, {} have been sent and have not arrived",
             self.ideal_in_flight,
         );
+        Closing {
+            lines: lines.close(),
+            start: std::mem::take(&mut self.measuring),
+            end,
+            sent: self.sources.flows().iter().map(Flow::sent).collect(),
+            records: std::mem::take(&mut self.records),
+            inside,
+            deadlocks,
+            events: self.totals.events,
+        }
     }
 }
 
@@ -83,7 +178,7 @@ struct Lines<'a> {
     ports: &'a [PortState],
     pauses: &'a Pauses,
     /// Frames on the line of each port, but for pause frames.
-    on_lines: &'a [u64],
+    on_lines: Vec<u64>,
     frames: &'a dyn Arena,
 }
 
@@ -92,9 +187,12 @@ impl Lines<'_> {
         self.frames.head(frame).octets.into()
     }
 
-    fn check(&self) {
+    /// The account of each line.
+    fn close(&self) -> Vec<LineAccount> {
+        self.check_ingress();
+        self.check_pools();
         let pauses_on_lines = self.pauses.on_lines();
-        for (index, p) in self.ports.iter().enumerate() {
+        let account = |(index, p): (usize, &PortState)| {
             for (class, q) in (0..).map(TrafficClass).zip(&p.queues) {
                 let waiting = q.waiting.iter(self.frames).count() as u64;
                 let counted = u64::from(q.frames());
@@ -112,15 +210,9 @@ impl Lines<'_> {
             let pauses = self.check_pauses(index, pauses_on_line);
             let started = p.queues.iter().map(|q| q.departed).sum::<u64>() + serving + pauses;
             let on_line = self.on_lines[index] + pauses_on_line;
-            assert!(
-                started == p.hops + p.ledger.lost + on_line,
-                "line of port {index}: {started} frames started, {} delivered, {} lost, {on_line} on the line",
-                p.hops,
-                p.ledger.lost,
-            );
-        }
-        self.check_ingress();
-        self.check_pools();
+            LineAccount { started, delivered: p.hops, lost: p.ledger.lost, on_line }
+        };
+        self.ports.iter().enumerate().map(account).collect()
     }
 
     /// Ingress counters count the frames that are there.
@@ -167,9 +259,9 @@ impl Lines<'_> {
 }
 
 /// Data frames of each flow: those that its source has sent and those that are `inside` the network.
-fn check_flows(flows: &[Flow<Source>], records: &[FlowRecord], inside: &[u64]) {
+fn check_flows(sent: &[u64], records: &[FlowRecord], inside: &[u64]) {
     for (index, f) in records.iter().enumerate() {
-        let (sent, inside) = (flows[index].sent(), inside[index]);
+        let (sent, inside) = (sent[index], inside[index]);
         assert!(
             sent + f.copies == f.delivered + f.dropped + f.lost + inside,
             "flow {index}: {sent} frames sent, {} copies, {} delivered, {} dropped, {} lost on links, {inside} inside",

@@ -248,10 +248,10 @@ pub(crate) fn class_of(network: &Network, priority: usize) -> TrafficClass {
     class.map_or(GONE, |class| TrafficClass(class as u8))
 }
 
-/// Schedules what a network says of the course of the run: starts and stops of flows, changes of ports, and the first sample of
-/// a probe that takes any.
-pub(crate) fn schedule(network: &Network, sampled: bool, events: &mut EventQueue) {
-    for (id, flow) in (0..).map(FlowId).zip(&network.flows) {
+/// Schedules what a network says of the course of the run: starts and stops of those flows that are `own`, changes of ports, and the
+/// first sample of a probe that takes any.
+pub(crate) fn schedule(network: &Network, sampled: bool, own: &dyn Fn(FlowId) -> bool, events: &mut EventQueue) {
+    for (id, flow) in (0..).map(FlowId).zip(&network.flows).filter(|&(id, _)| own(id)) {
         if flow.start != Instant::NEVER {
             events.schedule(flow.start, Event::Start(id));
         }

@@ -147,7 +147,7 @@ impl Reception {
 
 /// The part of a frame that transports alone read.
 #[derive(Debug, Clone, Copy)]
-enum Carried {
+pub(crate) enum Carried {
     /// No frame with a transport has been in the slot.
     Nothing,
     Segment(Segment),
@@ -194,7 +194,7 @@ impl Transports {
     }
 
     #[inline]
-    fn carry(&mut self, frame: FrameId, carried: Carried) {
+    pub(crate) fn carry(&mut self, frame: FrameId, carried: Carried) {
         match self.carried.get_mut(frame.index()) {
             Some(place) => *place = carried,
             None => self.carry_more(frame, carried),
@@ -206,6 +206,12 @@ impl Transports {
     fn carry_more(&mut self, frame: FrameId, carried: Carried) {
         self.carried.resize(frame.index() + 1, Carried::Nothing);
         self.carried[frame.index()] = carried;
+    }
+
+    /// What the transport reads of a frame; `None` where there are no transports.
+    pub(crate) fn carried(&self, frame: FrameId) -> Option<Carried> {
+        let there = !self.receptions.is_empty();
+        there.then(|| self.carried.get(frame.index()).copied().unwrap_or(Carried::Nothing))
     }
 
     /// The segment that a frame of a flow with a transport carries, if it carries one.

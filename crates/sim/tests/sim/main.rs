@@ -10,6 +10,7 @@ mod deadlocks;
 mod engine;
 mod incasts;
 mod mixed;
+mod parts;
 mod pfc;
 mod pools;
 mod schemes_of_today;

@@ -1,0 +1,246 @@
+//! A network that is simulated in parts, side by side.
+//!
+//! ```text
+//!   part 0: Sim::part ... run_part(end) --export--> mail for part 1        every part runs to the same end,
+//!   part 1: Sim::part ... run_part(end) --export--> mail for part 0        at most the lookahead later
+//!                 import <--------------------------------+
+//! ```
+//!
+//! Each part is a whole [`Sim`], which handles the events of its own nodes alone; the state of the others stays as it was at the
+//! start. A frame on a line that is cut has left its queue, and nothing but the line's failure can happen to it: it goes to the other
+//! part when its transmission is over, before that part comes to the time at which it arrives. There its arrival is an event as any
+//! other. So the hot path knows nothing of parts.
+//!
+//! The order of events at one instant goes by entities (decision 16), and no event touches two nodes but by such a frame. So each node
+//! sees what it sees in a run of one part, and the sums over all parts are those of that run, to the last bit.
+//!
+//! Changes of lines happen in all parts: those at both ends of a line look for the frames that it loses.
+
+use std::sync::Arc;
+
+use penstock_endpoint::PortId;
+use penstock_schemes::{Instant, Octets, Scheme};
+
+use crate::engine::Sim;
+use crate::event::{CpIndex, Entity, Event, MAX_INDEX};
+use crate::event_queue::{ELSEWHERE, NO_LANE};
+use crate::frame::Slot;
+use crate::network::{FlowId, Network, QueueId};
+use crate::outcome::Outcome;
+use crate::partition::Partition;
+use crate::probe::{FlowNow, Probe, QueueNow, View};
+use crate::report::Closing;
+use crate::start::event_queue_for;
+use crate::transport::Carried;
+
+/// The part of a network that a simulation has.
+#[derive(Debug)]
+pub(crate) struct Share {
+    pub(crate) partition: Arc<Partition>,
+    pub(crate) own: usize,
+    /// Its ports whose lines lead to other parts.
+    cut: Vec<PortId>,
+}
+
+impl Share {
+    /// Whether a port is one of the part.
+    pub(crate) fn has_port(&self, port: PortId) -> bool {
+        self.partition.of_port(port) == self.own
+    }
+}
+
+/// Frames on their way from one part to another.
+#[derive(Debug)]
+pub struct Mail<S: Scheme> {
+    frames: Vec<Crossing<S>>,
+    /// What transports read of each of them; empty where there are no transports.
+    carried: Vec<Carried>,
+}
+
+impl<S: Scheme> Default for Mail<S> {
+    fn default() -> Self {
+        Self { frames: Vec::new(), carried: Vec::new() }
+    }
+}
+
+impl<S: Scheme> Mail<S> {
+    /// How many frames there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+}
+
+/// A frame on a line between two parts.
+#[derive(Debug)]
+struct Crossing<S: Scheme> {
+    /// When it arrives.
+    at: Instant,
+    /// The port whose line it is on.
+    port: PortId,
+    slot: Slot<S>,
+}
+
+impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
+    /// Part `own` of a network. The probe is told of signals that reach sources there; [`Together`] shows samples.
+    ///
+    /// # Panics
+    /// As [`Sim::new`].
+    pub fn part(
+        network: &Network,
+        configs: &[S::Config],
+        seed: u64,
+        probe: P,
+        partition: &Arc<Partition>,
+        own: usize,
+    ) -> Self {
+        let mut sim = Self::new(network, configs, seed, probe);
+        let ports = (0..network.ports.len() as u32).map(PortId);
+        let cut = ports.filter(|&port| partition.of_port(port) == own && partition.beyond(port) != own).collect();
+        let share = Share { partition: Arc::clone(partition), own, cut };
+        let fabric = &mut sim.state.fabric;
+        for port in &share.cut {
+            fabric.ports[port.index()].lane = ELSEWHERE;
+        }
+        // The events of the other nodes go.
+        fabric.events = event_queue_for(network);
+        for (index, state) in (0..).map(CpIndex).zip(&mut fabric.cps) {
+            let port = PortId(state.queue.0 / fabric.per_port);
+            state.armed = Instant::NEVER;
+            if share.has_port(port) {
+                state.arm(&mut fabric.events, index);
+            }
+        }
+        let has = |flow| partition.of_flow(flow) == own;
+        crate::start::schedule(network, sim.probe.interval().is_some(), &has, &mut sim.state.fabric.events);
+        sim.share = Some(Box::new(share));
+        sim
+    }
+
+    /// Handles every event before `t`; then it is `t`. False if it stands at a sample before: every part does at the same time. When
+    /// that has been taken, the next call goes on.
+    pub fn run_part(&mut self, t: Instant) -> bool {
+        self.goes_on();
+        self.run_slice(t, u64::MAX);
+        !self.is_over()
+    }
+
+    /// Gives the frames that have left their queues for other parts to `mail`, which has one for each part.
+    pub fn export(&mut self, mail: &mut [impl std::ops::DerefMut<Target = Mail<S>>]) {
+        let Some(share) = &self.share else { return };
+        let (fabric, transports) = (&mut self.state.fabric, &self.state.transports);
+        for &port in &share.cut {
+            fabric.settle(port);
+        }
+        let mut elsewhere = std::mem::take(&mut fabric.events.elsewhere);
+        let lost = self.lost;
+        elsewhere.retain(|event| {
+            let port = PortId(event.rank & MAX_INDEX as u32);
+            let index = Event::delivery(event.what).expect("frames alone go to other parts");
+            let slot = fabric.frames.get(index);
+            // In transmission still: its queue may yet edit its tag, and count it.
+            if event.at > fabric.now + fabric.ports[port.index()].latency && slot.hop != lost {
+                return true;
+            }
+            let mail = &mut mail[share.partition.beyond(port)];
+            mail.frames.push(Crossing { at: event.at, port, slot: slot.clone() });
+            mail.carried.extend(transports.carried(index));
+            fabric.frames.remove(index);
+            false
+        });
+        self.state.fabric.events.elsewhere = elsewhere;
+    }
+
+    /// Takes the frames that come from another part.
+    pub fn import(&mut self, mail: &mut Mail<S>) {
+        let mut carried = mail.carried.drain(..);
+        let fabric = &mut self.state.fabric;
+        for Crossing { at, port, slot } in mail.frames.drain(..) {
+            debug_assert!(at >= fabric.now, "a frame comes to a part that is beyond the time of its arrival");
+            let index = fabric.frames.insert(slot);
+            if let Some(carried) = carried.next() {
+                self.state.transports.carry(index, carried);
+            }
+            fabric.events.schedule_from(NO_LANE, at, Event::Deliver(index), Entity::from(port));
+        }
+    }
+
+    /// Brings the ports to the present, for the last sample of the run.
+    pub fn settle(&mut self) {
+        self.state.fabric.settle_all();
+    }
+
+    /// Closes a window of measurement in all parts of a network; `None` if it is not open.
+    pub fn close_windows(parts: &mut [&mut Self], window: usize) -> Option<Outcome> {
+        let accounts = parts.iter_mut().map(|part| {
+            let (start, end) = part.state.take_window(window)?;
+            Some(Closing::of_window(start, end, part.state.records.clone()))
+        });
+        let accounts: Vec<Closing> = accounts.collect::<Option<_>>()?;
+        let partition = parts.first().and_then(|part| part.share.as_ref())?.partition.clone();
+        Some(Closing::join(accounts, &partition).of_its_window())
+    }
+
+    /// Ends the run of all parts of a network, as [`Sim::finish`] does that of a whole one; but the last sample has been taken.
+    ///
+    /// # Panics
+    /// If frames are not conserved; if there is no part.
+    pub fn finish_parts(parts: Vec<Self>) -> (Outcome, Vec<P>) {
+        let share = parts.first().and_then(|part| part.share.as_ref());
+        let partition = share.expect("the parts of a network").partition.clone();
+        let (closings, probes) = parts.into_iter().map(Self::close).unzip();
+        (Closing::join(closings, &partition).outcome(), probes)
+    }
+}
+
+/// All parts of a network as one, for samples.
+#[derive(Debug)]
+pub struct Together<'a, S: Scheme, P: Probe<S>, const PFC: bool>(&'a [&'a Sim<S, P, PFC>], &'a Partition);
+
+impl<'a, S: Scheme, P: Probe<S>, const PFC: bool> Together<'a, S, P, PFC> {
+    /// The parts, in order, at one time. `None` if they are not parts.
+    #[must_use]
+    pub fn new(parts: &'a [&'a Sim<S, P, PFC>]) -> Option<Self> {
+        let share = parts.first()?.share.as_deref()?;
+        Some(Self(parts, &share.partition))
+    }
+
+    fn of_queue(&self, queue: QueueId) -> &'a Sim<S, P, PFC> {
+        let Self(parts, partition) = *self;
+        let (port, _) = parts[0].state.fabric.place(queue);
+        parts[partition.of_port(port)]
+    }
+
+    fn of_flow(&self, flow: FlowId) -> &'a Sim<S, P, PFC> {
+        let Self(parts, partition) = *self;
+        parts[partition.of_flow(flow)]
+    }
+}
+
+impl<S: Scheme, P: Probe<S>, const PFC: bool> View<S> for Together<'_, S, P, PFC> {
+    fn queue(&self, queue: QueueId) -> QueueNow {
+        self.of_queue(queue).state.queue(queue)
+    }
+
+    fn flow(&self, flow: FlowId) -> FlowNow {
+        let records = self.0.iter().map(|part| &part.state.records[flow.index()]);
+        let delivered: u64 = records.clone().map(|record| record.delivered_octets).sum();
+        let destinations = records.map(|record| record.destinations).next().unwrap_or(1);
+        let of_source: FlowNow = self.of_flow(flow).state.flow(flow);
+        FlowNow { delivered: Octets(delivered / u64::from(destinations)), ..of_source }
+    }
+
+    fn cp(&self, queue: QueueId) -> Option<&S::Cp> {
+        self.of_queue(queue).state.cp(queue)
+    }
+
+    fn rp(&self, flow: FlowId) -> Option<&S::Rp> {
+        self.of_flow(flow).state.rp(flow)
+    }
+}
