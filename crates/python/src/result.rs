@@ -45,6 +45,12 @@ impl PyRun {
         self.0.summary.interrupted_at_s
     }
 
+    /// How many threads ran it, and why; nothing for a run that was read from a folder.
+    #[getter]
+    fn threads(&self) -> Option<(usize, &str)> {
+        self.0.threading.as_ref().map(|threading| (threading.threads, threading.reason.as_str()))
+    }
+
     /// Whether no data frame was lost; nothing where the scenario does not claim so.
     #[getter]
     fn lossless(&self) -> Option<bool> {

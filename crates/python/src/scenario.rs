@@ -1,12 +1,13 @@
 //! `Scenario`: reading, changing, describing and running scenarios.
 #![allow(clippy::disallowed_types, reason = "how often Python's signals are looked at is a matter of the wall clock")]
 
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use penstock_runner::{Options, Progress};
+use penstock_runner::{Options, Progress, Threads};
 use penstock_scenario::description::{Description, Outline};
 use penstock_scenario::limits::Limits;
 use penstock_scenario::{Choice, Plan, Scenario, ScenarioError};
@@ -135,6 +136,7 @@ impl PyScenario {
     /// Runs the scenario.
     #[pyo3(signature = (
         scheme = None, profile = None, seed = None, out = None, force = false, progress = None, limit = 1, pcap = Vec::new(),
+        threads = Wanted(Threads::Number(NonZeroUsize::MIN)),
     ))]
     fn run(
         &self,
@@ -147,6 +149,7 @@ impl PyScenario {
         progress: Option<Py<PyAny>>,
         limit: u64,
         pcap: Vec<String>,
+        threads: Wanted,
     ) -> PyResult<PyRun> {
         let choice = chosen(scheme, profile, seed, limit);
         let plan = match self.outlined(&choice) {
@@ -154,7 +157,7 @@ impl PyScenario {
             None => self.lay_out(py, &choice, progress.as_ref())?.1,
         };
         let capture = ports(&plan, &pcap).map_err(|error| scenario_error(py, &error))?;
-        let options = Options { out, force, slice: None, capture };
+        let options = Options { out, force, slice: None, capture, threads: threads.0 };
         let mut failure = None;
         let mut observer = |at: &Progress| {
             let told = Python::attach(|py| report(py, progress.as_ref(), at));
@@ -247,6 +250,33 @@ fn ports(plan: &Plan, names: &[String]) -> Result<Vec<PortId>, ScenarioError> {
         })
     });
     found.collect()
+}
+
+/// The most threads that may be asked for.
+const MOST_THREADS: usize = 1024;
+
+/// The threads that a run is to have: their number, or "auto".
+struct Wanted(Threads);
+
+impl<'py> FromPyObject<'_, 'py> for Wanted {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let number = || {
+            let number = object.extract::<usize>().ok().and_then(NonZeroUsize::new)?;
+            (number.get() <= MOST_THREADS).then_some(Threads::Number(number))
+        };
+        if object.extract::<&str>().is_ok_and(|word| word == "auto") {
+            return Ok(Self(Threads::Auto));
+        }
+        number().map(Self).ok_or_else(|| {
+            let message =
+                format!("{} is neither a number of threads from 1 to {MOST_THREADS} nor auto", object.as_any());
+            let (file, key) = ("<arguments>".to_owned(), Some("threads".to_owned()));
+            let hint = Some("for instance 2, or auto for as many as pay".to_owned());
+            scenario_error(object.py(), &ScenarioError { file, line: None, key, message, hint })
+        })
+    }
 }
 
 /// A seed. A whole number that no seed can have is an error of the scenario, not one of conversion.

@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_types, reason = "how long a run takes and when to report is a matter of the wall clock")]
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration as WallDuration, Instant as WallInstant};
 
 use penstock_results::completions::{Completion, are_told, completions};
@@ -13,17 +14,19 @@ use penstock_results::{Course, Simulation, Summary};
 use penstock_scenario::Plan;
 use penstock_schemes::{Duration, Instant, Scheme, SchemeConfig, Visitor};
 use penstock_sim::network::{Marking, PortId};
-use penstock_sim::{Outcome, Sim};
+use penstock_sim::{Outcome, Partition, Sim};
 
 use crate::capture::{Capture, Frames};
 use crate::completions;
 use crate::folder::{self, Folder, Holds};
+use crate::many::Many;
 use crate::memory::{self, Memory};
 use crate::recorder::{Recorder, Recording};
 use crate::rows::{ROWS_PER_BLOCK, flow_table};
 use crate::sink::{Records, Sink};
 use crate::tables::{SchemeVars, Table};
-use crate::{Options, Progress, Run, RunError, Store};
+use crate::watcher::{Notes, Watcher};
+use crate::{Options, Progress, Run, RunError, Store, threads};
 
 /// Called between slices.
 type Observer<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
@@ -45,7 +48,11 @@ pub(crate) fn run(plan: &Plan, options: &Options, observer: Observer<'_>) -> Res
     }
     let folder = options.out.as_deref().map(|path| Folder::create(path, options.force, Holds::Results)).transpose()?;
     let clock = Clock::new(plan, options, observer);
-    SchemeConfig::visit(&plan.configs(), Job { plan, folder, capture: &options.capture, clock })
+    let (threading, partition) = threads::choose(plan, options.threads, !options.capture.is_empty());
+    let job = Job { plan, folder, capture: &options.capture, partition, clock };
+    let mut run = SchemeConfig::visit(&plan.configs(), job)?;
+    run.threading = Some(threading);
+    Ok(run)
 }
 
 /// A run, waiting for its scheme's type.
@@ -54,6 +61,8 @@ struct Job<'a> {
     folder: Option<Folder>,
     /// The ports whose frames are captured.
     capture: &'a [PortId],
+    /// The parts of the network, if it is simulated in several.
+    partition: Option<Arc<Partition>>,
     clock: Clock<'a>,
 }
 
@@ -67,45 +76,65 @@ impl Visitor for Job<'_> {
         let marks_otherwise = network.marking != Marking::default();
         let stateful = network.pfc.is_some() || !network.pools.is_empty() || marks_otherwise;
         let full = stateful || self.plan.record.arrivals || !self.capture.is_empty();
-        let (plan, folder) = (self.plan, self.folder.as_ref());
-        memory::check_network(plan)?;
+        let folder = self.folder.as_ref();
+        memory::check_network(self.plan, self.partition.as_ref().map_or(1, |partition| partition.parts()))?;
         let folder_of_capture = folder.filter(|_| !self.capture.is_empty());
-        let frames = |folder| Capture::new(plan, Frames::new::<S>(plan, configs), self.capture, folder);
+        let frames = |folder| Capture::new(self.plan, Frames::new::<S>(self.plan, configs), self.capture, folder);
         let capture = folder_of_capture.map(frames).transpose()?;
         let sim: Box<dyn Recorded + '_> = if full {
-            let recorder = Recorder::<true>::new(plan, &vars, folder)?.capturing(capture);
-            let mut sim = Sim::<S, _, true>::new(&plan.network, configs, plan.seed, recorder);
-            sim.feed(plan.made.arrivals());
-            Box::new(sim)
+            self.simulation::<S, true>(configs, &vars, capture)?
         } else {
-            let recorder = Recorder::<false>::new(plan, &vars, folder)?;
-            let mut sim = Sim::<S, _, false>::new(&plan.network, configs, plan.seed, recorder);
-            sim.feed(plan.made.arrivals());
-            Box::new(sim)
+            self.simulation::<S, false>(configs, &vars, None)?
         };
         self.run(sim, &vars)
     }
 }
 
+impl<'a> Job<'a> {
+    /// The simulation before its start, on one thread or several.
+    fn simulation<S: Scheme, const FULL: bool>(
+        &self,
+        configs: &[S::Config],
+        vars: &SchemeVars,
+        capture: Option<Capture<'a>>,
+    ) -> Result<Box<dyn Recorded + 'a>, RunError> {
+        let (plan, folder) = (self.plan, self.folder.as_ref());
+        let recorder = Recorder::<FULL>::new(plan, vars, folder)?.capturing(capture);
+        let Some(partition) = &self.partition else {
+            let watcher = Watcher::Recorder(Box::new(recorder));
+            let mut sim = Sim::<S, _, FULL>::new(&plan.network, configs, plan.seed, watcher);
+            sim.feed(plan.made.arrivals());
+            return Ok(Box::new(sim));
+        };
+        let part = |own| {
+            let notes = Notes::new(plan.record.interval, plan.record.signals, vars.signal.len());
+            let watcher = Watcher::<FULL>::Notes(notes);
+            Sim::<S, _, FULL>::part(&plan.network, configs, plan.seed, watcher, partition, own)
+        };
+        let parts = (0..partition.parts()).map(part).collect();
+        Ok(Box::new(Many::new(parts, Arc::clone(partition), recorder)))
+    }
+}
+
 /// A simulation that a recorder watches.
-trait Recorded: Simulation {
+pub(crate) trait Recorded: Simulation {
     fn rows_kept(&self) -> usize;
     fn has_failed(&self) -> bool;
     fn finish(self: Box<Self>) -> Result<(Outcome, Recording), RunError>;
 }
 
-impl<S: Scheme, const FULL: bool> Recorded for Sim<S, Recorder<'_, FULL>, FULL> {
+impl<S: Scheme, const FULL: bool> Recorded for Sim<S, Watcher<'_, FULL>, FULL> {
     fn rows_kept(&self) -> usize {
-        self.probe().rows_kept()
+        self.probe().recorder().map_or(0, Recorder::rows_kept)
     }
 
     fn has_failed(&self) -> bool {
-        self.probe().has_failed()
+        self.probe().recorder().is_some_and(Recorder::has_failed)
     }
 
     fn finish(self: Box<Self>) -> Result<(Outcome, Recording), RunError> {
-        let (outcome, recorder) = (*self).finish();
-        Ok((outcome, recorder.finish()?))
+        let (outcome, watcher) = (*self).finish();
+        Ok((outcome, watcher.into_recorder().finish()?))
     }
 }
 
@@ -158,7 +187,7 @@ pub(crate) fn conclude(plan: &Plan, folder: Option<Folder>, vars: &SchemeVars, e
         let mut tables: Vec<_> = recorded.tables.into_iter().chain(flows).chain(completed).collect();
         tables.sort_by_key(|&(table, _)| table);
         let tables = tables.into_iter().map(|(table, records)| (table, Store::Memory(records))).collect();
-        return Ok(Run { summary, scenario: plan.resolved.clone(), path: None, tables });
+        return Ok(Run { summary, scenario: plan.resolved.clone(), path: None, tables, threading: None });
     };
     folder.write(folder::SCENARIO, &plan.resolved)?;
     folder.write(folder::SUMMARY, &summary.to_json())?;

@@ -11,6 +11,7 @@
 //! A results folder holds `scenario.toml` (resolved: every default written out), `summary.json`, and one Parquet file a
 //! [`Table`]. The same plan gives the same bytes in all of them, but for the summary's `run` object.
 
+mod barrier;
 mod capture;
 mod completions;
 mod drive;
@@ -18,6 +19,7 @@ mod error;
 mod file;
 mod fingerprint;
 mod folder;
+mod many;
 pub mod measured;
 mod memory;
 mod recorder;
@@ -25,6 +27,8 @@ mod rows;
 mod select;
 mod sink;
 mod tables;
+mod threads;
+mod watcher;
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -43,6 +47,7 @@ pub use recorder::Recorder;
 use select::Selection;
 pub use sink::Records;
 pub use tables::{Column, TABLES, Table, TableInfo};
+pub use threads::{Threading, Threads};
 
 /// How a plan is run. None of it changes the result.
 #[derive(Debug, Clone, Default)]
@@ -55,6 +60,8 @@ pub struct Options {
     pub slice: Option<Duration>,
     /// The ports whose frames are captured, into a file of the results folder, which there must be then.
     pub capture: Vec<PortId>,
+    /// The threads that are to run it.
+    pub threads: Threads,
 }
 
 /// How far a run is.
@@ -79,6 +86,8 @@ pub struct Run {
     pub scenario: String,
     /// The results folder, if there is one.
     pub path: Option<PathBuf>,
+    /// The threads that ran it; `None` for a run that was read from its folder, or was one of the testbed.
+    pub threading: Option<Threading>,
     tables: Vec<(Table, Store)>,
 }
 
@@ -94,7 +103,7 @@ impl Run {
     fn kept(summary: Summary, scenario: String, path: PathBuf) -> Self {
         let files = TABLES.iter().map(|info| (info.table, path.join(info.table.file_name())));
         let tables = files.filter(|(_, file)| file.is_file()).map(|(table, file)| (table, Store::File(file))).collect();
-        Self { summary, scenario, path: Some(path), tables }
+        Self { summary, scenario, path: Some(path), threading: None, tables }
     }
 
     /// The tables that there are.

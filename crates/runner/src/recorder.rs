@@ -220,7 +220,7 @@ impl<'p, const ARRIVALS: bool> Recorder<'p, ARRIVALS> {
     }
 
     /// Keeps the first failure. The engine knows no errors, so it waits here until the run's driver asks.
-    fn unless_failed(&mut self, record: impl FnOnce(&mut Self) -> Result<(), RunError>) {
+    pub(crate) fn unless_failed(&mut self, record: impl FnOnce(&mut Self) -> Result<(), RunError>) {
         if self.failure.is_none() {
             self.failure = record(self).err();
         }

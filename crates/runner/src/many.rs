@@ -1,0 +1,200 @@
+//! One run on many threads: each has a part of the network (`penstock_sim::parts`), and one recorder sees all of them.
+//!
+//! ```text
+//!   thread 0:  events of its part, to the end of the window | mail | meet | import | next window
+//!   thread 1:  events of its part, to the end of the window | mail | meet | import | next window
+//! ```
+//!
+//! A window is as long as the least delay of a line between two parts, so that whatever one part sends in it arrives in a later one.
+//! Threads live for a slice: between two slices the parts lie still, and the run is measured, reported and stopped as on one thread.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use penstock_results::Simulation;
+use penstock_schemes::{Instant, Scheme};
+use penstock_sim::{Mail, Outcome, Partition, Sim, Together};
+
+use crate::RunError;
+use crate::barrier::{Barrier, Guard};
+use crate::drive::Recorded;
+use crate::recorder::{Recorder, Recording};
+use crate::watcher::{Notes, Watcher};
+
+/// A slice has so many times the work of one on one thread: threads take a while to start.
+const LONGER: u64 = 16;
+
+type Part<'p, S, const FULL: bool> = Sim<S, Watcher<'p, FULL>, FULL>;
+
+/// A run in parts.
+pub(crate) struct Many<'p, S: Scheme, const FULL: bool> {
+    parts: Vec<Mutex<Part<'p, S, FULL>>>,
+    partition: Arc<Partition>,
+    /// For each part the mail for each other one: that of the windows with even numbers, and that of the others.
+    mail: [Vec<Vec<Mutex<Mail<S>>>>; 2],
+    recorder: Mutex<Recorder<'p, FULL>>,
+}
+
+/// A slice under way.
+struct Slice {
+    barrier: Barrier,
+    /// End of the window, in picoseconds.
+    end: AtomicU64,
+    /// Work that is left, in events.
+    left: AtomicU64,
+    until: Instant,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'p, S: Scheme, const FULL: bool> Many<'p, S, FULL> {
+    pub(crate) fn new(parts: Vec<Part<'p, S, FULL>>, partition: Arc<Partition>, recorder: Recorder<'p, FULL>) -> Self {
+        let of_part = || parts.iter().map(|_| Mutex::default()).collect();
+        let mail = [0, 1].map(|_| parts.iter().map(|_| of_part()).collect());
+        let parts = parts.into_iter().map(Mutex::new).collect();
+        Self { parts, partition, mail, recorder: Mutex::new(recorder) }
+    }
+
+    /// The work of one thread in a slice.
+    fn work(&self, own: usize, slice: &Slice) {
+        let _guard = Guard(&slice.barrier);
+        let mut window = 0;
+        loop {
+            let end = Instant(slice.end.load(Ordering::Acquire));
+            self.run_window(own, window, end, slice);
+            slice.barrier.meet(|| self.plan_window(end, slice));
+            self.collect(own, window);
+            if slice.end.load(Ordering::Acquire) == end.0 {
+                return;
+            }
+            window = 1 - window;
+        }
+    }
+
+    /// Lets one part come to `end`; at samples the threads meet.
+    fn run_window(&self, own: usize, window: usize, end: Instant, slice: &Slice) {
+        let mut part = lock(&self.parts[own]);
+        let before = part.events();
+        while !part.run_part(end) {
+            drop(part);
+            slice.barrier.meet(|| self.sample());
+            part = lock(&self.parts[own]);
+        }
+        let mut mail: Vec<_> = self.mail[window][own].iter().map(lock).collect();
+        part.export(&mut mail);
+        let done = part.events() - before;
+        // Nobody reads it before all have met.
+        let less = |left: u64| Some(left.saturating_sub(done));
+        let _ = slice.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+    }
+
+    /// All parts have come to `end`: another window, if there is work left.
+    fn plan_window(&self, end: Instant, slice: &Slice) {
+        if slice.left.load(Ordering::Relaxed) > 0 {
+            slice.end.store((end + self.partition.lookahead()).min(slice.until).0, Ordering::Release);
+        }
+    }
+
+    /// Takes the frames that have come for a part.
+    fn collect(&self, own: usize, window: usize) {
+        let mut part = lock(&self.parts[own]);
+        for from in &self.mail[window] {
+            part.import(&mut lock(&from[own]));
+        }
+    }
+
+    /// All parts stand at a sample.
+    fn sample(&self) {
+        let parts: Vec<_> = self.parts.iter().map(lock).collect();
+        let parts: Vec<&Part<'p, S, FULL>> = parts.iter().map(|part| &**part).collect();
+        let together = Together::new(&parts).expect("they are parts of one network");
+        penstock_sim::Probe::<S>::sample(&mut *lock(&self.recorder), parts[0].now(), &together);
+    }
+
+    /// All parts, while no thread has any.
+    fn all(&mut self) -> impl Iterator<Item = &mut Part<'p, S, FULL>> {
+        self.parts.iter_mut().map(|part| part.get_mut().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn first(&self) -> MutexGuard<'_, Part<'p, S, FULL>> {
+        lock(&self.parts[0])
+    }
+
+    /// Records the signals that parts have noted.
+    fn record_notes(&mut self) {
+        let mut parts: Vec<_> = self.parts.iter().map(lock).collect();
+        let mut notes: Vec<&mut Notes> = parts.iter_mut().filter_map(|part| part.probe_mut().notes()).collect();
+        lock(&self.recorder).unless_failed(|recorder| Notes::record(&mut notes, recorder));
+    }
+}
+
+impl<S: Scheme, const FULL: bool> Simulation for Many<'_, S, FULL> {
+    fn run_slice(&mut self, until: Instant, work: u64) -> bool {
+        let now = self.now();
+        let slice = Slice {
+            barrier: Barrier::new(self.parts.len()),
+            end: AtomicU64::new((now + self.partition.lookahead()).min(until).0),
+            left: AtomicU64::new(work.saturating_mul(LONGER)),
+            until,
+        };
+        let (many, slice) = (&*self, &slice);
+        std::thread::scope(|scope| {
+            for own in 1..many.parts.len() {
+                scope.spawn(move || many.work(own, slice));
+            }
+            many.work(0, slice);
+        });
+        self.record_notes();
+        self.now() >= until
+    }
+
+    fn now(&self) -> Instant {
+        self.first().now()
+    }
+
+    fn events(&self) -> u64 {
+        self.parts.iter().map(|part| lock(part).events()).sum()
+    }
+
+    fn frames_held(&self) -> usize {
+        self.parts.iter().map(|part| lock(part).frames_held()).sum()
+    }
+
+    fn is_over(&self) -> bool {
+        // A run that ends with its last flow has one thread.
+        false
+    }
+
+    fn start_measuring(&mut self) {
+        self.all().for_each(Sim::start_measuring);
+    }
+
+    fn open_window(&mut self, window: usize) {
+        self.all().for_each(|part| part.open_window(window));
+    }
+
+    fn close_window(&mut self, window: usize) -> Option<Outcome> {
+        Sim::close_windows(&mut self.all().collect::<Vec<_>>(), window)
+    }
+}
+
+impl<S: Scheme, const FULL: bool> Recorded for Many<'_, S, FULL> {
+    fn rows_kept(&self) -> usize {
+        lock(&self.recorder).rows_kept()
+    }
+
+    fn has_failed(&self) -> bool {
+        lock(&self.recorder).has_failed()
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(Outcome, Recording), RunError> {
+        self.all().for_each(Sim::settle);
+        self.sample();
+        let parts = self.parts.into_iter().map(|part| part.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let (outcome, _) = Sim::finish_parts(parts.collect());
+        let recorder = self.recorder.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok((outcome, recorder.finish()?))
+    }
+}
