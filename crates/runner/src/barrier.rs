@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Looks before a thread goes to sleep: some 30 us.
-const LOOKS: u32 = 1000;
+/// Looks before a thread goes to sleep, some half a millisecond: to be woken takes a tenth of that.
+const LOOKS: u32 = 10_000;
 
 /// A place where threads meet.
 #[derive(Debug)]

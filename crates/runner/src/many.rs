@@ -22,7 +22,7 @@ use crate::recorder::{Recorder, Recording};
 use crate::watcher::{Notes, Watcher};
 
 /// A slice has so many times the work of one on one thread: threads take a while to start.
-const LONGER: u64 = 16;
+const LONGER: u64 = 32;
 
 type Part<'p, S, const FULL: bool> = Sim<S, Watcher<'p, FULL>, FULL>;
 
@@ -60,10 +60,15 @@ impl<'p, S: Scheme, const FULL: bool> Many<'p, S, FULL> {
     /// The work of one thread in a slice.
     fn work(&self, own: usize, slice: &Slice) {
         let _guard = Guard(&slice.barrier);
+        // Letters are written where no other thread looks, and change hands all at once.
+        let mut outbox: Vec<Mail<S>> = self.parts.iter().map(|_| Mail::default()).collect();
         let mut window = 0;
         loop {
             let end = Instant(slice.end.load(Ordering::Acquire));
-            self.run_window(own, window, end, slice);
+            self.run_window(own, &mut outbox, end, slice);
+            for (mail, letters) in self.mail[window][own].iter().zip(&mut outbox) {
+                std::mem::swap(&mut *lock(mail), letters);
+            }
             slice.barrier.meet(|| self.plan_window(end, slice));
             self.collect(own, window);
             if slice.end.load(Ordering::Acquire) == end.0 {
@@ -74,7 +79,7 @@ impl<'p, S: Scheme, const FULL: bool> Many<'p, S, FULL> {
     }
 
     /// Lets one part come to `end`; at samples the threads meet.
-    fn run_window(&self, own: usize, window: usize, end: Instant, slice: &Slice) {
+    fn run_window(&self, own: usize, outbox: &mut [Mail<S>], end: Instant, slice: &Slice) {
         let mut part = lock(&self.parts[own]);
         let before = part.events();
         while !part.run_part(end) {
@@ -82,8 +87,7 @@ impl<'p, S: Scheme, const FULL: bool> Many<'p, S, FULL> {
             slice.barrier.meet(|| self.sample());
             part = lock(&self.parts[own]);
         }
-        let mut mail: Vec<_> = self.mail[window][own].iter().map(lock).collect();
-        part.export(&mut mail);
+        part.export(outbox);
         let done = part.events() - before;
         // Nobody reads it before all have met.
         let less = |left: u64| Some(left.saturating_sub(done));

@@ -77,8 +77,9 @@ impl<S: Scheme> Mail<S> {
     }
 }
 
-/// A frame on a line between two parts.
+/// A frame on a line between two parts. It goes from the cache of one processor to that of another, line by line of 64 octets.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Crossing<S: Scheme> {
     /// When it arrives.
     at: Instant,
@@ -132,7 +133,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
     }
 
     /// Gives the frames that have left their queues for other parts to `mail`, which has one for each part.
-    pub fn export(&mut self, mail: &mut [impl std::ops::DerefMut<Target = Mail<S>>]) {
+    pub fn export(&mut self, mail: &mut [Mail<S>]) {
         let Some(share) = &self.share else { return };
         let (fabric, transports) = (&mut self.state.fabric, &self.state.transports);
         for &port in &share.cut {

@@ -108,8 +108,7 @@ fn run_parts<S: Scheme, const PFC: bool>(
         }
         for from in 0..parts.len() {
             let mut mail: Vec<Mail<S>> = parts.iter().map(|_| Mail::default()).collect();
-            let mut open: Vec<&mut Mail<S>> = mail.iter_mut().collect();
-            parts[from].export(&mut open);
+            parts[from].export(&mut mail);
             assert!(mail[from].is_empty());
             parts.iter_mut().zip(&mut mail).for_each(|(part, mail)| part.import(mail));
         }
