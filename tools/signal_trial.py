@@ -74,7 +74,12 @@ rate = "40 Mbps"
 lateness = "10 s"
 """
 )
+LEAVES = SCENARIO.replace(
+    'topology.star = { hosts = 3, link_rate = "1 Gbps",',
+    'topology.leaf-spine = { leaves = 3, spines = 2, hosts_per_leaf = 1, host_rate = "1 Gbps", fabric_rate = "1 Gbps",',
+)
 FILES = {
+    "leaves.toml": LEAVES,
     "arena.toml": '[[workload]]\nname = "small"\nscenario = "small.toml"\njudge = "queue_mean_octets"\n',
     "finite.toml": SCENARIO + 'size = "10 KB"\ntransport = "tcp"\n',
     "bed.toml": BED,
@@ -87,6 +92,7 @@ COMMANDS = {
     "run": ("run", "small.toml", "--force"),
     "run-long": ("run", "small.toml", "--force", *LONG),
     "run-pcap": ("run", "small.toml", "--force", "--pcap", "sw0->h2,sw0->h0"),
+    "run-threads": ("run", "leaves.toml", "--force", "--threads", "2", *LONG),
     "compare": ("compare", "small.toml", "--schemes", "qcn,none", "--seeds", "3", "--force"),
     "compare-long": ("compare", "small.toml", "--schemes", "qcn,none", "--force", *LONG),
     "sweep": ("sweep", "small.toml", "--vary", "schemes.qcn.w=1,2,3", "--seeds", "20", "--series", "--resume"),

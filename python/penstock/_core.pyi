@@ -271,6 +271,7 @@ class Scenario:
         progress: Callable[[float, float, int, float], object] | None = None,
         limit: int = 1,
         pcap: list[str] = ...,
+        threads: int | str = ...,
     ) -> Result:
         """Run the scenario, without Python's lock.
 
@@ -288,6 +289,7 @@ class Scenario:
                 here.
             limit: a factor on every limit of what a scenario may ask for.
             pcap: ports whose frames are captured into ``capture.pcapng`` of the folder.
+            threads: how many threads run it, from 1 to 1024, or "auto". They change nothing in the result.
 
         Raises:
             ScenarioError: the scenario cannot be run.
@@ -314,6 +316,10 @@ class Result:
     @property
     def scenario_toml(self) -> str:
         """The scenario with every default written out."""
+
+    @property
+    def threads(self) -> tuple[int, str] | None:
+        """How many threads ran it, and why; nothing for a run that was read from a folder."""
 
     @property
     def interrupted(self) -> bool:

@@ -140,6 +140,11 @@ class Result:
         return self.summary["question"]
 
     @property
+    def threads(self) -> tuple[int, str] | None:
+        """How many threads ran it, and why (empty where one was asked for); None for the run of a results folder."""
+        return self._core.threads
+
+    @property
     def interrupted(self) -> bool:
         """Whether the run was ended early."""
         return self._core.interrupted

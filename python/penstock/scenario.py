@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, cast
 
 import tomli_w
 
@@ -381,6 +381,7 @@ class Scenario:
         progress: Progress | None = None,
         limit: int = 1,
         pcap: Sequence[str] = (),
+        threads: int | Literal["auto"] = 1,
     ) -> Result:
         """Run the scenario and return what it recorded. Other Python threads go on meanwhile.
 
@@ -395,6 +396,10 @@ class Scenario:
         ``capture.pcapng`` of the folder, with nanoseconds, a comment on its flow and the length of its queue, and an
         interface for each port. It changes nothing else.
 
+        ``threads`` is the number of threads that run it, or "auto" for as many of the machine's cores as pay. The
+        result is the same to the last bit. What cannot be cut into parts runs on one thread; :attr:`Result.threads`
+        says how many it were, and why.
+
         Raises:
             KeyboardInterrupt: the interrupt came before the run had begun; nothing is written.
             ScenarioError: a value is not legal, or more is asked for than the limits allow; nothing is written.
@@ -408,7 +413,7 @@ class Scenario:
             Exception: any that ``progress`` raises; but KeyboardInterrupt ends the run as Ctrl-C does.
         """
         ports = [pcap] if isinstance(pcap, str) else list(pcap)
-        result = Result(self._core.run(scheme, profile, seed, out, force, progress, limit, ports))
+        result = Result(self._core.run(scheme, profile, seed, out, force, progress, limit, ports, threads))
         result.check_claims()
         return result
 

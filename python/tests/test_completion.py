@@ -82,6 +82,7 @@ def test_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     assert complete(monkeypatch, "compare", "baseline/ten-gig", "--queue", "sw0") == ["sw0->h4"]
     found = complete(monkeypatch, "run", "baseline/ten-gig", "--pcap", "sw0->h4,sw0->h")
     assert found == [f"sw0->h4,sw0->h{i}" for i in range(4)]
+    assert complete(monkeypatch, "run", "baseline/ten-gig", "--threads", "a") == ["auto"]
     assert complete(monkeypatch, "export", "baseline/ten-gig", "files", "--to", "h") == ["hpcc", "htsim"]
 
 

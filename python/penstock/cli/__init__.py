@@ -80,13 +80,21 @@ def run(
             help="Capture every frame of these ports, such as 'sw0->h4,sw0->h0', into capture.pcapng of the folder.",
         ),
     ] = None,
+    threads: Annotated[
+        str,
+        typer.Option(
+            metavar="N|auto",
+            autocompletion=completion.threads,
+            help="Run on so many threads, or on as many cores as pay. The result is the same to the last bit.",
+        ),
+    ] = "1",
     limit: Annotated[int, options.LIMIT] = 1,
 ) -> None:
     """Run a scenario: print its summary, write its records and figures into a folder."""
     from penstock.cli.run import Request, run_one
 
     request = Request(sets=sets or [], profile=profile, out=out, force=force, json=json, quiet=quiet, limit=limit)
-    run_one(request, scenario, scheme=scheme, seed=seed, figures=not no_figures, pcap=pcap)
+    run_one(request, scenario, scheme=scheme, seed=seed, figures=not no_figures, pcap=pcap, threads=threads)
 
 
 @app.command(short_help="Run scenarios and schemes side by side.")

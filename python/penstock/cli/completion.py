@@ -143,6 +143,12 @@ def axis(ctx: typer.Context, incomplete: str) -> Words:
 
 
 @_quietly
+def threads(incomplete: str) -> Words:
+    """Complete a number of threads."""
+    return _beginning(incomplete, [("auto", "as many as pay"), ("2", ""), ("4", ""), ("8", ""), ("16", "")])
+
+
+@_quietly
 def frame_format(incomplete: str) -> Words:
     """Complete a format of frames."""
     from penstock.wire.frame import formats

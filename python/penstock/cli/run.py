@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Literal, NoReturn, TypeVar, cast
 
 import typer
 
@@ -32,7 +32,7 @@ class Request:
 
 
 def run_one(
-    request: Request, name: str, *, scheme: str | None, seed: int | None, figures: bool, pcap: str | None
+    request: Request, name: str, *, scheme: str | None, seed: int | None, figures: bool, pcap: str | None, threads: str
 ) -> None:
     """Run, write the folder, print the summary."""
     scenario = find(name, request.sets)
@@ -58,10 +58,15 @@ def run_one(
                 progress=progress.task(plan["scheme"]),
                 limit=request.limit,
                 pcap=ports,
+                # Whatever is neither is refused with the values that would be right.
+                threads=int(threads) if threads.isdecimal() else cast(Literal["auto"], threads),
             )
         except ClaimError as error:
             # Whoever looks for the cause needs the records and the figures.
             broken, result = error, error.result
+    if result.threads is not None and result.threads[1] and not request.quiet:
+        number, reason = result.threads
+        say(f"{number} {'thread' if number == 1 else 'threads'}: {reason}")
     if kept.asked or result.interrupted:
         if result.interrupted:
             at = duration(result.interrupted_at_s or 0.0)
