@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Looks before a thread goes to sleep, some half a millisecond: to be woken takes a tenth of that.
-const LOOKS: u32 = 10_000;
+/// Looks of a thread that waits, some 50 us; then it looks again each time that it has let others have the processor; then it sleeps, for
+/// to be woken takes as long as a window.
+const LOOKS: u32 = 1000;
+const YIELDS: u32 = 1000;
 
 /// A place where threads meet.
 #[derive(Debug)]
@@ -62,11 +64,15 @@ impl Barrier {
 
     fn wait(&self, meetings: u64) {
         let over = || self.meetings.load(Ordering::Acquire) != meetings || self.broken.load(Ordering::Acquire);
-        for _ in 0..LOOKS {
+        for look in 0..LOOKS + YIELDS {
             if over() {
                 return;
             }
-            std::hint::spin_loop();
+            if look < LOOKS {
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
         }
         let mut sleepers = self.sleepers.lock().unwrap_or_else(PoisonError::into_inner);
         *sleepers += 1;

@@ -77,6 +77,7 @@ const LEAVES: &str = r#"
     end = "255 us"
     [record]
     signals = true
+    interval = "5 us"
 "#;
 
 #[test]
