@@ -556,7 +556,8 @@ mod tests {
 
     proptest! {
         /// Against a plain heap of (time, rank, insertion), for any span, any lanes and any mix of near and far events. A rank
-        /// of 100 and more is made once, and goes to a lane; the others are common, and go to the calendar.
+        /// of 100 and more is made once, and goes to a lane; the others are common, and go to the calendar. Events that happen
+        /// elsewhere are kept aside, as they were made.
         #[test]
         fn order_is_time_then_rank_then_insertion(
             reach in 1u64..1_000_000_000,
@@ -565,12 +566,17 @@ mod tests {
             let mut queue = EventQueue::new(Duration(reach), 1e6);
             let mut reference = BinaryHeap::new();
             let (mut now, mut inserted) = (0, 0u32);
+            let mut elsewhere = Vec::new();
             for (ahead, scale, lane, chance, takes) in steps {
                 let at = now + (ahead << scale);
                 let common = lane >= NO_LANE;
                 let rank = if common { chance % 4 } else { (chance + 1) << 10 | inserted };
                 queue.push(lane, Instant(at), rank, inserted);
-                reference.push(Reverse((at, rank, inserted)));
+                if lane == ELSEWHERE {
+                    elsewhere.push((Instant(at), rank, inserted));
+                } else {
+                    reference.push(Reverse((at, rank, inserted)));
+                }
                 inserted += 1;
                 for _ in 0..takes {
                     let expected = reference.pop().map(|Reverse((at, _, what))| (Instant(at), what));
@@ -583,6 +589,8 @@ mod tests {
                 prop_assert_eq!(queue.pop(Instant::NEVER), Some((Instant(at), what)));
             }
             prop_assert_eq!(queue.pop(Instant::NEVER), None);
+            let aside: Vec<_> = queue.elsewhere.iter().map(|event| (event.at, event.rank, event.what)).collect();
+            prop_assert_eq!(aside, elsewhere);
         }
     }
 
