@@ -6,7 +6,7 @@
 // The input never waits. A frame for which there is no room is dropped whole and counted; so is one that is longer than the
 // FIFO.
 //
-// Latency: the first beat of a frame shows 5 clocks after its last beat came, if nothing is in front of it.
+// Latency: the first beat of a frame shows 6 clocks after its last beat came, if nothing is in front of it.
 // Throughput: a beat a clock.
 
 `default_nettype none
@@ -33,7 +33,7 @@ module frame_fifo #(
   output var logic        m_axis_tlast,
   output var logic        m_axis_tuser,
 
-  // Three quarters of the words were taken in the clock before.
+  // Three quarters of the words were taken in the clock before, but for a beat that came then.
   output var logic crowded_o,
 
   // Frames that were taken, and that were dropped. They stay at their largest value.
@@ -73,12 +73,17 @@ module frame_fifo #(
   logic     skips_q;
   logic     writes;
   logic     refuses;
+  logic     ends;
+  // The beat that came: a register, for many bits hang on whether one came, and it may come from far.
+  logic     came_q;
+  word_t    word_q;
   word_t    word;
 
   assign s_axis_tready = 1'b1;
   assign crowded_o     = crowded_q;
-  assign writes        = s_axis_tvalid && !skips_q && room_q;
-  assign refuses       = s_axis_tvalid && !skips_q && !room_q;
+  assign writes        = came_q && !skips_q && room_q;
+  assign refuses       = came_q && !skips_q && !room_q;
+  assign ends          = writes && word_q.last;
 
   always_comb begin
     word = '{user: s_axis_tuser, last: s_axis_tlast, octets: '0, data: s_axis_tdata};
@@ -86,9 +91,14 @@ module frame_fifo #(
   end
 
   always_ff @(posedge clk) begin
+    came_q <= s_axis_tvalid && !rst_i;
+    word_q <= word;
+  end
+
+  always_ff @(posedge clk) begin
     if (rst_i) begin
-      in_q    <= '0;
-      frame_q <= '0;
+      in_q      <= '0;
+      frame_q   <= '0;
       room_q    <= 1'b1;
       crowded_q <= 1'b0;
       skips_q   <= 1'b0;
@@ -98,8 +108,8 @@ module frame_fifo #(
       crowded_q <= 32'(pointer_t'(in_q - out_q)) >= Words - Words / 4;
       if (writes) in_q <= in_q + 1'b1;
       else if (refuses) in_q <= frame_q;
-      if (writes && s_axis_tlast) frame_q <= in_q + 1'b1;
-      if (s_axis_tvalid) skips_q <= !s_axis_tlast && (skips_q || refuses);
+      if (ends) frame_q <= in_q + 1'b1;
+      if (came_q) skips_q <= !word_q.last && (skips_q || refuses);
     end
   end
 
@@ -123,7 +133,7 @@ module frame_fifo #(
   assign takes = m_axis_tvalid && m_axis_tready;
 
   always_ff @(posedge clk) begin
-    if (writes) words_q[in_q[AddressW-1:0]] <= word;
+    if (writes) words_q[in_q[AddressW-1:0]] <= word_q;
     if (reads) raw_q <= words_q[out_q[AddressW-1:0]];
     read_word_q <= raw_q;
   end
@@ -142,7 +152,7 @@ module frame_fifo #(
         out_q    <= behind_q;
         behind_q <= behind_q + 1'b1;
       end
-      some_q    <= (writes && s_axis_tlast) || (reads ? behind_q != frame_q : some_q);
+      some_q    <= ends || (reads ? behind_q != frame_q : some_q);
       reading_q <= reads;
       read_q    <= reading_q;
       // Read, and not yet gone, which is told a clock later.
@@ -178,7 +188,7 @@ module frame_fifo #(
   event_counter u_frames (
       .clk_i   (clk),
       .rst_i,
-      .valid_i (writes && s_axis_tlast),
+      .valid_i (ends),
       .amount_i(1'b1),
       .count_o (frames_o)
   );
@@ -191,7 +201,7 @@ module frame_fifo #(
       .count_o (dropped_o)
   );
 
-  assign there = some_q || ahead_q != '0;
+  assign there = came_q || some_q || ahead_q != '0;
   sleep_clock u_clock (
       .clk_i,
       .awake_i(rst_i || s_axis_tvalid || there),

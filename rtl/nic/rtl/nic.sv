@@ -7,7 +7,7 @@
 // the map nic_registers; those of reaction points and ports that are not there read 0 and do nothing.
 //
 // Latency: a frame of the host that may go is at the line 12 clocks and the delay after it is shown, 8 if it is no reaction
-// point's. A message of 60 octets is taken 18 clocks and the delay after its last beat (SMCC: 93); QCN's rate shows it 25
+// point's. A message of 60 octets is taken 19 clocks and the delay after its last beat (SMCC: 94); QCN's rate shows it 25
 // clocks later, SMCC's in the next. A delay is at least 6.
 // Throughput: a beat a clock inside; at each line its rate, both ways.
 

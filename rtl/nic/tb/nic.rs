@@ -585,6 +585,6 @@ macro_rules! tests {
     };
 }
 
-tests!(qcn, QcnNic, QcnSettings, 1_000, plain_qcn(), 24, 25);
-tests!(smcc, SmccNic, SmccRules, 2_000, plain_smcc(), 99, 1);
-tests!(lines, QcnLines, QcnSettings, 3_000, plain_qcn(), 24, 25);
+tests!(qcn, QcnNic, QcnSettings, 1_000, plain_qcn(), 25, 25);
+tests!(smcc, SmccNic, SmccRules, 2_000, plain_smcc(), 100, 1);
+tests!(lines, QcnLines, QcnSettings, 3_000, plain_qcn(), 25, 25);
