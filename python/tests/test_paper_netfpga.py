@@ -1,6 +1,7 @@
 """Kabbani and Yasuda 2010: the examples have the network of the paper's experiments, and the metrics count right."""
 
 import tomllib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,6 +59,11 @@ class Made:
         """Return a column of the table of queues."""
         assert table == "queues"
         return self._columns[column]
+
+    def rows_of(self, table: str, names: Sequence[str], *columns: str) -> dict[str, dict[str, Any]]:
+        """Return columns of the table of queues for its only queue."""
+        assert list(names) == ["sw0->h8"]
+        return {"sw0->h8": {column: self.column(table, column) for column in columns}}
 
 
 METRICS = load(PAPER).metrics
