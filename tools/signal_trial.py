@@ -92,7 +92,7 @@ COMMANDS = {
     "run": ("run", "small.toml", "--force"),
     "run-long": ("run", "small.toml", "--force", *LONG),
     "run-pcap": ("run", "small.toml", "--force", "--pcap", "sw0->h2,sw0->h0"),
-    "run-threads": ("run", "leaves.toml", "--force", "--threads", "2", *LONG),
+    "run-threads-long": ("run", "leaves.toml", "--force", "--threads", "2", *LONG),
     "compare": ("compare", "small.toml", "--schemes", "qcn,none", "--seeds", "3", "--force"),
     "compare-long": ("compare", "small.toml", "--schemes", "qcn,none", "--force", *LONG),
     "sweep": ("sweep", "small.toml", "--vary", "schemes.qcn.w=1,2,3", "--seeds", "20", "--series", "--resume"),
