@@ -269,3 +269,23 @@ def test_a_killed_run_leaves_nothing_for_long(
     assert list(leftovers._folder().glob(f"{own}-*")) == []
     assert not Path(state["folder"]).exists()
     assert list(tmp_path.iterdir()) == [tmp_path / "two.toml"]
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_a_probe_that_was_killed_is_removed_by_the_next_look() -> None:
+    dies = (
+        "import os, signal\n"
+        "from penstock.testbed import system\n"
+        "make = system.ip\n"
+        "def ip(*words):\n"
+        "    make(*words)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "system.ip = ip\n"
+        "system.refusal()\n"
+    )
+    victim = subprocess.Popen([sys.executable, "-c", dies])
+    assert victim.wait(60) == -signal.SIGKILL
+    left = list(system.NAMESPACES.glob(f"pt-{victim.pid}-*"))
+    assert len(left) == 1
+    leftovers.clear()
+    assert not left[0].exists()

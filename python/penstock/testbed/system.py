@@ -67,9 +67,9 @@ def check(programs: Sequence[str] = ()) -> None:
 def refusal() -> str | None:
     """Return why network namespaces with wires cannot be made here; ``None`` where they can.
 
-    It makes one, and removes it.
+    It makes one, and removes it; if it is killed in between, the next testbed does, as the name is one of a testbed's.
     """
-    name = f"pt-probe-{os.getpid()}"
+    name = f"pt-{os.getpid()}-0000-probe"
     try:
         ip("netns", "add", name)
     except TestbedError as fault:
