@@ -89,7 +89,7 @@ def known(command: str) -> dict[str, str]:
 
 
 def wanted(command: str, names: list[str]) -> set[str]:
-    """Return what was asked for, all if nothing was; a core's folder is all that it has.
+    """Return the names that were asked for, all if none was; a core's folder stands for all that it has.
 
     Ends with a message and status 2 if a name is not known.
     """

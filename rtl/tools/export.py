@@ -1,13 +1,13 @@
-"""Makes the release of a core: what somebody takes along who wants that core alone.
+"""Makes the release of a core: all files that a project needs to use that core alone.
 
     python tools/export.py [--check] NAME    a folder with a core.toml, into build/export/NAME
 
-    rtl/           its sources and those of what it needs, made ones too, one folder for all
+    rtl/           its sources and those of the cores that it needs, generated ones too, one folder for all
     NAME.f         the sources in the order of compilation, for Verilator, slang and most other tools
     NAME.core      the same for FuseSoC, with a target that lints
     verilog/       each top module as plain Verilog, its parameters set, for Icarus Verilog and Yosys' own reader
     include/       the registers as a header for C, if it has registers
-    doc/           its page, those of what it needs, and the table of the registers
+    doc/           its page, those of the cores that it needs, and the table of the registers
 
 All of it is generated from core.toml and registers/registers.rdl. With --check its tools read the release.
 """
@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
 def _export(core: Core) -> Path:
     name, folder = core.folder.name, BUILD / "export" / core.folder.name
     sources = _sources(core)
-    # Whole or not at all: a release that is there is replaced when the new one is made.
+    # Whole or not at all: a release that is there is replaced when the new one is complete.
     made = folder.with_name(f".{name}")
     shutil.rmtree(made, ignore_errors=True)
     for part in ("rtl", "verilog", "doc"):
@@ -74,7 +74,7 @@ def _export(core: Core) -> Path:
 
 
 def _sources(core: Core) -> tuple[Path, ...]:
-    """Return a core's sources in the order of compilation, after those of what it needs."""
+    """Return a core's sources in the order of compilation, after those of the cores that it needs."""
     return core.builds[0].sources if core.builds else core.own_sources
 
 

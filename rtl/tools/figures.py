@@ -1,9 +1,9 @@
 """Draws what `make experiment` measured: the test bed (a) beside the event simulator (b), in the papers' axes.
 
 Reads the tables in build/experiments, runs the experiments of papers/netfpga and papers/sliding-mode with the same
-settings, and writes a picture for each figure and numbers.md beside the tables. What a single run does after a change
-of rate is chance, so that the simulator runs with ten seeds, the test bed's and the nine after it. It runs under the
-checkout's .venv, which has the event simulator.
+settings, and writes a picture for each figure and numbers.md beside the tables. The course of a single run after a
+change of rate is chance, so the simulator runs with ten seeds, the test bed's and the nine after it. This program runs
+under the checkout's .venv, which has the event simulator.
 """
 
 import re

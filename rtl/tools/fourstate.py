@@ -4,8 +4,8 @@
     python tools/fourstate.py NAME...     these builds of a core.toml
 
 Each build is made plain Verilog first (plain.py), and is read by Icarus Verilog and Yosys' own reader. Then everything
-is unknown; there is one clock of reset, with known inputs; and from the next on every output is known but for what goes
-with a valid that is low. The line of an output port must then show frames without one unknown bit, at its rate.
+is unknown; there is one clock of reset, with known inputs; and from the next on every output is known but for data
+beside a valid that is low. The line of an output port must then show frames without one unknown bit, at its rate.
 """
 
 import re
@@ -28,7 +28,7 @@ _A_CLOCK_LATER = re.compile(r"^nic\.(current|target)_rate_o$|^switch_input\.cont
 
 
 def main(names: list[str]) -> int:
-    """Simulate what is named, or every top module; return 0 if all is known that should be."""
+    """Simulate the builds that are named, or every top module; return 0 if all is known that should be."""
     there = {build.name: build for build in builds()}
     if unknown := [name for name in names if name not in there]:
         sys.stderr.write(f"fourstate: there is no build {unknown[0]}; there are {', '.join(sorted(there))}\n")

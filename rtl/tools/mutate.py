@@ -3,16 +3,16 @@
 For each core whose `core.toml` has
 
     [mutation]
-    sources = ["rtl/x.sv"]     # what is changed
+    sources = ["rtl/x.sv"]     # the sources that are changed
     tests = ["x"]              # tests of rtl/cosim of which one must fail, of this core or those made of it
 
 every mutant of the sources is tested, with the whole tests. One that passes is an error, unless
 `[[mutation.equivalent]]` names it (`line`, `changes`) with its `reason`; so is an entry there that is caught.
 
-With `--quick` a test is only run for a moment: what survives then is not yet a survivor, but mostly is one.
+With `--quick` a test is only run for a moment: a mutant that is left then is not yet a survivor, but mostly is one.
 
-All mutants of a core are built at once: each changed expression chooses between what stands there and its changes by a
-number, which the simulation takes from the environment when it starts. A mutant that hangs is caught too.
+All mutants of a core are built at once: each changed expression chooses between itself and its changes by a number,
+which the simulation takes from the environment when it starts. A mutant that hangs is caught too.
 """
 
 import json
@@ -83,13 +83,13 @@ endpackage
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: what stands from `start` to `end` becomes `text`."""
+    """One change: the text from `start` to `end` becomes `text`."""
 
     source: Path
     start: int
     end: int
     text: str
-    # For people, and for core.toml: the line's text and number, and what of it becomes what.
+    # For people, and for core.toml: the line's text and number, and the change in words.
     line: str
     place: int
     change: str
@@ -118,8 +118,8 @@ def _core(folder: Path, plan: dict[str, Any], *, quick: bool) -> int:
     listed = {(_words(each["line"]), change) for each in plan.get("equivalent", []) for change in each["changes"]}
     tests = _build(folder, plan, mutants)
     seconds = _seconds_of_all(folder, tests, quick=quick)
-    # A test that has caught many of a source is tried first; and all for a moment before one is run to its end. What is
-    # said to be equivalent is given that moment alone.
+    # A test that has caught many of a source is tried first; and all for a moment before one is run to its end. Mutants
+    # that are listed as equivalent are given that moment alone.
     kills = {mutant.source: Counter(dict.fromkeys(tests, 0)) for mutant in mutants}
 
     def caught(number: int) -> bool:
@@ -206,7 +206,7 @@ def _blocks(node: pyslang.syntax.SyntaxNode) -> Iterator[pyslang.syntax.SyntaxNo
 
 
 def _changes(node: pyslang.syntax.SyntaxNode, constants: set[str]) -> Iterator[tuple[int, int, str, str]]:
-    """Return the places of expressions in a block, what stands there instead, and how that is called."""
+    """Return the places of expressions in a block, the new text there, and how that is called."""
     kind = node.kind.name
     if kind in _SELECTS:
         return
@@ -227,7 +227,7 @@ def _changes(node: pyslang.syntax.SyntaxNode, constants: set[str]) -> Iterator[t
         more = _next(said)
         yield *_span(node), more, f"{said} -> {more}"
     elif kind == "IdentifierName" and said in constants:
-        # Signed, for a sum with what is unsigned would be so, and with it what stands around the constant.
+        # Signed, for a sum with an unsigned number would be unsigned, and with it the expression around the constant.
         yield *_span(node), f"{said} + 2'sd1", f"{said} -> {said} + 1"
     children = [child for child in node if child is not None]
     # An assignment is an expression to the parser, and a clocked one looks like a comparison.
@@ -268,7 +268,7 @@ def _span(node: pyslang.syntax.SyntaxNode) -> tuple[int, int]:
 def switched(source: Path, mutants: list[tuple[int, Mutant]]) -> str:
     """Return a source in which each expression chooses between itself and its mutants, by their numbers."""
     text = _text(source)
-    # What holds others comes before them; mutants of one expression stand together.
+    # An expression comes before those within it; mutants of one expression stand together.
     ordered = sorted(mutants, key=lambda each: (each[1].start, -each[1].end))
     sites = [(span, list(each)) for span, each in groupby(ordered, key=lambda each: (each[1].start, each[1].end))]
 
@@ -304,7 +304,7 @@ def _build(folder: Path, plan: dict[str, Any], mutants: list[Mutant]) -> list[tu
         path = folder / source
         texts[path.relative_to(RTL)] = switched(path, [each for each in numbered if each[1].source == path])
     copy = root / "rtl"
-    # What has not changed keeps its time, so that it is not built again; a list of mutants is no part of a core.
+    # A file that has not changed keeps its time, so that it is not built again; a list of mutants is no part of a core.
     for name in [name for name in texts if name.name == "core.toml"]:
         texts[name] = texts[name].partition("\n[mutation]")[0]
     for path in [path for path in copy.rglob("*") if path.is_file() and path.relative_to(copy) not in texts]:
@@ -356,8 +356,8 @@ def _used() -> float:
 def _fails(test: tuple[Path, str], number: int, seconds: int, *, hangs: bool) -> bool:
     """Return whether a test fails with a mutant; where it needs more of the processor `hangs` says so."""
     program, name = test
-    # What fails here is not to be kept as a vector of the core itself. The shell's limit counts the processor's time,
-    # so that what is caught does not depend on what else the machine does.
+    # A test that fails here is not to keep a vector of the core itself. The shell's limit counts the processor's time,
+    # so that the verdict does not depend on other work of the machine.
     with tempfile.TemporaryDirectory() as kept:
         environment = {**os.environ, _NUMBER: str(number), "PENSTOCK_VECTORS": kept}
         command = ["/bin/sh", "-c", 'ulimit -t "$1"; exec "$2" --exact "$3"', "sh", str(seconds), str(program), name]

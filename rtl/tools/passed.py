@@ -26,7 +26,7 @@ BEGUN = RTL / "build" / "begun"
 # Folders of generated files, below any of the folders.
 _MADE = {RTL / "build", RTL / "cosim" / "target"}
 _MADE_NAMES = {"__pycache__", ".mypy_cache", ".ruff_cache", "target"}
-# Files outside of rtl/ and the crates: crates inherit from the root's Cargo.toml, make installs what is pinned.
+# Files outside of rtl/ and the crates: crates inherit from the root's Cargo.toml, make installs the pinned versions.
 _FILES = ("Cargo.toml", "clippy.toml", "rustfmt.toml", "tools/check.sh", "requirements/rtl.txt")
 # The Verilog tools are pinned, but for Icarus Verilog, which comes from the system.
 _VERSIONS = (["rustc", "-vV"], ["c++", "--version"], ["iverilog", "-V"], [sys.executable, "--version"])
@@ -35,7 +35,7 @@ _COMPILER_VARIABLES = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "RUSTFLAGS")
 
 
 def main(arguments: list[str]) -> int:
-    """Does what the module's text says; gives the exit status."""
+    """Does one of the three, as the module's text says; gives the exit status."""
     match arguments:
         case ["begin"]:
             PASSED.unlink(missing_ok=True)
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
         case ["ask"]:
             if in_continuous_integration() or not PASSED.is_file() or PASSED.read_text() != digest():
                 return 1
-            print("rtl: not tested again: what the cores and their tests are built from is as it was when they passed")
+            print("rtl: not tested again: cores and tests passed, and nothing that they are built from has changed")
         case _:
             print("usage: passed.py begin|end|ask", file=sys.stderr)
             return 2

@@ -7,7 +7,7 @@ from cores import BUILD, TOOLS, Proof, all_cores, wanted
 
 
 def main(names: list[str]) -> int:
-    """Prove what is named, or all; return 0 if every proof is found."""
+    """Prove the proofs that are named, or all; return 0 if every one is found."""
     every = [proof for core in all_cores() for proof in core.proofs]
     named = wanted("prove", names)
     proofs = [proof for proof in every if proof.name in named]

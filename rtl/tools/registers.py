@@ -66,7 +66,7 @@ class Register:
         return f"{self.port}[{place}]" if len(self.addresses) > 1 else self.port
 
     def __post_init__(self) -> None:
-        """Refuse what the module has no place for."""
+        """Refuse a register that the module has no place for."""
         if self.bits > 32 and not self.wide:
             raise SystemExit(f"{SOURCE}: {self.path} has more bits than its word")
         if self.wide and any(address % 8 for address in self.addresses):
@@ -104,7 +104,7 @@ def _compile(name: str) -> AddrmapNode:
 
 
 def _registers(top: AddrmapNode) -> Iterator[Register]:
-    """Yield the registers; an array, of registers or of what holds them, counts once."""
+    """Yield the registers; an array, of registers or of groups of them, counts once."""
     unrolled = [node for node in top.descendants(unroll=True) if isinstance(node, RegNode)]
     for node in top.descendants(unroll=False):
         if not isinstance(node, RegNode):
@@ -173,18 +173,18 @@ def _word(width: int, address: int) -> str:
 
 
 def _there(width: int, places: list[Place]) -> str:
-    """Return what says whether an address has a register."""
+    """Return the logic that says whether an address has a register."""
     words = [at + 4 * n for register, _, at in places for n in range(1 + register.wide)]
     cases = ", ".join(_word(width, address) for address in sorted(words))
     return (
-        "  // An access to what is not there is an error, and does nothing.\n"
+        "  // An access to an address without a register is an error, and does nothing.\n"
         f"  logic there_q;\n  always_ff @(posedge clk) begin\n    if (req) begin\n      case (addr[{width - 1}:2])\n"
         f"        {cases}: there_q <= 1'b1;\n        default: there_q <= 1'b0;\n      endcase\n    end\n  end\n"
     )
 
 
 def _writes(width: int, places: list[Place]) -> str:
-    """Return the settings and pulses, and what writes them: a clock finds the register, the next writes it."""
+    """Return settings and pulses, and the logic that writes them: a clock finds the register, the next writes it."""
     resets: list[str] = []
     ends: list[str] = []
     finds: list[str] = []
@@ -202,7 +202,7 @@ def _writes(width: int, places: list[Place]) -> str:
         sets += [f"        {line}" for line in _octets(port, register)]
         sets.append("      end")
     lines = [
-        "  // Which register is written, with what; of one of two words the lower waits for the higher.",
+        "  // Which register is written, and the data; of one of two words the lower waits for the higher.",
         f"  logic [{len(finds) - 1}:0] here_q;",
         f"  logic [{width - 1}:2] write_at_q;",
         "  logic [31:0] data_q;",
@@ -248,7 +248,7 @@ def _writes(width: int, places: list[Place]) -> str:
 
 
 def _octets(port: str, register: Register) -> Iterator[str]:
-    """Yield what writes each octet of a setting."""
+    """Yield the statements that write each octet of a setting."""
     for low in range(0, register.bits, 8):
         high = min(low + 8, register.bits) - 1
         half, at = ("low_", low) if register.wide and low < 32 else ("", low % 32)
@@ -258,7 +258,7 @@ def _octets(port: str, register: Register) -> Iterator[str]:
 
 
 def _reads(width: int, places: list[Place]) -> str:
-    """Return what reads: the group of eight pairs of words and the pair, its value, the group's, then the word.
+    """Return the logic of a read: the group of eight pairs of words and the pair, its value, the group's, the word.
 
     Each group has the number of the pair in registers of its own, that lie where its values are.
     """
@@ -337,7 +337,7 @@ def _reads(width: int, places: list[Place]) -> str:
 def _table(top: AddrmapNode, registers: list[Register]) -> list[str]:
     """Return the map as Markdown."""
     lines = [f"## {top.get_property('name')}", "", top.get_property("desc") or "", ""]
-    lines += ["| Address | Register | Access | Bits | Unit | After reset | What |", "|---|---|---|---|---|---|---|"]
+    lines += ["| Address | Register | Access | Bits | Unit | After reset | Meaning |", "|---|---|---|---|---|---|---|"]
     access = {"Setting": "read, write", "Pulse": "write", "Counter": "read", "Identity": "read"}
     for register in registers:
         first, count = register.addresses[0], len(register.addresses)

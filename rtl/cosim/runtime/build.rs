@@ -1,4 +1,4 @@
-//! Compiles what Verilator's C++ calls.
+//! Compiles the parts of Verilator that its C++ calls.
 
 use std::env;
 use std::path::Path;

@@ -1,1 +1,1 @@
-//! Links what Verilator's C++ calls; there is nothing to use.
+//! Links the parts of Verilator that its C++ calls; there is nothing to use.
