@@ -1,4 +1,4 @@
-"""The metrics of this paper alone: who starves, who gets how much feedback, and the queue that each flow meets.
+"""The metrics of this paper alone: starvation, shares of the feedback, and the queue that each flow meets.
 
 A seed counts as good if flow 1 gets at least GOOD of the mean of the other flows after the warm-up. The metrics with
 ``starved_only`` are of the seeds that are not, as the paper's figures 5 and 6 and table III are; others have no value.
@@ -88,7 +88,7 @@ def feedback_share(result: Result, switch: str | None = None, starved_only: bool
 
 @needs_arrivals
 def queue_seen_excess_frames(result: Result, switch: str, starved_only: bool = True) -> float | None:
-    """Mean queue that arriving frames of flow 1 meet at a switch, less what those of the other flow meet."""
+    """Mean queue that arriving frames of flow 1 meet at a switch, less that of the other flow's frames."""
     if starved_only and not starved(result):
         return None
     own, other = (_met(result, switch, flow)[1] for flow in _pair(switch))
@@ -97,7 +97,7 @@ def queue_seen_excess_frames(result: Result, switch: str, starved_only: bool = T
 
 @needs_arrivals
 def excess_follows_rate(result: Result, switch: str, window_s: float = 1e-3) -> float | None:
-    """Correlation, over windows, of what flow 1 sends beyond the other flow with how much longer a queue it meets."""
+    """Correlation, over windows, of flow 1's octets beyond the other flow's with how much longer a queue it meets."""
     start_s, end_s = result.summary["warmup_s"], result.summary["duration_s"]
     edges = np.linspace(start_s, end_s, round((end_s - start_s) / window_s) + 1)
     counts, means = [], []

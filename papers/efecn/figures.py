@@ -163,7 +163,7 @@ def settling(data: Data) -> "Figure":
     **_sources_and_queue("efecn", _FOUR, "efecn", 0.004, 0.025),
 )
 def start(data: Data) -> "Figure":
-    """The start of four sources at 5 ms: what each may send, and the core queue; seed 1.
+    """The start of four sources at 5 ms: the allowed rate of each, and the core queue; seed 1.
 
     FECN with N0 = 1 loses thousands of frames at a full buffer. With N0 = 20 it climbs from 500 Mb/s at once;
     E-FECN does so after its spike, an interval later. Dotted: the fair share, Qeq and Qsc.
@@ -191,9 +191,9 @@ def start(data: Data) -> "Figure":
 def link_break(data: Data) -> "Figure":
     """The link between the core switch and DU is broken from 40 to 60 ms (shaded); seed 1.
 
-    Above: what each source may send; below: the core queue. BCN's sources stop, and come back one before the
-    others; FECN's fall to 500 Mb/s after the time-out, and burst when the link is back; E-FECN's fall to 500
-    Mb/s within 0.1 ms, and lose what they send until the link is back.
+    Above: the allowed rate of each source; below: the core queue. BCN's sources stop, and come back one
+    before the others; FECN's fall to 500 Mb/s after the time-out, and burst when the link is back; E-FECN's
+    fall to 500 Mb/s within 0.1 ms, and lose their frames until the link is back.
     """
     figure, axes = plt.subplots(2, 3, figsize=(6.6, 4.6), sharex=True, sharey="row", layout="constrained")
     for column, (scheme, label) in enumerate(_SCHEMES.items()):

@@ -39,7 +39,8 @@ def converged_s(
 ) -> float | None:
     """Time at which all sources' rates have come within ``band`` of their fair shares to stay, from ``clock_s`` on.
 
-    Source rates, as in figure 5: what each source is allowed, and sends, not what the full queue lets through.
+    Source rates, as in figure 5: the rate that each source is allowed, and sends, not the part that the full
+    queue lets through.
     """
     time_s, deviation = _deviation(result, from_s, to_s)
     outside = np.flatnonzero(deviation > band)
@@ -238,7 +239,7 @@ def severe_sampling(result: Result, octets: float = 120_000.0, transit_s: float 
 
 
 def cut_s(result: Result, at_s: float, to: float = 0.5) -> float | None:
-    """From ``at_s`` until all sources together may send at most ``to`` of what they were allowed then."""
+    """From ``at_s`` until all sources together may send at most ``to`` of their allowed rate then."""
     time_s, total = _together(result)
     before = total[np.searchsorted(time_s, at_s, side="right") - 1]
     low = time_s[(time_s > at_s) & (total <= to * before)]
@@ -259,7 +260,7 @@ def least_advertised_bps(result: Result, to_s: float = 0.006) -> float:
 
 
 def sources(result: Result, from_s: float = 0.0, to_s: float = 0.1) -> dict[str, Any]:
-    """For figures: when the sources converge, and what each may send over time, at the samples beside each change."""
+    """For figures: when the sources converge, and each one's allowed rate over time, at the samples beside each change."""
     time_s, allowed = flow_samples(result, "rate_bps")
     chosen = (time_s >= from_s) & (time_s <= to_s)
     rates = {}
@@ -282,7 +283,7 @@ def control_over_time(result: Result, bin_s: float = 1e-3) -> tuple["NDArray[Any
 
 
 def shares(result: Result) -> dict[str, tuple[float, float, float]]:
-    """For a figure: what each flow delivers, its max-min and its proportionally fair rate, bit/s."""
+    """For a figure: each flow's delivered, max-min and proportionally fair rate, bit/s."""
     got, even, proportional = (
         result.column("flows", f"{name}_bps").tolist() for name in ("throughput", "fair_rate", "proportional_rate")
     )
@@ -307,7 +308,7 @@ def _queue(result: Result) -> tuple["NDArray[Any]", "NDArray[Any]"]:
 
 
 def _together(result: Result) -> tuple["NDArray[Any]", "NDArray[Any]"]:
-    """Return the times of the samples, and what all sources together are allowed."""
+    """Return the times of the samples, and the allowed rate of all sources together."""
     time_s, allowed = flow_samples(result, "rate_bps")
     return time_s, np.sum([values.astype(float) for values in allowed.values()], axis=0)
 

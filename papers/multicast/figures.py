@@ -181,7 +181,7 @@ def figure_11(data: Data) -> "Figure":
 
 @FIGURES.draw("figure-12", **_all("jain_index"))
 def figure_12(data: Data) -> "Figure":
-    """Jain's index of what the six flows deliver in the star. Mean and reach of 20 seeds."""
+    """Jain's index of the six flows' delivered rates in the star. Mean and reach of 20 seeds."""
     return _fairness(data)
 
 
@@ -189,7 +189,7 @@ def figure_12(data: Data) -> "Figure":
 def figure_14(data: Data) -> "Figure":
     """Feedback over frames sent in the multi-link network. Mean and reach of 20 seeds.
 
-    Diamonds: the paper; for enhanced QCN what its reductions leave of QCN's values.
+    Diamonds: the paper; for enhanced QCN, QCN's values less the paper's reductions.
     """
     enhanced = (87.92 * 0.59, 89.02 * 0.5877, 4.24 * 0.3986)
     return _bars(data, "feedback rate (%)", {"qcn": (87.92, 89.02, 4.24), "qcn-multicast": enhanced})
@@ -221,19 +221,19 @@ def figure_18(data: Data) -> "Figure":
 
 @FIGURES.draw("figure-19", **_all("jain_index", "multi-link", flows=[f"g1s{i}" for i in range(1, 7)]))
 def figure_19(data: Data) -> "Figure":
-    """Jain's index of what the six flows of G1 deliver. Mean and reach of 20 seeds."""
+    """Jain's index of the delivered rates of G1's six flows. Mean and reach of 20 seeds."""
     return _fairness(data)
 
 
 @FIGURES.draw("figure-20", **_all("jain_index", "multi-link", flows=[f"g2s{i}" for i in range(1, 7)]))
 def figure_20(data: Data) -> "Figure":
-    """Jain's index of what the six flows of G2 deliver. Mean and reach of 20 seeds."""
+    """Jain's index of the delivered rates of G2's six flows. Mean and reach of 20 seeds."""
     return _fairness(data)
 
 
 @FIGURES.draw("figure-21", **_all("jain_index", "multi-link", flows=[f"g3s{i}" for i in range(1, 7)]))
 def figure_21(data: Data) -> "Figure":
-    """Jain's index of what the six flows of G3 deliver. Mean and reach of 20 seeds."""
+    """Jain's index of the delivered rates of G3's six flows. Mean and reach of 20 seeds."""
     return _fairness(data)
 
 
@@ -243,7 +243,7 @@ def figure_21(data: Data) -> "Figure":
     qcn=Source.of("longer-star", "qcn", "queue_lengths", settings=_settings("qcn", 25), queues=_QUEUES[:1]),
 )
 def beyond_lock_up(data: Data) -> "Figure":
-    """A second with Qeq of 25 frames, seed 1: R1's queue, and what the sources of enhanced QCN save; dotted: 63."""
+    """A second with Qeq of 25 frames, seed 1: R1's queue, and the values that enhanced QCN's sources save; dotted: 63."""
     figure, axes = plt.subplots(2, 1, figsize=(6.6, 4.6), layout="constrained", sharex=True)
     seen = data["enhanced"][0]
     for scheme, (time_s, octets) in (("qcn-multicast", seen["queue"]), ("qcn", data["qcn"][0][_QUEUES[0]])):

@@ -107,7 +107,7 @@ def from_representative(result: Result) -> float:
         saved, representative = representatives.get(flow, (0, ""))
         if fb > saved:
             representative = queue
-            # What algorithm 1 saves; 63 lets the choice start again.
+            # The value that algorithm 1 saves; 63 lets the choice start again.
             representatives[flow] = (fb % 63, queue)
         from_it += queue == representative
     return from_it / len(columns[0])

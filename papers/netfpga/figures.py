@@ -199,7 +199,7 @@ _MORE_RTTS_US = (100, 250, 500, 1000, 2000, 4000, 16_000, 64_000)
     },
 )
 def other_rtts(data: Data) -> "Figure":
-    """Queue and utilisation at rest at 0.95 Gb/s, mean of 3 seeds; shaded what the paper reports, 100 to 1000 us.
+    """Queue and utilisation at rest at 0.95 Gb/s, mean of 3 seeds; shaded the range of the paper, 100 to 1000 us.
 
     Its delay line goes to 64 ms.
     """
@@ -242,7 +242,7 @@ def other_rates(data: Data) -> "Figure":
     return figure
 
 
-# Connections of TCP over four fabrics. A setting of PFC, at its default, is what brings it about.
+# Connections of TCP over four fabrics. A setting of PFC, at its default, turns it on.
 _TCP = {"newreno": QUEUE_COLOURS[0], "cubic": QUEUE_COLOURS[1], "dctcp": QUEUE_COLOURS[2]}
 _TCP_NAMES = {"newreno": "NewReno", "cubic": "CUBIC", "dctcp": "DCTCP"}
 # Most figures have two: CUBIC is as NewReno in them.

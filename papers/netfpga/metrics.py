@@ -90,7 +90,7 @@ def drained_s(result: Result) -> float | None:
 
 
 def delay_line_octets(result: Result, one_way_s: float) -> float:
-    """The most octets that a delay line of ``one_way_s`` holds when all sources send what they are allowed."""
+    """The most octets that a delay line of ``one_way_s`` holds when all sources send at their allowed rates."""
     _, rates = flow_samples(result, "rate_bps")
     return float(np.sum(list(rates.values()), axis=0).max() * one_way_s / 8)
 
@@ -184,7 +184,7 @@ def _series(result: Result) -> QueueSeries:
 
 
 def _used(series: QueueSeries) -> "NDArray[Any]":
-    """Return each sample's utilisation; what a frame under way at the drop sends beyond the new rate does not count."""
+    """Return each sample's utilisation; octets of a frame under way at the drop beyond the new rate do not count."""
     return np.minimum(series.utilization, 1.0)
 
 

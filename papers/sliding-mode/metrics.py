@@ -1,8 +1,8 @@
 """The metrics of this paper alone: how soon a queue settles, which states it visits, the contents of messages.
 
 The paper samples the queue every millisecond, and so does its profile; all of this is of such samples. How far a queue
-oscillates is the standard deviation of its samples, `queue_std_octets`, from 0.3 s after a change of the traffic: what
-follows the change itself is a response. The target q0 is 64 KB.
+oscillates is the standard deviation of its samples, `queue_std_octets`, from 0.3 s after a change of the traffic: a
+course right after the change is a response. The target q0 is 64 KB.
 """
 
 from collections import Counter
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 TARGET_OCTETS = 64_000
 FEEDBACK_OCTETS = 64
-"""A message of SMCC and of QCN alike: the paper puts what it says into the padding of a frame of the least length."""
+"""A message of SMCC and of QCN alike: the paper puts its fields into the padding of a frame of the least length."""
 
 _END = float("inf")
 
-# A sample says the length to a frame, of 1000 octets, and a growth is the difference of two: what is less says nothing.
+# A sample says the length to a frame, of 1000 octets, and a growth is the difference of two: a smaller one says
+# nothing.
 _RESOLUTION_OCTETS = 2000
 
 # Section 4.6: state by the sides of the target and of the balance of rates on which the queue is; (above, growing).
