@@ -28,7 +28,7 @@ pub(crate) fn documented(info: &Info) -> Result<(), String> {
     let names: Vec<&str> = info.tuned.iter().flat_map(|group| group.iter().copied()).collect();
     for (i, name) in names.iter().enumerate() {
         let number = info.parameter(name).is_some_and(|p| !matches!(p.unit, Unit::Choice(_) | Unit::Switch));
-        rule(number && !names[..i].contains(name), "what is tuned is a number of the scheme, named once")?;
+        rule(number && !names[..i].contains(name), "tuned parameters are numbers of the scheme, each named once")?;
     }
     for (name, value) in info.profiles.iter().flat_map(|profile| profile.settings) {
         rule(info.parameter(name).is_some_and(|p| p.accepts(*value)), "profiles set parameters to legal values")?;

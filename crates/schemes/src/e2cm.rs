@@ -451,7 +451,7 @@ mod tests {
         assert_eq!(round(&mut rp, full, 20, -1), 5040, "and the steps start again");
         assert_eq!(round(&mut rp, full, 20, 0), 5040, "nor is a queue at its set point");
         // 5.04 Gb/s allow 630 000 octets.
-        assert_eq!(round(&mut rp, 314_999, 20, -1), 5040, "who does not use its rate needs no more");
+        assert_eq!(round(&mut rp, 314_999, 20, -1), 5040, "a source that does not use its rate needs no more");
         assert_eq!(round(&mut rp, 315_000, 20, -1), 5050);
     }
 
@@ -476,7 +476,7 @@ mod tests {
         rp.on_stop(us(40), FLOW);
         let more = Bcn { cp: CpId(1), q_off: 375, q_delta: 750 };
         rp.on_signal(us(50), FLOW, Message::Ecm(more), &mut Middle, &mut Sent::default());
-        assert_eq!(rp.next_timeout(), None, "a message for what it sent before changes nothing");
+        assert_eq!(rp.next_timeout(), None, "a message for a frame that it sent before changes nothing");
     }
 
     #[test]

@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn every_over_rated_flow_is_told_its_part() {
         let (mut cp, now) = after(&[], &[(1, 1, 30), (2, 1, 20), (3, 1, 5), (4, 1, 5)]);
-        assert_eq!(arrive(&mut cp, now, (3, 1), 39_000), [(1, 19), (2, 12)], "whoever was sampled");
+        assert_eq!(arrive(&mut cp, now, (3, 1), 39_000), [(1, 19), (2, 12)], "whichever flow was sampled");
         assert_eq!(cp.over_rated, 2);
         assert_eq!(arrive(&mut cp, now, (3, 1), 13_000), [], "no congestion");
     }

@@ -50,7 +50,7 @@ pub struct Info {
     pub needs_order: bool,
 }
 
-/// An action of a scheme, as a caller sees it, whoever of the scheme's points takes it.
+/// An action of a scheme, as a caller sees it, whichever of the scheme's points takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Signals that tell a source of congestion reach it.

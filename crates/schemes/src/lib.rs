@@ -281,7 +281,7 @@ pub struct Queue {
 /// A data frame as a scheme sees it.
 #[derive(Debug)]
 pub struct Frame<'a, T> {
-    /// Whose frame it is.
+    /// The flow that it belongs to.
     pub flow: FlowKey,
     /// Length.
     pub octets: u16,
@@ -509,7 +509,7 @@ pub struct Ack<E> {
 /// A data frame that a reaction point lets go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Release {
-    /// Whose frame it is.
+    /// The flow that it belongs to.
     pub flow: FlowKey,
     /// Length.
     pub octets: u16,

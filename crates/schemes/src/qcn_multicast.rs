@@ -336,7 +336,7 @@ mod tests {
         assert_eq!(send(&mut rp), (0, CpId(0)));
         let below = Cnm { fb: QntzFb::from_steps(9), cp: R1, q_off: -64, q_delta: 0 };
         rp.on_signal(AT, FRAME.flow, below, &mut Middle, &mut Sent::default());
-        assert_eq!(send(&mut rp), (0, CpId(0)), "what makes no limiter is not remembered");
+        assert_eq!(send(&mut rp), (0, CpId(0)), "a notification that makes no limiter is not remembered");
     }
 
     /// Qeq is 37 500: a queue of 37 500 + n × 37 500 / 63 has |Fb| = n, rounded up to be safe.

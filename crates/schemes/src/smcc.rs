@@ -65,7 +65,7 @@ choice! {
 }
 
 choice! {
-    /// Whom a congestion point asks to raise the rate.
+    /// The sources that a congestion point asks to raise the rate.
     pub enum IncreaseTo {
         /// The source of every sampled frame.
         All = "all",
@@ -75,7 +75,7 @@ choice! {
 }
 
 choice! {
-    /// Whose notices raise the rate.
+    /// The notices that raise the rate, by their congestion point.
     pub enum IncreaseFrom {
         /// Those of the congestion point that lowered it last. (The rule of BCN, which the paper's framework comes from)
         Bound = "bound",
@@ -199,12 +199,12 @@ parameters! {
             default: choice("sign-bit"),
             source: "option; Jiang et al. 2015 section 5.1",
         }
-        /// Whom a congestion point asks to raise the rate.
+        /// The sources that a congestion point asks to raise the rate.
         increase_to: IncreaseTo {
             default: choice("all"),
             source: "option; Jiang et al. 2015 section 2.2",
         }
-        /// Whose notices raise the rate.
+        /// The notices that raise the rate, by their congestion point.
         increase_from: IncreaseFrom {
             default: choice("bound"),
             source: "option; BCN's rule",

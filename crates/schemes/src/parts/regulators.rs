@@ -22,7 +22,7 @@ use crate::units::{BitRate, CpId, Duration, FlowKey, Instant};
 use crate::{Draw, Release, Var};
 
 choice! {
-    /// Whose a rate regulator is.
+    /// The owner of a rate regulator.
     pub enum Sharing {
         /// A flow's.
         PerFlow = "per-flow",
@@ -445,7 +445,7 @@ mod tests {
         // 8 us are left when the rate becomes a third: 24 us.
         r.on_probe(us(16), A, probe(GBPS / 3, X));
         assert_eq!(r.admits(us(16), A).0 / 1_000_000, 40);
-        assert_eq!(r.admits(us(50), A), us(50), "what was waited for is over");
+        assert_eq!(r.admits(us(50), A), us(50), "the wait is over");
         r.on_probe(us(50), A, probe(9 * GBPS, X));
         assert_eq!(r.rate(), 10 * GBPS, "together no more than the line");
     }
