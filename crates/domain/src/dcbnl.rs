@@ -1,5 +1,5 @@
 //! Linux's messages for the reaction points of a network interface: `ieee_qcn` and `ieee_qcn_stats` in the DCB family of
-//! rtnetlink (`include/uapi/linux/dcbnl.h`). Octets alone: whoever has a socket sends and receives them.
+//! rtnetlink (`include/uapi/linux/dcbnl.h`). Octets alone: the caller has the socket.
 //!
 //! ```text
 //!   nlmsghdr   length(4) type(2) flags(2) sequence(4) port(4)      RTM_GETDCB 78, RTM_SETDCB 79, NLMSG_ERROR 2

@@ -1,4 +1,4 @@
-//! One LLDP frame: whose it is, for how long it holds, and what it announces of congestion notification. (802.1AB)
+//! One LLDP frame: its sender, the time for which it holds, and its announcement of congestion notification. (802.1AB)
 //!
 //! A frame that breaks 802.1AB's order of TLVs is refused as a whole. A congestion notification TLV that breaks its format,
 //! or a second one, counts as none: then the sender does not take part, which is the safe reading.

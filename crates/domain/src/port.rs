@@ -13,7 +13,7 @@ use crate::neighbours::{Neighbours, Taken};
 use crate::objects::{DefenseMode, PortPriority};
 use crate::{PRIORITIES, State};
 
-/// Whose port it is, as neighbours are told.
+/// The owner of a port, as neighbours are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Station<'a> {
     /// Its address.

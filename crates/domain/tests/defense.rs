@@ -163,7 +163,7 @@ fn the_manager_keeps_a_port_at_the_edge_whatever_is_announced() {
     port.manage(&component, 3, row);
     hear(&mut port, &component, at(1), lldp(9, 120, &cn(8, 8)));
     assert_eq!(port.mode(3), DefenseMode::Edge);
-    assert_eq!(port.row(3).port_auto_defense_mode, DefenseMode::InteriorReady, "what it would be");
+    assert_eq!(port.row(3).port_auto_defense_mode, DefenseMode::InteriorReady, "the mode of the automatic choice");
     // And back to the automatic choice, which has heard all along.
     port.manage(&component, 3, PortPriority { port_def_mode_choice: PortChoice::Component, ..row });
     assert_eq!(port.mode(3), DefenseMode::InteriorReady);

@@ -1,4 +1,4 @@
-//! Forged notifications: what the edge keeps out, and what becomes of a reaction point that gets them from inside.
+//! Forged notifications: those that the edge keeps out, and the fate of a reaction point that gets them from inside.
 
 mod common;
 
@@ -97,7 +97,7 @@ impl<S: Scheme<Signal = Cnm>> SourceOf<S> {
     }
 }
 
-/// The rate that a source has kept over a time, of what it sent.
+/// The rate that a source has kept over a time, from the octets that it sent.
 fn kept(octets: u64, over: Duration) -> BitRate {
     BitRate((octets as f64 * 8.0 / over.as_seconds()) as u64)
 }
@@ -197,7 +197,8 @@ fn a_flood_of_announcements_of_many_stations_takes_no_memory_and_opens_no_door()
     assert!(std::mem::size_of::<Port>() < 8192, "a port has {} octets", std::mem::size_of::<Port>());
 }
 
-/// An intruder that the defense cannot keep out: a station that says in LLDP what a neighbour of the domain would say is inside.
+/// An intruder that the defense cannot keep out: a station is inside if it says in LLDP what a neighbour of the domain
+/// would say.
 #[test]
 fn a_station_that_lies_in_lldp_is_inside_unless_the_manager_says_edge() {
     let component = Component::with(0b1000).unwrap();

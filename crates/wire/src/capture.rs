@@ -125,7 +125,7 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-/// Numbers of a file in its byte order. What is not there reads as 0.
+/// Numbers of a file in its byte order. Octets that are not there read as 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Order {
     big: bool,

@@ -233,7 +233,7 @@ impl core::error::Error for EncodeError {}
 /// The longest frame that is written.
 pub const MOST: usize = 65_535;
 
-/// EtherType of data of which nobody says what it is: a value that is reserved.
+/// EtherType of data without a type of its own: a value that is reserved.
 const NO_TYPE: u16 = 0xffff;
 
 /// One format of the frame that is being made.
@@ -247,8 +247,9 @@ struct Part {
 /// The octets of a frame, without its check sequence, padded to 60 octets.
 ///
 /// Each pair is the name of a field and its value. A name without its format is that of the innermost format which has it;
-/// `eth.source` names one by its format. What is not given has its usual value: EtherTypes, lengths and checksums follow
-/// from the rest. Given values are written as they are, wrong ones too, so that frames can be made which are malformed.
+/// `eth.source` names one by its format. The other fields have their usual values: EtherTypes, lengths and checksums
+/// follow from the rest. Given values are written as they are, wrong ones too, so that frames can be made which are
+/// malformed.
 ///
 /// # Errors
 /// If the kind, a name or a value is none.

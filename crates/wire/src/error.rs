@@ -42,7 +42,7 @@ pub enum Error {
         /// Its bits.
         bits: usize,
     },
-    /// The buffer is too short for what is to be written.
+    /// The buffer is too short for the octets that are to be written.
     NoRoom {
         /// The format.
         format: &'static str,

@@ -13,11 +13,11 @@ pub const IEEE_802_1: [u8; 3] = [0x00, 0x80, 0xc2];
 pub mod tlv_type {
     /// The last TLV.
     pub const END: u8 = 0;
-    /// Whose frame it is.
+    /// The station that sends the frame.
     pub const CHASSIS_ID: u8 = 1;
-    /// Which of its ports sends it.
+    /// Its port that sends the frame.
     pub const PORT_ID: u8 = 2;
-    /// How long it holds.
+    /// The time for which the frame holds.
     pub const TIME_TO_LIVE: u8 = 3;
     /// An organisation's own.
     pub const ORGANISATION: u8 = 127;

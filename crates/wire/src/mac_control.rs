@@ -1,5 +1,5 @@
-//! MAC control, behind EtherType 8808: an opcode, then what it says. Frames are for 01-80-C2-00-00-01, which no bridge
-//! forwards, and have 60 octets without their check sequence.
+//! MAC control, behind EtherType 8808: an opcode, then its parameters. Frames are for 01-80-C2-00-00-01, which no
+//! bridge forwards, and have 60 octets without their check sequence.
 
 use crate::Error;
 use crate::field::MacAddress;

@@ -1,4 +1,4 @@
-//! Captures in both formats and byte orders, octet by octet; damaged ones; and what is counted in them.
+//! Captures in both formats and byte orders, octet by octet; damaged ones; and the counts of their frames.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Octets that nobody meant: no parser panics, reads beyond them, or goes on for ever, and what one takes, it writes again.
+//! Octets that nobody meant: no parser panics, reads beyond them, or goes on for ever; each writes again the octets
+//! that it takes.
 //!
 //! The inputs are golden frames and captures of them, changed with their structure in view: a field of one of their layers
 //! takes another value, a layer is doubled or left out, two frames are spliced, lengths lie, octets are cut off. They are the
@@ -42,9 +43,9 @@ macro_rules! calls {
             let read = 0 $( + packet.$extra().len() )*;
             let Ok(values) = Repr::parse(&packet) else { return read };
             let mut out = [0; 64];
-            let written = values.emit(&mut out).expect("what is taken can be written");
+            let written = values.emit(&mut out).expect("values that were read can be written");
             assert_eq!(written, Repr::OCTETS);
-            // Behind the fields stands what the lengths among them promise.
+            // Behind the fields stand as many octets as the lengths among them promise.
             let mut again = [0; 2048];
             again[..written].copy_from_slice(&out[..written]);
             if let Ok(packet) = Packet::new_checked(&again) {

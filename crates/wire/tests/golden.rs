@@ -219,7 +219,7 @@ fn checksums_are_judged() {
         assert!(matches!(faults[..], [Error::Checksum { .. }]), "{name}: {faults:?}");
         assert_eq!(faults[0].format(), format);
     }
-    // Of what a router may change, the invariant CRC knows nothing.
+    // The invariant CRC does not cover the fields that a router may change.
     let mut frame = find("cnp");
     let header = frame[14..34].to_vec();
     frame[15] = 0;
