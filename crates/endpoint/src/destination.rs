@@ -150,7 +150,7 @@ struct Receipt {
     /// End of the last whole frame, in octets of the flow.
     end: u64,
     lost: u64,
-    /// What is known of gaps where frames may overtake one another.
+    /// The gaps where frames may overtake one another; `None` where they keep their order.
     gaps: Option<Gaps>,
 }
 
@@ -160,7 +160,7 @@ const PATIENCE: u32 = 128;
 /// The gaps since they were judged last.
 #[derive(Debug, Clone, Copy)]
 struct Gaps {
-    /// The fewest octets that were missing at once. Of what is lost all is missing at any time, of what is late not all.
+    /// The fewest octets that were missing at once. Lost octets are missing all the time, late ones are not.
     least: u64,
     /// How many frames have come.
     frames: u32,

@@ -1,7 +1,7 @@
 //! Flows that come and go: their places, and those of their limiters, are used again.
 //!
-//! A place says where something lies, a number who it is: keys of flows and numbers of limiters are never used again, and all order
-//! comes from them.
+//! A place says where something lies, a number which one it is. Keys of flows and numbers of limiters are never used
+//! again, and all order comes from them.
 
 use penstock_schemes::{Draw, FlowKey, Instant, ReactionPoint, Scheme};
 

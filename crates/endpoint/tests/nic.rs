@@ -54,7 +54,7 @@ fn a_signal_stretches_the_gap_and_those_after_it() {
     assert_eq!(nic.sources().limiter(limiter).rate(), BitRate(5_078_125_000));
     let rest = poll_until(&mut nic, Instant(9_000_000));
     assert_eq!(times(&rest), [4_484_616, 6_453_846, 8_423_077]);
-    assert_eq!(rest[0].end.0 - rest[0].at.0, 1_000_000, "on the line a frame takes what it takes");
+    assert_eq!(rest[0].end.0 - rest[0].at.0, 1_000_000, "on the line a frame takes its usual time");
 }
 
 /// A source of FECN without data, whose probes have the priority of data, and a destination, whose replies have that of control
@@ -199,7 +199,7 @@ fn flows_end() {
     assert_eq!(nic.next_timeout(), None);
     assert!(!nic.sources().flow(short).active() && !nic.sources().flow(stopped).active());
     nic.start(us(2000), stopped);
-    assert_eq!(nic.next_timeout(), None, "what is over stays over");
+    assert_eq!(nic.next_timeout(), None, "a flow that is over stays over");
 }
 
 /// An application writes at 5 us: its data was not foreseen.

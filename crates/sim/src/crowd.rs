@@ -367,8 +367,8 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         self.crowd.since = 0;
     }
 
-    /// Whether a flow is over, and neither it nor the limiter and the destination of its place have anything to do. What has a
-    /// timer of theirs under way then would find nothing to do when it expires.
+    /// Whether a flow is over, and neither it nor the limiter and the destination of its place have anything to do. A
+    /// timer of theirs that is under way then would find nothing to do when it expires.
     fn is_forgettable(&self, flow: FlowId) -> bool {
         let State { sources, transports, .. } = &self.state;
         let source = sources.flow(flow);

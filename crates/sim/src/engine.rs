@@ -126,7 +126,7 @@ pub struct Sim<S: Scheme, P: Probe<S>, const PFC: bool> {
     pub(crate) routes: Routes,
     pub(crate) steps: Vec<Step>,
     pub(crate) destinations: Vec<Destination<S, Stream>>,
-    /// The leaf hop of each destination, and what is at the far end of each hop.
+    /// The leaf hop of each destination, and the far end of each hop.
     pub(crate) leaves: Vec<HopId>,
     pub(crate) end_of_hop: Vec<End>,
     /// The hop of frames that a broken link has lost.
@@ -410,7 +410,7 @@ impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
         &self.probe
     }
 
-    /// The observer, to take from it what it has seen.
+    /// The observer, to take its record from it.
     pub fn probe_mut(&mut self) -> &mut P {
         &mut self.probe
     }

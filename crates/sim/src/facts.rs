@@ -1,4 +1,4 @@
-//! The flow of each hop, and what ports need to know of it.
+//! The flow of each hop, and the facts of it that ports need.
 
 use penstock_endpoint::{DestinationId, FlowId, TrafficClass};
 

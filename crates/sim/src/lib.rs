@@ -26,8 +26,9 @@
 //! - `spread`: frames of a flow over several ways
 //! - `records`: the counts of flows and hosts; `start`: the start of a run
 //!
-//! The engine is compiled for each scheme, whose calls are inlined. What runs seldom sees frames, congestion points and sums
-//! through interfaces that are the same for all (`frame::Arena`, `point::Points`, `measure::Parts`), so that it is compiled once.
+//! The engine is compiled for each scheme, whose calls are inlined. Code that runs seldom sees frames, congestion
+//! points and sums through interfaces that are the same for all (`frame::Arena`, `point::Points`, `measure::Parts`), so
+//! that it is compiled once.
 //!
 //! # Example
 //!

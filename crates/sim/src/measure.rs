@@ -259,7 +259,7 @@ impl Parts<'_> {
     }
 }
 
-/// Lets time-weighted sums, and what generators have offered, reach the present. Ports are settled.
+/// Brings time-weighted sums, and the generators' offers, to the present. Ports are settled.
 fn pass_all(
     now: Instant,
     ports: &mut [PortState],

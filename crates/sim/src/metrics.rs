@@ -1,4 +1,4 @@
-//! The metrics of a result, declared once: what is told of the network, of a queue, of a flow, of a host.
+//! The metrics of a result, declared once: those of the network, of a queue, of a flow, of a host.
 //!
 //! [`Outcome`](crate::Outcome) has its fields from this list. So has everything that shows a result: the summary of a run and
 //! of a window, the table of flows, their reference and their types in other languages. To add a metric, add its entry here
@@ -11,13 +11,13 @@
 /// An entry reads `{ source scope name: type, "unit", "description" }`, with `, where condition` at the end for a metric that
 /// not every run has.
 ///
-/// | Source | Who computes the metric |
+/// | Source | Computation |
 /// |---|---|
 /// | `count` | The engine counts from the start of the run; a window has the difference from its start to its end. |
 /// | `measure` | The engine computes it from its sums over the time measured, or at the end of the run. |
-/// | `runner` | Whoever runs the plan and knows more than the engine: names, fair shares, ratios. |
+/// | `runner` | The runner of the plan computes it, which knows more than the engine: names, fair shares, ratios. |
 ///
-/// | Scope | Who tells it |
+/// | Scope | Places that have it |
 /// |---|---|
 /// | `inside` | The engine's outcome alone. |
 /// | `run` | The summary of the whole run, not that of a window. |
@@ -27,9 +27,9 @@
 /// | Wanted | Entries that are handed on |
 /// |---|---|
 /// | `all` | Every entry. |
-/// | `engine`, `counts`, `measures` | What the engine computes; of that, the counts; of that, the measures. |
+/// | `engine`, `counts`, `measures` | The engine's metrics; the counts among them; the measures among them. |
 /// | `run`, `window` | The summary of the run; of a window. |
-/// | `table` | The table of flows: what every run tells of a flow. |
+/// | `table` | The table of flows: the metrics of a flow that every run has. |
 ///
 /// ```
 /// macro_rules! names {

@@ -98,9 +98,9 @@ pub struct Network {
     pub spread: Option<Spread>,
 }
 
-/// How switches spread the frames of a flow over several ways. The route of such a flow is a tree whose leaves all lead to its one
-/// destination. What comes from switches and destinations goes back over the links of the first of its ways that passes
-/// there: that of the first child behind each hop.
+/// How switches spread the frames of a flow over several ways. The route of such a flow is a tree whose leaves all lead
+/// to its one destination. Frames of switches and destinations go back over the links of the first of its ways that
+/// passes there: that of the first child behind each hop.
 #[derive(Debug, Clone)]
 pub struct Spread {
     /// How a switch chooses.

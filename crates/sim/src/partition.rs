@@ -1,7 +1,7 @@
 //! How a network is cut into parts that are simulated side by side (`parts`).
 //!
 //! A part has some of the nodes, with their ports, the sources and the destinations there. Frames go from part to part over the
-//! lines that are cut. The least delay of these is the *lookahead*: what a part does now, another feels no sooner.
+//! lines that are cut. The least delay of these is the *lookahead*: no part feels an event of another sooner.
 //!
 //! A host goes with the switch that it hangs on, and so do nodes that a line without delay joins. These clusters are handed out one
 //! after the other, each to the part with which it has most traffic in common, weighed down by how full that part is (linear

@@ -53,7 +53,7 @@ impl Share {
 #[derive(Debug)]
 pub struct Mail<S: Scheme> {
     frames: Vec<Crossing<S>>,
-    /// What transports read of each of them; empty where there are no transports.
+    /// The part of each of them that transports read; empty where there are no transports.
     carried: Vec<Carried>,
 }
 

@@ -1,4 +1,4 @@
-//! A congestion point in the engine: the scheme's state machine, and what the engine keeps beside it.
+//! A congestion point in the engine: the scheme's state machine, and the engine's own state beside it.
 
 use penstock_schemes::{CongestionPoint, Instant, Scheme};
 

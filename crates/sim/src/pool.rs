@@ -6,7 +6,7 @@
 //! IEEE/ACM Transactions on Networking 6(2)):
 //!
 //! ```text
-//!   T = alpha × (shared part − what all queues use of it)
+//!   T = alpha × (shared part − its use by all queues)
 //! ```
 //!
 //! | Frame | Egress | Ingress |
@@ -92,7 +92,7 @@ struct Account {
     alpha: Option<f64>,
     /// The shared part of the pool.
     shared: u64,
-    /// What is used of it.
+    /// Its octets in use.
     used: u64,
 }
 

@@ -146,8 +146,8 @@ impl Inside {
 }
 
 impl<S: Scheme, const PFC: bool> State<S, PFC> {
-    /// Brings everything to the present and closes the accounts. Checks what each queue and each pool say of themselves. `on_lines`
-    /// counts the frames on the line of each port, `outside` the signals that travel outside of the network.
+    /// Brings everything to the present. Closes and checks the accounts of each queue and each pool. `on_lines` counts
+    /// the frames on the line of each port, `outside` the signals that travel outside of the network.
     pub(crate) fn close(&mut self, on_lines: Vec<u64>, outside: u64) -> Closing {
         let end = self.read();
         let inside = Inside::count(&self.fabric.frames, &self.fabric.facts, self.records.len());

@@ -32,7 +32,7 @@ impl Flowlets {
     }
 }
 
-/// What switches remember of their choices.
+/// The switches' memory of their choices.
 #[derive(Debug)]
 pub(crate) struct Spreading {
     by: SpreadBy,

@@ -208,7 +208,7 @@ impl Transports {
         self.carried[frame.index()] = carried;
     }
 
-    /// What the transport reads of a frame; `None` where there are no transports.
+    /// The part of a frame that its transport reads; `None` where there are no transports.
     pub(crate) fn carried(&self, frame: FrameId) -> Option<Carried> {
         let there = !self.receptions.is_empty();
         there.then(|| self.carried.get(frame.index()).copied().unwrap_or(Carried::Nothing))

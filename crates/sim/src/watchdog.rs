@@ -51,7 +51,7 @@ impl<S: Scheme, const PFC: bool> Fabric<S, PFC> {
 }
 
 impl<S: Scheme, P: Probe<S>, const PFC: bool> Sim<S, P, PFC> {
-    /// The watchdog of a queue may be due, or the end of what it does.
+    /// The watchdog of a queue may be due, or the end of its action.
     pub(crate) fn watchdog(&mut self, queue: QueueId) {
         let fabric = &mut self.state.fabric;
         let (now, (port, class)) = (fabric.now, fabric.place(queue));

@@ -121,7 +121,7 @@ impl Transport {
 
 /// The sending half of any transport.
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "whoever keeps many of them keeps each in a box")]
+#[expect(clippy::large_enum_variant, reason = "a caller that keeps many of them keeps each in a box")]
 pub enum AnySender {
     /// Of go-back-N.
     GoBackN(GoBackNSender),

@@ -1,4 +1,4 @@
-//! Flows of processes: they come and go, and give what the same flows give that are there from the beginning.
+//! Flows of processes: they come and go, with the results of the same flows that are there from the beginning.
 
 use std::collections::BTreeSet;
 
@@ -135,7 +135,7 @@ fn to_come(trials: &[Trial]) -> (Network, Vec<Arrival>) {
     (b.network, arrivals)
 }
 
-/// The outcome without what tells flows of processes from others: the ends are those of all.
+/// The outcome without the marks of flows of processes: the ends are those of all.
 fn told(outcome: Outcome) -> Outcome {
     let end = |flow: &penstock_sim::outcome::FlowOutcome| FlowEnd {
         completed: flow.completed.unwrap_or(Instant::NEVER),
@@ -240,8 +240,8 @@ fn agree<S: Scheme>(trials: &[Trial], changes: &[Change], until_complete: bool, 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(24)))]
 
-    /// Flows that come and go give what flows give that are there from the beginning; whether places are used again, and where the
-    /// run is cut, changes nothing.
+    /// Flows that come and go have the results of flows that are there from the beginning. Places that are used again,
+    /// and cuts of the run, change nothing.
     #[test]
     fn flows_that_come_and_go_change_nothing(
         mut trials in prop::collection::vec(trial(), 1..3),

@@ -56,7 +56,7 @@ fn a_ring_that_stands_still_is_found_and_named() {
         let ring: Vec<QueueId> =
             (0..n).map(|switch| b.network.queue(b.port(n + switch, n + (switch + 1) % n), 0)).collect();
         assert_eq!((&deadlock.cycle, deadlock.ended), (&ring, None), "{n} switches");
-        // Since then nothing moves: what was under way has arrived a link later, frames that wait in the last switch aside.
+        // Since then nothing moves: the frames under way have arrived a link later, those in the last switch aside.
         assert!(deadlock.since < ms(10), "{n} switches: {}", deadlock.since.as_seconds());
         let delivered = |until: Instant| run(&b.network, &[until]).totals.frames_delivered;
         let begin = delivered(deadlock.since);

@@ -1,4 +1,4 @@
-//! A network that is simulated in parts gives what it gives in one, to the last bit.
+//! A network gives the same results in parts as in one piece, to the last bit.
 
 use std::sync::Arc;
 

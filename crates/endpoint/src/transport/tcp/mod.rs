@@ -141,7 +141,7 @@ parameters! {
             at_least: rto_min,
             source: "RFC 6298, (2.5)",
         }
-        /// The window grows only while it is what limits the flow.
+        /// The window grows only while it limits the flow.
         validate_window: bool {
             default: switch(true),
             source: "RFC 9438, section 5.8; Linux",

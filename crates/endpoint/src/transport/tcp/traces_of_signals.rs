@@ -340,7 +340,7 @@ fn small_windows_are_not_filled() {
     assert_eq!((first.len, t.sender.next_segment()), (2000, None), "1000 of 3000");
     t.window = 1500;
     t.ack(10, 2);
-    assert_eq!(t.sender.next_segment(), None, "what fits was sent");
+    assert_eq!(t.sender.next_segment(), None, "the segment that fits was sent");
     assert_eq!(t.sender.statistics().segments, 2);
 }
 
