@@ -74,12 +74,12 @@ record! {
 const BUCKETS: [RangeInclusive<u64>; 5] =
     [0..=10_000, 10_001..=100_000, 100_001..=1_000_000, 1_000_001..=10_000_000, 10_000_001..=u64::MAX];
 
-/// Whose completion it is.
+/// The flow of a completion.
 #[derive(Debug, Clone)]
 enum Whose {
-    /// That of a flow of the network.
+    /// A flow of the network.
     Single(usize),
-    /// That of one that a load or incasts made.
+    /// One that a load or incasts made.
     Made(MadeFlow),
 }
 

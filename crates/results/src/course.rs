@@ -1,4 +1,4 @@
-//! The course of a run: the instants at which it is measured, whoever drives the engine and in whichever slices.
+//! The course of a run: the instants at which it is measured. They depend on no caller and on no slices.
 
 use std::collections::VecDeque;
 

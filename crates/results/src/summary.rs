@@ -416,7 +416,7 @@ impl Summary {
         self.interrupted_at_s.or(self.ended_at_s).unwrap_or(self.duration_s)
     }
 
-    /// The summary of a run of `plan`: what the engine counted, the windows that were measured, and the flows' settling times.
+    /// The summary of a run of `plan`: the engine's counts, the windows that were measured, and the flows' settling times.
     #[must_use]
     pub fn new(
         plan: &Plan,

@@ -189,7 +189,7 @@ impl Subject {
     }
 }
 
-/// A sentence without its subject, the frame: whose it is, what it says, how long its queue was.
+/// A sentence without its subject, the frame: its flow, its message, the length of its queue.
 fn comment(plan: &Plan, subject: Subject, queue: Option<Octets>, fate: FateOnLine) -> String {
     let name = |flow: FlowId| plan.flow_name(flow.index());
     let mut parts = match subject {

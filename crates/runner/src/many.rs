@@ -5,8 +5,9 @@
 //!   thread 1:  events of its part, to the end of the window | mail | meet | import | next window
 //! ```
 //!
-//! A window is as long as the least delay of a line between two parts, so that whatever one part sends in it arrives in a later one.
-//! Threads live for a slice: between two slices the parts lie still, and the run is measured, reported and stopped as on one thread.
+//! A window is as long as the least delay of a line between two parts, so that a frame from one part to another arrives
+//! in a later one. Threads live for a slice: between two slices the parts lie still, and the run is measured, reported
+//! and stopped as on one thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -218,7 +218,7 @@ pub const TABLES: &[TableInfo] = &[
             TIME,
             column("queue", Kind::Name, "", "The queue's port, `node->peer`."),
             column("priority", Kind::U8, "", "The queue's priority."),
-            column("flow", Kind::Name, "", "Whose frame it is."),
+            column("flow", Kind::Name, "", "The flow of the frame."),
             column("queue_octets", Kind::U64, "octets", "Octets in the queue after the arrival."),
             column("dropped", Kind::Bool, "", "The queue was full and the frame is lost."),
         ],

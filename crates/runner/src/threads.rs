@@ -92,7 +92,7 @@ fn obstacle(plan: &Plan, captured: bool) -> Option<&'static str> {
     }
 }
 
-/// What there is to do from one meeting of the threads to the next.
+/// The work from one meeting of the threads to the next.
 struct Size {
     /// Events of a thread, estimated.
     events: f64,

@@ -28,7 +28,7 @@ from = "h0..h3"
 to = "h4"
 "#;
 
-/// A name, what is set, what stands behind, and formats that are to be seen.
+/// A name, the settings, the text behind the scenario, and formats that are to be seen.
 type Case = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static [&'static str]);
 
 const CASES: &[Case] = &[
@@ -217,7 +217,7 @@ fn the_frames_of_a_line_do_not_overlap() {
     }
 }
 
-/// A port's interface, the queue's length, and who is notified.
+/// A port's interface, the queue's length, and the source that is notified.
 #[test]
 fn a_notification_and_its_frames() {
     let root = tempfile::tempdir().unwrap();

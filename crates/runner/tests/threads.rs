@@ -1,4 +1,4 @@
-//! A run on several threads gives what it gives on one: the same bytes in every table and in the summary.
+//! A run gives the same bytes on several threads as on one, in every table and in the summary.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -106,7 +106,7 @@ fn every_part_of_a_network_gives_the_same_on_several_threads() {
     }
 }
 
-/// What needs the whole network has one thread, and says so.
+/// A run that needs the whole network has one thread, and says so.
 #[test]
 fn what_cannot_be_cut_runs_on_one_thread_and_says_why() {
     let refused: &[(&[(&str, &str)], &str)] = &[

@@ -312,7 +312,7 @@ fn ingress(at: &At<'_>, network: &Network, queue: Capacity, room: Octets) -> Res
     let xon = xon.map_or_else(|| xoff.saturating_sub(2 * largest), |octets| octets.0);
     if xon >= xoff {
         let message = format!("{} is not below xoff, {} for {port}", Octets(xon), Octets(xoff));
-        let hint = "who was stopped goes on when the buffer has emptied below xoff";
+        let hint = "a neighbour that was stopped goes on when the buffer has emptied below xoff";
         return Err(of_xon.blame(message).with_hint(hint));
     }
     Ok((Ingress { buffer: Octets(buffer), xoff: Octets(xoff), xon: Octets(xon) }, Octets(headroom)))

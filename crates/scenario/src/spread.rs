@@ -1,4 +1,4 @@
-//! Load balancing: which flows have several ways, and who bears that their frames overtake one another.
+//! Load balancing: the flows with several ways. Transports and schemes must bear that frames overtake one another.
 
 use penstock_endpoint::transport::Transport;
 use penstock_schemes::Duration;

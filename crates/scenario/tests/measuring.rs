@@ -287,7 +287,7 @@ fn a_large_network_has_fewer_samples_by_default_and_a_note_says_so() {
     assert_eq!(told(&many), [note]);
     // Settling times take fifty samples.
     assert_eq!(samples(&crowd(99_998, "")), 100);
-    // Whoever sets the interval gets it.
+    // An interval that is set is kept.
     let set = crowd(4999, "[record]\nmost_flows = 5000\ninterval = \"20 us\"\n");
     assert_eq!((samples(&set), told(&set).len()), (1000, 0));
 }

@@ -1,4 +1,4 @@
-//! A permutation over a leaf and spine: what each way of choosing among the spines makes of it. The table of
+//! A permutation over a leaf and spine, under each way of choosing among the spines. The table of
 //! `docs/explanation/load-balancing.md` has these numbers.
 
 use std::path::Path;

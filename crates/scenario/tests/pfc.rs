@@ -174,7 +174,7 @@ fn the_resolved_scenario_says_the_octets() {
         pfc(&plan).ingress.iter().zip(&needed).filter_map(|(i, room)| Some(((*i)?, (*room)?))).collect();
     assert!(!buffers.is_empty());
     for (ingress, room) in buffers {
-        assert_eq!(ingress.buffer.0 - ingress.xoff.0, room.0, "what is above xoff is what was computed");
+        assert_eq!(ingress.buffer.0 - ingress.xoff.0, room.0, "the room above xoff is the headroom that was computed");
         assert!(plan.resolved.contains(&format!("headroom = \"{} octets\"", room.0)), "{}", plan.resolved);
     }
     let again = outcome(&plan.resolved).unwrap();

@@ -220,7 +220,7 @@ fn parse_cnm(frame: &[u8]) -> Option<(u16, Cnm)> {
         q_off: -octets(repr.q_offset),
         q_delta: octets(repr.q_delta),
     };
-    // A notification without CN-TAG names no flow: whoever has sent it was not answering us.
+    // A notification without CN-TAG names no flow: its sender was not answering us.
     Some((header.flow?, signal))
 }
 

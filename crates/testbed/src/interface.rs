@@ -32,7 +32,7 @@ const FRAMES_WAITING: u64 = 64;
 /// Signals that are kept for the record until the next sample; those beyond act, and are counted alone.
 const MOST_SEEN: usize = 4096;
 
-/// An interface that is woken late sends so many frames at once to catch up; what is older is given up.
+/// An interface that is woken late sends so many frames at once to catch up; its clock gives up the time beyond that.
 pub const CREDIT_FRAMES: u64 = 4;
 
 /// Counts of an interface.

@@ -1,6 +1,6 @@
-//! The layout of a testbed: what is made of namespaces, wires, addresses and applications, as plain data.
+//! The layout of a testbed: its namespaces, wires, addresses and applications, as plain data.
 //!
-//! Whoever has the right to (the Python package) makes it so.
+//! The Python package makes them, where it has the right to.
 
 use penstock_scenario::Plan;
 use penstock_schemes::units::PS_PER_S;
@@ -32,7 +32,7 @@ pub struct Layout {
     pub nodes: Vec<Node>,
     /// Wires: the two nodes of each.
     pub wires: Vec<(String, String)>,
-    /// The flows, and what sends them.
+    /// The flows, each with its sender.
     pub flows: Vec<Sender>,
     /// Other programs.
     pub applications: Vec<Program>,
@@ -315,8 +315,8 @@ fn notes(plan: &Plan) -> Vec<String> {
     }
     if flows.iter().any(|flow| flow.excess == Excess::Hold && flow.transport.is_none()) {
         notes.push(
-            "Applications do not wait for the reaction point: what they send too much is discarded at the interface, where \
-             64 frames of a flow wait."
+            "Applications do not wait for the reaction point: their excess is discarded at the interface, where 64 \
+             frames of a flow wait."
                 .to_owned(),
         );
     }

@@ -171,7 +171,7 @@ impl Job<'_> {
         let mut interrupted = false;
         let mut now = clock.network(machine_now());
         loop {
-            // The time comes first: what is read after it may be younger, but nothing older is left unread.
+            // The time comes first: a frame that is read after it may be younger, but no older one is left unread.
             let asked = clock.network(machine_now());
             let mut batch = Vec::new();
             for port in 0..self.wires.len() {

@@ -509,7 +509,7 @@ impl<S: OnWire> Port<S> {
     }
 }
 
-/// A data frame as the scheme sees it. When it was sent, and what its flow had sent before, no frame says.
+/// A data frame as the scheme sees it. No frame says when it was sent, nor how much its flow had sent before.
 fn view<'a, S: OnWire>(
     now: Instant,
     flow: Option<u16>,

@@ -21,7 +21,7 @@ struct Connection {
 pub(crate) struct Connections(Vec<Connection>);
 
 impl Connections {
-    /// A segment of a flow has come: its connection goes on by what is new.
+    /// A segment of a flow has come: its connection goes on by the new octets.
     pub(crate) fn follow(&mut self, flow: usize, segment: Segment, counts: &mut FlowCounts) {
         let end = segment.sequence.wrapping_add(segment.octets);
         let room = self.0.len() < MOST;

@@ -308,7 +308,7 @@ fn an_interface_that_had_nothing_to_do_was_not_late() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Whatever comes by a wire or from a host, nothing panics.
+    /// No octets from a wire or a host make a node panic.
     #[test]
     fn no_octets_make_a_node_panic(frames in prop::collection::vec((0usize..2, prop::collection::vec(any::<u8>(), 0..120)), 0..20)) {
         let plan = plan(THREE);

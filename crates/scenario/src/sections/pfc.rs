@@ -31,9 +31,9 @@ section! {
         ports: Either<AllPorts, List> = Either::First(AllPorts::All);
         /// Ingress buffer of a switch, for each link by which frames come in and each priority.
         buffer: Option<Octets> [SOME_ROOM] => "as much as the switch's output queue of the same link has";
-        /// The part of the buffer above xoff, for what still comes after a neighbour has been stopped: computed from rates,
-        /// delays and frames of the link (those that the scenario's flows send, whatever the MTU), or a size, which may be too
-        /// small on purpose. The resolved scenario says the octets.
+        /// The part of the buffer above xoff, for frames that still come after a neighbour has been stopped: computed
+        /// from rates, delays and frames of the link (those that the scenario's flows send, whatever the MTU), or a
+        /// size, which may be too small on purpose. The resolved scenario says the octets.
         headroom: Either<Computed, Octets> [((), ROOM)] = Either::First(Computed::Auto);
         /// From so many octets in the buffer on, the neighbour is stopped.
         xoff: Option<Octets> [SOME_ROOM] => "the buffer without its headroom";

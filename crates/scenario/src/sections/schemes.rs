@@ -1,4 +1,4 @@
-//! The keys of `[schemes.NAME]`: what each scheme says of its own parameters.
+//! The keys of `[schemes.NAME]`: the parameters that each scheme declares.
 
 use penstock_schemes::{Info, Profile, SCHEMES, Value};
 
