@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A counter of what has happened since reset. At its largest value it stays: it never starts again from 0.
+// A counter of the events since reset. At its largest value it stays: it never starts again from 0.
 //
 // Latency: an amount of clock c is in count_o from c + 1 on. Throughput: one a clock.
 

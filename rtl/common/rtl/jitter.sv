@@ -39,7 +39,7 @@ module jitter (
   localparam int unsigned FirstBit = 1;
   localparam int unsigned LastBit = 3;
 
-  // What a start brought, taken a clock later: who starts decides late.
+  // The inputs of a start, taken a clock later: start_i comes late in its clock.
   logic          start_q;
   logic   [15:0] spread_q;
   logic   [31:0] drawn_q;
@@ -47,7 +47,7 @@ module jitter (
   logic          busy_q;
   state_t        state_q;
   logic   [ 4:0] left_q;
-  // Before its rows are done: the product so far, and below it what is left of the spread.
+  // Before its rows are done: the product so far, and below it the rest of the spread.
   logic   [39:0] product_q;
   // The word's lowest bit, which the first sum takes too; that of this row, and those behind it.
   logic          lowest_q;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The clock of logic that often has nothing to do. In hardware, and in every test of a core, it is the clock. In simulations
-// for speed (PENSTOCK_FAST) it stands while the logic sleeps, so that nothing is evaluated: who uses it promises that without
-// awake_i no register would change, but for the Settle clocks that follow.
+// for speed (PENSTOCK_FAST) it stands while the logic sleeps, so that nothing is evaluated: its user promises that
+// without awake_i no register would change, but for the Settle clocks that follow.
 //
 // Latency: none. A clock in which awake_i is high counts.
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small FIFO in distributed memory: what is at its head shows without being asked for.
+// A small FIFO in distributed memory: the entry at its head shows without being asked for.
 //
-// push_i in clock c shows at data_o from c + 1 on. A push while it is full and a pop while it is empty do nothing: who
-// pushes looks at full_o and counts what is lost.
+// push_i in clock c shows at data_o from c + 1 on. A push while it is full and a pop while it is empty do nothing:
+// the part that pushes looks at full_o and counts its losses.
 // Throughput: a push and a pop a clock.
 
 `default_nettype none
@@ -55,7 +55,7 @@ module small_fifo #(
   end
 
 `ifdef FORMAL
-  // Never more than Depth entries, and none comes or goes but by a push or a pop.
+  // Safety: there are never more than Depth entries, and none comes or goes but by a push or a pop.
   logic              past_valid_q = 1'b0;
   logic [AddressW:0] count;
   logic [AddressW:0] past_count_q;

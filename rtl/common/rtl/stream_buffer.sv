@@ -9,7 +9,7 @@
 module stream_buffer #(
   // Bits of tuser.
   parameter int unsigned UserW = 1,
-  // m_axis_tready is known late: it moves no beats, but chooses which of two shows. Else what shows is a register.
+  // m_axis_tready is known late: it moves no beats, but chooses which of two shows. Else a register shows.
   parameter bit          Late  = 1'b0
 ) (
   input var logic clk_i,
@@ -70,8 +70,8 @@ module stream_buffer #(
   end
 
   if (Late) begin : gen_late
-    // Two places in turn: which one is written, and which one shows. A register for each of the two, for each chooses among
-    // many bits: one what goes with a frame, the other its octets.
+    // Two places in turn: which one is written, and which one shows. Two registers say the latter, for each chooses
+    // among many bits: one the marks of a beat, the other its octets.
     beat_t even_q;
     beat_t odd_q;
     logic  write_q;
@@ -114,8 +114,8 @@ module stream_buffer #(
   end
 
 `ifdef FORMAL
-  // What must never happen: a beat lost, doubled, changed or withdrawn. Any one beat, the watched_q-th since reset, comes
-  // out as the watched_q-th.
+  // Safety: no beat is lost, doubled, changed or withdrawn. Any one beat, the watched_q-th since reset, comes out as
+  // the watched_q-th.
   logic        past_valid_q = 1'b0;
   logic        past_held_q;
   beat_t       past_shown_q;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Congestion point: a queue of an output port that samples what comes, and tells the sources of sampled frames how
-// congested it is. QCN (802.1Qau; Kabbani and Yasuda 2010, figure 4) or SMCC (Jiang et al. 2015, section 5.1).
+// Congestion point: a queue of an output port that samples arriving frames, and tells their sources how congested it
+// is. QCN (802.1Qau; Kabbani and Yasuda 2010, figure 4) or SMCC (Jiang et al. 2015, section 5.1).
 //
 // Data enter by s_axis, wait in block RAM and leave by m_axis; messages leave by m_axis_message. A frame that is bad, or
 // that the queue has no room for, is dropped whole. A frame in transmission counts as queued until its last beat has gone.
@@ -362,8 +362,8 @@ module cp
   );
 
 `ifdef FORMAL
-  // No arrival is lost between the queue and the algorithm. The queue's bounds, the frames' wholeness, and that no message
-  // comes without congestion, are proved of the parts.
+  // Safety: no arrival is lost between the queue and the algorithm. The queue's bounds, the frames' wholeness, and that
+  // no message comes without congestion, are proved of the parts.
   logic past_valid_q = 1'b0;
   always_ff @(posedge clk_i) begin
     past_valid_q <= 1'b1;

@@ -8,7 +8,8 @@
 // multiplications of one row a clock, and a division without restoring, 6 clocks. SMCC: q_off and q_delta alone.
 //
 // start_i in clock c; queue_i is there in that clock and stays until done_o, which is high in clock c + 55 (SMCC: c + 1).
-// What it shows counts in that clock, fb_o to the next start; a start before done_o does nothing. q_old becomes the queue's length with done_o, or if LastSent only with a done_o that calls for a message.
+// The outputs count in that clock, fb_o to the next start; a start before done_o does nothing. q_old becomes the
+// queue's length with done_o, or if LastSent only with a done_o that calls for a message.
 
 `default_nettype none
 
@@ -78,7 +79,7 @@ module cp_fb_calculator
       StDone
     } state_t;
     // Both products are w x + 1024 a. Rows 1 to 6 are of the bits 15 to 10 of w, row 7 is of a, rows 8 to 17 are of the
-    // bits 9 to 0; from row 18 on the product is doubled. What a row adds is chosen in the row before.
+    // bits 9 to 0; from row 18 on the product is doubled. The term of a row is chosen in the row before.
     localparam logic [4:0] RowOfA = 5'd7;
     localparam logic [4:0] RowOfCopy = 5'd18;
     localparam logic [4:0] RowOfOne = 5'd23;
@@ -130,7 +131,7 @@ module cp_fb_calculator
       end
     end
 
-    // The start is late: what it needs is made ready in every idle clock.
+    // The start is late: its operands are made ready in every idle clock.
     always_ff @(posedge clk_i) begin
       if (state_q == StMeasure) begin
         if (ends) begin
@@ -186,8 +187,8 @@ module cp_fb_calculator
     assign q_delta_o = $signed(x_q[QueueW:0]);
 
 `ifdef FORMAL
-    // No message for Fb >= 0, whatever is set and whenever it starts anew: C, as it stands before it is divided, is above
-    // 0 if fb is. (That C is the formula's is the lock step's matter.)
+    // Safety: no message for Fb >= 0, whatever is set and whenever it starts anew: C, as it stands before it is
+    // divided, is above 0 if fb is. (That C is the formula's is the lock step's matter.)
     logic past_valid_q = 1'b0;
     sum_t measure_q;
     always_ff @(posedge clk_i) begin

@@ -4,10 +4,10 @@
 // source of a sampled frame. (Kabbani and Yasuda 2010, section 2; Jiang et al. 2015, section 2.2)
 //
 // An arrival is taken in the clock c in which it shows and event_o is high; event_done_o says that it has been dealt with,
-// and what it shows stays until then. Not sampled: done in c + 1. Sampled: sample_o with event_done_o in c + 56 (SMCC:
+// and its fields stay until then. Not sampled: done in c + 1. Sampled: sample_o with event_done_o in c + 56 (SMCC:
 // c + 2); with the table the next arrival is then taken from c + 138 on, otherwise from the next clock.
 // Random words: with probability that of clock c, with the table that of clock c + 87.
-// Throughput: an arrival in 2 clocks; what comes meanwhile waits in a FIFO before this.
+// Throughput: an arrival in 2 clocks; one that comes meanwhile waits in a FIFO before this.
 
 `default_nettype none
 
@@ -39,7 +39,7 @@ module cp_feedback
   input var  random_t random_i,
   output var logic    draw_o,
 
-  // A frame that has come, what became of it, and the queue with it.
+  // A frame that has come, its fate, and the queue with it.
   input var  logic          event_valid_i,
   input var  frame_octets_t event_octets_i,
   input var  logic          event_dropped_i,

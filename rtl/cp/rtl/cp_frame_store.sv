@@ -216,8 +216,8 @@ module cp_frame_store
   end
 
 `ifdef FORMAL
-  // No frame is cut: when all that was kept has left, the last beat that left was a frame's last. What is kept is whole
-  // frames, whatever leaves when. (Order is that of the addresses; what a beat carries is not touched.)
+  // Safety: no frame is cut. When all kept beats have left, the last beat that left was a frame's last. The kept beats
+  // are whole frames, whatever leaves when. (Order is that of the addresses; the content of a beat is not touched.)
   logic     past_valid_q = 1'b0;
   logic     between_q;
   logic     whole_q;
@@ -274,7 +274,7 @@ module cp_frame_store
       assert (count_t'(written) + free_q + (back_q ? own_q + 1'b1 : '0) + 2'd2 == count_t'(Words));
       assert (count_t'(kept_q + (keep_q ? own_q + 1'b1 : '0)) + 1'b1 == count_t'(kept));
       if (!keep_q && !back_q) assert (count_t'(own_q + 1'b1) == count_t'(written - kept));
-      // The last beats of what is kept, of what has come, and of each stage on the way out.
+      // The last beats of those kept, of those that have come, and of each stage on the way out.
       if (kept != '0) assert (last_kept_is_last);
       if (whole_q && !full_q) assert (written != kept && last_written_is_last);
       if (kept == '0 && read_valid_q) assert (read_q[LastBit]);

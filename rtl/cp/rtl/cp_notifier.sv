@@ -43,7 +43,7 @@ module cp_notifier
   input var  logic        m_axis_tready,
   output var logic        m_axis_tlast
 );
-  // What waits: QCN's lengths in units of 64 octets, SMCC's in octets.
+  // A message that waits: QCN's lengths in units of 64 octets, SMCC's in octets.
   localparam int unsigned LengthW = Smcc ? QueueW + 1 : 16;
   typedef struct packed {
     header_t            header;
@@ -129,8 +129,8 @@ module cp_notifier
     assign body = {EtherTypeCnm, pdu, 80'd0};
   end
 
-  // A frame is 15 words of 32 bits, two a beat: addresses, VLAN tag, CN-TAG, body, zeros. What the next word is has a bit
-  // for each, so that the choice is quick.
+  // A frame is 15 words of 32 bits, two a beat: addresses, VLAN tag, CN-TAG, body, zeros. The kind of the next word
+  // has a bit for each, so that the choice is quick.
   localparam logic [3:0] LastWord = 4'd14;
   localparam int unsigned Vlan = 3;
   localparam int unsigned CnTag = 4;
@@ -218,7 +218,7 @@ module cp_notifier
   assign m_axis_tlast  = last_q;
 
 `ifdef FORMAL
-  // Frames have 8 beats, whatever comes and however it is taken; a beat that shows stays; none is lost in silence.
+  // Safety: a frame has 8 beats, whatever comes and goes; a beat that shows stays; none is lost in silence.
   logic        past_valid_q = 1'b0;
   logic [ 2:0] beats_q;
   logic        stays_q;

@@ -70,8 +70,8 @@ module cp_output_select (
   end
 
 `ifdef FORMAL
-  // Each input is marked by a bit of its data. Within a frame at the output all beats are of one input, and a frame ends
-  // where its input ends it; data never begins while a message waits; a beat that shows stays.
+  // Each input is marked by a bit of its data. Safety: within a frame at the output all beats are of one input, and a
+  // frame ends where its input ends it; data never begins while a message waits; a beat that shows stays.
   logic past_valid_q = 1'b0;
   logic out_inside_q;
   logic out_message_q;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the parts of the congestion point share.
+// Definitions that the parts of the congestion point share.
 
 `default_nettype none
 
@@ -10,7 +10,7 @@ package cp_pkg;
   localparam int unsigned SampleCount = 1;
   localparam int unsigned SampleProbability = 2;
 
-  // What a message takes from the sampled frame.
+  // The fields that a message takes from the sampled frame.
   typedef struct packed {
     logic [47:0]       destination;
     logic [47:0]       source;

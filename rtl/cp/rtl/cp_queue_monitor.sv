@@ -7,7 +7,7 @@
 // more than BufferOctets and the store had room. From c + 2 on queue_o has the frame, and in c + 2 it is the length that
 // this frame has met: with it if it was taken, without it if not. A frame that has left (sent_valid_i) is taken off when
 // no frame is being decided, two clocks at the earliest.
-// Throughput: a frame in each 2 clocks in and a frame in each 3 clocks out; what comes faster is not counted.
+// Throughput: a frame in each 2 clocks in and a frame in each 3 clocks out; one that comes sooner is not counted.
 
 `default_nettype none
 
@@ -38,7 +38,7 @@ module cp_queue_monitor
     $fatal(0, "BufferOctets is 64 to 2^24 - 1 (instance %m)");
   end
 
-  // What the queue still takes, that less a frame, and that with a frame that leaves: so the sign of a difference decides.
+  // The room of the queue, that less a frame, and that with a frame that leaves: so the sign of a difference decides.
   logic                       deciding_q;
   queue_octets_t              free_q;
   logic          [QueueW : 0] less_q;
@@ -78,8 +78,8 @@ module cp_queue_monitor
   end
 
 `ifdef FORMAL
-  // Whatever comes, the length stays within the buffer; and it is what has come less what has left, as long as no more
-  // leaves than there is.
+  // Safety: the length stays within the buffer, whatever comes; and it is the octets that have come less those that
+  // have left, as long as no more leave than there are.
   logic          past_valid_q = 1'b0;
   queue_octets_t ghost_q;
   logic          broken_q;

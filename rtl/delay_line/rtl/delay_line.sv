@@ -5,7 +5,7 @@
 //
 // A beat is stored with the time at which it is to leave, in a memory behind a port: one write and one read a clock, a read
 // answered after ReadClocks. Like a line it never says no: a frame for which the memory may have no room is dropped whole
-// and counted. It leaves later only if m_axis_tready is low; what is due stays due, however long that is.
+// and counted. A beat leaves later only if m_axis_tready is low; one that is due stays due, however long that is.
 //
 // Latency: delay_i clocks from s_axis to m_axis, at least ReadClocks + 4. Throughput: a beat a clock.
 
@@ -61,7 +61,7 @@ module delay_line #(
 );
   // From the clock of a beat to the first in which it can be the next to leave.
   localparam int unsigned LeastDelay = ReadClocks + 4;
-  // Beats read ahead: as many as are on their way, and what is needed to go on meanwhile.
+  // Beats read ahead: as many as are on their way, and those needed to go on meanwhile.
   localparam int unsigned Ahead = ReadClocks + 5;
   localparam int unsigned AheadW = 4;
   localparam int unsigned BeatW = $clog2(MaxBeats + 1);
@@ -93,7 +93,7 @@ module delay_line #(
   always_ff @(posedge clk_i) begin
     if (rst_i) now_q <= '0;
     else now_q <= now_q + 1'b1;
-    // What leaves in clock n is decided in the clock before.
+    // The beat that leaves in clock n is chosen in the clock before.
     if (32'(delay_i) < LeastDelay) delay_q <= StampW'(LeastDelay - 1);
     else delay_q <= StampW'(delay_i) - 1'b1;
   end
@@ -226,14 +226,15 @@ module delay_line #(
       left_q    <= leaves;
       stays_q   <= !leaves;
       coming_q  <= coming_q + AheadW'(mem_read_o) - AheadW'(left_q);
-      // What was due stays due, however long it waits.
+      // A beat that was due stays due, however long it waits.
       due_q    <= waits && !leaves;
     end
   end
 
   // A stamp tells early from late for half its range alone, and a sink may stall for longer. So the time is cut into spans of
-  // that half: what came before the last whole span is due, and so is what came before this one with a time of that span. A
-  // beat counts in the clock in which it is written, one after it came: what comes in a span's last clock is of the next.
+  // that half: a beat that came before the last whole span is due, and so is one that came before this span with a time
+  // of that one. A beat counts in the clock in which it is written, one after it came: one that comes in a span's last
+  // clock is of the next.
   typedef logic [AddressW+1:0] count_t;
   // Beats in the line; those of them that came before this span, and before the last one. The beat that left in the clock
   // before is still in all of these that it was in, for whether one leaves is known late. And: there are some, and more than one.
@@ -341,7 +342,7 @@ module delay_line #(
   end
 
 `ifdef FORMAL
-  // What must never happen: a beat over the memory's end, a read of what is not there, a frame longer than allowed.
+  // Safety: the memory never runs over, no beat is read that is not there, no frame is longer than allowed.
   logic [1:0] early_q = '1;
   logic past_held_q;
   logic [73:0] past_beat_q;
@@ -374,7 +375,7 @@ module delay_line #(
         assert (32'(held) + 32'(on_way) + 32'(left_q) == 32'(coming_q));
         assert (32'(coming_q) <= Ahead && on_way <= coming_q);
         assert (stays_q != left_q);
-        // What is counted by the time at which it came is in the line.
+        // The beats that are counted by the time at which they came are in the line.
         assert (32'(in_line_q) == 32'(words_o) + 32'(coming_q));
         assert (before_q <= in_line_q && long_before_q <= before_q);
         assert (before_some_q == (before_q != '0) && before_more_q == (before_q > count_t'(1)));

@@ -220,8 +220,8 @@ module forwarding_table #(
   end
 
 `ifdef FORMAL
-  // What must never happen: a frame cut, for no port, or whose ports change; a beat that changes or is withdrawn while it
-  // waits; a frame that waits for ever.
+  // Safety: no frame is cut, is for no port, or has its ports changed; no beat changes or is withdrawn while it waits;
+  // no frame waits for ever.
   logic [1:0] early_q = '1;
   logic in_frame_q;
   logic past_held_q;

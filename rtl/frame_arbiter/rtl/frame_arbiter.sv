@@ -96,7 +96,7 @@ module frame_arbiter #(
     end
   end
 
-  // What the granted input shows.
+  // The beat of the granted input.
   logic [       63:0] data;
   logic [        7:0] keep;
   logic               user;
@@ -130,8 +130,8 @@ module frame_arbiter #(
   end
 
 `ifdef FORMAL
-  // What must never happen: a frame cut or interleaved, a beat lost, changed or withdrawn, an arbiter that stands while a
-  // frame waits, an input that waits for more than Inputs − 1 frames of others.
+  // Safety: no frame is cut or interleaved, no beat lost, changed or withdrawn, the arbiter never stands while a frame
+  // waits, no input waits for more than Inputs − 1 frames of others.
   // Any one input, the same all the time.
   logic [SourceW-1:0] watched_q;
   logic [5:0] others_q;
@@ -172,7 +172,7 @@ module frame_arbiter #(
       assert ($onehot(grant_q));
       assert (!in_frame_q || busy_q);
       if (!Strict) assert (32'(others_q) + 32'(distance) <= Inputs - 1);
-      // What was shown last and what is taken next are of one frame.
+      // The beat that was shown last and the one that is taken next are of one frame.
       if (in_frame_q) assert (source == m_axis_source_o && !(m_axis_tvalid && m_axis_tlast));
       if (m_axis_tvalid && !m_axis_tlast) assert (in_frame_q);
       if (past_held_q) assert (m_axis_tvalid && beat == past_beat_q);

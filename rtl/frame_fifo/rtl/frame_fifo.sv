@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Frame FIFO: whole frames, in block RAM. A frame shows at the output when its last beat has come, and then goes as fast as
-// it is taken; so whoever reads it never waits for whoever writes it.
+// it is taken; so its reader never waits for its writer.
 //
 // The input never waits. A frame for which there is no room is dropped whole and counted; so is one that is longer than the
 // FIFO.
@@ -209,8 +209,8 @@ module frame_fifo #(
   );
 
 `ifdef FORMAL
-  // What must never happen: a beat over one that is not read yet, a read of a frame that is not whole, a beat that was read
-  // and finds no place, a beat that changes or is withdrawn while it waits.
+  // Safety: no beat is written over one that is not read yet, none is read of a frame that is not whole, none that was
+  // read finds no place, none changes or is withdrawn while it waits.
   logic [1:0] early_q = '1;
   logic past_held_q;
   logic [68:0] past_head_q;

@@ -143,8 +143,8 @@ module nic
   // The time, clocks.
   output var logic [47:0] now_o,
 
-  // What the reaction points do, for who watches: rates, stages, and that time passes, a message is taken, a flow begins,
-  // a frame begins to go (with its length).
+  // The state and events of the reaction points, for observers: rates, stages, and that time passes, a message is
+  // taken, a flow begins, a frame begins to go (with its length).
   output var logic [ReactionPoints-1:0][RateW-1:0] current_rate_o,
   output var logic [ReactionPoints-1:0][RateW-1:0] target_rate_o,
   output var logic [ReactionPoints-1:0][StageW-1:0] byte_stage_o,
@@ -330,7 +330,7 @@ module nic
 
   // --- The reaction points ---------------------------------------------------------------------
 
-  // A port has no room for what would wait: forged messages on a fast line are not to cost data.
+  // A port has no room for frames that would wait: forged messages on a fast line are not to cost data.
   logic [Ports-1:0] crowded;
   logic             host_crowded;
   logic [     63:0] arriving_tdata;

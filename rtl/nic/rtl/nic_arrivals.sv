@@ -39,7 +39,7 @@ module nic_arrivals
   logic                     user_q;
   logic                     ends_q;
   logic                     bad_q;
-  // The next beat is a frame's first. What has come of the frame; with FCS.
+  // The next beat is a frame's first. The octets of the frame that have come; with FCS.
   logic                     first_q;
   frame_octets_t            length_q;
   logic          [SumW-1:0] sum;

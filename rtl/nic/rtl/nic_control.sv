@@ -99,7 +99,7 @@ module nic_control
   logic [MostPorts-1:0][31:0] pfc_malformed;
   logic [MostPorts-1:0][31:0] pfc_other;
 
-  // With 0 in the place of what is not there.
+  // With 0 in the place of points and lines that are not there.
   point_counters_t [MostPoints-1:0] point;
   line_counters_t [MostPorts-1:0] line;
 
@@ -170,7 +170,7 @@ module nic_control
     end
   end
 
-  // Settings of what is not there.
+  // Settings of points and lines that are not there.
   logic unused;
   assign unused = &{
     1'b0,

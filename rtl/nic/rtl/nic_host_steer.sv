@@ -195,8 +195,8 @@ module nic_host_steer
   );
 
 `ifdef FORMAL
-  // What must never happen: a frame that changes its way or goes two, a beat that changes or is withdrawn while it waits.
-  // Assumed: what is shown at the input stays until it is taken.
+  // Safety: no frame changes its way or goes two ways, no beat changes or is withdrawn while it waits. Assumed: a beat
+  // that is shown at the input stays until it is taken.
   logic past_valid_q = 1'b0;
   logic past_in_q;
   logic past_out_q;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the parts of the NIC share: its settings and counters, in groups as in its registers (registers.rdl says what each
-// is), and how reaction points share ports.
+// Definitions that the parts of the NIC share: its settings and counters, in groups as in its registers (registers.rdl
+// describes each), and how reaction points share ports.
 
 `default_nettype none
 

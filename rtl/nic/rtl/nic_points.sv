@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NIC's reaction points, QCN's or SMCC's, with the same ports: what the other kind has is 0, or does nothing.
+// The NIC's reaction points, QCN's or SMCC's, with the same ports: those of the other kind alone are 0, or do nothing.
 //
 // Latency: those of qcn_rp and smcc_rp, and a clock for frames that go or pass. Throughput: theirs.
 
@@ -34,7 +34,7 @@ module nic_points
   input var logic clk_i,
   input var logic rst_i,
 
-  // What arrives cannot wait: a message that would have to is dropped (message_receiver).
+  // Arriving frames cannot wait: a message that would have to is dropped (message_receiver).
   input var logic hurry_i,
 
   // Frames that arrive, and those of them that are no messages.
@@ -81,7 +81,7 @@ module nic_points
   output var logic [ReactionPoints-1:0] m_axis_tx_tlast,
   output var logic [ReactionPoints-1:0] m_axis_tx_tuser,
 
-  // What the reaction points say. SMCC has a current rate alone.
+  // The state of the reaction points. SMCC has a current rate alone.
   output var logic [ReactionPoints-1:0][RateW-1:0] current_rate_o,
   output var logic [ReactionPoints-1:0][RateW-1:0] target_rate_o,
   output var logic [ReactionPoints-1:0][StageW-1:0] byte_stage_o,
@@ -102,7 +102,7 @@ module nic_points
 );
   logic unused;
 
-  // What waits, past a buffer each, with its length: the gates' readiness is to end here.
+  // The frames that wait, past a buffer each, with their lengths: the gates' readiness is to end here.
   logic [ReactionPoints-1:0][63:0] waiting_tdata;
   logic [ReactionPoints-1:0][7:0] waiting_tkeep;
   logic [ReactionPoints-1:0] waiting_tvalid;
@@ -133,7 +133,7 @@ module nic_points
     );
   end
 
-  // What passes, too: the receiver decides late what it shows.
+  // The frames that pass, too: the receiver decides late what it shows.
   logic [63:0] passing_tdata;
   logic [7:0] passing_tkeep;
   logic passing_tvalid;

@@ -40,7 +40,7 @@ module nic_port
 
   input var logic [47:0] now_i,
 
-  // The line's rate and delays, and the priority of what is sent.
+  // The line's rate and delays, and the priority of frames that are sent.
   input var line_settings_t settings_i,
   input var logic [2:0] priority_i,
 
@@ -131,7 +131,7 @@ module nic_port
   logic               paced_tready;
   logic               paced_tlast;
   logic               paced_tuser;
-  // What nobody asks for.
+  // Outputs that nobody asks for.
   logic  [InputW-1:0] source;
   rate_t              rate;
   logic               start;

@@ -61,7 +61,7 @@ module nic_source
   logic                 clk;
   logic                 awake;
   logic                 goes_on;
-  // What the generator makes of settings is new. Only simulations for speed look at it; in hardware nothing does.
+  // A setting that the header is made of is new. Only simulations for speed look at it; in hardware nothing does.
   logic                 changed;
   logic          [79:0] header_q;
   always_ff @(posedge clk_i) header_q <= {octets_i, source_ip_i, destination_ip_i};
@@ -135,7 +135,8 @@ module nic_source
     else if (made_taken) in_frame_q <= !made_tlast;
   end
 
-  // What is shown is a frame's last beat, or nothing: whatever is taken now is a first beat, and what is not is replaced.
+  // A frame's last beat is shown, or nothing: any beat that is taken now is a first one, and the length of one that is
+  // not taken is replaced.
   always_ff @(posedge clk) begin
     if (!in_frame_q && (!m_axis_tvalid || m_axis_tready)) begin
       m_axis_octets_o <= s_axis_tready ? s_axis_octets_i : made_octets;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NIC's trace: current rate, target rate and stages of each reaction point, and what is stopped at each port. (Paper
-// 002, section 1)
+// The NIC's trace: current rate, target rate and stages of each reaction point, and the stopped priorities of each
+// port. (Kabbani and Yasuda 2010, section 1)
 //
 // Sources, in this order: current rates; target rates and stages (QCN alone); stopped priorities. In each, by number.
 //

@@ -4,8 +4,8 @@
 // 2010, section 4.1: the switch's service rate goes from 0.95 to 0.2 Gb/s and back)
 //
 // A frame occupies the line for (octets + LineOctets) × 8 / rate, octets with check sequence and at least 64, at the rate
-// that holds when it starts. What of a clock is left at its end counts for the next frame, if that waits: so frames start
-// in the first clock at or after the time at which they would start on an ideal line, however long the line is busy.
+// that holds when it starts. The rest of its last clock counts for the next frame, if that waits: so frames start in
+// the first clock at or after the time at which they would start on an ideal line, however long the line is busy.
 //
 // Latency: a beat is at m_axis in the clock after the one in which it is taken; a frame that finds the line free is taken
 // in the clock in which it is shown. Throughput: the beats of a frame a clock each, however slow the line is; the next frame
@@ -24,8 +24,8 @@ module output_port
   parameter int unsigned OctetsOnLine = LineOctets,
   // Changes of the rate, 1 to 16.
   parameter int unsigned Entries = 4,
-  // A frame that comes this many clocks late still counts as back to back: what an arbiter that waits for free_o takes. With
-  // soon_o it needs none.
+  // A frame that comes this many clocks late still counts as back to back: an arbiter that waits for free_o takes
+  // as many. With soon_o it needs none.
   parameter int unsigned Slack = 0,
   // Bits of a number of entries; not to be set.
   parameter int unsigned EntryW = $clog2(Entries + 1)
@@ -64,7 +64,7 @@ module output_port
   output var logic        m_axis_tlast,
   output var logic        m_axis_tuser,
 
-  // A frame starts, and what has been sent: frames, and their octets with check sequence.
+  // A frame starts; the frames that have been sent, and their octets with check sequence.
   output var logic        start_o,
   output var logic [31:0] frames_o,
   output var logic [47:0] octets_o
@@ -150,11 +150,11 @@ module output_port
     end
   end
 
-  // The rate, and what it makes of the clock in which a frame starts.
+  // The rate, and the first work of a frame, less that of the clock in which it starts.
   rate_t rate_q;
   logic  open_q;
   work_t start_work_q;
-  // A reset of one clock sets all of them: what shows at rate_o is known from the next clock on. It comes late in a clock of a
+  // A reset of one clock sets all of them: rate_o is known from the next clock on. The reset comes late in a clock of a
   // switch that stops its ports, so that it stands behind the subtraction.
   rate_t first_rate;
   assign first_rate = scheduled_open_q ? scheduled_q : '0;
@@ -173,9 +173,9 @@ module output_port
 
   assign rate_o = rate_q;
 
-  // A frame starts with the work of the shortest frame. What else it has is added three clocks after a beat tells of it: a
-  // beat that is not the last tells of a whole one behind it, and the last one takes back what it lacks. So all work of a
-  // frame is there before what was in front of it is done, at 64 bits a clock too, and its last octet with its end.
+  // A frame starts with the work of the shortest frame. Its other work is added three clocks after a beat tells of it:
+  // a beat that is not the last tells of a whole one behind it, and the last one takes back what it lacks. So all work
+  // of a frame is there before the work in front of it is done, at 64 bits a clock too, its last octet with its end.
   logic in_frame_q;
   logic tail_q;
   // Neither within a frame nor in the two clocks behind its last beat.
@@ -197,8 +197,8 @@ module output_port
 
   always_ff @(posedge clk_i) octets_q <= octets;
 
-  // What a beat tells of: octets in two's complement, -7 to -1, 0, 1 to 4 and 8; the 12 of an eighth beat that is not the
-  // last is 5, so that four bits say which.
+  // The octets that a beat tells of, in two's complement: -7 to -1, 0, 1 to 4 and 8; the 12 of an eighth beat that is
+  // not the last is 5, so that four bits say which.
   typedef logic [3:0] news_t;
   localparam news_t NewsTwelve = 4'd5;
   localparam news_t NewsWhole = 4'd8;
@@ -215,7 +215,7 @@ module output_port
   end
 
   always_ff @(posedge clk_i) begin
-    // What came before is not on the line of a frame that starts behind the reset.
+    // Beats that came before are no work of a frame that starts behind the reset.
     if (rst_i || !goes_on || !(long_q || eighth)) news_q <= '0;
     else news_q <= news;
   end
@@ -275,8 +275,8 @@ module output_port
   // A beat behind a frame's first, by itself, for the first takes longer to decide.
   assign goes_on       = in_frame_q && s_axis_tvalid && space && ready_q;
   assign running_rate  = line_done ? rate_q : frame_rate_q;
-  // The work if a frame starts, and if none does: side by side, so that neither waits for the other. What is left over counts
-  // if the next frame waits for the line, or came hardly too late, and goes at the same rate.
+  // The work if a frame starts, and if none does: side by side, so that neither waits for the other. The rest of a
+  // clock counts if the next frame waits for the line, or came hardly too late, and goes at the same rate.
   assign follows       = follows_q && !dry_q;
   assign begun         = (follows && !changed_q ? work_q : work_t'(-1)) + start_work_q;
   assign less          = (done && (!line_done || changed_q) ? work_t'(-1) : work_q) + delta_q;
@@ -404,8 +404,8 @@ module output_port
   assign start_o = start;
 
 `ifdef FORMAL
-  // What must never happen: a beat lost, changed or withdrawn, a frame that starts within another or on a busy line, work
-  // that leaves its bounds.
+  // Safety: no beat is lost, changed or withdrawn, no frame starts within another or on a busy line, the work stays
+  // within its bounds.
   localparam work_t HighWork = work_t'(1) << (WorkW - 2);
   // The reset at the beginning lasts three clocks.
   logic [1:0] early_q = '1;
@@ -432,7 +432,7 @@ module output_port
       if (in_frame_q)
         assert (ready_q == !(busy_q && work_q[WorkW-2]));
         else assert (ready_q == (line_free && may_q));
-      // Above the mark no beat is taken; what two tell of is on its way.
+      // Above the mark no beat is taken; the octets of two are on their way.
       assert (work_q < HighWork + 36 * OctetWork);
       if (delta_q > 0) assert (work_q < HighWork + 24 * OctetWork);
       if (cost > 0) assert (work_q < HighWork + 12 * OctetWork);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a frame of priority flow control is made of. (802.3 annexes 31A, 31B and 31D)
+// The fields of a frame of priority flow control. (802.3 annexes 31A, 31B and 31D)
 
 `default_nettype none
 

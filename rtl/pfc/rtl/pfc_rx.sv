@@ -58,7 +58,7 @@ module pfc_rx
     logic        user;
   } beat_t;
 
-  // One beat is kept until what follows says of which kind its frame is.
+  // One beat is kept until the next says of which kind its frame is.
   beat_t        beat_q;
   logic         kept_q;
   logic         first_q;
@@ -83,7 +83,7 @@ module pfc_rx
   assign known = !first_q || beat_q.last || s_axis_tvalid;
   assign control = first_q
       ? !beat_q.last && s_axis_tkeep[5] && next_type == EtherTypeMacControl : control_q;
-  // The first beat of a frame of MAC control has its place too, so that what moves does not wait for its EtherType.
+  // The first beat of a frame of MAC control has its place too, so that its move does not wait for its EtherType.
   assign moves = kept_q && known && (space || control_q);
   assign s_axis_tready = !kept_q || moves;
 
@@ -117,7 +117,7 @@ module pfc_rx
     end
   end
 
-  // What a frame of MAC control says; of others it is not looked at.
+  // The fields of a frame of MAC control; those of others are not looked at.
   logic             address_q;
   logic             opcode_q;
   logic [7:0]       enable_q;
@@ -208,8 +208,8 @@ module pfc_rx
   end
 
 `ifdef FORMAL
-  // What must never happen: a frame of MAC control that passes, a frame cut, a beat that changes or is withdrawn while it
-  // waits, a stop that never ends.
+  // Safety: no frame of MAC control passes, no frame is cut, no beat changes or is withdrawn while it waits, no stop
+  // lasts for ever.
   logic [1:0] early_q = '1;
   logic past_held_q;
   logic [73:0] past_beat_q;

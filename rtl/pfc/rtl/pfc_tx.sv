@@ -4,10 +4,10 @@
 // are still held, tells the line's other end to stop when they reach XOFF and to go on when they are down to XON.
 // (802.1Qbb; frames as 802.3 annex 31D; rules as crates/sim/src/pause.rs)
 //
-// A frame is made when the line is free, from the state of that clock: what had to be told until then is in it, what was
-// taken back before is not. A stop is told again half its time after its frame began, while it is needed.
+// A frame is made when the line is free, from the state of that clock: it tells the changes until then, but for those
+// that were taken back before. A stop is told again half its time after its frame began, while it is needed.
 //
-// Latency: a counter moves two clocks after the event, what it asks for is known two later, the frame's first beat is shown
+// Latency: a counter moves two clocks after the event, its stop is known two later, the frame's first beat is shown
 // in the clock after one in which line_free_i is high. Throughput: an arrival and a departure a clock.
 
 `default_nettype none
@@ -91,7 +91,7 @@ module pfc_tx
       assign arrives = arrive_valid_i && 32'(arrive_priority_i) == p ? arrive_octets_i : '0;
       assign departs = depart_valid_i && 32'(depart_priority_i) == p ? depart_octets_i : '0;
       assign sum = $signed({2'b00, held_q}) + SumW'(delta_q);
-      // What is told in this clock is what was full at its beginning.
+      // A frame of this clock tells which priorities were full at its beginning.
       assign told = composes && pending_q ? full_q : told_q;
 
       always_ff @(posedge clk_i) begin
@@ -205,8 +205,8 @@ module pfc_tx
   );
 
 `ifdef FORMAL
-  // What must never happen: a frame of another length than 60 octets, one that tells nothing, one that begins on a busy
-  // line, a beat that changes or is withdrawn while it waits.
+  // Safety: no frame has another length than 60 octets, none tells nothing, none begins on a busy line, no beat changes
+  // or is withdrawn while it waits.
   logic [1:0] early_q = '1;
   logic past_held_q;
   logic [72:0] past_beat_q;

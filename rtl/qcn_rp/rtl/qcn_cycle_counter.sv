@@ -3,9 +3,9 @@
 // Counts a jittered cycle of octets or ticks down: QCN's byte counter and its timer. (Kabbani and Yasuda 2010, section 2)
 //
 // begin_i in clock c begins a cycle of base_i × U[1 − spread_i, 1 + spread_i), drawn with word_i: spread and word of clock
-// c, base of the clocks up to c + 49. What passes from clock c on counts for the new cycle, so until its length is known
-// left_o is negative; from clock c + 51 on it is what is left. In clock c + 1 both outputs are still those of the old cycle,
-// for who begins decides late. A cycle that has ended counts no further.
+// c, base of the clocks up to c + 49. Steps from clock c on count for the new cycle, so until its length is known
+// left_o is negative; from clock c + 51 on it is the rest of the cycle. In clock c + 1 both outputs are still those of
+// the old cycle, for begin_i comes late in its clock. A cycle that has ended counts no further.
 //
 // Latency: 51 clocks. Throughput: a step a clock; a cycle each 51 clocks (one that begins earlier replaces the other).
 
@@ -32,7 +32,7 @@ module qcn_cycle_counter
   // The cycle has at least 1.
   input var logic          least_one_i,
 
-  // What passes.
+  // Octets or ticks that pass.
   input var logic [StepW-1:0] step_i,
 
   output var left_t left_o,
@@ -43,7 +43,7 @@ module qcn_cycle_counter
   logic              begin_q;
   logic              running_q;
   logic              open_q;
-  // What passed in the clock before, below 0.
+  // The step of the clock before, below 0.
   left_t             before_q;
   logic              least_one_q;
   // It is known, and more has passed; and nothing is left.
@@ -123,8 +123,8 @@ module qcn_cycle_counter
   end
 
 `ifdef FORMAL
-  // What must never happen: that the count wraps. While the length is not known no more has passed than the largest step
-  // in each clock; the jitter unit answers after 50 clocks (assumed: it is held to the reference by simulation).
+  // Safety: the count never wraps. While the length is not known no more has passed than the largest step in each
+  // clock; the jitter unit answers after 50 clocks (assumed: it is held to the reference by simulation).
   localparam int signed MaxStep = (1 << StepW) - 1;
   logic             past_valid_q = 1'b0;
   logic [      5:0] age_q;

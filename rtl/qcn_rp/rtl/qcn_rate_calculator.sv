@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QCN's rate calculator: what feedback takes from a rate and what cycles of the byte counter and the timer give back.
+// QCN's rate calculator: feedback lowers a rate, and cycles of the byte counter and the timer raise it again.
 // (Kabbani and Yasuda 2010, section 2, equations (1) to (8); 802.1Qau RP)
 //
 // Events are served one at a time, each in 51 clocks: of those that wait a signal first, then an ended cycle of the byte
-// counter, then one of the timer. start_i is served at once and cuts off what is being served. Octets and ticks count in
-// the clock in which they come, also meanwhile, so that none is lost. What ends a cycle in clock c is served in c + 2 at the
-// earliest. An event that is served in clock c shows in the stages from clock c + 1 on, in the target rate from c + 19, in the
-// current rate from c + 25, in the counters from c + 51.
+// counter, then one of the timer. start_i is served at once and cuts off the event in service. Octets and ticks count
+// in the clock in which they come, also meanwhile, so that none is lost. A cycle that ends in clock c is served in
+// c + 2 at the earliest. An event that is served in clock c shows in the stages from clock c + 1 on, in the target rate
+// from c + 19, in the current rate from c + 25, in the counters from c + 51.
 // Throughput: a frame and a tick a clock; a signal each 51 clocks (signal_ready_o holds others back).
 //
 // Settings are to change only together with rst_i or start_i. The target rate is held at the largest rate.
@@ -72,7 +72,7 @@ module qcn_rate_calculator
   output var stage_t byte_stage_o,
   output var stage_t time_stage_o,
   output var phase_e phase_o,
-  // What is left of the cycles; less what has passed while the length of the next is not known.
+  // The rest of the cycles; less the octets or ticks that have passed while the length of the next is not known.
   output var left_t  byte_left_o,
   output var left_t  time_left_o,
   output var logic   busy_o
@@ -294,8 +294,8 @@ module qcn_rate_calculator
   //   22     work at least min                 22     work at least min
   //   24     CR = work, at most max            24     CR = work, at most max
   //
-  // The operation of a step is decoded two steps before, the first by the event itself, and what it adds is chosen in the
-  // step before; so is what the work is compared with, which takes a step of its own in front of the one that needs it.
+  // The operation of a step is decoded two steps before, the first by the event itself, and its term is chosen in the
+  // step before; so is the limit of the work, and the comparison takes a step of its own before that which needs it.
 
   // One at most; a bit each, for they drive wide ones.
   typedef struct packed {
@@ -317,7 +317,7 @@ module qcn_rate_calculator
   operation_t             operation;
   operation_t             ahead_q;
   operation_t             operation_q;
-  // What the work is compared with.
+  // The limit with which the work is compared.
   rate_t                  limit_q;
   logic       [WorkW-1:0] work_q;
   logic                   below_q;
@@ -405,12 +405,12 @@ module qcn_rate_calculator
   // The carry comes in a place below.
   assign {sum, unused_place} = {augend, 1'b1} + {addend_q, carry};
 
-  // What the work becomes.
+  // The next work.
   assign halves = operation_q.shift || operation_q.mean;
   assign products = operation_q.multiply || operation_q.add_target;
   assign limits   = (operation_q.set_target && (over_q || !below_q))
       || (operation_q.at_least && below_q);
-  // Steps that are no more than what they add.
+  // Steps that are no more than their terms.
   assign unused_operation = &{1'b0, operation_q.eightfold, operation_q.twofold};
 
   always_ff @(posedge clk_i) begin
@@ -484,8 +484,8 @@ module qcn_rate_calculator
   assign target_rate_o  = target_q;
 
 `ifdef FORMAL
-  // What must never happen: a rate outside [least, largest], a step beyond the last, a stage that falls without a signal.
-  // Assumed: settings that agree and stay as they are. What the arithmetic gives is not needed for it.
+  // Safety: no rate leaves [least, largest], no step is beyond the last, no stage falls without a signal. Assumed:
+  // settings that agree and stay as they are. The results of the arithmetic are not needed for it.
   logic   past_valid_q = 1'b0;
   rate_t  past_min_q;
   rate_t  past_max_q;
@@ -513,7 +513,7 @@ module qcn_rate_calculator
       assert (last_q == (step_q == Last));
       assert ($onehot0(ahead_q) && $onehot0(operation_q));
       assert (byte_fresh_q == (byte_stage_q == '0) && time_fresh_q == (time_stage_q == '0));
-      // Between the bounds of a rate: the work is not below the least, and what it is compared with is the largest.
+      // Between the bounds of a rate: the work is not below the least, and its limit is the largest.
       if (operation_q.set_current) begin
         assert (step_q == 6'd24 && limit_q == rpg_max_rate_i);
         assert (below_q == (work_q < WorkW'(rpg_max_rate_i)));

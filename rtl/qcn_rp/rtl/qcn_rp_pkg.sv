@@ -59,7 +59,7 @@ package qcn_rp_pkg;
   localparam int unsigned CycleW = 24;
   typedef logic [CycleW-1:0] cycle_t;
 
-  // What is left of a cycle, jitter included, in two's complement: negative when more has passed than the cycle has.
+  // The rest of a cycle, jitter included, in two's complement: negative when more has passed than the cycle has.
   localparam int unsigned LeftW = CycleW + 2;
   typedef logic [LeftW-1:0] left_t;
 endpackage

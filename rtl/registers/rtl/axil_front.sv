@@ -113,7 +113,7 @@ module axil_front #(
   end
 
 `ifdef FORMAL
-  // What must never happen: two answers to an access, one that is withdrawn or changes, a request while one runs.
+  // Safety: no access has two answers, no answer changes or is withdrawn, no request is made while one runs.
   logic [ 1:0] early_q = '1;
   logic        held_b_q;
   logic        held_r_q;

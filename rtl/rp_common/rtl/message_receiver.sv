@@ -6,7 +6,7 @@
 // no bad flag; others of the type are taken out too, and counted as malformed. All other frames pass unchanged, bad
 // ones too.
 // A message that comes while the one before is not taken yet waits, and the stream with it; while hurry_i is high,
-// which says that what is behind it cannot wait, it is dropped and counted instead.
+// which says that the frames behind it cannot wait, it is dropped and counted instead.
 //
 // Latency: a frame's first beat comes out 4 clocks after it went in; a message is shown two clocks after its last beat.
 // Throughput: a beat a clock, with hurry_i whatever comes. Else a message that comes while another is not taken yet waits before
@@ -43,7 +43,7 @@ module message_receiver
   output var logic        m_axis_tlast,
   output var logic        m_axis_tuser,
 
-  // A good message: its destination, and what it says (what the other kind says is 0).
+  // A good message: its destination and its fields (those of the other kind are 0).
   output var logic        message_valid_o,
   input var  logic        message_ready_i,
   output var logic [47:0] destination_o,
@@ -67,7 +67,7 @@ module message_receiver
   logic [3:0] beat_q;
   // It is the beat Decision; a bit, for much hangs on it.
   logic       third_q;
-  // The rest of this frame is a message's, and what it says is not read, for another message waits.
+  // The rest of this frame is a message's, and its fields are not read, for another message waits.
   logic       in_message_q;
   logic       refused_q;
   logic       hurry_q;
@@ -76,7 +76,7 @@ module message_receiver
   logic       is_message;
   logic       waits;
 
-  // What EtherTypes a beat has at its octets 0 and 4, if it has these whole.
+  // The EtherTypes at octets 0 and 4 of a beat, if it has these whole.
   typedef struct packed {
     logic message_at_0;
     logic tag_at_0;
@@ -99,7 +99,7 @@ module message_receiver
           tag_at_4: s_axis_tkeep[5] && at_4 == EtherTypeCnTag
       };
 
-  // Past a buffer with the types, for it is decided with what is shown whether it is taken.
+  // Past a buffer with the types, for the beat that is shown decides whether it is taken.
   logic   [63:0] data;
   logic   [ 7:0] keep;
   logic          valid;
@@ -353,9 +353,9 @@ module message_receiver
   end
 
 `ifdef FORMAL
-  // What must never happen: a frame that is cut or interleaved, or a beat that changes before it is taken. All that is
-  // written stays in order, so frames are whole if the committed beats are: behind the last beat of a frame comes nothing
-  // until the next frame is known to pass, and then all of its beats.
+  // Safety: no frame is cut or interleaved, and no beat changes before it is taken. All that is written stays in order,
+  // so frames are whole if the committed beats are: behind the last beat of a frame comes nothing until the next frame
+  // is known to pass, and then all of its beats.
   logic        past_valid_q = 1'b0;
   logic        committed_last_q = 1'b1;
   logic        past_stalled_q;

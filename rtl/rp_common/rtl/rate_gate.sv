@@ -3,8 +3,8 @@
 // Lets frames go at a rate: a frame waits until the token bucket has its length, and then goes whole. (Kabbani and
 // Yasuda 2010, section 3.2: "Token Bucket Rate Limiter")
 //
-// s_axis_octets_i is the frame's length with its FCS, valid with the first beat until that is taken. What the bucket takes
-// is 20 octets more, preamble and gap. A frame that the bucket can never hold is dropped whole and counted.
+// s_axis_octets_i is the frame's length with its FCS, valid with the first beat until that is taken. The bucket counts
+// 20 octets more, preamble and gap. A frame that the bucket can never hold is dropped whole and counted.
 //
 // Latency: a frame that may go is shown two clocks after its first beat came; sent_valid_o is high in that clock.
 // Throughput: a beat a clock, and two clocks between frames.
@@ -50,7 +50,7 @@ module rate_gate
   output var logic          sent_valid_o,
   output var frame_octets_t sent_octets_o,
 
-  // What is in the bucket.
+  // Octets in the bucket.
   output var frame_octets_t        tokens_o,
   // Frames that were dropped. It stays at its largest value.
   output var logic          [31:0] dropped_o
@@ -60,8 +60,8 @@ module rate_gate
   logic            passes;
   logic            goes_on_q;
   logic            drops_q;
-  // What the frame that waits takes, which may run over by a bit: a clock after its first beat came. From then on it asks for
-  // that, until it gets it or it is seen to be more than the bucket ever holds.
+  // The octets that the waiting frame takes, which may run over by a bit: a clock after its first beat came. From then
+  // on it asks for these, until it gets them or they are seen to be more than the bucket ever holds.
   logic [FrameW:0] line_octets_q;
   logic            asks_q;
   logic            asks;
@@ -140,8 +140,8 @@ module rate_gate
   assign m_axis_tuser  = s_axis_tuser;
 
 `ifdef FORMAL
-  // What must never happen: a frame that is cut or interleaved. Assumed: what is shown at the input stays until it is
-  // taken. Then the gate opens and closes between frames alone, and what is shown at the output stays too.
+  // Safety: no frame is cut or interleaved. Assumed: a beat that is shown at the input stays until it is taken. Then
+  // the gate opens and closes between frames alone, and a beat that is shown at the output stays too.
   logic        past_valid_q = 1'b0;
   logic        past_held_q;
   logic [73:0] past_beat_q;

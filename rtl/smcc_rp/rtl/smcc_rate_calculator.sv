@@ -58,7 +58,7 @@ module smcc_rate_calculator
   localparam logic [6:0] Last = Hold + 7'd5;
   localparam int unsigned ProductW = DiffW + MantissaW;
 
-  // What is done in a step, but for the shifts; a bit each, for they choose among wide values. The larger bound's turn.
+  // The operations of a step, but for the shifts; a bit each, for wide values hang on them. The larger bound's turn.
   typedef struct packed {
     logic load;
     logic row;
@@ -113,7 +113,7 @@ module smcc_rate_calculator
   // A size is this and 1 more if the number is negative.
   assign size = by ^ {DiffW{raises_q}};
 
-  // product = mantissa × size, a row a clock: the rows' sum above, what is left of the mantissa below it. Then a shift, a
+  // product = mantissa × size, a row a clock: the rows' sum above, the rest of the mantissa below it. Then a shift, a
   // place a clock; 50 places leave nothing of a product that goes down, and one that goes up by more has run over.
   logic  [ProductW-1:0] product_q;
   // Has run over 2^50; later: below 0.
@@ -167,7 +167,7 @@ module smcc_rate_calculator
     end
   end
 
-  // Whose notices raise the rate.
+  // The notice is of a congestion point that may raise the rate.
   logic may_raise;
   if (BoundOnly) begin : gen_bound
     logic   bound_valid_q;
@@ -200,8 +200,8 @@ module smcc_rate_calculator
   assign rate_o = rate_q;
 
 `ifdef FORMAL
-  // What must never happen: a rate outside [least, largest], a step beyond the last. Assumed: settings that agree and stay
-  // as they are. What the arithmetic gives is not needed for it.
+  // Safety: no rate leaves [least, largest], no step is beyond the last. Assumed: settings that agree and stay as they
+  // are. The results of the arithmetic are not needed for it.
   logic  past_valid_q = 1'b0;
   rate_t past_min_q;
   rate_t past_max_q;

@@ -2,7 +2,7 @@
 //
 // SMCC's rate calculator as combinational logic between the registers of the rate and of the congestion point that it
 // is bound to, for the comparison of area: Jiang et al. 2015, section 5.1, say that it is possible. See
-// smcc_rate_calculator for what it calculates; the two have the same ports.
+// smcc_rate_calculator for the calculation; the two have the same ports.
 //
 // A notice is taken in each clock and shows in the next. It is slow: product, shift, sum and bounds follow each other.
 
@@ -69,7 +69,7 @@ module smcc_rate_calculator_comb
   assign size    = raises ? -by : by;
   assign product = ProductW'(size) * ProductW'(gain.mantissa);
 
-  // What the rate changes by: no rate is larger than all ones.
+  // The change of the rate: no rate is larger than all ones.
   always_comb begin
     places = gain.shift;
     if (gain.shift[ShiftW-1]) begin
@@ -97,7 +97,7 @@ module smcc_rate_calculator_comb
     else bounded = sum[RateW-1:0];
   end
 
-  // Whose notices raise the rate.
+  // The notice is of a congestion point that may raise the rate.
   if (BoundOnly) begin : gen_bound
     logic   bound_valid_q;
     cp_id_t bound_q;

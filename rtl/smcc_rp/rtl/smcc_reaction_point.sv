@@ -3,7 +3,7 @@
 // A reaction point of SMCC: the rate calculator, and the gate that lets a flow's frames go at its rate.
 // (Jiang et al. 2015, section 5.1)
 //
-// Notices alone move the rate: nothing counts what is sent.
+// Notices alone move the rate: nothing counts sent frames.
 //
 // Latency and throughput: those of smcc_rate_calculator and of rate_gate.
 

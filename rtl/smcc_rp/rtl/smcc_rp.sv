@@ -31,7 +31,7 @@ module smcc_rp
   input var logic clk_i,
   input var logic rst_i,
 
-  // What arrives cannot wait: a message that would have to is dropped (message_receiver).
+  // Arriving frames cannot wait: a message that would have to is dropped (message_receiver).
   input var logic hurry_i,
 
   // Frames that arrive, and those of them that are no messages.
@@ -76,7 +76,7 @@ module smcc_rp
   output var logic [ReactionPoints-1:0] m_axis_tx_tlast,
   output var logic [ReactionPoints-1:0] m_axis_tx_tuser,
 
-  // What the reaction points say.
+  // The state of the reaction points.
   output var logic [ReactionPoints-1:0][RateW-1:0] rate_o,
   // A message is taken by its reaction point.
   output var logic [ReactionPoints-1:0] signal_o,

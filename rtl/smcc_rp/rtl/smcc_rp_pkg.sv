@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a notice of SMCC says, the gains, and how its two signs are read. (Jiang et al. 2015, equations (24), (25),
+// The fields of SMCC's notices, the gains, and how the two signs are read. (Jiang et al. 2015, equations (24), (25),
 // section 5.1)
 
 `default_nettype none

@@ -88,7 +88,7 @@ module ethernet_switch
   input var  random_t random_i,
   output var logic    draw_o,
 
-  // What the congestion point does, as cp has it.
+  // The events of the congestion point, as cp has them.
   output var queue_octets_t        queue_o,
   output var logic                 event_o,
   output var frame_octets_t        event_octets_o,
@@ -113,7 +113,7 @@ module ethernet_switch
   output var logic        m_axis_trace_tlast,
   output var logic        m_axis_trace_tuser,
 
-  // The time, clocks, and what the congestion point's port has sent.
+  // The time, clocks, and the frames and octets that the congestion point's port has sent.
   output var logic [47:0] now_o,
   output var logic [31:0] sent_frames_o,
   output var logic [47:0] sent_octets_o

@@ -63,7 +63,7 @@ module switch_input #(
   output var logic [31:0] discarded_o,
   output var logic [31:0] pauses_o
 );
-  // What is left of a frame that was cut by a stop is no frame.
+  // The rest of a frame that was cut by a stop is no frame.
   logic open_q;
   logic skips_q;
   logic open;

@@ -3,8 +3,9 @@
 // An output of the switch: pause frames before messages before data, on a line at its rate. (Kabbani and Yasuda 2010,
 // section 3.2: messages go to the output MAC at the highest priority)
 //
-// Data either wait here (OwnQueue) or come from the congestion point; messages wait here. What finds no room is dropped whole
-// and counted. Which frame goes next is decided within 4 clocks before the line gets free, so that the line never waits for it.
+// Data either wait here (OwnQueue) or come from the congestion point; messages wait here. A frame that finds no room is
+// dropped whole and counted. The next frame is chosen within 4 clocks before the line gets free, so that the line never
+// waits for the choice.
 // Latency: the first beat of data that find the line free is on it four clocks after it is shown (OwnQueue: ten after its
 // frame's last beat). Throughput: that of the line, up to a frame each b + 4 clocks of b beats.
 
@@ -89,7 +90,7 @@ module switch_output
     $fatal(0, "DataPriority is 0 to 7 (instance %m)");
   end
 
-  // What the arbiter chooses from, the lowest first.
+  // The inputs of the arbiter, the lowest first.
   localparam int unsigned Pause = 0;
   localparam int unsigned Message = 1;
   localparam int unsigned Data = 2;
@@ -149,7 +150,7 @@ module switch_output
     assign pauses_o = '0;
   end
 
-  // What comes from within is good.
+  // Messages come from within and are good.
   logic [31:0] messages_bad;
   switch_queue #(
       .Words    (MessageWords),

@@ -4,7 +4,7 @@
 // (Kabbani and Yasuda 2010, section 3.2: the input queues of the NetFPGA library in front of the arbiter)
 //
 // A frame is bad if its last tuser says so, if it has fewer than 60 octets or more than MaxOctets − 4 (without its FCS), or if a
-// tkeep is not as the conventions have it. What is kept has been seen to its end, so it leaves without gaps.
+// tkeep is not as the conventions have it. A kept frame has been seen to its end, so it leaves without gaps.
 // Latency: the first beat is at m_axis six clocks after the frame's last beat was shown, if none is before it. Throughput: a
 // beat a clock, frames back to back.
 
@@ -247,8 +247,8 @@ module switch_queue
   );
 
 `ifdef FORMAL
-  // What must never happen: a frame cut (when all that was kept_beats has left, the last beat that left was a frame's last), a
-  // word written over, a word without a place in the FIFO behind the memory, a frame longer than allowed.
+  // Safety: no frame is cut (when all kept beats have left, the last beat that left was a frame's last), no word is
+  // written over, no word lacks a place in the FIFO behind the memory, no frame is longer than allowed.
   logic              past_valid_q = 1'b0;
   logic              between_q;
   logic [AddressW:0] kept_beats;
@@ -275,7 +275,7 @@ module switch_queue
       if (32'(beats_q) > LongestBeats) assert (bad_q);
       if (!over_q && !bad_q) assert (32'(written - kept_beats) == 32'(beats_q));
       assert (32'(written - kept_beats) <= 32'(beats_q));
-      // The last beats of what is kept, and of each stage on the way out.
+      // The last beats of those kept, and of each stage on the way out.
       if (kept_beats != '0) assert (words_q[last_kept[AddressW-1:0]].last);
       if (kept_beats == '0 && read_valid_q) assert (read_q.last);
       if (kept_beats == '0 && !read_valid_q && pipe_valid_q) assert (pipe_q.last);

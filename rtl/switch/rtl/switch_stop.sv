@@ -49,7 +49,7 @@ module switch_stop #(
   assign reset_o = rst_i || first_q || (stopped_q && !run_i);
 
 `ifdef FORMAL
-  // What must never happen: a reset within a frame, or a run that is told to stop and is not reset.
+  // Safety: no reset comes within a frame, and every run that is told to stop is reset.
   logic past_valid_q = 1'b0;
   logic due_q = 1'b0;
   always_ff @(posedge clk_i) begin

@@ -39,7 +39,7 @@ module token_bucket
   input var  logic          take_i,
   output var logic          ready_o,
 
-  // What is in the bucket.
+  // Octets in the bucket.
   output var frame_octets_t tokens_o
 );
   localparam int unsigned QuotientW = RateW - $clog2(Granularity + 1) + 1;
@@ -58,7 +58,7 @@ module token_bucket
     $fatal(0, "TokensPerStep is at least 1 (instance %m)");
   end
 
-  // A bucket that is too full for a refill loses what runs over, and with that rate.
+  // A bucket that is too full for a refill loses the excess, and with that rate.
   localparam longint unsigned Steps = LineRate / (Granularity == 0 ? 64'd1 : 64'(Granularity));
   localparam longint unsigned Longest = 64'(MaxOctets) + 64'(LineOctets);
   localparam longint unsigned Enough = Steps * 64'(TokensPerStep) + Longest;
@@ -113,7 +113,7 @@ module token_bucket
     end
   end
 
-  // What a refill gives, at most a full bucket, and how much the bucket may hold before it runs over.
+  // The octets of a refill, at most a full bucket, and how much the bucket may hold before it runs over.
   frame_octets_t             gift_q;
   frame_octets_t             room_q;
   logic          [GiftW-1:0] gift;
@@ -144,7 +144,7 @@ module token_bucket
   assign {short_of, rest} = {1'b0, tokens_q} - {1'b0, octets_i};
   assign taken = take_i && !short_of;
 
-  // What a refill makes of it, with a frame taken and without: side by side, so that neither waits for the other.
+  // The bucket after a refill, with a frame taken and without: side by side, so that neither waits for the other.
   assign refilled_rest = rest_runs_over ? FrameW'(Depth) : rest + gift_q;
   assign refilled = tokens_q > room_q ? FrameW'(Depth) : tokens_q + gift_q;
 
@@ -179,7 +179,7 @@ module token_bucket
   assign tokens_o = tokens_q;
 
 `ifdef FORMAL
-  // What must never happen: a bucket over its depth, or a frame that goes and leaves its tokens there.
+  // Safety: the bucket is never over its depth, and no frame goes and leaves its tokens there.
   logic          past_valid_q = 1'b0;
   logic          past_reset_q;
   logic          past_take_q;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trace: one stream of records of what happens in several places, each with its clock. (Kabbani and Yasuda 2010,
+// Trace: one stream of records of the events in several places, each with its clock. (Kabbani and Yasuda 2010,
 // section 1: the ability to trace and analyze all major network and QCN variables)
 //
-// Each source has a place for one event; they are brought into a FIFO in turn. What finds its place taken, or the FIFO full
-// when its turn comes, is dropped and counted. Every 2^21 clocks, and first of all, comes a record of the time, which is
-// never dropped: what comes late comes late, and the stamps of the records around it can be told.
+// Each source has a place for one event; they are brought into a FIFO in turn. An event that finds its place taken, or
+// the FIFO full when its turn comes, is dropped and counted. Every 2^21 clocks, and first of all, comes a record of the
+// time, which is never dropped: if it comes late, the stamps of the records around it can still be told.
 //
 // Latency: an event of clock c is in the FIFO by clock c + Sources + 4, at m_axis one later, if there is room.
 // Throughput: a record each Sources clocks for each source.
@@ -26,7 +26,7 @@ module trace
   // The time in clocks, one more each clock.
   input var logic [ClockW-1:0] now_i,
 
-  // An event of each source: what it is (what_e), and its value.
+  // An event of each source: its kind (what_e), and its value.
   input var logic [Sources-1:0]             valid_i,
   input var logic [Sources-1:0][ WhatW-1:0] what_i,
   input var logic [Sources-1:0][ValueW-1:0] value_i,
@@ -158,8 +158,7 @@ module trace
   );
 
 `ifdef FORMAL
-  // What must never happen: an event that is neither kept, sent nor counted; a record of the time that is lost; a record
-  // withdrawn.
+  // Safety: every event is kept, sent or counted; no record of the time is lost; no record is withdrawn.
   logic [1:0] early_q = '1;
   logic past_held_q;
   logic [63:0] past_data_q;

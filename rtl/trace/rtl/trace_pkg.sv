@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The records of a trace: 64 bits, what, where, how much, when.
+// The records of a trace, 64 bits: kind, place, value, time.
 
 `default_nettype none
 
 package trace_pkg;
-  // What a record is about, and what its value then is.
+  // The kind of a record, and the meaning of its value.
   localparam int unsigned WhatW = 4;
   typedef enum logic [WhatW-1:0] {
     // The clock count without its lowest 22 bits.

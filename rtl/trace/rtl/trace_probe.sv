@@ -30,7 +30,7 @@ module trace_probe
   logic             known_q;
   // Which parts of the value had changed.
   logic [Parts-1:0] changed_q;
-  // The interval runs, and what is left of it.
+  // The interval runs, and the rest of it.
   logic             waits_q;
   logic [     23:0] wait_q;
   logic             sends;

@@ -64,7 +64,7 @@ module udp_packet_generator
   frame_octets_t        held;
   frame_octets_t        next_octets_q;
   frame_octets_t        made_octets_q;
-  // What is added in the next step.
+  // The term of the next step.
   logic          [15:0] term;
   logic          [15:0] term_q;
   logic          [15:0] sum_q;
@@ -186,7 +186,7 @@ module udp_packet_generator
   assign m_axis_tuser = 1'b0;
 
 `ifdef FORMAL
-  // What must never happen: a frame shorter or longer than it says, a beat that changes or is withdrawn while it waits.
+  // Safety: no frame is shorter or longer than it says, no beat changes or is withdrawn while it waits.
   logic [1:0] early_q = '1;
   logic past_held_q;
   logic [72:0] past_beat_q;
