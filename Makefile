@@ -33,7 +33,7 @@ help:
 	@echo '              fingerprints, conformance, all tests in Python (they need the extension), documentation and the cores'
 	@echo 'make test     lint, format, types, Rust and Python tests, documentation, the cores in lock step (unless nothing that'
 	@echo '              they are built from has changed since they passed here)'
-	@echo 'make verify   what takes longer: the tests, make lab-test, make fuzz, 100 million wrong frames, property tests with many more cases,'
+	@echo 'make verify   the long checks: the tests, make lab-test, make fuzz, 100 million wrong frames, property tests with many more cases,'
 	@echo '              the papers with all seeds and controls, tuning with all its seeds, signals to every command, TCP beside'
 	@echo '              that of ns-3 (its wheel needs g++ and python3-dev, and goes into .build/ns3), sweeps on Ray clusters that'
 	@echo '              lose workers and nodes (in .build/ray), the costs of large networks and of a million flows, make wheel, make deny, the bench held to'
@@ -56,7 +56,8 @@ help:
 demo: .venv/.extension
 	$(BIN)/penstock run $(DEMO) --out results/demo --force
 
-# It builds no extension and no release profile, so that it is quick when little has changed. What it leaves out, `make help` says.
+# It builds no extension and no release profile, so that it is quick when little has changed. `make help` says what it
+# leaves out.
 check: lint
 	cargo test --locked --quiet --lib --bins
 	@echo 'make check: all passed'
@@ -105,7 +106,7 @@ docs: .venv/.extension .venv/.dev
 	# The laboratory is part of the site where `make lab` has built it.
 	if [ -f $(LAB_PAGE)/index.html ]; then cp -r $(LAB_PAGE) site/lab; fi
 
-# What is there already is not run again.
+# A run that is there already is not repeated.
 arena: .venv/.extension
 	$(BIN)/penstock arena --tune 32 --out .build/arena --resume
 
@@ -132,8 +133,8 @@ verify: test fuzz lab-test
 	$(MAKE) mutate
 	$(MAKE) -C rtl experiment
 
-# The state machines that the cores are held to, then the cores. What is mutated and what no test can see: .cargo/mutants.toml.
-# (3: every mutant is caught, some of them because their tests do not end.)
+# The state machines that the cores are held to, then the cores; .cargo/mutants.toml says what is mutated, and what no
+# test can see. (3: every mutant is caught, some of them because their tests do not end.)
 mutate: $(CARGO_MUTANTS)/bin/cargo-mutants check-test
 	$(CARGO_MUTANTS)/bin/cargo-mutants mutants --no-shuffle --output .build || test $$? = 3
 	test ! -s .build/mutants.out/missed.txt
@@ -142,8 +143,8 @@ mutate: $(CARGO_MUTANTS)/bin/cargo-mutants check-test
 $(CARGO_MUTANTS)/bin/cargo-mutants: | check-build
 	cargo install --locked --quiet --root $(CARGO_MUTANTS) --version 27.1.0 cargo-mutants
 
-# Licences, doubled and banned crates, where crates come from: deny.toml. What is known of holes in them is asked elsewhere:
-# its database is no part of a checkout.
+# Licences, doubled and banned crates, where crates come from: deny.toml. Known holes in them are asked elsewhere: their
+# database is no part of a checkout.
 deny: $(CARGO_DENY)/bin/cargo-deny
 	$(CARGO_DENY)/bin/cargo-deny --locked --all-features check licenses bans sources
 	$(CARGO_DENY)/bin/cargo-deny --manifest-path rtl/cosim/Cargo.toml --config deny.toml --locked check licenses bans sources
@@ -235,7 +236,7 @@ check-test:
 
 .venv/.extension: $(RUST_SOURCES) pyproject.toml .venv/.run
 	MAKEFLAGS= VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 $(BIN)/python -m maturin develop --release --locked
-	# Python compiles what a run loads now, and not at each run where PYTHONDONTWRITEBYTECODE is set: that costs a second.
+	# Python compiles the modules of a run now, and not at each run where PYTHONDONTWRITEBYTECODE is set: that costs a second.
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -c '$(LOADED)'
 	@touch $@
 
