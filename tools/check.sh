@@ -1,13 +1,13 @@
 #!/bin/sh
-# Checks that the machine has what Penstock is built with, and says (or, where it may, does) what mends a lack.
+# Checks that the machine has the programs that build Penstock, and says (or, where it may, does) what mends a lack.
 #
-#   tools/check.sh           what the build needs: Rust, Python with venv, a C compiler
-#   tools/check.sh test      and what the tests need: rustfmt, clippy; and what some of them are skipped without: tshark, and
-#                            the programs of the testbed
+#   tools/check.sh           for the build: Rust, Python with venv, a C compiler
+#   tools/check.sh test      for the tests, too: rustfmt, clippy; tshark and the programs of the testbed, without which some
+#                            tests are skipped
 #   tools/check.sh testbed   and the programs that the testbed starts
-#   tools/check.sh cores     and what those of the cores need: Icarus Verilog
-#   tools/check.sh lab       and what the laboratory is built and tested with: Rust for WebAssembly, Node with npm, chromium
-#   tools/check.sh bench     and what the bench needs: valgrind
+#   tools/check.sh cores     for the tests of the cores, too: Icarus Verilog
+#   tools/check.sh lab       for the laboratory and its tests, too: Rust for WebAssembly, Node with npm, chromium
+#   tools/check.sh bench     for the bench, too: valgrind
 #   tools/check.sh wheel     and Rust's library for the machines that wheels are built for
 #   tools/check.sh machines  prints the machines whose library is there, and checks nothing
 #
@@ -50,7 +50,7 @@ need_package() {
     lack "$what" "sudo apt-get install $package"
 }
 
-# want_package PACKAGE WHAT TEST...: as need_package, but what is skipped without it is no lack.
+# want_package PACKAGE WHAT TEST...: as need_package, but without it tests are skipped, which is no lack.
 want_package() {
     package=$1 what=$2
     shift 2

@@ -57,7 +57,7 @@ MUST_NOT_NAME = {
     "domain": (r"\bstd::|extern crate std\b", "the defense of a domain is built without the standard library"),
     "endpoint": (
         r"\bstd(\s+as\b|::(\{[^;]*\b)?(fs|io|net|env|process|thread|time)\b)",
-        "whoever drives it has clock and socket",
+        "its caller has clock and socket",
     ),
     "sim": (
         r"\bstd(\s+as\b|::(\{[^;]*\b)?(fs|io|net|env|process|thread|time)\b)",
@@ -65,7 +65,7 @@ MUST_NOT_NAME = {
     ),
     "results": (
         r"\bstd(\s+as\b|::(\{[^;]*\b)?(fs|io|net|env|process|thread|time)\b)",
-        "whoever drives a run has files, clock and thread",
+        "the runner of a run has files, clock and thread",
     ),
     "scenario": (
         r"\bstd(\s+as\b|::(\{[^;]*\b)?(net|process|thread|time)\b)",

@@ -3,18 +3,18 @@
     python tools/check_ns3.py
 
 Four flows without end share a bottleneck. Goodput must agree within 5 %, the mean queue within 15 %; each is the mean
-of runs whose flows begin at other moments, as where the flows stand to one another decides who loses when the queue
-overflows. The exit status says whether all agree.
+of runs whose flows begin at other moments, as where the flows stand to one another decides which one loses when the
+queue overflows. The exit status says whether all agree.
 
 ns-3's wheel is installed into an environment of its own, .build/ns3, from requirements/ns3.txt. On Debian it needs g++
 and python3-dev: parts of cppyy, by which Python calls ns-3, are compiled then, and headers are at each start.
 
-What is set alike: segments of 1460 octets, initial windows of ten, an acknowledgement for every second segment or after
-the same delay, the least RTO, SACK, no timestamps, CUBIC without HyStart, windows that the receiver never limits, no
-pacing. What is counted alike: ns-3's packets have 42 octets around a segment (IP, TCP, PPP) and Penstock's frames 58
-(Ethernet), so that Penstock's links are as much faster, and queues are counted in packets; ns-3 does not count the
-packet in transmission, which is there all the time, and its device holds one packet before the queue discipline, so
-that a limit of n packets there is n + 2 frames here.
+Both have the same settings: segments of 1460 octets, initial windows of ten, an acknowledgement for every second
+segment or after the same delay, the least RTO, SACK, no timestamps, CUBIC without HyStart, windows that the receiver
+never limits, no pacing. Both count alike: ns-3's packets have 42 octets around a segment (IP, TCP, PPP) and Penstock's
+frames 58 (Ethernet), so that Penstock's links are as much faster, and queues are counted in packets; ns-3 does not
+count the packet in transmission, which is there all the time, and its device holds one packet before the queue
+discipline, so that a limit of n packets there is n + 2 frames here.
 
 The differences (docs/explanation/tcp-beside-ns3.md): NewReno there counts acknowledgements in congestion avoidance, and
 octets here, so that it grows half as fast with delayed ones; acknowledgements have 42 octets there and 64 here, on
@@ -119,7 +119,7 @@ def in_ns3(runs: Sequence[Dumbbell]) -> list[Measured]:
     """Runs dumbbells in ns-3, whose environment is made if it is not there, or of another pin."""
     script = Path(__file__).with_name("ns3_dumbbell.py")
     lines = "".join(f"{json.dumps(asdict(at))}\n" for at in runs)
-    # What cling cannot resolve at its start it says on standard error, and goes on.
+    # Cling says on standard error what it cannot resolve at its start, and goes on.
     done = subprocess.run([python_with_ns3(), script], input=lines, capture_output=True, text=True, check=False)
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode or len(found) != len(runs):

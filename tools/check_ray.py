@@ -4,7 +4,7 @@
 
 Ray and Penstock's own wheel are installed into an environment of their own, .build/ray, from requirements/ray.txt. The
 clusters are a head and two nodes of one worker each on this machine, and those of `--ray local`. A store must have the
-same bytes whoever ran it and whatever was lost; comparisons, tuning and reproductions must say the same; an address
+same bytes wherever it ran and whatever was lost; comparisons, tuning and reproductions must say the same; an address
 that does not answer is refused within seconds; an interrupt leaves no worker behind. The exit status says whether all
 of it holds. Times are printed, and bounded only where somebody would have to wait without a reason.
 """
@@ -98,7 +98,7 @@ def python_with_ray() -> Path:
 
 
 class Trial:
-    """Sweeps below a folder, and what came of them.
+    """Sweeps below a folder, and their outcome.
 
     Attributes:
         tried: how many checks there were.

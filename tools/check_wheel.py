@@ -112,7 +112,7 @@ def is_ours(wheel: Path) -> bool:
 
 
 def tried(wheel: Path) -> Iterator[str]:
-    """Yields what fails after the wheel has been installed into a clean environment."""
+    """Yields the faults of the wheel after it has been installed into a clean environment."""
     with tempfile.TemporaryDirectory(prefix="penstock-wheel-") as name:
         clean = Clean(Path(name))
         clean.install(wheel)

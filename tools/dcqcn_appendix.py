@@ -1,4 +1,4 @@
-"""The linearisation of DCQCN in appendix A of "ECN or Delay" (CoNEXT 2016), and what mends it, one thing at a time.
+"""The linearisation of DCQCN in appendix A of "ECN or Delay" (CoNEXT 2016), and its repairs, one at a time.
 
 The published margins are those of the appendix. It differs from the linearisation of the model above it in several
 ways, each of which is a name here. `loop` takes the names of those that are mended: with none of them it is the
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 CHANGES = {
-    "exchanged": "what of R_C acts at once and what a delay later are exchanged",
+    "exchanged": "terms of R_C that act at once and those that act a delay later are exchanged",
     "series": "powers of 1 - p are the first terms of their series, and so are their derivatives",
     "cube-root": "p* is that of the cube root, which holds for small p",
     "twice": "the increase A R_AI answers the rate at once and a delay later: it is counted twice",
@@ -107,11 +107,11 @@ def loop(r_ai_mbps: float, k_max_kb: float, flows: int, mended: frozenset[str] =
     _, increase_p, increase_r = slopes("increase")
     decay = G / ALPHA_S
     gap = target - rate
-    # What R_C answers in its own equation, at once and a delay later.
+    # The terms of R_C in its own equation, at once and a delay later.
     at_once, later = -alpha / 2 * cut - cycles / 2, -rate * alpha / 2 * cut_r + gap / 2 * cycles_r
     if "exchanged" not in mended:
         at_once, later = later, at_once
-    # What R_T answers of R_C.
+    # The terms of R_C in the equation of R_T.
     target_at_once, target_later = cut, -gap * cut_r + r_ai * increase_r
     if "twice" not in mended:
         target_at_once += r_ai * (1 / BYTES + 1 / (TIMER_S * rate))

@@ -1,4 +1,4 @@
-"""Makes the documentation's source: a copy of docs/ with what comes from the program itself.
+"""Makes the documentation's source: a copy of docs/ with the parts that the program itself gives.
 
     python tools/generate_docs.py .build
 
@@ -7,7 +7,7 @@ docs/schemes/ has of it: NAME.md, and NAME.states.toml for its state diagram and
 rtl/NAME/doc/README.md) and the figures are drawn, and .build/mkdocs.yml, which is mkdocs.yml with each folder of its
 navigation replaced by the pages in it.
 Every whole scenario in the pages is read on the way: one that Penstock refuses fails the build. So does a command
-`penstock … --out NAME.svg` (or .png) in a block of shell; what it draws is images/NAME.svg.
+`penstock … --out NAME.svg` (or .png) in a block of shell; its drawing is images/NAME.svg.
 """
 
 import inspect
@@ -75,7 +75,7 @@ def main(build: Path) -> None:
         "python": python_api(),
         "scenario": scenario_keys(keys),
         "limits": table(
-            ["At most", "Of what", "What counts"],
+            ["At most", "Kind", "Meaning"],
             ([count(limit["most"]), limit["what"], limit["meaning"]] for limit in json.loads(_core.limits())),
         ),
         "tables": tables(specimens),
@@ -100,7 +100,7 @@ def main(build: Path) -> None:
         draw_commands(text, docs / "images")
         whole = re.sub(r"^{{ (\w+) }}$", lambda match: generated[match[1]], text, flags=re.MULTILINE)
         page.write_text(with_runs(whole, page.relative_to(docs)))
-    # What people have written of a scheme is a part of its page, not a page.
+    # The text that people have written of a scheme is a part of its page, not a page.
     shutil.rmtree(docs / "schemes", ignore_errors=True)
     for scheme in schemes:
         write(docs / f"reference/schemes/{scheme['name']}.md", scheme_page(scheme, keys, docs))
@@ -195,7 +195,7 @@ def cores() -> str:
         folder = code(f"rtl/{name}")
         page = f"[{folder}](cores/{name}.md)" if (path.parent / "doc/README.md").exists() else folder
         rows.append([page, core["title"], core["says"], core.get("source", "")])
-    return table(["Folder", "Core", "What it does", "Source"], rows)
+    return table(["Folder", "Core", "Purpose", "Source"], rows)
 
 
 def core_pages(docs: Path) -> None:
@@ -207,7 +207,7 @@ def core_pages(docs: Path) -> None:
 
 
 def with_links(source: Path, pages: Mapping[Path, str]) -> str:
-    """The text of a page of rtl/, with links to other such pages; what is no page is named without a link."""
+    """The text of a page of rtl/, with links to other such pages; a file that is no page is named without a link."""
 
     def link(found: re.Match[str]) -> str:
         words, target = found[1], found[2]
@@ -448,7 +448,7 @@ def scheme_page(scheme: dict[str, Any], reference: list[dict[str, Any]], docs: P
     for profile in scheme["profiles"]:
         text = specimen(name, f"{name}.profile = '{profile['name']}'")
         values = tomllib.loads(_core.Scenario.parse(text).resolved())["schemes"][name]
-        parts += [f"## Profile `{profile['name']}`", profile["description"], "What differs from the defaults:"]
+        parts += [f"## Profile `{profile['name']}`", profile["description"], "Differences from the defaults:"]
         parts.append(table(["Parameter", "Value"], ([code(key), code(values[key])] for key in profile["settings"])))
     return "\n\n".join(parts) + "\n"
 
@@ -464,7 +464,7 @@ def facts(scheme: dict[str, Any]) -> list[list[str]]:
         ["The parameter that sets the length of the queue", code(scheme["set_point"]) or "none"],
         ["How a source hears of its queue", heard],
         ["Its actions, which `summary.json` counts", ", ".join(taken) or "none"],
-        ["What an operator sets", ", ".join(sets) or "nothing"],
+        ["The parameters that an operator sets", ", ".join(sets) or "nothing"],
     ]
 
 

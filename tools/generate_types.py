@@ -45,7 +45,7 @@ def typed(about: dict[str, Any]) -> str:
 
 
 def sentence(description: str) -> tuple[str, str]:
-    """The first sentence of a description, without its full stop, and what follows it."""
+    """The first sentence of a description, without its full stop, and the rest."""
     first, stop, rest = description.partition(". ")
     return (first, f" {rest}") if stop else (description.removesuffix("."), "")
 

@@ -74,7 +74,7 @@ class Case:
 
 @dataclass
 class Cost:
-    """What a case has taken: s of processor time and MB of memory until the end of each stage, and what it made.
+    """The cost of a case: s of processor time and MB of memory to the end of each stage, and the size of its results.
 
     ``hops`` are the events of the engine, one a hop of a frame and few beside them.
     """

@@ -4,7 +4,7 @@
     python tools/lesson_notebooks.py --check    says which notebook is not what its lesson makes; `make lint` asks
 
 A notebook has the lesson's texts, runs its scenarios with the library, opens the laboratory, and simulates the answer
-of the question. It holds no outputs: who reads it runs it.
+of the question. It holds no outputs: its reader runs it.
 """
 
 import json

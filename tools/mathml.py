@@ -31,7 +31,7 @@ def formula(tex: str, *, block: bool) -> str:
         ValueError: it has a command that is not known.
     """
     found = convert(tex.strip(), display="block" if block else "inline")
-    # What is not understood is left as it is: a command, or the marks of columns.
+    # A part that is not understood is left as it is: a command, or the marks of columns.
     unknown = re.search(r"\\[a-zA-Z]+|&", html.unescape(found))
     if unknown:
         raise ValueError(f"{tex.strip()}: {unknown[0]} is not known")

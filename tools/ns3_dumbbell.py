@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def measured(at: dict[str, Any]) -> dict[str, Any]:
-    """Runs one dumbbell and returns what came of it."""
+    """Runs one dumbbell and returns its measures."""
     set_tcp(at)
     flows = at["flows"]
     nodes = ns.NodeContainer()
@@ -116,7 +116,7 @@ def set_tcp(at: dict[str, Any]) -> None:
 
 
 def links(rate_bps: int, delay_s: float, queue: str) -> Any:
-    """Returns what lays links of this rate and delay."""
+    """Returns the helper that lays links of this rate and delay."""
     helper = ns.PointToPointHelper()
     helper.SetDeviceAttribute("DataRate", ns.StringValue(f"{rate_bps}bps"))
     helper.SetChannelAttribute("Delay", ns.TimeValue(ns.Seconds(delay_s)))

@@ -34,7 +34,7 @@ def hashed(text: str) -> str:
     """Returns a file of pins with the hashes that the index has."""
     comment = [line for line in text.splitlines() if line.startswith("#")]
     pins = [line.split()[0] for line in text.splitlines() if PIN.match(line)]
-    # The files are whole already: what is not pinned in them must not come in.
+    # The files are whole already: a package that they do not pin must not come in.
     command = ["uv", "pip", "compile", "--quiet", "--no-deps", "--generate-hashes", "--no-header", "--no-annotate", "-"]
     done = subprocess.run(command, input="\n".join(pins), capture_output=True, text=True, check=True)
     return "\n".join([*comment, done.stdout])

@@ -287,7 +287,7 @@ def tried(trial: Trial, folder: Path) -> tuple[str, list[str]]:
     if killed and not faults and not trial.command.endswith("-long"):
         faults += in_the_way(trial.command, folder)
     if trial.kind == "int" and trial.command.endswith("-long"):
-        return f"ends with {status} when what was recorded is drawn", faults
+        return f"ends with {status} when its record is drawn", faults
     return f"ends with {status} within {next((s for s in WITHIN_S if took_s < s), PATIENCE_S):g} s", faults
 
 

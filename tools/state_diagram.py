@@ -7,7 +7,7 @@ A description has one `[[machine]]` or several (congestion point, reaction point
     [[machine]]
     title = "Reaction point"
     [[machine.state]]
-    name = "recovery"                # what edges call it
+    name = "recovery"                # its name for edges
     label = ["Fast Recovery", '$CR \leftarrow (CR + TR)/2$']    # a text or lines of text, $…$ as in matplotlib
     at = [1, 0]                      # column and row of its centre, fractions allowed; rows grow downwards
     initial = true                   # a dot points to where the machine starts
@@ -208,7 +208,7 @@ class _Picture:
         for edge, way in zip(self.machine.edges, self._ways, strict=True):
             ends = {f"the state {edge.start.name!r}", f"the state {edge.end.name!r}", f"the label {edge.label!r}"}
             for name, box in named:
-                # What a label's own line does is its business; a state's line ends at its frame.
+                # A label's own line may cross it; a state's line ends at its frame.
                 if name not in ends and any(box.contains(*point) for point in way):
                     return f"the way from {edge.start.name!r} to {edge.end.name!r} crosses {name}; bend it"
         return None

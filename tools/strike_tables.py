@@ -51,7 +51,7 @@ def _means(sides: list[Any]) -> list[str]:
 
 
 def repeats() -> Iterator[list[str]]:
-    """How far what a sample strikes depends on what those before it struck: the same, every hundredth frame."""
+    """How far the strike of a sample depends on those before it: the same, every hundredth frame."""
     lags = (1, 2, 3, 4)
     yield ["", *(f"{lag} before" for lag in lags), "The source that was struck last: struck, expected"]
     scenario = halved(COUNTED).set("record.arrivals", "true").set("record.interval", "100 us")
@@ -177,7 +177,7 @@ def late_queues(settings: dict[str, str], strikes: tuple[Strikes, ...]) -> list[
 
 
 def struck_by_packets(run: Result) -> tuple[Any, Any]:
-    """Whose every hundredth frame is after 2 s, and the rates of all: two sources and 500 Mb/s of other traffic."""
+    """The source of every hundredth frame after 2 s, and the rates of all: two sources, 500 Mb/s of other traffic."""
     times, flows = (run.column("arrivals", name)[99::100] for name in ("time_s", "flow"))
     names = ("s0", "s1")
     places = np.select([flows == name for name in names], range(len(names)), len(names))
@@ -191,7 +191,7 @@ def struck_by_packets(run: Result) -> tuple[Any, Any]:
 
 
 def dependence(places: Any, rates: Any, lags: tuple[int, ...]) -> list[float]:
-    """Correlations of strikes, less what the rates make expect, with those so many samples before.
+    """Correlations of strikes with those so many samples before, less the ones that follow from the rates.
 
     And of samples that strike a source, how many strike the one that was struck last; seen and expected.
     """

@@ -95,7 +95,7 @@ def one(runs: Runs, seeds: int) -> Row:
 
 def host_queue(runs: Runs, seeds: int) -> Row:
     """Mean queue between a connection and its reaction point, KB, over QCN, and segments that the host drops."""
-    yield ["Room (KB), and what happens where it is full", *TCP.values()]
+    yield ["Room (KB), and the reaction where it is full", *TCP.values()]
     metrics = runs.metric("host_queue_octets"), runs.metric("host_queue_drops")
     kinds: list[tuple[str, str, str, str, dict[str, Any]]] = [
         ("4, TCP waits", "4 KB", "wait", "QCN", {}),

@@ -143,7 +143,7 @@ def bands() -> Iterator[list[str]]:
 def one_rate() -> Iterator[list[str]]:
     """Median settling time of BCN in steps, ms, with three sources and with one rate for all three; 16 runs each."""
     model = Bcn.of(configuration(Scenario.load(THREE), scheme="bcn"))
-    # One source of three times the rate, whose cut is a third: what a message does to one of three, shared by all.
+    # One source of three times the rate, whose cut is a third: the effect of a message on one of three, shared by all.
     shared = model.with_changes(flows=1.0, line_rate_bps=3 * model.line_rate_bps, cut_per_octet=model.cut_per_octet / 3)
     times = np.arange(1e-4, 1.0, 1e-4)
     yield ["Rates", "Settled (ms)"]
