@@ -1,4 +1,4 @@
-/** The controls of a scheme's parameters, made from what the scheme declares: units, ranges, sources. */
+/** The controls of a scheme's parameters, made from the scheme's declarations: units, ranges, sources. */
 
 import type { EngineClient } from "./engine";
 import type { Parameter, Plan, Scheme } from "./protocol";

@@ -1,4 +1,4 @@
-"""Every control of the page does what it says, and the page tells of what is wrong."""
+"""Every control of the page does what it says, and the page says what is wrong."""
 
 import json
 import re

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, expect
 
 NOTEBOOKS = sorted((PAGE.parent / "notebooks").glob("*.ipynb"))
 ADDRESS = "http://notebook.test/"
-# What a notebook does with a widget: its module, and a model with its values.
+# A notebook shows a widget so: it imports the module, and hands it a model with its values.
 SHOW = """async ({ script, files, height }) => {
   const octets = (text) => new DataView(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
   const values = { files: Object.fromEntries(Object.entries(files).map(([name, text]) => [name, octets(text)])), height };
