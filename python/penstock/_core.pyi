@@ -19,29 +19,29 @@ class ScenarioError(PenstockError):
     """A scenario that cannot be run."""
 
     file: str
-    """The file, or what stands for it."""
+    """The file, or words that stand for it."""
     line: int | None
     """The line, counted from 1."""
     key: str | None
     """The key, as a dotted path."""
     message: str
-    """What is wrong."""
+    """The fault."""
     hint: str | None
-    """What would be right."""
+    """A remedy."""
 
 class LimitError(PenstockError):
     """A run that came to more than a scenario may ask for."""
 
     hint: str
-    """What would be less, and how the limits are raised."""
+    """Smaller values to try, and how the limits are raised."""
 
 class OutputError(PenstockError):
     """A results folder that cannot be written or read."""
 
     refused: bool
-    """Whether another name, or leave to replace what has it, would help."""
+    """Whether another name, or leave to replace the file that has it, would help."""
     hint: str | None
-    """What would help, if either would."""
+    """A remedy, if there is one."""
 
 def schemes() -> str:
     """Every scheme, as a JSON list.
@@ -68,7 +68,7 @@ def limits() -> str:
 
 @final
 class QcnSampling:
-    """What QCN's congestion point makes of a sample."""
+    """The answer of QCN's congestion point to a sample."""
 
     def __init__(self, parameters: dict[str, float | str | bool]) -> None:
         """Take a value for each parameter of ``qcn``, in the catalogue's units.
@@ -275,7 +275,7 @@ class Scenario:
     ) -> Result:
         """Run the scenario, without Python's lock.
 
-        Ctrl-C stops the run: what was recorded until then is the result, and ``Result.interrupted`` is true.
+        Ctrl-C stops the run: its records until then are the result, and ``Result.interrupted`` is true.
 
         Args:
             scheme: runs instead of the scenario's.

@@ -283,7 +283,7 @@ def compare(
 
     def run(folder: Path | None) -> dict[tuple[_Line, int], Result]:
         watch.planned(len(jobs))
-        # What a run claimed and lost is told by the comparison, when all runs are over.
+        # The comparison tells the frames that a run lost against its claim, when all runs are over.
         done = run_many(runs(folder), _whole, watch, workers=workers, executor=executor, keep_interrupted=True)
         if not done:
             raise KeyboardInterrupt
@@ -313,7 +313,7 @@ def side_by_side(
     out: str | PathLike[str] | None = None,
     force: bool = False,
 ) -> Comparison:
-    """Put runs that are over side by side, whatever has made them: the simulator, or the testbed.
+    """Put runs that are over side by side, those of the simulator and of the testbed alike.
 
         >>> runs = {"testbed": Result.open("results/bed"), "simulator": Result.open("results/two-senders-qcn")}
         >>> penstock.comparison.side_by_side(runs, out="results/both").plot("both.png")

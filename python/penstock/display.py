@@ -117,7 +117,7 @@ def comparison_html(comparison: "Comparison") -> str:
 
 
 def tuning_html(tuning: "Tuning") -> str:
-    """Show a proposal: its parameters beside those that it is compared with, and what each verdict says of its goal."""
+    """Show a proposal: its parameters beside those that it is compared with, and the verdict on each goal."""
     from penstock.tuning.goals import MEASURES
     from penstock.tuning.wording import broken, seeds, value
 

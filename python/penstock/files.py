@@ -1,7 +1,8 @@
 """Files that are whole under their final names, or not there at all.
 
-What is written goes to a hidden sibling first, is flushed to the disk, and then gets its name. The sibling's name tells
-the process: two that write the same file do not meet, and what a killed one has left is removed by the next.
+Text and octets go to a hidden sibling first, which is flushed to the disk and then gets the name. The sibling's name
+tells the process: two that write the same file do not meet, and the next one removes the sibling that a killed one has
+left.
 """
 
 import itertools
@@ -20,7 +21,7 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file in UTF-8.
 
     Raises:
-        OSError: it cannot be written; what had the name before is as it was.
+        OSError: it cannot be written; a file that had the name before is as it was.
     """
     with whole(path) as partial:
         partial.write_text(text, encoding="utf-8")
@@ -49,7 +50,7 @@ def whole(path: Path) -> Iterator[Path]:
     """Give the name under which to write what is to be called ``path``; it gets its name when the block ends well.
 
     Raises:
-        OSError: the file cannot be written; what had the name before is as it was.
+        OSError: the file cannot be written; one that had the name before is as it was.
     """
     # Where the name is a link, the file behind it is meant.
     target = Path(os.path.realpath(path))

@@ -99,7 +99,7 @@ class keeping:  # noqa: N801 (reads as a word after `with`)
 
 
 class telling:  # noqa: N801
-    """Within it, whoever ends the command is told ``words``: which results are whole already, and where."""
+    """Within it, a person who ends the command is told ``words``: which results are whole already, and where."""
 
     def __init__(self, words: str) -> None:
         self._words = words
@@ -171,7 +171,7 @@ def finish(status: int) -> "NoReturn":
     _ignore()
     status = _flush(status)
     if "atexit" in sys.modules:
-        # What libraries tidy up when they go, such as matplotlib's temporary folder.
+        # Exit functions of libraries tidy up: matplotlib's removes its temporary folder.
         try:
             sys.modules["atexit"]._run_exitfuncs()
         except BaseException:

@@ -1,8 +1,8 @@
 """The numbers by which `penstock compare` judges schemes: taken from one run each, then summed up over seeds.
 
 :data:`MEASURES` declares each once; `compare.json` has their keys, the table their titles, and the reference page their
-definitions. What a summary holds is weighted with time. Percentiles and amplitudes come from the recorded samples of
-the time after the warm-up, so that they are as fine as ``record.interval``.
+definitions. The numbers of a summary are weighted with time. Percentiles and amplitudes come from the recorded samples
+of the time after the warm-up, so that they are as fine as ``record.interval``.
 """
 
 from collections.abc import Iterable, Sequence
@@ -69,7 +69,7 @@ MEASURES = (
         "throughput_bps",
         "throughput",
         "rate",
-        "What all flows of [[flow]] tables together deliver, wire overhead included.",
+        "The rate that all flows of [[flow]] tables together deliver, wire overhead included.",
         better="more",
     ),
     Measure("jain_index", "Jain", "index", "Jain's index of the controlled flows' throughputs.", better="more"),
@@ -161,7 +161,7 @@ class Measured:
     flows: int
     """How many flows there are."""
     groups: dict[str, float]
-    """For each group of flows, what one of its flows delivers on average, bit/s."""
+    """For each group of flows, the rate that one of its flows delivers on average, bit/s."""
 
 
 def measure(result: "Result", queue: str | None) -> Measured:

@@ -32,7 +32,8 @@ class Watch:
 
         >>> penstock.compare(scenario, ["none", "qcn"], seeds=20, watch=Watch(done=lambda: print(".", end="")))
 
-    ``run``, what it returns, and ``stopped`` are called from the threads of runs; all others from the caller's.
+    ``run``, the function that it returns, and ``stopped`` are called from the threads of runs; all others from the
+    caller's.
 
     Attributes:
         planned: called with how many runs there will be, before the first; never where nobody knows.
@@ -142,7 +143,7 @@ def run_many(
 
 
 class _Many(Generic[T]):
-    """The runs of one call, and what has become of them."""
+    """The runs of one call, and their state."""
 
     def __init__(
         self,
@@ -184,7 +185,7 @@ class _Many(Generic[T]):
         return dict(sorted(self._found.items()))
 
     def _goes_on(self) -> bool:
-        # Of several failures the first in order counts: whatever stands before it ends in order.
+        # Of several failures the first in order counts: all runs before it end in order.
         left = [*self._waiting, *self._under_way] if self._failures else self._waiting or self._under_way
         ahead = bool(left) and (not self._failures or min(left) < min(self._failures))
         return ahead and not self._interrupted and not self._watch.stopped()

@@ -174,7 +174,8 @@ class Scenario:
         ... )
 
     Keys and values are checked when the scenario is laid out, by :meth:`describe`, :meth:`resolved` and :meth:`run`:
-    one that is not legal raises a ScenarioError, whose ``key``, ``message`` and ``hint`` say which, and what would be.
+    one that is not legal raises a ScenarioError, whose ``key``, ``message`` and ``hint`` say which, and what is
+    legal.
     """
 
     def __init__(
@@ -366,7 +367,7 @@ class Scenario:
         """Write the scenario to a file as TOML.
 
         Raises:
-            OSError: the file cannot be written; what had the name before is as it was.
+            OSError: the file cannot be written; one that had the name before is as it was.
         """
         write_text(Path(path), self.to_toml())
 
@@ -397,8 +398,8 @@ class Scenario:
         interface for each port. It changes nothing else.
 
         ``threads`` is the number of threads that run it, or "auto" for as many of the machine's cores as pay. The
-        result is the same to the last bit. What cannot be cut into parts runs on one thread; :attr:`Result.threads`
-        says how many it were, and why.
+        result is the same to the last bit. A scenario that cannot be cut into parts runs on one thread;
+        :attr:`Result.threads` says how many it were, and why.
 
         Raises:
             KeyboardInterrupt: the interrupt came before the run had begun; nothing is written.

@@ -1,4 +1,4 @@
-"""A scenario to start from: it runs as it is, and says of each key what it is for, in the words of the reference."""
+"""A scenario to start from: it runs as it is, and explains each key in the words of the reference."""
 
 import textwrap
 from itertools import groupby
@@ -66,7 +66,7 @@ def template(scheme: str, topology: str) -> str:
     sections = {section: list(group) for section, group in groupby(keys(), key=lambda key: key["section"])}
     parts = [
         _comment(
-            "A scenario: a network, its traffic, and the scheme that controls it. What stands behind # is the default, "
+            "A scenario: a network, its traffic, and the scheme that controls it. The text behind # is the default, "
             "or an example; take the # away to set it. `penstock schema SECTION` explains the keys of a section."
         ),
         _keys(sections[""], values),
@@ -97,7 +97,7 @@ def _section(sections: dict[str, list[Key]], name: str, values: dict[str, str]) 
 
 
 def _keys(entries: list[Key], values: dict[str, str]) -> str:
-    """Write keys, each below what it is; those that nobody needs are comments."""
+    """Write keys, each below its meaning; those that nobody needs are comments."""
     lines = []
     for key in entries:
         value = values.get(key["key"])

@@ -62,7 +62,8 @@ def styled(stream: TextIO) -> Any:
 def take_over() -> None:
     """Make the standard streams such streams; one that is closed is there again, and says so when it is written to."""
     codecs.register_error("penstock", _instead)
-    # A file of results must not get the number of a standard stream. What is read of the second cannot be written to.
+    # A file of results must not get the number of a standard stream. A standard output that was
+    # closed is opened to be read, so that writing to it fails.
     for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(number)

@@ -28,7 +28,7 @@ _TUNED = "tuned"
 
 
 class Board:
-    """Workloads, competitors, and what came of them.
+    """Workloads, competitors, and their results.
 
     Attributes:
         entries: the workloads and the competitors.

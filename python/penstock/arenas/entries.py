@@ -1,4 +1,4 @@
-"""The file of an arena: workloads with what judges them, and competitors with their settings."""
+"""The file of an arena: workloads with their judges, and competitors with their settings."""
 
 import tomllib
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The standings of an arena: what each workload's judge says of each competitor, and the ranks that follow.
+"""The standings of an arena: each workload's judgement of each competitor, and the ranks that follow.
 
 A competitor's rank on a workload is one more than the number of those that are surely better: each of their seeds is
 better than each of its own. So two whose seeds overlap may share a rank.

@@ -45,7 +45,7 @@ def title(key: str) -> str:
 
 
 def spread(standing: Standing) -> str:
-    """Write the mean of what judges, and the least and most over several seeds."""
+    """Write the mean of the judging number, and the least and most over several seeds."""
     key, values = standing.workload.judge.metric, standing.values
     text = number(key, standing.mean)
     if len(values) < 2 or not math.isfinite(standing.mean):
@@ -59,7 +59,7 @@ def times(ratio: float) -> str:
 
 
 def judge(of: Judge) -> str:
-    """Say what judges a workload."""
+    """Say which number judges a workload."""
     measure = _MEASURES[of.metric]
     whose = f" of the flows {of.group}" if of.group else ""
     direction = "less is better" if of.better == "less" else "more is better"

@@ -1,7 +1,7 @@
 """The command line.
 
-Each command is a thin layer over the Python API. What is heavy (the engine, NumPy, matplotlib, rich) is imported inside
-the commands, so that `penstock --help` answers at once.
+Each command is a thin layer over the Python API. Heavy modules (the engine, NumPy, matplotlib, rich) are imported
+inside the commands, so that `penstock --help` answers at once.
 
 Exit status: 0 done; 1 the machine failed (a full disk), or a run broke a claim of its scenario, that no frame is lost
 or that its scheme acts (and its results are written), or a figure could not be drawn (all else is written); 2 the input

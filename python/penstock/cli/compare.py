@@ -89,7 +89,7 @@ def _put_together(request: Request, folders: Sequence[Path], lines: Lines, *, ra
 
 def _show(request: Request, comparison: Comparison, folder: Path, *, interrupted: bool) -> None:
     """Draw a comparison, print its table, and end with the status that it calls for."""
-    # Drawing takes seconds, and who interrupts waits for none.
+    # Drawing takes seconds, and an interrupt must not wait for it.
     with interrupts.telling(f"while drawing; the records are whole and in {folder}"):
         _, undrawn = (None, None) if interrupted else drawing(comparison.write_figures)
 

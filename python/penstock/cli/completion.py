@@ -1,7 +1,7 @@
 """The words that the shell completes: scenarios, schemes, profiles, keys, queues, columns.
 
 The shell asks at each press of a key, so that the engine alone is imported here, and neither NumPy nor matplotlib. A
-word that cannot be completed is no error: whatever is wrong with a scenario, its run will tell.
+word that cannot be completed is no error: the scenario's run will tell all its faults.
 """
 
 import json

@@ -22,7 +22,7 @@ def import_scenario(
         str, typer.Option(metavar="NAME", autocompletion=completion.scheme, help="The scheme that it runs.")
     ] = "none",
     transport: Annotated[
-        str, typer.Option(metavar="NAME", help="What carries the flows: a name, or a table of TOML with parameters.")
+        str, typer.Option(metavar="NAME", help="The flows' transport: a name, or a table of TOML with parameters.")
     ] = "go-back-n",
     sets: Annotated[list[str] | None, options.SETS] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace that file if it exists.")] = False,
@@ -30,7 +30,7 @@ def import_scenario(
 ) -> None:
     """Make a scenario of the files of HPCC's simulator or of htsim.
 
-    What a scenario cannot express is refused with file, line and reason; what the files do not say is noted.
+    A feature beyond scenarios is refused with file, line and reason; a fact that the files lack is noted.
     """
     from penstock.cli.exchange import import_one
 
@@ -59,7 +59,7 @@ def export_scenario(
 ) -> None:
     """Write a scenario as files of HPCC's simulator or of htsim: network and flows.
 
-    What the files cannot express is refused with key and reason, before anything is written.
+    A setting that the files cannot express is refused with key and reason, before anything is written.
     """
     from penstock.cli.exchange import export_one
 

@@ -16,7 +16,7 @@ INTERRUPTED = 130
 
 
 class InputError(Exception):
-    """The command line asks for what cannot be; ``hint`` says what could."""
+    """The command line asks for something impossible; ``hint`` says what could be."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -33,7 +33,7 @@ class Commands(TyperGroup):
         except InputError as error:
             status = _report(str(error), error.hint, WRONG_INPUT)
         except KeyboardInterrupt:
-            # Of a command as a process signals have ended it already, but where one keeps what was recorded.
+            # Of a command as a process signals have ended it already, but where one keeps the records.
             status = _report("interrupted", "", INTERRUPTED)
         except ModuleNotFoundError as error:
             status = _of_an_extra(error)
@@ -142,7 +142,7 @@ def _report(message: str, hint: str, status: int) -> int:
 
 
 def _os_failure(error: OSError) -> int:
-    """Tell of what the system refuses; a name that it does not take is wrong input."""
+    """Tell of the system's refusal; a name that it does not take is wrong input."""
     hint = _WRONG_NAMES.get(error.errno or 0)
     return _report(_os_message(error), hint or "", FAILED if hint is None else WRONG_INPUT)
 

@@ -1,4 +1,4 @@
-"""`penstock schemes`, `scenarios` and `schema`: lists of what exists."""
+"""`penstock schemes`, `scenarios` and `schema`: lists of all that exist."""
 
 import json as jsonlib
 from difflib import get_close_matches
@@ -67,7 +67,7 @@ def show_keys(wanted: str | None, *, json: bool) -> None:
     for section, group in groupby(keys(wanted), key=lambda key: key["section"]):
         entries = list(group)
         out.print(f"\n[bold]{escape(section) or 'scenario'}[/bold]  {escape(entries[0]['section_description'])}")
-        table = listing("key", "value", "default", "what it is")
+        table = listing("key", "value", "default", "meaning")
         for key in entries:
             default = "required" if key["required"] else key["default"] or "-"
             add_row(table, key["key"], key["unit"], default, key["description"])
@@ -103,7 +103,7 @@ def _entry(name: str, path: Path) -> dict[str, str | None]:
 def _print_schemes(known: list[Scheme]) -> None:
     """Print a line each."""
     out = console()
-    table = listing("scheme", "what it is", "source")
+    table = listing("scheme", "title", "source")
     for scheme in known:
         add_row(table, scheme["name"], scheme["title"], scheme["source"])
     # The source is cut where the terminal ends; the page of one scheme has the whole.
@@ -122,8 +122,8 @@ def _print_scheme(scheme: Scheme) -> None:
     out.print(f"[bold]{scheme['name']}[/bold]  {escape(scheme['title'])}  ({escape(scheme['source'])})")
     out.print(escape(scheme["description"]))
     if scheme["parameters"]:
-        # Values as a file would have them, exact: who reads a range must be able to write its ends.
-        table = listing("parameter", "unit", "default", "range", "what it does", "source", title="parameters")
+        # Values as a file would have them, exact: a reader must be able to write the ends of a range.
+        table = listing("parameter", "unit", "default", "range", "meaning", "source", title="parameters")
         for parameter in scheme["parameters"]:
             written = parameter["written"]
             words = (
@@ -135,7 +135,7 @@ def _print_scheme(scheme: Scheme) -> None:
         out.print(table)
         out.print("source `option`: no source decides it; the default is Penstock's choice", style="dim")
     if scheme["profiles"]:
-        table = listing("profile", "what it is", "settings", title="profiles")
+        table = listing("profile", "meaning", "settings", title="profiles")
         for profile in scheme["profiles"]:
             settings = "\n".join(f"{key} = {value}" for key, value in profile["written"].items())
             add_row(table, profile["name"], profile["description"], settings or "the defaults")

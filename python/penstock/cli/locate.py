@@ -1,4 +1,4 @@
-"""From what a person types to a scenario and to a folder for its results."""
+"""From a person's words to a scenario and to a folder for its results."""
 
 import os
 from collections.abc import Sequence

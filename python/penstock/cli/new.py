@@ -11,7 +11,7 @@ from penstock.scenario import Scenario
 def write_new(name: str, *, scheme: str, topology: str, force: bool) -> None:
     """Write a commented scenario to the file ``NAME.toml``, and say how it runs."""
     path = Path(name if name.endswith(".toml") else f"{name}.toml")
-    # Whatever is to stand in the file is read by the program itself.
+    # The program itself has read the whole text before it stands in a file.
     scenario = Scenario.new(path.stem, scheme=scheme, topology=topology)
     if path.name in (".toml", "..toml") or path.is_dir():
         raise InputError(f"{name}: not a file name", "use, for instance, four-to-one")

@@ -41,7 +41,7 @@ VARIANTS = typer.Option(
 PROFILE = typer.Option(
     "--profile", metavar="NAME", autocompletion=completion.profile, help="The schemes' named settings."
 )
-RESUME = typer.Option("--resume", help="Go on with what DIR holds: run what is missing, failed or has changed.")
+RESUME = typer.Option("--resume", help="Go on with DIR: run all that is missing, failed or has changed.")
 JOBS = typer.Option(
     "--jobs", min=1, max=MOST_WORKERS, metavar="N", help="Runs at a time.  [default: all cores]", show_default=False
 )

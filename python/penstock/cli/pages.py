@@ -1,4 +1,4 @@
-"""The options of every command that draws: how large its figures are, and what stands on them. Declared once."""
+"""The options of every command that draws: the size of its figures, and the texts on them. Declared once."""
 
 import functools
 import inspect

@@ -10,7 +10,7 @@ from penstock.sweeps.sweep import Sweep
 
 
 def print_answer(folder: Path, sql: str | None, *, json: bool) -> None:
-    """Print what a query answers, or what there is to ask."""
+    """Print the answer to a query, or the tables to ask."""
     sweep = Sweep(folder)
     if sql is None:
         tables: dict[str, list[str]] = {name: sweep.table(name).column_names for name in sweep.tables}

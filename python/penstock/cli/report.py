@@ -39,7 +39,7 @@ class Screen(Console):
     """A console that makes control characters visible: those of a terminal are its own alone."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Give the pieces of text of what is printed."""
+        """Give the printed pieces of text."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else printable(text), style, control)
 
@@ -118,7 +118,7 @@ def print_comparison(document: dict[str, Any], folder: Path) -> None:
     runs = max((len(entry["seeds"]) for entry in entries), default=0)
     several = f", mean ± standard deviation of {runs} seeds" if runs > 1 else ""
     out.print(f"queue {document['queue']}{several}", style="dim", soft_wrap=True)
-    # What no run has (pauses without priority flow control, completion of endless flows) gets no column.
+    # A measure that no run has (pauses without priority flow control, completion of endless flows) gets no column.
     shown = [m for m in MEASURES if m.in_table and any(entry[m.key]["mean"] is not None for entry in entries)]
     table = _numbers("scheme" if document["scenario"] else "scenario", *(m.title for m in shown))
     for entry in entries:

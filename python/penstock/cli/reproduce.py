@@ -37,7 +37,7 @@ def show_list(*, as_json: bool) -> None:
         return
     from penstock.cli.report import add_row, console, listing
 
-    table = listing("paper", "figure", "what it shows", "claims", "drawn")
+    table = listing("paper", "figure", "content", "claims", "drawn")
     for paper in known:
         in_all = sum(len(claims) for claims in paper.claims.values())
         add_row(table, paper.name, "", f"{paper.title} ({paper.source})", str(in_all), "")

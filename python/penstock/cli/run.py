@@ -58,11 +58,11 @@ def run_one(
                 progress=progress.task(plan["scheme"]),
                 limit=request.limit,
                 pcap=ports,
-                # Whatever is neither is refused with the values that would be right.
+                # Any other word is refused with the values that would be right.
                 threads=int(threads) if threads.isdecimal() else cast(Literal["auto"], threads),
             )
         except ClaimError as error:
-            # Whoever looks for the cause needs the records and the figures.
+            # The search for the cause needs the records and the figures.
             broken, result = error, error.result
     if result.threads is not None and result.threads[1] and not request.quiet:
         number, reason = result.threads
@@ -74,7 +74,7 @@ def run_one(
         else:
             # The run had come to its end, and could not be ended any more.
             say(f"interrupted when the run had ended; the records are whole and in {folder}")
-        # Drawing takes seconds, and who interrupts waits for none.
+        # Drawing takes seconds, and an interrupt must not wait for it.
         if figures:
             say(f"hint: penstock plot {folder} draws it")
             figures = False
@@ -109,7 +109,7 @@ def fail_on_claims(broken: Mapping[str, ClaimError], folder: Path) -> NoReturn:
 
 
 def drawing(draw: Callable[[], T]) -> tuple[T | None, Exception | None]:
-    """Draw; whatever is wrong with that must not lose what was recorded, and is told when all else is done."""
+    """Draw; a fault in drawing must not lose the records, and is told when all else is done."""
     try:
         return draw(), None
     except Exception as error:

@@ -47,7 +47,7 @@ def sweep_all(
     json: bool,
     quiet: bool,
 ) -> None:
-    """Run what is missing, and say what there is."""
+    """Run all that is missing, and say what there is."""
     made, name = _design(what, asked)
     folder = out or RESULTS / f"{name}-sweep"
     with (
@@ -102,7 +102,7 @@ def _design(what: str, asked: Asked) -> tuple[Design, str]:
 
 
 def _is_sweep_file(path: Path) -> bool:
-    """Say whether a file is meant as that of a sweep; what is wrong with it, its reader tells."""
+    """Say whether a file is meant as that of a sweep; its reader tells its faults."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

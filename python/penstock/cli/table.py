@@ -15,7 +15,7 @@ _ROWS = 20_000
 
 
 def print_table(folder: Path, table: str | None, columns: list[str]) -> None:
-    """Print columns of a table, all without a choice; without a table, what there is."""
+    """Print columns of a table, all without a choice; without a table, the list of tables."""
     result = Result.open(folder)
     if table is None:
         for name in result.tables:

@@ -41,7 +41,7 @@ def run_testbed(
     seed: Annotated[int | None, _SEED] = None,
     out: Annotated[Path | None, _OUT] = None,
     keep: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep there what applications and processes have said.")
+        Path | None, typer.Option(metavar="DIR", help="Keep there the outputs of applications and processes.")
     ] = None,
     force: Annotated[bool, options.FORCE] = False,
     json: Annotated[bool, options.JSON] = False,
@@ -72,7 +72,7 @@ def up_testbed(
 ) -> None:
     """Run the network until the scenario's end or Ctrl-C, and say how to start programs in its hosts.
 
-    What they send to UDP or TCP port 5201 of a flow's destination is the first flow's, to 5202 the second's.
+    Their packets to UDP or TCP port 5201 of a flow's destination are the first flow's, to 5202 the second's.
     """
     from penstock.cli.testbed_runs import Request, run_network
 
@@ -80,7 +80,7 @@ def up_testbed(
     run_network(request, scenario)
 
 
-@app.command("down", short_help="End testbeds, and remove what one has left.")
+@app.command("down", short_help="End testbeds, and remove the remains of one.")
 def down_testbed(
     scenario: Annotated[str | None, typer.Argument(metavar="[SCENARIO]", help="Its name; all without it.")] = None,
 ) -> None:

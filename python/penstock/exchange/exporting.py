@@ -344,7 +344,7 @@ def _matrix(plan: Description, document: Mapping[str, Any], flows: Sequence[_Flo
                 idents[index],
                 None if index in started_by else flow.start_ps,
                 started_by.get(index),
-                # What waits for an end here waits for the arrival of the last octet.
+                # A flow that waits for an end here waits for the arrival of the last octet.
                 send_done=own[1] if len(own) == 2 else None,
                 recv_done=own[0] if own else None,
             )

@@ -166,7 +166,7 @@ class _Tasks(Session[T]):
         return self._room
 
     def submit(self, job: Job[T]) -> None:
-        # Records go to a folder of this machine, and what is taken from them is taken here.
+        # Records go to a folder of this machine, and values are taken from them here.
         sent = job if job.run.out is None else Job(job.place, job.run, _nothing, job.keep_interrupted)
         self._jobs[self._task.remote(sent, __version__)] = job
 

@@ -1,7 +1,7 @@
 """The interface of an executor: it takes jobs, hands back what came of each as it ends, and can be stopped.
 
-:func:`penstock.runs.run_many` is its one caller: it decides what is sent, what is sent again, and what an error means.
-An executor only says how a job ended: with a value, with an error, early, or with its worker lost.
+:func:`penstock.runs.run_many` is its one caller: it decides which jobs are sent, which are sent again, and what an
+error means. An executor only says how a job ended: with a value, with an error, early, or with its worker lost.
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ class Ended(Generic[T]):
 
     Attributes:
         place: the place of its run.
-        values: what was taken from its result; one, or none.
+        values: the value taken from its result; one, or none.
         error: the error of the run, or of taking from it.
         lost: the reason why its worker was lost before it had ended.
     """
@@ -40,7 +40,7 @@ class Ended(Generic[T]):
 
 @dataclass(frozen=True)
 class Job(Generic[T]):
-    """A run, and what is taken from its result.
+    """A run, and the function that takes a value from its result.
 
     On a cluster a job travels: its run's scenario and ``take`` must be such that they can be pickled.
 

@@ -1,4 +1,4 @@
-"""Figures of an arena: ranks at a glance, what judges a workload, slowdowns by size, a competitor beside the best."""
+"""Figures of an arena: ranks at a glance, judging numbers, slowdowns by size, a competitor beside the best."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -44,7 +44,7 @@ _SPREAD = (5, 25, 50, 75, 95)
 
 @dataclass(frozen=True)
 class Named:
-    """A flow that has a line of its own in a crowd, and what is said of it."""
+    """A flow that has a line of its own in a crowd, and the words about it."""
 
     series: FlowSeries
     word: str

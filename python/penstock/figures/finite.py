@@ -1,4 +1,4 @@
-"""Finite flows of runs as columns: their sizes, how long they took, what their transport sent again."""
+"""Finite flows of runs as columns: their sizes, their times, the octets that their transport sent again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -78,5 +78,5 @@ def _of(told: Told) -> "list[NDArray[Any]]":
 
 
 def _column(table: "Table", name: str) -> "NDArray[Any]":
-    """Return a column as numbers: what is not there becomes NaN."""
+    """Return a column as numbers: a missing value becomes NaN."""
     return to_floats(table.combine_chunks().column(name).chunk(0))

@@ -67,7 +67,7 @@ def _colours(drawn: Map, values: Any, border: float) -> dict[str, Any]:
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     if drawn.metric == "margin":
-        # Red is unstable, whatever else there is on the map.
+        # Red is unstable on every map.
         most = min(90.0, max(-low, high, 1.0))
         return {"cmap": "RdBu", "norm": TwoSlopeNorm(border, -most, most)}
     if drawn.metric == "sliding":

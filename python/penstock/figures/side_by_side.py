@@ -189,7 +189,7 @@ def cumulative(runs: Runs, queue: str) -> Drawn:
 
 
 def pauses(runs: Runs) -> Drawn:
-    """Draw which ports priority flow control stopped, how long, and what each group of flows delivers.
+    """Draw which ports priority flow control stopped, how long, and the rate that each group of flows delivers.
 
     The stopped ports are the saturation tree: from the congested port back to the hosts.
     """
@@ -220,7 +220,7 @@ def pauses(runs: Runs) -> Drawn:
         else:
             left, right = figure.subplots(1, 2)
         table = np.array([[stopped[label].get(port, 0.0) for label in runs] for port in shown])
-        # What was never stopped stays white.
+        # A port that was never stopped stays white.
         left.imshow(
             np.ma.masked_equal(table, 0), cmap="YlOrRd", vmin=0, vmax=max(0.01, float(table.max())), aspect="auto"
         )

@@ -1,6 +1,6 @@
 """How figures look, how large they are, and how they are written.
 
-What a reader has set in matplotlib's own settings (a ``matplotlibrc``, ``rcParams``) stays as it is; the settings here
+A reader's own settings of matplotlib (a ``matplotlibrc``, ``rcParams``) stay as they are; the settings here
 stand in for matplotlib's defaults. A :class:`Page` comes before both.
 """
 
@@ -70,7 +70,7 @@ _SIZES = {"figure.titlesize": 12 / 9.5, "axes.titlesize": 11 / 9.5, "legend.font
 
 @dataclass(frozen=True)
 class Page:
-    """The size of a figure, and what stands on it.
+    """The size of a figure, and the texts on it.
 
     Attributes:
         width_in: width, inches.

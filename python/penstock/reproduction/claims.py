@@ -209,7 +209,7 @@ class RunBuilder(Protocol):
     """The part of a paper that its claims need; a paper implements it."""
 
     def run(self, table: Table, base: Run | None = None) -> Run:
-        """Take ``experiment``, ``scheme`` and ``set``; what is not there is that of ``base``."""
+        """Take ``experiment``, ``scheme`` and ``set``; ``base`` has those that are not there."""
         ...
 
     def quantity(self, table: Table, metric: str, arguments: Mapping[str, Any]) -> Quantity:

@@ -1,11 +1,11 @@
 """A paper's folder, read and checked: ``papers/<name>``.
 
 ====================  ==================================================================================================
-``README.md``         what the paper claims, what it leaves open, which reading is taken, and the evidence
+``README.md``         the paper's claims and open points, the reading that is taken, and the evidence
 ``profile.toml``      every setting that the paper leaves open, and nothing else has them
 ``<experiment>.toml`` scenarios: the settings that the paper states, without schemes' parameters
 ``claims.toml``       the figures and tables, and one row for each claim
-``metrics.py``        what only this paper takes from a run (optional)
+``metrics.py``        the metrics that only this paper needs (optional)
 ``figures.py``        its figures in its own axes (optional)
 ====================  ==================================================================================================
 """
@@ -79,11 +79,11 @@ class Paper:
     """Keys that are set instead of the profile's, to try another reading."""
 
     def read_as(self, reading: Mapping[str, Setting]) -> Self:
-        """Return the paper with a part of its profile replaced; what a claim itself sets stays."""
+        """Return the paper with a part of its profile replaced; the settings of a claim itself stay."""
         return replace(self, reading=dict(reading))
 
     def reading_of(self, run: Run) -> dict[str, Setting]:
-        """Return what of the other reading takes part in a run."""
+        """Return the part of the other reading that takes part in a run."""
         own = dict(run.settings)
         return {key: value for key, value in self.reading.items() if key not in own and _counts(key, run)}
 

@@ -11,7 +11,7 @@ Setting = str | int | float | bool | tuple[str, ...]
 
 @dataclass(frozen=True)
 class Run:
-    """A run but for its seed: an experiment of the paper, a scheme on it, and what is set beside the profile."""
+    """A run but for its seed: an experiment of the paper, a scheme on it, and the settings beside the profile."""
 
     experiment: str
     scheme: str

@@ -142,7 +142,7 @@ def drawn(entry: Reproduced, name: str, path: Path | None = None) -> "Figure":
 
 
 def _write_scenarios(entry: Reproduced, folder: Path) -> list[dict[str, str]]:
-    """Write each scenario that ran, as `penstock run` takes it, and return their names and what they are."""
+    """Write each scenario that ran, as `penstock run` takes it, and return their names and meanings."""
     folder.mkdir(parents=True)
     runs: dict[Run, None] = dict.fromkeys(want.run for want in entry.scope.wanted(entry.paper))
     written = []

@@ -1,4 +1,4 @@
-"""From one number a seed to a verdict: how seeds are combined, what a test accepts, by how much a claim is missed."""
+"""From one number a seed to a verdict: how seeds are combined, a test's tolerance, by how much a claim is missed."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -71,7 +71,7 @@ def combine(values: Sequence[float], over: Over, good: Bound | None = None) -> S
         k, n = sum(good.misses_by(value) == 0 for value in values), len(values)
         low, high = wilson(k, n)
         return Spread(k / n, n, low, high, None, k)
-    # A ratio to nothing is no number: then the seeds together have none either, whatever a median would make of it.
+    # A ratio to nothing is no number: then the seeds together have none either, even if a median would find one.
     if any(math.isnan(value) for value in values):
         return Spread(math.nan, len(values), math.nan, math.nan, None)
     value = _COMBINED[over](values)

@@ -106,7 +106,7 @@ class Case:
         seed: its seed.
         text: the scenario as TOML, with the settings.
         key: a hash of the resolved scenario without the settings of schemes that act nowhere in it, of the seed, the
-            version, and what is kept: equal for equal rows.
+            version, and the records that are kept: equal for equal rows.
         fault: the reason why it cannot run.
     """
 

@@ -7,8 +7,8 @@
 
 A finished run is a line of ``unfinished.jsonl`` at once. When a hundred runs that follow one another are there, their
 tables are written, ``runs`` the last. Rows follow the order of the sweep and no file has a time of day, so that the
-finished store does not tell in which order, how often interrupted, or on which machines the runs ran. Whoever writes
-holds a lock on ``unfinished.jsonl``, which the system takes away from a process that ends, however it ends.
+finished store does not tell in which order, how often interrupted, or on which machines the runs ran. The writing
+process holds a lock on ``unfinished.jsonl``, which the system takes away when the process ends, however it ends.
 """
 
 import json
@@ -118,7 +118,7 @@ class Store:
         """Keep a run that has finished. Any thread may call it.
 
         Raises:
-            OSError: it cannot be written; what was kept before is still there.
+            OSError: it cannot be written; all that was kept before is still there.
         """
         for table, data in series.items():
             target = self.path / SERIES / table / f"{case.key}.parquet"
@@ -139,7 +139,7 @@ class Store:
         """Write the tables of all that is there, and the manifest; return whether no run is missing.
 
         Raises:
-            OSError: the disk is full; what was kept is still there.
+            OSError: the disk is full; all that was kept is still there.
         """
         with self._lock:
             for number in range(len(self._parts)):
@@ -149,7 +149,7 @@ class Store:
             self._write_manifest(finished=complete)
             if complete:
                 self._remove_strangers()
-            # While the lock is held: whoever waits for it finds that the name is gone, and makes a new file.
+            # While the lock is held: a process that waits for it finds that the name is gone, and makes a new file.
             (self.path / JOURNAL).unlink()
             os.close(self._journal)
         return complete
@@ -267,7 +267,7 @@ class Store:
     def _take_stock(self) -> None:
         """Find what is there: files that stay as they are, and runs of others, which go to the journal."""
         self._read_journal()
-        # The lock is ours: what has a hidden name, a killed process has left.
+        # The lock is ours: files with hidden names are those that a killed process has left.
         for left in self.path.rglob(".*.partial-*"):
             left.unlink(missing_ok=True)
         for number in parts_of(self.path):

@@ -1,4 +1,4 @@
-"""A view of a sweep for a figure: which key has which place, which runs are shown, and what they come to together."""
+"""A view of a sweep for a figure: which key has which place, which runs are shown, and their numbers together."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -129,7 +129,7 @@ class View:
         panel: the key that makes panels.
         scheme: the schemes.
         free: the keys that a Pareto front has a point for each value of.
-        fixed: what is the same in all of the figure, in words.
+        fixed: the values that are the same in all of the figure, in words.
         cells: the runs.
         seeds: the most seeds that a combination has.
     """

@@ -1,4 +1,4 @@
-"""State of running testbeds, and the removal of what one has left, whatever ended it."""
+"""State of running testbeds, and the removal of one's remains, however it ended."""
 
 import contextlib
 import json

@@ -28,7 +28,7 @@ _END_S = 5.0
 """The longest that a process may take to end."""
 
 _DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
-"""Whatever ends this process ends what it has started."""
+"""The end of this process ends all that it has started."""
 
 
 class Nodes:

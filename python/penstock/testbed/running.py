@@ -45,8 +45,8 @@ def run(
         seed: the seed of all random streams.
         out: the results folder; ``None`` keeps the results in memory.
         force: an older results folder of that name may be replaced.
-        progress: told how far the run is; interrupting it (Ctrl-C) ends the run, and what was recorded is kept.
-        keep: a folder that takes what applications and processes have said.
+        progress: told how far the run is; interrupting it (Ctrl-C) ends the run, and its records are kept.
+        keep: a folder that takes the outputs of applications and processes.
 
     Returns:
         The result, in the scenario's times and rates. ``summary["testbed"]`` says whether its figures may be used.

@@ -136,7 +136,7 @@ def _with(base: Configuration, name: str, value: float) -> Configuration:
         share = base.forward_delay_s / base.round_trip_s if base.round_trip_s > 0 else 0.0
         return replace(base, forward_delay_s=value * share, feedback_delay_s=value * (1 - share))
     if name == "capacity_bps":
-        # What others send stays what it was.
+        # The rates of others stay as they were.
         return replace(base, capacity_bps=value, link_bps=base.link_bps - base.capacity_bps + value)
     if name == "link_bps":
         return replace(base, capacity_bps=value - (base.link_bps - base.capacity_bps), link_bps=value)

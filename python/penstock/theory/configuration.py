@@ -1,7 +1,7 @@
 """A scenario as the theory sees it: one bottleneck, and N flows of one kind that share it, while nothing changes.
 
 The models of the papers have one queue, sources that are all alike, and a constant link. :func:`configurations` cuts a
-scenario into periods in which that holds, and refuses, with the reason, what no such model describes.
+scenario into periods in which that holds, and refuses, with the reason, a scenario that no such model describes.
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,8 @@
 SMCC's equilibrium lies on its switching lines, so that nothing can be linearised there. Two ways lead to the cycle in
 which it ends:
 
-* :func:`describing_function` and :func:`harmonic_balance`. The queue is taken for a sine of amplitude A. What the
-  scheme makes of it has the fundamental -N(A, w) A; with the delay in the loop a sine lasts where
+* :func:`describing_function` and :func:`harmonic_balance`. The queue is taken for a sine of amplitude A. The scheme's
+  answer to it has the fundamental -N(A, w) A; with the delay in the loop a sine lasts where
 
       w^2 = N(A, w) exp(-j w tau).
 
@@ -196,7 +196,7 @@ def settled(
     third = int(turns * steps_per_turn) // 3
     before, part = third, third
     for block in range(blocks):
-        # What is not settled by then takes as long again: the share that is done is that of the rest, halved.
+        # A course that is not settled by then takes as long again: the share that is done is that of the rest, halved.
         done = 1 - 0.5**block
         records = []
         for place, count in enumerate((before, part, part)):
@@ -331,7 +331,7 @@ class _Record:
         """Whether nothing moves, or a cycle is what it was before; shape (m,)."""
         scale = np.abs(self._highest)
         scale[0] = np.maximum(scale[0], self._model.frame_octets)
-        # What a delay ago moved shows after it.
+        # A motion shows one delay later.
         long = self._time >= 2 * np.asarray(self._model.delays_s[0])
         rests = long & np.all(self._highest - self._lowest <= _STILL * scale, axis=0)
         now, then = self._most - self._least, before._most - before._least

@@ -219,7 +219,7 @@ def _smcc(laws: ModuleType, theorems: ModuleType) -> Iterator[Step]:
     yield _alike("(29), line 2", "from above on the left, y' <= 0 needs b1 <= 0", left[1], second)
     yield _alike("(29), line 3", "from below on the left, y' > 0 needs a1 > 0", _strictly(left[0]), first)
     yield _alike("(29), line 4", "from below on the right, y' >= 0 needs b1 <= 0", right[1], second)
-    # What the paper does not say: both laws leave x alone on y = 0, so that a slide along it goes nowhere.
+    # The paper does not say that both laws leave x alone on y = 0, so that a slide along it goes nowhere.
     still = tuple(sp.sympify(law[0]).subs(y, 0) for law in (same, opposite))
     yield _same("slide on y = 0", "the queue stands still: x' = 0", (sp.Integer(0),) * 2, still)
 

@@ -118,7 +118,7 @@ def figure_4() -> Drawn:
 
 
 def figure_6() -> Drawn:
-    """Draw QCN's slide, and what a longer cycle T makes of it."""
+    """Draw QCN's slide, and the same with a longer cycle T."""
     short = QcnPlane(capacity_fps=8.0, weight_s=0.8, gain=0.125, cycle_s=0.3, excess_fps=2.0)
     long = replace(short, cycle_s=3.0)
     window = Window(-3.2, 4.2, -3.4, 3.0)
@@ -300,7 +300,7 @@ def _crossed(axes: "Axes", across: str, up: str) -> None:
 
 
 def _steps(axes: "Axes", path: Trajectory) -> None:
-    """Draw a path of messages: the queue's way between them in grey, what each does to the rate in its law's colour."""
+    """Draw a path of messages: the queue's way between them in grey, each step of the rate in its law's colour."""
     x, y = path.x_frames, path.y_fps
     for row in range(1, len(x)):
         colour = "#888888" if x[row] != x[row - 1] else LAW_COLOURS[int(path.law[row])]

@@ -153,7 +153,7 @@ def growth_per_s(model: Smcc, delays_s: Array, *, small: bool = False) -> Array:
 
 
 class _DelayLine:
-    """The offsets of the last delays, and what samples have of them in the middle of a step."""
+    """The offsets of the last delays, and the samples' view of them in the middle of a step."""
 
     def __init__(self, delays: Array, interval: float, step: float, begin: Array) -> None:
         self._interval = max(interval, step)

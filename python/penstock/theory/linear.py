@@ -4,8 +4,8 @@ Near an equilibrium every model of this package is
 
     x'(t) = A x(t) + B x(t - tau)                                                                       (*)
 
-with the delay tau of the control loop: forward from the source to the queue and back. What is fed back is, in all of
-them, one signal: det(s I - A - B z) is linear in z = exp(-s tau). So the characteristic function is
+with the delay tau of the control loop: forward from the source to the queue and back. In all of them, one signal is fed
+back: det(s I - A - B z) is linear in z = exp(-s tau). So the characteristic function is
 
     P(s) + Q(s) exp(-s tau),   P and Q polynomials, deg Q < deg P,
 
@@ -159,7 +159,7 @@ def loop_margins(p: Array, q: Array, tau: Array | float, xp: Any = np) -> Margin
 
     stable = unstable(late[..., None])[..., 0] < 0.5
 
-    # Of stable ones: the next root to the right. What a loop lacks in phase at w is what delay adds to it, w tau.
+    # Of stable ones: the next root to the right. Delay adds the phase that a loop lacks at w, w tau.
     ahead = xp.mod(first - late[..., None], lap)
     outward = rightward > 0
     next_delay = xp.where(outward, ahead, xp.inf)

@@ -267,7 +267,7 @@ def simulate(
 def as_scenario(given: Configuration, duration_s: float, *, seed: int = 1) -> Scenario:
     """A dumbbell that has a configuration: the same N, C, lines, delays, buffer and parameters.
 
-    Feedback takes its time without a frame, and what others send is one flow that nothing controls.
+    Feedback takes its time without a frame, and the traffic of others is one flow that nothing controls.
     """
     count = round(given.flows)
     background = given.link_bps - given.capacity_bps

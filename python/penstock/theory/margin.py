@@ -1,6 +1,6 @@
 """How far a configuration is from the border of stability, and which parameter is nearest to crossing it.
 
-For each mode of a model that holds beside its equilibrium the law is linearised; see :mod:`penstock.theory.linear` for
+For each mode of a model that holds beside its equilibrium the law is linearised; :mod:`penstock.theory.linear` says
 what is then exact. SMCC has no such mode: its report is the limit cycle.
 """
 
@@ -374,7 +374,7 @@ def vary(configuration: Configuration, parameter: str, factor: float) -> Configu
             feedback_delay_s=configuration.feedback_delay_s * factor,
         )
     if parameter == "capacity_bps":
-        # What others send stays.
+        # The traffic of others stays.
         more = configuration.capacity_bps * (factor - 1)
         return replace(
             configuration, capacity_bps=configuration.capacity_bps + more, link_bps=configuration.link_bps + more

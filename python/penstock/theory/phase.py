@@ -173,7 +173,7 @@ class _Walk:
         )
         end = float(found.t[-1])
         times = np.linspace(self.time_s, end, max(_POINTS, _POINTS_PER_STEP * len(found.t)))
-        # What scipy-stubs cannot know: with dense_output there is a solution between the steps.
+        # With dense_output there is a solution between the steps, which scipy-stubs cannot know.
         states = np.asarray(found.sol(times))  # type: ignore[misc]
         states[:, -1] = found.y[:, -1]
         self.parts.append((times, states, np.full(len(times), self.law)))
@@ -198,7 +198,7 @@ class _Walk:
         return [0.0 if held else rate for held, rate in zip(self.held, motion, strict=True)]
 
     def _events(self) -> "list[tuple[Callable[..., float], Callable[[], None]]]":
-        """Return what ends the piece, and what happens then."""
+        """Return the events that end the piece, each with its action."""
         plane, ends = self.plane, self._ends()
         events: list[tuple[Callable[..., float], Callable[[], None]]] = []
 

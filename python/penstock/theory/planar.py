@@ -1,8 +1,9 @@
 """The planar models of Jiang et al. 2015: two laws, the line where they meet, and the limits of queue and rate.
 
 States are the paper's, x = q - q0 in frames and y = N r - C in frames/s (equation 16). Parameters are those of the
-fluid models in :mod:`penstock.theory.models`, which have what these leave out: delay, Active Increase, a target rate
-that changes. What these have is a plane, with fields, lines and theorems. A switch that comes late is in :mod:`phase`.
+fluid models in :mod:`penstock.theory.models`, which have the parts that these leave out: delay, Active Increase, a
+target rate that changes. These have a plane, with fields, lines and theorems. A switch that comes late is in
+:mod:`phase`.
 
 The rate laws of the paper, (15) and (25), are printed as time derivatives, but say what one message does. Both readings
 are models here:
@@ -85,7 +86,7 @@ class QcnPlane:
     """QCN without delay, equations (16) to (18).
 
     Attributes:
-        capacity_fps: C, what the link leaves to the sources, frames/s.
+        capacity_fps: C, the rate that the link leaves to the sources, frames/s.
         weight_s: w/(pC), the weight of q' in Fb, s. All frames of the link are sampled, so that C is here the whole
             link's rate.
         gain: Gd of equation (17), 1/frame; in the model ``sampled`` Gd p C/N, per frame and second.

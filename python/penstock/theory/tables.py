@@ -48,11 +48,12 @@ def tables(scenario: Scenario, scheme: str | None = None) -> dict[str, Any]:
     """Return the tables of a scenario under its scheme or another one, as JSON has them.
 
     Keys: ``scheme``; ``queue``, the bottleneck; ``model`` and ``omits``; ``network``, of which the tables hold;
-    ``parameters`` of the scheme; ``background_bps``, what others take of the bottleneck; ``axes``, each with ``name``,
-    ``unit``, ``base`` and ``values``; ``idle``, parameters that the model leaves out; ``maps``, one for each pair of
-    axes, with ``values`` (phase margin, degrees; null where there is none) and the reasons for nulls; ``why``, where
-    there are no margins; ``lines``: for each switching line a q + b y = c, with q the queue in octets and y the excess
-    of all rates in bit/s; and ``paths``: trajectories from an empty queue and sources at line rate, pairs of q and y.
+    ``parameters`` of the scheme; ``background_bps``, the part of others at the bottleneck; ``axes``, each with
+    ``name``, ``unit``, ``base`` and ``values``; ``idle``, parameters that the model leaves out; ``maps``, one for each
+    pair of axes, with ``values`` (phase margin, degrees; null where there is none) and the reasons for nulls; ``why``,
+    where there are no margins; ``lines``: for each switching line a q + b y = c, with q the queue in octets and y the
+    excess of all rates in bit/s; and ``paths``: trajectories from an empty queue and sources at line rate, pairs of q
+    and y.
 
     Raises:
         Unsuited: no model describes the scenario.
@@ -85,7 +86,7 @@ def tables(scenario: Scenario, scheme: str | None = None) -> dict[str, Any]:
 
 
 def network_of(plan: Description, queue: str) -> dict[str, Any]:
-    """Return the properties of a plan that tables hold for, whatever its flows do and the bottleneck's rate is."""
+    """Return the properties of a plan that tables hold for, at any rate of the bottleneck and under any flows."""
     flows = {
         f"{','.join(hop['link'] for hop in flow['hops'])} {flow['frame_octets']}{' controlled' * flow['controlled']}"
         for flow in plan["flows"]

@@ -127,7 +127,7 @@ class Tuning:
 
         Raises:
             PenstockError: no gain is shown.
-            OSError: the file cannot be written; what had the name before is as it was.
+            OSError: the file cannot be written; one that had the name before is as it was.
         """
         from penstock.tuning.document import as_scenario
 
@@ -328,7 +328,7 @@ def _chosen_of(
 def _chosen(scenario: Scenario, scheme: str | None, profile: str | None) -> Scenario:
     """A copy of a scenario that says itself which scheme and profile it runs."""
     copy = Scenario.from_toml(scenario.to_toml(), name=scenario.name)
-    # What is wrong with either is told before anything is set.
+    # Faults of either are told before anything is set.
     copy.describe(scheme=scheme, profile=profile)
     if scheme is not None:
         copy.set("scheme", scheme)
@@ -338,7 +338,7 @@ def _chosen(scenario: Scenario, scheme: str | None, profile: str | None) -> Scen
 
 
 def _standard(own: Scenario, scheme: str, against: str | None) -> tuple[str, Scenario]:
-    """The scenario with a profile's parameters alone, or the catalogue's defaults, and what they are called.
+    """The scenario with a profile's parameters alone, or the catalogue's defaults, and their name.
 
     Unless one is named, it is the first profile that the scenario takes: a threshold may be beyond its buffer.
     """

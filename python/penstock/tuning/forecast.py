@@ -1,8 +1,8 @@
 """The fluid model through a scenario's own course: many points side by side, through all of its periods.
 
 The model with delay begins at rest, a little beside it, when the measured time begins, and is integrated while flows
-and links change as the scenario has them. Heun's method with a common step; what was a delay ago is looked up at whole
-steps. It ranks points, and no more: a fluid has no noise of single messages, and all of its flows have one rate.
+and links change as the scenario has them. Heun's method with a common step; values of a delay ago are looked up at
+whole steps. It ranks points, and no more: a fluid has no noise of single messages, and all of its flows have one rate.
 
 A fluid at rest does not deviate at all, and of two points that rest the one with the long queue would seem as steady as
 the other. So the deviation has a part for single frames: independent arrivals and departures that keep n frames in a
@@ -10,8 +10,8 @@ queue on average let their number vary by √n (Poisson's distribution).
 
 The step is no longer than the fastest of the models allows, however long the run is: with a longer one the method
 itself oscillates where the fluid rests (DCQCN's fast timers at 10 Gb/s ask for less than 27 µs), and a quick and steady
-point is taken for a bad one. What that makes too many steps is cut: each course is integrated for a share of its
-length, and the second half of this share stands for all that follows it.
+point is taken for a bad one. Where that makes too many steps, courses are cut: each is integrated for a share
+of its length, and the second half of this share stands for all that follows it.
 """
 
 import math
@@ -52,7 +52,7 @@ def forecast(
     """Integrate all points from ``start_s`` to the end of the last course; return each in the numbers of a run.
 
     Steps are of ``step_s`` at most, s, and of less if the fastest model needs it. Flows of a fluid share alike: its
-    Jain's index is 1. What is lost before ``start_s`` it does not know.
+    Jain's index is 1. It does not know losses before ``start_s``.
     """
     with np.errstate(all="ignore"):
         return _forecast(courses, start_s, progress or (lambda _: None), min(step_s, step_for(courses, start_s)))

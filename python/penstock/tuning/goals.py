@@ -43,8 +43,8 @@ JAIN_SLACK = 0.05
 DROP_SLACK = 0.01
 """By such a share more frames than the standard a proposal may drop over the whole run, in mean over the seeds.
 
-Losses while flows start at their lines' rates, before a first message can come back, differ by some tenths of a
-per cent from seed to seed, whatever the parameters are. Where the standard drops none, none may be dropped.
+Losses while flows start at their lines' rates, before a first message can come back, differ by some tenths of a per
+cent from seed to seed, under any parameters. Where the standard drops none, none may be dropped.
 """
 
 RESERVE = 0.5

@@ -1,11 +1,11 @@
 """Where the theory says that it is worth simulating.
 
 Points are spread evenly between the bounds. Kept are those that rest within the limits of queue and rates in every
-period of the scenario, and of these the half to which the :class:`Critic` gives the better scores, and what it scores
-no worse than the scenario's own parameters. The fluid model with delay, integrated through the scenario, is judged by
-the same goal and guards as a simulation, with its own forecast for the scenario's parameters in the standard's place.
-An unstable point oscillates there, and a stable but slow one loses frames or leaves the line idle. A phase margin alone
-is no criterion; the how-to shows why. The answer reports it.
+period of the scenario, and of these the half to which the :class:`Critic` gives the better scores, and every point that
+scores no worse than the scenario's own parameters. The fluid model with delay, integrated through the scenario, is
+judged by the same goal and guards as a simulation, with its own forecast for the scenario's parameters in the
+standard's place. An unstable point oscillates there, and a stable but slow one loses frames or leaves the line idle. A
+phase margin alone is no criterion; the how-to shows why. The answer reports it.
 
 A forecast serves every goal, and each goal has its own region: a calm point is not always a quick one.
 """
@@ -43,7 +43,7 @@ class Critic:
         warmup_s: where the measured time begins, s.
         tuned: the parameters that a point has values of.
         own: the forecast of the scenario's own parameters, which the guards are taken from.
-        step_s: of the forecast at most; the same points are to get the same scores, whatever stands beside them.
+        step_s: of the forecast at most; the same points are to get the same scores, beside any others.
     """
 
     periods: tuple[Configuration, ...]
@@ -183,7 +183,7 @@ def _region(
     if not rests.any():
         free = [point for point in spread if point not in taken]
         return Region(goal, critic.tuned, points, 0, points, critic, np.inf, tuple(free[:starts]))
-    # What is forecast no worse than the scenario's own parameters, which packets know, is worth a simulation too.
+    # A point with a forecast no worse than the scenario's own, which packets know, is worth a simulation too.
     limit = max(float(np.quantile(scores[rests], _KEPT)), own_score)
     ranked = [place for place in np.argsort(scores, kind="stable").tolist() if rests[place] and scores[place] <= limit]
     kept = [spread[place] for place in ranked]

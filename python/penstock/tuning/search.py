@@ -4,7 +4,7 @@ Goals with the same guards propose points by turns, and each run is scored by ev
 proposed is the answer to another if it is the best by that one. So the points do not depend on which of the goals is
 asked for, and no answer is worse, by its own goal, than a point that was proposed for another.
 
-Points come in batches of fixed size, whatever the number of cores, so that the same seed gives the same search.
+Points come in batches of fixed size, on any number of cores, so that the same seed gives the same search.
 """
 
 import warnings
@@ -165,7 +165,7 @@ class Search:
         self.refused = 0
 
     def learn(self, point: Point, runs: Sequence[Observed]) -> None:
-        """Let the search know what a point comes to that was simulated before it, whatever theory says of it.
+        """Let the search know the result of a point that was simulated before it, against theory too.
 
         The scenario's own parameters keep the guards, or nearly. Where few points do, the search would else look for
         long without one that does.
@@ -177,7 +177,7 @@ class Search:
         """Simulate so many points, or fewer if the theory leaves out too many.
 
         Raises:
-            Interrupted: Ctrl-C; what was simulated until then is in ``tried``.
+            Interrupted: Ctrl-C; the points simulated until then are in ``tried``.
         """
         while len(self.tried) < trials:
             batch = self._ask(min(_BATCH, trials - len(self.tried)))

@@ -1,7 +1,7 @@
 """Points that fill the space between the bounds, of those that the scenario takes.
 
 Each bound alone is legal, but values may contradict one another: DCQCN's Kmax is never less than its Kmin. Theory is
-asked about legal points alone. What it says of others means nothing, and yet would decide which half it keeps.
+asked about legal points alone. Its answers about others mean nothing, and yet would decide which half it keeps.
 """
 
 import re
@@ -81,7 +81,7 @@ def _contradiction(refused: ScenarioError, own: Configuration, tuned: Sequence[K
     involved = [knob for knob in tuned if knob.name in said] or list(tuned)
     spans = ",".join(f"{knob.key}={knob.text(knob.low)}..{knob.text(knob.high)}" for knob in involved)
     rule = refused.hint or refused.message
-    # What is in the rule, but is not tuned, stands as the scenario has it.
+    # Parameters in the rule that are not tuned stand as the scenario has them.
     fixed = sorted(name for name in said & set(own.parameters) if name not in {knob.name for knob in tuned})
     if not fixed:
         why = rule if len(involved) > 1 else refused.message

@@ -1,6 +1,6 @@
 """Whether a proposal is better: differences run by run, on seeds that the search never saw.
 
-The same seed draws the same random numbers in both runs of a pair, and what a network's seeds have in common cancels.
+The same seed draws the same random numbers in both runs of a pair, and the common part of a network's seeds cancels.
 The interval is Student's, of 95 %: in one of twenty verdicts the true mean difference is outside.
 """
 
@@ -20,12 +20,12 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Paired:
-    """A measure of the proposal and of what it is compared with, over the same seeds.
+    """A measure of the proposal and of its counterpart, over the same seeds.
 
     Attributes:
         measure: a key of :data:`penstock.tuning.goals.MEASURES`.
         proposal: mean and standard deviation over the seeds.
-        other: the same of what it is compared with.
+        other: the same of the counterpart.
         difference: mean of proposal less other.
         spread: standard deviation of the differences.
         low: lower end of the interval of the mean difference; -inf with one seed.

@@ -24,7 +24,7 @@ class CaptureError(ArgumentError):
         self.file = file
         self.offset = offset
         other = "unpack it, if it is compressed; editcap -F pcapng converts captures of other formats"
-        super().__init__(f"{file}: {message}", "what is before this place can be read" if offset else other)
+        super().__init__(f"{file}: {message}", "the part before this place can be read" if offset else other)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def write(file: str | Path, frames: Iterable[Captured | bytes], names: Iterable[
     """Write a pcapng file with nanoseconds.
 
     Args:
-        file: the file; what had this name is replaced.
+        file: the file; one that had this name is replaced.
         frames: its frames; of octets alone the times are one microsecond apart.
         names: the names of its interfaces, in the order of their numbers.
 

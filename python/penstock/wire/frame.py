@@ -114,7 +114,7 @@ class Frame:
 
 
 def decode(frame: bytes | bytearray | str, ether_types: EtherTypes | None = None) -> Frame:
-    """Decode a frame, whatever its octets are; faults are told by its layers.
+    """Decode a frame of any octets; its layers tell faults.
 
     Args:
         frame: the octets from the destination address to the padding, without the check sequence; or the same as text,
@@ -158,7 +158,7 @@ def formats() -> list[dict[str, Any]]:
 
 
 def kinds() -> list[dict[str, Any]]:
-    """Return every kind of frame that :func:`encode` writes: name, title, formats, and what may be behind them."""
+    """Return every kind of frame that :func:`encode` writes: name, title, formats, and parts that may follow them."""
     listed: list[dict[str, Any]] = _known()["kinds"]
     return listed
 

@@ -86,7 +86,7 @@ local function begin(this, tvb, pinfo, root, octets)
   return tree
 end
 
--- The format behind a tag. What it finds malformed comes to Lua as an error, which would hide whose it is.
+-- The format behind a tag. A malformed frame comes to Lua as an error, which would hide whose it is.
 local function behind(this, kind, tvb, at, pinfo, tree, root)
   if tvb:len() <= at then
     return

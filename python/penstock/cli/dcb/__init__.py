@@ -35,7 +35,7 @@ def show(
     sets: Annotated[list[str] | None, options.SETS] = None,
     json: Annotated[bool, options.JSON] = False,
 ) -> None:
-    """Show the managed objects of IEEE8021-CN-MIB with their defaults, or a scenario's values, or what a device has.
+    """Show the managed objects of IEEE8021-CN-MIB with their defaults, or a scenario's values, or a device's.
 
     A file, or a name that `penstock scenarios` lists, is a scenario; any other word is a device.
     """

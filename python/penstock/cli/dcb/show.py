@@ -23,7 +23,7 @@ def show_objects(*, json: bool) -> None:
     out = console()
     for table in dcb.tables():
         typer.echo(f"\n{table.name}, one row per {table.per} (clause {table.clause}): {table.meaning}")
-        listed = listing("object", "the standard's name", "clause", "values", "default", "what it is")
+        listed = listing("object", "the standard's name", "clause", "values", "default", "meaning")
         for known in table.objects:
             default = f"{known.default} (Penstock's)" if known.default_origin == "own" else known.default
             add_row(listed, known.key, known.variable, known.clause, known.values, default, known.meaning)

@@ -196,7 +196,7 @@ def figures(
     ] = None,
     kind: Annotated[str, typer.Option("--format", metavar="KIND", help="In a folder: png, svg or pdf.")] = "png",
 ) -> None:
-    """Redraw figures 2 to 4 and 6 to 9 of Jiang et al. 2015, and what its remark 2 describes, from the equations."""
+    """Redraw figures 2 to 4 and 6 to 9 of Jiang et al. 2015, and the planes of its remark 2, from the equations."""
     from penstock.cli.theory.phase import draw_figures
 
     draw_figures(names or [], out=out, kind=kind)

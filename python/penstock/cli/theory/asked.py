@@ -60,7 +60,7 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
         asked = _asked(**{parameter.name: given.pop(parameter.name) for parameter in shared})
         command(asked, **given)
 
-    # What the command line is made from. By name alone: an option without default may follow one with.
+    # The command line is made from this. By name alone: an option without default may follow one with.
     parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*shared, *own)]
     asking.__signature__ = inspect.Signature(parameters, return_annotation=None)  # type: ignore[attr-defined]
     asking.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}

@@ -41,7 +41,7 @@ def show_margin(asked: Asked, *, at_s: float | None, json: bool) -> None:
 
 
 def document(name: str, found: Report) -> dict[str, Any]:
-    """The report as JSON has it: null stands for what is infinite or unknown."""
+    """The report as JSON has it: null stands for an infinite or unknown value."""
     given = found.configuration
     return {
         "scenario": name,

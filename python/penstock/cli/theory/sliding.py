@@ -19,7 +19,7 @@ from penstock.theory.models import model_of
 from penstock.theory.planar import MODELS, Model
 from penstock.theory.sliding import Verdict, along, verdict
 
-# What follows a change of the traffic is a response to it, and no oscillation.
+# The course right after a change of the traffic is a response to it, and no oscillation.
 _SETTLE_S = 0.3
 
 
@@ -70,7 +70,7 @@ def show_sliding(
 
 
 def _settles(given: Configuration) -> bool:
-    """Whether something is left of a period when what follows a change of the traffic is over."""
+    """Whether something is left of a period when the response to a change of the traffic is over."""
     return given.stop_s - given.start_s > _SETTLE_S
 
 
@@ -115,7 +115,7 @@ def _document(given: Configuration, found: Verdict) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Write what is infinite or no number as null."""
+    """Write an infinite value, or one that is no number, as null."""
     if isinstance(value, dict):
         return {key: _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -81,7 +81,7 @@ def list_formats(
     show_formats(name, json=json)
 
 
-@app.command("stats", short_help="Who notified whom in a capture, and how hard.")
+@app.command("stats", short_help="Count who notified whom in a capture, and how hard.")
 def count_capture(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A pcap or pcapng file, of anyone's.")],
     smcc: Annotated[str | None, _SMCC] = None,

@@ -173,7 +173,7 @@ def show_formats(name: str | None, *, json: bool) -> None:
     if name is not None:
         (entry,) = formats
         typer.echo(f"{entry['title']}: {entry['source']}")
-        table = listing("field", "standard's name", "octet", "bits", "what it is")
+        table = listing("field", "standard's name", "octet", "bits", "meaning")
         for field in entry["fields"]:
             place = str(field["first_bit"] // 8)
             add_row(table, field["name"], field["label"], place, str(field["bits"]), field["meaning"])
@@ -183,14 +183,14 @@ def show_formats(name: str | None, *, json: bool) -> None:
     for entry in formats:
         add_row(table, entry["name"], entry["title"], str(entry["octets"]), entry["source"])
     out.print(table)
-    table = listing("kind of frame", "what it is")
+    table = listing("kind of frame", "title")
     for entry in wire.kinds():
         add_row(table, entry["name"], entry["title"])
     out.print(table)
 
 
 def show_statistics(file: Path, *, types: wire.EtherTypes, json: bool) -> None:
-    """Print who notified whom in a capture, and how hard; of a damaged one, what is before the damage."""
+    """Print who notified whom in a capture, and how hard; of a damaged one, the part before the damage."""
     if not file.is_file():
         raise InputError(f"{file}: no such file", "give a pcap or pcapng file")
     counted = wire.statistics(file, types)

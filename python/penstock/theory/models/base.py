@@ -1,7 +1,7 @@
 """Fluid models: state with units, a right-hand side for each mode, switching functions, limits, delays, rest.
 
 A model stands for one bottleneck and N flows of one kind. All quantities are in SI units: octets, bit/s, s. A state is
-an array of shape ``(n, …)``: row i is variable i, and what follows are as many configurations side by side as one
+an array of shape ``(n, …)``: row i is variable i, and the other axes are as many configurations side by side as one
 likes, for every parameter may be an array that broadcasts with a row. The functions use the array's own namespace, so
 that another library's arrays work where they keep to the array standard.
 
@@ -32,7 +32,7 @@ Value = float | Array
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of a state: its name, which ends in its unit, and what it stands for."""
+    """A variable of a state: its name, which ends in its unit, and its meaning."""
 
     name: str
     meaning: str
@@ -58,12 +58,12 @@ def namespace(array: Array) -> Any:
 
 @dataclass(frozen=True)
 class FluidModel(ABC):
-    """One bottleneck and N flows alike; what a scheme makes of their rate is the subclass's.
+    """One bottleneck and N flows alike; the subclass has the scheme's effect on their rate.
 
     Attributes:
         flows: N.
-        capacity_bps: C, what the bottleneck leaves to the N flows, bit/s.
-        link_bps: rate of the bottleneck with what other traffic takes of it, bit/s.
+        capacity_bps: C, the rate that the bottleneck leaves to the N flows, bit/s.
+        link_bps: rate of the bottleneck with the part of other traffic, bit/s.
         frame_octets: length of a frame in the queue, octets.
         wire_octets: octets that it takes of the line.
         buffer_octets: room of the queue, octets.
@@ -194,7 +194,7 @@ class FluidModel(ABC):
         """Return the model with other parameters: numbers, or arrays of them for a map."""
         return replace(self, **changes)
 
-    # What sampling at the queue comes to, for all schemes.
+    # The rates of sampling at the queue, for all schemes.
 
     @property
     def octets_per_bit(self) -> Value:
@@ -252,7 +252,7 @@ class FluidModel(ABC):
 
 @dataclass
 class Source:
-    """One of the N sources of a form that goes sample by sample, and what it remembers.
+    """One of the N sources of a form that goes sample by sample, and its memory.
 
     Attributes:
         rate_bps: the rate of it that arrives at the queue, bit/s.

@@ -12,7 +12,7 @@ cycle about K. Its size in closed form is from the paper before it (SIGCOMM 2010
 phase; with W* = (C base + K) / N segments
 
     alpha = sqrt(2 / W*)             share of the window that is marked
-    D     = sqrt(W* / 2)             round trips from cut to cut: what one cut takes, segments
+    D     = sqrt(W* / 2)             round trips from cut to cut: the size of one cut, segments
     A     = N D                      swing of the queue, below its longest, K + N segments
     K     > C base / 7               or the queue runs empty
 """

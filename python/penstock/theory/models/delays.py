@@ -8,7 +8,7 @@ from penstock.theory.models.base import Array, FluidModel, Value
 
 @dataclass(frozen=True)
 class AtIntervals(FluidModel):
-    """A model whose rates change by a step every interval: what they answer to was half of one ago, and holds for one.
+    """A model whose rates change by a step every interval: each answers to the state of half of one ago.
 
     Attributes:
         interval_s: T, s.

@@ -1,9 +1,9 @@
 """FECN as a fluid: the rate allocator of a switch, one step every interval T, spread evenly over it.
 
-A step makes of the advertised rate r / rho, rho = arrivals / (f(q) link), averaged with what it was: with the weight v
-of the new rate, r becomes r + v (r / rho - r). What a source sends is the advertised rate of the last probe, and the
-arrivals are those of the last interval: between a measurement and its effect lie the round trip, half an interval of
-measuring and half an interval until the next probe.
+A step makes of the advertised rate r / rho, rho = arrivals / (f(q) link), averaged with the one before: with the
+weight v of the new rate, r becomes r + v (r / rho - r). A source sends at the advertised rate of the last probe, and
+the arrivals are those of the last interval: between a measurement and its effect lie the round trip, half an interval
+of measuring and half an interval until the next probe.
 """
 
 from collections.abc import Sequence

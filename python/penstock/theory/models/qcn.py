@@ -6,8 +6,8 @@ p r / frame times a second, and each time is cut by Gd |Fb|. ``Averaged`` is the
 Kabbani, Atikoglu and Prabhakar (SIGMETRICS 2011): messages and cycles as independent random processes, with what the
 delay does to them; here with the timer and Hyper-Active Increase.
 
-|Fb| counts in octets here. What cuts by Gd of it is the step of quantisation, |Fb|max / 63 with |Fb|max = (2 w + 1)
-Qeq (|Fb|max / 64 if it is not quantised): ``gain_per_octet`` = Gd / step. Jiang et al. 2015 apply Gd to frames.
+|Fb| counts in octets here. A step of quantisation cuts by Gd: it is |Fb|max / 63 with |Fb|max = (2 w + 1) Qeq
+(|Fb|max / 64 if it is not quantised): ``gain_per_octet`` = Gd / step. Jiang et al. 2015 apply Gd to frames.
 """
 
 from collections.abc import Mapping, Sequence
@@ -157,7 +157,7 @@ class Paper004(_Qcn):
 
     @classmethod
     def of(cls, configuration: Configuration) -> Self:
-        """Return the printed model of a configuration of QCN; it has no delay, whatever the configuration."""
+        """Return the printed model of a configuration of QCN; it has no delay in any configuration."""
         shared = _Qcn.shared(configuration)
         return cls(**{**shared, "delay_s": 0.0}, gd_per_frame=1 / configuration.number("gd_inverse"))
 

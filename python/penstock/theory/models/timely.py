@@ -60,7 +60,7 @@ class Timely(EndToEnd):
     per: ClassVar[str] = "per second: the effect of an acknowledgement, spread over the time to the next"
     omits: ClassVar[tuple[str, ...]] = (
         "the fivefold step after several acknowledgements without growth",
-        "segments: what waits of one at its source, and bursts of it",
+        "segments: the part of one that waits at its source, and bursts of it",
         "that the wait of a frame in the queue changes: it is that at the set point, and part of the delay",
         ALIKE,
     )
