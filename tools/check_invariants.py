@@ -65,7 +65,7 @@ MUST_NOT_NAME = {
     ),
     "results": (
         r"\bstd(\s+as\b|::(\{[^;]*\b)?(fs|io|net|env|process|thread|time)\b)",
-        "the runner of a run has files, clock and thread",
+        "its caller has files, clock and thread",
     ),
     "scenario": (
         r"\bstd(\s+as\b|::(\{[^;]*\b)?(net|process|thread|time)\b)",

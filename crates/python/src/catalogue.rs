@@ -82,7 +82,7 @@ pub(crate) fn limits() -> String {
 
 /// `value` as JSON text, its keys in the order of their declaration.
 pub(crate) fn to_json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("what Python is told has text keys only")
+    serde_json::to_string(value).expect("values for Python have text keys only")
 }
 
 #[derive(Serialize)]

@@ -18,7 +18,7 @@ create_exception!(
     OutputError,
     PenstockError,
     "A results folder that cannot be written or read.\n\nAttributes: refused (bool), whether another name, or leave to \
-     replace what has it, would help; hint (str or None), what would."
+     replace the file that has it, would help; hint (str or None), a remedy."
 );
 
 create_exception!(

@@ -24,11 +24,11 @@ use crate::result::PyRun;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A scenario file. Threads may set its keys at the same time: each change is made to a copy, which then takes the
-/// place of what others still read.
+/// place of the one that others still read.
 #[pyclass(name = "Scenario", module = "penstock._core", frozen)]
 pub(crate) struct PyScenario {
     scenario: Mutex<Arc<Scenario>>,
-    /// The run that was outlined last, for whoever runs it next: to lay out a large network takes seconds.
+    /// The run that was outlined last, kept until it runs: to lay out a large network takes seconds.
     outlined: Mutex<Option<Outlined>>,
 }
 

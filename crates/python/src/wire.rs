@@ -109,7 +109,7 @@ pub(crate) fn wire_encode<'py>(
 /// Interface, its name, time in ns, octets, length on the line, comment.
 type Frame<'py> = (u32, Option<String>, Option<u64>, Bound<'py, PyBytes>, u32, Option<String>);
 
-/// Where a frame lies in its file, and what the file says of it.
+/// The place of a frame in its file, and the file's notes on it.
 struct Place {
     interface: u32,
     time_ns: Option<u64>,

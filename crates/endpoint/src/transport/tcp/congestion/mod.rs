@@ -129,7 +129,7 @@ impl Controller {
 
     /// The retransmission timer has expired while `flight` octets were outstanding.
     pub(super) fn on_timeout(&mut self, window: &mut Window, flight: u64) {
-        // In slow start after another timeout the window says little, and the threshold what the network held before.
+        // In slow start after another timeout the window says little. The threshold says what the network held before.
         let flight = if window.cwnd < window.ssthresh && window.ssthresh < u64::MAX {
             flight.min(window.ssthresh)
         } else {
